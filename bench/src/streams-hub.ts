@@ -7,6 +7,7 @@ import { CommentFeed } from '@pm/query-api/streams/comments/comment-feed';
 import { OwnStates } from '@pm/query-api/streams/own/own-states';
 import { ConnectionCounts } from '@pm/query-api/streams/protocol/connection-counts';
 import { Openings } from '@pm/query-api/streams/protocol/openings.io';
+import { ReaderRoom } from '@pm/query-api/streams/protocol/reader-room';
 import { ReplayPlaces } from '@pm/query-api/streams/protocol/replay-places';
 import { StreamHub } from '@pm/query-api/streams/protocol/stream-hub.io';
 import { StreamListener } from '@pm/query-api/streams/protocol/stream-listener.io';
@@ -38,6 +39,9 @@ export interface HubInfo {
   readonly messages: readonly number[];
 }
 
+/** Bound of all readers and of their queues: more than there are. */
+const readersMaxBytes = 256 * 1024 * 1024;
+
 /** Hub and listener of the service over the records of a matcher; Kafka is left out. */
 await serveParent(async ({ shape, slices, perTurn, tokensPerMarket }: HubJob) => {
   const trading = makeTrading(openExecutionCodec(), {
@@ -50,7 +54,7 @@ await serveParent(async ({ shape, slices, perTurn, tokensPerMarket }: HubJob) =>
   for (const entry of catalogEntries(booksOf(shape), 7)) catalog.apply(entry);
   const feed = new MemoryFeed();
   for (const value of trading.opening) feed.take(value);
-  const queued = new QueuedTotal();
+  const queued = new QueuedTotal(readersMaxBytes);
   const hub = openHub(feed, catalog, queued);
   const sockets = new Set<WebSocket>();
   const url = await listen(hub, sockets);
@@ -79,7 +83,8 @@ function openHub(feed: MemoryFeed, catalog: Catalog, queued: QueuedTotal): Strea
     facts: { catalog, profiles: new Profiles(), secret: Buffer.alloc(32, 1) },
     comments: new CommentFeed(new CommentThreads(), catalog),
     ownStates: new OwnStates(),
-    counts: new ConnectionCounts(),
+    room: new ReaderRoom(readersMaxBytes),
+    counts: new ConnectionCounts(new ReaderRoom(readersMaxBytes)),
     openings: new Openings(systemClock, silentLog),
     places: new ReplayPlaces(),
     queued,
@@ -96,7 +101,7 @@ function openHub(feed: MemoryFeed, catalog: Catalog, queued: QueuedTotal): Strea
 async function listen(hub: StreamHub, sockets: Set<WebSocket>): Promise<string> {
   const listener = new StreamListener({
     trustedProxies: [],
-    counts: new ConnectionCounts(),
+    counts: new ConnectionCounts(new ReaderRoom(readersMaxBytes)),
     clock: systemClock,
     log: silentLog,
     compresses: false,

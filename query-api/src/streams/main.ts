@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import {
   type KeyHolder,
   openCredentialsVerifier,
@@ -29,6 +30,7 @@ import { SessionKeepAlives } from './own/keep-alive.io.ts';
 import { OwnStates } from './own/own-states.ts';
 import { ConnectionCounts } from './protocol/connection-counts.ts';
 import { Openings } from './protocol/openings.io.ts';
+import { ReaderRoom, readerBounds } from './protocol/reader-room.ts';
 import { ReplayPlaces } from './protocol/replay-places.ts';
 import { type HubParts, StreamHub } from './protocol/stream-hub.io.ts';
 import { StreamListener } from './protocol/stream-listener.io.ts';
@@ -188,14 +190,19 @@ interface Memory {
 }
 
 /** What the connections of all dialects share. */
-type Readers = Pick<HubParts, 'counts' | 'openings' | 'places'> & { readonly queued: QueuedTotal };
+type Readers = Pick<HubParts, 'counts' | 'openings' | 'places' | 'room'> & {
+  readonly queued: QueuedTotal;
+};
 
 function openReaders(log: Log): Readers {
+  const { roomBytes, queuesBytes } = readerBounds(getHeapStatistics().heap_size_limit);
+  const room = new ReaderRoom(roomBytes);
   return {
-    counts: new ConnectionCounts(),
+    room,
+    counts: new ConnectionCounts(room),
     openings: new Openings(systemClock, log),
     places: new ReplayPlaces(),
-    queued: new QueuedTotal(),
+    queued: new QueuedTotal(queuesBytes),
   };
 }
 

@@ -17,6 +17,7 @@ export interface MeasuredStreams {
   partitions(): readonly PartitionStatus[];
   /** Bytes that wait for readers, and deltas that were merged for them. */
   readonly queued: { readonly bytes: number; readonly merged: number };
+  readonly room: { readonly bytes: number };
   readonly places: { readonly taken: number; readonly waiting: number };
   readonly openings: { readonly size: number };
 }
@@ -62,11 +63,16 @@ export function measureStreams(metrics: Metrics, parts: MeasuredStreams): Stream
 const codeOf = (reason: StreamCloseName | 'left'): string =>
   reason === 'left' ? 'none' : String(streamCloses[reason].code);
 
-function readGauges(metrics: Metrics, { queued, places, openings }: MeasuredStreams): void {
+function readGauges(metrics: Metrics, { queued, room, places, openings }: MeasuredStreams): void {
   metrics.gauge({
     name: 'pm_streams_queued_bytes',
     help: 'Bytes that wait for slow readers.',
     read: () => queued.bytes,
+  });
+  metrics.gauge({
+    name: 'pm_streams_room_bytes',
+    help: 'Memory that connections and their subscriptions count with; half of the largest heap is their bound.',
+    read: () => room.bytes,
   });
   metrics.gauge({
     name: 'pm_streams_merged_deltas',

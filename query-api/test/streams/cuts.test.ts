@@ -22,6 +22,7 @@ import { PartitionFeed } from '../../src/streams/feed/partition-feed.ts';
 import { OwnStates } from '../../src/streams/own/own-states.ts';
 import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
 import { Openings } from '../../src/streams/protocol/openings.io.ts';
+import { ReaderRoom } from '../../src/streams/protocol/reader-room.ts';
 import { ReplayPlaces } from '../../src/streams/protocol/replay-places.ts';
 import { StreamHub } from '../../src/streams/protocol/stream-hub.io.ts';
 import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
@@ -42,7 +43,8 @@ class Instance {
 
   constructor(log: MemoryClient, directory: string, catalog: Catalog) {
     const clock = systemClock;
-    const counts = new ConnectionCounts();
+    const room = new ReaderRoom(1 << 29);
+    const counts = new ConnectionCounts(room);
     // Cuts open more connections in a minute than one address may.
     counts.open = () => true;
     const executions = { client: log.client, codec: executionCodec, topic: 'executions' };
@@ -53,11 +55,12 @@ class Instance {
       facts: { catalog, profiles: new Profiles(), secret: Buffer.alloc(32, 1) },
       comments: new CommentFeed(new CommentThreads(), catalog),
       ownStates: new OwnStates(),
+      room,
       counts,
       openings: new Openings(clock, silentLog),
       places: new ReplayPlaces(),
       resumed: () => {},
-      queued: new QueuedTotal(),
+      queued: new QueuedTotal(1 << 29),
       verify: ({ headers }) => ({
         apiKey: apiKey(1),
         wallet: String(headers['wallet']) as WalletAddress,

@@ -6,8 +6,8 @@ import type {
   MarketRules,
   RestingOrder,
 } from '../../src/streams/feed/changes.ts';
-import type { FeedListener, FeedReplay, PartitionStatus } from '../../src/streams/feed/feed.io.ts';
-import type { ReplayRequest } from '../../src/streams/feed/replay-plan.ts';
+import type { FeedListener, PartitionStatus } from '../../src/streams/feed/feed.io.ts';
+import type { FeedReplay, ReplayRequest } from '../../src/streams/feed/replay-plan.ts';
 import type { SnapshotList } from '../../src/streams/feed/snapshot-list.ts';
 import type {
   BookFacts,

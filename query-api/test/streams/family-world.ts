@@ -15,6 +15,7 @@ import { Profiles } from '../../src/social/profiles.ts';
 import { FamilyHub } from '../../src/streams/family/family-hub.io.ts';
 import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
 import { Openings } from '../../src/streams/protocol/openings.io.ts';
+import { ReaderRoom } from '../../src/streams/protocol/reader-room.ts';
 import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
 import { QueuedTotal } from '../../src/streams/protocol/stream-writer.io.ts';
 import { apiKey, eventEntry, marketEntry, wallet } from '../in-memory.ts';
@@ -26,8 +27,9 @@ export const goodAuth = { apikey: apiKey(1), secret: 'secret', passphrase: 'pass
 export class FamilyWorld {
   readonly feed = new FakeFeed([1, 2, 3, 4]);
   readonly catalog = new Catalog();
-  readonly counts = new ConnectionCounts();
-  readonly queued = new QueuedTotal();
+  readonly room: ReaderRoom;
+  readonly counts: ConnectionCounts;
+  readonly queued = new QueuedTotal(1 << 29);
   readonly closes: (StreamCloseName | 'left')[] = [];
   readonly commentListeners = new Set<(comment: HeldComment) => void>();
   aheadMs = 0;
@@ -40,7 +42,9 @@ export class FamilyWorld {
   readonly listener: StreamListener;
   url = '';
 
-  constructor(queueBytes?: number) {
+  constructor(queueBytes?: number, roomBytes: number = 1 << 29) {
+    this.room = new ReaderRoom(roomBytes);
+    this.counts = new ConnectionCounts(this.room);
     this.catalog.apply(eventEntry('1'));
     for (const market of [1, 2, 3]) this.catalog.apply(marketEntry(market));
     const clock = {
@@ -51,6 +55,7 @@ export class FamilyWorld {
       feed: this.feed,
       catalog: this.catalog,
       profiles: new Profiles(),
+      room: this.room,
       counts: this.counts,
       openings: new Openings(clock, silentLog),
       queued: this.queued,

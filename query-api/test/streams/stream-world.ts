@@ -9,6 +9,7 @@ import { OwnStates } from '../../src/streams/own/own-states.ts';
 import type { ResumeOutcome } from '../../src/streams/protocol/beginnings.io.ts';
 import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
 import { Openings } from '../../src/streams/protocol/openings.io.ts';
+import { ReaderRoom } from '../../src/streams/protocol/reader-room.ts';
 import { ReplayPlaces } from '../../src/streams/protocol/replay-places.ts';
 import { StreamHub } from '../../src/streams/protocol/stream-hub.io.ts';
 import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
@@ -30,9 +31,10 @@ export const goodHeaders = { SERVICE_SIGNATURE: 'good' };
 export class StreamWorld {
   readonly feed = new FakeFeed([1, 2, 3]);
   readonly catalog = new Catalog();
-  readonly counts = new ConnectionCounts();
+  readonly room: ReaderRoom;
+  readonly counts: ConnectionCounts;
   readonly places = new ReplayPlaces();
-  readonly queued = new QueuedTotal();
+  readonly queued = new QueuedTotal(1 << 29);
   readonly resumes: ResumeOutcome[] = [];
   readonly comments = new CommentFeed(new CommentThreads(), this.catalog);
   readonly ownStates = new OwnStates();
@@ -46,7 +48,9 @@ export class StreamWorld {
   readonly listener: StreamListener;
   url = '';
 
-  constructor(queueBytes?: number) {
+  constructor(queueBytes?: number, roomBytes: number = 1 << 29) {
+    this.room = new ReaderRoom(roomBytes);
+    this.counts = new ConnectionCounts(this.room);
     this.catalog.apply(eventEntry('1'));
     for (const market of [1, 2, 3]) this.catalog.apply(marketEntry(market));
     const clock = {
@@ -59,6 +63,7 @@ export class StreamWorld {
         facts: { catalog: this.catalog, profiles: new Profiles(), secret: Buffer.alloc(32, 1) },
         comments: this.comments,
         ownStates: this.ownStates,
+        room: this.room,
         counts: this.counts,
         openings: new Openings(clock, silentLog),
         places: this.places,

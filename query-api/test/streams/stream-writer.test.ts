@@ -45,7 +45,7 @@ test.each([1, 2])(
         bytes: new PassThrough(),
         heldBack: new HeldBack(),
       },
-      { total: new QueuedTotal(), boundBytes: 1 << 26, onOverflow: () => {} },
+      { total: new QueuedTotal(1 << 29), boundBytes: 1 << 26, onOverflow: () => {} },
     );
     const position = { sentSeq: null };
     const sizes = Array.from({ length: 40_000 }, () => random.integer(1, 600));

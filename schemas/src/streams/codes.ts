@@ -37,6 +37,7 @@ export const streamErrors = {
   not_authenticated: { message: 'the channel needs an auth frame first', isRetryable: false },
   already_authenticated: { message: 'the connection has a key already', isRetryable: false },
   unavailable: { message: 'this cannot be read at the moment', isRetryable: true },
+  overloaded: { message: 'the service has no room for more subscriptions', isRetryable: true },
 } as const satisfies Readonly<Record<string, { message: string; isRetryable: boolean }>>;
 
 export type StreamErrorCode = keyof typeof streamErrors;
@@ -45,6 +46,7 @@ export type StreamErrorCode = keyof typeof streamErrors;
 export const blamelessErrors: ReadonlySet<StreamErrorCode> = new Set([
   'position_ahead',
   'unavailable',
+  'overloaded',
   'unknown_key',
   'too_many_subscriptions',
   'not_subscribed',

@@ -1,6 +1,7 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
-import { type StreamCloseName, streamLimits } from '@pm/schemas';
+import { type StreamCloseName, streamErrors, streamLimits } from '@pm/schemas';
 import type { FeedRecord } from '../feed/feed.io.ts';
+import type { RoomShare } from '../protocol/reader-room.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
@@ -98,12 +99,16 @@ function wantedKey({ topic, filters }: LiveSubscription): string {
   return first === undefined ? anyOf(topic) : factOf(topic, first);
 }
 
+/** With its filters a subscription takes the room of several. */
+const roomOfOne = 4;
+
 /** One connection of `/ws/live-data`. */
 class LiveConnection implements FamilyReader, FamilyConnection {
   readonly #stream: LiveStream;
   readonly onClosed: FamilyConnection['onClosed'];
   readonly #socket: FamilySocket;
   readonly #byName = new Map<string, LiveSubscription>();
+  readonly #share: RoomShare;
 
   constructor(
     socket: StreamSocket,
@@ -114,6 +119,7 @@ class LiveConnection implements FamilyReader, FamilyConnection {
     }: { readonly stream: LiveStream; readonly onClosed: FamilyConnection['onClosed'] },
   ) {
     this.#stream = stream;
+    this.#share = parts.room.share();
     this.onClosed = onClosed;
     this.#socket = new FamilySocket(socket, parts, this);
   }
@@ -151,6 +157,7 @@ class LiveConnection implements FamilyReader, FamilyConnection {
 
   ended(reason: StreamCloseName | 'left'): void {
     for (const subscription of this.#byName.values()) this.#stream.remove(this, subscription);
+    this.#share.resize(0);
     this.onClosed(this, reason);
   }
 
@@ -173,6 +180,10 @@ class LiveConnection implements FamilyReader, FamilyConnection {
       this.#socket.sendError('too many subscriptions');
       return false;
     }
+    if (!this.#share.resize((this.#byName.size + 1) * roomOfOne)) {
+      this.#socket.sendError(streamErrors.overloaded.message);
+      return false;
+    }
     this.#byName.set(name, subscription);
     this.#stream.add(this, subscription);
     return true;
@@ -187,6 +198,7 @@ class LiveConnection implements FamilyReader, FamilyConnection {
       this.#byName.delete(name);
       this.#stream.remove(this, known);
     }
+    this.#share.resize(this.#byName.size * roomOfOne);
   }
 }
 

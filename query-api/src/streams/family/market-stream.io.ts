@@ -1,8 +1,9 @@
-import { type StreamCloseName, streamLimits } from '@pm/schemas';
+import { type StreamCloseName, streamErrors, streamLimits } from '@pm/schemas';
 import type { Market, Outcome } from '../../markets/market.ts';
 import type { FeedChange, RulesChange } from '../feed/changes.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
 import type { Opener } from '../protocol/openings.io.ts';
+import type { RoomShare } from '../protocol/reader-room.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
@@ -251,6 +252,7 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
   readonly #waiting = new Map<string, boolean>();
   /** The same of tokens that were not listed at their turn. */
   readonly #unlisted = new Map<string, boolean>();
+  readonly #share: RoomShare;
   #revision = '';
   #isParked = false;
 
@@ -265,6 +267,7 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
     this.#parts = parts;
     this.#stream = stream;
     this.onClosed = onClosed;
+    this.#share = parts.room.share();
     this.#socket = new FamilySocket(socket, parts, this);
   }
 
@@ -295,6 +298,7 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
     this.#unlisted.clear();
     for (const token of this.#tokens.keys()) this.#stream.unsubscribe(this, token);
     this.#stream.setCustomFeatures(this, false);
+    this.#share.resize(0);
     this.onClosed(this, reason);
   }
 
@@ -340,6 +344,10 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
       this.#socket.sendError('too many subscriptions');
       return;
     }
+    if (!this.#share.resize(this.subscriptions + added.length)) {
+      this.#socket.sendError(streamErrors.overloaded.message);
+      return;
+    }
     this.#revision = this.#stream.revision;
     // Without a book a token costs nothing.
     for (const token of added) {
@@ -353,6 +361,7 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
     this.#waiting.delete(token);
     this.#unlisted.delete(token);
     if (this.#tokens.delete(token)) this.#stream.unsubscribe(this, token);
+    this.#share.resize(this.subscriptions);
   }
 
   /** Tokens that were not listed have their turn again once something was. */

@@ -1,8 +1,14 @@
 import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
-import { type StreamCloseName, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  type StreamCloseName,
+  streamErrors,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import type { OwnChange, OwnFill } from '../feed/changes.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
 import { KeyProof } from '../protocol/key-proof.io.ts';
+import type { RoomShare } from '../protocol/reader-room.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
@@ -129,6 +135,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
   readonly onClosed: FamilyConnection['onClosed'];
   readonly #socket: FamilySocket;
   readonly #proof: KeyProof;
+  readonly #share: RoomShare;
   /** Condition ids; empty for all. */
   readonly #markets = new Set<string>();
   #wallets: readonly WalletAddress[] = [];
@@ -147,6 +154,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
     this.onClosed = onClosed;
     this.#socket = new FamilySocket(socket, parts, this);
     this.#proof = new KeyProof(parts.clock);
+    this.#share = parts.room.share();
   }
 
   get viewer(): UserViewer | null {
@@ -185,6 +193,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
 
   ended(reason: StreamCloseName | 'left'): void {
     this.#proof.stop();
+    this.#share.resize(0);
     this.#stream.drop(this, this.#wallets);
     this.onClosed(this, reason);
   }
@@ -202,8 +211,22 @@ class UserConnection implements FamilyReader, FamilyConnection {
     if (action === 'subscribe' && (markets === null || markets.length === 0)) this.#markets.clear();
     for (const id of markets ?? []) {
       if (action === 'unsubscribe') this.#markets.delete(id);
-      else if (this.#markets.size < marketsMax) this.#markets.add(id);
+      else if (!this.#markets.has(id) && !this.#addMarket(id)) break;
     }
+    this.#share.resize(this.#markets.size);
+  }
+
+  #addMarket(id: string): boolean {
+    if (this.#markets.size >= marketsMax) {
+      this.#socket.sendError('too many subscriptions');
+      return false;
+    }
+    if (!this.#share.resize(this.#markets.size + 1)) {
+      this.#socket.sendError(streamErrors.overloaded.message);
+      return false;
+    }
+    this.#markets.add(id);
+    return true;
   }
 
   #authenticate({ auth }: UserFrame): void {

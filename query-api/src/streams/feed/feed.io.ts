@@ -12,7 +12,7 @@ import {
   type SaveRules,
 } from './follower.io.ts';
 import { inPages, Replays, replayLimits } from './replay.io.ts';
-import { planReplay, type ReplayRequest } from './replay-plan.ts';
+import { type FeedReplay, planReplay, type ReplayRequest } from './replay-plan.ts';
 import type { MarketChannel, MarketSnapshot, OwnSnapshot } from './snapshots.ts';
 import { StateFiles } from './state-files.io.ts';
 
@@ -42,19 +42,6 @@ export interface FeedListener {
    * may differ, `epoch` too; it has no snapshots until it is caught up. Subscriptions of its markets start over.
    */
   reset(partition: number): void;
-}
-
-/**
- * The changes of a replay, in pages (`replayLimits`). The last change has the number `toSeq`, which is fixed at
- * the call: a listener that was added before receives exactly the later ones live.
- *
- * `best` and `markets` are states: their replay is one change, the newest, which stands for all after the start (its
- * `seq` may be larger than the next one). Iterating rejects with a `Fault`: `retry` when the log is away, `stop` when
- * it cannot be read any more.
- */
-export interface FeedReplay {
-  readonly toSeq: number;
-  readonly pages: AsyncIterable<readonly FeedChange[]>;
 }
 
 /**

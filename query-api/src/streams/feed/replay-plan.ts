@@ -1,5 +1,5 @@
 import { hexBytes, type WalletAddress } from '@pm/schemas';
-import type { BestChange, RulesChange } from './changes.ts';
+import type { BestChange, FeedChange, RulesChange } from './changes.ts';
 import type { PartitionFeed } from './partition-feed.ts';
 import {
   type IndexedChannel,
@@ -36,6 +36,19 @@ export interface OwnReplayRequest {
 }
 
 export type ReplayRequest = MarketReplayRequest | OwnReplayRequest;
+
+/**
+ * The changes of a replay, in pages (`replayLimits`). The last change has the number `toSeq`, which is fixed at
+ * the call: a listener that was added before receives exactly the later ones live.
+ *
+ * `best` and `markets` are states: their replay is one change, the newest, which stands for all after the start (its
+ * `seq` may be larger than the next one). Iterating rejects with a `Fault`: `retry` when the log is away, `stop` when
+ * it cannot be read any more.
+ */
+export interface FeedReplay {
+  readonly toSeq: number;
+  readonly pages: AsyncIterable<readonly FeedChange[]>;
+}
 
 /** Changes that are wanted of those that are read: `seq` in (afterSeq, toSeq], and not before an input offset. */
 export interface WantedChanges {

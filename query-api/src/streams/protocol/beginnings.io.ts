@@ -3,15 +3,14 @@ import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import type { StreamErrorCode } from '@pm/schemas';
 import type { FeedChange } from '../feed/changes.ts';
-import type { FeedReplay } from '../feed/feed.io.ts';
+import type { FeedReplay } from '../feed/replay-plan.ts';
 import type { FirstMessages, Message } from './message.ts';
 import type { Opener, Openings } from './openings.io.ts';
 import type { PendingMessages } from './pending-messages.io.ts';
-import type { RenderFacts } from './publication.ts';
+import type { Beginner, RenderFacts } from './publication.ts';
 import type { Replayer, ReplayPlaces } from './replay-places.ts';
 import { renderReplayed } from './replayed.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
-import type { Opening } from './subscribe.io.ts';
 import type { Subscription } from './subscription.io.ts';
 
 /** A snapshot of more messages holds a copy of its state, and needs a place as a replay does. */
@@ -95,7 +94,7 @@ export class Beginnings implements Opener {
 
   add(subscriptions: readonly Subscription[]): void {
     for (const subscription of subscriptions) {
-      if (subscription.opening.start === null) this.#line.add(subscription);
+      if (subscription.start === null) this.#line.add(subscription);
       else this.#resumes.add(subscription);
     }
     if (this.#line.size > 0) this.#parts.openings.add(this);
@@ -180,8 +179,8 @@ export class Beginnings implements Opener {
     const [subscription] = this.#line;
     if (subscription === undefined) return null;
     this.#line.delete(subscription);
-    const first = this.#read(subscription, ({ target, isGap, start }) =>
-      target.snapshot(isGap || start !== null),
+    const first = this.#read(subscription, (beginner, { isGap, start }) =>
+      beginner.snapshot(isGap || start !== null),
     );
     if (first === null) return null;
     if (first.count <= smallMessages) return this.#start(subscription, first);
@@ -192,9 +191,12 @@ export class Beginnings implements Opener {
   }
 
   /** What a subscription begins with now; null when it cannot be read: then it has ended. */
-  #read<T>(subscription: Subscription, read: (opening: Opening) => T | null): T | null {
+  #read<T>(
+    subscription: Subscription,
+    read: (beginner: Beginner, subscription: Subscription) => T | null,
+  ): T | null {
     try {
-      const found = read(subscription.opening);
+      const found = read(subscription.publication.beginner, subscription);
       if (found === null) this.#owner.failed(subscription, 'unavailable');
       return found;
     } catch (error) {
@@ -205,7 +207,7 @@ export class Beginnings implements Opener {
 
   #start(subscription: Subscription, page: FirstMessages, end: () => void = nothing): Sending {
     subscription.phase = 'beginning';
-    const { isGap, start } = subscription.opening;
+    const { isGap, start } = subscription;
     if (isGap || start !== null) this.#parts.resumed('snapshot');
     const counts = { sent: 0, hasSent: false };
     const sending = { subscription, toSeq: page.seq, page, ...counts, next: null, end };
@@ -273,7 +275,7 @@ export class Beginnings implements Opener {
 
   #fail(subscription: Subscription, error: unknown): void {
     this.#parts.log.warn({ err: error }, 'a subscription was not begun');
-    if (subscription.opening.start !== null) this.#parts.resumed('failed');
+    if (subscription.start !== null) this.#parts.resumed('failed');
     const isLost = error instanceof Fault && error.reaction === 'stop';
     this.#owner.failed(subscription, isLost ? 'not_resumable' : 'unavailable');
   }
@@ -314,8 +316,9 @@ export class Beginnings implements Opener {
     // A position that is too far back by now has missed messages: a snapshot says so.
     const first = this.#read(
       subscription,
-      ({ target, start, isGap }) =>
-        (start === null ? null : target.replay(start)) ?? target.snapshot(isGap || start !== null),
+      (beginner, { start, isGap }) =>
+        (start === null ? null : beginner.replay(start)) ??
+        beginner.snapshot(isGap || start !== null),
     );
     if (first === null) leave();
     else if ('pages' in first) this.#replay(subscription, first, leave);

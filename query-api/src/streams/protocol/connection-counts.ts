@@ -1,26 +1,36 @@
 import { streamLimits } from '@pm/schemas';
+import type { ReaderRoom } from './reader-room.ts';
 
 const minuteMs = 60_000;
 /** Addresses that are remembered; beyond it the oldest minute is forgotten first. */
 const addressesMax = 100_000;
 
-/** Counts connections by address and by key. */
+/** Counts connections: all of them, by address and by key. */
 export class ConnectionCounts {
+  readonly #room: Pick<ReaderRoom, 'closeConnection' | 'openConnection'>;
   readonly #open = new Map<string, number>();
   readonly #opened = new Map<string, { readonly sinceMs: number; count: number }>();
+
+  constructor(room: Pick<ReaderRoom, 'closeConnection' | 'openConnection'>) {
+    this.#room = room;
+  }
 
   get addresses(): number {
     return this.#open.size;
   }
 
-  /** Whether one more connection of the address is within the limits; it is counted then. */
+  /** Whether one more connection of the address is within the limits, and there is room; it is counted then. */
   open(address: string, nowMs: number): boolean {
     const { connections_per_address: max, connections_opened_per_minute: perMinute } = streamLimits;
     if (this.#openedSince(address, nowMs) > perMinute) return false;
-    return this.#add(`address|${address}`, max);
+    if (!this.#room.openConnection()) return false;
+    if (this.#add(`address|${address}`, max)) return true;
+    this.#room.closeConnection();
+    return false;
   }
 
   close(address: string): void {
+    this.#room.closeConnection();
     this.#remove(`address|${address}`);
   }
 

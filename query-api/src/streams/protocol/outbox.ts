@@ -39,6 +39,11 @@ export class Outbox<S extends object> {
     this.#boundBytes = boundBytes;
   }
 
+  /** Places in the list. */
+  get items(): number {
+    return this.#items.length - this.#first;
+  }
+
   get bytes(): number {
     return this.#bytes;
   }

@@ -12,16 +12,17 @@ export class PendingMessages {
     this.#writer = writer;
   }
 
-  add(message: Message, { pending }: Subscription): void {
-    pending.push(message);
+  add(message: Message, subscription: Subscription): void {
+    subscription.pending ??= [];
+    subscription.pending.push(message);
     this.#bytes += message.bytes.length;
     if (this.#bytes > streamLimits.queue_bytes) this.#writer.overflow();
   }
 
   /** Drops what waits of a subscription. */
   drop(subscription: Subscription): readonly Message[] {
-    const { pending } = subscription;
-    subscription.pending = [];
+    const pending = subscription.pending ?? [];
+    subscription.pending = null;
     for (const { bytes } of pending) this.#bytes -= bytes.length;
     return pending;
   }

@@ -8,6 +8,7 @@ import { activityAnswer } from '../../reports/activity.ts';
 import type { ActivityRow } from '../../reports/rows.ts';
 import type { Profiles } from '../../social/profiles.ts';
 import type { ActivityChange, FeedChange } from '../feed/changes.ts';
+import type { FeedReplay, ReplayStart } from '../feed/replay-plan.ts';
 import type { MarketChannel, MarketSnapshot, RulesSnapshot } from '../feed/snapshots.ts';
 import type { FirstMessages, Message, StreamKey } from './message.ts';
 import { bestDelta, bestSnapshot, bookDelta, bookSnapshot } from './render-book.ts';
@@ -26,6 +27,14 @@ import {
 export interface Subscriber {
   /** Takes a live message; must not throw. */
   deliver(message: Message): void;
+}
+
+/** What subscriptions to a key begin with. Snapshots, numbers and replays of one tick fit each other. */
+export interface Beginner {
+  /** Null while the partition is not caught up. */
+  snapshot(isGap: boolean): FirstMessages | null;
+  /** Null when it is too far back. */
+  replay(from: ReplayStart): FeedReplay | FirstMessages | null;
 }
 
 /** A channel and key: what is serialised once for all its readers. */
@@ -49,6 +58,7 @@ export interface Publication {
    */
   readonly numbering: 'own' | 'sum' | 'none';
   readonly subscribers: Set<Subscriber>;
+  readonly beginner: Beginner;
   /** The newest message. */
   seq: number;
 }

@@ -4,6 +4,7 @@ import type { Log } from '@pm/kit/log';
 import { type CloseReason, type StreamCloseName, streamCloses, streamLimits } from '@pm/schemas';
 import type { WebSocket } from 'ws';
 import { type ConnectionCounts, FrameBucket } from './connection-counts.ts';
+import type { ReaderRoom } from './reader-room.ts';
 import type { StreamSocket } from './stream-socket.io.ts';
 import { type QueuedTotal, StreamWriter } from './stream-writer.io.ts';
 
@@ -14,6 +15,8 @@ export interface ReaderSocketParts {
   isActive(holder: KeyHolder): boolean;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   readonly log: Log;
+  /** The room of the subscriptions of all readers. */
+  readonly room: ReaderRoom;
   /** What waits for all readers. */
   readonly queued: QueuedTotal;
   /** Bound of the queue of one reader, bytes; the declared one unless a test wants less. */

@@ -11,6 +11,8 @@ const socketBytesMax = 64 * 1024;
 const headBytesMax = 10;
 /** A pong, an error or a heartbeat counts with so many bytes while it waits. */
 const frameBytes = 200;
+/** What a place in a queue takes besides its bytes, which many queues share. */
+const itemBytes = 128;
 /** Frames that wait for a reader: more than that and it reads nothing. */
 const framesWaitingMax = 1_000;
 /** A reader that does not take the closing frame in time is cut off, milliseconds. */
@@ -30,7 +32,8 @@ export class QueuedTotal {
   merged = 0;
   readonly #maxBytes: number;
 
-  constructor(maxBytes: number = queuedTotalMaxBytes) {
+  /** Bound of all queues together, bytes. */
+  constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
@@ -40,8 +43,7 @@ export class QueuedTotal {
   }
 }
 
-/** Memory of all queues together; beyond it readers with more than `fairShare` of their bound are closed. */
-const queuedTotalMaxBytes = 512 * 1024 * 1024;
+/** Beyond the bound of all queues together readers with more than this share of their own are closed. */
 const fairShare = 1 / 16;
 
 /** Keeps the newest message of a key that was handed to the socket; null before the first. */
@@ -178,8 +180,9 @@ export class StreamWriter {
   }
 
   #count(): void {
-    const { bytes, merged } = this.#outbox;
+    const { bytes: ofItems, items, merged } = this.#outbox;
     const { total } = this.#options;
+    const bytes = ofItems + items * itemBytes;
     total.bytes += bytes - this.#countedBytes;
     total.merged += merged - this.#countedMerged;
     this.#countedBytes = bytes;

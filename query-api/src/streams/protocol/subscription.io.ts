@@ -1,3 +1,4 @@
+import type { ReplayStart } from '../feed/replay-plan.ts';
 import type { Message } from './message.ts';
 import type { Publication, Subscriber } from './publication.ts';
 import type { SentPosition, StreamWriter } from './stream-writer.io.ts';
@@ -10,33 +11,36 @@ import type { Opening } from './subscribe.io.ts';
 export type SubscriptionPhase = 'waiting' | 'beginning' | 'live';
 
 /** What a subscription has of its connection. */
-interface SubscriptionOwner {
+export interface SubscriptionOwner {
   readonly writer: Pick<StreamWriter, 'send'>;
   readonly pending: { add(message: Message, subscription: Subscription): void };
 }
 
-/** A key that a connection reads. */
+/** A key that a connection reads. There may be a million of them: each has little, and shares what it can. */
 export class Subscription implements Subscriber, SentPosition {
   readonly publication: Publication;
-  readonly opening: Opening;
+  /** What it goes on after; null for one that begins with a snapshot. */
+  readonly start: ReplayStart | null;
+  /** Messages before its snapshot are missing. */
+  readonly isGap: boolean;
   /** That of the frame that began it. */
   readonly frameId: number;
   /** The newest message that was handed to the socket; null before the first. */
   sentSeq: number | null;
   phase: SubscriptionPhase = 'waiting';
-  /** Live messages that wait for the end of what comes first. */
-  pending: Message[] = [];
+  /** Live messages that wait for the end of what comes first; null for none. */
+  pending: Message[] | null = null;
   isEnded = false;
   readonly #owner: SubscriptionOwner;
 
   constructor(
     publication: Publication,
-    { opening, frameId }: { readonly opening: Opening; readonly frameId: number },
-    owner: SubscriptionOwner,
+    { start, isGap }: Pick<Opening, 'isGap' | 'start'>,
+    { frameId, owner }: { readonly frameId: number; readonly owner: SubscriptionOwner },
   ) {
-    const { start } = opening;
     this.publication = publication;
-    this.opening = opening;
+    this.start = start;
+    this.isGap = isGap;
     this.frameId = frameId;
     this.sentSeq = start !== null && 'seq' in start ? start.seq : null;
     this.#owner = owner;

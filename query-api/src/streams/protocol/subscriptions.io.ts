@@ -14,15 +14,17 @@ import type { Message } from './message.ts';
 import { PendingMessages } from './pending-messages.io.ts';
 import { allMarkets, type Publication } from './publication.ts';
 import type { Publications } from './publications.ts';
+import type { ReaderRoom, RoomShare } from './reader-room.ts';
 import { bookChecksum } from './render-book.ts';
 import type { Replayer } from './replay-places.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
 import { type Opening, openingsOf } from './subscribe.io.ts';
-import { Subscription } from './subscription.io.ts';
+import { Subscription, type SubscriptionOwner } from './subscription.io.ts';
 import { type StreamFeed, targetsOf } from './targets.io.ts';
 
 /** What subscriptions are made of. */
 export interface SubscriptionParts extends BeginningsParts {
+  readonly room: ReaderRoom;
   readonly feed: StreamFeed;
   readonly comments: CommentFeed;
   readonly ownStates: OwnStates;
@@ -45,19 +47,24 @@ export class Subscriptions {
   readonly #writer: StreamWriter;
   readonly #byId = new Map<string, Subscription>();
   readonly #pending: PendingMessages;
+  /** What all subscriptions have of the connection. */
+  readonly #owner: SubscriptionOwner;
   readonly #beginnings: Beginnings;
+  readonly #share: RoomShare;
 
   constructor(parts: SubscriptionParts, { replayer, writer, failed }: SubscriptionsOwner) {
     this.#parts = parts;
     this.#writer = writer;
+    this.#share = parts.room.share();
     this.#pending = new PendingMessages(writer);
+    this.#owner = { writer, pending: this.#pending };
     this.#beginnings = new Beginnings(parts, {
       replayer,
       writer,
       pending: this.#pending,
       checksum: ({ publication }) => checksumOf(publication, parts),
       failed: (subscription, code) => {
-        this.#drop(subscription);
+        this.#end(subscription);
         failed(subscription.frameId, code);
       },
     });
@@ -89,11 +96,14 @@ export class Subscriptions {
     }
     const openings = openingsOf(targets, frame);
     if (typeof openings === 'string') return openings;
+    if (!this.#share.resize(this.#byId.size + added.length)) return 'overloaded';
+    const keys = openings
+      .filter(({ target }) => isNumbered(target))
+      .map(({ target, seq }) => ({
+        ...keyFields(target.publication),
+        seq,
+      }));
     const opened = openings.map((opening) => this.#open(opening, frame.id));
-    const keys = opened.filter(isNumbered).map(({ publication, opening: { seq } }) => ({
-      ...keyFields(publication),
-      seq,
-    }));
     this.#writer.answer({ type: 'subscribed', id: frame.id, channel: frame.channel, keys });
     this.#beginnings.add(opened);
     return null;
@@ -103,7 +113,7 @@ export class Subscriptions {
   end(frame: UnsubscribeFrame, wallet: WalletAddress | null): Keys | StreamErrorCode {
     const ended = this.#named(frame, wallet);
     if (typeof ended === 'string') return ended;
-    for (const subscription of ended) this.#drop(subscription);
+    for (const subscription of ended) this.#end(subscription);
     return ended.filter(isNumbered).map(({ publication, sentSeq }) => ({
       ...keyFields(publication),
       seq: sentSeq ?? 0,
@@ -112,7 +122,7 @@ export class Subscriptions {
 
   endAll(): void {
     this.#beginnings.close();
-    for (const subscription of [...this.#byId.values()]) this.#drop(subscription);
+    for (const subscription of [...this.#byId.values()]) this.#end(subscription);
   }
 
   /** Sends the checksums of subscribed books in turn; null when all will be. */
@@ -154,9 +164,9 @@ export class Subscriptions {
     const { target, seq } = opening;
     const known = this.#byId.get(target.publication.id);
     if (known !== undefined) this.#drop(known);
-    const publication = this.#parts.publications.open({ ...target.publication, seq });
-    const owner = { writer: this.#writer, pending: this.#pending };
-    const subscription = new Subscription(publication, { opening, frameId }, owner);
+    const made = { ...target.publication, seq, beginner: target };
+    const publication = this.#parts.publications.open(made);
+    const subscription = new Subscription(publication, opening, { frameId, owner: this.#owner });
     this.#byId.set(publication.id, subscription);
     publication.subscribers.add(subscription);
     return subscription;
@@ -177,6 +187,11 @@ export class Subscriptions {
     return known.length === targets.length ? known : 'not_subscribed';
   }
 
+  #end(subscription: Subscription): void {
+    this.#drop(subscription);
+    this.#share.resize(this.#byId.size);
+  }
+
   #drop(subscription: Subscription): void {
     const { publication } = subscription;
     subscription.isEnded = true;
@@ -189,9 +204,12 @@ export class Subscriptions {
   }
 }
 
-const isNumbered = ({ publication }: Subscription): boolean => publication.numbering !== 'none';
+type Keyed = Pick<Publication, 'channel' | 'name' | 'numbering' | 'partition'>;
 
-function keyFields({ channel, name, partition }: Publication) {
+const isNumbered = ({ publication }: { readonly publication: Keyed }): boolean =>
+  publication.numbering !== 'none';
+
+function keyFields({ channel, name, partition }: Keyed) {
   return channel === 'own' || name === allMarkets ? { key: name, partition } : { key: name };
 }
 

@@ -9,14 +9,14 @@ import {
 import type { Market, Outcome } from '../../markets/market.ts';
 import type { CommentFeed } from '../comments/comment-feed.ts';
 import { commentMessage, commentsSnapshot } from '../comments/render-comment.ts';
-import type { Feed, FeedReplay } from '../feed/feed.io.ts';
-import type { ReplayStart } from '../feed/replay-plan.ts';
+import type { Feed } from '../feed/feed.io.ts';
 import type { MarketChannel, RulesSnapshot } from '../feed/snapshots.ts';
 import type { OwnStates } from '../own/own-states.ts';
 import { ownSnapshotMessages, stateMessage } from '../own/render-own.ts';
-import { type FirstMessages, firstMessage, type Message, type StreamKey } from './message.ts';
+import { firstMessage, type Message, type StreamKey } from './message.ts';
 import {
   allMarkets,
+  type Beginner,
   keyOf,
   type Publication,
   type RenderFacts,
@@ -41,9 +41,9 @@ export type StreamFeed = Pick<
   | 'snapshot'
 >;
 
-/** A key that a frame names, and how to read of it. Snapshots, numbers and replays of one tick fit each other. */
-export interface Target {
-  readonly publication: Omit<Publication, 'head' | 'seq' | 'subscribers'>;
+/** A key that a frame names, and how to read of it. */
+export interface Target extends Beginner {
+  readonly publication: Omit<Publication, 'beginner' | 'head' | 'seq' | 'subscribers'>;
   readonly partition: number;
   /** Of the log that its numbers belong to; null where positions have none. */
   epoch(): string | null;
@@ -51,8 +51,6 @@ export interface Target {
   newestSeq(): number | null;
   /** Whether a client may have messages up to this number: false for one after the newest. */
   mayHave(seq: number): boolean;
-  snapshot(isGap: boolean): FirstMessages | null;
-  replay(from: ReplayStart): FeedReplay | FirstMessages | null;
 }
 
 /** The keys of a subscribe, unsubscribe or checksum frame. */
