@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { lowerPriority } from './process-priority.ts';
 
 /**
  * A process of this package that takes one job, reports that it is ready, works on `go`, returns its result and ends
@@ -17,9 +19,17 @@ export interface Child<Answer> {
 
 const waitMs = 300_000;
 
-export function startChild<Answer>(name: string, job: unknown): Child<Answer> {
+/** `isBackground`: the process stands for machines elsewhere, and gets the processor when nothing else wants it. */
+export function startChild<Answer>(
+  name: string,
+  job: unknown,
+  { isBackground = false }: { readonly isBackground?: boolean } = {},
+): Child<Answer> {
   const file = fileURLToPath(new URL(`../${name}.js`, import.meta.url));
-  const child = fork(file, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
+  const child = fork(file, [], { stdio: [...stdio], detached: isBackground });
+  if (isBackground && child.pid !== undefined)
+    lowerPriority(child.pid, constants.priority.PRIORITY_LOW);
   child.send({ job });
   return {
     ready: messageOf(child),

@@ -22,7 +22,7 @@ export interface Connections {
 export interface OrdersPhase {
   readonly load: PhaseResult;
   readonly readers: ReadersAnswer | null;
-  /** Bytes that wait in the service for readers at the end of the phase. */
+  /** Bytes that wait in the service for readers, and their subscriptions, in the middle of the phase. */
   readonly queuedBytes: number;
   readonly subscriptions: number;
   readonly loadAverage: string;
@@ -32,6 +32,8 @@ const booksPerConnection = 10;
 /** Connections of one address; a limit of the service is 200. */
 export const perAddress = 100;
 const settleMs = 3_000;
+const beginEveryMs = 500;
+const beginTriesMax = 240;
 const watchSeconds = 8;
 
 /** Opens connections through the gateway that read some books each, while nobody trades. */
@@ -74,6 +76,7 @@ export async function measureOrders(
     const readers = startReaders(world, groups, plan.seconds);
     try {
       await readers.ready;
+      await begun(world);
       withReaders.push(await ordersPhase(world, plan, () => readers.go()));
     } finally {
       readers.stop();
@@ -93,8 +96,9 @@ async function ordersPhase(
   try {
     await orders.ready;
     const reading = read();
+    const halfTime = sleep(plan.seconds * 500).then(() => statusOf(world));
     const load = await orders.go();
-    const status = await statusOf(world);
+    const status = await halfTime;
     const loadAverage = loadText();
     return { load, readers: await reading, ...status, loadAverage };
   } finally {
@@ -130,12 +134,23 @@ function startReaders({ stack }: World, groups: readonly ReaderGroup[], seconds:
   const url = streamUrlOf(stack.baseUrl);
   const end = { seconds, messages: null, keepsTexts: false };
   const job: ReadersJob = { url, groups, perAddress, ...end };
-  return startChild<ReadersAnswer>('streams-readers', job);
+  return startChild<ReadersAnswer>('streams-readers', job, { isBackground: true });
 }
 
 function rssOfStreams({ stack }: World): number {
   const found = stack.supervisor.status().find(({ name }) => name === 'streams');
   return found?.rssBytes ?? Number.NaN;
+}
+
+/** Until every subscription has what it begins with, or its reader takes no more. */
+async function begun({ stack }: World): Promise<void> {
+  const url = `http://127.0.0.1:${stack.ports.streamsOps}/metrics`;
+  for (let tried = 0; tried < beginTriesMax; tried += 1) {
+    const text = await (await fetch(url)).text();
+    if (/^pm_streams_openings\{[^}]*\} 0$/m.test(text)) return;
+    await sleep(beginEveryMs);
+  }
+  throw new Error('subscriptions do not begin');
 }
 
 async function statusOf({ stack }: World) {

@@ -1,7 +1,7 @@
 /** Connections with the same frames. */
 export interface ReaderGroup {
   readonly count: number;
-  /** Subscriptions of each. */
+  /** Subscriptions of each, with one snapshot each where it reads. */
   readonly keys: number;
   /** Frames of each connection, in the order of the connections; none for a server that needs none. */
   readonly frames: readonly (readonly object[])[];

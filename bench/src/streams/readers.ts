@@ -17,6 +17,8 @@ interface Reader {
   readonly index: number;
   readonly frames: readonly object[];
   readonly reads: boolean;
+  /** Snapshots that come before the first message. */
+  readonly snapshots: number;
   messages: number;
 }
 
@@ -33,11 +35,11 @@ export class Readers {
 
   constructor(job: ReadersJob) {
     this.#job = job;
-    const all = job.groups.flatMap(({ count, frames, reads }) =>
-      Array.from({ length: count }, (_, at) => ({
-        frames: frames[at % frames.length] ?? [],
-        reads,
-      })),
+    const all = job.groups.flatMap(({ count, frames: sets, keys, reads }) =>
+      Array.from({ length: count }, (_, at) => {
+        const frames = sets[at % sets.length] ?? [];
+        return { frames, reads, snapshots: reads && frames.length > 0 ? keys : 0 };
+      }),
     );
     this.#readers = all.map((one, index) => ({ ...one, index, messages: 0 }));
     this.#unfinished = this.#readers.length;
@@ -107,7 +109,7 @@ export class Readers {
       };
       const late = () => fail(new Error('a reader is not subscribed'));
       const timer = setTimeout(late, openTimeoutMs);
-      let left = reader.frames.length;
+      let left = reader.frames.length + reader.snapshots;
       const ready = () => {
         clearTimeout(timer);
         if (!reader.reads) socket.pause();
@@ -119,7 +121,8 @@ export class Readers {
       });
       socket.on('message', (bytes: Buffer) => {
         const kind = this.#take(reader, bytes);
-        if (kind !== 'subscribed') return;
+        const isExpected = kind === 'subscribed' || (kind === 'snapshot' && reader.reads);
+        if (!isExpected || left === 0) return;
         left -= 1;
         if (left === 0) ready();
       });

@@ -29,8 +29,10 @@ const manyTimes = { PM_RATE_LIMIT_SCALE: '10000' };
 /** Rate limits that count but never refuse: for runs that send more than one client may (limits.md). */
 export const wideLimits: ExtraEnv = { ingress: manyTimes, 'query-api': manyTimes };
 
-/** Bound of the JavaScript heap of a service, so that none passes 300 MB. */
+/** Bound of the JavaScript heap of a service, so that none passes 300 MB without many readers. */
 const heapMebibytes = 192;
+/** That of the streams: half of it is for connections and subscriptions. */
+const streamsHeapMebibytes = 384;
 /** Space for young objects: with less, responses and batches in transit are copied repeatedly. */
 const youngMebibytes = 32;
 
@@ -81,6 +83,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
     }),
     service(options, 'streams', {
       entry: 'query-api/dist/streams/main.js',
+      heapMebibytes: streamsHeapMebibytes,
       opsPort: ports.streamsOps,
       httpPorts: [ports.streams],
       env: {
@@ -110,6 +113,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
 interface ServiceSpec {
   /** Its program, where it is not the main one of its room. */
   readonly entry?: string;
+  readonly heapMebibytes?: number;
   readonly opsPort: number;
   readonly httpPorts?: readonly number[];
   readonly env: Readonly<Record<string, string>>;
@@ -122,7 +126,7 @@ function service(options: ServicesOptions, name: string, spec: ServiceSpec): Man
   return {
     ...processDefaults(options, name),
     args: [
-      `--max-old-space-size=${heapMebibytes}`,
+      `--max-old-space-size=${spec.heapMebibytes ?? heapMebibytes}`,
       `--max-semi-space-size=${youngMebibytes}`,
       '--enable-source-maps',
       join(repositoryRoot, spec.entry ?? `${name}/dist/main.js`),

@@ -22,6 +22,9 @@ export interface HubParts extends Omit<ConnectionParts, 'publications' | 'onClos
   onClosed(reason: StreamCloseName | 'left'): void;
 }
 
+/** Connections beat in groups, spread over the second: thousands of heartbeats at once would hold up all messages. */
+const groupCount = 20;
+
 /** All connections of `/v1/stream`: delivers records of the log to them, and beats once a second. */
 export class StreamHub implements FeedListener {
   readonly #parts: HubParts;
@@ -29,6 +32,13 @@ export class StreamHub implements FeedListener {
   readonly #connections = new Set<Connection>();
   readonly #unlisten: readonly (() => void)[];
   readonly #timer: NodeJS.Timeout;
+  /** The connections, in groups of about the same size. */
+  readonly #groups = Array.from({ length: groupCount }, () => new Set<Connection>());
+  readonly #groupMs: number;
+  #added = 0;
+  #turn = 0;
+  /** When the next group has its turn. */
+  #dueMs: number;
 
   constructor(parts: HubParts, heartbeatMs: number = streamHeartbeatMs) {
     this.#parts = parts;
@@ -42,7 +52,9 @@ export class StreamHub implements FeedListener {
       comments.listen((change) => this.#comment(change)),
       ownStates.listen((wallet, state) => this.#ownState(wallet, state)),
     ];
-    this.#timer = setInterval(() => this.beat(), heartbeatMs);
+    this.#groupMs = heartbeatMs / groupCount;
+    this.#dueMs = parts.clock.monotonicMs() + this.#groupMs;
+    this.#timer = setInterval(() => this.#beatDue(), this.#groupMs);
   }
 
   get connections(): number {
@@ -61,6 +73,8 @@ export class StreamHub implements FeedListener {
   /** Takes an opened socket; its address is counted already. */
   add(socket: StreamSocket, address: string): void {
     const id = `s-${randomBytes(8).toString('hex')}`;
+    const group = this.#groups[this.#added % groupCount] ?? new Set();
+    this.#added += 1;
     const connection = new Connection(
       socket,
       { id, address },
@@ -69,12 +83,14 @@ export class StreamHub implements FeedListener {
         publications: this.#publications,
         onClosed: (closed, reason) => {
           this.#connections.delete(closed);
+          group.delete(closed);
           this.#parts.counts.close(closed.address);
           this.#parts.onClosed(reason);
         },
       },
     );
     this.#connections.add(connection);
+    group.add(connection);
   }
 
   record(record: FeedRecord): void {
@@ -120,24 +136,48 @@ export class StreamHub implements FeedListener {
     }
   }
 
-  /** Once a second: heartbeats, and what time brings to an end. */
+  /** Heartbeats of all connections, and what time brings to an end; each group has its turn once a second. */
   beat(): void {
-    this.#publications.publishListed();
-    const statuses = this.#parts.feed.partitions();
-    for (const { partition, faultMs } of statuses) {
-      if (faultMs >= streamLagMaxMs) this.#closeReaders(partition);
+    for (const _ of this.#groups) this.#beatGroup();
+  }
+
+  /** A timer that was late has several turns to make up for, and none twice. */
+  #beatDue(): void {
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (let count = 0; count < groupCount && this.#dueMs <= nowMs; count += 1) {
+      this.#dueMs += this.#groupMs;
+      this.#beatGroup();
     }
+    if (this.#dueMs <= nowMs) this.#dueMs = nowMs + this.#groupMs;
+  }
+
+  #beatGroup(): void {
+    if (this.#turn === 0) this.#watch();
+    const group = this.#groups[this.#turn] ?? [];
+    this.#turn = (this.#turn + 1) % groupCount;
+    const text = this.#heartbeat();
+    for (const connection of [...group]) connection.tick(text);
+  }
+
+  #watch(): void {
+    this.#publications.publishListed();
+    for (const { partition, faultMs } of this.#parts.feed.partitions())
+      if (faultMs >= streamLagMaxMs) this.#closeReaders(partition);
+  }
+
+  /** The beginning of the frame, which is the same for all. */
+  #heartbeat(): string {
     const time = this.#parts.clock.nowMs();
-    const partitions = statuses.map(({ partition, offset, timeMs, faultMs }) => ({
-      partition,
-      offset,
-      time: timeMs,
-      lag_ms: Math.round(faultMs),
-    }));
+    const partitions = this.#parts.feed
+      .partitions()
+      .map(({ partition, offset, timeMs, faultMs }) => ({
+        partition,
+        offset,
+        time: timeMs,
+        lag_ms: Math.round(faultMs),
+      }));
     const lagMs = Math.max(0, ...partitions.map(({ lag_ms }) => lag_ms));
-    const shared = { type: 'heartbeat', time, lag_ms: lagMs, partitions };
-    const text = JSON.stringify(shared).slice(0, -1);
-    for (const connection of [...this.#connections]) connection.tick(text);
+    return JSON.stringify({ type: 'heartbeat', time, lag_ms: lagMs, partitions }).slice(0, -1);
   }
 
   #closeReaders(partition: number): void {
