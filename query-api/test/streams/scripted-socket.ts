@@ -4,10 +4,7 @@ import type { WebSocket } from 'ws';
 import { HeldBack, type StreamSocket } from '../../src/streams/protocol/stream-socket.io.ts';
 import { checkDeclared, type Seen } from './stream-client.ts';
 
-interface Held {
-  readonly text: string;
-  readonly done: () => void;
-}
+type Take = () => void;
 
 /**
  * The server's end of a connection whose reader stops and goes on when the test says so, however large the buffers of
@@ -20,7 +17,7 @@ export class ScriptedSocket extends EventEmitter {
   /** Frames that the reader has taken. */
   readonly seen: Seen[] = [];
   closed: number | null = null;
-  #held: Held[] = [];
+  #held: Take[] = [];
   #isStalled = false;
 
   constructor() {
@@ -43,7 +40,7 @@ export class ScriptedSocket extends EventEmitter {
     const held = this.#held;
     this.#held = [];
     this.bufferedAmount = 0;
-    for (const one of held) this.#take(one);
+    for (const take of held) take();
   }
 
   /** A frame of the client. */
@@ -57,12 +54,7 @@ export class ScriptedSocket extends EventEmitter {
 
   send(data: Buffer | string, _options?: object, done: () => void = () => {}): void {
     const text = String(data);
-    if (!this.#isStalled) {
-      this.#take({ text, done });
-      return;
-    }
-    this.bufferedAmount += text.length;
-    this.#held.push({ text, done });
+    this.#arrive(text.length, () => this.#take(text, done));
   }
 
   close(code: number): void {
@@ -73,11 +65,23 @@ export class ScriptedSocket extends EventEmitter {
     this.closed ??= 1006;
   }
 
-  ping(): void {}
+  /** Is answered as a library does: in its turn, when what came before was taken. */
+  ping(data: Buffer = Buffer.alloc(0)): void {
+    this.#arrive(data.length, () => setImmediate(() => this.emit('pong', data)));
+  }
 
   pong(): void {}
 
-  #take({ text, done }: Held): void {
+  #arrive(bytes: number, take: Take): void {
+    if (!this.#isStalled) {
+      take();
+      return;
+    }
+    this.bufferedAmount += bytes;
+    this.#held.push(take);
+  }
+
+  #take(text: string, done: () => void): void {
     const seen: unknown = JSON.parse(text);
     checkDeclared(seen);
     this.seen.push(seen as Seen);

@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { askEveryBytes, unreadMaxBytes } from '../../src/streams/protocol/read-window.ts';
 import { token } from '../in-memory.ts';
 import { ScriptedSocket } from './scripted-socket.ts';
 import type { Seen } from './stream-client.ts';
@@ -81,6 +82,23 @@ test('a reader past the bound is closed with 4008 and the newest messages that w
     code: 4008,
     resume: [{ channel: 'book', key: yes, seq: (socket.of('delta').at(-1) as Seen)['seq'] }],
   });
+});
+
+test('a reader behind large buffers is sent no more than the window, and the rest when it reads', async () => {
+  world = await new StreamWorld(50_000_000).start();
+  const socket = new ScriptedSocket();
+  world.hub.add(socket.asSocket, 'address');
+  socket.receive({ op: 'subscribe', id: 1, channel: 'book', tokens: [yes] });
+  const pings: Buffer[] = [];
+  socket.ping = (payload = Buffer.alloc(0)) => void pings.push(payload);
+  putChanges();
+  const bytes = () => socket.seen.reduce((sum, one) => sum + JSON.stringify(one).length, 0);
+  await wait(20);
+  expect(bytes()).toBeGreaterThan(unreadMaxBytes - askEveryBytes);
+  expect(bytes()).toBeLessThan(unreadMaxBytes + askEveryBytes);
+  expect(socket.of('delta').at(-1)?.['seq']).toBeLessThan(changes);
+  for (let at = 0; at < pings.length; at += 1) socket.emit('pong', pings[at]);
+  expect(socket.of('delta').at(-1)?.['seq']).toBe(changes);
 });
 
 test('a reader that takes nothing of what it asked for again is closed, and its place is free', async () => {

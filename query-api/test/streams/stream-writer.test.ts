@@ -13,17 +13,22 @@ function message(seq: number, bytes: Buffer): Message {
   return { bytes, seq, prev: seq - 1, at, key, content: null, isChecksum: false };
 }
 
-/** A socket that keeps what it is sent until `flush`. */
+/** A socket that keeps what it is sent until `flush`; then its reader has read all of it. */
 class FakeSocket {
   readonly readyState = 1;
   readonly sent: number[] = [];
   bufferedAmount = 0;
+  onRead: (payload: Buffer) => void = () => {};
   #flushed: (() => void)[] = [];
 
   send(bytes: Buffer, _options: object, flushed?: () => void): void {
     this.sent.push(bytes.length);
     this.bufferedAmount += bytes.length + headBytes;
     if (flushed !== undefined) this.#flushed.push(flushed);
+  }
+
+  ping(payload: Buffer): void {
+    this.#flushed.push(() => this.onRead(payload));
   }
 
   flush(): void {
@@ -47,6 +52,7 @@ test.each([1, 2])(
       },
       { total: new QueuedTotal(1 << 29), boundBytes: 1 << 26, onOverflow: () => {} },
     );
+    socket.onRead = (payload) => expect(writer.noteRead(payload)).toBe(true);
     const position = { sentSeq: null };
     const sizes = Array.from({ length: 40_000 }, () => random.integer(1, 600));
     for (const [index, size] of sizes.entries())

@@ -64,7 +64,9 @@ export class RoomShare {
     this.#room = room;
   }
 
-  /** Whether there is room for so many subscriptions instead of those counted; they are counted then. Fewer always fit. */
+  /**
+   * Whether there is room for so many subscriptions instead of those counted; they are counted then. Fewer always fit.
+   */
   resize(subscriptions: number): boolean {
     if (!this.#room.add((subscriptions - this.#subscriptions) * subscriptionBytes)) return false;
     this.#subscriptions = subscriptions;

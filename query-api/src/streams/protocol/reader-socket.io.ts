@@ -69,7 +69,7 @@ export class ReaderSocket {
     this.#heardAtMs = nowMs;
     frames.on('message', (data, isBinary) => this.#receive(data, isBinary));
     frames.on('ping', (data) => this.#answerPing(data));
-    frames.on('pong', () => this.#takes());
+    frames.on('pong', (data) => this.#pong(data));
     frames.on('error', (error) => parts.log.debug({ err: error }, 'a socket failed'));
     frames.on('close', () => this.#end('left'));
   }
@@ -150,6 +150,12 @@ export class ReaderSocket {
     if (this.#bucket.take(this.#heardAtMs)) return true;
     this.#reader.refuse('too_many_frames');
     return false;
+  }
+
+  /** An answer that was asked for is no frame of the client. */
+  #pong(data: Buffer): void {
+    if (this.writer.noteRead(data)) this.#heard();
+    else this.#takes();
   }
 
   /** A client that sends pings and reads nothing does not fill memory with pongs. */

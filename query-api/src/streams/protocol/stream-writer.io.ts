@@ -3,6 +3,7 @@ import type { CloseReason, ServerFrame } from '@pm/schemas';
 import type { WebSocket } from 'ws';
 import type { Message } from './message.ts';
 import { Outbox, type Outgoing } from './outbox.ts';
+import { ReadWindow } from './read-window.ts';
 import type { HeldBack, StreamSocket } from './stream-socket.io.ts';
 
 /** Bytes handed to the socket at once: more waits in the queue, where it can be merged. */
@@ -69,6 +70,7 @@ export class StreamWriter {
   readonly #connection: Duplex;
   readonly #heldBack: HeldBack;
   readonly #outbox: Outbox<SentPosition>;
+  readonly #window = new ReadWindow();
   #framesWaiting = 0;
   #isEnded = false;
   #isHeldBack = false;
@@ -135,6 +137,13 @@ export class StreamWriter {
     else this.#options.onOverflow();
   }
 
+  /** Takes a pong; false when it says nothing of what the reader has read. */
+  noteRead(payload: Buffer): boolean {
+    if (!this.#window.read(payload)) return false;
+    if (!this.#isEnded) this.#pump();
+    return true;
+  }
+
   /** Drops what waits of a subscription. */
   forget(subscription: SentPosition): void {
     this.#outbox.forget(subscription);
@@ -197,7 +206,8 @@ export class StreamWriter {
 
   #hasRoom(): boolean {
     const socket = this.#socket;
-    return socket.readyState === socket.OPEN && socket.bufferedAmount < socketBytesMax;
+    const isOpen = socket.readyState === socket.OPEN;
+    return isOpen && this.#window.hasRoom && socket.bufferedAmount < socketBytesMax;
   }
 
   #send(): void {
@@ -217,6 +227,8 @@ export class StreamWriter {
     const isFull = socket.bufferedAmount + bytes.length + headBytesMax >= socketBytesMax;
     if (isFull) socket.send(bytes, asText, this.#pumpAgain);
     else socket.send(bytes, asText);
+    const question = this.#window.sent(bytes.length);
+    if (question !== null) socket.ping(question);
   }
 
   readonly #pumpAgain = (): void => this.#pump();
