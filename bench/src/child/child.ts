@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { lowerPriority } from './process-priority.ts';
+import { lowerPriority } from '@pm/deploy/local/process-priority';
 
 /**
  * A process of this package that takes one job, reports that it is ready, works on `go`, returns its result and ends

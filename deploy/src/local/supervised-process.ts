@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ManagedProcess, mebibyte } from './managed-process.ts';
 import { requireFreePort } from './ports.ts';
 import type { ProcessLedger } from './process-ledger.ts';
+import { lowerPriority } from './process-priority.ts';
 import { isAlive, sendSignal, startMarkOf, usageOf } from './process-table.ts';
 import { messageOf, StackError } from './stack-error.ts';
 
@@ -121,7 +122,7 @@ export class SupervisedProcess {
   }
 
   #spawn(): void {
-    const { command, args, cwd, env, logFile, watchesStdin } = this.description;
+    const { command, args, cwd, env, niceness, logFile, watchesStdin } = this.description;
     const log = openLog(logFile);
     try {
       // Detached: a group of its own, which a terminal's Ctrl-C does not reach and which can be
@@ -133,6 +134,7 @@ export class SupervisedProcess {
         stdio: [watchesStdin ? 'pipe' : 'ignore', log, log],
       });
       this.#child = child;
+      if (niceness !== undefined && child.pid !== undefined) lowerPriority(child.pid, niceness);
       child.stdin?.on('error', () => undefined);
       this.#ended = new Promise((resolve) => {
         child.once('error', (error) => resolve(this.#onEnd(child, messageOf(error))));

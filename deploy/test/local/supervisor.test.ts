@@ -7,7 +7,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -123,6 +123,12 @@ describe('a supervisor', () => {
     expect(status).toMatchObject({ name: 'a', state: 'ready', restarts: 0 });
     expect(isAlive(status?.pid ?? 0)).toBe(true);
     if (process.platform === 'linux') expect(status?.rssBytes).toBeGreaterThan(1_000_000);
+  });
+
+  it('starts a process with its priority', async () => {
+    const supervisor = await start([fake('a'), fake('b', { niceness: 19 })]);
+    expect(getPriority(pidOf(supervisor, 'a'))).toBe(getPriority());
+    expect(getPriority(pidOf(supervisor, 'b'))).toBe(19);
   });
 
   it('starts a process again that died', async () => {

@@ -14,6 +14,9 @@ export interface ClickHouseOptions {
 /** Four sessions, the session that keeps the engine loaded, and threads for files and compression. */
 const threadCount = 12;
 
+/** Inserts and merges take a whole core of a small machine; orders do not wait for them. */
+const afterOrders = 10;
+
 /** The embedded engine with its HTTP front; see clickhouse-front/. The database is `pm`. */
 export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
   const folder = join(options.dataDir, 'clickhouse');
@@ -29,6 +32,7 @@ export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
       folder,
     ],
     env: processEnvironment({ UV_THREADPOOL_SIZE: String(threadCount) }),
+    niceness: afterOrders,
     cwd: options.dataDir,
     logFile: join(options.logDir, 'clickhouse.log'),
     dependsOn: [],
