@@ -257,18 +257,16 @@ def refusals_text() -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def formatted(text: str, name: str) -> str:
-    """The text as ruff writes it, so that the files pass its check."""
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", name, "-"]
+def formatted(text: str, file: Path) -> str:
+    """The text as ruff writes it by the rules for this file, so that it passes its check."""
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(file), "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     return done.stdout
 
 
 def generated() -> dict[Path, str]:
-    return {
-        package / "models.py": formatted(models_text(), "models.py"),
-        package / "refusals.py": formatted(refusals_text(), "refusals.py"),
-    }
+    texts = {package / "models.py": models_text(), package / "refusals.py": refusals_text()}
+    return {file: formatted(text, file) for file, text in texts.items()}
 
 
 def main() -> int:

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Random } from '@pm/kit/random';
+import { streamLagMaxMs } from '@pm/schemas';
 import type { WholeExchange } from '../whole-exchange.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
 import type { RawReader } from './raw-reader.ts';
@@ -19,8 +20,8 @@ const killed = [
 /** Between two kills, and between two cuts, milliseconds. */
 const betweenKills = { least: 1_500, most: 4_000 };
 const betweenCuts = { least: 150, most: 700 };
-/** With its start the broker is away for longer than the streams hold connections without it. */
-const brokerAwayMs = 4_000;
+/** Longer than the streams hold connections without the log, and than they take to notice, whatever its start takes. */
+const brokerAwayMs = streamLagMaxMs + 4_000;
 const freezeMs = 4_000;
 const stallChance = 0.15;
 const stallMs = { least: 1_000, most: 6_000 };

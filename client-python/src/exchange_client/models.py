@@ -162,9 +162,7 @@ class ApiKeyFacts(Model):
 
 
 class KeySettings(Model):
-    self_trade: Annotated[
-        Literal["cancel_newest", "cancel_oldest", "cancel_both", "allow"], Open
-    ]
+    self_trade: Annotated[Literal["cancel_newest", "cancel_oldest", "cancel_both", "allow"], Open]
 
 
 class ReadOnlyKey(Model):
@@ -330,9 +328,7 @@ class PlacementResult(Model):
     """What the order gave at once, decimal USDC or shares."""
     taking_amount: OptionalDecimal = Field(alias="takingAmount")
     """What the order got at once, decimal USDC or shares."""
-    transactions_hashes: list[str] | None = Field(
-        default=None, alias="transactionsHashes"
-    )
+    transactions_hashes: list[str] | None = Field(default=None, alias="transactionsHashes")
     trade_ids: list[str] | None = Field(default=None, alias="tradeIDs")
     code: str | None = Field(default=None)
     """Refusal code, schemas/src/refusals.ts."""
@@ -384,9 +380,7 @@ class OrderFindingSignatureDomains(Model):
 
 class OrderFindingOrder(Model):
     side: Annotated[Literal["BUY", "SELL"], Open]
-    order_type: Annotated[Literal["GTC", "GTD", "FOK", "FAK"], Open] = Field(
-        alias="orderType"
-    )
+    order_type: Annotated[Literal["GTC", "GTD", "FOK", "FAK"], Open] = Field(alias="orderType")
     post_only: bool = Field(alias="postOnly")
     price: Decimal
     size: Decimal

@@ -17,20 +17,12 @@ refusals: dict[str, Refusal] = {
     "unknown": Refusal(500, "unknown error", retry=True, final=False),
     "invalid_payload": Refusal(400, "Invalid order payload", retry=False, final=False),
     "too_many_orders": Refusal(
-        400,
-        "Too many orders in payload: {count}, max allowed: {max}",
-        retry=False,
-        final=False,
+        400, "Too many orders in payload: {count}, max allowed: {max}", retry=False, final=False
     ),
     "invalid_l1": Refusal(401, "Invalid L1 Request headers", retry=False, final=False),
-    "invalid_l2": Refusal(
-        401, "Unauthorized/Invalid api key", retry=False, final=False
-    ),
+    "invalid_l2": Refusal(401, "Unauthorized/Invalid api key", retry=False, final=False),
     "owner_mismatch": Refusal(
-        400,
-        "the order owner has to be the owner of the API KEY",
-        retry=False,
-        final=False,
+        400, "the order owner has to be the owner of the API KEY", retry=False, final=False
     ),
     "signer_mismatch": Refusal(
         400,
@@ -38,21 +30,12 @@ refusals: dict[str, Refusal] = {
         retry=False,
         final=False,
     ),
-    "invalid_signature": Refusal(
-        400, "invalid order signature", retry=False, final=False
-    ),
-    "market_not_found": Refusal(
-        400, "token is not registered", retry=False, final=False
-    ),
-    "condition_mismatch": Refusal(
-        400, "condition is not registered", retry=False, final=False
-    ),
+    "invalid_signature": Refusal(400, "invalid order signature", retry=False, final=False),
+    "market_not_found": Refusal(400, "token is not registered", retry=False, final=False),
+    "condition_mismatch": Refusal(400, "condition is not registered", retry=False, final=False),
     "condition_paused": Refusal(409, "condition_paused", retry=True, final=False),
     "market_not_ready": Refusal(
-        400,
-        "the market is not yet ready to process new orders",
-        retry=True,
-        final=False,
+        400, "the market is not yet ready to process new orders", retry=True, final=False
     ),
     "market_resolved": Refusal(
         400, "the market is resolved and takes no orders", retry=False, final=True
@@ -75,17 +58,13 @@ refusals: dict[str, Refusal] = {
         retry=False,
         final=True,
     ),
-    "duplicate": Refusal(
-        400, "order {id} is invalid. Duplicated.", retry=False, final=False
-    ),
+    "duplicate": Refusal(400, "order {id} is invalid. Duplicated.", retry=False, final=False),
     "insufficient_balance_or_allowance": Refusal(
         400, "not enough balance / allowance", retry=True, final=False
     ),
     "invalid_expiration": Refusal(400, "invalid expiration", retry=False, final=True),
     "stale_order": Refusal(400, "order timestamp is too old", retry=False, final=False),
-    "order_version_mismatch": Refusal(
-        400, "order_version_mismatch", retry=False, final=False
-    ),
+    "order_version_mismatch": Refusal(400, "order_version_mismatch", retry=False, final=False),
     "invalid_order_type": Refusal(400, "invalid order type", retry=False, final=False),
     "post_only_would_cross": Refusal(
         400, "invalid post-only order: order crosses book", retry=False, final=True
@@ -106,25 +85,16 @@ refusals: dict[str, Refusal] = {
         final=True,
     ),
     "self_trade": Refusal(
-        400,
-        "order would trade with an order of the same wallet",
-        retry=False,
-        final=True,
+        400, "order would trade with an order of the same wallet", retry=False, final=True
     ),
     "fill_limit": Refusal(
-        400,
-        "order meets more resting orders than one order may",
-        retry=False,
-        final=True,
+        400, "order meets more resting orders than one order may", retry=False, final=True
     ),
     "too_many_open_orders": Refusal(
         400, "too many open orders for this wallet", retry=True, final=False
     ),
     "too_late": Refusal(
-        400,
-        "order reached the book too late and was not placed",
-        retry=False,
-        final=True,
+        400, "order reached the book too late and was not placed", retry=False, final=True
     ),
     "old_generation": Refusal(
         503,
@@ -144,14 +114,9 @@ refusals: dict[str, Refusal] = {
         retry=True,
         final=False,
     ),
-    "trading_disabled": Refusal(
-        503, "Trading is currently disabled", retry=True, final=False
-    ),
+    "trading_disabled": Refusal(503, "Trading is currently disabled", retry=True, final=False),
     "ledger_not_ready": Refusal(
-        503,
-        "the collateral ledger is being rebuilt, try again shortly",
-        retry=True,
-        final=False,
+        503, "the collateral ledger is being rebuilt, try again shortly", retry=True, final=False
     ),
     "partition_not_ready": Refusal(
         425,
@@ -165,15 +130,10 @@ refusals: dict[str, Refusal] = {
     "internal_error": Refusal(500, "could not insert order", retry=True, final=False),
     "invalid_order_id": Refusal(400, "Invalid orderID", retry=False, final=False),
     "order_not_found": Refusal(
-        404,
-        "order can't be found - already canceled or matched",
-        retry=False,
-        final=False,
+        404, "order can't be found - already canceled or matched", retry=False, final=False
     ),
     "already_matched": Refusal(400, "order already matched", retry=False, final=False),
-    "no_cancel_filter": Refusal(
-        400, "market or asset_id is required", retry=False, final=False
-    ),
+    "no_cancel_filter": Refusal(400, "market or asset_id is required", retry=False, final=False),
     "rate_limited": Refusal(429, "Too Many Requests", retry=True, final=False),
     "too_many_cancels": Refusal(
         400, "Too many orders in payload, max allowed: {max}", retry=False, final=False
@@ -195,12 +155,8 @@ refusals: dict[str, Refusal] = {
     "closed_only": Refusal(
         400, "'{address}' address in closed only mode", retry=False, final=False
     ),
-    "read_only_key": Refusal(
-        403, "this API key may only read", retry=False, final=False
-    ),
-    "api_key_not_created": Refusal(
-        400, "Could not create api key", retry=False, final=False
-    ),
+    "read_only_key": Refusal(403, "this API key may only read", retry=False, final=False),
+    "api_key_not_created": Refusal(400, "Could not create api key", retry=False, final=False),
     "api_key_not_found": Refusal(404, "api key not found", retry=False, final=False),
     "too_many_api_keys": Refusal(
         400, "too many API keys, max allowed: {max}", retry=False, final=False
@@ -211,50 +167,28 @@ refusals: dict[str, Refusal] = {
         400, "too many agents, max allowed: {max}", retry=False, final=False
     ),
     "invalid_heartbeat": Refusal(400, "Invalid Heartbeat ID", retry=True, final=False),
-    "invalid_request": Refusal(
-        400, "invalid request: {detail}", retry=False, final=False
-    ),
+    "invalid_request": Refusal(400, "invalid request: {detail}", retry=False, final=False),
     "idempotency_key_invalid": Refusal(
-        400,
-        "Idempotency-Key must be 1 to {max} visible ASCII characters",
-        retry=False,
-        final=False,
+        400, "Idempotency-Key must be 1 to {max} visible ASCII characters", retry=False, final=False
     ),
     "idempotency_key_reused": Refusal(
         422, "Idempotency-Key was used with another request", retry=False, final=False
     ),
     "idempotency_in_progress": Refusal(
-        409,
-        "the first request with this Idempotency-Key is still running",
-        retry=True,
-        final=False,
+        409, "the first request with this Idempotency-Key is still running", retry=True, final=False
     ),
     "insufficient_position": Refusal(
         400, "insufficient unlocked position", retry=True, final=False
     ),
-    "market_not_resolved": Refusal(
-        400, "the market is not resolved yet", retry=True, final=False
-    ),
-    "already_done": Refusal(
-        400, "this request was carried out before", retry=False, final=False
-    ),
+    "market_not_resolved": Refusal(400, "the market is not resolved yet", retry=True, final=False),
+    "already_done": Refusal(400, "this request was carried out before", retry=False, final=False),
     "invalid_asset_type": Refusal(400, "Invalid asset type", retry=False, final=False),
-    "invalid_signature_type": Refusal(
-        400, "Invalid signature_type", retry=False, final=False
-    ),
+    "invalid_signature_type": Refusal(400, "Invalid signature_type", retry=False, final=False),
     "comment_not_found": Refusal(404, "comment not found", retry=False, final=False),
-    "invalid_comment": Refusal(
-        400, "invalid comment: {detail}", retry=False, final=False
-    ),
-    "not_the_author": Refusal(
-        403, "only its author may change it", retry=False, final=False
-    ),
-    "invalid_profile": Refusal(
-        400, "invalid profile: {detail}", retry=False, final=False
-    ),
-    "cancel_unconfirmed": Refusal(
-        503, "order could not be cancelled", retry=True, final=False
-    ),
+    "invalid_comment": Refusal(400, "invalid comment: {detail}", retry=False, final=False),
+    "not_the_author": Refusal(403, "only its author may change it", retry=False, final=False),
+    "invalid_profile": Refusal(400, "invalid profile: {detail}", retry=False, final=False),
+    "cancel_unconfirmed": Refusal(503, "order could not be cancelled", retry=True, final=False),
     "action_unconfirmed": Refusal(
         503,
         "the request is not confirmed yet, send it again with the same id",
@@ -262,16 +196,10 @@ refusals: dict[str, Refusal] = {
         final=False,
     ),
     "retries_unavailable": Refusal(
-        503,
-        "the memory of retry keys is away, try again shortly",
-        retry=True,
-        final=False,
+        503, "the memory of retry keys is away, try again shortly", retry=True, final=False
     ),
     "too_many_retry_keys": Refusal(
-        429,
-        "too many retry keys within the hour, max allowed: {max}",
-        retry=True,
-        final=False,
+        429, "too many retry keys within the hour, max allowed: {max}", retry=True, final=False
     ),
     "too_many_wallets": Refusal(
         400,
