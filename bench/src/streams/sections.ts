@@ -42,7 +42,9 @@ export interface Sizes {
 const deliveryRates = [100, 300];
 /** Each order is at least five messages for each of those that read nothing: little is left of two cores at more. */
 const ordersPerSecond = 20;
-const ordersRounds = 2;
+const ordersRounds = 3;
+/** Phases of orders beside readers are so many times as long as others, for a p99 at few orders a second. */
+const ordersPhase = 2;
 const resumeMessages = 100_000;
 /** Of the connections: they read nothing. */
 const silentShare = 0.1;
@@ -153,7 +155,9 @@ async function connections(world: World, sizes: Sizes): Promise<Section> {
   };
 }
 
-async function orders(world: World, { seconds, connections: count }: Sizes): Promise<Section> {
+async function orders(world: World, sizes: Sizes): Promise<Section> {
+  const { connections: count } = sizes;
+  const seconds = sizes.seconds * ordersPhase;
   const silent = Math.round(count * silentShare);
   const plan = { connections: count, silent, perSecond: ordersPerSecond, seconds };
   const found = await measureOrders(world, { ...plan, rounds: ordersRounds });
