@@ -38,6 +38,7 @@ const links = [
 ] as const;
 
 const streamTexts = {
+  idle: '',
   live: 'live',
   connecting: 'connecting',
   away: 'no stream: reading in rounds',
@@ -67,7 +68,7 @@ function App() {
           ))}
         </nav>
         <span class="stream" title={streamTexts[streamState.value]} data-testid="stream">
-          <span class={`dot ${streamState.value}`} />{' '}
+          {streamState.value !== 'idle' && <span class={`dot ${streamState.value}`} />}{' '}
           <span class="stream-text">{streamTexts[streamState.value]}</span>
         </span>
         <WalletMenu />

@@ -1,6 +1,6 @@
 import { nameOf, nameOfMessage, orderOf, subscribeFrame } from '../src/live/frames.ts';
 import { candlesOfWire, withTrade } from '../src/market/chart-data.ts';
-import { linePath, type PartitionStatus, ratesBetween } from '../src/pages/pipeline.ts';
+import { flowOf, linePath, type PartitionStatus, ratesBetween } from '../src/pages/pipeline.ts';
 
 const delta = { type: 'delta', channel: 'book', token: '7', time: 1 } as const;
 
@@ -53,7 +53,10 @@ const partition = (orders: number, fills: number) =>
 const sample = (atMs: number, orders: number | null, fills = 0) => ({
   atMs,
   ingressMs: 1,
-  status: orders === null ? null : { projections: [], partitions: [partition(orders, fills)] },
+  status:
+    orders === null
+      ? null
+      : { projections: [], partitions: [partition(orders, fills)], streams: [] },
 });
 
 test('rates are those between two samples, and there is none across a restart', () => {
@@ -64,4 +67,18 @@ test('rates are those between two samples, and there is none across a restart', 
 
 test('a line has a gap where a rate is missing', () => {
   expect(linePath([1, 2, null, 2], 4)).toBe('M0.0 15.0L33.3 1.0M100.0 1.0');
+});
+
+test('the pipeline shows how many instances of streams follow the log', () => {
+  const shown = (...follows: boolean[]) => {
+    const status = {
+      projections: [],
+      partitions: [],
+      streams: follows.map((one) => ({ follows: one })),
+    };
+    return flowOf({ atMs: 0, ingressMs: 1, status }, status).at(-1);
+  };
+  expect(shown()).toEqual({ name: 'streams', text: 'not listed', state: 'wait' });
+  expect(shown(true, true)).toEqual({ name: 'streams', text: '2 of 2 follow', state: 'good' });
+  expect(shown(true, false)).toEqual({ name: 'streams', text: '1 of 2 follow', state: 'bad' });
 });

@@ -10,8 +10,11 @@ import {
   unsubscribeFrame,
 } from './frames.ts';
 
-/** `live`: messages arrive; `away`: there is no stream at the moment and pages read in rounds. */
-export const streamState = signal<'connecting' | 'live' | 'away'>('connecting');
+/**
+ * `idle`: no page follows anything; `live`: messages arrive; `away`: there is no stream at the moment and pages read in
+ * rounds.
+ */
+export const streamState = signal<'idle' | 'connecting' | 'live' | 'away'>('idle');
 
 interface Entry {
   readonly subscription: Subscription;
@@ -58,6 +61,7 @@ class Stream {
   #connect(): void {
     if (this.#socket !== null || this.#entries.size === 0) return;
     clearTimeout(this.#again);
+    if (streamState.value === 'idle') streamState.value = 'connecting';
     const socket = new WebSocket(`${origin.replace(/^http/, 'ws')}/v1/stream`);
     this.#socket = socket;
     socket.onmessage = ({ data }) => this.#take(socket, String(data));
@@ -107,6 +111,11 @@ class Stream {
     if (socket !== this.#socket) return;
     this.#socket = null;
     clearTimeout(this.#silence);
+    if (this.#entries.size === 0) {
+      this.#failures = 0;
+      streamState.value = 'idle';
+      return;
+    }
     const pauseMs = pausesMs[Math.min(this.#failures, pausesMs.length - 1)] ?? 0;
     this.#failures += 1;
     streamState.value = this.#failures > 1 ? 'away' : 'connecting';

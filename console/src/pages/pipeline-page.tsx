@@ -2,7 +2,6 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { getJson } from '../api.ts';
 import { ago, clock, whole } from '../format.ts';
-import { streamState } from '../live/stream.ts';
 import { orderTimings } from '../trade/timings.ts';
 import {
   flowOf,
@@ -87,7 +86,7 @@ function Flow(props: {
   readonly sample: PipelineSample | null;
   readonly status: PipelineStatus | null;
 }) {
-  const parts = flowOf(props.sample, props.status, streamState.value === 'live');
+  const parts = flowOf(props.sample, props.status);
   return (
     <ol class="flow" data-testid="flow">
       {parts.map(({ name, text, state }) => (

@@ -23,6 +23,8 @@ export interface ProjectionStatus {
 export interface PipelineStatus {
   readonly projections: readonly ProjectionStatus[];
   readonly partitions: readonly PartitionStatus[];
+  /** The instances of the stream service; one that does not answer does not follow. */
+  readonly streams: readonly { readonly follows: boolean }[];
 }
 
 /** What one round of reading found; null where a service did not answer. */
@@ -81,15 +83,17 @@ export interface FlowPart {
   readonly state: 'good' | 'bad' | 'wait';
 }
 
+const nothingRead: PipelineStatus = { partitions: [], projections: [], streams: [] };
+
 /** The parts of the pipeline from left to right; `status` is the newest that was read. */
 export function flowOf(
   sample: PipelineSample | null,
   status: PipelineStatus | null,
-  isStreaming: boolean,
 ): readonly FlowPart[] {
-  const { partitions, projections } = status ?? { partitions: [], projections: [] };
+  const { partitions, projections, streams } = status ?? nothingRead;
   const isRead = sample !== null && sample.status !== null;
   const live = partitions.filter(({ state }) => state === 'live').length;
+  const following = streams.filter(({ follows }) => follows).length;
   const known = projections.filter((one) => one.known).length;
   const total = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
   const orders = total(partitions.map(({ lastOffset }) => lastOffset + 1));
@@ -115,10 +119,12 @@ export function flowOf(
     isRead
       ? { name: 'query-api', text: 'answers', state: 'good' }
       : { name: 'query-api', text: 'does not answer', state: 'bad' },
-    {
-      name: 'streams',
-      text: isStreaming ? 'connected' : 'not connected',
-      state: isStreaming ? 'good' : 'wait',
-    },
+    streams.length === 0
+      ? { name: 'streams', text: 'not listed', state: 'wait' }
+      : {
+          name: 'streams',
+          text: `${following} of ${streams.length} follow`,
+          state: stateOf(following === streams.length),
+        },
   ];
 }
