@@ -44,7 +44,7 @@ const deliveryRates = [100, 300];
 const ordersPerSecond = 20;
 const ordersRounds = 3;
 /** Phases of orders beside readers are so many times as long as others, for a p99 at few orders a second. */
-const ordersPhase = 2;
+const ordersSecondsFactor = 2;
 const resumeMessages = 100_000;
 /** Of the connections: they read nothing. */
 const silentShare = 0.1;
@@ -157,7 +157,7 @@ async function connections(world: World, sizes: Sizes): Promise<Section> {
 
 async function orders(world: World, sizes: Sizes): Promise<Section> {
   const { connections: count } = sizes;
-  const seconds = sizes.seconds * ordersPhase;
+  const seconds = sizes.seconds * ordersSecondsFactor;
   const silent = Math.round(count * silentShare);
   const plan = { connections: count, silent, perSecond: ordersPerSecond, seconds };
   const found = await measureOrders(world, { ...plan, rounds: ordersRounds });

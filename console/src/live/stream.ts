@@ -59,8 +59,12 @@ class Stream {
   }
 
   #connect(): void {
-    if (this.#socket !== null || this.#entries.size === 0) return;
+    if (this.#socket !== null) return;
     clearTimeout(this.#again);
+    if (this.#entries.size === 0) {
+      this.#rest();
+      return;
+    }
     if (streamState.value === 'idle') streamState.value = 'connecting';
     const socket = new WebSocket(`${origin.replace(/^http/, 'ws')}/v1/stream`);
     this.#socket = socket;
@@ -112,14 +116,19 @@ class Stream {
     this.#socket = null;
     clearTimeout(this.#silence);
     if (this.#entries.size === 0) {
-      this.#failures = 0;
-      streamState.value = 'idle';
+      this.#rest();
       return;
     }
     const pauseMs = pausesMs[Math.min(this.#failures, pausesMs.length - 1)] ?? 0;
     this.#failures += 1;
     streamState.value = this.#failures > 1 ? 'away' : 'connecting';
     this.#again = setTimeout(() => this.#connect(), pauseMs);
+  }
+
+  /** No page follows anything: the next subscription connects. */
+  #rest(): void {
+    this.#failures = 0;
+    streamState.value = 'idle';
   }
 
   #expectFrame(): void {

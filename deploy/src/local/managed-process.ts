@@ -12,7 +12,7 @@ export interface ManagedProcess {
   readonly args: readonly string[];
   /** The whole environment of the process; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
-  /** Priority as of `nice`, 0 unless told; up to 19, which runs when nothing else wants the processor. */
+  /** Priority as of `nice`, 0 by default; up to 19, which runs when nothing else wants the processor. */
   readonly niceness?: number;
   readonly cwd: string;
   /** Output and errors are appended here. */

@@ -153,8 +153,9 @@ export class StreamHub implements FeedListener {
 
   #beatGroup(): void {
     if (this.#turn === 0) this.#watch();
-    const group = this.#groups[this.#turn] ?? [];
+    const group = this.#groups[this.#turn] ?? new Set();
     this.#turn = (this.#turn + 1) % groupCount;
+    if (group.size === 0) return;
     const text = this.#heartbeat();
     for (const connection of [...group]) connection.tick(text);
   }
