@@ -66,11 +66,20 @@ export const projectorsFields = {
     max: 100_000,
   }),
   batchMs: integer('PM_BATCH_MS', {
-    meaning: 'Time a batch with rows is gathered at most.',
+    meaning:
+      'Time a batch with rows is gathered at most, unless the pause after the batch before is longer.',
     unit: 'milliseconds',
     default: 500,
     min: 1,
     max: 10_000,
+  }),
+  pauseMaxMs: integer('PM_BATCH_PAUSE_MAX_MS', {
+    meaning:
+      'Longest pause after a batch of a partition. A pause is 20 times as long as the batch took to write; a full batch does not wait for it.',
+    unit: 'milliseconds',
+    default: 3_000,
+    min: 0,
+    max: 60_000,
   }),
   restMs: integer('PM_BATCH_REST_MS', {
     meaning:

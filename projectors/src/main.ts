@@ -113,6 +113,7 @@ async function startTables(room: Room, catalog: Catalog): Promise<void> {
       batchRows: config.batchRows,
       batchMs: config.batchMs,
       restMs: config.restMs,
+      pauseMaxMs: config.pauseMaxMs,
       retryForMs: config.insertRetryMs,
     },
   });

@@ -28,6 +28,7 @@ const limits = {
   batchRows: 50_000,
   batchMs: 500,
   restMs: 500,
+  pauseMaxMs: 0,
   retryForMs: 120_000,
 };
 

@@ -34,11 +34,20 @@ export interface TableLimits {
   readonly batchMs: number;
   /** Age at which a batch without rows ends, which only moves the completeness. */
   readonly restMs: number;
+  /** Longest pause after a batch, `pausePerWrite`; 0 for none. */
+  readonly pauseMaxMs: number;
   readonly retryForMs: number;
 }
 
 /** The longest time that the fold of fetched records blocks other work, milliseconds, except for a single record. */
 const yieldEveryMs = 5;
+
+/**
+ * After a batch is written, the next one that is not full waits this many times as long as that took. Small inserts
+ * cost ClickHouse as much as large ones, so a machine that is short of processors gets fewer of them, and one with
+ * room writes every `batchMs`.
+ */
+const pausePerWrite = 20;
 
 /** The restored state of a partition, and where its projection begins. */
 export interface TablesStart {
@@ -69,6 +78,8 @@ export class TablesProjection implements PartitionProjection {
   #storedTo: number;
   #timer: NodeJS.Timeout | undefined;
   #timerIsOfRows = false;
+  /** End of the pause after the last batch, milliseconds of `performance.now()`. */
+  #pausesUntilMs = 0;
   #writing: Promise<void> = Promise.resolve();
   #failed: Fault | null = null;
   #closed = false;
@@ -172,15 +183,25 @@ export class TablesProjection implements PartitionProjection {
     const { batchMs, restMs } = this.#options.limits;
     const hasRows = this.#start.views.pendingRows > 0;
     if (this.#timer !== undefined && (this.#timerIsOfRows || !hasRows)) return;
-    clearTimeout(this.#timer);
     this.#timerIsOfRows = hasRows;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.#flushInBackground().catch((error: unknown) => this.#report(error));
-      },
-      hasRows ? batchMs : restMs,
-    );
+    this.#flushIn(hasRows ? batchMs : restMs);
+  }
+
+  /** In place of a timer before. */
+  #flushIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#flushAfterPause().catch((error: unknown) => this.#report(error));
+    }, ms);
+  }
+
+  /** The pause is known when the batch before is written. */
+  async #flushAfterPause(): Promise<void> {
+    await this.#writing;
+    const pauseMs = this.#pausesUntilMs - performance.now();
+    if (pauseMs <= 0) await this.#flushInBackground();
+    else if (this.#timer === undefined && !this.#closed) this.#flushIn(pauseMs);
   }
 
   /** Resolves when the batch before is written and this one is being written: the next is gathered meanwhile. */
@@ -221,11 +242,19 @@ export class TablesProjection implements PartitionProjection {
         this.#failed = faultOf(error);
         throw this.#failed;
       }
-      this.#options.metrics.insertSeconds.observe((performance.now() - startedMs) / 1_000);
+      this.#pauseAfter(startedMs);
       this.#storedTo = range.to;
       this.#start.group.stored(range.to);
     });
     return this.#writing;
+  }
+
+  #pauseAfter(startedMs: number): void {
+    const { metrics, limits } = this.#options;
+    const endedMs = performance.now();
+    metrics.insertSeconds.observe((endedMs - startedMs) / 1_000);
+    this.#pausesUntilMs =
+      endedMs + Math.min(pausePerWrite * (endedMs - startedMs), limits.pauseMaxMs);
   }
 
   /** No batch may be written after one that failed. */

@@ -208,7 +208,14 @@ async function live(until: number): Promise<void> {
     log: silentLog,
     fail,
   });
-  const limits = { batchRecords: 40, batchRows: 5_000, batchMs: 50, restMs: 50, retryForMs: 1_000 };
+  const limits = {
+    batchRecords: 40,
+    batchRows: 5_000,
+    batchMs: 50,
+    restMs: 50,
+    pauseMaxMs: 0,
+    retryForMs: 1_000,
+  };
   const running = await Promise.all([
     RunningView.start(
       host,

@@ -96,7 +96,14 @@ class Member {
       openCodec: () => registry.codecFor(topics.executions, reusedEvents),
       catalog: { payout0: async () => 0 },
       groupId: `${topicPrefix}${group}`,
-      limits: { batchRecords: 7, batchRows: 2_000, batchMs: 50, restMs: 50, retryForMs: 60_000 },
+      limits: {
+        batchRecords: 7,
+        batchRows: 2_000,
+        batchMs: 50,
+        restMs: 50,
+        pauseMaxMs: 0,
+        retryForMs: 60_000,
+      },
     });
     const fail = (error: unknown) => {
       throw error;

@@ -79,7 +79,14 @@ async function project(
     openCodec: async () => codec,
     catalog: { payout0: async () => 0 },
     groupId: `${topicPrefix}${group}`,
-    limits: { batchRecords: 20, batchRows: 2_000, batchMs: 50, restMs: 50, retryForMs: 1_000 },
+    limits: {
+      batchRecords: 20,
+      batchRows: 2_000,
+      batchMs: 50,
+      restMs: 50,
+      pauseMaxMs: 0,
+      retryForMs: 1_000,
+    },
   });
   const host = { client, progress, log: silentLog, instance: '', fail };
   let running = await RunningView.start(host, view);

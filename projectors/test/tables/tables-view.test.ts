@@ -59,6 +59,7 @@ async function live({ records, tables, commits, next, payouts }: World): Promise
     batchRows: 20 + next(200),
     batchMs: 60_000,
     restMs: 60_000,
+    pauseMaxMs: 0,
     retryForMs: 0,
   };
   const view = viewOf({ records, tables, payouts, limits });
@@ -290,6 +291,7 @@ describe('the tables', () => {
         batchRows: 100_000,
         batchMs: 60_000,
         restMs: 60_000,
+        pauseMaxMs: 0,
         retryForMs: 0,
       },
     });
@@ -318,7 +320,14 @@ describe('the tables', () => {
     const commits = new FakeCommits();
     const unknown = fillOf({ taker: 1, maker: 2 });
     const records = sealed([executionOf(0, [marketSet(1)]), executionOf(1, [unknown])]);
-    const limits = { batchRecords: 9, batchRows: 9_000, batchMs: 300, restMs: 300, retryForMs: 0 };
+    const limits = {
+      batchRecords: 9,
+      batchRows: 9_000,
+      batchMs: 300,
+      restMs: 300,
+      pauseMaxMs: 0,
+      retryForMs: 0,
+    };
     const projection = await viewOf({ records, tables, payouts: new Map(), limits }).assign(0, {
       commit: (...args) => commits.commit(...args),
       committed: async () => null,
@@ -368,6 +377,7 @@ describe('the tables', () => {
       batchRows: 1_000_000,
       batchMs: 60_000,
       restMs: 60_000,
+      pauseMaxMs: 0,
       retryForMs: 0,
     };
     const view = viewOf({ records, tables: slow, payouts: new Map(), limits });
@@ -416,7 +426,14 @@ describe('the tables', () => {
       candles: (from, to) => tables.candles(from, to),
     };
     const open = async (restMs: number) => {
-      const limits = { batchRecords: 10, batchRows: 1_000, batchMs: 1, restMs, retryForMs: 0 };
+      const limits = {
+        batchRecords: 10,
+        batchRows: 1_000,
+        batchMs: 1,
+        restMs,
+        pauseMaxMs: 0,
+        retryForMs: 0,
+      };
       const view = viewOf({ records, tables: counted, payouts: new Map(), limits });
       return await view.assign(0, {
         commit: (...args) => commits.commit(...args),
@@ -447,5 +464,49 @@ describe('the tables', () => {
     await give(restless, 0, 1);
     expect(await give(restless, 1, 3)).toEqual([3, 1]);
     await restless.close();
+  });
+
+  test('pause after a batch for 20 times as long as it took to write, unless the next one is full', async () => {
+    const events = Array.from({ length: 12 }, (_, at) => [marketSet(at + 1, 100)]);
+    const records = sealed(events.map((some, inOffset) => executionOf(inOffset, some, 1_000)));
+    const tables = new FakeTables();
+    const slow: ProjectionTables = {
+      guard: () => tables.guard(),
+      insert: async (rows, token) => {
+        await wait(100);
+        await tables.insert(rows, token);
+      },
+      completeTo: (partition) => tables.completeTo(partition),
+      positions: () => tables.positions(),
+      candles: (from, to) => tables.candles(from, to),
+    };
+    const commits = new FakeCommits();
+    const limits = { batchRecords: 10, batchRows: 1_000, batchMs: 1, restMs: 1, retryForMs: 0 };
+    const open = (pauseMaxMs: number) =>
+      viewOf({
+        records,
+        tables: slow,
+        payouts: new Map(),
+        limits: { ...limits, pauseMaxMs },
+      }).assign(0, {
+        commit: (...args) => commits.commit(...args),
+        committed: async () => commits.last,
+        fail: () => {},
+        stored: () => {},
+      });
+    const give = async (to: PartitionProjection, from: number, until: number) => {
+      const given = records.slice(from, until);
+      await to.project({ topic: 't', partition: 0, highWatermark: 12, records: given });
+      await wait(700);
+      return commits.last?.offset;
+    };
+    const pausing = await open(60_000);
+    expect(await give(pausing, 0, 1)).toBe(1);
+    expect(await give(pausing, 1, 2)).toBe(1);
+    expect(await give(pausing, 2, 12)).toBe(11);
+    await pausing.close();
+    const hurried = await open(1);
+    expect(await give(hurried, 11, 12)).toBe(12);
+    await hurried.close();
   });
 });
