@@ -1,7 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { HeldBack, type StreamSocket } from '../../src/streams/protocol/stream-socket.io.ts';
+import {
+  HeldBack,
+  type SendText,
+  type StreamSocket,
+} from '../../src/streams/protocol/stream-socket.io.ts';
 import { checkDeclared, type Seen } from './stream-client.ts';
 
 type Take = () => void;
@@ -27,7 +31,8 @@ export class ScriptedSocket extends EventEmitter {
 
   get asSocket(): StreamSocket {
     const frames = this as unknown as WebSocket;
-    return { frames, bytes: new PassThrough(), heldBack: new HeldBack() };
+    const sendText: SendText = (payload, done) => this.send(payload, {}, done);
+    return { frames, bytes: new PassThrough(), sendText, heldBack: new HeldBack() };
   }
 
   stall(): void {

@@ -21,7 +21,7 @@ class FakeSocket {
   onRead: (payload: Buffer) => void = () => {};
   #flushed: (() => void)[] = [];
 
-  send(bytes: Buffer, _options: object, flushed?: () => void): void {
+  send(bytes: Buffer, flushed?: () => void): void {
     this.sent.push(bytes.length);
     this.bufferedAmount += bytes.length + headBytes;
     if (flushed !== undefined) this.#flushed.push(flushed);
@@ -48,6 +48,7 @@ test.each([1, 2])(
       {
         frames: Object.assign(socket, { ['OPEN']: 1 }) as unknown as WebSocket,
         bytes: new PassThrough(),
+        sendText: (payload, done) => socket.send(payload, done),
         heldBack: new HeldBack(),
       },
       { total: new QueuedTotal(1 << 29), boundBytes: 1 << 26, onOverflow: () => {} },

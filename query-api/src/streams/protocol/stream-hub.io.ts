@@ -23,7 +23,7 @@ export interface HubParts extends Omit<ConnectionParts, 'publications' | 'onClos
 }
 
 /** Connections beat in groups, spread over the second: thousands of heartbeats at once would hold up all messages. */
-const groupCount = 20;
+const groupCount = 100;
 
 /** All connections of `/v1/stream`: delivers records of the log to them, and beats once a second. */
 export class StreamHub implements FeedListener {

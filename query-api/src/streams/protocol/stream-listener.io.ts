@@ -17,7 +17,7 @@ import {
 } from '@pm/schemas';
 import { WebSocketServer } from 'ws';
 import type { ConnectionCounts } from './connection-counts.ts';
-import { HeldBack, type StreamSocket } from './stream-socket.io.ts';
+import { type StreamSocket, StreamSockets } from './stream-socket.io.ts';
 
 /** Takes an opened socket of a path. The address is counted; whoever takes the socket ends that at its close. */
 export type TakeSocket = (socket: StreamSocket, address: string, path: string) => void;
@@ -47,7 +47,7 @@ const maxHeaderBytes = 16 * 1024;
 export class StreamListener {
   readonly #parts: ListenerParts;
   readonly #server: Server;
-  readonly #heldBack = new HeldBack();
+  readonly #opened = new StreamSockets();
   readonly #sockets: WebSocketServer;
   readonly #trusts: (address: string, index: number) => boolean;
 
@@ -104,8 +104,7 @@ export class StreamListener {
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
       const { counts, clock } = this.#parts;
       if (counts.open(address, clock.monotonicMs())) {
-        const heldBack = this.#heldBack;
-        take({ frames: opened, bytes: socket, heldBack }, address, path);
+        take(this.#opened.open(opened, socket), address, path);
         return;
       }
       this.#parts.onRefused('tooManyConnections');

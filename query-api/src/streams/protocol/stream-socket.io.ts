@@ -1,5 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { TextFrames } from './text-frame.ts';
+
+/** Sends one text message; `done` when the socket has taken it. */
+export type SendText = (payload: Buffer, done?: () => void) => void;
 
 /** Connections of a listener whose bytes are held back until the end of this turn of the event loop. */
 export class HeldBack {
@@ -21,5 +25,23 @@ export class HeldBack {
 export interface StreamSocket {
   readonly frames: WebSocket;
   readonly bytes: Duplex;
+  readonly sendText: SendText;
   readonly heldBack: HeldBack;
+}
+
+const asText = { binary: false } as const;
+
+/** The sockets of one listener. */
+export class StreamSockets {
+  readonly #heldBack = new HeldBack();
+  readonly #texts = new TextFrames();
+
+  /** Of an opened connection. `ws` writes head and payload as two pieces, and both again for each reader. */
+  open(frames: WebSocket, bytes: Duplex): StreamSocket {
+    const isPlain = frames.extensions === '';
+    const sendText: SendText = isPlain
+      ? (payload, done) => void bytes.write(this.#texts.of(payload), done)
+      : (payload, done) => frames.send(payload, asText, done);
+    return { frames, bytes, sendText, heldBack: this.#heldBack };
+  }
 }

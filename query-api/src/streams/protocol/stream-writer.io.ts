@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import type { Message } from './message.ts';
 import { Outbox, type Outgoing } from './outbox.ts';
 import { ReadWindow } from './read-window.ts';
-import type { HeldBack, StreamSocket } from './stream-socket.io.ts';
+import type { HeldBack, SendText, StreamSocket } from './stream-socket.io.ts';
 
 /** Bytes handed to the socket at once: more waits in the queue, where it can be merged. */
 const socketBytesMax = 64 * 1024;
@@ -23,8 +23,6 @@ const closeWaitMs = 3_000;
 const busyShare = 1 / 4;
 
 type Waiter = () => void;
-
-const asText = { binary: false } as const;
 
 /** What waits for all readers of the process together. */
 export class QueuedTotal {
@@ -68,6 +66,7 @@ export class StreamWriter {
   readonly #socket: WebSocket;
   readonly #options: WriterOptions;
   readonly #connection: Duplex;
+  readonly #sendText: SendText;
   readonly #heldBack: HeldBack;
   readonly #outbox: Outbox<SentPosition>;
   readonly #window = new ReadWindow();
@@ -79,9 +78,10 @@ export class StreamWriter {
   #countedBytes = 0;
   #countedMerged = 0;
 
-  constructor({ frames, bytes, heldBack }: StreamSocket, options: WriterOptions) {
+  constructor({ frames, bytes, sendText, heldBack }: StreamSocket, options: WriterOptions) {
     this.#socket = frames;
     this.#connection = bytes;
+    this.#sendText = sendText;
     this.#heldBack = heldBack;
     this.#options = options;
     this.#outbox = new Outbox(options.boundBytes);
@@ -225,8 +225,7 @@ export class StreamWriter {
     if (isSeen && subscription !== null) subscription.sentSeq = message.seq;
     // Counted with the head of the frame, or the last one that fits would not call back and the rest would wait.
     const isFull = socket.bufferedAmount + bytes.length + headBytesMax >= socketBytesMax;
-    if (isFull) socket.send(bytes, asText, this.#pumpAgain);
-    else socket.send(bytes, asText);
+    this.#sendText(bytes, isFull ? this.#pumpAgain : undefined);
     const question = this.#window.sent(bytes.length);
     if (question !== null) socket.ping(question);
   }
