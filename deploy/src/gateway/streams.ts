@@ -1,4 +1,5 @@
-import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type HttpApp, refuseUpgrade } from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
@@ -10,6 +11,8 @@ const upgradeTimeoutMs = 5_000;
 const silenceMs = 90_000;
 /** Upgraded connections at the same time. */
 const streamsMax = 20_000;
+
+const forwardedFor = 'x-forwarded-for';
 
 /**
  * Forwards upgrades of the stream paths to the stream service: the request with the address of its connection, then
@@ -36,74 +39,65 @@ export function forwardStreams(app: HttpApp, serviceUrl: string, log: Log): void
   });
 }
 
+/** Bytes of a service as they are read; each read is copied before the next one. */
+const received = Buffer.allocUnsafe(64 * 1024);
+
+/** Beginning of the response that accepts an upgrade; any other one is forwarded and ends the connection. */
+const accepted = Buffer.from('HTTP/1.1 101 ');
+
+/**
+ * The bytes of the service are read into one buffer that all connections share, as thousands of connections get a
+ * message each at the same moment, and orders wait for it. Until the service has accepted the upgrade nothing of the
+ * client is sent after its request: it would reach the service as a request of its own.
+ */
 function forwardUpgrade(
   request: IncomingMessage,
   { client, head }: { readonly client: Duplex; readonly head: Buffer },
   { serviceUrl, log }: { readonly serviceUrl: string; readonly log: Log },
 ): void {
-  const sent = send(request, serviceUrl);
-  const giveUp = () => {
-    sent.destroy();
-    refuseUpgrade(client, 503, 'the stream service is not reachable');
+  const { hostname: host, port } = new URL(serviceUrl);
+  let isAnswered = false;
+  const take = (count: number): boolean => {
+    const bytes = Buffer.from(received.subarray(0, count));
+    if (!isAnswered) {
+      isAnswered = true;
+      if (bytes.subarray(0, accepted.length).equals(accepted)) join(client, service, head);
+    }
+    return client.write(bytes);
   };
-  client.on('close', () => sent.destroy());
-  sent.setTimeout(upgradeTimeoutMs, giveUp);
-  sent.on('error', (error) => {
-    log.debug({ err: error }, 'an upgrade was not forwarded');
-    giveUp();
+  const onread = { buffer: received, callback: take };
+  const service = connect({ host, port: Number(port), noDelay: true, onread });
+  service.write(headOf(request));
+  service.setTimeout(upgradeTimeoutMs, () => service.destroy());
+  service.on('error', (error) => log.debug({ err: error }, 'a connection to a stream ended'));
+  service.on('end', () => client.end());
+  service.on('close', () => {
+    if (!isAnswered) refuseUpgrade(client, 503, 'the stream service is not reachable');
+    // After an end what was read is still being written.
+    else if (!client.writableEnded) client.destroy();
   });
-  sent.on('response', (response) => {
-    // The service has refused the upgrade: its response, then the end.
-    client.write(headOf(response));
-    response.on('error', () => client.destroy());
-    response.pipe(client);
-  });
-  sent.on('upgrade', (response, service, serviceHead) => {
-    sent.setTimeout(0);
-    client.write(headOf(response));
-    if (serviceHead.length > 0) client.write(serviceHead);
-    if (head.length > 0) service.write(head);
-    join(client, service);
-  });
-  sent.end();
-}
-
-function send(request: IncomingMessage, serviceUrl: string): ClientRequest {
-  const { hostname, port } = new URL(serviceUrl);
-  return openRequest({
-    hostname,
-    port,
-    path: request.url ?? '/',
-    method: 'GET',
-    agent: false,
-    headers: {
-      ...request.headers,
-      // The caller is the address of the connection, independent of its own headers.
-      'x-forwarded-for': request.socket.remoteAddress ?? '',
-    },
-  });
-}
-
-/** The head of a response as it came. */
-function headOf({ statusCode = 502, statusMessage = '', rawHeaders }: IncomingMessage): string {
-  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
+  if (client instanceof Socket) {
+    client.setNoDelay(true);
+    client.setTimeout(silenceMs, () => client.destroy());
   }
+  client.on('drain', () => service.resume());
+  client.on('close', () => service.destroy());
+}
+
+/** The request as it came, with the address of its connection instead of what it says itself. */
+function headOf({ method = 'GET', url = '/', rawHeaders, socket }: IncomingMessage): string {
+  const lines = [`${method} ${url} HTTP/1.1`];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.toLowerCase() !== forwardedFor) lines.push(`${name}: ${rawHeaders[index + 1]}`);
+  }
+  lines.push(`${forwardedFor}: ${socket.remoteAddress ?? ''}`);
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-function join(client: Duplex, service: Duplex): void {
-  for (const [from, to] of [
-    [client, service],
-    [service, client],
-  ] as const) {
-    if ('setTimeout' in from && typeof from.setTimeout === 'function') {
-      from.setTimeout(silenceMs, () => from.destroy());
-    }
-    if ('setNoDelay' in from && typeof from.setNoDelay === 'function') from.setNoDelay(true);
-    from.on('error', () => to.destroy());
-    from.on('close', () => to.destroy());
-    from.pipe(to);
-  }
+/** After the upgrade: bytes in both directions. */
+function join(client: Duplex, service: Socket, head: Buffer): void {
+  service.setTimeout(silenceMs, () => service.destroy());
+  if (head.length > 0) service.write(head);
+  client.pipe(service);
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { HttpApp } from '@pm/kit/http';
 import { connectTo, type RawTalk } from '../../../kit/test/http/raw-talk.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
@@ -13,6 +14,7 @@ const upgradeOf = (path: string, lines = '') =>
 let service: Server;
 let gateway: HttpApp;
 let talk: RawTalk;
+const afterRefusal: string[] = [];
 const upgraded: { request: IncomingMessage; socket: Duplex }[] = [];
 
 beforeAll(async () => {
@@ -25,6 +27,11 @@ beforeAll(async () => {
       socket.end(
         'HTTP/1.1 429 Too Many Requests\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno',
       );
+      return;
+    }
+    if (request.url?.endsWith('?held') === true) {
+      socket.write('HTTP/1.1 426 Upgrade Required\r\nContent-Length: 2\r\n\r\nno');
+      socket.on('data', (bytes: Buffer) => afterRefusal.push(bytes.toString('utf8')));
       return;
     }
     socket.write(
@@ -77,6 +84,15 @@ test('the end of one side is the end of the other', async () => {
 test('a refusal of the service is passed on', async () => {
   talk.send(upgradeOf('/v1/stream?refused'));
   expect(await talk.hears('\r\n\r\nno')).toContain('429 Too Many Requests');
+});
+
+test('what a client sends after a refused upgrade is no request to the service', async () => {
+  const second = 'GET /v1/stream HTTP/1.1\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n';
+  talk.send(`${upgradeOf('/v1/stream?held')}${second}`);
+  expect(await talk.hears('\r\n\r\nno')).toContain('426 Upgrade Required');
+  talk.send(second);
+  await wait(100);
+  expect(afterRefusal).toEqual([]);
 });
 
 test.each(['/book', '/v1/streams', 'http://192.0.2.1/v1/stream', '//192.0.2.1/v1/stream', '/'])(
