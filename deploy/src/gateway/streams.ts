@@ -67,7 +67,8 @@ function forwardUpgrade(
   };
   const onread = { buffer: received, callback: take };
   const service = connect({ host, port: Number(port), noDelay: true, onread });
-  service.write(headOf(request));
+  // The parser decodes heads byte by byte.
+  service.write(headOf(request), 'latin1');
   service.setTimeout(upgradeTimeoutMs, () => service.destroy());
   service.on('error', (error) => log.debug({ err: error }, 'a connection to a stream ended'));
   service.on('end', () => client.end());

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HttpApp } from '@pm/kit/http';
@@ -15,6 +15,8 @@ let service: Server;
 let gateway: HttpApp;
 let talk: RawTalk;
 const afterRefusal: string[] = [];
+/** More than the buffers of the machine take. */
+const much = Buffer.alloc(64 << 20, '0123456789abcdef_');
 const upgraded: { request: IncomingMessage; socket: Duplex }[] = [];
 
 beforeAll(async () => {
@@ -37,6 +39,7 @@ beforeAll(async () => {
     socket.write(
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nfirst',
     );
+    if (request.url?.endsWith('?much') === true) socket.end(much);
     socket.on('data', (bytes: Buffer) => socket.write(`echo ${bytes.toString('utf8')}`));
   });
   service.listen(0, '127.0.0.1');
@@ -59,7 +62,8 @@ afterAll(async () => {
 test.each(['/v1/stream', '/v1/stream?a=b', '/ws/market', '/clob/ws/user'])(
   'an upgrade of %s reaches the stream service, then bytes go both ways',
   async (path) => {
-    talk.send(upgradeOf(path, 'X-Forwarded-For: 192.0.2.9\r\nSec-WebSocket-Key: abc\r\n'));
+    const names = 'X-Forwarded-For: 192.0.2.9\r\nSec-WebSocket-Key: abc\r\nX-Name: Zürich\r\n';
+    talk.send(upgradeOf(path, names));
     expect(await talk.hears('first')).toContain('101 Switching Protocols');
     talk.send('hello');
     expect(await talk.hears('echo hello')).toBe('echo hello');
@@ -68,6 +72,7 @@ test.each(['/v1/stream', '/v1/stream?a=b', '/ws/market', '/clob/ws/user'])(
     expect(request?.headers).toMatchObject({
       'x-forwarded-for': '127.0.0.1',
       'sec-websocket-key': 'abc',
+      'x-name': Buffer.from('Zürich').toString('latin1'),
     });
   },
 );
@@ -79,6 +84,19 @@ test('the end of one side is the end of the other', async () => {
   talk.close();
   await once(socket, 'close');
   expect(socket.destroyed).toBe(true);
+});
+
+test('a reader that stops holds up the service, and gets every byte once it goes on', async () => {
+  const client = connect((gateway.server.address() as AddressInfo).port, '127.0.0.1');
+  client.write(upgradeOf('/v1/stream?much'));
+  await once(client, 'readable');
+  await wait(300);
+  expect(upgraded.at(-1)?.socket.writableLength).toBeGreaterThan(0);
+  const got: Buffer[] = [];
+  for await (const bytes of client) got.push(bytes as Buffer);
+  const all = Buffer.concat(got);
+  const head = all.indexOf('first') + 'first'.length;
+  expect(all.subarray(head).equals(much)).toBe(true);
 });
 
 test('a refusal of the service is passed on', async () => {
