@@ -91,7 +91,8 @@ function countsFrom(file: string, read: (result: Record<string, number>) => Coun
 
 single('check', 'npm', ['run', '--silent', 'check']);
 jest('unit', ['--maxWorkers=2']);
-jest('engines', ['--runInBand']);
+// After many suites in one process Node.js 20 may spin without end while it cleans up.
+jest('engines', ['--runInBand', '--forceExit']);
 python();
 clients();
 single('smoke', process.execPath, [join(repositoryRoot, 'acceptance/dist/commands/smoke.js')]);
