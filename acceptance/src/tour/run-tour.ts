@@ -22,6 +22,8 @@ const timeoutMs = 10_000;
  */
 const defaultVisibleMaxMs = 35_000;
 const pauseMs = 500;
+/** Longest wait for the tables before the first read. */
+const tablesMaxMs = 15_000;
 
 /**
  * Calls every read of an exchange as a new user: first it trades and comments with `visitor`, whose wallet needs money.
@@ -36,9 +38,37 @@ export async function runTour(
   const client = new ExchangeClient({ baseUrl, signer: visitor });
   await client.connect();
   const facts = await makeFacts(client, baseUrl, visitor.checksummed);
+  await tablesHave(client, await nowOf(client));
   const isWell = await visitAll(stopsOf(facts), (stop) => visit(client, stop, baseUrl), onVisit);
   await client.cancelAll();
   return isWell;
+}
+
+/** The clock of the exchange, rounded up to a second; Unix milliseconds. */
+async function nowOf(client: ExchangeClient): Promise<number> {
+  return (Number(await client.read<number>('/time')) + 1) * 1_000;
+}
+
+/**
+ * Waits until the tables have everything before this moment, for a while: some reports are remembered for a minute, so
+ * a read that comes too early would be seen again.
+ */
+async function tablesHave(client: ExchangeClient, beforeMs: number): Promise<void> {
+  const untilMs = performance.now() + tablesMaxMs;
+  while (performance.now() < untilMs) {
+    const { projections } = await client.read<TourStatus>('/status');
+    const tables = projections.find(({ projection }) => projection === 'tables');
+    if (Date.parse(tables?.completeThrough ?? '') >= beforeMs) return;
+    await sleep(pauseMs);
+  }
+}
+
+/** What the tour reads of GET /status. */
+interface TourStatus {
+  readonly projections: readonly {
+    readonly projection: string;
+    readonly completeThrough: string | null;
+  }[];
 }
 
 /** Reports each visit once: when it passes, or at the deadline. No read waits for another one. */
