@@ -46,7 +46,7 @@ export async function runTour(
 
 /** The clock of the exchange, rounded up to a second; Unix milliseconds. */
 async function nowOf(client: ExchangeClient): Promise<number> {
-  return (Number(await client.read<number>('/time')) + 1) * 1_000;
+  return ((await client.get('getTime')) + 1) * 1_000;
 }
 
 /**
@@ -56,19 +56,11 @@ async function nowOf(client: ExchangeClient): Promise<number> {
 async function tablesHave(client: ExchangeClient, beforeMs: number): Promise<void> {
   const untilMs = performance.now() + tablesMaxMs;
   while (performance.now() < untilMs) {
-    const { projections } = await client.read<TourStatus>('/status');
+    const { projections } = await client.get('getStatus');
     const tables = projections.find(({ projection }) => projection === 'tables');
     if (Date.parse(tables?.completeThrough ?? '') >= beforeMs) return;
     await sleep(pauseMs);
   }
-}
-
-/** What the tour reads of GET /status. */
-interface TourStatus {
-  readonly projections: readonly {
-    readonly projection: string;
-    readonly completeThrough: string | null;
-  }[];
 }
 
 /** Reports each visit once: when it passes, or at the deadline. No read waits for another one. */
