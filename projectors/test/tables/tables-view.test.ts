@@ -132,6 +132,20 @@ async function toTheEnd(world: World, crashes: boolean): Promise<number> {
   return deaths;
 }
 
+/** The tables with inserts that wait for something first. */
+function insertingAfter(tables: FakeTables, first: () => Promise<void>): ProjectionTables {
+  return {
+    guard: () => tables.guard(),
+    insert: async (rows, token) => {
+      await first();
+      await tables.insert(rows, token);
+    },
+    completeTo: (partition) => tables.completeTo(partition),
+    positions: () => tables.positions(),
+    candles: (from, to) => tables.candles(from, to),
+  };
+}
+
 /** Rows of facts as text, whatever partition they name. */
 function factsOf(tables: Pick<FakeTables, 'raw'>, table: string): readonly string[] {
   return tables
@@ -362,16 +376,7 @@ describe('the tables', () => {
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const slow: ProjectionTables = {
-      guard: () => tables.guard(),
-      insert: async (rows, token) => {
-        await gate;
-        await tables.insert(rows, token);
-      },
-      completeTo: (partition) => tables.completeTo(partition),
-      positions: () => tables.positions(),
-      candles: (from, to) => tables.candles(from, to),
-    };
+    const slow = insertingAfter(tables, () => gate);
     const limits = {
       batchRecords: 10,
       batchRows: 1_000_000,
@@ -470,16 +475,7 @@ describe('the tables', () => {
     const events = Array.from({ length: 12 }, (_, at) => [marketSet(at + 1, 100)]);
     const records = sealed(events.map((some, inOffset) => executionOf(inOffset, some, 1_000)));
     const tables = new FakeTables();
-    const slow: ProjectionTables = {
-      guard: () => tables.guard(),
-      insert: async (rows, token) => {
-        await wait(100);
-        await tables.insert(rows, token);
-      },
-      completeTo: (partition) => tables.completeTo(partition),
-      positions: () => tables.positions(),
-      candles: (from, to) => tables.candles(from, to),
-    };
+    const slow = insertingAfter(tables, () => wait(100));
     const commits = new FakeCommits();
     const limits = { batchRecords: 10, batchRows: 1_000, batchMs: 1, restMs: 1, retryForMs: 0 };
     const open = (pauseMaxMs: number) =>
