@@ -3,6 +3,9 @@ import { cancelAll } from './trade/session.ts';
 import { ticket } from './trade/ticket.tsx';
 
 const isListShown = signal(false);
+/** A field of a page that is not there yet is about to get the focus. */
+let isFieldAwaited = false;
+const framesMax = 30;
 
 /** Keys outside of fields, and what they do. */
 const shortcuts: Readonly<Record<string, { readonly text: string; run(): void }>> = {
@@ -27,7 +30,7 @@ export function onShortcut(event: KeyboardEvent): void {
     return;
   }
   const isField = target.matches('input:not([type=range]):not([type=checkbox]), select, textarea');
-  if (isField || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (isField || event.ctrlKey || event.metaKey || event.altKey || isFieldAwaited) return;
   const shortcut = shortcuts[event.key];
   if (shortcut === undefined) return;
   event.preventDefault();
@@ -38,9 +41,29 @@ function goTo(hash: string): void {
   location.hash = hash;
 }
 
+/**
+ * Focuses a field, if need be on another page. Keys that are pressed until the field is there are letters for it: they
+ * must not run as shortcuts.
+ */
 function focusOn(id: string, hash: string): void {
-  if (document.getElementById(id) === null) goTo(hash);
-  requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(id)?.focus()));
+  const field = document.getElementById(id);
+  if (field !== null) {
+    field.focus();
+    return;
+  }
+  goTo(hash);
+  isFieldAwaited = true;
+  focusWhenThere(id, framesMax);
+}
+
+function focusWhenThere(id: string, framesLeft: number): void {
+  const field = document.getElementById(id);
+  if (field === null && framesLeft > 0) {
+    requestAnimationFrame(() => focusWhenThere(id, framesLeft - 1));
+    return;
+  }
+  isFieldAwaited = false;
+  field?.focus();
 }
 
 function startOrder(side: 'BUY' | 'SELL'): void {

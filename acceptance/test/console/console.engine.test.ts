@@ -42,8 +42,14 @@ suite('the console', () => {
   test('a browser at the root comes to the console and finds a market by its words', async () => {
     await page.goto(world.baseUrl);
     expect(page.url()).toBe(`${world.baseUrl}/console/`);
+    await page.goto(`${world.baseUrl}/console/#/portfolio`);
+    await page.locator('#search').waitFor({ state: 'detached' });
+    await page.keyboard.press('/');
+    await page.locator('#search:focus').waitFor();
+    await page.keyboard.press('Escape');
     await page.keyboard.press('/');
     await page.keyboard.type('entry');
+    expect(await page.inputValue('#search')).toBe('entry');
     await page.locator('.card-head').first().click();
     await page.locator('.event-head h1', { hasText: 'Entry' }).waitFor();
     const [condition = ''] = world.exchange.conditions;

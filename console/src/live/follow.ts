@@ -24,11 +24,12 @@ const afterFailureMs = 2_000;
 
 /**
  * Reads at once, and then in rounds while `isNeeded`; a page that is not shown reads nothing. Failures are left to the
- * next round.
+ * next round. What comes after the end is not used: it belongs to another place or search.
  */
-export function inRounds(
+export function inRounds<T>(
   everyMs: number,
-  read: () => Promise<void>,
+  read: () => Promise<T>,
+  use: (value: T) => void,
   isNeeded = () => true,
 ): () => void {
   let isOver = false;
@@ -36,9 +37,12 @@ export function inRounds(
   const round = async (isFirst: boolean): Promise<void> => {
     let pauseMs = everyMs;
     if (isFirst || (isNeeded() && !document.hidden)) {
-      await read().catch(() => {
+      try {
+        const value = await read();
+        if (!isOver) use(value);
+      } catch {
         pauseMs = Math.min(everyMs, afterFailureMs);
-      });
+      }
     }
     if (!isOver) timer = setTimeout(() => void round(false), pauseMs);
   };
@@ -51,6 +55,11 @@ export function inRounds(
 
 const isStreamless = () => streamState.value !== 'live';
 
+interface WireBook {
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
+}
+
 /** The book of a token as it is; null until the first is there. */
 export function followBook(token: string): { readonly book: Signal<Book | null>; stop(): void } {
   const book = signal<Book | null>(null);
@@ -60,10 +69,8 @@ export function followBook(token: string): { readonly book: Signal<Book | null>;
   });
   const stopRounds = inRounds(
     bookEveryMs,
-    async () => {
-      const read = await getJson<{ bids: readonly Level[]; asks: readonly Level[] }>('/book', {
-        token_id: token,
-      });
+    () => getJson<WireBook>('/book', { token_id: token }),
+    (read) => {
       if (isStreamless() || book.value === null) book.value = bookOfWire(read);
     },
     isStreamless,
@@ -118,9 +125,8 @@ export function followTape(
   let isFirst = true;
   const stopRounds = inRounds(
     tapeEveryMs,
-    async () => {
-      const query = { market: key, limit: tapeMax };
-      const read = await getJson<readonly WireTrade[]>('/trades', query);
+    () => getJson<readonly WireTrade[]>('/trades', { market: key, limit: tapeMax }),
+    (read) => {
       add(read.map(tradeOfWire), !isFirst);
       isFirst = false;
     },
@@ -167,7 +173,7 @@ export function followOwn(read: () => Promise<void>): () => void {
     timer = setTimeout(() => void read().catch(() => undefined), 150);
   };
   const unsubscribe = stream.subscribe({ channel: 'own', key: '' }, soon);
-  const stopRounds = inRounds(2_500, read);
+  const stopRounds = inRounds(2_500, read, () => undefined);
   const stopEffect = effect(() => {
     if (streamState.value === 'live') soon();
   });

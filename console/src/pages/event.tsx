@@ -25,14 +25,11 @@ export function EventPage({ place }: { readonly place: Place }) {
   useEffect(() => {
     setEvent(null);
     setError('');
-    return inRounds(readEveryMs, async () => {
-      try {
-        const path = `/gamma/events/slug/${encodeURIComponent(place.slug)}`;
-        setEvent(eventOfWire(await getJson<WireEvent>(path), origin));
-        setError('');
-      } catch (failure) {
-        setError(textOf(failure));
-      }
+    const path = `/gamma/events/slug/${encodeURIComponent(place.slug)}`;
+    const read = () => getJson<WireEvent>(path).catch((failure: unknown) => textOf(failure));
+    return inRounds(readEveryMs, read, (result) => {
+      setError(typeof result === 'string' ? result : '');
+      if (typeof result !== 'string') setEvent(eventOfWire(result, origin));
     });
   }, [place.slug]);
   if (event === null) {

@@ -35,8 +35,9 @@ export function MarketsPage() {
     let stop = (): void => undefined;
     const timer = setTimeout(
       () => {
-        stop = inRounds(readEveryMs, async () => {
-          events.value = await (text === '' ? busiest() : found(text));
+        const read = () => (text === '' ? busiest() : found(text));
+        stop = inRounds(readEveryMs, read, (newest) => {
+          events.value = newest;
         });
       },
       text === '' ? 0 : settleMs,

@@ -12,8 +12,8 @@ function useRounds<T>(everyMs: number, read: () => Promise<T>, key: string): Sig
   const value = useMemo(() => signal<T | null>(null), [key]);
   useEffect(
     () =>
-      inRounds(everyMs, async () => {
-        value.value = await read();
+      inRounds(everyMs, read, (newest) => {
+        value.value = newest;
       }),
     [key],
   );
