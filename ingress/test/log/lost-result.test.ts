@@ -1,9 +1,10 @@
 import { silentLog } from '@pm/kit/log';
 import type { Command } from '@pm/schemas';
 import { defaultLimits } from '../../../kit/src/kafka/limits.ts';
-import type { PartitionDirectory } from '../../../kit/src/kafka/partition-directory.io.ts';
-import { SingleFlightProducer } from '../../../kit/src/kafka/producer.io.ts';
+import type { ProduceRequest } from '../../../kit/src/kafka/produce-wire.io.ts';
+import { LaneProducer } from '../../../kit/src/kafka/producer.io.ts';
 import type { OutgoingRecord } from '../../../kit/src/kafka/records.ts';
+import { placeKey } from '../../../kit/src/kafka/send-queue.ts';
 import { CommandSender } from '../../src/log/command-channel.io.ts';
 import { EnvelopeSender } from '../../src/log/envelope-sender.io.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
@@ -11,24 +12,20 @@ import { ResultWaiters } from '../../src/log/result-waiters.ts';
 /** A broker that appends every record and answers for all partitions but one. */
 function openProducer(swallowed: number) {
   const log: OutgoingRecord[] = [];
-  const session = () => ({
-    async send(records: readonly OutgoingRecord[]) {
-      log.push(...records);
-      return records.map(({ partition }, offset) =>
-        partition === swallowed ? null : { partition, offset },
-      );
+  const wire = {
+    isKnown: () => true,
+    leaderOf: () => '1',
+    load: async () => {},
+    openIdentity: async () => ({ producerId: 1, epoch: 0 }),
+    async produce(_node: string, { batches, onSent }: ProduceRequest) {
+      onSent();
+      const covered = batches.filter(({ partition }) => partition !== swallowed);
+      for (const { records } of batches) log.push(...records);
+      return new Map(covered.map((batch) => [placeKey(batch), 0]));
     },
-    abandon() {},
-    async close() {},
-  });
-  const directory = { isKnown: () => true, learn: async () => {} };
-  const parts = {
-    limits: defaultLimits,
-    log: silentLog,
-    directory: directory as unknown as PartitionDirectory,
-    openSession: async () => session(),
+    disconnect: async () => {},
   };
-  return { log, producer: new SingleFlightProducer(parts, session()) };
+  return { log, producer: new LaneProducer({ limits: defaultLimits, log: silentLog, wire }) };
 }
 
 const command = { kind: 'CancelOrder', orderId: Buffer.alloc(32), signer: Buffer.alloc(20) };

@@ -1,8 +1,11 @@
-import { type Admin, AssignerProtocol, type ITopicMetadata } from 'kafkajs';
+import { type Admin, AssignerProtocol, type ITopicMetadata, type Kafka } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
+import { openCluster } from './kafkajs-connection.io.ts';
+import type { LogClientLimits } from './limits.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
 import { parseClaim } from './sticky-assignor.io.ts';
+import { pause } from './waiting.io.ts';
 
 /** The required properties of a topic. */
 export interface TopicSpec {
@@ -31,6 +34,16 @@ export interface PartitionOwner {
   readonly host: string;
 }
 
+/** By these a topic keeps what was acknowledged. */
+export interface TopicDurability {
+  /** Copies of the partition that has the fewest. */
+  readonly copies: number;
+  /** Copies that must have a record before it is acknowledged. */
+  readonly minInSync: number;
+  /** A leader may lack acknowledged records. */
+  readonly electsUnclean: boolean;
+}
+
 export interface LogAdmin {
   /**
    * Creates what is missing and waits for its leaders. Never changes what exists: a differing partition count,
@@ -38,6 +51,8 @@ export interface LogAdmin {
    * the found one.
    */
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
+  /** The properties by which a topic, which must exist, survives the loss of brokers. */
+  durability(topic: string): Promise<TopicDurability>;
   /** Whether the broker has the topic; creates nothing. */
   hasTopic(topic: string): Promise<boolean>;
   /** Offsets [low, high) of each partition. */
@@ -48,14 +63,40 @@ export interface LogAdmin {
   commits(groupId: string, topic: string): Promise<ReadonlyMap<number, CommittedPosition>>;
   /** Owner per partition of a group opened with `LogClient.group`; empty while it rebalances. */
   groupMembers(groupId: string): Promise<ReadonlyMap<number, PartitionOwner>>;
+  /** Every group with a commit on the topic. */
+  readersOf(topic: string): Promise<readonly TopicReaders[]>;
+  /** Commits for a group without members. */
+  setCommits(
+    groupId: string,
+    topic: string,
+    commits: ReadonlyMap<number, CommittedPosition>,
+  ): Promise<void>;
+  /** Deletes a topic with its records, and the commits on it; resolves when it is gone. */
+  deleteTopic(topic: string): Promise<void>;
   close(): Promise<void>;
 }
 
+/** A group as far as it reads one topic. */
+export interface TopicReaders {
+  readonly groupId: string;
+  /** Members of the group, whatever they read. */
+  readonly members: number;
+  readonly commits: ReadonlyMap<number, CommittedPosition>;
+}
+
+/** Looks at a topic that is being deleted, and the wait between two. */
+const deletionLooks = 300;
+const deletionLookMs = 100;
+
 export class KafkajsAdmin implements LogAdmin {
   readonly #admin: Admin;
+  readonly #kafka: Kafka;
+  readonly #limits: LogClientLimits;
 
-  constructor(admin: Admin) {
+  constructor(admin: Admin, kafka: Kafka, limits: LogClientLimits) {
     this.#admin = admin;
+    this.#kafka = kafka;
+    this.#limits = limits;
   }
 
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
@@ -64,6 +105,19 @@ export class KafkajsAdmin implements LogAdmin {
     if (missing.length > 0)
       await this.#admin.createTopics({ waitForLeaders: true, topics: missing.map(creationOf) });
     for (const topic of topics) await this.#compare(topic);
+  }
+
+  async durability(topic: string): Promise<TopicDurability> {
+    const { topics } = await this.#admin.fetchTopicMetadata({ topics: [topic] });
+    const settings = await this.#settings(topic, [minInSyncName, uncleanName]);
+    const copies = topics.flatMap(({ partitions }) =>
+      partitions.map(({ replicas }) => replicas.length),
+    );
+    return {
+      copies: Math.min(...copies),
+      minInSync: Number(settings.get(minInSyncName) ?? 1),
+      electsUnclean: settings.get(uncleanName) !== 'false',
+    };
   }
 
   async hasTopic(topic: string): Promise<boolean> {
@@ -107,33 +161,78 @@ export class KafkajsAdmin implements LogAdmin {
     return owners;
   }
 
+  async readersOf(topic: string): Promise<readonly TopicReaders[]> {
+    const { groups: listed } = await this.#admin.listGroups();
+    const readers: TopicReaders[] = [];
+    for (const { groupId } of listed) {
+      const commits = await this.commits(groupId, topic);
+      const { groups } = await this.#admin.describeGroups([groupId]);
+      const members = groups[0]?.members.length ?? 0;
+      if (commits.size > 0) readers.push({ groupId, members, commits });
+    }
+    return readers;
+  }
+
+  async setCommits(
+    groupId: string,
+    topic: string,
+    commits: ReadonlyMap<number, CommittedPosition>,
+  ): Promise<void> {
+    const cluster = openCluster(this.#kafka, this.#limits);
+    await cluster.connect();
+    try {
+      await cluster.addTargetTopic(topic);
+      const coordinator = await cluster.findGroupCoordinator({ groupId });
+      const partitions = [...commits].map(([partition, { offset, metadata }]) => ({
+        partition,
+        offset: String(offset),
+        metadata,
+      }));
+      const noMember = { memberId: '', groupGenerationId: -1 };
+      await coordinator.offsetCommit({ groupId, ...noMember, topics: [{ topic, partitions }] });
+    } finally {
+      await cluster.disconnect();
+    }
+  }
+
+  async deleteTopic(topic: string): Promise<void> {
+    await this.#admin.deleteTopics({ topics: [topic] });
+    for (let looks = 0; looks < deletionLooks; looks += 1) {
+      if (!(await this.hasTopic(topic))) return;
+      await pause(deletionLookMs);
+    }
+    throw new Fault('topic_not_deleted', 'stop', { facts: { topic } });
+  }
+
   async close(): Promise<void> {
     await this.#admin.disconnect();
   }
 
   async #compare(spec: TopicSpec): Promise<void> {
     const { topics } = await this.#admin.fetchTopicMetadata({ topics: [spec.name] });
-    const { resources } = await this.#admin.describeConfigs({
-      includeSynonyms: false,
-      resources: [
-        {
-          type: topicResource,
-          name: spec.name,
-          configNames: Object.keys(configOf(spec)),
-        },
-      ],
-    });
-    const entries = resources[0]?.configEntries ?? [];
-    const found = new Map(entries.map((entry) => [entry.configName, entry.configValue]));
+    const found = await this.#settings(spec.name, Object.keys(configOf(spec)));
     for (const [field, wanted] of Object.entries(shapeOf(spec)))
       refuseDifference(spec.name, field, wanted, shapeFound(topics[0])[field] ?? 'none');
     for (const [field, wanted] of Object.entries(configOf(spec)))
       refuseDifference(spec.name, field, wanted, found.get(field) ?? 'none');
   }
+
+  /** The values in force, by name, those of the broker's own defaults among them. */
+  async #settings(topic: string, configNames: string[]): Promise<ReadonlyMap<string, string>> {
+    const { resources } = await this.#admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: topicResource, name: topic, configNames }],
+    });
+    const entries = resources[0]?.configEntries ?? [];
+    return new Map(entries.map((entry) => [entry.configName, entry.configValue]));
+  }
 }
 
 /** Kafka number of a topic among resources; Node cannot import kafkajs own name for it from an ES module. */
 const topicResource = 2;
+
+const minInSyncName = 'min.insync.replicas';
+const uncleanName = 'unclean.leader.election.enable';
 
 function creationOf(spec: TopicSpec) {
   return {
@@ -147,7 +246,9 @@ function creationOf(spec: TopicSpec) {
 function configOf(spec: TopicSpec): Record<string, string> {
   return {
     'cleanup.policy': spec.compacted ? 'compact' : 'delete',
-    'min.insync.replicas': String(spec.minInSyncReplicas),
+    // A leader that lacks acknowledged records is worse than none.
+    [uncleanName]: 'false',
+    [minInSyncName]: String(spec.minInSyncReplicas),
     'max.message.bytes': String(spec.maxMessageBytes),
     'retention.ms': String(spec.retentionMs),
     ...compactionOf(spec),

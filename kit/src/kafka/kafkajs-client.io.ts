@@ -3,13 +3,12 @@ import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { KafkajsAdmin, type LogAdmin } from './admin.io.ts';
 import { type GroupOptions, openGroup, type PartitionGroup } from './group.io.ts';
-import { openProducerSession } from './idempotent-session.io.ts';
 import type { LogClientOptions } from './kafkajs-connection.io.ts';
 import { openKafkajs, retryOptions } from './kafkajs-connection.io.ts';
 import { defaultLimits, type LogClientLimits } from './limits.ts';
 import type { LogClient } from './log-client.io.ts';
-import { PartitionDirectory } from './partition-directory.io.ts';
-import { type LogProducer, SingleFlightProducer } from './producer.io.ts';
+import { ProduceWire } from './produce-wire.io.ts';
+import { LaneProducer, type LogProducer } from './producer.io.ts';
 import { type LogReader, openReader, type ReaderOptions } from './reader.io.ts';
 import type { SendQueueLimits } from './send-queue.ts';
 
@@ -38,16 +37,9 @@ class KafkajsClient implements LogClient {
   async producer(options: Partial<SendQueueLimits> = {}): Promise<LogProducer> {
     this.#assertOpen();
     const limits = { ...this.#limits, ...options };
-    const admin = this.#kafka.admin({ retry: retryOptions(limits) });
-    await admin.connect();
-    const openSession = () => openProducerSession(this.#kafka, limits);
-    const directory = new PartitionDirectory(admin, {
-      maxTries: limits.maxMetadataTries,
-      waitMs: limits.initialRetryMs,
-    });
-    const parts = { limits, log: this.#log, directory, openSession };
-    const producer = new SingleFlightProducer(parts, await openSession());
-    return this.#track(producer, () => admin.disconnect());
+    const wire = new ProduceWire(this.#kafka, limits);
+    await wire.connect();
+    return this.#track(new LaneProducer({ limits, log: this.#log, wire }));
   }
 
   async reader(options: ReaderOptions): Promise<LogReader> {
@@ -65,7 +57,7 @@ class KafkajsClient implements LogClient {
     this.#assertOpen();
     const admin = this.#kafka.admin({ retry: retryOptions(this.#limits) });
     await admin.connect();
-    return this.#track(new KafkajsAdmin(admin));
+    return this.#track(new KafkajsAdmin(admin, this.#kafka, this.#limits));
   }
 
   async close(): Promise<void> {
@@ -74,13 +66,11 @@ class KafkajsClient implements LogClient {
   }
 
   /** Remembers a part until it closes; closing twice is closing once. */
-  #track<T extends Closable>(part: T, then: () => Promise<void> = async () => {}): T {
+  #track<T extends Closable>(part: T): T {
     const close = part.close.bind(part);
     let closing: Promise<void> | null = null;
     part.close = () => {
-      closing ??= close()
-        .then(then)
-        .finally(() => this.#open.delete(part));
+      closing ??= close().finally(() => this.#open.delete(part));
       return closing;
     };
     this.#open.add(part);

@@ -3,6 +3,8 @@ export interface KafkajsFailure {
   readonly name: string;
   /** Protocol error, e.g. `ILLEGAL_GENERATION`; empty when it is none. */
   readonly type: string;
+  /** Whether the same request may succeed later, by kafkajs' table of protocol errors. */
+  readonly retriable: boolean;
   readonly host: string | null;
   readonly port: number | null;
   readonly partition: number | null;
@@ -14,10 +16,17 @@ export function failureOf(error: unknown): KafkajsFailure {
   return {
     name: textOf(inner, 'name') ?? 'unknown',
     type: textOf(inner, 'type') ?? '',
+    retriable: fieldOf(inner, 'retriable') === true,
     host: textOf(inner, 'host'),
     port: numberOf(inner, 'port'),
     partition: numberOf(inner, 'partition'),
   };
+}
+
+/** The failure in logs and faults. */
+export function failureFacts(error: unknown): Record<string, string> {
+  const { name, type } = failureOf(error);
+  return type === '' ? { cause: name } : { cause: name, type };
 }
 
 const maxCauses = 8;

@@ -7,24 +7,30 @@ export interface LogClientLimits {
   readonly connectTimeoutMs: number;
   /** One request without an answer is given up after this, milliseconds. */
   readonly requestTimeoutMs: number;
+  /** Wait of a leader for its followers, milliseconds; shorter than a request, so that it says so itself. */
+  readonly ackTimeoutMs: number;
+  /** One look at the metadata of a broker; then another broker is asked, milliseconds. */
+  readonly metadataTimeoutMs: number;
   /** First wait before a retry, milliseconds; doubles up to `maxRetryMs`. */
   readonly initialRetryMs: number;
   readonly maxRetryMs: number;
   /** Tries of one connection or metadata request before its caller decides; callers have loops of their own. */
   readonly connectionRetries: number;
-  /** One batch of records, all retries included, milliseconds; after it the outcome is unknown. */
+  /** One batch of a partition, all retries included, milliseconds; after it the batch is given up. */
   readonly sendTimeoutMs: number;
   /** Time limit of `close()` for queued and running work, milliseconds. */
   readonly closeTimeoutMs: number;
-  /** Records a producer keeps while one send is in flight. */
+  /** Records that a producer keeps while its partitions have a batch in flight. */
   readonly maxQueuedRecords: number;
   readonly maxQueuedBytes: number;
-  /** Records of one send. kafkajs groups them in quadratic time: beyond 1,000 it costs more than it saves. */
+  /** Records of one request; beyond 1,000 it costs more than it saves. */
   readonly maxBatchRecords: number;
-  /** Bytes of one send; below the broker's default `max.message.bytes` of 1 MiB. */
+  /** Bytes of one request; below the broker's default `max.message.bytes` of 1 MiB. */
   readonly maxBatchBytes: number;
-  /** Records under one producer id; the sequence is an int32 that kafkajs wraps wrongly. */
-  readonly maxRecordsPerProducerId: number;
+  /** Records of one partition under one epoch of a producer; their sequence is an int32. */
+  readonly maxSequence: number;
+  /** Epochs under one producer id, an int16; after them there is a new producer id. */
+  readonly maxEpoch: number;
   /** Looks at the broker's metadata before a partition counts as unknown. */
   readonly maxMetadataTries: number;
   /** Age after which a group member reloads metadata, milliseconds; added partitions are assigned within this time. */
@@ -52,6 +58,8 @@ export interface LogClientLimits {
 export const defaultLimits: LogClientLimits = {
   connectTimeoutMs: 2_000,
   requestTimeoutMs: 3_000,
+  ackTimeoutMs: 2_500,
+  metadataTimeoutMs: 1_000,
   initialRetryMs: 10,
   maxRetryMs: 500,
   connectionRetries: 6,
@@ -61,7 +69,8 @@ export const defaultLimits: LogClientLimits = {
   maxQueuedBytes: 64 * 1024 * 1024,
   maxBatchRecords: 1_000,
   maxBatchBytes: 900 * 1024,
-  maxRecordsPerProducerId: 1_000_000_000,
+  maxSequence: 1_000_000_000,
+  maxEpoch: 32_000,
   maxMetadataTries: 4,
   metadataMaxAgeMs: 15_000,
   maxFetchBytes: 16 * 1024 * 1024,

@@ -1,33 +1,27 @@
-import { type OutgoingRecord, parseOffset, type RecordPlace } from './records.ts';
+import { parseOffset } from './records.ts';
 import { placeKey } from './send-queue.ts';
 
-/** The broker's result for one partition of a send. */
-export interface PartitionResult {
-  readonly topicName: string;
-  readonly partition: number;
-  readonly baseOffset?: string | undefined;
+/** The part of kafkajs' untyped response to a produce request that is used. */
+export interface ProduceAnswer {
+  readonly topics?: readonly {
+    readonly topicName: string;
+    readonly partitions: readonly {
+      readonly partition: number;
+      readonly baseOffset?: string | undefined;
+    }[];
+  }[];
 }
 
 /**
- * The place of each record, or `null` for a record whose partition is missing from the result. Nothing is known of
- * such a record: kafkajs drops records of a partition that it does not know, and it does not ask a broker again that
- * has answered this send for another partition, also when a leader died after appending and that broker leads in its
- * place (traps.md).
+ * The first offset of each partition that a result covers, by `placeKey`. Nothing is known of a partition that is
+ * missing: its records may be on the log.
  */
-export function placesOf(
-  records: readonly OutgoingRecord[],
-  results: readonly PartitionResult[],
-): readonly (RecordPlace | null)[] {
-  const next = new Map<string, number>();
-  for (const { topicName, partition, baseOffset } of results) {
-    const base = baseOffset === undefined ? -1 : parseOffset(baseOffset);
-    if (base >= 0) next.set(placeKey({ topic: topicName, partition }), base);
-  }
-  return records.map((record) => {
-    const key = placeKey(record);
-    const offset = next.get(key);
-    if (offset === undefined) return null;
-    next.set(key, offset + 1);
-    return { partition: record.partition, offset };
-  });
+export function firstOffsets(answer: ProduceAnswer): ReadonlyMap<string, number> {
+  const offsets = new Map<string, number>();
+  for (const { topicName: topic, partitions } of answer.topics ?? [])
+    for (const { partition, baseOffset } of partitions) {
+      const base = baseOffset === undefined ? -1 : parseOffset(baseOffset);
+      if (base >= 0) offsets.set(placeKey({ topic, partition }), base);
+    }
+  return offsets;
 }

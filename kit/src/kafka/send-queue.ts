@@ -1,14 +1,15 @@
 import { type OutgoingRecord, type RecordPlace, recordBytes } from './records.ts';
 
-/** One caller's records with its promise; never split over two sends. */
-export interface PendingSend {
+/** One caller's records of one partition; never split over two batches. */
+export interface PendingPart {
   readonly records: readonly OutgoingRecord[];
   readonly bytes: number;
-  resolve(places: readonly RecordPlace[]): void;
+  /** The first of the records is durable at this offset, the others follow it. */
+  resolve(firstOffset: number): void;
   reject(error: unknown): void;
 }
 
-/** Bounds of a queue and of the batches taken from it. */
+/** Bounds of a queue and of the requests made of it. */
 export interface SendQueueLimits {
   readonly maxQueuedRecords: number;
   readonly maxQueuedBytes: number;
@@ -16,10 +17,19 @@ export interface SendQueueLimits {
   readonly maxBatchBytes: number;
 }
 
-/** First in, first out; bounded by records and bytes. */
+/** Records and bytes that a request has taken. */
+export interface TakenSize {
+  records: number;
+  bytes: number;
+}
+
+/**
+ * The records that wait, first in, first out in each partition; bounded by records and bytes. Partitions are listed in
+ * the order in which they were last added or served, so none waits for ever.
+ */
 export class SendQueue {
   readonly #limits: SendQueueLimits;
-  #waiting: PendingSend[] = [];
+  readonly #waiting = new Map<string, PendingPart[]>();
   #records = 0;
   #bytes = 0;
 
@@ -31,48 +41,66 @@ export class SendQueue {
     return this.#records;
   }
 
-  /** False when it does not fit; a send larger than the whole queue fits into an empty one. */
-  push(send: PendingSend): boolean {
-    const fits =
-      this.#records + send.records.length <= this.#limits.maxQueuedRecords &&
-      this.#bytes + send.bytes <= this.#limits.maxQueuedBytes;
-    if (!fits && this.#waiting.length > 0) return false;
-    this.#waiting.push(send);
-    this.#records += send.records.length;
-    this.#bytes += send.bytes;
-    return true;
+  /** Partitions with waiting records. */
+  keys(): readonly string[] {
+    return [...this.#waiting.keys()];
   }
 
-  /** The longest run of sends from the front that fits into one batch; at least one when any waits. */
-  takeBatch(): readonly PendingSend[] {
+  /** Whether so much more fits; a send larger than the whole queue fits into an empty one. */
+  hasRoom({ records, bytes }: TakenSize): boolean {
+    if (this.#records === 0) return true;
+    const { maxQueuedRecords, maxQueuedBytes } = this.#limits;
+    return this.#records + records <= maxQueuedRecords && this.#bytes + bytes <= maxQueuedBytes;
+  }
+
+  /** Counts records that are not queued yet, so that they have their room later. */
+  reserve({ records, bytes }: TakenSize): void {
+    this.#records += records;
+    this.#bytes += bytes;
+  }
+
+  release({ records, bytes }: TakenSize): void {
+    this.#records -= records;
+    this.#bytes -= bytes;
+  }
+
+  /** Adds a part whose room is reserved. */
+  push(key: string, part: PendingPart): void {
+    const parts = this.#waiting.get(key);
+    if (parts === undefined) this.#waiting.set(key, [part]);
+    else parts.push(part);
+  }
+
+  /**
+   * The longest run of parts of a partition that fits into what a request has left; at least one when the request is
+   * empty. Adds to `taken`.
+   */
+  take(key: string, taken: TakenSize): readonly PendingPart[] {
+    const parts = this.#waiting.get(key) ?? [];
     let count = 0;
-    let records = 0;
-    let bytes = 0;
-    for (const send of this.#waiting) {
-      records += send.records.length;
-      bytes += send.bytes;
+    for (const part of parts) {
+      const records = taken.records + part.records.length;
+      const bytes = taken.bytes + part.bytes;
       const fits = records <= this.#limits.maxBatchRecords && bytes <= this.#limits.maxBatchBytes;
-      if (!fits && count > 0) break;
+      if (!fits && taken.records > 0) break;
+      taken.records = records;
+      taken.bytes = bytes;
       count += 1;
     }
-    return this.#remove(this.#waiting.slice(0, count), this.#waiting.slice(count));
+    return this.#remove(key, parts, count);
   }
 
-  /** Takes out every waiting send that `matches`; the others keep their order. */
-  takeMatching(matches: (send: PendingSend) => boolean): readonly PendingSend[] {
-    const taken = this.#waiting.filter(matches);
-    return this.#remove(
-      taken,
-      this.#waiting.filter((send) => !taken.includes(send)),
-    );
+  /** Everything that waits for a partition. */
+  takeAll(key: string): readonly PendingPart[] {
+    const parts = this.#waiting.get(key) ?? [];
+    return this.#remove(key, parts, parts.length);
   }
 
-  #remove(taken: readonly PendingSend[], rest: PendingSend[]): readonly PendingSend[] {
-    this.#waiting = rest;
-    for (const send of taken) {
-      this.#records -= send.records.length;
-      this.#bytes -= send.bytes;
-    }
+  #remove(key: string, parts: readonly PendingPart[], count: number): readonly PendingPart[] {
+    const [taken, rest] = [parts.slice(0, count), parts.slice(count)];
+    if (count > 0) this.#waiting.delete(key);
+    if (count > 0 && rest.length > 0) this.#waiting.set(key, rest);
+    for (const { records, bytes } of taken) this.release({ records: records.length, bytes });
     return taken;
   }
 }
@@ -85,4 +113,20 @@ export function bytesOf(records: readonly OutgoingRecord[]): number {
 /** Names one partition of one topic. */
 export function placeKey(record: Pick<OutgoingRecord, 'topic' | 'partition'>): string {
   return `${record.topic}/${record.partition}`;
+}
+
+/** The partition that a key names. */
+export function placeOf(key: string): { readonly topic: string; readonly partition: number } {
+  const at = key.lastIndexOf('/');
+  return { topic: key.slice(0, at), partition: Number(key.slice(at + 1)) };
+}
+
+/** The topics of partitions. */
+export function topicsOf(keys: readonly string[]): ReadonlySet<string> {
+  return new Set(keys.map((key) => placeOf(key).topic));
+}
+
+/** The places of records that follow each other. */
+export function placesFrom(partition: number, first: number, count: number): RecordPlace[] {
+  return Array.from({ length: count }, (_, index) => ({ partition, offset: first + index }));
 }

@@ -1,128 +1,161 @@
-import {
-  PartitionGuard,
-  PartitionMissing,
-  type ProducerSession,
-} from '../../src/kafka/idempotent-session.io.ts';
 import { defaultLimits, retriesWithin } from '../../src/kafka/limits.ts';
-import type { PartitionDirectory } from '../../src/kafka/partition-directory.io.ts';
-import { SingleFlightProducer } from '../../src/kafka/producer.io.ts';
-import type { OutgoingRecord, RecordPlace } from '../../src/kafka/records.ts';
-import { placesOf } from '../../src/kafka/result-coverage.ts';
-import { bytesOf, SendQueue } from '../../src/kafka/send-queue.ts';
+import { BatchNumbers, type ProducerIdentity } from '../../src/kafka/partition-batch.ts';
+import type { ProduceRequest, SequencedRecords } from '../../src/kafka/produce-wire.io.ts';
+import { LaneProducer, type ProducerWire } from '../../src/kafka/producer.io.ts';
+import type { OutgoingRecord } from '../../src/kafka/records.ts';
+import { firstOffsets } from '../../src/kafka/result-coverage.ts';
+import { bytesOf, placeKey, SendQueue } from '../../src/kafka/send-queue.ts';
 import { silentLog } from '../../src/log/index.ts';
 
 function record(partition: number, value = 'v'): OutgoingRecord {
   return { topic: 't', partition, key: null, value: Buffer.from(value) };
 }
 
-/** A session whose sends the test answers by hand. */
-class ManualSession implements ProducerSession {
-  readonly sends: {
-    records: readonly OutgoingRecord[];
-    /** Appends all; the result leaves out the given partitions. */
-    succeed(...swallowed: number[]): void;
-    fail(error: Error): void;
-  }[] = [];
-  abandoned = false;
+interface ManualRequest {
+  readonly identity: ProducerIdentity;
+  readonly batches: readonly SequencedRecords[];
+  /** Appends all; the result leaves out the given partitions. */
+  succeed(...uncovered: number[]): void;
+  fail(error: Error): void;
+}
+
+/** Brokers whose requests the test answers by hand: one leads all partitions below 4, the others do not exist. */
+class ManualWire implements ProducerWire {
+  readonly requests: ManualRequest[] = [];
+  identities = 0;
   #next = 0;
 
-  send(records: readonly OutgoingRecord[]): Promise<readonly (RecordPlace | null)[]> {
-    return new Promise((resolve, reject) => {
-      const succeed = (...swallowed: number[]) => {
-        const places = records.map(({ partition }) => ({ partition, offset: this.#next++ }));
-        resolve(places.map((place) => (swallowed.includes(place.partition) ? null : place)));
+  isKnown(key: string): boolean {
+    return Number(key.split('/')[1]) < 4;
+  }
+
+  leaderOf(): string {
+    return '1';
+  }
+
+  async load(): Promise<void> {}
+
+  async openIdentity(): Promise<ProducerIdentity> {
+    this.identities += 1;
+    return { producerId: this.identities, epoch: 0 };
+  }
+
+  produce(
+    _node: string,
+    { identity, batches, onSent }: ProduceRequest,
+  ): Promise<ReadonlyMap<string, number>> {
+    onSent();
+    return new Promise((resolve, fail) => {
+      const succeed = (...uncovered: number[]) => {
+        const covered = batches.filter(({ partition }) => !uncovered.includes(partition));
+        resolve(new Map(covered.map((batch) => [placeKey(batch), this.#offsets(batch)])));
       };
-      this.sends.push({ records, succeed, fail: reject });
+      this.requests.push({ identity, batches, succeed, fail });
     });
   }
 
-  abandon(): void {
-    this.abandoned = true;
-  }
+  async disconnect(): Promise<void> {}
 
-  async close(): Promise<void> {}
+  #offsets({ records }: SequencedRecords): number {
+    const first = this.#next;
+    this.#next += records.length;
+    return first;
+  }
 }
 
 function producerWith(limits: Partial<typeof defaultLimits> = {}) {
-  const sessions: ManualSession[] = [];
-  const openSession = async () => {
-    const session = new ManualSession();
-    sessions.push(session);
-    return session;
-  };
-  const first = new ManualSession();
-  sessions.push(first);
-  const directory = { isKnown: (one: OutgoingRecord) => one.partition < 4, learn: async () => {} };
-  const parts = {
-    limits: { ...defaultLimits, ...limits },
-    log: silentLog,
-    directory: directory as unknown as PartitionDirectory,
-    openSession,
-  };
-  return { producer: new SingleFlightProducer(parts, first), sessions };
+  const wire = new ManualWire();
+  const parts = { limits: { ...defaultLimits, ...limits }, log: silentLog, wire };
+  return { producer: new LaneProducer(parts), wire };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+const recordsOf = ({ batches }: ManualRequest) => batches.map(({ records }) => records.length);
 
-test('never has two sends in flight; what waits goes into the next one', async () => {
-  const { producer, sessions } = producerWith();
+test('never has two requests in flight; what waits goes into the next one', async () => {
+  const { producer, wire } = producerWith();
   const results = [0, 1, 2, 3].map((partition) => producer.send([record(partition)]));
   await turn();
   const later = [producer.send([record(0)]), producer.send([record(0)])];
   await turn();
-  const sends = sessions[0]?.sends ?? [];
-  expect(sends.map(({ records }) => records.length)).toEqual([4]);
+  expect(wire.requests.map(recordsOf)).toEqual([[1, 1, 1, 1]]);
   expect(producer.queuedRecords).toBe(2);
-  sends[0]?.succeed();
+  wire.requests[0]?.succeed();
   expect(await Promise.all(results)).toEqual(
     [0, 1, 2, 3].map((one) => [{ partition: one, offset: one }]),
   );
   await turn();
-  expect(sends.map(({ records }) => records.length)).toEqual([4, 2]);
-  sends[1]?.succeed();
+  expect(wire.requests.map(recordsOf)).toEqual([[1, 1, 1, 1], [2]]);
+  wire.requests[1]?.succeed();
   await Promise.all(later);
 });
 
-test('after an unknown outcome: a new producer id, nothing after it on that partition, the others go on', async () => {
-  const { producer, sessions } = producerWith();
+test('after an unknown outcome: a larger epoch, nothing after it on that partition, the others go on', async () => {
+  const { producer, wire } = producerWith({ sendTimeoutMs: 30 });
   const unknown = producer.send([record(0)]);
   await turn();
-  const behind = producer.send([record(0), record(1)]);
+  const behind = producer.send([record(0)]);
   const elsewhere = producer.send([record(1)]);
-  const failed = Promise.allSettled([unknown, behind]);
-  sessions[0]?.sends[0]?.fail(new Error('connection closed'));
-  expect(await failed).toMatchObject([
+  expect(await Promise.allSettled([unknown, behind])).toMatchObject([
     { status: 'rejected', reason: { code: 'send_outcome_unknown', reaction: 'release' } },
     { status: 'rejected', reason: { code: 'not_sent', reaction: 'retry' } },
   ]);
-  expect(sessions[0]?.abandoned).toBe(true);
+  wire.requests[0]?.fail(new Error('connection closed'));
   await turn();
-  expect(sessions[1]?.sends.map(({ records }) => records)).toEqual([[record(1)]]);
-  sessions[1]?.sends[0]?.succeed();
+  const [first, second] = wire.requests;
+  expect(second?.identity).toEqual({ producerId: first?.identity.producerId, epoch: 1 });
+  expect(second?.batches.map(({ partition }) => partition)).toEqual([1]);
+  second?.succeed();
   await elsewhere;
 });
 
-test('a partition that the result does not cover is an unknown outcome, and its session is dropped', async () => {
-  const { producer, sessions } = producerWith();
+test('a lost request goes again under the same numbers', async () => {
+  const { producer, wire } = producerWith();
+  const first = producer.send([record(0), record(0)]);
+  await turn();
+  wire.requests[0]?.succeed();
+  await first;
+  const sent = producer.send([record(0)]);
+  await turn();
+  wire.requests[1]?.fail(new Error('connection closed'));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const [, lost, again] = wire.requests;
+  expect(again?.identity).toBe(lost?.identity);
+  expect([lost, again].map((request) => request?.batches[0]?.firstSequence)).toEqual([2, 2]);
+  again?.succeed();
+  expect(await sent).toEqual([{ partition: 0, offset: 2 }]);
+});
+
+test('a partition that the result does not cover is an unknown outcome, the others are durable', async () => {
+  const { producer, wire } = producerWith();
   const covered = producer.send([record(0)]);
-  const swallowed = producer.send([record(1)]);
+  const uncovered = producer.send([record(1)]);
   const partly = producer.send([record(0), record(1)]);
   await turn();
   const behind = producer.send([record(1)]);
-  const elsewhere = producer.send([record(2)]);
-  const all = Promise.allSettled([covered, swallowed, partly, behind]);
-  sessions[0]?.sends[0]?.succeed(1);
+  const all = Promise.allSettled([covered, uncovered, partly, behind]);
+  wire.requests[0]?.succeed(1);
   expect(await all).toMatchObject([
     { status: 'fulfilled', value: [{ partition: 0, offset: 0 }] },
     { status: 'rejected', reason: { code: 'send_outcome_unknown', reaction: 'release' } },
     { status: 'rejected', reason: { code: 'send_outcome_unknown', reaction: 'release' } },
     { status: 'rejected', reason: { code: 'not_sent', reaction: 'retry' } },
   ]);
-  expect(sessions[0]?.abandoned).toBe(true);
+});
+
+test('a call that was written in a part is an unknown outcome, though the rest was certainly not sent', async () => {
+  const { producer, wire } = producerWith();
+  const first = producer.send([record(0)]);
   await turn();
-  expect(sessions[1]?.sends.map(({ records }) => records)).toEqual([[record(2)]]);
-  sessions[1]?.sends[0]?.succeed();
-  await elsewhere;
+  const both = producer.send([record(0), record(1)]);
+  const failed = Promise.allSettled([first, both]);
+  wire.requests[0]?.succeed(0);
+  await turn();
+  wire.requests[1]?.succeed();
+  expect(await failed).toMatchObject([
+    { reason: { code: 'send_outcome_unknown' } },
+    { reason: { code: 'send_outcome_unknown', facts: { partlyWritten: true } } },
+  ]);
 });
 
 test('a send without any answer is unknown after its time', async () => {
@@ -131,23 +164,13 @@ test('a send without any answer is unknown after its time', async () => {
 });
 
 test('unknown partitions are refused before anything is sent', async () => {
-  const { producer, sessions } = producerWith();
+  const { producer, wire } = producerWith();
   await expect(producer.send([record(0), record(9)])).rejects.toMatchObject({
     code: 'partition_unknown',
     facts: { partition: 9 },
   });
-  expect(sessions[0]?.sends).toEqual([]);
-});
-
-test('takes a new producer id before the sequence numbers run out', async () => {
-  const { producer, sessions } = producerWith({ maxRecordsPerProducerId: 1 });
-  for (const session of [0, 0, 1]) {
-    const sent = producer.send([record(0)]);
-    await turn();
-    sessions[session]?.sends.at(-1)?.succeed();
-    await sent;
-  }
-  expect(sessions.map(({ sends }) => sends.length)).toEqual([2, 1]);
+  expect(wire.requests).toEqual([]);
+  expect(producer.queuedRecords).toBe(0);
 });
 
 test('a closed producer refuses, an empty send is nothing', async () => {
@@ -160,6 +183,58 @@ test('a closed producer refuses, an empty send is nothing', async () => {
   });
 });
 
+test('closing gives up what is not answered: unknown in flight, certainly not sent behind it', async () => {
+  const { producer } = producerWith({ closeTimeoutMs: 30 });
+  const inFlight = producer.send([record(0)]);
+  await turn();
+  const waiting = producer.send([record(0)]);
+  const both = Promise.allSettled([inFlight, waiting]);
+  await producer.close();
+  expect(await both).toMatchObject([
+    { reason: { code: 'send_outcome_unknown' } },
+    { reason: { code: 'not_sent' } },
+  ]);
+});
+
+describe('the numbers of batches', () => {
+  const limits = { maxSequence: 10, maxEpoch: 2 };
+  const numbers = () => {
+    const made = new BatchNumbers(limits);
+    made.begin({ producerId: 7, epoch: 0 });
+    return made;
+  };
+
+  test('follow each other in a partition', () => {
+    const made = numbers();
+    expect(made.stamp('t/0', 3)?.firstSequence).toBe(0);
+    expect(made.stamp('t/1', 1)?.firstSequence).toBe(0);
+    expect(made.stamp('t/0', 1)?.firstSequence).toBe(3);
+  });
+
+  test('begin again under the next epoch, before they run out and after a batch that was given up', () => {
+    const made = numbers();
+    const first = made.stamp('t/0', 11);
+    expect(made.stamp('t/0', 1)).toEqual({
+      identity: { producerId: 7, epoch: 1 },
+      firstSequence: 0,
+    });
+    if (first !== null) made.retire(first.identity);
+    expect(made.identity?.epoch).toBe(1);
+    if (made.identity !== null) made.retire(made.identity);
+    expect(made.stamp('t/1', 1)?.identity.epoch).toBe(2);
+  });
+
+  test('need a new producer id after the last epoch, and when the broker knows another state', () => {
+    const [last, other] = [numbers(), numbers()];
+    for (let times = 0; times < 3; times += 1) {
+      if (last.identity !== null) last.retire(last.identity);
+    }
+    expect(last.stamp('t/0', 1)).toBeNull();
+    if (other.identity !== null) other.retire(other.identity, true);
+    expect(other.identity).toBeNull();
+  });
+});
+
 describe('the queue', () => {
   const limits = {
     maxQueuedRecords: 5,
@@ -167,100 +242,52 @@ describe('the queue', () => {
     maxBatchRecords: 3,
     maxBatchBytes: 500,
   };
-  const pending = (...records: OutgoingRecord[]) => ({
-    records,
-    bytes: bytesOf(records),
-    resolve() {},
-    reject() {},
-  });
+  const queueOf = (...sends: OutgoingRecord[][]) => {
+    const queue = new SendQueue(limits);
+    for (const records of sends) {
+      const part = { records, bytes: bytesOf(records), resolve() {}, reject() {} };
+      queue.reserve({ records: records.length, bytes: part.bytes });
+      queue.push('t/0', part);
+    }
+    return queue;
+  };
+  const lengths = (queue: SendQueue) =>
+    queue.take('t/0', { records: 0, bytes: 0 }).map(({ records }) => records.length);
 
   test('cuts batches between sends, never inside one', () => {
-    const queue = new SendQueue(limits);
-    for (const send of [
-      pending(record(0), record(1)),
-      pending(record(2), record(3)),
-      pending(record(0)),
-    ])
-      queue.push(send);
-    expect(queue.takeBatch().map(({ records }) => records.length)).toEqual([2]);
-    expect(queue.takeBatch().map(({ records }) => records.length)).toEqual([2, 1]);
-    expect(queue.records).toBe(0);
+    const queue = queueOf([record(0), record(0)], [record(0), record(0)], [record(0)]);
+    expect(lengths(queue)).toEqual([2]);
+    expect(lengths(queue)).toEqual([2, 1]);
+    expect([queue.records, queue.keys()]).toEqual([0, []]);
   });
 
   test('takes a send larger than a batch alone', () => {
-    const queue = new SendQueue(limits);
-    queue.push(pending(record(0, 'x'.repeat(600))));
-    queue.push(pending(record(0)));
-    expect(queue.takeBatch()).toHaveLength(1);
+    const queue = queueOf([record(0, 'x'.repeat(600))], [record(0)]);
+    expect(lengths(queue)).toEqual([1]);
+  });
+
+  test('leaves what does not fit into the rest of a request', () => {
+    const queue = queueOf([record(0), record(0)]);
+    expect(queue.take('t/0', { records: 2, bytes: 0 })).toEqual([]);
+    expect(queue.records).toBe(2);
   });
 
   test('is bounded by records and by bytes', () => {
-    const queue = new SendQueue(limits);
-    expect(queue.push(pending(record(0), record(0), record(0)))).toBe(true);
-    expect(queue.push(pending(record(0), record(0), record(0)))).toBe(false);
-    expect(queue.push(pending(record(0, 'x'.repeat(950))))).toBe(false);
-    expect(queue.records).toBe(3);
+    const queue = queueOf([record(0), record(0), record(0)]);
+    expect(queue.hasRoom({ records: 2, bytes: 100 })).toBe(true);
+    expect(queue.hasRoom({ records: 3, bytes: 100 })).toBe(false);
+    expect(queue.hasRoom({ records: 1, bytes: 950 })).toBe(false);
+    expect(new SendQueue(limits).hasRoom({ records: 9, bytes: 9_000 })).toBe(true);
   });
 });
 
-test('a result that does not cover a partition leaves its records without a place', () => {
-  const records = [record(0), record(1), record(0)];
-  expect(placesOf(records, [{ topicName: 't', partition: 0, baseOffset: '7' }])).toEqual([
-    { partition: 0, offset: 7 },
-    null,
-    { partition: 0, offset: 8 },
-  ]);
-  expect(placesOf(records, [])).toEqual([null, null, null]);
-});
-
-describe('the guard', () => {
-  const metadata = [{ partitionErrorCode: 0, partitionId: 0, leader: 1, replicas: [], isr: [] }];
-  const ask = (guard: PartitionGuard, partition: number) =>
-    guard.partitionOf({
-      topic: 't',
-      partitionMetadata: metadata,
-      message: { value: null, partition },
-    });
-
-  test('asks for fresh metadata some times, then says the partition is missing', () => {
-    const guard = new PartitionGuard(3);
-    expect(ask(guard, 0)).toBe(0);
-    expect(() => ask(guard, 1)).toThrow(
-      expect.objectContaining({ name: 'KafkaJSMetadataNotLoaded' }),
-    );
-    expect(() => ask(guard, 1)).toThrow(
-      expect.objectContaining({ name: 'KafkaJSMetadataNotLoaded' }),
-    );
-    expect(() => ask(guard, 1)).toThrow(PartitionMissing);
-  });
-
-  test('does not say that nothing was written once all records of a send had passed', () => {
-    const guard = new PartitionGuard(1);
-    guard.begin(1);
-    expect(ask(guard, 0)).toBe(0);
-    const vanished = () => ask(guard, 1);
-    expect(vanished).toThrow(expect.objectContaining({ retriable: false }));
-    expect(vanished).not.toThrow(PartitionMissing);
-    guard.begin(1);
-    expect(vanished).toThrow(PartitionMissing);
-  });
-
-  test('says that nothing was written when no try let all records of a send pass', () => {
-    const guard = new PartitionGuard(2);
-    guard.begin(2);
-    expect(ask(guard, 0)).toBe(0);
-    expect(() => ask(guard, 1)).toThrow(
-      expect.objectContaining({ name: 'KafkaJSMetadataNotLoaded' }),
-    );
-    expect(ask(guard, 0)).toBe(0);
-    expect(() => ask(guard, 1)).toThrow(PartitionMissing);
-  });
-
-  test('ends every retry once abandoned', () => {
-    const guard = new PartitionGuard(3);
-    guard.abandoned = true;
-    expect(() => ask(guard, 0)).toThrow(expect.objectContaining({ retriable: false }));
-  });
+test('a result names the first offset of each partition that it covers', () => {
+  const partitions = [
+    { partition: 0, baseOffset: '7' },
+    { partition: 1, baseOffset: '-1' },
+  ];
+  expect([...firstOffsets({ topics: [{ topicName: 't', partitions }] })]).toEqual([['t/0', 7]]);
+  expect(firstOffsets({}).size).toBe(0);
 });
 
 test('retries fill the time of a send, not more', () => {

@@ -1,0 +1,181 @@
+import net from 'node:net';
+import { FrameReader } from './frame-reader.ts';
+import { BytesReader, BytesWriter } from './kafka-bytes.ts';
+import { type BatchResult, batchesOf, ScriptedPartition, type SentBatch } from './scripted-log.ts';
+
+/** A produce request at a broker, with what a test may do about it. */
+export interface ProduceStep {
+  readonly node: number;
+  readonly batches: readonly SentBatch[];
+  /** Appends everything that this broker leads; the results as a broker would answer them. */
+  append(): readonly BatchResult[];
+  answer(results: readonly BatchResult[]): void;
+  /** Breaks the connection without an answer. */
+  drop(): void;
+}
+
+const produceKey = 0;
+const metadataKey = 3;
+const apiVersionsKey = 18;
+const initProducerIdKey = 22;
+/** The only version of each request that these brokers speak. */
+const spoken = [
+  [produceKey, 3],
+  [metadataKey, 1],
+  [apiVersionsKey, 2],
+  [initProducerIdKey, 0],
+] as const;
+
+const unknownTopic = 3;
+const notLeader = 6;
+
+/**
+ * Brokers that speak Kafka's protocol over TCP as far as a producer needs it, share their partitions, and treat each
+ * produce request as the test says: an answer that gets lost after the append, a leader that changes meanwhile.
+ */
+export class ScriptedBrokers {
+  readonly #servers = new Map<number, net.Server>();
+  readonly #ports = new Map<number, number>();
+  readonly #sockets = new Map<number, Set<net.Socket>>();
+  readonly #partitions = new Map<string, ScriptedPartition>();
+  #producerIds = 1_000;
+  /** Replaces what a broker does with a produce request. */
+  onProduce: (step: ProduceStep) => void = (step) => step.answer(step.append());
+
+  static async open(nodes: readonly number[]): Promise<ScriptedBrokers> {
+    const brokers = new ScriptedBrokers();
+    for (const node of nodes) await brokers.#listen(node);
+    return brokers;
+  }
+
+  /** `host:port` of all brokers. */
+  get addresses(): readonly string[] {
+    return [...this.#servers.keys()].map((node) => `127.0.0.1:${this.#portOf(node)}`);
+  }
+
+  /** Creates the partitions 0, 1 ... of a topic, each with its leader. */
+  topic(name: string, leaders: readonly number[]): void {
+    for (const [partition, leader] of leaders.entries())
+      this.#partitions.set(`${name}/${partition}`, new ScriptedPartition(leader));
+  }
+
+  partition(topic: string, partition: number): ScriptedPartition {
+    const found = this.#partitions.get(`${topic}/${partition}`);
+    if (found === undefined) throw new Error(`no partition ${topic}/${partition}`);
+    return found;
+  }
+
+  /** Breaks all connections of a broker and takes no more. */
+  kill(node: number): void {
+    this.#servers.get(node)?.close();
+    for (const socket of this.#sockets.get(node) ?? []) socket.destroy();
+  }
+
+  async close(): Promise<void> {
+    for (const [node, server] of this.#servers) {
+      this.kill(node);
+      await new Promise((resolve) =>
+        server.listening ? server.once('close', resolve) : resolve(0),
+      );
+    }
+  }
+
+  async #listen(node: number): Promise<void> {
+    const server = net.createServer((socket) => this.#accept(node, socket));
+    this.#servers.set(node, server);
+    this.#sockets.set(node, new Set());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    this.#ports.set(node, (server.address() as net.AddressInfo).port);
+  }
+
+  #portOf(node: number): number {
+    return this.#ports.get(node) ?? 0;
+  }
+
+  #accept(node: number, socket: net.Socket): void {
+    this.#sockets.get(node)?.add(socket);
+    const frames = new FrameReader((frame) => this.#request(node, frame, socket));
+    socket
+      .on('data', (bytes) => frames.push(bytes))
+      .on('close', () => this.#sockets.get(node)?.delete(socket))
+      .on('error', () => socket.destroy());
+  }
+
+  #request(node: number, frame: Buffer, socket: net.Socket): void {
+    const request = new BytesReader(frame);
+    request.int32();
+    const [key, version, correlationId] = [request.int16(), request.int16(), request.int32()];
+    request.text();
+    const answer = new BytesWriter().int32(correlationId);
+    if (key === produceKey) {
+      this.#produce(node, request, { socket, answer });
+      return;
+    }
+    if (key === apiVersionsKey) writeVersions(answer, version);
+    else if (key === metadataKey)
+      this.#writeMetadata(
+        answer,
+        request.list(() => request.text()),
+      );
+    else if (key === initProducerIdKey) {
+      this.#producerIds += 1;
+      answer.int32(0).int16(0).int64(this.#producerIds).int16(0);
+    }
+    socket.write(answer.framed());
+  }
+
+  #produce(
+    node: number,
+    request: BytesReader,
+    { socket, answer }: { socket: net.Socket; answer: BytesWriter },
+  ): void {
+    const batches = batchesOf(request);
+    this.onProduce({
+      node,
+      batches,
+      append: () => batches.map((batch) => this.#append(node, batch)),
+      answer(results) {
+        answer.list(results, ({ topic, partition, errorCode, baseOffset }) => {
+          answer.text(topic).int32(1).int32(partition).int16(errorCode).int64(baseOffset).int64(-1);
+        });
+        if (!socket.destroyed) socket.write(answer.int32(0).framed());
+      },
+      drop: () => socket.destroy(),
+    });
+  }
+
+  #append(node: number, batch: SentBatch): BatchResult {
+    const { topic, partition } = batch;
+    const at = this.partition(topic, partition);
+    const refused = { errorCode: notLeader, baseOffset: -1 };
+    return { topic, partition, ...(at.leader === node ? at.append(batch) : refused) };
+  }
+
+  #writeMetadata(answer: BytesWriter, topics: readonly string[]): void {
+    answer.list([...this.#servers.keys()], (node) => {
+      answer.int32(node).text('127.0.0.1').int32(this.#portOf(node)).int16(-1);
+    });
+    answer.int32([...this.#servers.keys()][0] ?? -1);
+    answer.list(topics, (topic) => {
+      const own = [...this.#partitions].filter(([key]) => key.startsWith(`${topic}/`));
+      answer
+        .int16(own.length === 0 ? unknownTopic : 0)
+        .text(topic)
+        .int8(0);
+      answer.list(own, ([key, { leader }]) => {
+        answer
+          .int16(0)
+          .int32(Number(key.slice(topic.length + 1)))
+          .int32(leader);
+        answer.int32(1).int32(leader).int32(1).int32(leader);
+      });
+    });
+  }
+}
+
+function writeVersions(answer: BytesWriter, version: number): void {
+  answer.int16(0).list(spoken, ([key, only]) => {
+    answer.int16(key).int16(only).int16(only);
+  });
+  if (version > 0) answer.int32(0);
+}
