@@ -166,6 +166,7 @@ export class ExchangeUnderTest {
     const { keys } = this;
     this.#matcher = this.services.start('matcher', {
       PM_OWNER_SEED: keys.ownerSeed,
+      PM_REPLICATION_MIN: '1',
       PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
       PM_SNAPSHOT_DIR: join(this.folder, 'snapshots'),
     });

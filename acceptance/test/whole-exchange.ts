@@ -248,6 +248,7 @@ function servicesOptions({
     logDir: join(folder, 'logs'),
     database: name,
     topicPrefix: `${name}-`,
+    replicationMin: 1,
     engines: [],
     extraEnv: {
       // A restored matcher compares every replayed record with what is stored, byte by byte.

@@ -11,6 +11,7 @@ import { openRegistry, topicName } from '@pm/kit/registry';
 import { matcherGroup, topics } from '@pm/schemas';
 import { type MatcherConfig, operatorKeyOf, readMatcherConfig } from './config.ts';
 import { Engine } from './core/index.ts';
+import { requireDurable } from './durability.io.ts';
 import { type MatcherMetrics, openMatcherMetrics } from './metrics.ts';
 import { DeadLetters } from './partition/dead-letters.io.ts';
 import { EnvelopeReader } from './partition/envelope-reader.ts';
@@ -57,12 +58,15 @@ async function start(life: Lifecycle): Promise<void> {
     log,
   });
   life.onStop('log client', () => client.close());
+  const admin = await client.admin();
+  for (const topic of [topics.orders, topics.executions])
+    await requireDurable(admin, topicName(topic, config.topicPrefix), config.replicationMin);
   const shared: Shared = {
     config,
     log,
     metrics,
     codecs: await openCodecs(config, log),
-    ranges: openLogRanges(client, await client.admin()),
+    ranges: openLogRanges(client, admin),
     // Outputs and ticks have a producer each, so that neither waits for the other.
     outputs: await client.producer(),
     ticks: await client.producer(),

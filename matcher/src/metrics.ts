@@ -1,9 +1,10 @@
 import type { Metrics } from '@pm/kit/metrics';
 import type { RefusalCode } from '@pm/schemas';
 
+const countBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
+
 /** Every metric of the matcher. Durations in seconds, sizes in records, commands or bytes. */
 export function openMatcherMetrics(metrics: Metrics) {
-  const countBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
   const partition = ['partition'] as const;
   return {
     commands: metrics.counter({
@@ -58,6 +59,11 @@ export function openMatcherMetrics(metrics: Metrics) {
       name: 'pm_matcher_snapshot_failures_total',
       help: 'Snapshots that were not written, and files that could not be used.',
       labels: ['partition', 'what'],
+    }),
+    copies: metrics.counter({
+      name: 'pm_matcher_copies_total',
+      help: 'Outputs that a replaced owner stored once more between those of this one.',
+      labels: partition,
     }),
     faults: metrics.counter({
       name: 'pm_matcher_partition_faults_total',

@@ -53,6 +53,7 @@ beforeAll(async () => {
   const redis = openRedis({ url: urls.redis, log: silentLog });
   services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
+    PM_REPLICATION_MIN: '1',
     PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
   });

@@ -51,6 +51,7 @@ beforeAll(async () => {
   services = new ServicesUnderTest(name, { PM_LOG_LEVEL: 'debug' });
   services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
+    PM_REPLICATION_MIN: '1',
     PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
   });

@@ -46,7 +46,14 @@ export async function openInstallation(): Promise<Installation> {
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
     const shared = { urls, keys, feeWallet: defaultFeeWallet, database, topicPrefix: '' };
     await setUpExchange({ ...shared, partitions: 1, replicationFactor: 1, progress });
-    const services = exchangeServices({ ...shared, ports, dataDir, logDir, engines: [] });
+    const services = exchangeServices({
+      ...shared,
+      ports,
+      dataDir,
+      logDir,
+      replicationMin: 1,
+      engines: [],
+    });
     return {
       place: { brokers: urls.kafka, registry: urls.registry },
       urls,

@@ -9,11 +9,14 @@ import { StackError } from '../local/stack-error.ts';
 import { engineMode } from '../stack/mode.ts';
 import type { StackOptions } from '../stack/stack.ts';
 
+const replicationVariable = 'PM_REPLICATION_MIN';
+
 /** Options of a stack on the command line. */
 export interface StackArguments {
   readonly data: string;
   readonly port?: string;
-  readonly replication: number;
+  /** Absent unless `--replication` is given. */
+  readonly replication?: number;
   readonly feeWallet: string;
   readonly fresh?: boolean;
   /** Absent unless one of `--demo` and `--no-demo` is given. */
@@ -31,7 +34,11 @@ export function withStackArguments(command: Command): Command {
       process.env['PM_DATA'] ?? join(repositoryRoot, 'data'),
     )
     .option('--port <port>', 'port of the base URL (others: PM_PORT_KAFKA, PM_PORT_REDIS ...)')
-    .option('--replication <copies>', 'copies of each topic, for engines of your own', Number, 1)
+    .option(
+      '--replication <copies>',
+      'copies of each topic: 1 on the local broker, 3 on engines of your own',
+      Number,
+    )
     .option(
       '--fee-wallet <address>',
       'wallet that receives the fees; it can never change; the operator withdraws from it',
@@ -67,12 +74,39 @@ export function stackOptions(
     dataDir: given.data,
     ports: portsOf(given, env),
     progress,
-    replicationFactor: given.replication,
+    ...replicationOf(given, isLocal, env),
     feeWallet: feeWalletOf(given),
     fresh: given.fresh ?? false,
     seed: isLocal || given.demo === true,
     demo: (given.demo ?? isLocal) ? { quoteSpeed, tradeSpeed } : null,
   };
+}
+
+/** Copies of a topic on engines of another installation: any broker may be lost. */
+const externalReplication = 3;
+
+/**
+ * The copies of each topic. Engines of another installation need three, two of them in sync, unless the operator says
+ * otherwise: with fewer a lost broker stops trading or loses acknowledged orders.
+ */
+function replicationOf(
+  given: Pick<StackArguments, 'replication'>,
+  isLocal: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): { replicationFactor: number; replicationMin: number } {
+  const replicationFactor = given.replication ?? (isLocal ? 1 : externalReplication);
+  const replicationMin = isLocal ? 1 : replicationMinOf(env);
+  if (replicationFactor >= replicationMin) return { replicationFactor, replicationMin };
+  throw new StackError(
+    'BAD_DESCRIPTION',
+    `--replication ${replicationFactor} is below ${replicationMin}: a lost broker would stop trading or lose acknowledged orders. ${replicationVariable}=${replicationFactor} starts all the same`,
+  );
+}
+
+function replicationMinOf(env: Readonly<Record<string, string | undefined>>): number {
+  const told = env[replicationVariable] || String(externalReplication);
+  if (/^[1-9]$/.test(told)) return Number(told);
+  throw new StackError('BAD_DESCRIPTION', `${replicationVariable}=${told} is not 1 to 9`);
 }
 
 function feeWalletOf({ feeWallet }: StackArguments): WalletAddress {

@@ -15,6 +15,8 @@ export interface ServicesOptions {
   readonly logDir: string;
   readonly database: string;
   readonly topicPrefix: string;
+  /** Fewest copies of each topic with which the matcher starts. */
+  readonly replicationMin: number;
   /** Processes of this stack that services wait for; none when the engines are external. */
   readonly engines: readonly string[];
   /** More settings by service, for tests. */
@@ -47,6 +49,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
         PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
         PM_SNAPSHOT_DIR: join(dataDir, 'snapshots'),
         PM_INSTANCE: 'matcher-1',
+        PM_REPLICATION_MIN: String(options.replicationMin),
       },
       needs: ['kafka', 'registry'],
     }),

@@ -32,6 +32,8 @@ export interface StackOptions {
   readonly feeWallet?: WalletAddress;
   /** Copies of each topic; default 1, for one broker. */
   readonly replicationFactor?: number;
+  /** Fewest copies of each topic with which the matcher starts; default `replicationFactor`. */
+  readonly replicationMin?: number;
   readonly extraEnv?: ExtraEnv;
   readonly onFatal?: (failure: StackError) => void;
 }
@@ -66,6 +68,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   if (options.fresh) await emptyDataFolder(dataDir, progress);
   mkdirSync(logDir, { recursive: true });
   const { supervisor, urls, engines } = await openEngines(options, dataDir, logDir);
+  const replicationFactor = options.replicationFactor ?? 1;
   try {
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
     const otherTables = await setUpExchange({
@@ -73,7 +76,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       keys,
       feeWallet: options.feeWallet ?? defaultFeeWallet,
       partitions: options.partitions ?? defaultPartitions,
-      replicationFactor: options.replicationFactor ?? 1,
+      replicationFactor,
       database,
       topicPrefix: '',
       progress,
@@ -88,6 +91,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         ...folders,
         database,
         topicPrefix: '',
+        replicationMin: options.replicationMin ?? replicationFactor,
         engines,
         extraEnv,
       }),

@@ -9,10 +9,14 @@ const external = {
   PM_REDIS_URL: 'redis://redis:6379',
 };
 
+function optionsOf(env: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  const command = withStackArguments(new Command()).parse(args, { from: 'user' });
+  return stackOptions(command.opts(), () => {}, env);
+}
+
 /** Whether `npm start -- ...args` lists demo markets and funds test wallets, and whether it trades. */
 function demoOf(env: Readonly<Record<string, string>>, ...args: readonly string[]) {
-  const command = withStackArguments(new Command()).parse(args, { from: 'user' });
-  const { seed, demo } = stackOptions(command.opts(), () => {}, env);
+  const { seed, demo } = optionsOf(env, ...args);
   return { seed, trades: demo !== null };
 }
 
@@ -26,4 +30,27 @@ test('external engines get markets, money and trading only with --demo', () => {
   expect(demoOf(external)).toEqual({ seed: false, trades: false });
   expect(demoOf(external, '--no-demo')).toEqual({ seed: false, trades: false });
   expect(demoOf(external, '--demo')).toEqual({ seed: true, trades: true });
+});
+
+describe('copies of each topic', () => {
+  const copiesOf = (env: Readonly<Record<string, string>>, ...args: string[]) => {
+    const { replicationFactor, replicationMin } = optionsOf(env, ...args);
+    return { replicationFactor, replicationMin };
+  };
+
+  test('one on the local broker, three on engines of another installation', () => {
+    expect(copiesOf({})).toEqual({ replicationFactor: 1, replicationMin: 1 });
+    expect(copiesOf(external)).toEqual({ replicationFactor: 3, replicationMin: 3 });
+    expect(copiesOf(external, '--replication', '5')).toMatchObject({ replicationFactor: 5 });
+  });
+
+  test('fewer than three on engines of another installation only where the variable says so', () => {
+    expect(() => copiesOf(external, '--replication', '2')).toThrow('PM_REPLICATION_MIN=2');
+    const told = { ...external, PM_REPLICATION_MIN: '1' };
+    expect(copiesOf(told, '--replication', '1')).toEqual({
+      replicationFactor: 1,
+      replicationMin: 1,
+    });
+    expect(() => copiesOf({ ...external, PM_REPLICATION_MIN: 'few' })).toThrow('1 to 9');
+  });
 });

@@ -3,6 +3,7 @@ import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
 import { topics } from '@pm/schemas';
 import type { DeadLetters, Rejected } from './dead-letters.io.ts';
+import type { OutputPlaces } from './output-places.io.ts';
 import type { OutputRecord } from './record-processor.ts';
 import { type RetryRules, sendWithRetry } from './send-with-retry.io.ts';
 import type { Snapshot } from './snapshot-image.ts';
@@ -21,6 +22,7 @@ export interface ExecutionWriterParts {
   readonly topic: string;
   readonly partition: number;
   readonly retry: RetryRules;
+  readonly places: Pick<OutputPlaces, 'check'>;
   /** The outputs of a slice are durable; the last one has this offset of `executions`. */
   onStored(slice: OutputSlice, lastOffset: number): void;
   /** A slice failed, or its outcome is unknown; called once, nothing is sent after it. */
@@ -65,6 +67,7 @@ export class ExecutionWriter {
       await deadLetters.send(partition, slice.rejected);
       const records = slice.outputs.map(({ value }) => ({ topic, partition, key: null, value }));
       const places = await sendWithRetry(producer, records, retry);
+      await this.#parts.places.check(slice.outputs, places);
       onStored(slice, present(places.at(-1), 'the place of the last output').offset);
     } catch (error) {
       this.#failure = error;

@@ -13,6 +13,7 @@ import {
   partitionStates,
   statusOf,
 } from './lifecycle.ts';
+import { OutputPlaces } from './output-places.io.ts';
 import type { InputRecord, RecordProcessor } from './record-processor.ts';
 import { type RestoreParts, restorePartition } from './restore.io.ts';
 import { type ProcessedSlice, processInSlices, type SliceLimits } from './slices.io.ts';
@@ -22,7 +23,7 @@ import type { TickPublisher } from './tick-publisher.io.ts';
 export interface OwnedPartitionParts {
   readonly partition: number;
   readonly restore: Omit<RestoreParts, 'onReplayed'>;
-  readonly writer: Omit<ExecutionWriterParts, 'onStored' | 'onFault'>;
+  readonly writer: Omit<ExecutionWriterParts, 'places' | 'onStored' | 'onFault'>;
   readonly ticks: TickPublisher;
   readonly snapshotRules: SnapshotRules;
   readonly sliceLimits: SliceLimits;
@@ -100,8 +101,8 @@ export class OwnedPartition {
       this.#parts.metrics.replayedRecords.add(this.#replayed % countEvery, {
         partition: this.#parts.partition,
       });
-      this.#goLive(restored.processor, restored.snapshotOffset);
       this.#outOffset = restored.outOffset;
+      this.#goLive(restored.processor, restored.snapshotOffset);
       return restored.processor.nextOffset;
     } catch (error) {
       this.fail(error);
@@ -188,6 +189,7 @@ export class OwnedPartition {
     });
     const writer = new ExecutionWriter({
       ...this.#parts.writer,
+      places: this.#outputPlaces(),
       onStored: (slice, lastOffset) => {
         this.#stored(slice, lastOffset);
         if (slice.snapshot !== null) snapshots.save(slice.snapshot);
@@ -201,6 +203,20 @@ export class OwnedPartition {
     this.#lastProgressMs = clock.nowMs();
     this.#faultCode = '';
     this.#lifecycle.change('live');
+  }
+
+  #outputPlaces(): OutputPlaces {
+    const { partition, restore, writer, log, metrics } = this.#parts;
+    return new OutputPlaces({
+      topic: writer.topic,
+      partition,
+      executions: restore.executions,
+      next: this.#outOffset + 1,
+      onCopies: (copies) => {
+        metrics.copies.add(copies, { partition });
+        log.warn({ partition, copies }, 'a replaced owner has written outputs once more');
+      },
+    });
   }
 
   async #send({ processor, writer, snapshots }: Live, slice: ProcessedSlice): Promise<void> {

@@ -58,6 +58,7 @@ interface Restored {
 export async function restorePartition(parts: RestoreParts): Promise<Restored> {
   const bounds = await parts.executions.bounds();
   const tail = await parts.executions.tail(bounds);
+  if (tail !== null) await assertNoGap(parts, tail, bounds);
   const orders = await parts.ranges.bounds(parts.ordersTopic, parts.partition);
   const start = await startOf(parts, orders, bounds);
   const processor = new RecordProcessor(parts.processing, start);
@@ -69,6 +70,23 @@ export async function restorePartition(parts: RestoreParts): Promise<Restored> {
     await assertSameChain(parts, processor, tail, from);
   assertOperator(parts, processor.engine.operatorKey());
   return { processor, snapshotOffset: from, outOffset: bounds.high - 1 };
+}
+
+/**
+ * Copies only move outputs to larger offsets, so an offset grows at least as much as its input. Where it has grown less
+ * outputs are missing: an earlier owner has written past a truncated end. Readers stop there, so nothing may follow
+ * until `npm run repair` has written them (docs/operating/kafka.md).
+ */
+async function assertNoGap(
+  { partition, executions }: RestoreParts,
+  tail: StoredOutput,
+  bounds: PartitionBounds,
+): Promise<void> {
+  const first = await executions.first(bounds);
+  const missing = tail.inOffset - first.inOffset - (bounds.high - 1 - bounds.low);
+  if (missing <= 0) return;
+  const facts = { partition, missing, inOffset: tail.inOffset, low: bounds.low, high: bounds.high };
+  throw new Fault('execution_gap', 'release', { facts });
 }
 
 /** The newest snapshot whose history is this log, or the position before the first record. */

@@ -41,6 +41,11 @@ export class StoredExecutions {
     throw new Fault('tail_missing', 'release', { facts: { topic, partition, low, high } });
   }
 
+  /** The first stored output of a partition that has some. */
+  first({ low }: PartitionBounds): Promise<StoredOutput> {
+    return this.#at(low);
+  }
+
   /**
    * The stored output of an input, `null` when there is none. The first outputs of all inputs are in order, and copies
    * only move them to larger offsets: from an output of `inOffset - k`, a step of `k` never jumps over the first one.

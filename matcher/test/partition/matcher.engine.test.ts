@@ -175,6 +175,7 @@ describe('two matchers on a real log', () => {
       PM_REGISTRY_URL: registryUrl,
       PM_TOPIC_PREFIX: topicPrefix,
       PM_OWNER_SEED: Buffer.alloc(32, 2).toString('hex'),
+      PM_REPLICATION_MIN: '1',
       PM_OPERATOR_KEY: keys.operator.publicKey.toString('hex'),
       PM_SNAPSHOT_DIR: join(directory, instance),
       PM_SNAPSHOT_EVERY_RECORDS: '100',

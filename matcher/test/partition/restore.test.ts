@@ -189,13 +189,27 @@ describe('a damaged or incomplete log', () => {
     expect(successor.owned.status().chain).toBe(chain);
   });
 
-  test('a missing output is found by a verified replay', async () => {
+  /** The log without the output of input 40, and with copies of the two before it. */
+  async function withoutOutput(copies: number): Promise<MemoryLog> {
     const { log } = await livedThrough();
     const values = log.records(topicNames.executions).map(({ value }) => value);
     log.truncateFrom(topicNames.executions, 0);
-    for (const value of [...values.slice(0, 40), ...values.slice(41)]) {
-      log.append(topicNames.executions, value);
-    }
+    const before = [...values.slice(0, 40), ...values.slice(40 - copies, 40)];
+    for (const value of [...before, ...values.slice(41)]) log.append(topicNames.executions, value);
+    return log;
+  }
+
+  test('a missing output stops the partition by the offset of the last one', async () => {
+    const log = await withoutOutput(0);
+    await expect(new MatcherProcess(log).run()).rejects.toMatchObject({
+      code: 'execution_gap',
+      reaction: 'release',
+      facts: { missing: 1, inOffset: count - 1 },
+    });
+  });
+
+  test('a missing output that copies make up for is found by a verified replay', async () => {
+    const log = await withoutOutput(2);
     const successor = new MatcherProcess(log, { verifyReplay: true });
     await expect(successor.run()).rejects.toMatchObject({
       code: 'replay_differs',

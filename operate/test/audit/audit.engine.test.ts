@@ -54,6 +54,7 @@ beforeAll(async () => {
   installation = openInstallation(await findInstallation(variablesOf(name), ''), 'audit');
   matcher = services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
+    PM_REPLICATION_MIN: '1',
     PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
   });

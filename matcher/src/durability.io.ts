@@ -1,0 +1,23 @@
+import { Fault } from '@pm/kit/fault';
+import type { LogAdmin } from '@pm/kit/kafka';
+
+/** With this many copies in sync a record survives the loss of any broker. */
+const minInSyncWanted = 2;
+
+/**
+ * Rejects with `replication_low` (stop) when a topic has fewer copies than told, acknowledges a record before a second
+ * copy has it, or may elect a leader that lacks acknowledged records: then a lost broker loses orders that clients know
+ * as accepted. `PM_REPLICATION_MIN` says otherwise where there is one broker.
+ */
+export async function requireDurable(
+  admin: Pick<LogAdmin, 'durability'>,
+  topic: string,
+  replicationMin: number,
+): Promise<void> {
+  const { copies, minInSync, electsUnclean } = await admin.durability(topic);
+  const minInSyncMin = Math.max(1, Math.min(minInSyncWanted, replicationMin - 1));
+  if (copies >= replicationMin && minInSync >= minInSyncMin && !electsUnclean) return;
+  throw new Fault('replication_low', 'stop', {
+    facts: { topic, copies, replicationMin, minInSync, minInSyncMin, electsUnclean },
+  });
+}

@@ -1,0 +1,30 @@
+import { requireDurable } from '../src/durability.io.ts';
+
+const durable = { copies: 3, minInSync: 2, electsUnclean: false };
+
+function check(found: Partial<typeof durable>, replicationMin: number): Promise<void> {
+  const admin = { durability: async () => ({ ...durable, ...found }) };
+  return requireDurable(admin, 'orders', replicationMin);
+}
+
+test.each([
+  ['three copies, two in sync', {}, 3],
+  ['five copies, two in sync', { copies: 5 }, 3],
+  ['one copy where that is told', { copies: 1, minInSync: 1 }, 1],
+  ['two copies where that is told', { copies: 2, minInSync: 1 }, 2],
+])('starts with %s', async (_, found, replicationMin) => {
+  await expect(check(found, replicationMin)).resolves.toBeUndefined();
+});
+
+test.each([
+  ['two copies', { copies: 2 }, 3],
+  ['one copy in sync', { minInSync: 1 }, 3],
+  ['leaders that may lack records', { electsUnclean: true }, 3],
+  ['leaders that may lack records, on one broker', { copies: 1, electsUnclean: true }, 1],
+])('does not start with %s', async (_, found, replicationMin) => {
+  await expect(check(found, replicationMin)).rejects.toMatchObject({
+    code: 'replication_low',
+    reaction: 'stop',
+    facts: { topic: 'orders', replicationMin },
+  });
+});
