@@ -28,6 +28,7 @@ const targets = {
   tour: 'acceptance/dist/commands/tour.js',
   screenshots: 'acceptance/dist/commands/screenshots.js',
   rebuild: 'operate/dist/commands/rebuild.js',
+  repair: 'operate/dist/commands/repair.js',
 };
 
 function fail(message) {

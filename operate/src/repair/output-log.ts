@@ -1,0 +1,151 @@
+import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
+import { StackError } from '@pm/deploy/local/stack-error';
+import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
+import { type PartitionBounds, readRange } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRegistry, type RecordCodec, readValue, topicName } from '@pm/kit/registry';
+import { PartitionReplay } from '@pm/matcher/replay';
+import {
+  type Envelope,
+  type Execution,
+  executionChainBytes,
+  registryHeaderBytes,
+  topics,
+} from '@pm/schemas';
+import {
+  type ComputedOutput,
+  type OutputGap,
+  OutputLayout,
+  type OutputSink,
+} from './stored-outputs.ts';
+
+/** Orders read ahead of their outputs. */
+const ordersPerRead = 10_000;
+
+interface Codecs {
+  readonly orders: RecordCodec<Envelope>;
+  readonly executions: RecordCodec<Execution>;
+}
+
+/** `orders` and `executions` of an installation, as a repair reads them. */
+export class OutputLog {
+  readonly names: { readonly orders: string; readonly executions: string };
+  readonly #place: LogPlace;
+  readonly #codecs: Codecs;
+
+  private constructor(place: LogPlace, codecs: Codecs) {
+    const { topicPrefix } = place;
+    this.#place = place;
+    this.#codecs = codecs;
+    this.names = {
+      orders: topicName(topics.orders, topicPrefix),
+      executions: topicName(topics.executions, topicPrefix),
+    };
+  }
+
+  static async open(place: LogPlace): Promise<OutputLog> {
+    const { registryUrl: url, topicPrefix } = place;
+    const registry = openRegistry({ url, topicPrefix, log: silentLog });
+    return new OutputLog(place, {
+      orders: await registry.codecFor(topics.orders),
+      executions: await registry.codecFor(topics.executions),
+    });
+  }
+
+  /** Passes the records of a partition on in their right order; returns the gaps that were filled. */
+  async layOut(partition: number, sink: OutputSink): Promise<readonly OutputGap[]> {
+    const { orders, executions } = this.names;
+    const { high } = await this.#wholeBounds(executions, partition);
+    if (high === 0) return [];
+    const { high: inputs } = await this.#wholeBounds(orders, partition);
+    const outputs = this.#computed(partition, inputs);
+    const compute = async () => {
+      const { value, done } = await outputs.next();
+      if (done === true) throw missingOrders(partition, inputs);
+      return value;
+    };
+    const layout = new OutputLayout(partition, compute, sink);
+    await readRange(this.#place.client, {
+      topic: executions,
+      partition,
+      from: 0,
+      to: high,
+      onBatch: async ({ records }) => {
+        for (const { offset, value } of records) {
+          const stored = value ?? Buffer.alloc(0);
+          const { inOffset, chain } = await this.#headOf(stored, offset);
+          await layout.take({ offset, value: stored, inOffset, chain: Buffer.from(chain) });
+        }
+      },
+    });
+    return layout.gaps;
+  }
+
+  async *#computed(partition: number, inputs: number): AsyncGenerator<ComputedOutput, void> {
+    const replay = new PartitionReplay({
+      partition,
+      operatorKey: await this.#operatorKeyOf(partition),
+      ...this.#codecs,
+    });
+    for (let from = 0; from < inputs; from += ordersPerRead) {
+      const to = Math.min(from + ordersPerRead, inputs);
+      for (const record of await this.#ordersOf(partition, from, to)) {
+        const { inOffset, value } = await replay.next(record);
+        const chain = value.subarray(
+          registryHeaderBytes,
+          registryHeaderBytes + executionChainBytes,
+        );
+        yield { inOffset, value, chain };
+      }
+    }
+  }
+
+  async #ordersOf(partition: number, from: number, to: number) {
+    const orders: { offset: number; value: Buffer | null }[] = [];
+    await readRange(this.#place.client, {
+      topic: this.names.orders,
+      partition,
+      from,
+      to,
+      onBatch: async ({ records }) => {
+        orders.push(...records);
+      },
+    });
+    return orders;
+  }
+
+  /** The operator that opened the partition; outputs that agree prove that the matchers trusted the same one. */
+  async #operatorKeyOf(partition: number): Promise<Buffer> {
+    const { client } = this.#place;
+    const from = { topic: this.names.orders, partition, reader: this.#codecs.orders };
+    const first = await readFirstEnvelope(client, from);
+    const opening = first?.commands.find((one) => one.kind === 'OpenPartition');
+    if (opening === undefined)
+      throw new StackError('BAD_DESCRIPTION', `partition ${partition} was never opened`);
+    return Buffer.from(opening.operatorKey);
+  }
+
+  async #headOf(value: Buffer, offset: number): Promise<Pick<Execution, 'inOffset' | 'chain'>> {
+    return readValue(this.#codecs.executions, value, () => {
+      throw new StackError('BAD_DESCRIPTION', `the record at offset ${offset} cannot be read`);
+    });
+  }
+
+  /** Outputs are computed from the first order on, so nothing may be missing at the beginning. */
+  async #wholeBounds(topic: string, partition: number): Promise<PartitionBounds> {
+    const admin = await this.#place.client.admin();
+    const bounds = (await admin.bounds(topic).finally(() => admin.close())).get(partition);
+    if (bounds?.low === 0) return bounds;
+    throw new StackError(
+      'BAD_DESCRIPTION',
+      `${topic}/${partition} does not begin with its first record: outputs cannot be computed`,
+    );
+  }
+}
+
+function missingOrders(partition: number, inputs: number): StackError {
+  return new StackError(
+    'BAD_DESCRIPTION',
+    `partition ${partition}: executions name inputs beyond the ${inputs} orders that are there`,
+  );
+}
