@@ -7,6 +7,7 @@ import type { Progress } from '../managed-process.ts';
 import { deployRoot } from '../paths.ts';
 import { isAlive } from '../process-table.ts';
 import { StackError } from '../stack-error.ts';
+import { parseDigests, requireDigests } from './digests.ts';
 import { javaCommand, requireJavaTools } from './java-tools.ts';
 
 /** Paths of the fetched engines. */
@@ -36,11 +37,15 @@ const unpackTimeoutMs = 120_000;
 
 const engineFiles = join(deployRoot, 'local');
 const pomFile = join(engineFiles, 'pom.xml');
+const digestsFile = join(engineFiles, 'engines.sha256');
+/** Maven's own note on what it unpacked. */
+const markers = '.markers';
 
 /**
  * Fetches Kafka, Apicurio Registry and a static Redis from Maven Central into `<cacheDir>/engines`, once.
  *
- * A stamp names the sources of the folder (digest of the pom, version of the registry), so an old folder is replaced.
+ * Nothing is unpacked or run before every file has the SHA-256 that the repository says. A stamp names the sources
+ * of the folder (digests of the pom and of that list, version of the registry), so an old folder is replaced.
  * Files are collected in a temporary folder, which is then renamed, so a partial fetch is never visible.
  *
  * @throws StackError TOOL_MISSING or FETCH_FAILED
@@ -60,8 +65,9 @@ export async function ensureEngineJars(cacheDir: string, progress: Progress): Pr
 }
 
 function stampText(): string {
-  const pom = createHash('sha256').update(readFileSync(pomFile)).digest('hex');
-  return `${JSON.stringify({ pom, registry: registryArtifact })}\n`;
+  const digestOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+  const sources = { pom: digestOf(pomFile), files: digestOf(digestsFile) };
+  return `${JSON.stringify({ ...sources, registry: registryArtifact })}\n`;
 }
 
 function isComplete(target: string): boolean {
@@ -81,6 +87,8 @@ async function fetchInto(cacheDir: string, target: string, progress: Progress): 
     const archive = join(work, 'registry.tar.gz');
     const fetched = [`-Dartifact=${registryArtifact}`, `-Ddest=${archive}`];
     await maven([fetchGoal, '-Dtransitive=false', ...fetched], cacheDir);
+    await rm(join(work, 'redis', markers), { recursive: true, force: true });
+    await requireDigests(work, parseDigests(readFileSync(digestsFile, 'utf8')));
     await unpack(archive, join(work, 'registry'));
     await keepOwnRedis(join(work, 'redis'));
     await writeFile(join(work, 'stamp.json'), stampText());
