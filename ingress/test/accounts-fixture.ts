@@ -12,6 +12,7 @@ import {
   type NotificationMark,
   type ReadKey,
   redisKeys,
+  type WalletAddress,
   type WalletStatus,
 } from '@pm/schemas';
 import { Agents } from '../src/accounts/agents.io.ts';
@@ -74,6 +75,8 @@ export class AccountTopics {
   readonly agents = new MemoryTopic<AgentEntry>();
   readonly walletStatus = new MemoryTopic<WalletStatus>();
   readonly notificationMarks = new MemoryTopic<NotificationMark>();
+  /** Wallets that the solvency check has closed. */
+  readonly closed = new Set<WalletAddress>();
   readonly redis = new MemoryRedis();
 
   /** One more process. */
@@ -114,11 +117,10 @@ export class AccountTopics {
           marks,
           table: this.notificationMarks.open(marks),
         }),
-        walletStatus: new WalletStatuses({
-          clock,
-          rows: statuses,
-          table: this.walletStatus.open(statuses),
-        }),
+        walletStatus: new WalletStatuses(
+          { clock, rows: statuses, table: this.walletStatus.open(statuses) },
+          { isClosed: (wallet) => this.closed.has(wallet) },
+        ),
         activity: new AgentActivity({ redis, keys: redisKeys('t'), clock, onFault }),
         verify,
         verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),

@@ -63,7 +63,6 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
   const freezeRows = new WalletRows<FreezeFacts>();
   const table = new MemoryTopic<WalletStatus>().open(statuses);
   const { owners, store: bindings } = ownersTopic.open({ nowMs: clock.nowMs });
-  const walletStatus = new WalletStatuses({ clock, rows: statuses, table });
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
   checkResponses(app);
   const writer = {
@@ -81,6 +80,7 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
     rows: freezeRows,
     table: new MemoryTopic<WithdrawalFreeze>().open(freezeRows),
   });
+  const walletStatus = new WalletStatuses({ clock, rows: statuses, table }, freezes);
   const ledger: Omit<Reservations, 'reserve'> = {
     reserveWithdrawal: async ({ amountMicro }) => {
       const paidMicro = fakes.withdrawn === 'applied' ? amountMicro : 0;

@@ -56,7 +56,7 @@ export function projectorMetrics(metrics: Metrics): ProjectorMetrics {
     }),
     solvencyBreaches: metrics.counter({
       name: 'pm_solvency_breach_total',
-      help: 'Wallets found with free money below zero; their withdrawals are frozen.',
+      help: 'Wallets below zero and markets that do not add up; withdrawals are frozen.',
     }),
     unpaidWithdrawals: metrics.counter({
       name: 'pm_withdrawals_unpaid_total',

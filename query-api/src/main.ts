@@ -248,6 +248,7 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
     progress,
     partitions: watchPartitions(shared, memory.counts),
     streams: watchStreams(shared),
+    solvency: followed.solvency,
     inputEnds: new InputEnds(await shared.client.admin(), nameOf(shared, topics.orders)),
     nowMs,
   });

@@ -51,6 +51,7 @@ import { EventSearch } from '../src/search/event-search.io.ts';
 import { Profiles } from '../src/social/profiles.ts';
 import { PartitionCounts, type PartitionFacts } from '../src/status/partition-states.ts';
 import type { Progress } from '../src/status/progress.ts';
+import { SolvencyFacts } from '../src/status/solvency.ts';
 import type { StreamInstance } from '../src/status/stream-instances.ts';
 
 /** A catalog, books and tables in memory, and an HTTP app over them. */
@@ -356,6 +357,7 @@ export class World {
       rateLimits: rateLimitReads(null),
       partitions: { facts: () => this.partitionFacts },
       streams: { instances: () => this.streamInstances },
+      solvency: new SolvencyFacts(),
       progress: {
         progress: () => this.progress,
         completeThroughMs: () => this.completeThroughMs,

@@ -4,18 +4,23 @@ import type { TokenId, WalletAddress } from './ids.ts';
  * All Redis keys, in one place. Everything under them is derived from the log and can be deleted.
  *
  *   <prefix>:book:<token>              hash   see `bookFields`; moves forward only, compared by `version`
- *   <prefix>:ledger2:wallet:<wallet>   hash   free, held, pending, micro-USDC
- *   <prefix>:ledger2:pending           hash   id -> "amount acceptedAtMs answers senders wallet partition kind market"
- *   <prefix>:ledger2:waiting:<p>       zset   ids reserved for partition p by acceptedAtMs
- *   <prefix>:ledger2:marks             hash   topic:partition -> next offset to apply; with :generation -> newest begun
+ *   <prefix>:ledger3:wallet:<wallet>   hash   free, held, pending, micro-USDC
+ *   <prefix>:ledger3:pending           hash   id -> "amount acceptedAtMs answers senders wallet partition kind market"
+ *   <prefix>:ledger3:waiting:<p>       zset   ids reserved for partition p by acceptedAtMs
+ *   <prefix>:ledger3:marks             hash   topic:partition -> next offset to apply; with :generation -> newest begun
  * there; with :fence
  *                                             -> newest time of a fence, Unix milliseconds; with :clock ->
  *                                             clock of the partition at the last record applied, Unix milliseconds
- *   <prefix>:ledger2:transfers         hash   id of an applied transfer -> "wallet amount moved"
- *   <prefix>:ledger2:insolvent         set    wallets whose free money was below zero and that no one has dealt with;
+ *   <prefix>:ledger3:transfers         hash   id of an applied transfer -> "wallet amount moved"
+ *   <prefix>:ledger3:insolvent         set    wallets whose free money was below zero and that no one has dealt with;
  * with :closed
  *                                             those of a rebuild under way
- *   <prefix>:ledger2:state             hash   generation, ready ("1" when open), life (run of the server it was opened
+ *   <prefix>:ledger3:markets           hash   market -> "token0 token1 locked payout0 gap0 gap1", micro-shares and
+ * micro-USDC; payout0 is "-"
+ *                                             before the resolution; a gap other than 0 is a breach
+ *   <prefix>:ledger3:breaches          hash   market -> "gap0 gap1 partition:offset wallets", until the solvency check
+ * has dealt with it
+ *   <prefix>:ledger3:state             hash   generation, ready ("1" when open), life (run of the server it was opened
  * in),
  *                                             plan, planned (id and generation of a rebuild under way)
  *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a
@@ -38,7 +43,7 @@ import type { TokenId, WalletAddress } from './ids.ts';
 export function redisKeys(prefix: string) {
   // The number is the version of these values: under another one the ledger is not there yet and is folded from the
   // log.
-  const ledger = `${prefix}:ledger2`;
+  const ledger = `${prefix}:ledger3`;
   return {
     /** What BCAST client tracking of books subscribes to. */
     bookPrefix: `${prefix}:book:`,
@@ -59,6 +64,8 @@ export function redisKeys(prefix: string) {
     ledgerMarkOf: (partition: number) => `executions:${partition}`,
     ledgerClockOf: (partition: number) => `executions:${partition}:clock`,
     ledgerInsolvent: `${ledger}:insolvent`,
+    ledgerMarkets: `${ledger}:markets`,
+    ledgerBreaches: `${ledger}:breaches`,
     ledgerTransfers: `${ledger}:transfers`,
     ledgerState: `${ledger}:state`,
     /**

@@ -95,7 +95,7 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   request_id_required:
     'A split, merge, redemption or withdrawal without an id could be captured and sent again. An `Idempotency-Key` counts as one only where the signature covers it.',
   withdrawals_frozen:
-    'The books of the exchange show less than nothing for the wallet, or an operator froze it. Ask the operator.',
+    'The money of the wallet, or of a market, does not add up, or an operator froze it. Ask the operator.',
   wallet_reserved:
     'The address is the fee wallet, a contract of the exchange or of a wallet family, or one that no person holds. Use another.',
 };

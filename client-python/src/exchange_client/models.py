@@ -29,6 +29,8 @@ class StatusAnswer(Model):
     partitions: list[StatusAnswerPartitions]
     streams: list[StatusAnswerStreams]
     """The instances of the stream service."""
+    solvency: StatusAnswerSolvency
+    """The check of all money and tokens against each other, after each record."""
 
 
 class StatusAnswerProjections(Model):
@@ -72,6 +74,17 @@ class StatusAnswerStreams(Model):
     """Records of the log that it has not taken."""
     fault_ms: int = Field(alias="faultMs")
     """For how long it has not been able to follow some partition."""
+
+
+class StatusAnswerSolvency(Model):
+    """The check of all money and tokens against each other, after each record."""
+
+    sound: bool
+    """False while any money did not add up and no operator has cleared it."""
+    withdrawals: Annotated[Literal["open", "frozen"], Open]
+    """Those of all wallets."""
+    frozen_wallets: int = Field(alias="frozenWallets")
+    """Wallets whose withdrawals are frozen, by the check or by an operator."""
 
 
 class RateLimitsAnswer(Model):

@@ -65,7 +65,8 @@ local function numberIn(key, field) return tonumber(redis.call('HGET', key, fiel
 /**
  * Wallets with free money below zero are listed for the solvency check. An open ledger keeps them until they are
  * acknowledged. A closed ledger passes through such balances, so it keeps a list of its own, from which a wallet is
- * removed with a positive balance; those left when it opens count.
+ * removed with a positive balance; those left when it opens count. One that came back from an earlier moment is closed in
+ * this respect before it is noticed.
  */
 const moveFreeFunction = `
 local function moveFree(insolventKey, walletPrefix, wallet, amount, isReady)
@@ -81,6 +82,35 @@ end
 `;
 
 /**
+ * Tokens of a market and the USDC locked for them: "token0 token1 locked payout0 gap0 gap1", payout0 "-" before the
+ * resolution. Both tokens are as many as the USDC, and after the resolution their payouts are; a gap is what is there
+ * too much. A gap that changes is listed for the solvency check with its place and the wallets that may have caused it.
+ */
+const moveMarketFunction = `
+local function text(value) return string.format('%.0f', value) end
+local function moveMarket(marketsKey, breachesKey, place, market, change)
+  local entry = redis.call('HGET', marketsKey, market) or '0 0 0 - 0 0'
+  local sum0, sum1, locked, payout0, known0, known1 =
+    string.match(entry, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
+  sum0, sum1, locked = sum0 + change[1], sum1 + change[2], locked + change[3]
+  if change[4] ~= '' then payout0 = change[4] end
+  local gap0, gap1 = sum0 - locked, sum1 - locked
+  if payout0 ~= '-' then
+    gap0 = payout0 * (sum0 / 10000) + (10000 - payout0) * (sum1 / 10000) - locked
+    gap1 = 0
+  end
+  gap0, gap1 = text(gap0), text(gap1)
+  if gap0 == '-0' then gap0 = '0' end
+  if gap1 == '-0' then gap1 = '0' end
+  redis.call('HSET', marketsKey, market,
+    table.concat({text(sum0), text(sum1), text(locked), payout0, gap0, gap1}, ' '))
+  if (gap0 ~= '0' or gap1 ~= '0') and (gap0 ~= known0 or gap1 ~= known1) then
+    redis.call('HSET', breachesKey, market, table.concat({gap0, gap1, place, change[5]}, ' '))
+  end
+end
+`;
+
+/**
  * Whether the ledger is open and Redis is the same run as when it opened. A server that comes back without its last
  * writes has another run id; until the ledger is closed its reservations prove nothing.
  */
@@ -91,29 +121,25 @@ local function isSound(stateKey)
 end
 `;
 
-/**
- * KEYS state, pending, waiting, wallet. ARGV id, amount, acceptedAtMs, purpose (last four of an entry), sender,
- * sendersMax.
- */
-export const reserveLua = `${pendingFunctions}
-local state = redis.call('HMGET', KEYS[1], 'ready', 'generation')
-if state[1] ~= '1' then return {'not_ready', '0'} end
+/** The part of both scripts that reserve which follows their checks of the ledger. */
+const reserveBody = `
+local generation = redis.call('HGET', KEYS[1], 'generation')
 local held = readHeld(KEYS[2], ARGV[1])
 if held then
   local isAmount = held.amount == ARGV[2] or held.amount == '0' or ARGV[2] == '0'
-  if held.purpose ~= ARGV[4] or not isAmount then return {'conflict', state[2]} end
+  if held.purpose ~= ARGV[4] or not isAmount then return {'conflict', generation} end
   -- A command that the client library sends again after a lost connection is the same sender.
   if string.find(',' .. held.senders .. ',', ',' .. ARGV[5] .. ',', 1, true) then
-    return {'already', state[2]}
+    return {'already', generation}
   end
-  if senderCount(held) >= tonumber(ARGV[6]) then return {'busy', state[2]} end
+  if senderCount(held) >= tonumber(ARGV[6]) then return {'busy', generation} end
 end
 local outcome = 'already'
 if not held or (held.amount == '0' and ARGV[2] ~= '0') then
   local money = redis.call('HMGET', KEYS[4], 'free', 'pending')
   local amount = tonumber(ARGV[2])
   if amount > 0 and tonumber(money[1] or '0') - tonumber(money[2] or '0') < amount then
-    return {'insufficient', state[2]}
+    return {'insufficient', generation}
   end
   if amount > 0 then redis.call('HINCRBY', KEYS[4], 'pending', ARGV[2]) end
   outcome = 'reserved'
@@ -127,15 +153,29 @@ else
 end
 writeHeld(KEYS[2], held)
 redis.call('ZADD', KEYS[3], held.acceptedAtMs, held.id)
-return {outcome, state[2]}
+return {outcome, generation}
 `;
 
-/** KEYS as above, and transfers. An applied transfer is not reserved again: its entry is returned. */
-export const reserveWithdrawalLua = `${isSoundFunction}
+/**
+ * KEYS state, pending, waiting, wallet. ARGV id, amount, acceptedAtMs, purpose (last four of an entry), sender,
+ * sendersMax. A ledger that came back from an earlier moment does not know the reservations after it: it is not ready.
+ */
+export const reserveLua = `${isSoundFunction}${pendingFunctions}
+if not isSound(KEYS[1]) then return {'not_ready', '0'} end
+${reserveBody}`;
+
+/**
+ * KEYS as above, transfers, insolvent, breaches. ARGV as above, and the wallet. An applied transfer is not reserved
+ * again: its entry is returned. Nothing is reserved while the solvency check has a finding that may concern it.
+ */
+export const reserveWithdrawalLua = `${isSoundFunction}${pendingFunctions}
 local applied = redis.call('HGET', KEYS[5], ARGV[1])
 if applied then return {'applied', '0', applied} end
 if not isSound(KEYS[1]) then return {'not_ready', '0'} end
-${reserveLua}`;
+if redis.call('SISMEMBER', KEYS[6], ARGV[7]) == 1 or redis.call('EXISTS', KEYS[7]) == 1 then
+  return {'frozen', '0'}
+end
+${reserveBody}`;
 
 /** KEYS pending, waiting. ARGV walletPrefix, beforeMs, max. How many were released. */
 export const releaseWithdrawalsLua = `${pendingFunctions}
@@ -157,12 +197,13 @@ return 1
 `;
 
 /**
- * KEYS marks, pending, waiting, state, insolvent. ARGV walletPrefix, field, partition, from, to, part, parts,
- * orphansBeforeMs, orphansMax, generation, clockMs, answers, then the answered ids, then (wallet, free, held) each. A
- * piece in parts keeps "done/parts" beside the mark, so that a part is never added twice and the mark moves with the
- * last one.
+ * KEYS marks, pending, waiting, state, insolvent, markets, breaches. ARGV walletPrefix, field, partition, from, to,
+ * part, parts, orphansBeforeMs, orphansMax, generation, clockMs, answers, markets, then the answered ids, then (market,
+ * token0, token1, locked, payout0, wallets) each, then (wallet, free, held) each. A piece in parts keeps "done/parts"
+ * beside the mark, so that a part is never added twice and the mark moves with the last one.
  */
-export const applyExecutionsLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}
+export const applyExecutionsLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}${moveMarketFunction}
+${isSoundFunction}
 local marks, pending, waiting = KEYS[1], KEYS[2], KEYS[3]
 local walletPrefix, field, partition = ARGV[1], ARGV[2], ARGV[3]
 local mark = redis.call('HGET', marks, field) or '0'
@@ -176,19 +217,24 @@ done = tonumber(done)
 if doneOf ~= parts or part > done then return {'gap', mark} end
 if part < done then return {'repeated', mark} end
 
-local firstMove = 13 + tonumber(ARGV[12])
+local firstMarket = 14 + tonumber(ARGV[12])
+local firstMove = firstMarket + 6 * tonumber(ARGV[13])
 for i = firstMove, #ARGV, 3 do
   local key = walletPrefix .. ARGV[i]
   if not isExact(numberIn(key, 'free') + tonumber(ARGV[i + 1])) then return {'overflow', mark} end
   if not isExact(numberIn(key, 'held') + tonumber(ARGV[i + 2])) then return {'overflow', mark} end
 end
 
-local isReady = redis.call('HGET', KEYS[4], 'ready') == '1'
+local isReady = isSound(KEYS[4])
 for i = firstMove, #ARGV, 3 do
   moveFree(KEYS[5], walletPrefix, ARGV[i], ARGV[i + 1], isReady)
   redis.call('HINCRBY', walletPrefix .. ARGV[i], 'held', ARGV[i + 2])
 end
-for i = 13, firstMove - 1 do
+for i = firstMarket, firstMove - 1, 6 do
+  local change = {ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]}
+  moveMarket(KEYS[6], KEYS[7], partition .. ':' .. ARGV[5], ARGV[i], change)
+end
+for i = 14, firstMarket - 1 do
   local held = readHeld(pending, ARGV[i])
   if held and held.partition == partition then
     held.answers = tonumber(held.answers) + 1
@@ -273,6 +319,12 @@ return answer
 export const insolventLua = `
 if redis.call('HGET', KEYS[1], 'ready') ~= '1' then return {} end
 return redis.call('SRANDMEMBER', KEYS[2], ARGV[1])
+`;
+
+/** KEYS breaches. ARGV market, entry. Removes the entry unless it has changed. */
+export const acknowledgeBreachLua = `
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+return redis.call('HDEL', KEYS[1], ARGV[1])
 `;
 
 /** KEYS state. */

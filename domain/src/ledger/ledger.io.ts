@@ -6,6 +6,7 @@ import type {
   ExecutionsPiece,
   LedgerState,
   LedgerTopic,
+  MarketBreach,
   RebuildPlan,
   Reservation,
   ReserveResult,
@@ -68,6 +69,10 @@ export interface Ledger {
   insolventWallets(): Promise<readonly WalletAddress[]>;
   /** The caller has dealt with the wallet; it is listed again at its next move below zero. */
   acknowledgeInsolvent(wallet: WalletAddress): Promise<void>;
+  /** Markets whose tokens and locked USDC have come to differ and that no caller has acknowledged since. */
+  marketBreaches(): Promise<readonly MarketBreach[]>;
+  /** The caller has dealt with the breach; the market is listed again when its gap changes. */
+  acknowledgeBreach(breach: MarketBreach): Promise<void>;
   /** Next offset to apply; 0 when nothing was applied yet. */
   mark(topic: LedgerTopic, partition: number): Promise<number>;
   /** The newest generation whose beginning has been applied there; 0 before the first. */

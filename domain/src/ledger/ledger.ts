@@ -69,7 +69,8 @@ export interface WithdrawalReservation {
 }
 
 export interface WithdrawalResult {
-  readonly outcome: ReserveOutcome | 'applied';
+  /** `frozen`: the solvency check has a finding about the wallet, or about a market, that is not dealt with yet. */
+  readonly outcome: ReserveOutcome | 'applied' | 'frozen';
   /** Ledger generation of the hold, which goes into the transfer; 0 when not ready. */
   readonly generation: number;
   /** Names the record that may now be sent, for `cancelReservation`. */
@@ -99,8 +100,40 @@ export interface ExecutionsPiece {
   /** Orders that have a result in these records. */
   readonly answered: readonly OrderId[];
   readonly moves: readonly Move[];
+  readonly markets: readonly MarketChange[];
   /** The newest generation that begins in them; 0 when none does. */
   readonly generation: number;
+}
+
+/** The change of what a market has. */
+export interface MarketChange {
+  /** Its number; of money that no market accounts for the name of the partition. */
+  readonly market: string;
+  /** Micro-shares that wallets have more than before. */
+  readonly token0Micro: number;
+  readonly token1Micro: number;
+  /** Micro-USDC that is locked for them more than before. */
+  readonly lockedMicro: number;
+  /** What token 0 pays from here on, 1/10000 USDC; null while nothing is said of it. */
+  readonly payout0: number | null;
+  /** Wallets to suspect if the market has a gap after this, at most `suspectsMax`. */
+  readonly suspects: readonly WalletAddress[];
+}
+
+/** Wallets of one change that are named beside a gap. */
+export const suspectsMax = 20;
+
+/** A market whose tokens and locked USDC differ. */
+export interface MarketBreach {
+  readonly market: string;
+  /** Token 0 or, after the resolution, all payouts less what is locked, micro; never 0 at once with `gap1Micro`. */
+  readonly gap0Micro: number;
+  readonly gap1Micro: number;
+  /** "partition:offset" of `executions` after the piece with the breach. */
+  readonly place: string;
+  readonly suspects: readonly WalletAddress[];
+  /** The entry, for `acknowledgeBreach`. */
+  readonly entry: string;
 }
 
 /** A movement of a wallet's money. */
@@ -181,7 +214,7 @@ export const orphansPerCallMax = 500;
 /** Records under one id that may be in flight at once; each retry sent before the first result is one. */
 export const sendersMax = 16;
 
-/** Wallets below zero that one call lists. */
+/** Wallets below zero, or markets with a gap, that one call lists. */
 export const insolventPerCallMax = 100;
 
 /** Number of the pseudo-partition of withdrawals' reservations: no partition of the log has it. */

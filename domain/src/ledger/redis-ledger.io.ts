@@ -18,6 +18,8 @@ import {
   type LedgerState,
   type LedgerTopic,
   ledgerCallItemsMax,
+  type MarketBreach,
+  type MarketChange,
   orphanMarginMs,
   orphansPerCallMax,
   type RebuildPlan,
@@ -35,6 +37,7 @@ import {
   withdrawalsLane,
 } from './ledger.ts';
 import {
+  acknowledgeBreachLua,
   applyExecutionsLua,
   applyTransfersLua,
   cancelLua,
@@ -53,6 +56,7 @@ import {
   isAmount,
   outcomeOf,
   readApplied,
+  readBreach,
   readUnpaid,
   type ScriptAnswer,
   type Span,
@@ -74,6 +78,7 @@ class RedisLedger implements Ledger {
     readonly [WithdrawalResult['outcome'], string, applied?: string]
   >;
   readonly #insolvent: DefinedScript<readonly WalletAddress[]>;
+  readonly #acknowledgeBreach: DefinedScript<number>;
   readonly #releaseWithdrawals: DefinedScript<number>;
   readonly #close: DefinedScript<number>;
   readonly #plan: DefinedScript<readonly [id?: string, generation?: string]>;
@@ -88,11 +93,12 @@ class RedisLedger implements Ledger {
     this.#keys = keys;
     this.#reserve = defineScript(redis, 'ledgerReserve', reserveLua, 4);
     this.#cancel = defineScript(redis, 'ledgerCancel', cancelLua, 2);
-    this.#applyExecutions = defineScript(redis, 'ledgerApplyExecutions', applyExecutionsLua, 5);
+    this.#applyExecutions = defineScript(redis, 'ledgerApplyExecutions', applyExecutionsLua, 7);
     this.#applyTransfers = defineScript(redis, 'ledgerApplyTransfers', applyTransfersLua, 6);
-    this.#reserveWithdrawal = defineScript(redis, 'ledgerReserveOut', reserveWithdrawalLua, 5);
+    this.#reserveWithdrawal = defineScript(redis, 'ledgerReserveOut', reserveWithdrawalLua, 7);
     this.#releaseWithdrawals = defineScript(redis, 'ledgerReleaseOut', releaseWithdrawalsLua, 2);
     this.#insolvent = defineScript(redis, 'ledgerInsolvent', insolventLua, 2);
+    this.#acknowledgeBreach = defineScript(redis, 'ledgerBreachDone', acknowledgeBreachLua, 1);
     this.#close = defineScript(redis, 'ledgerClose', closeLua, 1);
     this.#plan = defineScript(redis, 'ledgerPlan', planLua, 1);
     this.#open = defineScript(redis, 'ledgerOpen', openLua, 3);
@@ -120,13 +126,14 @@ class RedisLedger implements Ledger {
   async reserveWithdrawal(withdrawal: WithdrawalReservation): Promise<WithdrawalResult> {
     const { transferId, wallet, amountMicro, acceptedAtMs } = withdrawal;
     assert(isAmount(amountMicro) && amountMicro > 0, 'a withdrawal is a safe amount above 0');
-    const { ledgerState, pending, ledgerTransfers } = this.#keys;
+    const { ledgerState, pending, ledgerTransfers, ledgerInsolvent, ledgerBreaches } = this.#keys;
     const waiting = this.#keys.waiting(withdrawalsLane);
+    const findings = [ledgerInsolvent, ledgerBreaches];
     const purpose = `${wallet} ${withdrawalsLane} withdrawal 0`;
     const sender = this.#nextSender();
     const [outcome, generation, applied] = await this.#reserveWithdrawal.run(
-      [ledgerState, pending, waiting, this.#keys.wallet(wallet), ledgerTransfers],
-      [transferId, amountMicro, acceptedAtMs, purpose, sender, sendersMax],
+      [ledgerState, pending, waiting, this.#keys.wallet(wallet), ledgerTransfers, ...findings],
+      [transferId, amountMicro, acceptedAtMs, purpose, sender, sendersMax, wallet],
     );
     if (applied === undefined)
       return { outcome, generation: Number(generation), sender, paidMicro: 0 };
@@ -171,6 +178,19 @@ class RedisLedger implements Ledger {
     await this.#redis.srem(this.#keys.ledgerInsolvent, wallet);
   }
 
+  async marketBreaches(): Promise<readonly MarketBreach[]> {
+    const { ledgerBreaches } = this.#keys;
+    const pairs = await this.#redis.hrandfield(ledgerBreaches, insolventPerCallMax, 'WITHVALUES');
+    const fields = pairs as readonly string[] | null;
+    return (fields ?? []).flatMap((market, at, all) =>
+      at % 2 === 0 ? [readBreach(market, all[at + 1] ?? '')] : [],
+    );
+  }
+
+  async acknowledgeBreach({ market, entry }: MarketBreach): Promise<void> {
+    await this.#acknowledgeBreach.run([this.#keys.ledgerBreaches], [market, entry]);
+  }
+
   async applyExecutions(piece: ExecutionsPiece): Promise<ApplyOutcome> {
     const { partition, fromOffset, toOffset } = piece;
     assertSpan(piece);
@@ -183,11 +203,8 @@ class RedisLedger implements Ledger {
     let outcome: ApplyOutcome = 'repeated';
     for (const [index, part] of parts.entries()) {
       const args = this.#executionsArguments(piece, { index, count: parts.length, part });
-      const { ledgerMarks, pending, ledgerState, ledgerInsolvent } = this.#keys;
-      const waiting = this.#keys.waiting(partition);
-      const keys = [ledgerMarks, pending, waiting, ledgerState, ledgerInsolvent];
-      if (outcomeOf(await this.#applyExecutions.run(keys, args), span) === 'applied')
-        outcome = 'applied';
+      const answer = await this.#applyExecutions.run(this.#executionsKeys(partition), args);
+      if (outcomeOf(answer, span) === 'applied') outcome = 'applied';
     }
     return outcome;
   }
@@ -270,6 +287,14 @@ class RedisLedger implements Ledger {
     return { generation: exactNumber(generation), ready: ready === '1' };
   }
 
+  #executionsKeys(partition: number): readonly string[] {
+    const { ledgerMarks, pending, ledgerState, ledgerInsolvent } = this.#keys;
+    const { ledgerMarkets, ledgerBreaches } = this.#keys;
+    const waiting = this.#keys.waiting(partition);
+    const wallets = [ledgerState, ledgerInsolvent];
+    return [ledgerMarks, pending, waiting, ...wallets, ledgerMarkets, ledgerBreaches];
+  }
+
   /** The keys of the script; ids of applied transfers stay for ever, one entry for each deposit and withdrawal. */
   get #transfersKeys(): readonly string[] {
     const { ledgerMarks, ledgerTransfers, pending, ledgerState, ledgerInsolvent } = this.#keys;
@@ -298,13 +323,22 @@ class RedisLedger implements Ledger {
     ];
     const orphans = [orphansBeforeMs, orphansPerCallMax, piece.generation, clockMs];
     const moves = part.moves.flatMap((move) => [move.wallet, move.freeMicro, move.heldMicro]);
+    // All at once, with the mark: between the parts of a record the sums of a market need not agree.
+    const markets = index + 1 === count ? piece.markets : [];
     return [
       this.#keys.walletPrefix,
       ...span,
       ...orphans,
       part.answered.length,
+      markets.length,
       ...part.answered,
+      ...markets.flatMap(marketArguments),
       ...moves,
     ];
   }
+}
+
+function marketArguments(change: MarketChange): ScriptArgument[] {
+  const { market, token0Micro, token1Micro, lockedMicro, payout0, suspects } = change;
+  return [market, token0Micro, token1Micro, lockedMicro, payout0 ?? '', suspects.join(',')];
 }

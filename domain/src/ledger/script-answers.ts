@@ -5,6 +5,7 @@ import type {
   AppliedTransfer,
   ApplyOutcome,
   LedgerTopic,
+  MarketBreach,
   UnpaidWithdrawal,
   VoidWithdrawal,
 } from './ledger.ts';
@@ -50,6 +51,14 @@ export function readUnpaid(texts: readonly string[]) {
     else unpaid.push({ ...one, movedMicro: exactNumber(moved) });
   }
   return { unpaid, voided };
+}
+
+/** An entry of the breaches: "gap0 gap1 place wallets". */
+export function readBreach(market: string, entry: string): MarketBreach {
+  const [gap0 = '', gap1 = '', place = '', wallets = ''] = entry.split(' ');
+  const suspects = wallets === '' ? [] : (wallets.split(',') as WalletAddress[]);
+  const gaps = { gap0Micro: exactNumber(gap0), gap1Micro: exactNumber(gap1) };
+  return { market, ...gaps, place, suspects, entry };
 }
 
 /** Asserts that a piece has at least one record. */

@@ -9,6 +9,7 @@ import {
   type LedgerState,
   type LedgerTopic,
   type LedgerTransfer,
+  type MarketBreach,
   type Move,
   orphanMarginMs,
   type RebuildPlan,
@@ -24,6 +25,7 @@ import {
   withdrawalsLane,
 } from '../ledger/ledger.ts';
 import { sumMoves } from '../ledger/parts.ts';
+import { MarketsModel } from './markets-model.ts';
 import { type Money, ReservationsModel } from './reservations-model.ts';
 
 /**
@@ -36,6 +38,7 @@ export class LedgerModel {
   readonly #marks = new Map<string, number>();
   readonly #transfers = new Map<string, AppliedTransfer>();
   readonly #generations = new Map<string, number>();
+  readonly #markets = new MarketsModel();
   readonly #insolvent = new Set<WalletAddress>();
   /** Wallets below zero while the ledger is closed; those that are left when it opens are insolvent. */
   readonly #passing = new Set<WalletAddress>();
@@ -60,6 +63,8 @@ export class LedgerModel {
     for (const move of moves) this.#move(move.wallet, move.freeMicro, move.heldMicro);
     for (const orderId of piece.answered) this.#pending.answer(orderId, partition);
     this.#pending.releaseOrphans(partition, clockMs - bookAgeLimitMs - orphanMarginMs);
+    for (const change of piece.markets)
+      this.#markets.apply(change, `${partition}:${piece.toOffset}`);
     this.#begin(`executions:${partition}`, piece.generation);
     this.#marks.set(`executions:${partition}`, piece.toOffset);
     return 'applied';
@@ -88,6 +93,8 @@ export class LedgerModel {
   reserveWithdrawal({ transferId, ...facts }: WithdrawalReservation): WithdrawalResult {
     const done = this.#transfers.get(transferId);
     if (done === undefined) {
+      if (this.#state.ready && this.#hasFinding(facts.wallet))
+        return { outcome: 'frozen', generation: 0, sender: '', paidMicro: 0 };
       const lane = { partition: withdrawalsLane, kind: 'withdrawal', market: 0 } as const;
       return { ...this.#reserve({ id: transferId, ...facts, ...lane }), paidMicro: 0 };
     }
@@ -107,6 +114,14 @@ export class LedgerModel {
 
   acknowledgeInsolvent(wallet: WalletAddress): void {
     this.#insolvent.delete(wallet);
+  }
+
+  marketBreaches(): readonly MarketBreach[] {
+    return this.#markets.breaches();
+  }
+
+  acknowledgeBreach(breach: MarketBreach): void {
+    this.#markets.acknowledge(breach);
   }
 
   newestWithdrawal(beforeMs: number): number | null {
@@ -230,6 +245,11 @@ export class LedgerModel {
     const { generation, ready } = this.#state;
     if (!ready) return { outcome: 'not_ready', generation: 0, sender: '' };
     return this.#pending.reserve(facts, generation);
+  }
+
+  /** Whether the solvency check has something to deal with that may concern the wallet. */
+  #hasFinding(wallet: WalletAddress): boolean {
+    return this.#insolvent.has(wallet) || this.#markets.breaches().length > 0;
   }
 
   /** The movement of each transfer that is not applied yet; nothing is changed before all are checked. */

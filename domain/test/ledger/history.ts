@@ -8,6 +8,7 @@ import {
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import type {
   ExecutionsPiece,
+  MarketChange,
   Move,
   RebuildPlan,
   Reservation,
@@ -115,8 +116,23 @@ export class History {
     }));
     const answered = Array.from({ length: this.#next(5) }, () => orderOf(this.#next(30)));
     const generation = this.#next(3) === 0 ? this.#next(5) : 0;
+    const markets = Array.from({ length: this.#next(3) }, () => this.#marketChange());
     const clock = { clockMs: this.#clockMs, bookAgeLimitMs: 2_000 };
-    return { ...span, ...clock, partition, answered, moves, generation };
+    return { ...span, ...clock, partition, answered, moves, markets, generation };
+  }
+
+  /** Mostly a balanced one; a resolution now and then. */
+  #marketChange(): MarketChange {
+    const lots = (this.#next(200) - 100) * 10_000;
+    const isEven = this.#next(4) > 0;
+    return {
+      market: String(this.#next(3)),
+      token0Micro: lots,
+      token1Micro: isEven ? lots : lots + 10_000,
+      lockedMicro: isEven ? lots : lots - this.#next(2) * 10_000,
+      payout0: this.#next(40) === 0 ? this.#next(3) * 5_000 : null,
+      suspects: isEven ? [] : [walletOf(this.#next(wallets)), walletOf(this.#next(wallets))],
+    };
   }
 
   #transfers(): TransfersPiece {

@@ -6,7 +6,7 @@ import { orderOf, walletOf } from './history.ts';
 
 const wallet = walletOf(1);
 const clock = { clockMs: 1_000, bookAgeLimitMs: 2_000 };
-const piece = { ...clock, partition: 0, answered: [], moves: [], generation: 0 };
+const piece = { ...clock, partition: 0, answered: [], moves: [], markets: [], generation: 0 };
 const hold = {
   wallet,
   amountMicro: 60,

@@ -6,6 +6,7 @@ import { engineUrl } from '../../../kit/test/engines.ts';
 import type { Ledger } from '../../src/ledger/ledger.io.ts';
 import {
   ledgerCallItemsMax,
+  type MarketBreach,
   type Send,
   sendersMax,
   withdrawalsLane,
@@ -93,6 +94,9 @@ class Taken {
   }
 }
 
+const sorted = (breaches: readonly MarketBreach[]) =>
+  [...breaches].sort((one, other) => one.market.localeCompare(other.market));
+
 async function expectSame(fold: LedgerModel): Promise<void> {
   for (let wallet = 0; wallet < 4; wallet += 1)
     expect(await ledger.balance(walletOf(wallet))).toEqual(fold.balance(walletOf(wallet)));
@@ -105,6 +109,7 @@ async function expectSame(fold: LedgerModel): Promise<void> {
   expect([...(await ledger.insolventWallets())].sort()).toEqual(
     [...fold.insolventWallets()].sort(),
   );
+  expect(sorted(await ledger.marketBreaches())).toEqual(sorted(fold.marketBreaches()));
   const before = Number.MAX_SAFE_INTEGER;
   expect(await ledger.newestWithdrawal(before)).toBe(fold.newestWithdrawal(before));
   for (let id = 0; id < 40; id += 1)
@@ -242,6 +247,7 @@ describe('the ledger in Redis', () => {
       bookAgeLimitMs: 0,
       answered,
       moves,
+      markets: [],
       generation: 0,
     };
     await expect(ledger.applyExecutions({ ...piece, toOffset: 2 })).rejects.toThrow(
@@ -268,6 +274,7 @@ describe('the ledger in Redis', () => {
       bookAgeLimitMs: 0,
       answered: [],
       moves: [],
+      markets: [],
       generation: 0,
     };
     await expect(ledger.applyExecutions(piece)).rejects.toThrow('ledger_gap');
@@ -318,6 +325,7 @@ describe('the ledger in Redis', () => {
       bookAgeLimitMs: 0,
       answered: [],
       moves,
+      markets: [],
       generation: 0,
     };
     await expect(ledger.applyExecutions(piece)).rejects.toThrow('ledger_overflow');

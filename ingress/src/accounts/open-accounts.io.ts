@@ -92,6 +92,8 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
     ),
   ]);
   const secrets = { serverSecret, clock };
+  const withdrawalFreezes = new WithdrawalFreezes({ clock, rows: freezes, table: frozen });
+  const statusTable = { clock, rows: statuses, table: walletStatus };
   const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
   const verify = oncePerRequest(openKeyVerifier(proof));
   return {
@@ -103,8 +105,8 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
     agents: new Agents({ clock, directory: agentDirectory, table: agents }),
     agentDirectory,
     notificationMarks: new NotificationMarks({ clock, marks, table: marked }),
-    freezes: new WithdrawalFreezes({ clock, rows: freezes, table: frozen }),
-    walletStatus: new WalletStatuses({ clock, rows: statuses, table: walletStatus }),
+    freezes: withdrawalFreezes,
+    walletStatus: new WalletStatuses(statusTable, withdrawalFreezes),
     verify,
     verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),
     verifyReader: openReaderVerifier(verify, readDirectory),

@@ -1,14 +1,29 @@
 import type { WalletAddress, WalletStatus, WalletStatusKind } from '@pm/schemas';
 import { type WalletRow, WalletTable } from './wallet-table.io.ts';
+import type { WithdrawalFreezes } from './withdrawal-freezes.io.ts';
 
 export type StatusFacts = Pick<WalletStatus, 'status' | 'reason'>;
 export type ListedStatus = WalletRow<StatusFacts>;
 
-/** Trading status of wallets, set by operators: the topic `wallet-status` (conventions.md 2.3). */
+/**
+ * Trading status of wallets: what operators have set (the topic `wallet-status`, conventions.md 2.3), and `CLOSED_ONLY`
+ * where the solvency check has closed a wallet.
+ */
 export class WalletStatuses extends WalletTable<StatusFacts> {
+  readonly #freezes: Pick<WithdrawalFreezes, 'isClosed'>;
+
+  constructor(
+    options: ConstructorParameters<typeof WalletTable<StatusFacts>>[0],
+    freezes: Pick<WithdrawalFreezes, 'isClosed'>,
+  ) {
+    super(options);
+    this.#freezes = freezes;
+  }
+
   /** `NORMAL` for a wallet without a record. */
   of(wallet: WalletAddress): WalletStatusKind {
-    return this.rows.find(wallet)?.status ?? 'NORMAL';
+    const status = this.rows.find(wallet)?.status ?? 'NORMAL';
+    return status === 'NORMAL' && this.#freezes.isClosed(wallet) ? 'CLOSED_ONLY' : status;
   }
 
   /** Wallets that are not `NORMAL`. */

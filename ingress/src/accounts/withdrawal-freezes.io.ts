@@ -1,8 +1,8 @@
-import type { WalletAddress, WithdrawalFreeze } from '@pm/schemas';
+import { everyWallet, type WalletAddress, type WithdrawalFreeze } from '@pm/schemas';
 import { type WalletRow, WalletTable } from './wallet-table.io.ts';
 
 /** `freeMicro` is the free money when the wallet was frozen, micro-USDC. */
-export type FreezeFacts = Pick<WithdrawalFreeze, 'frozen' | 'freeMicro' | 'reason'>;
+export type FreezeFacts = Pick<WithdrawalFreeze, 'frozen' | 'unsound' | 'freeMicro' | 'reason'>;
 export type ListedFreeze = WalletRow<FreezeFacts>;
 
 /**
@@ -10,7 +10,14 @@ export type ListedFreeze = WalletRow<FreezeFacts>;
  */
 export class WithdrawalFreezes extends WalletTable<FreezeFacts> {
   isFrozen(wallet: WalletAddress): boolean {
-    return this.rows.find(wallet)?.frozen === true;
+    const rows = [this.rows.find(wallet), this.rows.find(everyWallet)];
+    return rows.some((row) => row?.frozen === true);
+  }
+
+  /** Whether the wallet may only sell and cancel, because its money did not add up. */
+  isClosed(wallet: WalletAddress): boolean {
+    const row = this.rows.find(wallet);
+    return row?.frozen === true && row.unsound;
   }
 
   frozen(max: number): readonly ListedFreeze[] {

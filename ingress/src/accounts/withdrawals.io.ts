@@ -52,6 +52,8 @@ interface WithdrawalServices {
   readonly transfers: Pick<TransferWriter, 'write'>;
   readonly freezes: Pick<WithdrawalFreezes, 'isFrozen'>;
   readonly clock: Clock;
+  /** Waits between two looks at the ledger, milliseconds; a timer unless given. */
+  readonly pause?: (ms: number) => Promise<unknown>;
 }
 
 type Held = Awaited<ReturnType<WithdrawalServices['ledger']['reserveWithdrawal']>>;
@@ -74,6 +76,7 @@ export async function withdraw(
   );
   if (held === null) return 'ledger_not_ready';
   if (held.outcome === 'applied') return paidOf(held.paidMicro);
+  if (held.outcome === 'frozen') return 'withdrawals_frozen';
   const refusal = reserveRefusals[held.outcome];
   if (refusal !== undefined) return refusal;
   const send = { id: transferId, partition: withdrawalsLane, sender: held.sender };
@@ -107,12 +110,12 @@ function write(
 /** The payment of a record that is, or may be, on the log. */
 async function paymentOf(
   { transferId, wallet, amountMicro }: Withdrawal,
-  { ledger, clock }: WithdrawalServices,
+  { ledger, clock, pause = wait }: WithdrawalServices,
 ): Promise<PaidWithdrawal | RefusalCode> {
   const untilMs = clock.monotonicMs() + appliedWithinMs;
   const pauses = lookPausesMs();
   for (let pauseMs = 0; clock.monotonicMs() <= untilMs; ) {
-    await wait(pauseMs);
+    await pause(pauseMs);
     const applied = await unlessUnavailable(() => ledger.appliedTransfer(transferId));
     if (applied !== null) {
       const isOwn = applied.wallet === wallet && applied.amountMicro === -amountMicro;

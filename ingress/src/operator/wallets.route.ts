@@ -131,8 +131,8 @@ function resultOf(
 }
 
 /**
- * Whose withdrawals are frozen. The solvency check freezes a wallet whose free money was below zero; `frozen: false`
- * clears it, whatever its money is by then. GET lists the frozen ones.
+ * Whose withdrawals are frozen; the zero address stands for every wallet. The solvency check freezes and closes what
+ * does not add up; `frozen: false` clears both, whatever the money is by then. GET lists the frozen ones.
  */
 export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWalletServices): void {
   const { freezes, ledger } = services;
@@ -143,12 +143,14 @@ export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWallet
     // A wallet can be frozen while the ledger is away, too.
     const balance = await unlessUnavailable(() => ledger.balance(wallet));
     const freeMicro = balance?.freeMicro ?? 0;
-    return freezeView(await freezes.set(wallet, { ...request.body, freeMicro }));
+    const { frozen, reason } = request.body;
+    const unsound = frozen && freezes.find(wallet)?.unsound === true;
+    return freezeView(await freezes.set(wallet, { frozen, unsound, reason, freeMicro }));
   });
   app.get(path, { schema: { params: OperatorWalletParams } }, async (request) => {
     const wallet = addressOf(request.params.address);
-    const none = { wallet, frozen: false, freeMicro: 0, reason: '', changedAtMs: 0 };
-    return freezeView(freezes.find(wallet) ?? none);
+    const none = { frozen: false, unsound: false, freeMicro: 0, reason: '', changedAtMs: 0 };
+    return freezeView(freezes.find(wallet) ?? { wallet, ...none });
   });
   app.get('/operator/withdrawal-freezes', async (request, reply) => {
     const { limit } = request.query as { readonly limit?: RawParam };
@@ -158,11 +160,13 @@ export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWallet
   });
 }
 
-function freezeView({ wallet, frozen, freeMicro, reason, changedAtMs }: ListedFreeze) {
+function freezeView({ wallet, frozen, unsound, ...of }: ListedFreeze) {
+  const { freeMicro, reason, changedAtMs } = of;
   const sign = freeMicro < 0 ? '-' : '';
   return {
     address: checksumAddress(wallet),
     frozen,
+    unsound,
     free: `${sign}${microText(Math.abs(freeMicro))}`,
     reason,
     changedAt: changedAtMs === 0 ? null : new Date(changedAtMs).toISOString(),

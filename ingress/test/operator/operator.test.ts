@@ -411,7 +411,7 @@ describe('the freeze of withdrawals', () => {
   it('is set and cleared with a reason, read back, listed, and refuses withdrawals', async () => {
     const operator = await openOperator();
     const get = async (url: string) => (await operator.app.inject({ url, headers })).json();
-    const none = { address, frozen: false, free: '0', reason: '', changedAt: null };
+    const none = { address, frozen: false, unsound: false, free: '0', reason: '', changedAt: null };
     expect(await get(path)).toEqual(none);
     const frozen = { frozen: true, reason: 'under review' };
     expect((await operator.post(path, frozen)).body).toMatchObject({ ...frozen, free: '-2.5' });
@@ -427,6 +427,18 @@ describe('the freeze of withdrawals', () => {
     const paid = await operator.post('/operator/withdrawals', { withdrawals });
     expect(paid.body.results[0].accepted).toBe(true);
     expect((await operator.post(path, { frozen: true })).status).toBe(400);
+  });
+
+  it('of the zero address is that of every wallet', async () => {
+    const operator = await openOperator();
+    const all = `/operator/wallets/0x${'0'.repeat(40)}/withdrawal-freeze`;
+    const withdrawals = [{ transferId: `0x${'0e'.repeat(32)}`, wallet: address, amount: '1' }];
+    await operator.post(all, { frozen: true, reason: 'a market does not add up' });
+    const refused = await operator.post('/operator/withdrawals', { withdrawals });
+    expect(refused.body.results[0].code).toBe('withdrawals_frozen');
+    await operator.post(all, { frozen: false, reason: 'explained' });
+    const paid = await operator.post('/operator/withdrawals', { withdrawals });
+    expect(paid.body.results[0].accepted).toBe(true);
   });
 });
 

@@ -64,6 +64,18 @@ test('a closed-only wallet sells and cancels, and buys nothing', async () => {
   }
 });
 
+test('a wallet that the solvency check has closed sells and cancels, until an operator clears it', async () => {
+  processes.accounts.closed.add(wallet);
+  expect((await placeOne(door, buy())).body.code).toBe('closed_only');
+  expect((await placeOne(door, sell())).body).toMatchObject({ success: true });
+  expect(door.stores.walletStatus.of(wallet)).toBe('CLOSED_ONLY');
+  await set(wallet, 'BANNED');
+  expect(door.stores.walletStatus.of(wallet)).toBe('BANNED');
+  await set(wallet, 'NORMAL');
+  processes.accounts.closed.delete(wallet);
+  expect((await placeOne(door, buy())).body).toMatchObject({ success: true });
+});
+
 test('a process that has just started does not leave it to the matcher', async () => {
   await set(wallet, 'CLOSED_ONLY');
   const fresh = await processes.next(Number.MAX_SAFE_INTEGER);

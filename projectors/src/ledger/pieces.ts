@@ -1,4 +1,5 @@
 import type { NumberedExecution } from '@pm/domain/executions/execution-order';
+import type { MarketChange } from '@pm/domain/ledger/ledger';
 import {
   type ExecutionEvent,
   type OrderId,
@@ -7,6 +8,7 @@ import {
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
+import { MarketSums } from './market-sums.ts';
 
 /** The effect of consecutive records on money. */
 export interface MoneyPiece {
@@ -17,6 +19,8 @@ export interface MoneyPiece {
   /** Orders and requests whose reservation the records end. */
   readonly answered: readonly OrderId[];
   readonly moves: readonly MoneyMove[];
+  /** One change for each market, and for money that no market accounts for. */
+  readonly markets: readonly MarketChange[];
   /** The newest ledger generation that begins in them; 0 when none does. */
   readonly generation: number;
 }
@@ -33,6 +37,7 @@ interface Open {
   clockMs: number | null;
   answered: OrderId[];
   moves: MoneyMove[];
+  readonly sums: MarketSums;
   generation: number;
 }
 
@@ -58,13 +63,17 @@ export function moneyPieces(
       open.clockMs = execution?.timeMs ?? open.clockMs;
       open.answered.push(...answered);
       open.moves.push(...moves);
+      open.sums.add(events);
       open.generation = Math.max(open.generation, generation);
       continue;
     }
     const clockMs = execution?.timeMs ?? null;
-    pieces.push({ fromOffset: offset, toOffset: offset + 1, clockMs, answered, moves, generation });
+    const sums = new MarketSums();
+    sums.add(events);
+    const span = { fromOffset: offset, toOffset: offset + 1 };
+    pieces.push({ ...span, clockMs, answered, moves, sums, generation });
   }
-  return pieces;
+  return pieces.map(({ sums, ...piece }) => ({ ...piece, markets: sums.changes() }));
 }
 
 /**

@@ -87,7 +87,15 @@ class World {
       return;
     }
     const partition = Number(place.split(':')[1]);
-    const piece = { ...clock, ...span, partition, answered: [], moves: [], generation };
+    const piece = {
+      ...clock,
+      ...span,
+      partition,
+      answered: [],
+      moves: [],
+      markets: [],
+      generation,
+    };
     this.fold.applyExecutions(piece);
   }
 

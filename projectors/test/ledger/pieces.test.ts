@@ -38,6 +38,7 @@ describe('money pieces', () => {
           { wallet: walletFromBytes(bytesOf(20, 1)), freeMicro: 5, heldMicro: -5 },
           { wallet: walletFromBytes(bytesOf(20, 2)), freeMicro: -7, heldMicro: 7 },
         ],
+        markets: [],
         generation: 0,
       },
     ]);

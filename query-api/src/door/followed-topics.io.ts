@@ -19,6 +19,7 @@ import {
 import { Catalog } from '../markets/catalog.ts';
 import { DeletedNotifications } from '../social/notifications.ts';
 import { Profiles } from '../social/profiles.ts';
+import { SolvencyFacts } from '../status/solvency.ts';
 import { CallerWallets } from './caller-wallets.ts';
 
 /** Views of the compacted topics, folded as their records come. */
@@ -34,6 +35,7 @@ export class FollowedTopics {
   comments: Pick<CommentThreads, 'apply'> = this.threads;
   readonly #commentListeners = new Set<(comment: HeldComment) => void>();
   readonly profiles = new Profiles();
+  readonly solvency = new SolvencyFacts();
 
   /** Calls the function for each comment that is written from now on; returns what ends that. */
   listenToComments(take: (comment: HeldComment) => void): () => void {
@@ -67,7 +69,7 @@ type Fold<T> = Pick<CompactedOptions<T>, 'take' | 'forget' | 'unreadable'>;
 
 /** Resolves once all views have caught up with the log: nothing is served from half a catalog. */
 export async function followTopics(known: FollowedTopics, options: FollowOptions): Promise<void> {
-  const { catalog, keys, readKeys, agents, wallets, deleted, profiles } = known;
+  const { catalog, keys, readKeys, agents, wallets, deleted, profiles, solvency } = known;
   await follow(options, topics.catalog, {
     take: (entry) => catalog.apply(entry),
     forget: (key) => catalog.remove(key),
@@ -93,6 +95,7 @@ export async function followTopics(known: FollowedTopics, options: FollowOptions
     take: (event, { offset }) => known.takeComment(offset, event),
   });
   await follow(options, topics.profiles, { take: (profile) => profiles.apply(profile) });
+  await follow(options, topics.withdrawalFreezes, { take: (freeze) => solvency.take(freeze) });
 }
 
 /** Follows one topic with the options of all. */

@@ -8,6 +8,7 @@ import { wirePartitions } from './partition-states.ts';
 import type { PartitionWatch } from './partition-watch.io.ts';
 import type { ProgressWatch } from './progress.io.ts';
 import { wireProgress } from './progress.ts';
+import type { SolvencyFacts } from './solvency.ts';
 import type { StreamWatch } from './stream-watch.io.ts';
 
 export interface StatusParts {
@@ -16,6 +17,7 @@ export interface StatusParts {
   readonly progress: Pick<ProgressWatch, 'progress'>;
   readonly partitions: Pick<PartitionWatch, 'facts'>;
   readonly streams: Pick<StreamWatch, 'instances'>;
+  readonly solvency: Pick<SolvencyFacts, 'wire'>;
   nowMs(): number;
 }
 
@@ -23,11 +25,13 @@ export interface StatusParts {
  * GET /status. At the root: how far each projection is complete, and the partitions (conventions.md 1.5). Under the
  * mounts: the plain text that clients of the family take for health; with quotes it would not be.
  */
-export function statusRoute({ progress, partitions, streams, nowMs }: StatusParts): DoorRoute {
+export function statusRoute(parts: StatusParts): DoorRoute {
+  const { progress, partitions, streams, solvency, nowMs } = parts;
   const body = () => ({
     ...wireProgress(progress.progress()),
     partitions: wirePartitions(partitions.facts(), nowMs()),
     streams: streams.instances(),
+    solvency: solvency.wire(),
   });
   return {
     method: 'GET',

@@ -47,6 +47,7 @@ describe('how far projections are', () => {
       ],
       partitions: [],
       streams: [],
+      solvency: { sound: true, withdrawals: 'open', frozenWallets: 0 },
     });
     for (const mount of ['/clob', '/gamma', '/data-api'])
       expect((await get(app, `${mount}/status`)).text).toBe('OK');

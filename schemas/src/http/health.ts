@@ -63,6 +63,19 @@ export const StatusAnswer = Type.Object({
     }),
     { description: 'The instances of the stream service.' },
   ),
+  solvency: Type.Object(
+    {
+      sound: Type.Boolean({
+        description: 'False while any money did not add up and no operator has cleared it.',
+      }),
+      withdrawals: Type.Enum(['open', 'frozen'], { description: 'Those of all wallets.' }),
+      frozenWallets: Type.Integer({
+        minimum: 0,
+        description: 'Wallets whose withdrawals are frozen, by the check or by an operator.',
+      }),
+    },
+    { description: 'The check of all money and tokens against each other, after each record.' },
+  ),
 });
 
 /** GET /openapi.json: this description. */

@@ -107,6 +107,7 @@ export const WalletStatusList = Type.Object({ data: Type.Array(WalletStatusAnswe
 export const WithdrawalFreezeAnswer = Type.Object({
   address: text,
   frozen: flag,
+  unsound: flag,
   free: decimal,
   reason: text,
   changedAt: orNull(dateTime),

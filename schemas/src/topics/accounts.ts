@@ -1,4 +1,5 @@
 import type { AvroRecord, Infer } from '../avro/schema.ts';
+import type { WalletAddress } from '../ids.ts';
 import { address20, hash32, keyKind, selfTrade, uuid16, walletStatusKind } from './types.ts';
 
 /** The compacted topic `routing`: where the book of a condition lives. Key: the condition id as text. */
@@ -79,7 +80,8 @@ export const walletStatus = {
 
 /**
  * The compacted topic `withdrawal-freezes`: wallets whose withdrawals wait for an operator. Key: the wallet as text;
- * without a record it is not frozen. Written by the solvency check of the ledger's fold and by operators.
+ * without a record it is not frozen. The record of the zero address is for all wallets together. Written by the
+ * solvency check of the ledger's fold and by operators.
  */
 export const withdrawalFreeze = {
   type: 'record',
@@ -91,8 +93,17 @@ export const withdrawalFreeze = {
     { name: 'freeMicro', type: 'long', doc: 'Free money when it was frozen, micro-USDC.' },
     { name: 'reason', type: 'string', doc: 'Why; never shown to traders.' },
     { name: 'changedAtMs', type: 'long', doc: 'Unix milliseconds.' },
+    {
+      name: 'unsound',
+      type: 'boolean',
+      doc: 'Whether the solvency check found that its money does not add up: then it may only sell and cancel.',
+      default: false,
+    },
   ],
 } as const satisfies AvroRecord;
+
+/** The wallet whose record in `withdrawal-freezes` stands for every wallet. */
+export const everyWallet = `0x${'0'.repeat(40)}` as WalletAddress;
 
 /**
  * The topic `wallet-owners`: to which address an operator has bound a contract wallet. Key: the wallet as text. The

@@ -1,0 +1,120 @@
+import { type MarketChange, suspectsMax } from '@pm/domain/ledger/ledger';
+import {
+  type EventOf,
+  type ExecutionEvent,
+  notionalMicro,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
+
+/** Sums of one market: over a record, or over a piece with the wallets of its records that do not add up. */
+interface Sums {
+  token0Micro: number;
+  token1Micro: number;
+  lockedMicro: number;
+  payout0: number | null;
+  readonly wallets: Set<string>;
+}
+
+/** The row of money that no market accounts for, among those of markets. */
+export const moneyRow = 'money';
+
+/**
+ * What the events of records change of each market, for the solvency check. Tokens follow from the sides of fills and
+ * from the moves of positions; the locked USDC is what buyers pay more than sellers get; money is what the money events
+ * say. The three are stated by the matcher independently of each other, so a defect shows as a difference.
+ */
+export class MarketSums {
+  readonly #piece = new Map<string, Sums>();
+
+  /** Takes the events of the next record. */
+  add(events: readonly ExecutionEvent[]): void {
+    const record = new Map<number, Sums>();
+    let money = 0;
+    const moved: Buffer[] = [];
+    for (const event of events) {
+      if (event.kind === 'Fill') addFill(sumsOf(record, event.market), event);
+      else if (event.kind === 'PositionMoved') addMove(sumsOf(record, event.market), event);
+      else if (event.kind === 'MarketResolved')
+        sumsOf(record, event.market).payout0 = event.payout0;
+      else if (event.kind === 'MoneyMoved') {
+        money += event.freeMicro + event.heldMicro;
+        moved.push(event.wallet);
+      }
+    }
+    for (const [market, sums] of record) {
+      money += sums.lockedMicro;
+      this.#addRecord(String(market), sums);
+    }
+    if (money === 0) return;
+    const wallets = new Set(moved.map(textOf));
+    const made = { token0Micro: money, token1Micro: money, lockedMicro: 0 };
+    this.#addRecord(moneyRow, { ...made, payout0: null, wallets });
+  }
+
+  /** One change for each market, in the order of their first records. */
+  changes(): readonly MarketChange[] {
+    return [...this.#piece].map(([market, { wallets, ...sums }]) => {
+      const suspects = [...wallets].slice(0, suspectsMax).map(walletOfText);
+      return { market, ...sums, suspects };
+    });
+  }
+
+  #addRecord(market: string, record: Sums): void {
+    const sums = sumsOf(this.#piece, market);
+    sums.token0Micro += record.token0Micro;
+    sums.token1Micro += record.token1Micro;
+    sums.lockedMicro += record.lockedMicro;
+    sums.payout0 = record.payout0 ?? sums.payout0;
+    if (isEven(record)) return;
+    for (const wallet of record.wallets) {
+      if (sums.wallets.size < suspectsMax) sums.wallets.add(wallet);
+    }
+  }
+}
+
+/** A record without a redemption changes all three alike; redemptions are judged by the sums. */
+function isEven({ token0Micro, token1Micro, lockedMicro }: Sums): boolean {
+  return token0Micro === lockedMicro && token1Micro === lockedMicro;
+}
+
+function addFill(sums: Sums, fill: EventOf<'Fill'>): void {
+  const { sizeMicro } = fill;
+  const takerSign = fill.takerSide === 'BUY' ? 1 : -1;
+  const makerSign = fill.makerSide === 'BUY' ? 1 : -1;
+  addTokens(sums, fill.takerOutcome, takerSign * sizeMicro);
+  addTokens(sums, fill.makerOutcome, makerSign * sizeMicro);
+  sums.lockedMicro += takerSign * notionalMicro(fill.takerPrice, sizeMicro);
+  sums.lockedMicro += makerSign * notionalMicro(fill.makerPrice, sizeMicro);
+  sums.wallets.add(textOf(fill.taker)).add(textOf(fill.maker));
+}
+
+function addMove(sums: Sums, moved: EventOf<'PositionMoved'>): void {
+  sums.token0Micro += moved.token0Micro;
+  sums.token1Micro += moved.token1Micro;
+  sums.lockedMicro -= moved.paidMicro;
+  sums.wallets.add(textOf(moved.wallet));
+}
+
+function addTokens(sums: Sums, outcome: number, change: number): void {
+  if (outcome === 0) sums.token0Micro += change;
+  else sums.token1Micro += change;
+}
+
+function sumsOf<Key>(all: Map<Key, Sums>, market: Key): Sums {
+  const known = all.get(market);
+  if (known !== undefined) return known;
+  const fresh = { token0Micro: 0, token1Micro: 0, lockedMicro: 0, payout0: null };
+  const sums = { ...fresh, wallets: new Set<string>() };
+  all.set(market, sums);
+  return sums;
+}
+
+/** Bytes as text without a conversion to hex, which most wallets never need. */
+function textOf(wallet: Buffer): string {
+  return wallet.toString('latin1');
+}
+
+function walletOfText(text: string): WalletAddress {
+  return walletFromBytes(Buffer.from(text, 'latin1'));
+}
