@@ -65,8 +65,8 @@ local function numberIn(key, field) return tonumber(redis.call('HGET', key, fiel
 /**
  * Wallets with free money below zero are listed for the solvency check. An open ledger keeps them until they are
  * acknowledged. A closed ledger passes through such balances, so it keeps a list of its own, from which a wallet is
- * removed with a positive balance; those left when it opens count. One that came back from an earlier moment is closed in
- * this respect before it is noticed.
+ * removed with a positive balance; those left when it opens count. One that came back from an earlier moment is closed
+ * in this respect before that is noticed.
  */
 const moveFreeFunction = `
 local function moveFree(insolventKey, walletPrefix, wallet, amount, isReady)

@@ -17,7 +17,7 @@ interface Sums {
 }
 
 /** The row of money that no market accounts for, among those of markets. */
-export const moneyRow = 'money';
+const moneyRow = 'money';
 
 /**
  * What the events of records change of each market, for the solvency check. Tokens follow from the sides of fills and

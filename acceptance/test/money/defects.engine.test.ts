@@ -1,0 +1,108 @@
+import type { Command } from '@pm/schemas';
+import * as scripts from '../../../domain/src/ledger/ledger-lua.ts';
+import { fixedHistories } from './fixed-histories.ts';
+import { failureText, redisOfTests, runHistories, withExchange } from './run-histories.ts';
+import type { Defects } from './simulated-exchange.ts';
+
+// A test of the test: defects are built into the scripts and into the core, and histories must find each of them.
+const redis = redisOfTests();
+
+/** Histories until a defect must have been found. */
+const runsMax = 600;
+
+/** Replaces a part of a script; a text that has moved on must not make the test pass. */
+function without(part: string, instead = ''): Defects {
+  if (!Object.values(scripts).some((lua) => lua.includes(part)))
+    throw new Error(`no script has: ${part}`);
+  return { script: { part, instead } };
+}
+
+const answeredCheck = 'if tonumber(held.answers) >= senderCount(held) then';
+const soundCheck = "if not isSound(KEYS[1]) then return {'not_ready', '0'} end\n\n";
+const readyCheck =
+  "if redis.call('HGET', KEYS[1], 'ready') ~= '1' then return {'not_ready', '0'} end\n";
+
+const noFunds = without("tonumber(money[1] or '0') - tonumber(money[2] or '0') < amount", 'false');
+
+const ofScripts: readonly (readonly [string, Defects])[] = [
+  [
+    'an id answers "already" for anything',
+    without("if held.purpose ~= ARGV[4] or not isAmount then return {'conflict', generation} end"),
+  ],
+  [
+    'a reservation is given back while another process sends under it',
+    without(
+      'releaseIfAnswered(KEYS[1], KEYS[2], ARGV[3], held)\nreturn 1',
+      'release(KEYS[1], KEYS[2], ARGV[3], held)\nreturn 1',
+    ),
+  ],
+  ['the first of several answers ends a reservation', without(answeredCheck, 'if true then')],
+  ['money is reserved that is not there', noFunds],
+  [
+    'a transfer counts as often as it comes',
+    without("redis.call('HEXISTS', KEYS[2], id) == 0", 'true'),
+  ],
+  [
+    'reservations are released while their orders are on the way',
+    without(
+      'releaseOrphans(pending, waiting, walletPrefix, ARGV[8]',
+      "releaseOrphans(pending, waiting, walletPrefix, '+inf'",
+    ),
+  ],
+  ['a Redis from an earlier moment takes reservations', without(soundCheck, readyCheck)],
+];
+
+const ofCore: readonly (readonly [string, Defects])[] = [
+  ['a split needs no reservation', spoiled('SplitPosition', { holdMicro: 1e15 })],
+  ['an order needs no reservation', spoiled('PlaceOrder', { holdMicro: 1e14 })],
+  [
+    'an old reservation counts after the loss of the ledger',
+    spoiled('PlaceOrder', { generation: 1e6 }),
+  ],
+  ['an order is booked however late it is', spoiled('PlaceOrder', { acceptedAtMs: null })],
+];
+
+/** A core that does not look at a field of a command: it always has what the check wants. */
+function spoiled(kind: Command['kind'], fields: Readonly<Record<string, number | null>>): Defects {
+  return {
+    command: (command, timeMs) => {
+      if (command.kind !== kind) return command;
+      const changes = Object.entries(fields).map(([name, value]) => [name, value ?? timeMs]);
+      return { ...command, ...Object.fromEntries(changes) } as Command;
+    },
+  };
+}
+
+async function isFoundByFixed(defects: Defects): Promise<boolean> {
+  for (const { ingresses, run } of fixedHistories) {
+    const found = withExchange(redis(), { ingresses, defects }, run).then(
+      () => false,
+      () => true,
+    );
+    if (await found) return true;
+  }
+  return false;
+}
+
+test.each([...ofScripts, ...ofCore])(
+  'histories find that %s',
+  async (_name, defects) => {
+    if (await isFoundByFixed(defects)) return;
+    const random = { seed: 7, runs: runsMax, defects, isShrunk: false };
+    const { outcome } = await runHistories(redis(), random);
+    expect(outcome.failed).toBe(true);
+  },
+  10 * 60_000,
+);
+
+test(
+  'a failing history shrinks to the few steps that it needs, and names its seed',
+  async () => {
+    const { outcome } = await runHistories(redis(), { seed: 7, defects: noFunds });
+    expect(outcome.failed).toBe(true);
+    const [steps = []] = outcome.counterexample ?? [];
+    expect(steps.length).toBeLessThan(15);
+    expect(failureText(outcome)).toContain('seed 7, path');
+  },
+  10 * 60_000,
+);

@@ -1,0 +1,176 @@
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
+import type { SignOffKey } from '@pm/domain/signoff/keys';
+import type { Clock } from '@pm/kit/clock';
+import { Fault } from '@pm/kit/fault';
+import type { Execution, Transfer } from '@pm/schemas';
+import { DelayedResults } from '../../../ingress/src/log/delayed-results.io.ts';
+import { EnvelopeSender, isCertainlyUnsent } from '../../../ingress/src/log/envelope-sender.io.ts';
+import { PartitionLiveness } from '../../../ingress/src/log/partition-liveness.ts';
+import { RecentResults } from '../../../ingress/src/log/recent-results-cache.ts';
+import { type CommandResult, ResultWaiters } from '../../../ingress/src/log/result-waiters.ts';
+import { ResultReader } from '../../../ingress/src/log/results.io.ts';
+import { TransferWriter } from '../../../ingress/src/log/transfer-writer.io.ts';
+import type { Keccak } from '../../../ingress/src/orders/eip712.ts';
+import type { Reservations } from '../../../ingress/src/orders/reservation.io.ts';
+import { OrderSubmitter } from '../../../ingress/src/orders/submit.io.ts';
+import type { ParkedCalls } from './parked-calls.ts';
+import { type SimulatedLog, topicNames } from './simulated-log.ts';
+
+/** What the processes of a history share. */
+export interface SharedByIngress {
+  readonly log: SimulatedLog;
+  readonly calls: ParkedCalls;
+  readonly ledger: Ledger;
+  readonly keccak: Keccak;
+  nowMs(): number;
+}
+
+/** How long a command is waited for, milliseconds. */
+const resultWaitMs = 1_000;
+
+/** A pause of this process takes so long: it is a busy machine. */
+const pauseMs = 1_500;
+
+/**
+ * A process of ingress: the real use cases of orders, positions and withdrawals, the real envelopes and the real reader
+ * of results, between parked calls. HTTP, signatures and the encoding of records are left out.
+ */
+export class IngressProcess {
+  readonly clock: Clock;
+  readonly ledger: Reservations;
+  readonly transfers: TransferWriter;
+  readonly commands: { run(partition: number, command: SentCommand): Promise<CommandResult> };
+  readonly partitions = { isReady: () => true };
+  readonly submitter: OrderSubmitter;
+  readonly #shared: SharedByIngress;
+  readonly #waiters = new ResultWaiters();
+  readonly #envelopes: EnvelopeSender;
+  readonly #results: ResultReader;
+  readonly #readTo: number[];
+  #expiring: { readonly atMs: number; expire(): void }[] = [];
+  #pausedMs = 0;
+
+  /** `number` is new with every start of a process; `skewMs` is how far its wall clock is off. */
+  constructor(shared: SharedByIngress, number: number, skewMs: number) {
+    this.#shared = shared;
+    const { log, calls, keccak } = shared;
+    this.clock = {
+      nowMs: () => shared.nowMs() + skewMs,
+      monotonicMs: () => shared.nowMs() + this.#pausedMs,
+    };
+    this.ledger = this.#parkedLedger();
+    const keyId = Buffer.alloc(8);
+    keyId.writeUInt32BE(number);
+    this.#envelopes = new EnvelopeSender({
+      producer: log.producer(this, 'send', calls),
+      topic: topicNames.orders,
+      partitions: log.partitions.length,
+      firstSequence: 1,
+      seal: (envelope) => log.encode({ ...envelope, keyId, signature: noSignature }),
+    });
+    this.commands = { run: (partition, command) => this.#run(partition, command) };
+    this.transfers = new TransferWriter({
+      producer: log.producer(this, 'transfer', calls),
+      topic: topicNames.transfers,
+      codec: { encode: (transfer: Transfer) => log.encode(transfer) },
+    });
+    const recentResults = new RecentResults(() => this.clock.nowMs());
+    const delayedResults = new DelayedResults();
+    const liveness = new PartitionLiveness(log.partitions.length, this.clock.monotonicMs);
+    this.#results = new ResultReader({
+      codec: log.reader<Execution>(),
+      waiters: new Map([[keyId.toString('hex'), this.#waiters]]),
+      partitions: liveness,
+      recentResults,
+      delayedResults,
+      extremePrices: { note() {} },
+    });
+    this.#readTo = log.partitions.map(({ output }) => output.length);
+    this.submitter = new OrderSubmitter({
+      clock: this.clock,
+      recentResults,
+      delayedResults,
+      partitions: this.partitions,
+      ledger: this.ledger,
+      commands: this.commands,
+      hashes: { keccak },
+      metrics: { stage() {} },
+    });
+  }
+
+  /** A wait of this process: it ends when the history says so. */
+  pause = (): Promise<void> => {
+    const { calls } = this.#shared;
+    const after = async () => {
+      this.#pausedMs += pauseMs;
+    };
+    return calls.park({ label: 'pause', process: this }, after);
+  };
+
+  /** Reads what is new on `executions`, and gives up on commands that have waited too long. */
+  async read(): Promise<void> {
+    const { log } = this.#shared;
+    for (const [partition, { output }] of log.partitions.entries()) {
+      const from = this.#readTo[partition] ?? 0;
+      const records = output.slice(from).map((execution, index) => ({
+        offset: from + index,
+        key: null,
+        value: log.encode(execution),
+        timestampMs: 0,
+      }));
+      this.#readTo[partition] = output.length;
+      const { executions: topic } = topicNames;
+      await this.#results.onBatch({ topic, partition, records, highWatermark: output.length });
+    }
+    const nowMs = this.#shared.nowMs();
+    for (const { atMs, expire } of this.#expiring) if (atMs <= nowMs) expire();
+    this.#expiring = this.#expiring.filter(({ atMs }) => atMs > nowMs);
+  }
+
+  /** As `CommandSender`, with the time of the history. */
+  #run(partition: number, command: SentCommand): Promise<CommandResult> {
+    const ticket = this.#envelopes.add(partition, command);
+    if (ticket === null) return Promise.resolve({ kind: 'unsent', code: 'overloaded' });
+    const { sequence, command: index } = ticket;
+    return new Promise((resolve) => {
+      const conclude = (result: CommandResult) => {
+        this.#waiters.remove(sequence, index);
+        resolve(result);
+      };
+      this.#waiters.add(sequence, index, conclude);
+      const expire = () => conclude({ kind: 'pending' });
+      this.#expiring.push({ atMs: this.#shared.nowMs() + resultWaitMs, expire });
+      ticket.sent.catch((error: unknown) => {
+        if (isCertainlyUnsent(error)) conclude({ kind: 'unsent', code: 'internal_error' });
+      });
+    });
+  }
+
+  #parkedLedger(): Reservations {
+    const { calls, ledger, log } = this.#shared;
+    const parked = <T>(label: string, run: () => Promise<T>): Promise<T> => {
+      // A call that has timed out for its caller may still be carried out.
+      const later = () => void log.late.push(run);
+      const call = { label, process: this, afterDeath: later };
+      return calls.park(call, run, () => new Fault('redis_unavailable', 'retry'));
+    };
+    return {
+      reserve: (one) => parked('reserve', () => ledger.reserve(one)),
+      reserveWithdrawal: (one) => parked('reserveWithdrawal', () => ledger.reserveWithdrawal(one)),
+      cancelReservation: (send) => parked('takeBack', () => ledger.cancelReservation(send)),
+      appliedTransfer: (id) => parked('appliedTransfer', () => ledger.appliedTransfer(id)),
+      balance: (wallet) => ledger.balance(wallet),
+    };
+  }
+}
+
+type SentCommand = Parameters<EnvelopeSender['add']>[1];
+
+const noSignature = Buffer.alloc(64);
+
+/** Only its id is used: records are not signed here. */
+export const unusedKey: SignOffKey = {
+  keyId: Buffer.alloc(8, 5),
+  publicKey: Buffer.alloc(32, 5),
+  sign: () => Buffer.alloc(0),
+} as unknown as SignOffKey;

@@ -1,0 +1,277 @@
+import {
+  apiKeyFromBytes,
+  holdMicro,
+  notionalMicro,
+  type PlacementResult,
+  type RefusalCode,
+  type Side,
+  type TimeInForce,
+} from '@pm/schemas';
+import {
+  identityOf,
+  refusedAction,
+  requestIdOf,
+} from '../../../ingress/src/accounts/account-request.io.ts';
+import { carryOutPosition } from '../../../ingress/src/accounts/positions.io.ts';
+import { withdraw } from '../../../ingress/src/accounts/withdrawals.io.ts';
+import { type HttpResponse, idempotent } from '../../../ingress/src/door/idempotency.io.ts';
+import { StageTimes } from '../../../ingress/src/door/stage-times.io.ts';
+import type { Caller, CheckedOrder } from '../../../ingress/src/orders/check.ts';
+import type { OrderPipeline } from '../../../ingress/src/orders/pipeline.io.ts';
+import { batchResponse } from '../../../ingress/src/orders/placement-response.io.ts';
+import { Placements } from '../../../ingress/src/orders/placements.io.ts';
+import type { IngressProcess } from './ingress-process.ts';
+import { BrokenMoney } from './plain-ledger.ts';
+import { named, type SimulatedExchange, walletOf } from './simulated-exchange.ts';
+
+/** An order as its wallet signed it; the time in force is not signed. */
+export interface SignedContent {
+  readonly number: number;
+  readonly wallet: number;
+  readonly market: number;
+  readonly outcome: 0 | 1;
+  readonly side: Side;
+  readonly timeInForce: TimeInForce;
+  readonly price: number;
+  readonly lots: number;
+  readonly signedAtMs: number;
+}
+
+/** A split, merge, redemption or withdrawal as a client asks for it. */
+export interface AskedAction {
+  readonly action: 'split' | 'merge' | 'redeem' | 'withdrawal';
+  readonly wallet: number;
+  readonly market: number;
+  readonly amountMicro: number;
+  /** The client's name for the request. */
+  readonly id: string;
+}
+
+/** What a client knows: `unknown` while there is no answer, and after one that says so. */
+type Knowledge = { readonly kind: 'done' | 'refused' | 'unknown'; readonly amount?: string };
+
+const unknown: Knowledge = { kind: 'unknown' };
+
+/** Requests of clients, and what they were told; at the end of a history it must be true. */
+export class Requests {
+  readonly orders: SignedContent[] = [];
+  readonly actions: AskedAction[] = [];
+  count = 0;
+  readonly #exchange: SimulatedExchange;
+  /** Id on the log as hex text -> what was said to each request that was for it. */
+  readonly #told = new Map<string, Knowledge[]>();
+  /** Errors of processes that must not happen. */
+  readonly #errors: unknown[] = [];
+
+  constructor(exchange: SimulatedExchange) {
+    this.#exchange = exchange;
+  }
+
+  /**
+   * Places orders in one request. `stale` asks for them with another fee and another time in force, as a process whose
+   * catalog is behind and a client that changes its mind would.
+   */
+  place(
+    ingress: number,
+    orders: readonly SignedContent[],
+    how: { readonly key: number; readonly stale: boolean; readonly retryKey?: string },
+  ): void {
+    this.count += orders.length;
+    const process = this.#exchange.ingress(ingress);
+    const caller = this.#caller(process, orders[0]?.wallet ?? 0, how.key);
+    const pipeline = { check: async () => items } as unknown as OrderPipeline;
+    const items = orders.map((order) => this.#checked(order, how.stale));
+    const metrics = { placed() {}, refused() {} };
+    const placements = new Placements({ pipeline, submitter: process.submitter, metrics });
+    const placement = { caller, ageLimitMs: 0, times: new StageTimes(process.clock) };
+    const slots = orders.map(({ number }) => this.#open(named(32, 6, number)));
+    const tell = (results: readonly PlacementResult[]) => {
+      for (const [index, slot] of slots.entries()) this.#tellOrder(slot, results[index]);
+    };
+    const { retryKey } = how;
+    if (retryKey === undefined) {
+      this.#run(async () => {
+        const placed = await placements.place(orders, placement);
+        if (!('code' in placed)) tell(placed);
+      });
+      return;
+    }
+    const meaning = orders.map(({ number }) => number).join();
+    const identity = { caller: caller.apiKey, route: '/orders', key: retryKey, meaning };
+    this.#run(() =>
+      this.#idempotent(identity, async (attempt): Promise<HttpResponse> => {
+        const placed = await placements.place(orders, placement, attempt);
+        if (!('code' in placed)) {
+          tell(placed);
+          return batchResponse(placed);
+        }
+        const kind = placed.isOpen === true ? 'open' : 'nothing';
+        return { kind, status: 503, body: { code: placed.code } };
+      }),
+    );
+  }
+
+  /** Asks for an action; its id, market and amount are what its client says this time. */
+  act(ingress: number, asked: AskedAction, key: number): void {
+    this.count += 1;
+    const exchange = this.#exchange;
+    const process = exchange.ingress(ingress);
+    const { action, amountMicro } = asked;
+    const token = exchange.token(asked.market, 0);
+    const wallet = walletOf(asked.wallet);
+    const account = { wallet, id: asked.id };
+    const condition = action === 'withdrawal' ? '' : token.conditionId;
+    const meant = { action, condition, amountMicro };
+    const requestId = requestIdOf(account, meant, exchange.keccak);
+    const slot = this.#open(Buffer.from(requestId.slice(2), 'hex'));
+    const caller = this.#caller(process, asked.wallet, key);
+    const { clock, ledger, commands, partitions, transfers, pause } = process;
+    this.#run(() =>
+      this.#idempotent(identityOf(account, meant), async (attempt): Promise<HttpResponse> => {
+        if (action === 'withdrawal') {
+          const freezes = { isFrozen: () => exchange.frozen.has(wallet) };
+          const services = { ledger, transfers, freezes, clock, pause };
+          const paid = await withdraw({ transferId: requestId, wallet, amountMicro }, services);
+          if (typeof paid !== 'string') {
+            slot({ kind: 'done', amount: String(paid.paidMicro) });
+            return { kind: 'final', status: 200, body: paid };
+          }
+          this.#tellCode(slot, paid);
+          return refusedAction(paid, { request_id: requestId });
+        }
+        const bytes = Buffer.from(requestId.slice(2), 'hex');
+        const position = { action, requestId: bytes, wallet, token, sizeMicro: amountMicro };
+        const work = { asked: position, requestId, caller, attempt };
+        const response = await carryOutPosition(work, { partitions, ledger, commands });
+        if (response.status === 200) slot({ kind: 'done' });
+        else this.#tellCode(slot, (response.body as { code: RefusalCode }).code);
+        return response;
+      }),
+    );
+  }
+
+  cancel(ingress: number, { number, wallet, market }: SignedContent): void {
+    this.count += 1;
+    const { partition } = this.#exchange.market(market);
+    const signer = named(20, 1, wallet);
+    const command = { kind: 'CancelOrder', orderId: named(32, 6, number), signer } as const;
+    this.#run(() => this.#exchange.ingress(ingress).commands.run(partition, command));
+  }
+
+  cancelAll(ingress: number, wallet: number, market: number): void {
+    this.count += 1;
+    const process = this.#exchange.ingress(ingress);
+    const { partition } = this.#exchange.market(market);
+    const all = { apiKey: null, market: -1, outcome: -1, session: false } as const;
+    const acceptedAtMs = process.clock.nowMs();
+    const signer = named(20, 1, wallet);
+    const command = { kind: 'CancelOrders', ...all, signer, acceptedAtMs } as const;
+    this.#run(() => process.commands.run(partition, command));
+  }
+
+  /** Everything that clients were told is what the log says. Throws `BrokenMoney`. */
+  judge(): void {
+    const [error] = this.#errors;
+    if (error !== undefined) throw error;
+    const { carriedOut } = this.#exchange.judge;
+    for (const [id, told] of this.#told) {
+      const isOnLog = carriedOut.has(id);
+      const isDone = told.some(({ kind }) => kind === 'done');
+      if (isDone && !isOnLog) throw new BrokenMoney(`${id} was confirmed and is not on the log`);
+      const isRefused = told.every(({ kind }) => kind === 'refused');
+      if (isRefused && isOnLog) throw new BrokenMoney(`${id} was refused and carried out`);
+      const amounts = new Set(told.flatMap(({ amount }) => amount ?? []));
+      if (amounts.size > 1) throw new BrokenMoney(`${id} was paid as ${[...amounts].join()}`);
+    }
+  }
+
+  #run(work: () => Promise<unknown>): void {
+    work().catch((error: unknown) => this.#errors.push(error));
+  }
+
+  #idempotent(
+    identity: Parameters<typeof idempotent>[0],
+    run: Parameters<typeof idempotent>[2],
+  ): Promise<unknown> {
+    return idempotent(identity, { keys: this.#exchange.retries, reply }, run);
+  }
+
+  /** A request for an id: unknown until it is told something. */
+  #open(id: Buffer): (knowledge: Knowledge) => void {
+    const name = id.toString('hex');
+    const told = this.#told.get(name) ?? [];
+    this.#told.set(name, told);
+    const slot = told.push(unknown) - 1;
+    return (knowledge) => {
+      told[slot] = knowledge;
+    };
+  }
+
+  #tellOrder(slot: (knowledge: Knowledge) => void, result: PlacementResult | undefined): void {
+    if (result === undefined) return;
+    if (result.success) slot(result.status === 'delayed' ? unknown : { kind: 'done' });
+    else this.#tellCode(slot, result.code as RefusalCode);
+  }
+
+  #tellCode(slot: (knowledge: Knowledge) => void, code: RefusalCode): void {
+    slot(openCodes.has(code) ? unknown : { kind: 'refused' });
+  }
+
+  #caller(process: IngressProcess, wallet: number, key: number): Caller {
+    const nowMs = process.clock.nowMs();
+    return {
+      apiKey: apiKeyFromBytes(named(16, 2, wallet * 2 + key)),
+      address: walletOf(wallet),
+      nowMs,
+      arrivedAtMs: nowMs,
+      selfTrade: selfTrades[(wallet + key) % selfTrades.length] ?? 'ALLOW',
+      signsExactBody: true,
+      signsIdempotencyKey: true,
+      statusOf: () => 'NORMAL',
+    };
+  }
+
+  #checked(order: SignedContent, isStale: boolean): CheckedOrder {
+    const token = this.#exchange.token(order.market, order.outcome);
+    const { side, price, wallet, number, signedAtMs } = order;
+    const timeInForce = isStale && order.timeInForce === 'GTC' ? 'FAK' : order.timeInForce;
+    const sizeMicro = order.lots * 10_000;
+    const isMarketBuy = side === 'BUY' && (timeInForce === 'FAK' || timeInForce === 'FOK');
+    const budgetMicro = isMarketBuy ? notionalMicro(price, sizeMicro) : 0;
+    const amounts = { price, sizeMicro, budgetMicro };
+    const feeRateBps = token.market.feeRateBps * (isStale ? 2 : 1);
+    const maker = named(20, 1, wallet);
+    const struct = { side, maker, builder: Buffer.alloc(32), signatureType: 0 };
+    const form = { struct, maker: walletOf(wallet), timeInForce, postOnly: false, signedAtMs };
+    return {
+      kind: 'checked',
+      form: form as unknown as CheckedOrder['form'],
+      token,
+      hash: named(32, 6, number),
+      amounts,
+      holdMicro: holdMicro({ side, ...amounts, feeRateBps }),
+      expiresAtMs: timeInForce === 'GTD' ? signedAtMs + 20_000 : 0,
+      doubt: null,
+      forbidden: null,
+    };
+  }
+}
+
+const selfTrades = ['ALLOW', 'CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH'] as const;
+
+/** Refusals that leave open whether the request was carried out; a self-trade ends an order that was placed. */
+const openCodes: ReadonlySet<RefusalCode> = new Set([
+  'action_unconfirmed',
+  'internal_error',
+  'self_trade',
+  'idempotency_in_progress',
+]);
+
+/** Takes a response and forgets it. */
+const reply = {
+  request: { routeOptions: { config: { family: 'clob' } } },
+  code: () => reply,
+  header: () => reply,
+  headers: () => reply,
+  send: () => reply,
+} as unknown as Parameters<typeof idempotent>[1]['reply'];
