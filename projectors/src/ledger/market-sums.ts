@@ -7,13 +7,17 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 
-/** Sums of one market: over a record, or over a piece with the wallets of its records that do not add up. */
+/** Sums of one market over a record. */
 interface Sums {
   token0Micro: number;
   token1Micro: number;
   lockedMicro: number;
   payout0: number | null;
-  readonly wallets: Set<string>;
+}
+
+/** Sums of one market over a piece, with the wallets of its records that do not add up. */
+interface PieceSums extends Sums {
+  readonly wallets: Set<WalletAddress>;
 }
 
 /** The row of money that no market accounts for, among those of markets. */
@@ -25,51 +29,54 @@ const moneyRow = 'money';
  * say. The three are stated by the matcher independently of each other, so a defect shows as a difference.
  */
 export class MarketSums {
-  readonly #piece = new Map<string, Sums>();
+  readonly #piece = new Map<string, PieceSums>();
 
   /** Takes the events of the next record. */
   add(events: readonly ExecutionEvent[]): void {
     const record = new Map<number, Sums>();
     let money = 0;
-    const moved: Buffer[] = [];
     for (const event of events) {
       if (event.kind === 'Fill') addFill(sumsOf(record, event.market), event);
       else if (event.kind === 'PositionMoved') addMove(sumsOf(record, event.market), event);
       else if (event.kind === 'MarketResolved')
         sumsOf(record, event.market).payout0 = event.payout0;
-      else if (event.kind === 'MoneyMoved') {
-        money += event.freeMicro + event.heldMicro;
-        moved.push(event.wallet);
-      }
+      else if (event.kind === 'MoneyMoved') money += event.freeMicro + event.heldMicro;
     }
     for (const [market, sums] of record) {
       money += sums.lockedMicro;
-      this.#addRecord(String(market), sums);
+      this.#addRecord(String(market), sums, () => tradersOf(events, market));
     }
     if (money === 0) return;
-    const wallets = new Set(moved.map(textOf));
-    const made = { token0Micro: money, token1Micro: money, lockedMicro: 0 };
-    this.#addRecord(moneyRow, { ...made, payout0: null, wallets });
+    const made = { token0Micro: money, token1Micro: money, lockedMicro: 0, payout0: null };
+    this.#addRecord(moneyRow, made, () => moneyWalletsOf(events));
   }
 
   /** One change for each market, in the order of their first records. */
   changes(): readonly MarketChange[] {
     return [...this.#piece].map(([market, { wallets, ...sums }]) => {
-      const suspects = [...wallets].slice(0, suspectsMax).map(walletOfText);
-      return { market, ...sums, suspects };
+      return { market, ...sums, suspects: [...wallets] };
     });
   }
 
-  #addRecord(market: string, record: Sums): void {
-    const sums = sumsOf(this.#piece, market);
+  /** The wallets are needed only of a record that does not add up. */
+  #addRecord(market: string, record: Sums, wallets: () => readonly Buffer[]): void {
+    const sums = this.#sumsOf(market);
     sums.token0Micro += record.token0Micro;
     sums.token1Micro += record.token1Micro;
     sums.lockedMicro += record.lockedMicro;
     sums.payout0 = record.payout0 ?? sums.payout0;
     if (isEven(record)) return;
-    for (const wallet of record.wallets) {
-      if (sums.wallets.size < suspectsMax) sums.wallets.add(wallet);
+    for (const wallet of wallets()) {
+      if (sums.wallets.size < suspectsMax) sums.wallets.add(walletFromBytes(wallet));
     }
+  }
+
+  #sumsOf(market: string): PieceSums {
+    const known = this.#piece.get(market);
+    if (known !== undefined) return known;
+    const sums = { ...noSums, wallets: new Set<WalletAddress>() };
+    this.#piece.set(market, sums);
+    return sums;
   }
 }
 
@@ -86,14 +93,12 @@ function addFill(sums: Sums, fill: EventOf<'Fill'>): void {
   addTokens(sums, fill.makerOutcome, makerSign * sizeMicro);
   sums.lockedMicro += takerSign * notionalMicro(fill.takerPrice, sizeMicro);
   sums.lockedMicro += makerSign * notionalMicro(fill.makerPrice, sizeMicro);
-  sums.wallets.add(textOf(fill.taker)).add(textOf(fill.maker));
 }
 
 function addMove(sums: Sums, moved: EventOf<'PositionMoved'>): void {
   sums.token0Micro += moved.token0Micro;
   sums.token1Micro += moved.token1Micro;
   sums.lockedMicro -= moved.paidMicro;
-  sums.wallets.add(textOf(moved.wallet));
 }
 
 function addTokens(sums: Sums, outcome: number, change: number): void {
@@ -101,20 +106,23 @@ function addTokens(sums: Sums, outcome: number, change: number): void {
   else sums.token1Micro += change;
 }
 
-function sumsOf<Key>(all: Map<Key, Sums>, market: Key): Sums {
-  const known = all.get(market);
+const noSums: Sums = { token0Micro: 0, token1Micro: 0, lockedMicro: 0, payout0: null };
+
+function sumsOf(record: Map<number, Sums>, market: number): Sums {
+  const known = record.get(market);
   if (known !== undefined) return known;
-  const fresh = { token0Micro: 0, token1Micro: 0, lockedMicro: 0, payout0: null };
-  const sums = { ...fresh, wallets: new Set<string>() };
-  all.set(market, sums);
+  const sums = { ...noSums };
+  record.set(market, sums);
   return sums;
 }
 
-/** Bytes as text without a conversion to hex, which most wallets never need. */
-function textOf(wallet: Buffer): string {
-  return wallet.toString('latin1');
+function tradersOf(events: readonly ExecutionEvent[], market: number): readonly Buffer[] {
+  return events.flatMap((event) => {
+    if (event.kind === 'Fill' && event.market === market) return [event.taker, event.maker];
+    return event.kind === 'PositionMoved' && event.market === market ? [event.wallet] : [];
+  });
 }
 
-function walletOfText(text: string): WalletAddress {
-  return walletFromBytes(Buffer.from(text, 'latin1'));
+function moneyWalletsOf(events: readonly ExecutionEvent[]): readonly Buffer[] {
+  return events.flatMap((event) => (event.kind === 'MoneyMoved' ? [event.wallet] : []));
 }
