@@ -166,9 +166,9 @@ export class KafkajsAdmin implements LogAdmin {
     const readers: TopicReaders[] = [];
     for (const { groupId } of listed) {
       const commits = await this.commits(groupId, topic);
+      if (commits.size === 0) continue;
       const { groups } = await this.#admin.describeGroups([groupId]);
-      const members = groups[0]?.members.length ?? 0;
-      if (commits.size > 0) readers.push({ groupId, members, commits });
+      readers.push({ groupId, members: groups[0]?.members.length ?? 0, commits });
     }
     return readers;
   }

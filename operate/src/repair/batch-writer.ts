@@ -26,8 +26,8 @@ export class BatchWriter {
     return this.#next;
   }
 
-  async push(value: Buffer, key: Buffer | null = null): Promise<void> {
-    this.#batch.push({ ...this.#place, key, value });
+  async push(value: Buffer): Promise<void> {
+    this.#batch.push({ ...this.#place, key: null, value });
     this.#bytes += value.length;
     if (this.#batch.length >= recordsMax || this.#bytes >= bytesMax) await this.flush();
   }

@@ -1,7 +1,7 @@
 import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
-import { type PartitionBounds, readRange } from '@pm/kit/kafka';
+import { type LogAdmin, type PartitionBounds, readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, type RecordCodec, readValue, topicName } from '@pm/kit/registry';
 import { PartitionReplay } from '@pm/matcher/replay';
@@ -31,11 +31,13 @@ interface Codecs {
 export class OutputLog {
   readonly names: { readonly orders: string; readonly executions: string };
   readonly #place: LogPlace;
+  readonly #admin: Pick<LogAdmin, 'bounds'>;
   readonly #codecs: Codecs;
 
-  private constructor(place: LogPlace, codecs: Codecs) {
+  private constructor(place: LogPlace, admin: Pick<LogAdmin, 'bounds'>, codecs: Codecs) {
     const { topicPrefix } = place;
     this.#place = place;
+    this.#admin = admin;
     this.#codecs = codecs;
     this.names = {
       orders: topicName(topics.orders, topicPrefix),
@@ -43,10 +45,10 @@ export class OutputLog {
     };
   }
 
-  static async open(place: LogPlace): Promise<OutputLog> {
+  static async open(place: LogPlace, admin: Pick<LogAdmin, 'bounds'>): Promise<OutputLog> {
     const { registryUrl: url, topicPrefix } = place;
     const registry = openRegistry({ url, topicPrefix, log: silentLog });
-    return new OutputLog(place, {
+    return new OutputLog(place, admin, {
       orders: await registry.codecFor(topics.orders),
       executions: await registry.codecFor(topics.executions),
     });
@@ -133,8 +135,7 @@ export class OutputLog {
 
   /** Outputs are computed from the first order on, so nothing may be missing at the beginning. */
   async #wholeBounds(topic: string, partition: number): Promise<PartitionBounds> {
-    const admin = await this.#place.client.admin();
-    const bounds = (await admin.bounds(topic).finally(() => admin.close())).get(partition);
+    const bounds = (await this.#admin.bounds(topic)).get(partition);
     if (bounds?.low === 0) return bounds;
     throw new StackError(
       'BAD_DESCRIPTION',

@@ -27,13 +27,12 @@ interface RepairResult {
  * Rejects with a `StackError`, before anything is changed, while services run and where outputs differ.
  */
 export async function runRepair(place: LogPlace, options: RepairOptions): Promise<RepairResult> {
-  const repair = new Repair(
-    place,
-    options,
-    await OutputLog.open(place),
-    await place.client.admin(),
-  );
-  return await repair.run();
+  const admin = await place.client.admin();
+  try {
+    return await new Repair(place, options, await OutputLog.open(place, admin), admin).run();
+  } finally {
+    await admin.close();
+  }
 }
 
 /** Looks at the restored commits, so many in a row without a missing one. */

@@ -30,7 +30,7 @@ export type OutputSink = (value: Buffer) => Promise<void>;
 /**
  * Goes through the stored outputs of a partition in order and computes each again. Passes every stored record on
  * unchanged, copies among them, and between them the outputs that are missing. So every record before the first gap
- * keeps its offset, and those behind it get the one that they would have without the loss.
+ * keeps its offset, and those after it get the one that they would have without the loss.
  *
  * Throws a `StackError` when a stored output is not what its input gives: then these are not the outputs of these
  * orders by today's rules, and nothing can be repaired.
