@@ -5,9 +5,9 @@ import type { LogAdmin } from '@pm/kit/kafka';
 const minInSyncWanted = 2;
 
 /**
- * Rejects with `replication_low` (stop) when a topic has fewer copies than told, acknowledges a record before a second
- * copy has it, or may elect a leader that lacks acknowledged records: then a lost broker loses orders that clients know
- * as accepted. `PM_REPLICATION_MIN` says otherwise where there is one broker.
+ * Rejects with `replication_low` (stop) when a topic has fewer copies than configured, acknowledges a record before a
+ * second copy has it, or may elect a leader that lacks acknowledged records: then a lost broker loses orders that
+ * clients know as accepted. `PM_REPLICATION_MIN` says otherwise where there is one broker.
  */
 export async function requireDurable(
   admin: Pick<LogAdmin, 'durability'>,

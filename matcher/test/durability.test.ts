@@ -10,8 +10,8 @@ function check(found: Partial<typeof durable>, replicationMin: number): Promise<
 test.each([
   ['three copies, two in sync', {}, 3],
   ['five copies, two in sync', { copies: 5 }, 3],
-  ['one copy where that is told', { copies: 1, minInSync: 1 }, 1],
-  ['two copies where that is told', { copies: 2, minInSync: 1 }, 2],
+  ['one copy where that is configured', { copies: 1, minInSync: 1 }, 1],
+  ['two copies where that is configured', { copies: 2, minInSync: 1 }, 2],
 ])('starts with %s', async (_, found, replicationMin) => {
   await expect(check(found, replicationMin)).resolves.toBeUndefined();
 });

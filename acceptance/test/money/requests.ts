@@ -52,14 +52,14 @@ type Knowledge = { readonly kind: 'done' | 'refused' | 'unknown'; readonly amoun
 
 const unknown: Knowledge = { kind: 'unknown' };
 
-/** Requests of clients, and what they were told; at the end of a history it must be true. */
+/** Requests of clients, and their answers; at the end of a history it must be true. */
 export class Requests {
   readonly orders: SignedContent[] = [];
   readonly actions: AskedAction[] = [];
   count = 0;
   readonly #exchange: SimulatedExchange;
   /** Id on the log as hex text -> what was said to each request that was for it. */
-  readonly #told = new Map<string, Knowledge[]>();
+  readonly #answers = new Map<string, Knowledge[]>();
   /** Errors of processes that must not happen. */
   readonly #errors: unknown[] = [];
 
@@ -85,14 +85,14 @@ export class Requests {
     const placements = new Placements({ pipeline, submitter: process.submitter, metrics });
     const placement = { caller, ageLimitMs: 0, times: new StageTimes(process.clock) };
     const slots = orders.map(({ number }) => this.#open(named(32, 6, number)));
-    const tell = (results: readonly PlacementResult[]) => {
-      for (const [index, slot] of slots.entries()) this.#tellOrder(slot, results[index]);
+    const answer = (results: readonly PlacementResult[]) => {
+      for (const [index, slot] of slots.entries()) this.#answerOrder(slot, results[index]);
     };
     const { retryKey } = how;
     if (retryKey === undefined) {
       this.#run(async () => {
         const placed = await placements.place(orders, placement);
-        if (!('code' in placed)) tell(placed);
+        if (!('code' in placed)) answer(placed);
       });
       return;
     }
@@ -102,7 +102,7 @@ export class Requests {
       this.#idempotent(identity, async (attempt): Promise<HttpResponse> => {
         const placed = await placements.place(orders, placement, attempt);
         if (!('code' in placed)) {
-          tell(placed);
+          answer(placed);
           return batchResponse(placed);
         }
         const kind = placed.isOpen === true ? 'open' : 'nothing';
@@ -136,7 +136,7 @@ export class Requests {
             slot({ kind: 'done', amount: String(paid.paidMicro) });
             return { kind: 'final', status: 200, body: paid };
           }
-          this.#tellCode(slot, paid);
+          this.#answerCode(slot, paid);
           return refusedAction(paid, { request_id: requestId });
         }
         const bytes = Buffer.from(requestId.slice(2), 'hex');
@@ -144,7 +144,7 @@ export class Requests {
         const work = { asked: position, requestId, caller, attempt };
         const response = await carryOutPosition(work, { partitions, ledger, commands });
         if (response.status === 200) slot({ kind: 'done' });
-        else this.#tellCode(slot, (response.body as { code: RefusalCode }).code);
+        else this.#answerCode(slot, (response.body as { code: RefusalCode }).code);
         return response;
       }),
     );
@@ -169,18 +169,18 @@ export class Requests {
     this.#run(() => process.commands.run(partition, command));
   }
 
-  /** Everything that clients were told is what the log says. Throws `BrokenMoney`. */
+  /** Every answer to a client is what the log says. Throws `BrokenMoney`. */
   judge(): void {
     const [error] = this.#errors;
     if (error !== undefined) throw error;
     const { carriedOut } = this.#exchange.judge;
-    for (const [id, told] of this.#told) {
+    for (const [id, answers] of this.#answers) {
       const isOnLog = carriedOut.has(id);
-      const isDone = told.some(({ kind }) => kind === 'done');
+      const isDone = answers.some(({ kind }) => kind === 'done');
       if (isDone && !isOnLog) throw new BrokenMoney(`${id} was confirmed and is not on the log`);
-      const isRefused = told.every(({ kind }) => kind === 'refused');
+      const isRefused = answers.every(({ kind }) => kind === 'refused');
       if (isRefused && isOnLog) throw new BrokenMoney(`${id} was refused and carried out`);
-      const amounts = new Set(told.flatMap(({ amount }) => amount ?? []));
+      const amounts = new Set(answers.flatMap(({ amount }) => amount ?? []));
       if (amounts.size > 1) throw new BrokenMoney(`${id} was paid as ${[...amounts].join()}`);
     }
   }
@@ -196,24 +196,24 @@ export class Requests {
     return idempotent(identity, { keys: this.#exchange.retries, reply }, run);
   }
 
-  /** A request for an id: unknown until it is told something. */
+  /** A request for an id: unknown until it is answered. */
   #open(id: Buffer): (knowledge: Knowledge) => void {
     const name = id.toString('hex');
-    const told = this.#told.get(name) ?? [];
-    this.#told.set(name, told);
-    const slot = told.push(unknown) - 1;
+    const answers = this.#answers.get(name) ?? [];
+    this.#answers.set(name, answers);
+    const slot = answers.push(unknown) - 1;
     return (knowledge) => {
-      told[slot] = knowledge;
+      answers[slot] = knowledge;
     };
   }
 
-  #tellOrder(slot: (knowledge: Knowledge) => void, result: PlacementResult | undefined): void {
+  #answerOrder(slot: (knowledge: Knowledge) => void, result: PlacementResult | undefined): void {
     if (result === undefined) return;
     if (result.success) slot(result.status === 'delayed' ? unknown : { kind: 'done' });
-    else this.#tellCode(slot, result.code as RefusalCode);
+    else this.#answerCode(slot, result.code as RefusalCode);
   }
 
-  #tellCode(slot: (knowledge: Knowledge) => void, code: RefusalCode): void {
+  #answerCode(slot: (knowledge: Knowledge) => void, code: RefusalCode): void {
     slot(openCodes.has(code) ? unknown : { kind: 'refused' });
   }
 

@@ -104,9 +104,9 @@ function replicationOf(
 }
 
 function replicationMinOf(env: Readonly<Record<string, string | undefined>>): number {
-  const told = env[replicationVariable] || String(externalReplication);
-  if (/^[1-9]$/.test(told)) return Number(told);
-  throw new StackError('BAD_DESCRIPTION', `${replicationVariable}=${told} is not 1 to 9`);
+  const configured = env[replicationVariable] || String(externalReplication);
+  if (/^[1-9]$/.test(configured)) return Number(configured);
+  throw new StackError('BAD_DESCRIPTION', `${replicationVariable}=${configured} is not 1 to 9`);
 }
 
 function feeWalletOf({ feeWallet }: StackArguments): WalletAddress {

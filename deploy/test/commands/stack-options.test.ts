@@ -46,8 +46,8 @@ describe('copies of each topic', () => {
 
   test('fewer than three on engines of another installation only where the variable says so', () => {
     expect(() => copiesOf(external, '--replication', '2')).toThrow('PM_REPLICATION_MIN=2');
-    const told = { ...external, PM_REPLICATION_MIN: '1' };
-    expect(copiesOf(told, '--replication', '1')).toEqual({
+    const configured = { ...external, PM_REPLICATION_MIN: '1' };
+    expect(copiesOf(configured, '--replication', '1')).toEqual({
       replicationFactor: 1,
       replicationMin: 1,
     });

@@ -183,7 +183,7 @@ test('a closed producer refuses, an empty send is nothing', async () => {
   });
 });
 
-test('closing gives up what is not answered: unknown in flight, certainly not sent behind it', async () => {
+test('closing gives up what is not answered: unknown in flight, certainly not sent after it', async () => {
   const { producer } = producerWith({ closeTimeoutMs: 30 });
   const inFlight = producer.send([record(0)]);
   await turn();
