@@ -10,6 +10,7 @@ import {
   readConfig,
   redisFields,
   registryFields,
+  replicationMinField,
   secret,
   serviceFields,
   text,
@@ -64,14 +65,7 @@ export const matcherFields = {
     max: 10_000,
     default: 6_000,
   }),
-  replicationMin: integer('PM_REPLICATION_MIN', {
-    meaning:
-      'Fewest copies of each topic; with fewer, or without a second copy in sync, nothing starts. Below 3 a lost broker stops trading or loses acknowledged orders.',
-    unit: 'copies',
-    min: 1,
-    max: 9,
-    default: 3,
-  }),
+  replicationMin: replicationMinField,
   verifyReplay: boolean('PM_VERIFY_REPLAY', {
     meaning: 'Whether a replay compares every output with the log, not only the hash at its end.',
     default: false,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { replicationMinField } from '@pm/kit/config';
 import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import type { Command } from 'commander';
 import type { Progress } from '../local/managed-process.ts';
@@ -8,8 +9,6 @@ import { type Ports, portsFromEnvironment } from '../local/ports.ts';
 import { StackError } from '../local/stack-error.ts';
 import { engineMode } from '../stack/mode.ts';
 import type { StackOptions } from '../stack/stack.ts';
-
-const replicationVariable = 'PM_REPLICATION_MIN';
 
 /** Options of a stack on the command line. */
 export interface StackArguments {
@@ -99,14 +98,16 @@ function replicationOf(
   if (replicationFactor >= replicationMin) return { replicationFactor, replicationMin };
   throw new StackError(
     'BAD_DESCRIPTION',
-    `--replication ${replicationFactor} is below ${replicationMin}: a lost broker would stop trading or lose acknowledged orders. ${replicationVariable}=${replicationFactor} starts all the same`,
+    `--replication ${replicationFactor} is below ${replicationMin}: a lost broker would stop trading or lose acknowledged orders. ${replicationMinField.name}=${replicationFactor} starts all the same`,
   );
 }
 
 function replicationMinOf(env: Readonly<Record<string, string | undefined>>): number {
-  const configured = env[replicationVariable] || String(externalReplication);
-  if (/^[1-9]$/.test(configured)) return Number(configured);
-  throw new StackError('BAD_DESCRIPTION', `${replicationVariable}=${configured} is not 1 to 9`);
+  const { name, allowed, parse } = replicationMinField;
+  const configured = env[name] || String(externalReplication);
+  const parsed = parse(configured);
+  if (parsed !== null) return parsed.value;
+  throw new StackError('BAD_DESCRIPTION', `${name}=${configured}: allowed is ${allowed}`);
 }
 
 function feeWalletOf({ feeWallet }: StackArguments): WalletAddress {

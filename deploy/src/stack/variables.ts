@@ -8,6 +8,7 @@ import {
   path,
   redisFields,
   registryFields,
+  replicationMinField,
   text,
 } from '@pm/kit/config';
 import { type PortName, portsFromEnvironment, portVariable } from '../local/ports.ts';
@@ -53,14 +54,7 @@ export const stackFields: readonly Field<unknown>[] = [
       'Engines: started here, or the ones that `PM_KAFKA_BROKERS`, `PM_REGISTRY_URL`, `PM_CLICKHOUSE_URL` and `PM_REDIS_URL` name.',
     default: 'local',
   }),
-  integer('PM_REPLICATION_MIN', {
-    meaning:
-      'With `STACK=external`: fewest copies of each topic; below 3 a lost broker stops trading or loses acknowledged orders.',
-    unit: 'copies',
-    min: 1,
-    max: 9,
-    default: 3,
-  }),
+  replicationMinField,
   path('PM_DATA', {
     meaning: 'Data folder of the local stack: engines, keys, snapshots (also `--data`).',
     default: 'data',

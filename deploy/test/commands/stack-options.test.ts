@@ -51,6 +51,8 @@ describe('copies of each topic', () => {
       replicationFactor: 1,
       replicationMin: 1,
     });
-    expect(() => copiesOf({ ...external, PM_REPLICATION_MIN: 'few' })).toThrow('1 to 9');
+    expect(() => copiesOf({ ...external, PM_REPLICATION_MIN: 'few' })).toThrow(
+      'PM_REPLICATION_MIN=few: allowed is a whole number from 1 to 9',
+    );
   });
 });

@@ -19,5 +19,6 @@ export {
   publicDoorFields,
   redisFields,
   registryFields,
+  replicationMinField,
   serviceFields,
 } from './shared.ts';

@@ -28,6 +28,16 @@ export const kafkaFields = {
   }),
 };
 
+/** Copies of each topic below which nothing starts; the stack and the matcher check it. */
+export const replicationMinField = integer('PM_REPLICATION_MIN', {
+  meaning:
+    'Fewest copies of each topic of engines that were not started here; with fewer, or without a second copy in sync, nothing starts. Below 3 a lost broker stops trading or loses acknowledged orders.',
+  unit: 'copies',
+  min: 1,
+  max: 9,
+  default: 3,
+});
+
 /** The schema registry, with the path of its Confluent API; a user and password may stand in the URL. */
 export const registryFields = {
   registryUrl: url('PM_REGISTRY_URL', {

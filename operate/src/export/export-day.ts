@@ -3,18 +3,13 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { insist } from '@pm/deploy/installation/retry-budget';
+import { fileFacts } from '@pm/deploy/local/file-facts';
 import { lockFolder } from '@pm/deploy/local/run-lock';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { completePart, requireComplete } from './completeness.ts';
 import type { Day } from './day.ts';
 import { ExportError } from './export-error.ts';
-import {
-  type ExportedTable,
-  fileFacts,
-  type Manifest,
-  readManifest,
-  writeManifest,
-} from './manifest.ts';
+import { type ExportedTable, type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { ParquetReader } from './parquet-reader.ts';
 import type { ExportPlan, PlannedTable } from './plan.ts';
 import { orderOf, rowsSql, tableContentSql } from './statements.ts';

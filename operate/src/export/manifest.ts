@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { systemCodeOf } from '@pm/deploy/local/stack-error';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -105,17 +102,4 @@ function parsed(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-/** Length and SHA-256 of a file, read from its first byte to its last. */
-export async function fileFacts(file: string): Promise<{ bytes: number; sha256: string }> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  await pipeline(createReadStream(file), async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
-      hash.update(chunk);
-    }
-  });
-  return { bytes, sha256: hash.digest('hex') };
 }

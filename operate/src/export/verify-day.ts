@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import { fileFacts } from '@pm/deploy/local/file-facts';
 import { messageOf, systemCodeOf } from '@pm/deploy/local/stack-error';
 import { type Table, tables } from '@pm/schemas';
 import { ExportError } from './export-error.ts';
-import { type ExportedTable, fileFacts, readManifest } from './manifest.ts';
+import { type ExportedTable, readManifest } from './manifest.ts';
 import { ParquetReader } from './parquet-reader.ts';
 
 /** Result for one file; it matches the manifest when nothing is wrong. */

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileFacts } from '@pm/deploy/local/file-facts';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
@@ -19,7 +20,7 @@ import { engineUrl } from '../../../kit/test/engines.ts';
 import { firstMoment } from '../../src/export/completeness.ts';
 import { parseDay } from '../../src/export/day.ts';
 import { type ExportOptions, exportDay } from '../../src/export/export-day.ts';
-import { fileFacts, type Manifest } from '../../src/export/manifest.ts';
+import type { Manifest } from '../../src/export/manifest.ts';
 import { planOf } from '../../src/export/plan.ts';
 import { verifyDay } from '../../src/export/verify-day.ts';
 import { insertMadeUp } from './made-up-rows.ts';

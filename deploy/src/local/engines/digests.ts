@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { fileFacts } from '../file-facts.ts';
 import { StackError } from '../stack-error.ts';
 
 /** SHA-256, hex, by path below a folder. */
@@ -27,7 +25,10 @@ export function parseDigests(text: string): Digests {
  */
 export async function requireDigests(folder: string, wanted: Digests): Promise<void> {
   const found = new Map<string, string>();
-  for (const path of await filesBelow(folder)) found.set(path, await sha256Of(join(folder, path)));
+  for (const path of await filesBelow(folder)) {
+    const { sha256 } = await fileFacts(join(folder, path));
+    found.set(path, sha256);
+  }
   const paths = new Set([...wanted.keys(), ...found.keys()]);
   const wrong = [...paths].filter((path) => found.get(path) !== wanted.get(path)).sort();
   if (wrong.length === 0) return;
@@ -46,10 +47,4 @@ async function filesBelow(folder: string): Promise<readonly string[]> {
   return entries
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'));
-}
-
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
 }
