@@ -25,13 +25,16 @@ export interface RateScope {
   readonly unit: RateUnit;
   /**
    * `METHOD /path` of the routes whose declarations name the scope (`limits`), all routes of a group, or all that begin
-   * with a path. Empty: counted by hand (`failedProofScope`).
+   * with a path. Empty: counts proofs that fail.
    */
   readonly covers: readonly string[] | { readonly group: RateGroup } | { readonly under: string };
   /** Burst first. */
   readonly windows: readonly RateWindow[];
-  /** Counted for the address of the client also when the request proves a key or an agent. */
-  readonly isByAddress?: boolean;
+  /**
+   * Counted for another caller than the one that the request proves: for the address of the client, or for one claimed
+   * key at one address.
+   */
+  readonly countedFor?: 'address' | 'claim';
 }
 
 /** Every route is in one group: that of its family, or the reserve. */
@@ -57,15 +60,25 @@ const burstAndSustained = (limit: number, sustained: number): readonly RateWindo
 function scope(
   name: string,
   windows: readonly RateWindow[],
-  options: Partial<Pick<RateScope, 'covers' | 'unit' | 'isByAddress'>> = {},
+  options: Partial<Pick<RateScope, 'covers' | 'unit' | 'countedFor'>> = {},
 ): RateScope {
   return { name, unit: 'requests', covers: named(name), windows, ...options };
 }
 
 /**
- * Proofs of keys that failed, per address; while it is used up, requests with credentials are refused before any check.
+ * Proofs that failed, per claimed key and address; while it is used up, requests that claim the key from the address
+ * are refused before any check, except those of the reserve.
  */
-const failedProofScope: RateScope = scope('failed-credentials', burst(500), { covers: [] });
+const failedProofScope = scope('failed-credentials', burst(100), {
+  covers: [],
+  countedFor: 'claim',
+});
+
+/** All of an address; while it is used up, proofs that fail are refused as too many, and good ones pass. */
+const failedAddressScope = scope('failed-credentials-address', burst(5_000), {
+  covers: [],
+  countedFor: 'address',
+});
 
 /** In the order of the published table, then what it leaves out (conventions.md 1.7). */
 export const rateScopes: readonly RateScope[] = [
@@ -85,7 +98,7 @@ export const rateScopes: readonly RateScope[] = [
   scope('prices-history', burst(100)),
   scope('batch-prices-history', burst(80)),
   // One ledger under two names, of which one takes a key and the other none: one budget of a client (decisions.md).
-  scope('trades', burst(150), { isByAddress: true }),
+  scope('trades', burst(150), { countedFor: 'address' }),
   scope('orders', burstAndSustained(2_400, 24_000), { unit: 'items' }),
   scope('cancel-order', burstAndSustained(2_400, 24_000)),
 
@@ -115,6 +128,7 @@ export const rateScopes: readonly RateScope[] = [
   scope('comments', burst(200), { covers: { under: '/comments' } }),
   scope('description', burst(50)),
   failedProofScope,
+  failedAddressScope,
 ];
 
 /** One window of one scope: what is counted. `place` is its index in `rateRules`. */
@@ -129,10 +143,13 @@ export const rateRules: readonly RateRule[] = rateScopes
   .flatMap((of) => of.windows.map((window) => ({ ...window, scope: of })))
   .map((rule, place) => ({ ...rule, place, field: `${rule.scope.name}.${rule.seconds}` }));
 
-/** What counts proofs that failed. */
-export const failedProofRules: readonly RateRule[] = rateRules.filter(
-  (rule) => rule.scope === failedProofScope,
-);
+/** What counts proofs that failed, of a claim and of an address. */
+export const failedProofRules: readonly RateRule[] = rulesOf(failedProofScope);
+export const failedAddressRules: readonly RateRule[] = rulesOf(failedAddressScope);
+
+function rulesOf(wanted: RateScope): readonly RateRule[] {
+  return rateRules.filter(({ scope: of }) => of === wanted);
+}
 
 /** The longest window; nothing about a caller needs to be kept longer. */
 export const rateWindowMaxSeconds = Math.max(...rateRules.map((rule) => rule.seconds));

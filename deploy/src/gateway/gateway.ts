@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  type ClientAddress,
+  clientAddressBy,
   doorBounds,
   familyOf,
   type HttpApp,
@@ -34,9 +36,13 @@ export type GatewayServices = Readonly<Record<Door, string>> & {
  * One base URL for all public services, made from the route table: each method and path goes to the service that owns
  * it, at the root and under its mounts. Target and body arrive there byte for byte, so signatures stay valid. A body is
  * read whole before the service gets the request: a slow client does not occupy the service, and an early response does
- * not cut the client off.
+ * not cut the client off. The services get the address of the client, from `X-Forwarded-For` only where a trusted proxy
+ * wrote it.
  */
-export function openGateway(services: GatewayServices, log: Log = silentLog): HttpApp {
+export function openGateway(
+  services: GatewayServices,
+  { log = silentLog, trustedProxies = [] }: GatewayOptions = {},
+): HttpApp {
   const bounds = Object.values(doorBounds);
   const app = openHttp({
     log,
@@ -58,11 +64,21 @@ export function openGateway(services: GatewayServices, log: Log = silentLog): Ht
   app.addHook('onClose', async () => {
     for (const pool of [pools.ingress, pools['query-api'], mcp]) await pool?.destroy();
   });
-  for (const route of routes) mount(app, route, pools[route.door]);
-  if (mcp !== null) mountMcp(app, mcp);
+  const addressOf = clientAddressBy(trustedProxies);
+  for (const route of routes) mount(app, route, { service: pools[route.door], addressOf });
+  if (mcp !== null) mountMcp(app, { service: mcp, addressOf });
   servePictures(app);
-  if (services.streams !== undefined) forwardStreams(app, services.streams, log);
+  if (services.streams !== undefined) {
+    forwardStreams(app, services.streams, { log, addressOf });
+  }
   return app;
+}
+
+/** Settings of the gateway. */
+export interface GatewayOptions {
+  readonly log?: Log;
+  /** Addresses and networks of proxies before it, whose `X-Forwarded-For` is used; default none. */
+  readonly trustedProxies?: readonly string[];
 }
 
 /** Pictures of the demo's events: their URLs work without a network. */
@@ -87,49 +103,58 @@ function openPool(serviceUrl: string): Pool {
   });
 }
 
-function mount(app: HttpApp, route: HttpRoute, service: Pool): void {
+/** A service, and the address that it gets of a client. */
+interface Target {
+  readonly service: Pool;
+  readonly addressOf: ClientAddress;
+}
+
+function mount(app: HttpApp, route: HttpRoute, target: Target): void {
   const { tooLarge } = doorBounds[route.door];
   for (const { url } of urlsOf(route)) {
     app.route({
       method: route.method,
       url,
       config: { tooLarge },
-      handler: (request, reply) => forward(request, reply, service),
+      handler: (request, reply) => forward(request, reply, target),
     });
   }
 }
 
 /** The protocol of agents; its responses may be streams of events, which pass through as they come. */
-function mountMcp(app: HttpApp, service: Pool): void {
+function mountMcp(app: HttpApp, target: Target): void {
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: '/mcp',
     config: { tooLarge: doorBounds.ingress.tooLarge },
-    handler: (request, reply) => forward(request, reply, service),
+    handler: (request, reply) => forward(request, reply, target),
   });
 }
 
 async function forward(
   request: FastifyRequest,
   reply: FastifyReply,
-  service: Pool,
+  target: Target,
 ): Promise<FastifyReply> {
-  const response = await send(request, service).catch(() => null);
+  const response = await send(request, target).catch(() => null);
   if (response === null) return await replyUnreachable(request, reply);
   const { statusCode, headers, body } = response;
   return await reply.code(statusCode).headers(endToEnd(headers)).send(body);
 }
 
 /** Resolves with the response once its headers have arrived; rejects when there is none. */
-function send(request: FastifyRequest, service: Pool): Promise<Dispatcher.ResponseData> {
-  const { method, url, headers, ip, id, body } = request;
+function send(
+  request: FastifyRequest,
+  { service, addressOf }: Target,
+): Promise<Dispatcher.ResponseData> {
+  const { method, url, headers, id, body } = request;
   return service.request({
     method: method as Dispatcher.HttpMethod,
     path: originForm(url),
     headers: {
       ...endToEnd(headers, ['host', 'expect', 'content-length']),
-      // The caller is the address of the connection, independent of its own headers.
-      'x-forwarded-for': ip,
+      // Clients' own headers do not name them.
+      'x-forwarded-for': addressOf(request.raw),
       'x-request-id': id,
     },
     body: Buffer.isBuffer(body) ? body : null,

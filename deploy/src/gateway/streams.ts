@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type HttpApp, refuseUpgrade } from '@pm/kit/http';
+import { type ClientAddress, type HttpApp, refuseUpgrade } from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
 import { isStreamPath } from '@pm/schemas';
 
@@ -15,10 +15,14 @@ const streamsMax = 20_000;
 const forwardedFor = 'x-forwarded-for';
 
 /**
- * Forwards upgrades of the stream paths to the stream service: the request with the address of its connection, then
+ * Forwards upgrades of the stream paths to the stream service: the request with the address of its client, then
  * bytes in both directions as they come. Either side ends the other one. Call it before the app listens.
  */
-export function forwardStreams(app: HttpApp, serviceUrl: string, log: Log): void {
+export function forwardStreams(
+  app: HttpApp,
+  serviceUrl: string,
+  { log, addressOf }: { readonly log: Log; readonly addressOf: ClientAddress },
+): void {
   const open = new Set<Duplex>();
   app.server.on('upgrade', (request, client, head) => {
     client.on('error', () => client.destroy());
@@ -32,7 +36,8 @@ export function forwardStreams(app: HttpApp, serviceUrl: string, log: Log): void
     }
     open.add(client);
     client.on('close', () => open.delete(client));
-    forwardUpgrade(request, { client, head }, { serviceUrl, log });
+    const lines = headOf(request, addressOf(request));
+    forwardUpgrade({ client, head, lines }, { serviceUrl, log });
   });
   app.addHook('preClose', async () => {
     for (const client of open) client.destroy();
@@ -45,14 +50,21 @@ const received = Buffer.allocUnsafe(64 * 1024);
 /** Beginning of the response that accepts an upgrade; any other one is forwarded and ends the connection. */
 const accepted = Buffer.from('HTTP/1.1 101 ');
 
+/** A client that asks for an upgrade, and the lines that the service gets for it. */
+interface Upgrade {
+  readonly client: Duplex;
+  /** Its bytes after the request. */
+  readonly head: Buffer;
+  readonly lines: string;
+}
+
 /**
  * The bytes of the service are read into one buffer that all connections share, as thousands of connections get a
  * message each at the same moment, and orders wait for it. Until the service has accepted the upgrade nothing of the
  * client is sent after its request: it would reach the service as a request of its own.
  */
 function forwardUpgrade(
-  request: IncomingMessage,
-  { client, head }: { readonly client: Duplex; readonly head: Buffer },
+  { client, head, lines }: Upgrade,
   { serviceUrl, log }: { readonly serviceUrl: string; readonly log: Log },
 ): void {
   const { hostname: host, port } = new URL(serviceUrl);
@@ -68,7 +80,7 @@ function forwardUpgrade(
   const onread = { buffer: received, callback: take };
   const service = connect({ host, port: Number(port), noDelay: true, onread });
   // The parser decodes heads byte by byte.
-  service.write(headOf(request), 'latin1');
+  service.write(lines, 'latin1');
   service.setTimeout(upgradeTimeoutMs, () => service.destroy());
   service.on('error', (error) => log.debug({ err: error }, 'a connection to a stream ended'));
   service.on('end', () => client.end());
@@ -85,14 +97,17 @@ function forwardUpgrade(
   client.on('close', () => service.destroy());
 }
 
-/** The request as it came, with the address of its connection instead of what it says itself. */
-function headOf({ method = 'GET', url = '/', rawHeaders, socket }: IncomingMessage): string {
+/** The request as it came, with the address of its client instead of what it says itself. */
+function headOf(
+  { method = 'GET', url = '/', rawHeaders }: IncomingMessage,
+  address: string,
+): string {
   const lines = [`${method} ${url} HTTP/1.1`];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
     if (name.toLowerCase() !== forwardedFor) lines.push(`${name}: ${rawHeaders[index + 1]}`);
   }
-  lines.push(`${forwardedFor}: ${socket.remoteAddress ?? ''}`);
+  lines.push(`${forwardedFor}: ${address}`);
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 

@@ -158,7 +158,11 @@ function gateway(options: ServicesOptions): ManagedProcess {
       String(ports.gateway),
       ...services,
     ],
-    env: processEnvironment(),
+    env: processEnvironment({
+      // The services trust the gateway; proxies before it are those of the machine.
+      PM_TRUSTED_PROXIES: process.env['PM_TRUSTED_PROXIES'] ?? '',
+      ...options.extraEnv?.['gateway'],
+    }),
     dependsOn: ['ingress', 'query-api', 'streams'],
     ports: [ports.gateway],
     ready: () => requireOk(`http://${loopback}:${ports.gateway}/ok`),

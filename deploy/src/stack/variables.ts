@@ -6,6 +6,7 @@ import {
   kafkaFields,
   oneOf,
   path,
+  publicDoorFields,
   redisFields,
   registryFields,
   replicationMinField,
@@ -70,6 +71,7 @@ export const stackFields: readonly Field<unknown>[] = [
       'Local Redis: `redis-server` on the PATH if it is new enough, or always the bundled one.',
     default: 'auto',
   }),
+  publicDoorFields.trustedProxies,
   text('PM_OPERATOR_TOKEN', {
     meaning: "Token of the operator's listener for `--url` of `catalog` and `wallets`.",
     default: '',

@@ -231,6 +231,19 @@ describe('a request', () => {
     expect(answer.json().headers['x-forwarded-for']).toBe('192.0.2.7');
   });
 
+  test('behind a trusted proxy is the right-most one that the proxy names', async () => {
+    const services = { ingress: urlOf(ingress), 'query-api': urlOf(queryApi) };
+    const behind = openGateway(services, { trustedProxies: ['192.0.2.0/24'] });
+    const forwarded = async (remoteAddress: string) => {
+      const headers = { 'x-forwarded-for': '1.1.1.1, 198.51.100.9' };
+      const answer = await behind.inject({ url: '/book', remoteAddress, headers });
+      return answer.json().headers['x-forwarded-for'];
+    };
+    expect(await forwarded('192.0.2.7')).toBe('198.51.100.9');
+    expect(await forwarded('203.0.113.7')).toBe('203.0.113.7');
+    await behind.close();
+  });
+
   test('has one id at the gateway and at the service', async () => {
     const answer = await gateway.inject('/book');
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{12}-/);

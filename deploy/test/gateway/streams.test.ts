@@ -123,6 +123,20 @@ test.each(['/book', '/v1/streams', 'http://192.0.2.1/v1/stream', '//192.0.2.1/v1
   },
 );
 
+test('behind a trusted proxy the stream service gets the address of the client', async () => {
+  const { port } = service.address() as AddressInfo;
+  const services = { ingress: closedPort, 'query-api': closedPort };
+  const streams = `http://127.0.0.1:${port}`;
+  const behind = openGateway({ ...services, streams }, { trustedProxies: ['127.0.0.0/8'] });
+  await behind.listen({ host: '127.0.0.1', port: 0 });
+  const other = await connectTo(behind);
+  other.send(upgradeOf('/ws/market', 'X-Forwarded-For: 1.1.1.1, 192.0.2.9\r\n'));
+  await other.hears('first');
+  expect(upgraded.at(-1)?.request.headers['x-forwarded-for']).toBe('192.0.2.9');
+  other.close();
+  await behind.close();
+});
+
 test('a service that is away is 503', async () => {
   const alone = openGateway({ ingress: closedPort, 'query-api': closedPort, streams: closedPort });
   await alone.listen({ host: '127.0.0.1', port: 0 });

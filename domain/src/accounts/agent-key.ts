@@ -41,6 +41,7 @@ export function agentCredentials(
 ) {
   return {
     claims: (headers: RawHeaders): boolean => bearerAgent(headers, agents) !== null,
+    claimed: (headers: RawHeaders): string => bearerAgent(headers, agents)?.id ?? '',
     prove({ headers }: { readonly headers: RawHeaders }) {
       const agent = bearerAgent(headers, agents);
       if (agent === null) return null;

@@ -1,5 +1,5 @@
-import { headers as names } from '@pm/schemas';
-import type { RawHeaders } from './auth-headers.ts';
+import { headers as names, parseApiKeyId } from '@pm/schemas';
+import { headerText, type RawHeaders } from './auth-headers.ts';
 import type { KeyVerifier } from './key-verifier.ts';
 import type { SignedRequest } from './request-hmac.ts';
 
@@ -13,6 +13,7 @@ export function keyCredentials(verify: KeyVerifier) {
   const name = names.apiKey.toLowerCase();
   return {
     claims: (headers: RawHeaders): boolean => headers[name] !== undefined,
+    claimed: (headers: RawHeaders): string => parseApiKeyId(headerText(headers, name)) ?? '',
     prove({ method, url, headers, rawBody: body }: Arrived) {
       const holder = verify({ method, url, headers, body });
       return holder === null ? null : ({ kind: 'key', id: holder.apiKey } as const);

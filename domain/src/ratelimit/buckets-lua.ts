@@ -1,5 +1,5 @@
 /**
- * Keys: one hash per request. Arguments: how long a hash is kept, milliseconds; then per request the number of its
+ * Keys: one hash per request. Arguments: per request how long its hash is kept, milliseconds, and the number of its
  * wants, and per want: field, window in milliseconds, limit, need, more. A request gets all its needs or nothing. The
  * result is flat: the server's time, then granted and remaining units, want by want.
  */
@@ -7,10 +7,11 @@ export const takeLua = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local answer = { now }
-local at = 2
+local at = 1
 for request = 1, #KEYS do
-  local count = tonumber(ARGV[at])
-  local first = at + 1
+  local kept = ARGV[at]
+  local count = tonumber(ARGV[at + 1])
+  local first = at + 2
   at = first + count * 5
   local fields = {}
   for want = 1, count do fields[want] = ARGV[first + (want - 1) * 5] end
@@ -42,7 +43,7 @@ for request = 1, #KEYS do
   end
   if passes then
     redis.call('HSET', KEYS[request], unpack(changes))
-    redis.call('PEXPIRE', KEYS[request], ARGV[1])
+    redis.call('PEXPIRE', KEYS[request], kept)
   end
 end
 return answer`;

@@ -1,11 +1,19 @@
 import { rateRules } from '@pm/schemas';
 
-/** Kind of a caller: an address (of requests without a proof), an API key, or an agent. */
-export type CallerKind = 'address' | 'key' | 'agent';
+/**
+ * Kind of a caller: an address (of requests without a proof), an API key, an agent, or a claimed key at an address,
+ * whose proofs fail.
+ */
+export type CallerKind = 'address' | 'key' | 'agent' | 'claim';
 
 export interface Caller {
   readonly kind: CallerKind;
   readonly id: string;
+}
+
+/** A claimed key at an address; `key` is empty for a claim that names none. */
+export function claimOf(address: Caller, key: string): Caller {
+  return { kind: 'claim', id: `${address.id} ${key}` };
 }
 
 /** State of one rule of one caller in this process. Times are monotonic milliseconds. */
@@ -54,6 +62,11 @@ export class SeenCallers {
     return this.#young.size + this.#old.size;
   }
 
+  /** Undefined for a caller that was not seen recently. */
+  find(id: string): CallerCounts | undefined {
+    return this.#young.get(id) ?? this.#old.get(id);
+  }
+
   of(id: string): CallerCounts {
     return this.#young.get(id) ?? this.#renew(id);
   }
@@ -86,7 +99,8 @@ export type LimitTable = Readonly<Record<CallerKind, Float64Array>>;
 export function limitTable(scale: number, agentFactor: number): LimitTable {
   const times = (factor: number) =>
     Float64Array.from(rateRules, ({ limit }) => Math.max(1, Math.floor(limit * factor)));
-  return { address: times(scale), key: times(scale), agent: times(scale * agentFactor) };
+  const table = times(scale);
+  return { address: table, key: table, agent: times(scale * agentFactor), claim: table };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { type Caller, countedAddress } from './callers.ts';
 
@@ -28,8 +28,10 @@ export class CountedAddresses {
     return this.#forwarded.get(`${socket.remoteAddress} ${forwarded}`);
   }
 
+  /** What a trusted proxy names counts only if it is an address. */
   #learn({ raw: { headers, socket }, ip }: FastifyRequest): Caller {
-    const caller: Caller = { kind: 'address', id: countedAddress(ip) };
+    const address = isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip;
+    const caller: Caller = { kind: 'address', id: countedAddress(address) };
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined) {
       this.#bySocket.set(socket, caller);

@@ -189,6 +189,20 @@ export function note(
   });
 }
 
+/** Returns the units of a request that was taken at or after `sinceMs`, as a lease, if its windows still run. */
+export function returnUnits(
+  counts: CallerCounts,
+  rules: readonly RateRule[],
+  items: number,
+  { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
+): void {
+  for (const rule of rules) {
+    const bucket = bucketAt(counts, rule.place);
+    const beganAtMs = bucket.endsAtMs - rule.seconds * 1000;
+    if (beganAtMs <= sinceMs && bucket.endsAtMs > nowMs) bucket.leased += rateCost(rule, items);
+  }
+}
+
 /** Returns drawn units to windows that still run. */
 export function giveBack(own: readonly Own[]): void {
   for (const { bucket, window, units } of own) {

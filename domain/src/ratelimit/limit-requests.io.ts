@@ -9,15 +9,18 @@ import {
 } from '@pm/kit/http';
 import type { Metrics } from '@pm/kit/metrics';
 import {
+  failedAddressRules,
   failedProofRules,
   type HttpRoute,
   type RateRule,
+  rateGroupOf,
   rateRulesOf,
   routes,
   urlsOf,
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { Caller } from './callers.ts';
+import { type Caller, claimOf } from './callers.ts';
+import { type Charge, takeAll, takeEach } from './charges.io.ts';
 import { CountedAddresses } from './counted-addresses.io.ts';
 import type { RateLimiter } from './limiter.io.ts';
 import type { RuleVerdict } from './verdict.ts';
@@ -28,6 +31,8 @@ import type { RuleVerdict } from './verdict.ts';
  */
 export interface Credentials {
   claims(headers: FastifyRequest['headers']): boolean;
+  /** The key that such a request claims, in its one spelling; empty when it names none. */
+  claimed(headers: FastifyRequest['headers']): string;
   /** Null when they prove no caller. */
   prove(request: FastifyRequest): Caller | null;
 }
@@ -45,8 +50,8 @@ interface Plan {
   /** The rules that count a proven caller, and those that count its address all the same. */
   readonly callerRules: readonly RateRule[];
   readonly addressRules: readonly RateRule[];
-  /** Those of the route, and those of proofs that fail. */
-  readonly failedRules: readonly RateRule[];
+  /** Not refused for proofs that failed: cancels and heartbeats. */
+  readonly isReserve: boolean;
   /** GET has no body, so that proofs can be checked before anything is read. */
   readonly isBodyless: boolean;
   allowed(): void;
@@ -57,8 +62,8 @@ type Done = (error?: Error) => void;
 
 /**
  * Limits every public route by the table of rate limits as the route is added, so none can be forgotten. A request
- * that proves a key counts for the key alone; a failed proof and an unreadable body count for the address. Every
- * response has the units left (`RateLimit-*`).
+ * that proves a key counts for the key alone; a failed proof and an unreadable body count for the address, and for the
+ * claimed key at that address. Every response has the units left (`RateLimit-*`).
  */
 export function limitRequests(limits: DoorLimits): RequestLimits {
   return { attach: (app, metrics) => attachLimits(app, limits, metrics) };
@@ -105,9 +110,9 @@ function plansOf(metrics: Metrics | undefined): ReadonlyMap<string, Plan> {
     const counts = scopes.map((scope) => counters?.allowed.bind({ scope }) ?? (() => {}));
     const plan: Plan = {
       rules,
-      callerRules: rules.filter(({ scope }) => scope.isByAddress !== true),
-      addressRules: rules.filter(({ scope }) => scope.isByAddress === true),
-      failedRules: [...rules, ...failedProofRules],
+      callerRules: rules.filter(({ scope }) => scope.countedFor !== 'address'),
+      addressRules: rules.filter(({ scope }) => scope.countedFor === 'address'),
+      isReserve: rateGroupOf(route) === 'reserve',
       isBodyless: route.method === 'GET',
       allowed: () => {
         for (const count of counts) count();
@@ -149,12 +154,13 @@ class RouteHooks {
 
   /** The headers are complete. A request without credentials is decided here. */
   arrived(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    const address = this.#addresses.of(request);
-    if (this.#credentialsOf(request) === null) {
-      this.#count({ caller: address, rules: this.#plan.rules }, reply, done);
+    const credentials = this.#credentialsOf(request);
+    if (credentials === null) {
+      const caller = this.#addresses.of(request);
+      this.#count(takeAll, [{ caller, rules: this.#plan.rules }], reply, done);
       return;
     }
-    const lockedOut = this.#limits.limiter.isSpent(address, failedProofRules);
+    const lockedOut = this.#plan.isReserve ? null : this.#lockedOut(request, credentials);
     if (lockedOut !== null) this.#refuse(reply, lockedOut);
     else if (this.#plan.isBodyless) this.#prove(request, reply, done);
     else done();
@@ -179,7 +185,7 @@ class RouteHooks {
   broke(request: FastifyRequest, error: Error): void {
     const isBody = String(Reflect.get(error, 'code') ?? '').startsWith('FST_ERR_CTP');
     if (!(isBody || error.name === 'BodyProblem') || this.#credentialsOf(request) === null) return;
-    void this.#limits.limiter.take(this.#addresses.of(request), this.#plan.failedRules, 1);
+    void takeEach(this.#limits.limiter, this.#failureOf(request), 1);
   }
 
   #credentialsOf({ headers }: Pick<FastifyRequest, 'headers'>): Credentials | null {
@@ -187,40 +193,49 @@ class RouteHooks {
     return null;
   }
 
-  #prove(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    const proven = this.#credentialsOf(request)?.prove(request) ?? null;
-    const { rules, callerRules, addressRules, failedRules } = this.#plan;
-    if (proven === null || addressRules.length === 0) {
-      const counted =
-        proven === null
-          ? { caller: this.#addresses.of(request), rules: failedRules }
-          : { caller: proven, rules };
-      this.#count(counted, reply, done);
-      return;
-    }
-    // A refusal of the address that this process knows counts for the caller neither; one that only Redis knows does.
-    const address = this.#addresses.of(request);
-    const spent = this.#limits.limiter.isSpent(address, addressRules);
-    if (spent !== null) {
-      this.#refuse(reply, spent);
-      return;
-    }
-    const next = { caller: address, rules: addressRules };
-    this.#count({ caller: proven, rules: callerRules, next }, reply, done);
+  #lockedOut(request: FastifyRequest, { claimed }: Credentials): RuleVerdict | null {
+    const claim = claimOf(this.#addresses.of(request), claimed(request.headers));
+    return this.#limits.limiter.isSpent(claim, failedProofRules);
   }
 
-  #count({ caller, rules, next, before }: Counted, reply: FastifyReply, done: Done): void {
+  #prove(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const proven = this.#credentialsOf(request)?.prove(request) ?? null;
+    if (proven === null) {
+      this.#fail(request, reply, done);
+      return;
+    }
+    const { callerRules, addressRules } = this.#plan;
+    const charges = [{ caller: proven, rules: callerRules }];
+    if (addressRules.length > 0) {
+      charges.push({ caller: this.#addresses.of(request), rules: addressRules });
+    }
+    this.#count(takeAll, charges, reply, done);
+  }
+
+  /** Counts a failed proof. An address that has too many of them gets no further answers about keys. */
+  #fail(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const address = this.#addresses.of(request);
+    const spent = this.#limits.limiter.isSpent(address, failedAddressRules);
+    if (spent !== null) this.#refuse(reply, spent);
+    else this.#count(takeEach, this.#failureOf(request), reply, done);
+  }
+
+  /** The claim counts also when the address has nothing left of the route. */
+  #failureOf(request: FastifyRequest): readonly Charge[] {
+    const address = this.#addresses.of(request);
+    const claimed = this.#credentialsOf(request)?.claimed(request.headers) ?? '';
+    return [
+      { caller: address, rules: this.#plan.rules },
+      { caller: address, rules: failedAddressRules },
+      { caller: claimOf(address, claimed), rules: failedProofRules },
+    ];
+  }
+
+  #count(take: typeof takeAll, charges: readonly Charge[], reply: FastifyReply, done: Done): void {
     const { body } = reply.request;
-    const verdict = this.#limits.limiter.take(caller, rules, Array.isArray(body) ? body.length : 1);
-    const conclude = (given: RuleVerdict): void => {
-      if (next !== undefined && given.isAllowed) {
-        this.#count({ ...next, before: given }, reply, done);
-        return;
-      }
-      const isTighter =
-        before !== undefined && given.isAllowed && shareLeft(before) < shareLeft(given);
-      this.#conclude(isTighter ? before : given, reply, done);
-    };
+    const items = Array.isArray(body) ? body.length : 1;
+    const verdict = take(this.#limits.limiter, charges, items);
+    const conclude = (given: RuleVerdict): void => this.#conclude(given, reply, done);
     if ('isAllowed' in verdict) conclude(verdict);
     else verdict.then(conclude, done);
   }
@@ -240,18 +255,4 @@ class RouteHooks {
     reply.request.verdict = verdict;
     void refuse(reply, 'rate_limited', {}, { retryAfterSeconds: verdict.resetSeconds });
   }
-}
-
-/** The caller of a request and the rules it counts against. */
-interface Counted {
-  readonly caller: Caller;
-  readonly rules: readonly RateRule[];
-  /** Counted once this has passed; the tighter verdict of both is that of the request. */
-  readonly next?: Counted;
-  /** The verdict of the count before. */
-  readonly before?: RuleVerdict;
-}
-
-function shareLeft({ remaining, limit }: RuleVerdict): number {
-  return remaining / limit;
 }

@@ -9,7 +9,7 @@ import {
   type LimitTable,
   SeenCallers,
 } from './callers.ts';
-import { type Granted, giveBack, Leases, note, type Want } from './leases.ts';
+import { type Granted, giveBack, Leases, note, returnUnits, type Want } from './leases.ts';
 import { LocalLimits } from './local-limits.ts';
 import type { RuleVerdict } from './verdict.ts';
 
@@ -60,6 +60,7 @@ export class RateLimiter {
     address: new SeenCallers('address'),
     key: new SeenCallers('key'),
     agent: new SeenCallers('agent'),
+    claim: new SeenCallers('claim'),
   };
   #isAway = false;
   #tryAtMs = 0;
@@ -101,10 +102,28 @@ export class RateLimiter {
     return this.#leases.spend(counts, rules, 1, this.#options.clock.monotonicMs());
   }
 
-  /** The refusal, when this process knows that the caller has nothing left of the rules. Counts nothing. */
-  isSpent(caller: Caller, rules: readonly RateRule[]): RuleVerdict | null {
+  /** The refusal, when this process knows that the caller has too little left of the rules. Counts nothing. */
+  isSpent(caller: Caller, rules: readonly RateRule[], items = 1): RuleVerdict | null {
+    const counts = this.#seen[caller.kind].find(caller.id);
+    if (counts === undefined) return null;
+    if (this.#isAway) return this.#local.refusal(counts, rules, items, this.#options.clock.nowMs());
+    return this.#leases.refusal(counts, rules, items, this.#options.clock.monotonicMs());
+  }
+
+  /** Undoes a `take` that was asked for at `sinceMs` (`nowMs`), for as long as its windows run. */
+  giveBack(
+    { caller, rules }: { readonly caller: Caller; readonly rules: readonly RateRule[] },
+    items: number,
+    sinceMs: number,
+  ): void {
     const counts = this.#seen[caller.kind].of(caller.id);
-    return this.#leases.refusal(counts, rules, 1, this.#options.clock.monotonicMs());
+    if (this.#isAway) this.#local.giveBack(counts, rules, items, this.#options.clock.nowMs());
+    else returnUnits(counts, rules, items, { sinceMs, nowMs: this.nowMs() });
+  }
+
+  /** The clock of leases, monotonic milliseconds. */
+  nowMs(): number {
+    return this.#options.clock.monotonicMs();
   }
 
   /** Limit and units left of the caller, rule by rule. */

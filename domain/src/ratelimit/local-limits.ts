@@ -23,10 +23,11 @@ export class LocalLimits {
     items: number,
     wallMs: number,
   ): RuleVerdict {
+    const refusal = this.refusal(counts, rules, items, wallMs);
+    if (refusal !== null) return refusal;
     let tightest: RuleVerdict | null = null;
     for (const rule of rules) {
       const verdict = this.#look(counts, rule, items, wallMs);
-      if (!verdict.isAllowed) return verdict;
       const isTighter =
         tightest === null ||
         verdict.remaining * tightest.limit < tightest.remaining * verdict.limit;
@@ -35,6 +36,28 @@ export class LocalLimits {
     for (const rule of rules) countAt(counts, rule, wallMs).used += rateCost(rule, items);
     assert(tightest !== null, 'a limited route has rules');
     return tightest;
+  }
+
+  /** The first refusal; null when no rule refuses. Takes nothing. */
+  refusal(
+    counts: CallerCounts,
+    rules: readonly RateRule[],
+    items: number,
+    wallMs: number,
+  ): RuleVerdict | null {
+    for (const rule of rules) {
+      const verdict = this.#look(counts, rule, items, wallMs);
+      if (!verdict.isAllowed) return verdict;
+    }
+    return null;
+  }
+
+  /** Undoes `take` within the window. */
+  giveBack(counts: CallerCounts, rules: readonly RateRule[], items: number, wallMs: number): void {
+    for (const rule of rules) {
+      const count = countAt(counts, rule, wallMs);
+      count.used = Math.max(0, count.used - rateCost(rule, items));
+    }
   }
 
   /** Units of a rule used in its current window. */

@@ -12,7 +12,13 @@ const waitingMax = 10_000;
 
 /** Counts expire this long after the longest window has ended, so that they survive a clock set back, seconds. */
 const keptBeyondSeconds = 60;
-const expireMs = (rateWindowMaxSeconds + keptBeyondSeconds) * 1000;
+
+/** Claims have short windows alone, and a client can make up any number of them. */
+function expireMsOf({ kind }: Caller, wants: readonly Want[]): number {
+  const seconds = wants.map(({ rule }) => rule.seconds);
+  const longest = kind === 'claim' ? Math.max(0, ...seconds) : rateWindowMaxSeconds;
+  return (longest + keptBeyondSeconds) * 1000;
+}
 
 interface Waiting {
   readonly caller: Caller;
@@ -81,9 +87,13 @@ export class RedisLimits implements LimitStore {
 
   async #call(takes: readonly Waiting[]): Promise<void> {
     const keys = takes.map(({ caller }) => this.#keyOf(caller));
-    const args = takes.flatMap(({ wants }) => [wants.length, ...wants.flatMap(argumentsOf)]);
+    const args = takes.flatMap(({ caller, wants }) => [
+      expireMsOf(caller, wants),
+      wants.length,
+      ...wants.flatMap(argumentsOf),
+    ]);
     try {
-      const answer = await this.#script(keys.length).run(keys, [expireMs, ...args]);
+      const answer = await this.#script(keys.length).run(keys, args);
       settle(takes, answer);
     } catch (error) {
       for (const { reject } of takes) reject(error);

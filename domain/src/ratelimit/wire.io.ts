@@ -1,17 +1,15 @@
 import { coveredRoutes, type RateLimitsAnswer, rateScopes, streamLimits } from '@pm/schemas';
-import { type Caller, countedAddress } from './callers.ts';
+import { type Caller, claimOf, countedAddress } from './callers.ts';
 import type { RateLimiter } from './limiter.io.ts';
 
 /** The reads of GET /rate-limits. */
 export interface RateLimitReads {
   ofAddress(address: string): Promise<RateLimitsAnswer>;
-  /** With the buckets of the address in the scopes that are counted by address. */
+  /** With the buckets of the address, and of the key at the address, in the scopes that are counted for those. */
   ofKey(apiKey: string, address: string): Promise<RateLimitsAnswer>;
 }
 
-const byAddress: ReadonlySet<string> = new Set(
-  rateScopes.flatMap(({ name, isByAddress }) => (isByAddress === true ? [name] : [])),
-);
+const countedFor = new Map(rateScopes.map((scope) => [scope.name, scope.countedFor]));
 
 /** `limiter`: null when requests are not limited; the list is empty then. */
 export function rateLimitReads(limiter: RateLimiter | null): RateLimitReads {
@@ -21,9 +19,12 @@ export function rateLimitReads(limiter: RateLimiter | null): RateLimitReads {
       const client = { kind: 'address', id: countedAddress(address) } as const;
       const own = await answerFor(limiter, { kind: 'key', id });
       const shared = await answerFor(limiter, client);
-      const limits = own.limits.map((one, place) =>
-        byAddress.has(one.scope) ? (shared.limits[place] ?? one) : one,
-      );
+      const claimed = await answerFor(limiter, claimOf(client, id));
+      const limits = own.limits.map((one, place) => {
+        const counted = countedFor.get(one.scope);
+        if (counted === undefined) return one;
+        return (counted === 'claim' ? claimed : shared).limits[place] ?? one;
+      });
       return { ...own, limits };
     },
   };
@@ -32,7 +33,7 @@ export function rateLimitReads(limiter: RateLimiter | null): RateLimitReads {
 async function answerFor(limiter: RateLimiter | null, caller: Caller): Promise<RateLimitsAnswer> {
   const uses = (await limiter?.uses(caller)) ?? [];
   return {
-    caller: caller.kind,
+    caller: caller.kind === 'claim' ? 'key' : caller.kind,
     enabled: limiter !== null,
     limits: uses.map(({ rule, limit, remaining, resetsAtMs }) => ({
       scope: rule.scope.name,

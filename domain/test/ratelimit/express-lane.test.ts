@@ -14,6 +14,7 @@ const json = Buffer.from('{"bids":[]}');
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const named: Credentials = {
   claims: (headers) => headers['x-key'] !== undefined,
+  claimed: (headers) => String(headers['x-key']),
   prove: ({ headers }) => ({ kind: 'key', id: String(headers['x-key']) }),
 };
 let clock: TestClock;

@@ -8,8 +8,11 @@ import { PlainStore } from './plain-store.ts';
 /** `x-key` proves the caller it names, except `wrong`. */
 const named: Credentials = {
   claims: (headers) => headers['x-key'] !== undefined,
+  claimed: (headers) => String(headers['x-key']),
   prove: ({ headers }) =>
-    headers['x-key'] === 'wrong' ? null : { kind: 'key', id: String(headers['x-key']) },
+    headers['x-proof'] === 'wrong' || headers['x-key'] === 'wrong'
+      ? null
+      : { kind: 'key', id: String(headers['x-key']) },
 };
 
 const metrics = openMetrics('test');
@@ -27,7 +30,7 @@ beforeEach(() => {
   });
   for (const url of [
     ...['/', '/clob', '/clob/', '/data-api', '/book', '/events', '/positions', '/internal'],
-    ...['/markets', '/clob/markets'],
+    ...['/markets', '/clob/markets', '/closed-positions'],
   ]) {
     app.get(url, (_request, reply) => reply.send({ ok: true }));
   }
@@ -111,15 +114,51 @@ test('a proven key is counted for itself, not for its address', async () => {
   expect(passed(await send('/positions', 160))).toBe(150);
 });
 
-test('proofs that fail count for the address, and enough of them shut it to proofs unchecked', async () => {
-  const failed = await send('/data/trades', 151, as('wrong'));
-  expect(failed.slice(149)).toEqual([401, 429]);
-  await send('/book', 200, as('wrong'));
-  await send('/positions', 150, as('wrong'));
-  const [status] = await send('/data/trades', 1, as('good'));
-  expect(status).toBe(429);
+const guess = (key: string, address = '127.0.0.1') => ({
+  headers: { 'x-key': key, 'x-proof': 'wrong', 'x-forwarded-for': address },
+});
+
+test('proofs of a key that fail lock out that key from that address, and nothing else', async () => {
+  const guesses = await send('/closed-positions', 101, guess('one', '192.0.2.1'));
+  expect(passed(guesses)).toBe(100);
+  const good = (key: string, address: string) => ({
+    headers: { 'x-key': key, 'x-forwarded-for': address },
+  });
+  expect(await send('/closed-positions', 1, good('one', '192.0.2.1'))).toEqual([429]);
+  expect(await send('/closed-positions', 1, good('one', '192.0.2.2'))).toEqual([200]);
+  expect(await send('/closed-positions', 1, good('two', '192.0.2.1'))).toEqual([200]);
   clock.pass(10_000);
-  expect(await send('/data/trades', 1, as('good'))).toEqual([200]);
+  expect(await send('/closed-positions', 1, good('one', '192.0.2.1'))).toEqual([200]);
+});
+
+test('a key that is locked out at an address can cancel there', async () => {
+  await send('/positions', 150, guess('one'));
+  expect(await send('/positions', 1, as('one'))).toEqual([429]);
+  expect(await send('/order', 1, { method: 'DELETE', ...as('one') })).toEqual([200]);
+});
+
+test('an address with too many failed proofs gets 429 for bad ones, and good ones pass', async () => {
+  for (let key = 0; key < 50; key += 1) {
+    await send('/order', 100, { method: 'DELETE', ...guess(`key ${key}`) });
+  }
+  expect(await send('/order', 1, { method: 'DELETE', ...guess('another') })).toEqual([429]);
+  expect(await send('/positions', 1, guess('another'))).toEqual([429]);
+  expect(await send('/positions', 1, as('good'))).toEqual([200]);
+  expect(await send('/book', 1)).toEqual([200]);
+});
+
+test('IPv6 counts by network, and what a proxy names without an address counts for the proxy', async () => {
+  expect(passed(await send('/', 30, from('2001:db8:0:1::1')))).toBe(30);
+  expect(passed(await send('/', 30, from('2001:db8:0:1::2')))).toBe(20);
+  const nameless = Array.from({ length: 60 }, (_, index) => from(`unknown-${index}`));
+  const statuses = await Promise.all(nameless.map((one) => app.inject({ url: '/', ...one })));
+  expect(passed(statuses.map((one) => one.statusCode))).toBe(50);
+});
+
+test('the right-most address that is no trusted proxy counts', async () => {
+  const chains = Array.from({ length: 60 }, (_, index) => from(`192.0.2.${index}, 203.0.113.9`));
+  const statuses = await Promise.all(chains.map((one) => app.inject({ url: '/', ...one })));
+  expect(passed(statuses.map((one) => one.statusCode))).toBe(50);
 });
 
 test('a batch costs its orders, an unreadable body counts as a failed proof', async () => {
@@ -127,7 +166,7 @@ test('a batch costs its orders, an unreadable body counts as a failed proof', as
   expect(passed(await send('/orders', 170, batch))).toBe(160);
   const headers = { 'x-key': 'firm', 'content-type': 'application/json' };
   const broken = { method: 'POST', headers, payload: '{' };
-  const statuses = await send('/orders', 501, broken);
+  const statuses = await send('/orders', 101, broken);
   expect(statuses[0]).toBe(400);
   expect(statuses.at(-1)).toBe(429);
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { systemClock } from '@pm/kit/clock';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { rateRules, redisKeys } from '@pm/schemas';
+import { failedProofRules, rateRules, redisKeys } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { type Caller, limitTable } from '../../src/ratelimit/callers.ts';
@@ -105,6 +105,18 @@ test('counts live on one hash per caller that expires by itself', async () => {
   expect(left).toBeGreaterThan(600_000);
   expect(left).toBeLessThanOrEqual(660_000);
   expect((await store.used(caller)).used.get(rule.field)).toBe(5);
+});
+
+test('claims, of which a client can make up any number, are forgotten after their window', async () => {
+  const client = await ready(connect());
+  const store = new RedisLimits(client, keys);
+  const [rule] = failedProofRules;
+  if (rule === undefined) throw new Error('failed proofs are counted');
+  const wants = [{ rule, limit: 10, need: 1, more: 0 }];
+  await store.take({ kind: 'claim', id: '192.0.2.9 key' }, wants);
+  const left = await client.pttl(keys.limits('claim:192.0.2.9 key'));
+  expect(left).toBeGreaterThan(60_000);
+  expect(left).toBeLessThanOrEqual(70_000);
 });
 
 test('without a connection it rejects at once instead of waiting', async () => {

@@ -129,7 +129,8 @@ export const publicDoorFields = {
     default: 300,
   }),
   trustedProxies: list('PM_TRUSTED_PROXIES', {
-    meaning: 'Addresses and networks of proxies whose `X-Forwarded-For` is used.',
+    meaning:
+      'Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is used: the right-most address in it that is none of them is the client.',
     default: [],
     pattern: /^[\da-fA-F.:]+(\/\d{1,3})?$/,
   }),

@@ -1,4 +1,5 @@
 export type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
+export { type ClientAddress, clientAddressBy } from './client-address.io.ts';
 export {
   type Dialect,
   type DoorRoute,

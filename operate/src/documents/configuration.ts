@@ -1,3 +1,4 @@
+import { gatewayFields } from '@pm/deploy/gateway/config';
 import { stackFields, toolFields } from '@pm/deploy/stack/variables';
 import { ingressFields } from '@pm/ingress/config';
 import type { Field } from '@pm/kit/config';
@@ -23,6 +24,7 @@ const readers: readonly (readonly [reader: string, fields: readonly Field<unknow
   ['streams', Object.values(streamsFields)],
   ['mcp', Object.values(mcpFields)],
   ['mcp over stdio', Object.values(stdioFields)],
+  ['gateway', Object.values(gatewayFields)],
   ['tools', toolFields],
   ['npm start', stackFields],
 ];

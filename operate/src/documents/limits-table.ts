@@ -3,13 +3,19 @@ import { coveredRoutes, rateScopes } from '@pm/schemas';
 const begin = '<!-- limits:begin (npm run docs) -->';
 const end = '<!-- limits:end -->';
 
+/** Scopes without routes. */
+const failures = {
+  claim: 'failed proofs of one claimed key from one address',
+  address: 'all failed proofs from one address',
+} as const;
+
 /** The table of rate limits as Markdown. */
 export function limitsTable(): string {
   const rows = rateScopes.map((scope) => {
-    const { name, unit, windows } = scope;
-    const routes = coveredRoutes(scope).map(code).join(', ');
+    const { name, unit, windows, countedFor = 'claim' } = scope;
+    const routes = coveredRoutes(scope).map(code).join(', ') || failures[countedFor];
     const limits = windows.map(({ limit, seconds }) => `${limit} / ${seconds} s`).join('; ');
-    return `| \`${name}\` | ${routes || 'proofs of keys that fail'} | ${limits} | ${unit} |`;
+    return `| \`${name}\` | ${routes} | ${limits} | ${unit} |`;
   });
   return ['| scope | routes | limit | counts |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }

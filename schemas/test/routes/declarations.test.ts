@@ -133,7 +133,10 @@ test('every scope that a route names exists, and every scope of names has a rout
   const named = listed.flatMap(([, { limits = [] }]) => limits);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
   const empty = rateScopes.filter(({ covers }) => Array.isArray(covers) && covers.length === 0);
-  expect(empty.map(({ name }) => name)).toEqual(['failed-credentials']);
+  expect(empty.map(({ name }) => name)).toEqual([
+    'failed-credentials',
+    'failed-credentials-address',
+  ]);
 });
 
 test('a pattern of whole numbers takes exactly those of its range', () => {

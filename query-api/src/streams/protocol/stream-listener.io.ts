@@ -1,11 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, isIP } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import proxyAddress from '@fastify/proxy-addr';
 import { countedAddress } from '@pm/domain/ratelimit/callers';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
-import { refuseUpgrade } from '@pm/kit/http';
+import { type ClientAddress, clientAddressBy, refuseUpgrade } from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
 import {
   isStreamPath,
@@ -49,11 +48,11 @@ export class StreamListener {
   readonly #server: Server;
   readonly #opened = new StreamSockets();
   readonly #sockets: WebSocketServer;
-  readonly #trusts: (address: string, index: number) => boolean;
+  readonly #addressOf: ClientAddress;
 
   constructor(parts: ListenerParts) {
     this.#parts = parts;
-    this.#trusts = proxyAddress.compile([...parts.trustedProxies]);
+    this.#addressOf = clientAddressBy(parts.trustedProxies);
     this.#sockets = new WebSocketServer({
       noServer: true,
       maxPayload: streamLimits.frame_bytes,
@@ -100,7 +99,7 @@ export class StreamListener {
       refuseUpgrade(socket, 404, 'not found');
       return;
     }
-    const address = this.#addressOf(request);
+    const address = countedAddress(this.#addressOf(request));
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
       const { counts, clock } = this.#parts;
       if (counts.open(address, clock.monotonicMs())) {
@@ -114,12 +113,6 @@ export class StreamListener {
       opened.close(code, reason);
       setTimeout(() => opened.terminate(), refusedForMs).unref();
     });
-  }
-
-  /** What a trusted proxy says, if it is an address; else that of the socket. */
-  #addressOf(request: IncomingMessage): string {
-    const named = proxyAddress(request, this.#trusts);
-    return countedAddress(isIP(named) === 0 ? (request.socket.remoteAddress ?? '') : named);
   }
 }
 
