@@ -21,7 +21,6 @@ const esmOnly = [
   'typebox',
   '@fastify/type-provider-typebox',
   '@noble',
-  'cookie',
   'p-retry',
   'is-network-error',
   'p-queue',

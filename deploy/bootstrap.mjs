@@ -29,6 +29,7 @@ const targets = {
   screenshots: 'acceptance/dist/commands/screenshots.js',
   rebuild: 'operate/dist/commands/rebuild.js',
   repair: 'operate/dist/commands/repair.js',
+  sbom: 'operate/dist/commands/sbom.js',
 };
 
 function fail(message) {
@@ -73,9 +74,9 @@ function packagesMark() {
 function installPackages() {
   const stamp = join(root, 'node_modules', '.installed-from');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === packagesMark()) return;
-  // Not `npm ci`: it refuses a lock file that lacks the optional binaries of platforms other than the one it was made
-  // on. Install scripts stay off: every native part used here ships its binaries inside its package.
-  step('packages', 'npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund']);
+  // `npm ci` empties node_modules first, so it runs only when the lock file differs from what is installed. Install
+  // scripts stay off: every native part used here ships its binaries inside its package.
+  step('packages', 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
   writeFileSync(stamp, packagesMark());
 }
 

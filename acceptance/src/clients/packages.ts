@@ -18,7 +18,7 @@ export type PythonClients =
   | { readonly kind: 'absent'; readonly reason: string };
 
 /**
- * Fetches the npm clients into the folder, once per lock file. Not `npm ci`, for the reason in `deploy/bootstrap.mjs`.
+ * Fetches the npm clients into the folder, exactly those of the lock file, once per lock file.
  *
  * @throws StackError FETCH_FAILED
  */
@@ -27,7 +27,7 @@ export function installNpmClients(progress: Progress): void {
   const stamp = join(clientsRoot, 'node_modules', '.installed-from');
   if (isMarked(stamp, mark)) return;
   progress('clients: fetching from npm');
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
   const failure = failureOf('clients-npm', 'npm', args);
   if (failure !== null) throw new StackError('FETCH_FAILED', `clients from npm: ${failure}`);
   writeFileSync(stamp, mark);
@@ -48,7 +48,7 @@ export function installPythonClients(progress: Progress): PythonClients {
     failureOf('clients-venv', 'python3', ['-m', 'venv', '--clear', environment]) ??
     failureOf('clients-pip', python, [
       ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'],
-      ...['--only-binary', ':all:', '-r', requirements],
+      ...['--only-binary', ':all:', '--require-hashes', '-r', requirements],
     ]);
   if (failure !== null) return absent(`Python clients cannot be installed: ${failure}`);
   writeFileSync(stamp, mark);

@@ -7,6 +7,7 @@ import { defaultCacheDir } from '../local/paths.ts';
 import {
   installPythonClient,
   makePythonEnvironment,
+  pipDownload,
   pipInstall,
   pythonClientRoot,
 } from '../local/python-client.ts';
@@ -63,7 +64,10 @@ function tests(python: string, scratch: string): Counts {
   }
 }
 
-/** Builds the wheel, installs it by its file into an empty environment, and imports it there. */
+/**
+ * Builds the wheel, installs it by its file into an empty environment, and imports it there. What it needs comes from a
+ * folder of packages whose digests were checked: pip itself checks none that only a wheel names.
+ */
 function wheel(python: string, scratch: string): boolean {
   const args = ['-m', 'build', '--wheel', '--no-isolation', '--outdir', scratch, pythonClientRoot];
   if (!run(python, args)) return false;
@@ -72,8 +76,12 @@ function wheel(python: string, scratch: string): boolean {
   // Kept: the tests of published clients run the README in it.
   const folder = join(caches, 'wheel');
   const fresh = join(folder, 'bin', 'python');
-  const packages = [`${join(scratch, file)}[pandas]`];
-  const problem = makePythonEnvironment(folder) ?? pipInstall(fresh, packages);
+  const wheels = join(scratch, 'wheels');
+  const source = ['--no-index', '--find-links', wheels];
+  const problem =
+    makePythonEnvironment(folder) ??
+    pipDownload(fresh, wheels) ??
+    pipInstall(fresh, [...source, `${join(scratch, file)}[pandas]`]);
   if (problem !== null) console.error(problem);
   const program = 'import exchange_client; print(exchange_client.ExchangeClient.__module__)';
   return problem === null && run(fresh, ['-I', '-c', program]);

