@@ -30,6 +30,7 @@ const targets = {
   rebuild: 'operate/dist/commands/rebuild.js',
   repair: 'operate/dist/commands/repair.js',
   sbom: 'operate/dist/commands/sbom.js',
+  operators: 'operate/dist/commands/operators.js',
 };
 
 function fail(message) {

@@ -15,6 +15,7 @@ import {
 } from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
 import { type ExchangeKeys, loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
@@ -194,7 +195,7 @@ export class ExchangeUnderTest {
     const child = this.services.start('ingress', {
       PM_HTTP_PORT: String(ports.ingress),
       PM_OPERATOR_PORT: String(ports.operator),
-      PM_OPERATOR_TOKEN: keys.operatorToken,
+      PM_OPERATORS_FILE: makeFirstOperator(this.folder, keys),
       PM_OPERATOR_SEED: keys.operatorSeed,
       PM_SIGNOFF_SEED: keys.ingressSeed,
       PM_KEY_SECRET: keys.keySecret,

@@ -13,6 +13,7 @@ import { freePorts, loopback, type Ports } from '@pm/deploy/local/ports';
 import { Supervisor } from '@pm/deploy/local/supervisor';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
+import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
 import { exchangeServices, type ServicesOptions } from '@pm/deploy/stack/services';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
@@ -145,7 +146,6 @@ export class WholeExchange {
     const headers = {
       authorization: `Bearer ${this.keys.operatorToken}`,
       'content-type': 'application/json',
-      'x-operator-name': this.name,
     };
     const url = `${urlOf(this.ports.operator)}/operator/${path}`;
     const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
@@ -188,6 +188,7 @@ export class WholeExchange {
 
   async #start(opening: Opening, options: ServicesOptions, secondPorts: Ports): Promise<void> {
     const supervisor = this.#supervisor;
+    makeFirstOperator(options.dataDir, options.keys);
     if (opening.ownBroker) await supervisor.start([await this.#broker(options)]);
     await setUpExchange({
       ...options,

@@ -32,11 +32,11 @@ export const ingressFields = {
     min: 0,
     max: 65_535,
   }),
-  operatorToken: text('PM_OPERATOR_TOKEN', {
-    meaning: "Bearer token of the operator's listener.",
-    pattern: /^[\x21-\x7e]{16,256}$/,
-    allowed: '16 to 256 visible characters',
-    secret: true,
+  operatorsFile: text('PM_OPERATORS_FILE', {
+    meaning:
+      'File of the operators with their roles and the hashes of their tokens (operator.md); read again when it changes.',
+    pattern: /^.{1,4096}$/,
+    allowed: 'a path',
   }),
   operatorSeed: secret('PM_OPERATOR_SEED', {
     meaning:

@@ -35,6 +35,7 @@ import { openTopics, readFeeWallet, type TopicsClient } from './log/topics.io.ts
 import { TransferWriter } from './log/transfer-writer.io.ts';
 import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
 import { openAudit } from './operator/audit-trail.io.ts';
+import { Operators } from './operator/operators.io.ts';
 import { OrderHasher } from './orders/eip712.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
@@ -128,6 +129,7 @@ async function openParts(room: Room) {
     comments: await openComments(topics, follow(room)),
     profiles: await openProfiles(topics, { ...follow(room), clock }),
     audit: await openAudit(topics, follow(room)),
+    operators: await openOperatorsFile(room),
     activity: openActivity(room, money.redis, accounts.agents),
     locks: new CatalogLocks(new KeyedMutex()),
   };
@@ -165,7 +167,7 @@ function operatorServices(
   const sweep = (wallet: WalletAddress) => sweepOrders(wallet, sweeping);
   return {
     clock,
-    token: room.config.operatorToken,
+    operators: parts.operators,
     audit: parts.audit,
     catalog: catalogServices(room, parts),
     money: { clock, writer, ledger, transfers, freezes, owners, bindings },
@@ -258,6 +260,12 @@ function openLimits({ config, life, log }: Room) {
   const limits = openDoorLimiter({ config, keys, clock, log });
   life.onStop('rate limits', () => limits?.close());
   return limits;
+}
+
+async function openOperatorsFile({ config, life, log }: Room): Promise<Operators> {
+  const operators = await Operators.open(config.operatorsFile, { clock, log });
+  life.onStop('operators', () => operators.close());
+  return operators;
 }
 
 /** Uses of agents' keys: noted at once, written to the log every minute. */

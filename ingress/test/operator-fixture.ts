@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { hashOfToken, operatorOf } from '@pm/domain/operators/operators';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import {
@@ -7,6 +8,9 @@ import {
   type CatalogMarket,
   type Command,
   type ExecutionEvent,
+  type OperatorEntry,
+  type OperatorRole,
+  operatorRoles,
   type Transfer,
   type WalletStatus,
   type WithdrawalFreeze,
@@ -29,7 +33,24 @@ import { crypto } from './signing-fixture.ts';
 import { openSocial } from './social-fixture.ts';
 import { MemoryTopic } from './table-fixture.ts';
 
+/** The token of the operator `operator`, who may do everything. */
 export const token = 'an-operator-token-of-some-length';
+
+/** The token of the operator of this name: `alice` may do everything, the others have the role they are named after. */
+export const tokenNamed = (name: OperatorRole | 'alice') => `the-token-of-${name}`;
+
+function operatorEntries(): readonly OperatorEntry[] {
+  const entry = (name: string, itsToken: string, role: OperatorRole): OperatorEntry => ({
+    name,
+    roles: [role],
+    tokenSha256: hashOfToken(itsToken),
+  });
+  return [
+    entry('operator', token, 'admin'),
+    entry('alice', tokenNamed('alice'), 'admin'),
+    ...operatorRoles.map((role) => entry(role, tokenNamed(role), role)),
+  ];
+}
 
 /** What the matcher says when it carries a command out. */
 export function carriedOut(command: Command): CommandResult {
@@ -41,6 +62,19 @@ export function carriedOut(command: Command): CommandResult {
   const event = { ...command, kind: kinds[command.kind], command: 0 } as unknown as ExecutionEvent;
   return { kind: 'executed', place: { partition: 0, inOffset: 1 }, events: [{ index: 0, event }] };
 }
+
+/** The status of an ingress that does nothing. */
+const quietStatus = {
+  readiness: { ready: true, reasons: [] },
+  markets: 0,
+  keys: 0,
+  boundWallets: 0,
+  answersKept: 0,
+  queuedSignatures: 0,
+  waitingCommands: 0,
+  sessions: {},
+  partitions: [],
+};
 
 /** The operator's listener over a catalog in memory and a matcher that carries out every command. */
 export async function openOperator(ownersTopic = new OwnersTopic()) {
@@ -57,8 +91,10 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
     withdrawn: 'reserved' as 'reserved' | 'conflict' | 'insufficient' | 'applied',
     answer: carriedOut as (command: Command) => CommandResult | Promise<CommandResult>,
     audit: (record: AuditRecord) => trail.take(record),
+    operators: operatorEntries() as readonly OperatorEntry[] | 'unreadable',
+    nowMs: 1_700_000_000_000,
   };
-  const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
+  const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => 0 };
   const statuses = new WalletRows<StatusFacts>();
   const freezeRows = new WalletRows<FreezeFacts>();
   const table = new MemoryTopic<WalletStatus>().open(statuses);
@@ -97,7 +133,12 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
   };
   const services: OperatorServices = {
     clock,
-    token,
+    operators: {
+      find: (shown) =>
+        fakes.operators === 'unreadable'
+          ? 'unreadable'
+          : operatorOf(shown, fakes.operators, clock.nowMs()),
+    },
     catalog: {
       catalog,
       clock,
@@ -143,7 +184,7 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
       page: (asked) => trail.page(asked),
     },
     comments: openSocial(catalog, { nowMs: () => 0 }).comments,
-    status: () => ({ fine: true }),
+    status: () => quietStatus,
   };
   addOperatorRoutes(app, services);
   await app.ready();

@@ -28,6 +28,7 @@ export * from './money.ts';
 export { notificationId } from './notification-id.ts';
 export { type OpenApi, openApiDocument, operatorApiDocument } from './openapi/document.ts';
 export { exampleOf } from './openapi/example-of.ts';
+export * from './operators.ts';
 export * from './rate-limits.ts';
 export * from './read-refusals.ts';
 export * from './redis-keys.ts';

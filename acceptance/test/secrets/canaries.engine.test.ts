@@ -11,6 +11,7 @@ import {
 } from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
 import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { openOperator } from '@pm/deploy/stack/operator';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { silentLog } from '@pm/kit/log';
@@ -61,7 +62,7 @@ beforeAll(async () => {
     ...door,
     PM_HTTP_PORT: String(ports.ingress),
     PM_OPERATOR_PORT: String(ports.operator),
-    PM_OPERATOR_TOKEN: keys.operatorToken,
+    PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
     PM_OPERATOR_SEED: keys.operatorSeed,
     PM_SIGNOFF_SEED: keys.ingressSeed,
   });

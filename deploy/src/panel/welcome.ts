@@ -2,13 +2,14 @@ import { checksumAddress } from '@pm/schemas';
 import { shownMarket } from '../demo/market-maker.ts';
 import { fedEvent } from '../demo/recordings.ts';
 import { testAccountKeys, testAccounts, testAccountUsdc } from '../demo/wallets.ts';
+import { loopback } from '../local/ports.ts';
 import { rebuildAdvice } from '../setup/tables.ts';
 import type { RunningStack } from '../stack/stack.ts';
 import { engineTable } from './text.ts';
 
 type WelcomedStack = Pick<
   RunningStack,
-  'baseUrl' | 'demoMarkets' | 'logDir' | 'otherTables' | 'urls'
+  'baseUrl' | 'demoMarkets' | 'logDir' | 'operatorsFile' | 'otherTables' | 'ports' | 'urls'
 >;
 
 /** First screen of a started stack: base URL, wallets and requests to paste; without a demo, how to list markets. */
@@ -20,6 +21,8 @@ export function welcomeScreen(stack: WelcomedStack): string {
     `Console:                ${baseUrl}/console/`,
     `Streams:                ${baseUrl.replace(/^http/, 'ws')}/v1/stream`,
     `Agents (MCP):           ${baseUrl}/mcp`,
+    `Operator:               http://${loopback}:${stack.ports.operator}/operator/status`,
+    `  operators in ${stack.operatorsFile}, the token of the first one in keys.json beside it`,
     '',
     ...(demoMarkets.length === 0 ? emptyLines : demoLines(stack)),
     '',

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   BindWallets,
@@ -33,21 +32,6 @@ export class OperatorRefusal extends StackError {
   }
 }
 
-/** Name in the audit trail: the user of the tool, without characters that are not allowed there (operator.md). */
-const operatorName =
-  nameOfUser()
-    .replace(/[^\w.@-]/g, '')
-    .slice(0, 64) || 'catalog-import';
-
-function nameOfUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run as a user that has no entry.
-    return '';
-  }
-}
-
 const timeoutMs = 60_000;
 
 export function openOperator(baseUrl: string, token: string): Operator {
@@ -71,8 +55,10 @@ export function openOperator(baseUrl: string, token: string): Operator {
 }
 
 /** Imports, deposits and bindings may be sent again: they are idempotent. */
-const retriesMax = 30;
+const retriesMax = 90;
 const retryMs = 1_000;
+/** A partition without an answer, or more requests than an operator has within a minute. */
+const passing = new Set([429, 503]);
 
 async function post<T>(url: string, token: string, body: unknown): Promise<T> {
   for (let retries = 0; ; retries += 1) {
@@ -81,14 +67,13 @@ async function post<T>(url: string, token: string, body: unknown): Promise<T> {
       headers: {
         'content-type': 'application/json',
         authorization: `Bearer ${token}`,
-        'x-operator-name': operatorName,
       },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
     if (response.ok) return JSON.parse(text) as T;
-    if (response.status !== 503 || retries === retriesMax) {
+    if (!passing.has(response.status) || retries === retriesMax) {
       throw new OperatorRefusal(`${url} returned ${response.status}`, text.slice(0, 500));
     }
     await sleep(retryMs);

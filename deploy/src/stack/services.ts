@@ -6,6 +6,7 @@ import { builtEntry, repositoryRoot } from '../local/paths.ts';
 import { loopback, type Ports } from '../local/ports.ts';
 import { requireOk } from '../local/probes.ts';
 import { type ExchangeKeys, publicKeyOf } from '../setup/keys.ts';
+import { operatorsFileIn } from '../setup/operators.ts';
 
 export interface ServicesOptions {
   readonly urls: EngineUrls;
@@ -64,7 +65,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       env: {
         PM_HTTP_PORT: String(ports.ingress),
         PM_OPERATOR_PORT: String(ports.operator),
-        PM_OPERATOR_TOKEN: keys.operatorToken,
+        PM_OPERATORS_FILE: operatorsFileIn(dataDir),
         PM_OPERATOR_SEED: keys.operatorSeed,
         PM_SIGNOFF_SEED: keys.ingressSeed,
         PM_KEY_SECRET: keys.keySecret,

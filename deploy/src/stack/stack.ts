@@ -10,6 +10,7 @@ import type { StackError } from '../local/stack-error.ts';
 import { Supervisor } from '../local/supervisor.ts';
 import { setUpExchange } from '../setup/exchange-setup.ts';
 import { type ExchangeKeys, loadOrMakeKeys } from '../setup/keys.ts';
+import { makeFirstOperator } from '../setup/operators.ts';
 import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
 import { seedCatalog, seedWallets, waitForTrading } from './seeding.ts';
@@ -46,6 +47,7 @@ export interface RunningStack {
   readonly operator: Operator;
   readonly supervisor: Supervisor;
   readonly logDir: string;
+  readonly operatorsFile: string;
   /** Names of tables that another version has made: `npm run rebuild` makes them again. */
   readonly otherTables: readonly string[];
   /** Markets of the demo; none where it is not listed. */
@@ -71,6 +73,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   const replicationFactor = options.replicationFactor ?? 1;
   try {
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
+    const operatorsFile = makeFirstOperator(dataDir, keys);
     const otherTables = await setUpExchange({
       urls,
       keys,
@@ -108,6 +111,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       operator,
       supervisor,
       logDir,
+      operatorsFile,
       otherTables,
       demoMarkets,
       stop: () => supervisor.stop(),
@@ -178,6 +182,7 @@ async function emptyDataFolder(dataDir: string, progress: Progress): Promise<voi
     'streams',
     'logs',
     'keys.json',
+    'operators.json',
     'demo-markets.json',
   ]) {
     rmSync(join(dataDir, name), { recursive: true, force: true });

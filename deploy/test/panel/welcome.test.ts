@@ -1,5 +1,6 @@
 import { slugText } from '../../src/demo/catalog.ts';
 import { recordedTrades } from '../../src/demo/recordings.ts';
+import { portsFromEnvironment } from '../../src/local/ports.ts';
 import { welcomeScreen } from '../../src/panel/welcome.ts';
 
 const stack = {
@@ -11,6 +12,8 @@ const stack = {
     redis: 'redis://redis:6379',
   },
   logDir: '/logs',
+  operatorsFile: '/data/operators.json',
+  ports: portsFromEnvironment({}),
   otherTables: [],
 };
 
@@ -35,5 +38,6 @@ test('without a demo no test wallet and no market is shown', () => {
   const screen = welcomeScreen({ ...stack, demoMarkets: [] });
   expect(screen).toContain('No market was listed');
   expect(screen).toContain('http://127.0.0.1:8080/console/');
+  expect(screen).toContain('operators in /data/operators.json');
   expect(screen).not.toMatch(/curl|Hardhat|first-trade/);
 });

@@ -4,12 +4,12 @@ import { type AuditRecord, auditBodyMaxChars } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import type { AuditEntry } from './audit-trail.io.ts';
 import type { OperatorServices } from './operator-services.io.ts';
+import { operatorOfRequest } from './requests.io.ts';
 
 const pageDefault = 100;
 const pageMax = 500;
 const offsetMax = 5_000;
 const containingMaxChars = 200;
-const namePattern = /^[\w.@-]{1,64}$/;
 const tokenIdChars = 8;
 
 /**
@@ -17,12 +17,11 @@ const tokenIdChars = 8;
  * is done that is not in the trail (503 when it cannot be written), and once more with the status of the response.
  * Routes need not do anything for it. Bodies that are refused by their schema change nothing and are not in it.
  */
-export function auditRequests(app: HttpApp, { audit, clock, token }: OperatorServices): void {
-  const tokenId = sha256(Buffer.from(token, 'utf8')).toString('hex').slice(0, tokenIdChars);
+export function auditRequests(app: HttpApp, { audit, clock }: OperatorServices): void {
   const asked = new WeakMap<object, AuditRecord>();
   app.addHook('preHandler', async (request) => {
     if (request.method === 'GET') return;
-    const record = recordOf(request, { tokenId, timeMs: clock.nowMs() });
+    const record = auditRecordOf(request, clock.nowMs());
     await audit.append(record);
     asked.set(request, record);
   });
@@ -34,22 +33,15 @@ export function auditRequests(app: HttpApp, { audit, clock, token }: OperatorSer
   });
 }
 
-/** The name of the caller in `X-Operator-Name`: the token shows that it is an operator, not which one. Never empty. */
-export function operatorNameOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
-  const name = headers['x-operator-name'];
-  return typeof name === 'string' && namePattern.test(name) ? name : 'operator';
-}
-
-function recordOf(
-  request: FastifyRequest,
-  { tokenId, timeMs }: { readonly tokenId: string; readonly timeMs: number },
-): AuditRecord {
+/** The record of a request of an operator before it is carried out. */
+export function auditRecordOf(request: FastifyRequest, timeMs: number): AuditRecord {
   const { method, rawBody, routeOptions, url, ip } = request;
+  const { name, tokenSha256 } = operatorOfRequest(request);
   return {
     id: randomUUID(),
     timeMs,
-    who: operatorNameOf(request),
-    tokenId,
+    who: name,
+    tokenId: tokenSha256.slice(0, tokenIdChars),
     address: ip,
     action: `${method} ${routeOptions.url ?? ''}`,
     subject: url,

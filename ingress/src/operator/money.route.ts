@@ -15,9 +15,8 @@ import {
 } from '@pm/schemas';
 import type { Binding } from '../accounts/wallet-owners.ts';
 import { type PaidWithdrawal, withdraw } from '../accounts/withdrawals.io.ts';
-import { operatorNameOf } from './audit.route.ts';
 import type { OperatorMoneyServices } from './operator-services.io.ts';
-import { addressOf, type OperatorProblem, sendProblem } from './requests.io.ts';
+import { addressOf, type OperatorProblem, operatorOfRequest, sendProblem } from './requests.io.ts';
 import { bindFailures, bindingErrors } from './wallets.route.ts';
 
 const depositsBodyMaxBytes = 512 * 1024;
@@ -35,7 +34,7 @@ export function addDepositsRoute(app: HttpApp, services: OperatorMoneyServices):
     const { deposits } = request.body;
     const transfers = readTransfers(deposits, services);
     if (!Array.isArray(transfers)) return await sendProblem(reply, transfers);
-    const problem = await bindOwners(deposits, operatorNameOf(request), services);
+    const problem = await bindOwners(deposits, operatorOfRequest(request).name, services);
     if (problem !== null) return await sendProblem(reply, problem);
     await services.writer.writeTransfers(transfers);
     return { accepted: transfers.length };

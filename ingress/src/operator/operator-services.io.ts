@@ -11,6 +11,7 @@ import type { TransferWriter } from '../log/transfer-writer.io.ts';
 import type { Reservations } from '../orders/reservation.io.ts';
 import type { Comments } from '../social/comments.io.ts';
 import type { OperatorAudit } from './audit-trail.io.ts';
+import type { Operators } from './operators.io.ts';
 
 /** Dependencies of deposits and withdrawals by the operator. */
 export interface OperatorMoneyServices {
@@ -40,8 +41,7 @@ export interface OperatorWalletServices {
 /** Dependencies of the operator's routes, by domain. */
 export interface OperatorServices {
   readonly clock: Pick<Clock, 'nowMs'>;
-  /** The token that opens these routes. */
-  readonly token: string;
+  readonly operators: Pick<Operators, 'find'>;
   readonly audit: OperatorAudit;
   readonly catalog: CatalogServices;
   readonly money: OperatorMoneyServices;

@@ -1,6 +1,6 @@
-import { sameText } from '@pm/domain/accounts/same-text';
 import type { HttpApp } from '@pm/kit/http';
 import { CommentHide, OperatorCommentParams } from '@pm/schemas';
+import { admitOperators } from './admission.io.ts';
 import { addAuditRoute, auditRequests } from './audit.route.ts';
 import { addCatalogRoutes } from './catalog.route.ts';
 import { addMarketResolveRoute } from './market-resolve.route.ts';
@@ -18,15 +18,11 @@ import {
 } from './wallets.route.ts';
 
 /**
- * Adds the operator's routes; every one wants `Authorization: Bearer <token>`, compared in constant time. Whatever is
- * no read is put on the audit trail (`auditRequests`).
+ * Adds the operator's routes; every one wants the token of an operator with its role (`admitOperators`). Whatever is no
+ * read is put on the audit trail (`auditRequests`).
  */
 export function addOperatorRoutes(app: HttpApp, services: OperatorServices): void {
-  const wanted = `Bearer ${services.token}`;
-  app.addHook('onRequest', async (request, reply) => {
-    if (sameText(request.headers.authorization ?? '', wanted)) return;
-    await reply.code(401).header('www-authenticate', 'Bearer').send({ error: 'unauthorized' });
-  });
+  admitOperators(app, services);
   auditRequests(app, services);
   addAuditRoute(app, services);
   addCatalogRoutes(app, services.catalog);

@@ -1,6 +1,30 @@
-import { parseWalletAddress, type RefusalCode, type WalletAddress } from '@pm/schemas';
-import type { FastifyReply } from 'fastify';
+import { assert } from '@pm/kit/assert';
+import {
+  type OperatorEntry,
+  type OperatorRole,
+  parseWalletAddress,
+  type RefusalCode,
+  type WalletAddress,
+} from '@pm/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ImportRefusal } from '../catalog/facts.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The operator whose token the request showed; null before that is known, and on other listeners. */
+    operator?: OperatorEntry | null;
+  }
+  interface FastifyContextConfig {
+    /** The role that opens a route of the operator's listener. */
+    operatorRole?: OperatorRole;
+  }
+}
+
+/** The operator that sends a request which was admitted. */
+export function operatorOfRequest({ operator }: Pick<FastifyRequest, 'operator'>): OperatorEntry {
+  assert(operator !== undefined && operator !== null, 'admitted requests have an operator');
+  return operator;
+}
 
 /** Why a request of an operator was not carried out, or not confirmed. */
 export interface OperatorProblem {

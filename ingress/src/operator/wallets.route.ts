@@ -14,13 +14,13 @@ import type { BindFailure } from '../accounts/wallet-owners.ts';
 import type { ListedStatus } from '../accounts/wallet-statuses.io.ts';
 import type { ListedFreeze } from '../accounts/withdrawal-freezes.io.ts';
 import { unlessUnavailable } from '../door/requests.io.ts';
-import { operatorNameOf } from './audit.route.ts';
 import type { OperatorWalletServices } from './operator-services.io.ts';
 import {
   addressOf,
   listedWalletsMax,
   notYet,
   type OperatorProblem,
+  operatorOfRequest,
   refused,
   sendProblem,
 } from './requests.io.ts';
@@ -99,7 +99,7 @@ export function addWalletOwnerRoutes(app: HttpApp, services: OperatorWalletServi
       wallet: addressOf(wallet),
       owner: addressOf(owner),
     }));
-    const results = await services.bindings.bind(bindings, operatorNameOf(request));
+    const results = await services.bindings.bind(bindings, operatorOfRequest(request).name);
     if (typeof results === 'string') return await sendProblem(reply, bindFailures[results]);
     return { results: wallets.map((item, index) => resultOf(item, results[index])) };
   });

@@ -3,7 +3,7 @@ import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import type { ExecutionEvent } from '@pm/schemas';
 import { TickRefinements } from '../../src/catalog/tick-refinements.io.ts';
-import { carriedOut, event, market, openOperator, token } from '../operator-fixture.ts';
+import { carriedOut, event, market, openOperator, token, tokenNamed } from '../operator-fixture.ts';
 
 test('lists markets in the books first, then in routing and catalog, spread over the partitions', async () => {
   const operator = await openOperator();
@@ -268,7 +268,8 @@ test.each([
 
 test('what is not a read is in the audit with its caller, body and outcome, newest first', async () => {
   const operator = await openOperator();
-  const headers = { authorization: `Bearer ${token}`, 'x-operator-name': 'alice' };
+  const shown = tokenNamed('alice');
+  const headers = { authorization: `Bearer ${shown}`, 'x-operator-name': 'bob' };
   await operator.post('/operator/markets/9/mode', { mode: 'HALTED' }, headers);
   await operator.post('/operator/catalog', { events: [event('a', [market('x')])] });
   await operator.post('/operator/catalog', { events: [] });
@@ -278,7 +279,7 @@ test('what is not a read is in the audit with its caller, body and outcome, newe
     { who: 'operator', action: 'POST /operator/catalog', status: 200 },
     {
       who: 'alice',
-      tokenId: createHash('sha256').update(token).digest('hex').slice(0, 8),
+      tokenId: createHash('sha256').update(shown).digest('hex').slice(0, 8),
       action: 'POST /operator/markets/:id/mode',
       subject: '/operator/markets/9/mode',
       body: '{"mode":"HALTED"}',

@@ -8,7 +8,7 @@ import {
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
-import { openOperator, token } from '../operator-fixture.ts';
+import { openOperator, tokenNamed } from '../operator-fixture.ts';
 import { addressOf, OwnersTopic, ownerRecord } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';
 
@@ -70,7 +70,7 @@ describe('POST /operator/wallet-owners', () => {
   });
 
   test('the record names the operator, and the request is on the audit trail', async () => {
-    const headers = { authorization: `Bearer ${token}`, 'x-operator-name': 'alice' };
+    const headers = { authorization: `Bearer ${tokenNamed('alice')}`, 'x-operator-name': 'bob' };
     await operator.post(path, { wallets: [{ wallet, owner }] }, headers);
     await bind({ wallet: addressOf(0x45), owner });
     expect(topic.records.map(({ boundBy }) => boundBy)).toEqual(['alice', 'operator']);

@@ -15,6 +15,7 @@ import { findInstallation } from '@pm/deploy/installation/addresses';
 import { type Installation, openInstallation } from '@pm/deploy/installation/open';
 import { freePorts } from '@pm/deploy/local/ports';
 import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { redisKeys, signingDomains, tables } from '@pm/schemas';
@@ -62,7 +63,7 @@ beforeAll(async () => {
   services.start('ingress', {
     PM_HTTP_PORT: String(ports.ingress),
     PM_OPERATOR_PORT: String(ports.operator),
-    PM_OPERATOR_TOKEN: keys.operatorToken,
+    PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
     PM_OPERATOR_SEED: keys.operatorSeed,
     PM_SIGNOFF_SEED: keys.ingressSeed,
     PM_KEY_SECRET: keys.keySecret,

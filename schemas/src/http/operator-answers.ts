@@ -75,7 +75,7 @@ const AuditedRequest = Type.Object({
   id: text,
   time: dateTime,
   timeMs: Type.Optional(count),
-  who: Type.String({ description: '`X-Operator-Name`.' }),
+  who: Type.String({ description: 'The name of the operator whose token it was.' }),
   tokenId: text,
   address: text,
   action: Type.String({ examples: ['POST /operator/deposits'] }),

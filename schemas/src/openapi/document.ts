@@ -42,6 +42,7 @@ export function openApiDocument(): OpenApi {
       responses: responsesOf(route),
       mounts: mountsOf(route),
       limits: [...new Set(rateRulesOf(route).map(({ scope }) => scope.name))],
+      roles: [],
     }),
     schemes: publicSchemes,
   });
@@ -62,6 +63,7 @@ export function operatorApiDocument(): OpenApi {
       responses: operatorResponsesOf(route),
       mounts: [],
       limits: null,
+      roles: [route.role],
     }),
     schemes: operatorSchemes,
   });

@@ -65,7 +65,7 @@ export const publicSchemes: Readonly<Record<string, object>> = {
 };
 
 export const operatorSchemes: Readonly<Record<string, object>> = {
-  Operator: { type: 'http', scheme: 'bearer', description: 'The token of the operator.' },
+  Operator: { type: 'http', scheme: 'bearer', description: 'The token of an operator.' },
 };
 
 /** Schemes that a proof is made of, all of them together. */

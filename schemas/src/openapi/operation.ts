@@ -15,6 +15,8 @@ export interface OperationParts {
   readonly mounts: readonly string[];
   /** Names of the scopes of limits that count it; null where nothing is limited. */
   readonly limits: readonly string[] | null;
+  /** Roles that the caller needs besides its proof. */
+  readonly roles: readonly string[];
 }
 
 /** An operation of an OpenAPI 3.1 document. */
@@ -29,7 +31,7 @@ export function operationOf(parts: OperationParts, components: Components): obje
     ...(description === undefined ? {} : { description }),
     ...(isMounted ? { servers: ['/', ...mounts].map((url) => ({ url })) } : {}),
     security: auth.map((one) =>
-      Object.fromEntries(schemesOf[one].map((scheme) => [scheme, []] as const)),
+      Object.fromEntries(schemesOf[one].map((scheme) => [scheme, parts.roles] as const)),
     ),
     ...(limits === null ? {} : { 'x-rate-limits': limits }),
     parameters: parametersOf(route, components),

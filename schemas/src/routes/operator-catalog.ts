@@ -29,7 +29,7 @@ const failures = {
   409: error('It does not go with what is listed or with what the matcher knows.'),
   503: error('Not done, or not confirmed: send the same again.'),
 } as const;
-const post = { method: 'POST', auth: ['operator'] } as const;
+const post = { method: 'POST', auth: ['operator'], role: 'catalog' } as const;
 const made = {
   200: { description: 'The entry.', schema: EntryResult },
   ...failures,
@@ -38,6 +38,7 @@ const entry = { ...post, responses: made } as const;
 const change = {
   method: 'PATCH',
   auth: ['operator'],
+  role: 'catalog',
   params: OperatorEntryParams,
   responses: { ...made, 404: error('There is no such entry.') },
 } as const;
@@ -152,6 +153,7 @@ export const operatorCatalogRoutes = {
   }),
   resolveMarket: operatorRoute({
     ...ofMarket,
+    role: 'resolver',
     path: '/operator/markets/:id/resolve',
     summary: 'End trading and fix what the tokens pay',
     body: Resolution,
@@ -171,6 +173,7 @@ export const operatorCatalogRoutes = {
   }),
   setTradingMode: operatorRoute({
     ...post,
+    role: 'admin',
     path: '/operator/trading-mode',
     summary: 'Set what all markets take at most',
     body: ModeChange,

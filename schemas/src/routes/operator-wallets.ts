@@ -27,8 +27,8 @@ import { optional, shortText, wholeNumber } from './parameters.ts';
 import { operatorRoute } from './route.ts';
 
 const error = (description: string) => ({ description, schema: OperatorError });
-const post = { method: 'POST', auth: ['operator'] } as const;
-const get = { method: 'GET', auth: ['operator'], examples: [{}] } as const;
+const post = { method: 'POST', auth: ['operator'], role: 'treasury' } as const;
+const get = { method: 'GET', auth: ['operator'], role: 'viewer', examples: [{}] } as const;
 const params = { address: sample.wallet } as const;
 const ofWallet = { params: OperatorWalletParams, examples: [{ params }] } as const;
 const transfer = { transferId: sample.order, wallet: sample.wallet, amount: '100' } as const;

@@ -32,13 +32,14 @@ const statusNames: Readonly<Record<number, string>> = {
 
 /** Errors that follow from what kind of route it is, with their texts. */
 function commonErrors(
-  route: Declaration & Partial<RouteDeclaration>,
+  route: Declaration & Partial<RouteDeclaration> & Pick<Partial<OperatorRouteDeclaration>, 'role'>,
 ): Readonly<Record<number, string>> {
   const proofs = route.auth.filter((one) => one !== 'none');
   const isPrivateWrite = route.door === 'ingress' && proofs.includes('l2');
   const takesBody = route.method !== 'GET';
   const isIngress = route.door !== 'query-api';
   const hasPathParts = route.params !== undefined;
+  const isForRole = route.role !== undefined && route.role !== 'viewer';
   const badRequests = [
     ...(hasPathParts ? ['the path cannot be decoded'] : []),
     ...(takesBody || isPrivateWrite ? ['the body is not JSON'] : []),
@@ -48,6 +49,7 @@ function commonErrors(
     ...(badRequests.length > 0 ? { 400: badRequests.join('; ') } : {}),
     ...(proofs.length > 0 ? { 401: 'The credentials prove nothing, or the clock is off.' } : {}),
     ...(isPrivateWrite ? { 403: 'this API key may only read' } : {}),
+    ...(isForRole ? { 403: 'The operator has no role that opens this route.' } : {}),
     ...(takesBody && isIngress ? { 413: 'the body is too large' } : {}),
     ...(hasPathParts ? { 414: 'a part of the path is too long' } : {}),
     ...(takesBody ? { 415: 'the content type of a body is application/json' } : {}),
@@ -73,8 +75,7 @@ export function responsesOf(route: RouteDeclaration): readonly DeclaredResponse[
 /** The same for a route of the operator's listener. */
 export function operatorResponsesOf(route: OperatorRouteDeclaration): readonly DeclaredResponse[] {
   const errors = { 400: 'The body or a parameter is not of its form.', ...route.errors };
-  const all = allOf({ ...route, errors }, { prefix: 'Operator', schema: OperatorError });
-  return all.filter(({ status }) => status !== 429);
+  return allOf({ ...route, errors }, { prefix: 'Operator', schema: OperatorError });
 }
 
 function allOf(

@@ -1,4 +1,5 @@
 import type { Static, Type } from 'typebox';
+import type { OperatorRole } from '../operators.ts';
 
 /**
  * Every public route, the service that owns it, and the family of conventions it follows. The gateway is made from this
@@ -92,6 +93,8 @@ export interface OperatorRouteDeclaration extends Declaration {
   readonly method: HttpRoute['method'] | 'PATCH';
   readonly path: `/operator/${string}`;
   readonly auth: readonly ['operator'];
+  /** The role that opens it; `viewer` is everyone with a token. */
+  readonly role: OperatorRole;
 }
 
 /** Keeps the literal types of a declaration, so that `RouteResponse` and the like know its schemas. */

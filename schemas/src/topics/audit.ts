@@ -13,7 +13,7 @@ export const auditRecord = {
   fields: [
     { name: 'id', type: 'string', doc: 'Of the request; its two records share it.' },
     { name: 'timeMs', type: 'long', doc: 'Unix milliseconds.' },
-    { name: 'who', type: 'string', doc: 'The name the caller gives himself, or operator.' },
+    { name: 'who', type: 'string', doc: 'The name of the operator whose token was shown.' },
     {
       name: 'tokenId',
       type: 'string',

@@ -1,0 +1,35 @@
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashOfToken } from '@pm/domain/operators/operators';
+import type { OperatorsFile } from '@pm/schemas';
+import type { ExchangeKeys } from './keys.ts';
+
+/** Name of the first operator of a data folder, whose token is in its keys. */
+export const firstOperatorName = 'local';
+
+export function operatorsFileIn(dataDir: string): string {
+  return join(dataDir, 'operators.json');
+}
+
+/**
+ * Makes the file of operators of a data folder, with one that may do everything. A file that is there stays as it is:
+ * that operator may have been removed. Returns the file.
+ */
+export function makeFirstOperator(
+  dataDir: string,
+  { operatorToken }: Pick<ExchangeKeys, 'operatorToken'>,
+): string {
+  const file = operatorsFileIn(dataDir);
+  if (existsSync(file)) return file;
+  const tokenSha256 = hashOfToken(operatorToken);
+  writeOperators(file, {
+    operators: [{ name: firstOperatorName, roles: ['admin'], tokenSha256 }],
+  });
+  return file;
+}
+
+/** Replaces the file at once, readable by its owner only. */
+export function writeOperators(file: string, operators: OperatorsFile): void {
+  writeFileSync(`${file}.new`, `${JSON.stringify(operators, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
