@@ -243,6 +243,7 @@ function servicesOptions({
   const prefixed = { PM_REDIS_PREFIX: name };
   return {
     urls: ownBroker ? { ...shared, kafka: `${loopback}:${ports.kafka}` } : shared,
+    access: {},
     ports,
     keys: loadOrMakeKeys(join(folder, 'keys.json')),
     dataDir: folder,

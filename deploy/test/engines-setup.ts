@@ -36,6 +36,7 @@ async function start(): Promise<EnginesUnderTest> {
       dataDir: join(folder, 'data'),
       logDir: join(folder, 'logs'),
       ports: await freeEnginePorts(),
+      clickhousePassword: false,
       progress: (line) => console.log(`engines: ${line}`),
       // Jest decides: tests fail by themselves once an engine is gone.
       onFatal: (failure) => console.error(failure.message),

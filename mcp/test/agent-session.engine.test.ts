@@ -30,7 +30,7 @@ const clients: Client[] = [];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'mcp-session-'));
   stack = await startStack({
-    mode: { kind: 'external', urls: engineUrls() },
+    mode: { kind: 'external', urls: engineUrls(), access: {} },
     dataDir: folder,
     ports: await freePorts(),
     progress: () => {},

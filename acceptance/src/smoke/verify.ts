@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
+import { addressesOf } from '@pm/deploy/installation/read-addresses';
 import { loopback } from '@pm/deploy/local/ports';
 import { database, type RunningStack } from '@pm/deploy/stack/stack';
 import { openClickHouse } from '@pm/kit/clickhouse';
+import { clickhouseAccount } from '@pm/kit/config';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
@@ -39,10 +41,8 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
   const client = openLogClient({ brokers: [stack.urls.kafka], clientId: 'smoke', log: silentLog });
   const redis = openRedis({ url: stack.urls.redis, log: silentLog });
   const clickhouse = openClickHouse({
-    url: stack.urls.clickhouse,
+    ...clickhouseAccount(addressesOf(stack.urls, stack.access)),
     database,
-    user: 'default',
-    password: '',
     log: silentLog,
   });
   const log: LogPlace = {

@@ -2,6 +2,7 @@ import { readCompleteness } from '@pm/deploy/installation/completeness';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { createTableSql, leaderboardTables, tables } from '@pm/schemas';
+import type { Installation } from '../world/installation.ts';
 
 /** Rows and a hash of each table that the projection writes, by name. */
 export type Contents = ReadonlyMap<string, string>;
@@ -10,9 +11,13 @@ export type Contents = ReadonlyMap<string, string>;
 export class Databases {
   readonly #server: ClickHouse;
 
-  constructor(url: string) {
-    const account = { url, database: 'default', user: 'default', password: '' };
-    this.#server = openClickHouse({ ...account, log: silentLog, requestTimeoutMs: 120_000 });
+  constructor(account: Installation['tables']) {
+    this.#server = openClickHouse({
+      ...account,
+      database: 'default',
+      log: silentLog,
+      requestTimeoutMs: 120_000,
+    });
   }
 
   /** An empty database with all tables. */

@@ -71,7 +71,8 @@ export class Recorder {
     this.#record(incoming, body);
     await new Promise<void>((resolve, reject) => {
       const { hostname: host, port } = this.#target;
-      const { 'transfer-encoding': _, ...headers } = incoming.headers;
+      // The engine takes requests to its own address only.
+      const { 'transfer-encoding': _, host: __, ...headers } = incoming.headers;
       const passed = request(
         {
           host,

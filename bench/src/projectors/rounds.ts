@@ -40,7 +40,7 @@ export class Rounds {
   constructor(place: Installation, end: number) {
     this.#place = place;
     this.#end = end;
-    this.#databases = new Databases(place.urls.clickhouse);
+    this.#databases = new Databases(place.tables);
   }
 
   close(): Promise<void> {

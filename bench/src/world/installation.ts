@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addressesOf } from '@pm/deploy/installation/read-addresses';
 import { type EngineUrls, startEngines } from '@pm/deploy/local/engines';
 import type { ManagedProcess } from '@pm/deploy/local/managed-process';
 import { freePorts, loopback } from '@pm/deploy/local/ports';
@@ -8,12 +9,15 @@ import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { exchangeServices } from '@pm/deploy/stack/services';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { clickhouseAccount } from '@pm/kit/config';
 import { streamPaths } from '@pm/schemas';
 import type { LogPlace } from '../partition/log.ts';
 
 export interface Installation {
   readonly place: LogPlace;
   readonly urls: EngineUrls;
+  /** Address and account of the tables. */
+  readonly tables: ReturnType<typeof clickhouseAccount>;
   readonly keys: ExchangeKeys;
   readonly dataDir: string;
   /** A service as the stack would start it, with these variables besides its own. */
@@ -42,9 +46,9 @@ export async function openInstallation(): Promise<Installation> {
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
-    const { urls } = engines;
+    const { urls, access } = engines;
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
-    const shared = { urls, keys, feeWallet: defaultFeeWallet, database, topicPrefix: '' };
+    const shared = { urls, access, keys, feeWallet: defaultFeeWallet, database, topicPrefix: '' };
     await setUpExchange({ ...shared, partitions: 1, replicationFactor: 1, progress });
     const services = exchangeServices({
       ...shared,
@@ -57,6 +61,7 @@ export async function openInstallation(): Promise<Installation> {
     return {
       place: { brokers: urls.kafka, registry: urls.registry },
       urls,
+      tables: clickhouseAccount(addressesOf(urls, access)),
       keys,
       dataDir,
       service(name, env = {}) {

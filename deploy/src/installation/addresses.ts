@@ -1,23 +1,8 @@
-import {
-  clickhouseFields,
-  kafkaFields,
-  readConfig,
-  redisFields,
-  registryFields,
-} from '@pm/kit/config';
+import { localWriter, readClickhousePassword } from '../local/engines/clickhouse-password.ts';
+import type { EngineAccess } from '../local/engines.ts';
 import { StackError } from '../local/stack-error.ts';
 import { stackStatus } from '../stack/control.ts';
-
-const fields = { ...kafkaFields, ...registryFields, ...redisFields, ...clickhouseFields };
-
-/** Addresses of an installation, and the names of its topics, tables and keys. */
-export type Addresses = ReturnType<typeof readAddresses>;
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-function readAddresses(env: Environment) {
-  return readConfig(fields, env, { known: Object.keys(env) });
-}
+import { type Addresses, addressesOf, type Environment, readAddresses } from './read-addresses.ts';
 
 /**
  * The installation that the variables of the services name (`PM_KAFKA_BROKERS`, `PM_REGISTRY_URL`, `PM_CLICKHOUSE_URL`,
@@ -31,11 +16,13 @@ export async function findInstallation(env: Environment, dataDir: string): Promi
       'start one (npm run stack -- up), name its --data, or set PM_KAFKA_BROKERS and the others';
     throw new StackError('BAD_DESCRIPTION', `no stack runs on ${dataDir}: ${how}`);
   }
-  return readAddresses({
-    ...env,
-    PM_KAFKA_BROKERS: running.urls.kafka,
-    PM_REGISTRY_URL: running.urls.registry,
-    PM_CLICKHOUSE_URL: running.urls.clickhouse,
-    PM_REDIS_URL: running.urls.redis,
-  });
+  const local = running.engines === 'local' ? localAccess(dataDir) : {};
+  return addressesOf(running.urls, { ...env, ...local });
+}
+
+/** What the engines of a data folder ask of who connects. */
+function localAccess(dataDir: string): EngineAccess {
+  const password = readClickhousePassword(dataDir);
+  if (password === null) return {};
+  return { PM_CLICKHOUSE_USER: localWriter, PM_CLICKHOUSE_PASSWORD: password };
 }

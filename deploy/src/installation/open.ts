@@ -4,7 +4,7 @@ import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type RedisKeys, redisKeys } from '@pm/schemas';
-import type { Addresses } from './addresses.ts';
+import type { Addresses } from './read-addresses.ts';
 
 /** Clients of the engines of an installation, for a tool. */
 export interface Installation {

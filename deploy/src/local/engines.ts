@@ -1,4 +1,9 @@
 import { join, resolve } from 'node:path';
+import {
+  clickhousePasswordFile,
+  loadOrMakeClickhousePassword,
+  localWriter,
+} from './engines/clickhouse-password.ts';
 import { clickhouseServer } from './engines/clickhouse-server.ts';
 import { ensureEngineJars } from './engines/download-engines.ts';
 import { kafkaBroker } from './engines/kafka-broker.ts';
@@ -18,9 +23,14 @@ export interface EngineOptions {
   readonly progress: Progress;
   /** Folder of fetched engines; `.cache` of the repository by default. */
   readonly cacheDir?: string;
+  /** False lets everyone write into ClickHouse who can connect: for tests with engines of their own. Default true. */
+  readonly clickhousePassword?: boolean;
   /** See `SupervisorOptions.onFatal`. */
   readonly onFatal?: (failure: StackError) => void;
 }
+
+/** Variables of services and tools for engines that ask who connects, beside the addresses (configuration.md). */
+export type EngineAccess = Readonly<Record<string, string>>;
 
 /** Addresses of the engines for clients. */
 export interface EngineUrls {
@@ -34,6 +44,7 @@ export interface EngineUrls {
 
 export interface RunningEngines {
   readonly urls: EngineUrls;
+  readonly access: EngineAccess;
   /** For more processes, which may depend on `kafka`, `registry`, `clickhouse` and `redis`. */
   readonly supervisor: Supervisor;
   /** Stops everything the supervisor runs. */
@@ -58,6 +69,7 @@ export function engineUrls(ports: EnginePorts): EngineUrls {
 export async function startEngines(options: EngineOptions): Promise<RunningEngines> {
   const { progress, onFatal, ports } = options;
   const dataDir = resolve(options.dataDir);
+  const access = accessOf(options);
   const descriptions = await describeEngines({
     ...options,
     dataDir,
@@ -67,7 +79,13 @@ export async function startEngines(options: EngineOptions): Promise<RunningEngin
     { dataDir, progress, ...(onFatal === undefined ? {} : { onFatal }) },
     descriptions,
   );
-  return { urls: engineUrls(ports), supervisor, stop: () => supervisor.stop() };
+  return { urls: engineUrls(ports), access, supervisor, stop: () => supervisor.stop() };
+}
+
+function accessOf({ dataDir, clickhousePassword = true }: EngineOptions): EngineAccess {
+  if (!clickhousePassword) return {};
+  const password = loadOrMakeClickhousePassword(dataDir);
+  return { PM_CLICKHOUSE_USER: localWriter, PM_CLICKHOUSE_PASSWORD: password };
 }
 
 async function describeEngines(options: EngineOptions): Promise<ManagedProcess[]> {
@@ -75,11 +93,13 @@ async function describeEngines(options: EngineOptions): Promise<ManagedProcess[]
   const dataDir = join(options.dataDir, 'engines');
   const jars = await ensureEngineJars(options.cacheDir ?? defaultCacheDir, progress);
   const redisCommand = await findRedis(jars, process.env['PM_REDIS']);
+  const isOpen = options.clickhousePassword === false;
+  const passwordFile = isOpen ? null : clickhousePasswordFile(options.dataDir);
   const places = { dataDir, logDir };
   return [
     kafkaBroker({ ...places, jars, port: ports.kafka, controllerPort: ports.kafkaController }),
     redisServer({ ...places, command: redisCommand, port: ports.redis }),
-    clickhouseServer({ ...places, port: ports.clickhouse }),
+    clickhouseServer({ ...places, port: ports.clickhouse, passwordFile }),
     schemaRegistry({ ...places, jars, port: ports.registry, kafkaPort: ports.kafka }),
   ];
 }

@@ -3,7 +3,8 @@ import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { topics, type WalletAddress } from '@pm/schemas';
 import { openedFeeWallets, refuseOtherFeeWallet } from '../installation/fee-wallet.ts';
-import type { EngineUrls } from '../local/engines.ts';
+import { addressesOf } from '../installation/read-addresses.ts';
+import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import type { ExchangeKeys } from './keys.ts';
 import { openPartitions } from './partitions.ts';
@@ -11,6 +12,7 @@ import { setUpTables } from './tables.ts';
 
 export interface SetupOptions {
   readonly urls: EngineUrls;
+  readonly access?: EngineAccess;
   readonly keys: ExchangeKeys;
   /** The fee wallet of new partitions. */
   readonly feeWallet: WalletAddress;
@@ -27,8 +29,9 @@ export interface SetupOptions {
  * version. Throws a `StackError`, before anything is changed, when partitions have another fee wallet.
  */
 export async function setUpExchange(options: SetupOptions): Promise<readonly string[]> {
+  const addresses = addressesOf(options.urls, options.access ?? {});
   const client = openLogClient({
-    brokers: options.urls.kafka.split(','),
+    brokers: addresses.kafkaBrokers,
     clientId: 'setup',
     log: silentLog,
   });
@@ -37,7 +40,7 @@ export async function setUpExchange(options: SetupOptions): Promise<readonly str
     const place = { client, registryUrl: options.urls.registry, topicPrefix };
     refuseOtherFeeWallet(await openedFeeWallets(place), feeWallet);
     await setUpLog(client, options);
-    return await setUpTables({ ...options, clickhouseUrl: options.urls.clickhouse });
+    return await setUpTables({ ...options, addresses });
   } finally {
     await client.close();
   }

@@ -1,10 +1,12 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { clickhouseAccount } from '@pm/kit/config';
 import { silentLog } from '@pm/kit/log';
 import { createTableSql, leaderboardTables, type Table, tables } from '@pm/schemas';
+import type { Addresses } from '../installation/read-addresses.ts';
 import type { Progress } from '../local/managed-process.ts';
 
 export interface TablesOptions {
-  readonly clickhouseUrl: string;
+  readonly addresses: Addresses;
   readonly database: string;
   readonly progress: Progress;
 }
@@ -14,9 +16,9 @@ export interface TablesOptions {
  * a minute. Returns the names of other such tables: projectors write nothing until `npm run rebuild` has rebuilt them.
  */
 export async function setUpTables(options: TablesOptions): Promise<readonly string[]> {
-  const { clickhouseUrl: url, database, progress } = options;
-  const account = { url, user: 'default', password: '', log: silentLog };
-  const clickhouse = openClickHouse({ ...account, database: 'default' });
+  const { addresses, database, progress } = options;
+  const account = clickhouseAccount(addresses);
+  const clickhouse = openClickHouse({ ...account, database: 'default', log: silentLog });
   try {
     await clickhouse.command(`CREATE DATABASE IF NOT EXISTS \`${database}\``);
     for (const table of await otherColumns(clickhouse, database, Object.values(leaderboardTables)))

@@ -3,6 +3,7 @@ import { createServer, request } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
+import type { EngineMode } from './mode.ts';
 import type { RunningStack } from './stack.ts';
 
 /** Status of a running stack. */
@@ -11,6 +12,8 @@ export interface StackStatus {
   readonly baseUrl: string;
   readonly logDir: string;
   readonly urls: EngineUrls;
+  /** Whether the engines belong to this stack. */
+  readonly engines: EngineMode['kind'];
   readonly processes: readonly ProcessStatus[];
 }
 
@@ -36,6 +39,7 @@ export async function openControl(dataDir: string, stack: RunningStack): Promise
       baseUrl: stack.baseUrl,
       logDir: stack.logDir,
       urls: stack.urls,
+      engines: stack.engines,
       processes: stack.supervisor.status(),
     };
     response.setHeader('content-type', 'application/json');

@@ -1,10 +1,17 @@
-import type { EngineUrls } from '../local/engines.ts';
+import {
+  clickhouseFields,
+  kafkaFields,
+  namesOf,
+  redisFields,
+  registryFields,
+} from '@pm/kit/config';
+import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import { StackError } from '../local/stack-error.ts';
 
 /** Engines: started here, or of another installation, by their URLs. */
 export type EngineMode =
   | { readonly kind: 'local' }
-  | { readonly kind: 'external'; readonly urls: EngineUrls };
+  | { readonly kind: 'external'; readonly urls: EngineUrls; readonly access: EngineAccess };
 
 const modes = ['local', 'external'] as const;
 
@@ -15,13 +22,20 @@ const urlVariables = {
   redis: 'PM_REDIS_URL',
 } as const;
 
+/** Names of this stack's topics, keys and tables are its own. */
+const ownNames: readonly string[] = [
+  kafkaFields.topicPrefix.name,
+  redisFields.redisPrefix.name,
+  clickhouseFields.clickhouseDatabase.name,
+];
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads `STACK`; throws a `StackError` with the known values for any other one, or with the missing URLs. */
 export function engineMode(env: Environment): EngineMode {
   const kind = env['STACK'] ?? 'local';
   if (kind === 'local') return { kind };
-  if (kind === 'external') return { kind, urls: externalUrls(env) };
+  if (kind === 'external') return { kind, urls: externalUrls(env), access: externalAccess(env) };
   throw new StackError('BAD_DESCRIPTION', `STACK=${kind} is not one of: ${modes.join(', ')}`);
 }
 
@@ -37,4 +51,15 @@ function externalUrls(env: Environment): EngineUrls {
     clickhouse: url('clickhouse'),
     redis: url('redis'),
   };
+}
+
+/** What the engines ask of who connects: the same for each service of this stack. */
+function externalAccess(env: Environment): EngineAccess {
+  const urls: readonly string[] = Object.values(urlVariables);
+  const names = namesOf(kafkaFields, registryFields, redisFields, clickhouseFields);
+  const given = names.flatMap((name) => {
+    const value = env[name] ?? '';
+    return value === '' || urls.includes(name) || ownNames.includes(name) ? [] : [[name, value]];
+  });
+  return Object.fromEntries(given);
 }

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EngineUrls } from '../local/engines.ts';
+import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import { type ManagedProcess, mebibyte, processEnvironment } from '../local/managed-process.ts';
 import { builtEntry, repositoryRoot } from '../local/paths.ts';
 import { loopback, type Ports } from '../local/ports.ts';
@@ -10,6 +10,7 @@ import { operatorsFileIn } from '../setup/operators.ts';
 
 export interface ServicesOptions {
   readonly urls: EngineUrls;
+  readonly access: EngineAccess;
   readonly ports: Ports;
   readonly keys: ExchangeKeys;
   readonly dataDir: string;
@@ -79,6 +80,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       env: {
         PM_HTTP_PORT: String(ports.queryApi),
         PM_CONSOLE_DIR: join(repositoryRoot, 'console/dist'),
+        ...readerAccess(options),
         PM_STREAMS_OPS_URLS: `http://${loopback}:${ports.streamsOps}`,
         PM_KEY_SECRET: keys.keySecret,
         PM_TRUSTED_PROXIES: loopback,
@@ -114,6 +116,12 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
   ];
 }
 
+/** On the engines of this stack query-api reads only, as its role on others does (clickhouse.md). */
+function readerAccess({ engines }: ServicesOptions): EngineAccess {
+  if (!engines.includes('clickhouse')) return {};
+  return { PM_CLICKHOUSE_USER: 'pm_reader', PM_CLICKHOUSE_PASSWORD: '' };
+}
+
 interface ServiceSpec {
   /** Its program, where it is not the main one of its room. */
   readonly entry?: string;
@@ -136,7 +144,7 @@ function service(options: ServicesOptions, name: string, spec: ServiceSpec): Man
       join(repositoryRoot, spec.entry ?? `${name}/dist/main.js`),
     ],
     env: processEnvironment({
-      ...sharedEnv(options),
+      ...sharedEnv(options, spec),
       ...spec.env,
       PM_OPS_PORT: String(spec.opsPort),
       ...options.extraEnv?.[name],
@@ -225,9 +233,15 @@ function processDefaults(
   };
 }
 
-function sharedEnv(options: ServicesOptions): Record<string, string> {
+/** Passwords of the tables go to the services that use the tables. */
+function sharedEnv(options: ServicesOptions, { needs }: ServiceSpec): Record<string, string> {
   const { urls } = options;
   return {
+    ...Object.fromEntries(
+      Object.entries(options.access).filter(
+        ([name]) => needs.includes('clickhouse') || !name.startsWith('PM_CLICKHOUSE_'),
+      ),
+    ),
     PM_KAFKA_BROKERS: urls.kafka,
     PM_REGISTRY_URL: urls.registry,
     PM_REDIS_URL: urls.redis,

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import type { WalletAddress } from '@pm/schemas';
 import type { DemoMarket } from '../demo/market-maker.ts';
-import { type EngineUrls, startEngines } from '../local/engines.ts';
+import { type EngineAccess, type EngineUrls, startEngines } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import { loopback, type Ports } from '../local/ports.ts';
 import type { StackError } from '../local/stack-error.ts';
@@ -42,6 +42,8 @@ export interface StackOptions {
 export interface RunningStack {
   readonly baseUrl: string;
   readonly urls: EngineUrls;
+  readonly access: EngineAccess;
+  readonly engines: EngineMode['kind'];
   readonly ports: Ports;
   readonly keys: ExchangeKeys;
   readonly operator: Operator;
@@ -69,13 +71,14 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   const { progress, ports } = options;
   if (options.fresh) await emptyDataFolder(dataDir, progress);
   mkdirSync(logDir, { recursive: true });
-  const { supervisor, urls, engines } = await openEngines(options, dataDir, logDir);
+  const { supervisor, urls, access, engines } = await openEngines(options, dataDir, logDir);
   const replicationFactor = options.replicationFactor ?? 1;
   try {
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
     const operatorsFile = makeFirstOperator(dataDir, keys);
     const otherTables = await setUpExchange({
       urls,
+      access,
       keys,
       feeWallet: options.feeWallet ?? defaultFeeWallet,
       partitions: options.partitions ?? defaultPartitions,
@@ -89,6 +92,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     await supervisor.start(
       exchangeServices({
         urls,
+        access,
         ports,
         keys,
         ...folders,
@@ -106,6 +110,8 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     return {
       baseUrl: baseUrlOf(options),
       urls,
+      access,
+      engines: options.mode.kind,
       ports,
       keys,
       operator,
@@ -127,11 +133,11 @@ async function openEngines(options: StackOptions, dataDir: string, logDir: strin
   const fatal = options.onFatal === undefined ? {} : { onFatal: options.onFatal };
   if (mode.kind === 'external') {
     const supervisor = await Supervisor.open({ dataDir, progress, ...fatal });
-    return { supervisor, urls: mode.urls, engines: [] };
+    return { supervisor, urls: mode.urls, access: mode.access, engines: [] };
   }
   const running = await startEngines({ dataDir, logDir, ports, progress, ...fatal });
   const engines = ['kafka', 'registry', 'clickhouse', 'redis'];
-  return { supervisor: running.supervisor, urls: running.urls, engines };
+  return { supervisor: running.supervisor, urls: running.urls, access: running.access, engines };
 }
 
 async function seedAndPlay(

@@ -1,11 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { clickhouseRoles } from '@pm/operate/roles/roles';
+import {
+  clickhousePasswordFile,
+  loadOrMakeClickhousePassword,
+} from '../../src/local/engines/clickhouse-password.ts';
 import { clickhouseServer } from '../../src/local/engines/clickhouse-server.ts';
 import { holdFreePorts } from '../../src/local/ports.ts';
 
@@ -13,6 +18,7 @@ jest.setTimeout(60_000);
 
 let folder: string;
 let url: string;
+let password: string;
 let server: ChildProcess;
 let writer: ClickHouseClient;
 let reader: ClickHouseClient;
@@ -24,7 +30,9 @@ beforeAll(async () => {
   await held.release();
   const port = held.ports[0] ?? 0;
   url = `http://127.0.0.1:${port}`;
-  const description = clickhouseServer({ dataDir: folder, logDir: folder, port });
+  password = loadOrMakeClickhousePassword(folder);
+  const passwordFile = clickhousePasswordFile(folder);
+  const description = clickhouseServer({ dataDir: folder, logDir: folder, port, passwordFile });
   await description.prepare();
   const { command, args, env, cwd } = description;
   server = spawn(command, [...args], {
@@ -43,7 +51,7 @@ beforeAll(async () => {
     await sleep(50);
   }
   const log = { level: ClickHouseLogLevel.OFF };
-  writer = createClient({ url, username: 'pm_writer', password: 'any', database: 'pm', log });
+  writer = createClient({ url, username: 'pm_writer', password, database: 'pm', log });
   reader = createClient({
     url,
     username: 'pm_reader',
@@ -84,8 +92,78 @@ function post(
   body: string | Buffer,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  return fetch(`${url}/${path}`, { method: 'POST', body, headers });
+  const signed = { 'X-ClickHouse-Key': password, ...headers };
+  return fetch(`${url}/${path}`, { method: 'POST', body, headers: signed });
 }
+
+/** Status of a request with headers that `fetch` does not let a program choose. */
+function statusOf(headers: Record<string, string>, path = '/?query=SELECT+1'): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}${path}`, { method: 'POST', headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+describe('a web page', () => {
+  it('is refused by its Origin, on every path, also with the password', async () => {
+    const key = { 'X-ClickHouse-User': 'pm_writer', 'X-ClickHouse-Key': password };
+    expect(await statusOf(key)).toBe(200);
+    for (const origin of ['https://example.com', 'null', url, ''])
+      for (const path of ['/?query=SELECT+1', '/ping', '/'])
+        expect([origin, await statusOf({ ...key, Origin: origin }, path)]).toEqual([origin, 403]);
+    expect(await statusOf({ ...key, 'Sec-Fetch-Site': 'cross-site' })).toBe(403);
+    expect(await statusOf({ ...key, 'Sec-Fetch-Site': 'none' })).toBe(200);
+  });
+
+  it('is refused by a Host that is not this server', async () => {
+    const { port } = new URL(url);
+    expect(await statusOf({ Host: `localhost:${port}` })).toBe(200);
+    for (const host of ['example.com', `example.com:${port}`, '127.0.0.1', '127.0.0.1:1'])
+      expect([host, await statusOf({ Host: host })]).toEqual([host, 403]);
+  });
+
+  it('cannot write with what it can send without asking', async () => {
+    const name = await table('id UInt8');
+    const query = `INSERT INTO ${name} VALUES (1)`;
+    const form = { 'Content-Type': 'text/plain', Origin: 'https://example.com' };
+    expect((await post(`?password=${password}`, query, form)).status).toBe(403);
+    expect(await countOf(name)).toBe(0);
+  });
+});
+
+describe('the password of the writers', () => {
+  it('is made once, in a file of its owner', () => {
+    expect(loadOrMakeClickhousePassword(folder)).toBe(password);
+    expect(password).toMatch(/^[\w-]{43}$/);
+    expect(statSync(clickhousePasswordFile(folder)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is asked of every user that writes; default reads without one', async () => {
+    const name = await table('id UInt8');
+    const code = async (path: string, query: string, key = '') =>
+      (await post(path, query, { 'X-ClickHouse-Key': key })).headers.get(
+        'x-clickhouse-exception-code',
+      );
+    const insert = `INSERT INTO ${name} VALUES (1)`;
+    expect(await code('', `SELECT * FROM ${name}`)).toBeNull();
+    expect(await code('', insert)).toBe('164');
+    expect(await code('', `DROP TABLE ${name}`)).toBe('164');
+    for (const user of ['default', 'pm_writer'])
+      for (const wrong of ['x', `${password}x`, password.slice(1)])
+        expect(await code(`?user=${user}`, 'SELECT 1', wrong)).toBe('516');
+    expect(await code('?user=pm_writer', 'SELECT 1')).toBe('516');
+    expect(await countOf(name)).toBe(0);
+    const basic = Buffer.from(`pm_writer:${password}`).toString('base64');
+    expect(
+      (await post('', insert, { 'X-ClickHouse-Key': '', Authorization: `Basic ${basic}` })).status,
+    ).toBe(200);
+    expect(await code(`?user=pm_writer&password=${password}`, insert)).toBeNull();
+    expect(await countOf(name)).toBe(2);
+  });
+});
 
 describe('a query', () => {
   it('answers ping, with and without a statement', async () => {
@@ -412,7 +490,7 @@ describe('an insert', () => {
     const path = `?query=INSERT+INTO+${name}+FORMAT+TabSeparated`;
     expect((await post(path, packed, { 'Content-Encoding': 'gzip' })).status).toBe(200);
     expect((await post(path, 'no gzip', { 'Content-Encoding': 'gzip' })).status).toBe(400);
-    const client = createClient({ url, database: 'pm', compression: { request: true } });
+    const client = createClient({ url, password, database: 'pm', compression: { request: true } });
     await client.insert({ table: name, values: [{ id: 4 }], format: 'JSONEachRow' });
     await client.close();
     expect(await countOf(name)).toBe(4);

@@ -1,18 +1,19 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { leaderboardTables, tables } from '@pm/schemas';
-import { engineUrl } from '../../../kit/test/engines.ts';
+import { engineUrls } from '../../../acceptance/test/services-under-test.ts';
+import { addressesOf } from '../../src/installation/read-addresses.ts';
 import { setUpTables } from '../../src/setup/tables.ts';
 
-const clickhouseUrl = engineUrl('CLICKHOUSE');
+const addresses = addressesOf(engineUrls(), {});
 const database = `set_up_${process.pid}`;
-const account = { url: clickhouseUrl, user: 'default', password: '', log: silentLog };
+const account = { url: addresses.clickhouseUrl, user: 'default', password: '', log: silentLog };
 let clickhouse: ClickHouse;
 
 async function setUp() {
   const lines: string[] = [];
   const others = await setUpTables({
-    clickhouseUrl,
+    addresses,
     database,
     progress: (line) => lines.push(line),
   });

@@ -28,5 +28,14 @@ test('external engines need every URL, and the missing ones are named', () => {
       clickhouse: 'http://clickhouse:8123',
       redis: 'redis://redis:6379',
     },
+    access: {},
+  });
+});
+
+test('what external engines ask of who connects goes to the services, and names of topics and tables do not', () => {
+  const access = { PM_CLICKHOUSE_USER: 'exchange', PM_CLICKHOUSE_PASSWORD: 'secret' };
+  const others = { PM_TOPIC_PREFIX: 'other-', PM_CLICKHOUSE_DATABASE: 'other', PM_PORT_REDIS: '1' };
+  expect(engineMode({ STACK: 'external', ...urls, ...access, ...others })).toMatchObject({
+    access,
   });
 });

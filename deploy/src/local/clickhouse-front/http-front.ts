@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type AnswerFile, AnswerFiles } from './answer-file.ts';
 import { BodyReader, type SpooledRows } from './body.ts';
+import { refuseWebPages } from './callers.ts';
 import { type EngineError, fromEngine, frontError, statusOf } from './engine-error.ts';
 import { contentTypeOf, requireTextFormat } from './insert-formats.ts';
 import { type Query, runQuery } from './query-runner.ts';
@@ -29,6 +30,8 @@ export interface FrontOptions {
   /** Version of the engine, the end of its error texts. */
   readonly version: string;
   readonly timezone: string;
+  /** Password of the writers; null lets everyone write who can connect. */
+  readonly password: string | null;
 }
 
 /** Longest address with its parameters, as `http_max_uri_size` of a server. */
@@ -66,6 +69,12 @@ async function route(
   response: ServerResponse,
   context: FrontContext,
 ): Promise<void> {
+  try {
+    refuseWebPages(request);
+  } catch (error) {
+    await sendError(response, undefined, { error: fromEngine(error), context, request });
+    return;
+  }
   const url = new URL(request.url ?? '/', 'http://localhost');
   const isCheck = url.pathname === '/ping' || url.pathname === '/replicas_status';
   if (
@@ -91,7 +100,7 @@ async function answerQuery(
   let options: RequestOptions | undefined;
   let answer: Answer | undefined;
   try {
-    options = readOptions(request, url);
+    options = readOptions(request, url, context.password);
     answer = await execute(request, options, context);
     await send(response, options, { ...answer, timezone: context.timezone });
   } catch (error) {

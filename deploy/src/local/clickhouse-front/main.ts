@@ -3,7 +3,7 @@
  * SIGTERM, on SIGINT and, with --watch-stdin, when its standard input ends: then its supervisor is
  * gone.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Session } from 'chdb';
@@ -30,6 +30,8 @@ interface Arguments {
   readonly dataDir: string;
   readonly database: string;
   readonly watchStdin: boolean;
+  /** File with the password of the writers; without one everyone writes who can connect. */
+  readonly passwordFile: string | undefined;
 }
 
 function readArguments(): Arguments {
@@ -39,13 +41,14 @@ function readArguments(): Arguments {
       'data-dir': { type: 'string' },
       database: { type: 'string', default: 'pm' },
       'watch-stdin': { type: 'boolean', default: false },
+      'password-file': { type: 'string' },
     },
   });
   const port = Number(values.port);
   const dataDir = values['data-dir'];
   if (!Number.isInteger(port) || dataDir === undefined) {
     throw new Error(
-      'usage: main.js --port <port> --data-dir <folder> [--database <name>] [--watch-stdin]',
+      'usage: main.js --port <port> --data-dir <folder> [--database <name>] [--password-file <file>] [--watch-stdin]',
     );
   }
   if (/[*?{}]/.test(resolve(dataDir))) {
@@ -53,8 +56,8 @@ function readArguments(): Arguments {
       `the engine would read ${dataDir} as a pattern: choose a folder without * ? { }`,
     );
   }
-  const { database, 'watch-stdin': watchStdin } = values;
-  return { port, dataDir: resolve(dataDir), database, watchStdin };
+  const { database, 'watch-stdin': watchStdin, 'password-file': passwordFile } = values;
+  return { port, dataDir: resolve(dataDir), database, watchStdin, passwordFile };
 }
 
 /**
@@ -75,14 +78,16 @@ async function openEngine(
 }
 
 async function start(): Promise<void> {
-  const { port, dataDir, database, watchStdin } = readArguments();
+  const { port, dataDir, database, watchStdin, passwordFile } = readArguments();
+  const password =
+    passwordFile === undefined ? null : (await readFile(passwordFile, 'utf8')).trim();
   const rowsDir = `${dataDir}-rows`;
   await rm(rowsDir, { recursive: true, force: true });
   await mkdir(rowsDir, { recursive: true });
   const { keeper, facts } = await openEngine(dataDir, database);
   const [version = 'unknown', timezone = 'UTC'] = facts;
   const pool = new SessionPool({ ...frontLimits, dataDir, database });
-  const server = createFront({ ...frontLimits, pool, rowsDir, version, timezone });
+  const server = createFront({ ...frontLimits, pool, rowsDir, version, timezone, password });
   server.listen(port, '127.0.0.1', () => {
     console.log(`ClickHouse ${version} listens on http://127.0.0.1:${port}, data in ${dataDir}`);
   });

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { headerOf, roleOf } from './callers.ts';
 import { frontError } from './engine-error.ts';
 import type { Role } from './session-pool.ts';
 
@@ -39,21 +40,14 @@ const interfaceNames = new Set([
 ]);
 
 /**
- * Every user may do everything on a local stack, as on a fresh server, except the names of roles that only read
- * (clickhouse.md); the limits of roles are not implemented here.
+ * @param password of the writers, see `roleOf`.
+ * @throws EngineError 516 for an unknown user or a wrong password, 48 for ClickHouse's own compression of bodies.
  */
-const roleOfUser: ReadonlyMap<string, Role> = new Map([
-  ['default', 'writer'],
-  ['pm_writer', 'writer'],
-  ...['pm_reader', 'pm_auditor', 'pm_analyst', 'pm_grafana'].map(
-    (name) => [name, 'reader'] as const,
-  ),
-]);
-
-/**
- * @throws EngineError 516 for an unknown user, 48 for ClickHouse's own compression of bodies.
- */
-export function readOptions(request: IncomingMessage, url: URL): RequestOptions {
+export function readOptions(
+  request: IncomingMessage,
+  url: URL,
+  password: string | null,
+): RequestOptions {
   const { searchParams } = url;
   if (searchParams.get('compress') === '1' || searchParams.get('decompress') === '1') {
     throw frontError(
@@ -68,7 +62,7 @@ export function readOptions(request: IncomingMessage, url: URL): RequestOptions 
     else if (!interfaceNames.has(name)) settings.set(name, value);
   }
   return {
-    role: roleOf(request, searchParams),
+    role: roleOf(request, searchParams, password),
     query: searchParams.get('query') ?? '',
     queryId:
       searchParams.get('query_id') ??
@@ -85,36 +79,8 @@ export function readOptions(request: IncomingMessage, url: URL): RequestOptions 
   };
 }
 
-/** A GET may not change anything, as on a server. */
-function roleOf(request: IncomingMessage, searchParams: URLSearchParams): Role {
-  const user = userOf(request, searchParams);
-  const role = roleOfUser.get(user);
-  if (role === undefined) {
-    throw frontError(
-      'AUTHENTICATION_FAILED',
-      `${user}: Authentication failed: password is incorrect, or there is no user with such name.`,
-    );
-  }
-  return request.method === 'POST' ? role : 'reader';
-}
-
-function userOf(request: IncomingMessage, searchParams: URLSearchParams): string {
-  const basic = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  const fromBasic =
-    basic === undefined
-      ? undefined
-      : Buffer.from(basic, 'base64').toString('utf8').split(':', 1)[0];
-  const named = headerOf(request, 'x-clickhouse-user') ?? fromBasic ?? searchParams.get('user');
-  return named === undefined || named === null || named === '' ? 'default' : named;
-}
-
 function wantsGzip(request: IncomingMessage, searchParams: URLSearchParams): boolean {
   if (searchParams.get('enable_http_compression') === '0') return false;
   const accepted = headerOf(request, 'accept-encoding') ?? '';
   return accepted.split(',').some((coding) => coding.split(';', 1)[0]?.trim() === 'gzip');
-}
-
-function headerOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }

@@ -9,6 +9,8 @@ export interface ClickHouseOptions {
   readonly dataDir: string;
   readonly logDir: string;
   readonly port: number;
+  /** File with the password of the writers; without one everyone writes who can connect. */
+  readonly passwordFile: string | null;
 }
 
 /** Four sessions, the session that keeps the engine loaded, and threads for files and compression. */
@@ -30,6 +32,7 @@ export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
       String(options.port),
       '--data-dir',
       folder,
+      ...(options.passwordFile === null ? [] : ['--password-file', options.passwordFile]),
     ],
     env: processEnvironment({ UV_THREADPOOL_SIZE: String(threadCount) }),
     niceness: afterOrders,

@@ -1,0 +1,31 @@
+import {
+  clickhouseFields,
+  kafkaFields,
+  readConfig,
+  redisFields,
+  registryFields,
+} from '@pm/kit/config';
+import type { EngineAccess, EngineUrls } from '../local/engines.ts';
+
+const fields = { ...kafkaFields, ...registryFields, ...redisFields, ...clickhouseFields };
+
+/** Addresses of an installation, the names of its topics, tables and keys, and what its engines ask of who connects. */
+export type Addresses = ReturnType<typeof readAddresses>;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the variables of the engines and ignores all others. Throws the `Fault` `invalid_config` (stop). */
+export function readAddresses(env: Environment) {
+  return readConfig(fields, env, { known: Object.keys(env) });
+}
+
+/** The same for engines whose addresses are known. */
+export function addressesOf(urls: EngineUrls, access: EngineAccess | Environment): Addresses {
+  return readAddresses({
+    ...access,
+    PM_KAFKA_BROKERS: urls.kafka,
+    PM_REGISTRY_URL: urls.registry,
+    PM_CLICKHOUSE_URL: urls.clickhouse,
+    PM_REDIS_URL: urls.redis,
+  });
+}

@@ -1,0 +1,79 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { frontError } from './engine-error.ts';
+import type { Role } from './session-pool.ts';
+
+/** Names that may write; with a password, once the front has one. */
+const writers = new Set(['default', 'pm_writer']);
+
+/** Names of roles that read only (clickhouse.md); their limits are not implemented here. */
+const readers = new Set(['pm_reader', 'pm_auditor', 'pm_analyst', 'pm_grafana']);
+
+/**
+ * Refuses requests of web pages. A page cannot choose `Host`, and a browser names a foreign page in `Origin` or
+ * `Sec-Fetch-Site`: a page that got its own name resolved to this machine (DNS rebinding) sends that name as `Host`.
+ *
+ * @throws EngineError 497
+ */
+export function refuseWebPages({ headers, socket }: IncomingMessage): void {
+  const port = socket.localPort ?? 0;
+  const own = [`127.0.0.1:${port}`, `localhost:${port}`];
+  if (!own.includes(headers.host ?? ''))
+    throw frontError('ACCESS_DENIED', `Host must be one of: ${own.join(', ')}.`);
+  const site = headers['sec-fetch-site'] ?? 'none';
+  if (headers.origin !== undefined || site !== 'none')
+    throw frontError('ACCESS_DENIED', 'Requests of web pages are refused.');
+}
+
+/**
+ * Rights of the user that a request names. `default` without a password reads, so that people can ask the tables; a
+ * writer has the password of this installation.
+ *
+ * @param password of the writers; null lets everyone write who can connect (tests with engines of their own).
+ * @throws EngineError 516 for an unknown user or a wrong password.
+ */
+export function roleOf(
+  request: IncomingMessage,
+  searchParams: URLSearchParams,
+  password: string | null,
+): Role {
+  const caller = callerOf(request, searchParams);
+  if (readers.has(caller.user)) return 'reader';
+  if (writers.has(caller.user)) {
+    // A GET may not change anything, as on a server.
+    const role = request.method === 'POST' ? 'writer' : 'reader';
+    if (password === null || areEqual(caller.password, password)) return role;
+    if (caller.user === 'default' && caller.password === '') return 'reader';
+  }
+  throw frontError(
+    'AUTHENTICATION_FAILED',
+    `${caller.user}: Authentication failed: password is incorrect, or there is no user with such name.`,
+  );
+}
+
+function callerOf(
+  request: IncomingMessage,
+  searchParams: URLSearchParams,
+): { readonly user: string; readonly password: string } {
+  const basic = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+  const [, basicUser, basicPassword] =
+    /^([^:]*):?(.*)$/s.exec(Buffer.from(basic, 'base64').toString('utf8')) ?? [];
+  const first = (header: string, inBasic: string | undefined, name: string) =>
+    headerOf(request, header) || inBasic || searchParams.get(name) || '';
+  return {
+    user: first('x-clickhouse-user', basicUser, 'user') || 'default',
+    password: first('x-clickhouse-key', basicPassword, 'password'),
+  };
+}
+
+/** Takes the same time for every wrong password. */
+function areEqual(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(wanted));
+}
+
+/** The first value of a header. */
+export function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
