@@ -1,5 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { Sequences } from '@pm/domain/signoff/sequences';
 import { startChild } from './child/child.ts';
 import { startService } from './child/service.ts';
 import { type OpenLog, openLog, ordersTopic } from './partition/log.ts';
@@ -50,7 +51,8 @@ function jobOf(round: number, part: GeneratorJob['part'], shape: Shape): Generat
     part,
     shape,
     firstId: round * 10_000_000,
-    firstSequence: round * 1_000_000,
+    // After those of the set-up, and after the matcher's ticks.
+    firstSequence: new Sequences().next(timeMs) + round * 1_000_000,
     timeMs,
     perEnvelope,
     seeds: { operator: operatorSeed, owner: ownerSeed, ingress: ingressSeed },

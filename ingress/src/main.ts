@@ -285,23 +285,51 @@ async function openResults(room: Room, topics: TopicsClient) {
   const delayedResults = new DelayedResults();
   const extremePrices = new ExtremePrices();
   const partitions = new PartitionLiveness(topics.executionEnds.size, clock.monotonicMs);
-  const traders = openChannel(topics, config.signOffSeed, config.resultWaitMs);
-  const operator = openChannel(topics, config.operatorSeed, operatorWaitMs);
+  const foreign = openForeignEnvelopes(room);
+  const traders = openChannel(topics, {
+    seed: config.signOffSeed,
+    waitMs: config.resultWaitMs,
+    onForeign: () => foreign('ingress'),
+  });
+  const operator = openChannel(topics, {
+    seed: config.operatorSeed,
+    waitMs: operatorWaitMs,
+    onForeign: () => foreign('operator'),
+  });
   const channels = [traders, operator];
   const options = { channels, partitions, recentResults, delayedResults, extremePrices };
   await followResults(topics, { ...follow(room), ...options });
   return { ...options, traders, operator };
 }
 
-function openChannel(topics: TopicsClient, seed: Buffer, waitMs: number): CommandChannel {
+/** Counts the envelopes that another process has sent under a key of this one, and names the first. */
+function openForeignEnvelopes({ log, metrics }: Room): (key: string) => void {
+  const envelopes = metrics.counter({
+    name: 'pm_ingress_foreign_envelopes_total',
+    help: 'Envelopes of another process under a sign-off key of this one, while both send.',
+    labels: ['key'],
+  });
+  const named = new Set<string>();
+  return (key) => {
+    envelopes.add(1, { key });
+    if (!named.has(key))
+      log.warn({ key }, 'another process sends under a sign-off key of this one');
+    named.add(key);
+  };
+}
+
+function openChannel(
+  topics: TopicsClient,
+  { seed, ...options }: { seed: Buffer; waitMs: number; onForeign(): void },
+): CommandChannel {
   return openCommandChannel({
+    ...options,
     key: openSignOffKey(seed),
     codec: topics.codecs.orders,
     producer: topics.orders,
     topic: topics.names.orders,
     partitions: topics.executionEnds.size,
-    nowMs: clock.nowMs(),
-    waitMs,
+    nowMs: () => clock.nowMs(),
   });
 }
 

@@ -7,6 +7,7 @@ import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
+import { Sequences } from '@pm/domain/signoff/sequences';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
@@ -43,7 +44,7 @@ interface World {
 }
 const services = new ServicesUnderTest(name);
 let world: World;
-let sent = 0;
+const sequences = new Sequences();
 
 beforeAll(async () => {
   const urls = engineUrls();
@@ -126,7 +127,11 @@ async function append(
 ): Promise<void> {
   const key = signers.get(seed) ?? openSignOffKey(Buffer.from(seed, 'hex'));
   signers.set(seed, key);
-  const value = sealEnvelope(world.orders, key, { partition, sequence: sent++, commands });
+  const value = sealEnvelope(world.orders, key, {
+    partition,
+    sequence: sequences.next(Date.now()),
+    commands,
+  });
   await world.producer.send([{ topic: `${topicPrefix}orders`, partition, key: null, value }]);
 }
 

@@ -7,7 +7,11 @@ import { DelayedResults } from '../../../ingress/src/log/delayed-results.io.ts';
 import { EnvelopeSender, isCertainlyUnsent } from '../../../ingress/src/log/envelope-sender.io.ts';
 import { PartitionLiveness } from '../../../ingress/src/log/partition-liveness.ts';
 import { RecentResults } from '../../../ingress/src/log/recent-results-cache.ts';
-import { type CommandResult, ResultWaiters } from '../../../ingress/src/log/result-waiters.ts';
+import {
+  type CommandResult,
+  type FinalResult,
+  ResultWaiters,
+} from '../../../ingress/src/log/result-waiters.ts';
 import { ResultReader } from '../../../ingress/src/log/results.io.ts';
 import { TransferWriter } from '../../../ingress/src/log/transfer-writer.io.ts';
 import type { Keccak } from '../../../ingress/src/orders/eip712.ts';
@@ -61,11 +65,12 @@ export class IngressProcess {
     this.ledger = this.#parkedLedger();
     const keyId = Buffer.alloc(8);
     keyId.writeUInt32BE(number);
+    let sequence = 1;
     this.#envelopes = new EnvelopeSender({
       producer: log.producer(this, 'send', calls),
       topic: topicNames.orders,
       partitions: log.partitions.length,
-      firstSequence: 1,
+      nextSequence: () => sequence++,
       seal: (envelope) => log.encode({ ...envelope, keyId, signature: noSignature }),
     });
     this.commands = { run: (partition, command) => this.#run(partition, command) };
@@ -74,12 +79,15 @@ export class IngressProcess {
       topic: topicNames.transfers,
       codec: { encode: (transfer: Transfer) => log.encode(transfer) },
     });
+    const channel = {
+      take: (partition: number, execution: Execution) => this.#waiters.settle(partition, execution),
+    };
     const recentResults = new RecentResults(() => this.clock.nowMs());
     const delayedResults = new DelayedResults();
     const liveness = new PartitionLiveness(log.partitions.length, this.clock.monotonicMs);
     this.#results = new ResultReader({
       codec: log.reader<Execution>(),
-      waiters: new Map([[keyId.toString('hex'), this.#waiters]]),
+      channels: new Map([[keyId.toString('hex'), channel]]),
       partitions: liveness,
       recentResults,
       delayedResults,
@@ -133,9 +141,10 @@ export class IngressProcess {
     if (ticket === null) return Promise.resolve({ kind: 'unsent', code: 'overloaded' });
     const { sequence, command: index } = ticket;
     return new Promise((resolve) => {
-      const conclude = (result: CommandResult) => {
+      const conclude = (result: CommandResult | FinalResult) => {
         this.#waiters.remove(sequence, index);
-        resolve(result);
+        // One process sends under a key here, so that no envelope is outrun.
+        resolve(result.kind === 'outrun' ? { kind: 'rejected' } : result);
       };
       this.#waiters.add(sequence, index, conclude);
       const expire = () => conclude({ kind: 'pending' });

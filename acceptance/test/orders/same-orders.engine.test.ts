@@ -3,6 +3,7 @@ import type { ExchangeClient, Messages, OwnEvent, TradeMessage } from '@pm/clien
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
+import { Sequences } from '@pm/domain/signoff/sequences';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
@@ -126,7 +127,8 @@ async function leap(): Promise<void> {
   const producer = await client.producer();
   const topic = topicName(topics.orders, topicPrefix);
   for (let partition = 0; partition < partitions; partition += 1) {
-    const content = { partition, sequence: 0, commands: [{ kind: 'Tick', timeMs } as const] };
+    const sequence = new Sequences().next(timeMs);
+    const content = { partition, sequence, commands: [{ kind: 'Tick', timeMs } as const] };
     const value = sealEnvelope(codec, owner, content);
     await producer.send([{ topic, partition, key: null, value }]);
   }

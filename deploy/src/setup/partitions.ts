@@ -1,6 +1,7 @@
 import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
+import { Sequences } from '@pm/domain/signoff/sequences';
 import type { LogAdmin, LogClient, LogProducer } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
 import {
@@ -9,6 +10,7 @@ import {
   type Envelope,
   hexBytes,
   type KeyRole,
+  newestRules,
   type WalletAddress,
 } from '@pm/schemas';
 import { type ExchangeKeys, publicKeyOf } from './keys.ts';
@@ -32,36 +34,49 @@ export interface PartitionOpening {
 }
 
 /**
- * Writes the first record of every partition that has none: its opening and the keys that may sign, signed by the
- * operator. A partition opened before there were ledger keys gets its key as a later record. Others are left alone, so
- * this can be repeated. Returns the number of opened partitions.
+ * Writes the first record of every partition that has none: its opening, the rules and the keys that may sign, signed
+ * by the operator. A partition opened by an older version gets what its first record lacks, the ledger key or newer
+ * rules, as a later record at each start; a repetition changes nothing. Returns the number of opened partitions.
  */
 export async function openPartitions(opening: PartitionOpening): Promise<number> {
   const { admin, producer, ordersTopic: topic } = opening;
   let opened = 0;
   const records: { topic: string; partition: number; key: null; value: Buffer }[] = [];
-  const add = (partition: number, commands: readonly Command[]) =>
-    records.push({ topic, partition, key: null, value: sealed(opening, partition, commands) });
+  const sequence = new Sequences().next(opening.nowMs);
+  const add = (partition: number, commands: readonly Command[]) => {
+    const value = sealed(opening, { partition, sequence, commands });
+    records.push({ topic, partition, key: null, value });
+  };
   for (const [partition, { high }] of await admin.bounds(topic)) {
     if (high === 0) {
       opened += 1;
       add(partition, openingCommands(opening, partition));
-    } else if (!(await beginsWithLedgerKey(opening, partition))) {
-      add(partition, [ledgerKeyOf(opening)]);
+      continue;
     }
+    const missing = await missingCommands(opening, partition);
+    if (missing.length > 0) add(partition, missing);
   }
   if (records.length > 0) await producer.send(records);
   return opened;
 }
 
-/** Whether the first record of the partition sets the ledger key. */
-async function beginsWithLedgerKey(opening: PartitionOpening, partition: number): Promise<boolean> {
+/** What the first record of the partition lacks, because an older version wrote it. */
+async function missingCommands(
+  opening: PartitionOpening,
+  partition: number,
+): Promise<readonly Command[]> {
   const { client, codec, ordersTopic: topic } = opening;
-  const { publicKey } = ledgerKeyOf(opening);
+  const ledgerKey = ledgerKeyOf(opening);
   const first = await readFirstEnvelope(client, { topic, partition, reader: codec });
   const commands = first?.commands ?? [];
-  return commands.some((one) => one.kind === 'SetKey' && one.publicKey.equals(publicKey));
+  const hasKey = commands.some(
+    (one) => one.kind === 'SetKey' && one.publicKey.equals(ledgerKey.publicKey),
+  );
+  const hasRules = commands.some((one) => one.kind === 'SetRules' && one.version >= newestRules);
+  return [...(hasRules ? [] : [newRules]), ...(hasKey ? [] : [ledgerKey])];
 }
+
+const newRules: CommandOf<'SetRules'> = { kind: 'SetRules', version: newestRules };
 
 function ledgerKeyOf({ keys }: PartitionOpening): CommandOf<'SetKey'> {
   return keyOf(keys.ledgerSeed, 'LEDGER');
@@ -77,11 +92,10 @@ function publicKeyBytes(seed: string): Buffer {
 
 function sealed(
   { codec, keys }: PartitionOpening,
-  partition: number,
-  commands: readonly Command[],
+  content: Parameters<typeof sealEnvelope>[2],
 ): Buffer {
   const key = openSignOffKey(Buffer.from(keys.operatorSeed, 'hex'));
-  return sealEnvelope(codec, key, { partition, sequence: 0, commands });
+  return sealEnvelope(codec, key, content);
 }
 
 function openingCommands(opening: PartitionOpening, partition: number): readonly Command[] {
@@ -96,6 +110,7 @@ function openingCommands(opening: PartitionOpening, partition: number): readonly
       orderAgeLimitMs,
       timeMs: opening.nowMs,
     },
+    newRules,
     keyOf(keys.ingressSeed, 'INGRESS'),
     keyOf(keys.ownerSeed, 'OWNER'),
     ledgerKeyOf(opening),

@@ -41,8 +41,8 @@ describe('an envelope', () => {
     expect(value.subarray(0, 5).toString('hex')).toBe('0000000007');
     expect(value.subarray(69, 77)).toEqual(key.keyId);
     expect(value.subarray(77, 80).toString('hex')).toBe('061804');
-    expect(value.length).toBe(165);
-    expect(digest).toBe('922fd0bcda0a56995fd9aa6edc58fc6d98749f443ca0b01b98ff14ee8c1ba39b');
+    expect(value.length).toBe(167);
+    expect(digest).toBe('f16f226be4b77fe6080c49ae5f26c07c994595177960a3e653058526122fef06');
   });
 
   test('is signed over every byte after the signature, as tweetnacl verifies it', () => {

@@ -1,10 +1,12 @@
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
+import { Sequences } from '@pm/domain/signoff/sequences';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import type { Command, Envelope } from '@pm/schemas';
+import type { Command, Envelope, Execution } from '@pm/schemas';
 import { EnvelopeSender, isCertainlyUnsent } from './envelope-sender.io.ts';
-import { type CommandResult, ResultWaiters } from './result-waiters.ts';
+import { type CommandResult, type FinalResult, ResultWaiters } from './result-waiters.ts';
+import { SentSequences } from './sent-sequences.ts';
 
 export interface CommandChannelOptions {
   readonly key: SignOffKey;
@@ -12,9 +14,11 @@ export interface CommandChannelOptions {
   readonly producer: Pick<LogProducer, 'send'>;
   readonly topic: string;
   readonly partitions: number;
-  /** Unix milliseconds; sequences start from it, so that they grow from process to process under one key. */
-  readonly nowMs: number;
+  /** Unix milliseconds: no sequence is smaller than the time. */
+  nowMs(): number;
   readonly waitMs: number;
+  /** Another process has sent an envelope under this key. */
+  onForeign(): void;
 }
 
 /** Everything that goes to the log under one sign-off key, and the commands that wait for their results. */
@@ -24,23 +28,31 @@ export interface CommandChannel {
   readonly envelopes: EnvelopeSender;
   readonly waiters: ResultWaiters;
   readonly commands: CommandSender;
+  /** Takes an execution whose input names this key. */
+  take(partition: number, execution: Execution): void;
 }
-
-/** A process sends fewer envelopes in a millisecond than this. */
-const sequencesPerMs = 1_000;
 
 export function openCommandChannel(options: CommandChannelOptions): CommandChannel {
   const { key, codec, producer, topic, partitions } = options;
   const waiters = new ResultWaiters();
+  const sequences = new Sequences();
+  const sent = new SentSequences();
   const envelopes = new EnvelopeSender({
     producer,
     topic,
     partitions,
     seal: (envelope) => sealEnvelope(codec, key, envelope),
-    firstSequence: options.nowMs * sequencesPerMs,
+    nextSequence: () => sent.add(sequences.next(options.nowMs())),
   });
   const commands = new CommandSender({ envelopes, waiters, waitMs: options.waitMs });
-  return { keyId: key.keyId.toString('hex'), envelopes, waiters, commands };
+  const take = (partition: number, execution: Execution) => {
+    if (!execution.events.some(({ kind }) => kind === 'RecordRejected')) {
+      sequences.pass(execution.sequence);
+      if (sent.isForeign(execution.sequence)) options.onForeign();
+    }
+    waiters.settle(partition, execution);
+  };
+  return { keyId: key.keyId.toString('hex'), envelopes, waiters, commands, take };
 }
 
 export interface CommandSenderOptions {
@@ -53,6 +65,11 @@ export interface CommandSenderOptions {
 /** Commands that wait for their results; beyond it requests are refused as `overloaded`. */
 const waitingCommandsMax = 20_000;
 
+/** How often a command goes again whose envelope was outrun; two busy processes outrun each other now and then. */
+const resendsMax = 5;
+
+type Outrun = Extract<FinalResult, { kind: 'outrun' }>;
+
 const overloaded: CommandResult = { kind: 'unsent', code: 'overloaded' };
 
 /** Sends commands to the log and waits for their results, bounded in number and time. */
@@ -63,7 +80,20 @@ export class CommandSender {
     this.#options = options;
   }
 
-  run(partition: number, command: Command): Promise<CommandResult> {
+  /**
+   * The result of a command. An envelope that came after a later one of another process under the same key changed
+   * nothing: its commands go again, under a later sequence.
+   */
+  async run(partition: number, command: Command): Promise<CommandResult> {
+    for (let left = resendsMax; left > 0; left -= 1) {
+      const result = await this.#send(partition, command);
+      if (result.kind !== 'outrun') return result;
+    }
+    const result = await this.#send(partition, command);
+    return result.kind === 'outrun' ? { kind: 'rejected' } : result;
+  }
+
+  #send(partition: number, command: Command): Promise<CommandResult | Outrun> {
     const { envelopes, waiters, waitMs } = this.#options;
     if (waiters.count >= waitingCommandsMax) return Promise.resolve(overloaded);
     const ticket = envelopes.add(partition, command);
@@ -72,7 +102,7 @@ export class CommandSender {
     const startedMs = performance.now();
     let sentMs = 0;
     return new Promise((resolve) => {
-      const conclude = (result: CommandResult) => {
+      const conclude = (result: CommandResult | FinalResult) => {
         clearTimeout(timer);
         waiters.remove(sequence, index);
         resolve(

@@ -18,8 +18,8 @@ export interface EnvelopeSenderOptions {
   readonly partitions: number;
   /** Encodes and signs one envelope. */
   seal(envelope: { partition: number; sequence: number; commands: readonly Command[] }): Buffer;
-  /** First sequence; must be above all that earlier processes used under the same key. */
-  readonly firstSequence: number;
+  /** The sequence of the next envelope, larger than all before under the same key. */
+  nextSequence(): number;
 }
 
 /** Commands of one partition that wait for the send in flight; beyond it requests are refused as `overloaded`. */
@@ -45,11 +45,9 @@ export class EnvelopeSender {
   readonly #waiting: OpenEnvelope[][];
   readonly #sending: boolean[];
   readonly #queued: number[];
-  #nextSequence: number;
 
   constructor(options: EnvelopeSenderOptions) {
     this.#options = options;
-    this.#nextSequence = options.firstSequence;
     this.#waiting = Array.from({ length: options.partitions }, () => []);
     this.#sending = Array.from({ length: options.partitions }, () => false);
     this.#queued = Array.from({ length: options.partitions }, () => 0);
@@ -84,7 +82,13 @@ export class EnvelopeSender {
     });
     // A caller that waits for a ticket sees the rejection; a ticket without one must not end the process.
     sent.catch(() => {});
-    const envelope = { sequence: this.#nextSequence++, commands: [], sent, resolve, reject };
+    const envelope = {
+      sequence: this.#options.nextSequence(),
+      commands: [],
+      sent,
+      resolve,
+      reject,
+    };
     envelopes.push(envelope);
     return envelope;
   }

@@ -17,7 +17,13 @@ export type CommandResult =
   /** No result in time; the command may be on the log. */
   | { readonly kind: 'pending' };
 
-type Settle = (result: Extract<CommandResult, { kind: 'executed' | 'rejected' }>) => void;
+/** The result of a command that the log has taken. */
+export type FinalResult =
+  | Extract<CommandResult, { kind: 'executed' | 'rejected' }>
+  /** The matcher rejected the record because the key has sent a later one before: it changed nothing. */
+  | { readonly kind: 'outrun' };
+
+type Settle = (result: FinalResult) => void;
 
 /** Waiting commands of one sign-off key by (sequence, index in the envelope). */
 export class ResultWaiters {
@@ -52,8 +58,10 @@ export class ResultWaiters {
     if (commands === undefined) return;
     this.#bySequence.delete(sequence);
     this.#count -= commands.size;
-    if (events.some((event) => event.kind === 'RecordRejected')) {
-      for (const settle of commands.values()) settle({ kind: 'rejected' });
+    const rejection = events.find((event) => event.kind === 'RecordRejected');
+    if (rejection !== undefined) {
+      const kind = rejection.reason === 'OLD_SEQUENCE' ? 'outrun' : 'rejected';
+      for (const settle of commands.values()) settle({ kind });
       return;
     }
     const byCommand = eventsByCommand(events);

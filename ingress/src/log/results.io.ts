@@ -10,13 +10,13 @@ import type { CommandChannel } from './command-channel.io.ts';
 import type { DelayedResults } from './delayed-results.io.ts';
 import type { PartitionLiveness } from './partition-liveness.ts';
 import type { RecentResults } from './recent-results-cache.ts';
-import { eventsByCommand, type ResultWaiters } from './result-waiters.ts';
+import { eventsByCommand } from './result-waiters.ts';
 import type { TopicsClient } from './topics.io.ts';
 
 export interface ResultReaderOptions {
   readonly codec: ExecutionCodec;
-  /** Waiting commands by the id of the key that signed the envelope, in hex. */
-  readonly waiters: ReadonlyMap<string, ResultWaiters>;
+  /** The channels of this process by the id of their key, in hex. */
+  readonly channels: ReadonlyMap<string, Pick<CommandChannel, 'take'>>;
   readonly partitions: PartitionLiveness;
   readonly recentResults: Pick<RecentResults, 'keep'>;
   readonly delayedResults: Pick<DelayedResults, 'follow' | 'settle'>;
@@ -41,13 +41,13 @@ export class ResultReader {
   }
 
   #take(partition: number, execution: Execution): void {
-    const { partitions, waiters } = this.#options;
+    const { partitions, channels } = this.#options;
     if (!partitions.observe(partition, execution.inOffset, execution.timeMs)) return;
     if (execution.sequence < 0) return;
     if (execution.events.some(isAboutOrder)) this.#remember(partition, execution);
     this.#followDelays(execution);
     this.#noteExtremes(execution);
-    waiters.get(execution.keyId.toString('hex'))?.settle(partition, execution);
+    channels.get(execution.keyId.toString('hex'))?.take(partition, execution);
   }
 
   #remember(partition: number, { events, inOffset }: Execution): void {
@@ -69,7 +69,7 @@ export class ResultReader {
 
   /** Comes before the result of the command, so that a delayed order is followed before it is waited for. */
   #followDelays({ events, keyId }: Execution): void {
-    if (!this.#options.waiters.has(keyId.toString('hex'))) return;
+    if (!this.#options.channels.has(keyId.toString('hex'))) return;
     for (const event of events) {
       if (event.kind === 'OrderDelayed') {
         this.#options.delayedResults.follow(orderIdFromBytes(event.orderId));
@@ -94,17 +94,17 @@ export function followResults(
     ResultReaderOptions,
     'partitions' | 'recentResults' | 'delayedResults' | 'extremePrices'
   > & {
-    readonly channels: readonly Pick<CommandChannel, 'keyId' | 'waiters'>[];
+    readonly channels: readonly Pick<CommandChannel, 'keyId' | 'take'>[];
     readonly log: Log;
     /** The results cannot be followed any further. */
     onFault(fault: Fault): void;
   },
 ): Promise<LogReader> {
   const { partitions, recentResults, delayedResults, extremePrices, log } = options;
-  const waiters = new Map(options.channels.map((channel) => [channel.keyId, channel.waiters]));
+  const channels = new Map(options.channels.map((channel) => [channel.keyId, channel]));
   const source = new ResultReader({
     codec: codecs.executions,
-    waiters,
+    channels,
     partitions,
     recentResults,
     delayedResults,

@@ -1,7 +1,9 @@
+import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { Fault } from '@pm/kit/fault';
 import type { OutgoingRecord } from '@pm/kit/kafka';
-import type { Command, ExecutionEvent } from '@pm/schemas';
-import { CommandSender } from '../../src/log/command-channel.io.ts';
+import { openRecordCodec } from '@pm/kit/registry';
+import { type Command, type Execution, type ExecutionEvent, topics } from '@pm/schemas';
+import { CommandSender, openCommandChannel } from '../../src/log/command-channel.io.ts';
 import { commandsQueueMax, EnvelopeSender } from '../../src/log/envelope-sender.io.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
 
@@ -15,10 +17,11 @@ interface Sealed {
 function openSink() {
   const sends: { sealed: Sealed; end: (error?: unknown) => void }[] = [];
   let last: Sealed | null = null;
+  let sequence = 100;
   const sink = new EnvelopeSender({
     topic: 'orders',
     partitions: 2,
-    firstSequence: 100,
+    nextSequence: () => sequence++,
     seal: (envelope) => {
       last = envelope;
       return Buffer.from('sealed');
@@ -161,4 +164,68 @@ test('a rejected record settles all that wait for its commands', async () => {
   await turn();
   waiters.settle(0, execution(100, [{ kind: 'RecordRejected', reason: 'UNKNOWN_KEY' }]));
   expect(await outcomes).toEqual([{ kind: 'rejected' }, { kind: 'rejected' }]);
+});
+
+test('commands of an outrun envelope go again under a later sequence, a few times', async () => {
+  const { runner, waiters, sends } = openRunner(1_000);
+  const outrun = [{ kind: 'RecordRejected', reason: 'OLD_SEQUENCE' }] as const;
+  const outcomes = Promise.all([runner.run(0, tick(1)), runner.run(1, tick(2))]);
+  await turn();
+  waiters.settle(0, execution(100, outrun));
+  waiters.settle(1, execution(101, []));
+  sends[0]?.end();
+  await turn();
+  expect(sends.map(({ sealed }) => [sealed.sequence, sealed.commands])).toEqual([
+    [100, [tick(1)]],
+    [101, [tick(2)]],
+    [102, [tick(1)]],
+  ]);
+  for (let sequence = 102; sequence <= 106; sequence += 1) {
+    waiters.settle(0, execution(sequence, outrun));
+    sends.at(-1)?.end();
+    await turn();
+  }
+  expect(await outcomes).toMatchObject([{ kind: 'rejected' }, { kind: 'executed' }]);
+  expect(waiters.count).toBe(0);
+});
+
+describe('a channel', () => {
+  function openChannel() {
+    const foreign: number[] = [];
+    const nowMs = { value: 5 };
+    const channel = openCommandChannel({
+      key: openSignOffKey(Buffer.alloc(32, 1)),
+      codec: openRecordCodec(topics.orders.value, 1, async () => null),
+      producer: { send: async () => [] },
+      topic: 'orders',
+      partitions: 1,
+      nowMs: () => nowMs.value,
+      waitMs: 10,
+      onForeign: () => foreign.push(nowMs.value),
+    });
+    const take = (sequence: number, events: readonly ExecutionEvent[] = []) =>
+      channel.take(0, { sequence, events, inOffset: 1 } as unknown as Execution);
+    return { channel, nowMs, foreign, take };
+  }
+
+  test('numbers its envelopes by the time, and after those that the log has taken of its key', () => {
+    const { channel, nowMs, take } = openChannel();
+    expect(channel.envelopes.add(0, tick(1))?.sequence).toBe(5_000);
+    nowMs.value = 6;
+    take(9_000);
+    take(9_900, [{ kind: 'RecordRejected', reason: 'BAD_SIGNATURE' }]);
+    for (let full = 1; full < 512; full += 1) channel.envelopes.add(0, tick(full));
+    expect(channel.envelopes.add(0, tick(1))?.sequence).toBe(9_001);
+  });
+
+  test('reports envelopes of another process under its key, not its own nor earlier ones', () => {
+    const { channel, foreign, take } = openChannel();
+    take(4_000);
+    channel.envelopes.add(0, tick(1));
+    take(5_000);
+    take(4_999);
+    expect(foreign).toEqual([]);
+    take(5_001);
+    expect(foreign).toHaveLength(1);
+  });
 });

@@ -33,12 +33,13 @@ const command = { kind: 'CancelOrder', orderId: Buffer.alloc(32), signer: Buffer
 test('a command whose partition the result lacks is waited for: it is on the log and has a result', async () => {
   const { log, producer } = openProducer(1);
   const waiters = new ResultWaiters();
+  let sequence = 7;
   const sink = new EnvelopeSender({
     producer,
     topic: 'orders',
     partitions: 2,
     seal: () => Buffer.from('sealed'),
-    firstSequence: 7,
+    nextSequence: () => sequence++,
   });
   const runner = new CommandSender({ envelopes: sink, waiters, waitMs: 50 });
   const outcome = await runner.run(1, command as Command);

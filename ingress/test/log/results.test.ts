@@ -29,7 +29,7 @@ function openSource() {
     recentResults: memory,
     delayedResults: delays,
     extremePrices: { note: (market) => void extreme.push(market) },
-    waiters: new Map([[keyId.toString('hex'), waiters]]),
+    channels: new Map([[keyId.toString('hex'), { take: waiters.settle.bind(waiters) }]]),
   });
   const feed = (partition: number, ...executions: Partial<Execution>[]) =>
     source.onBatch({

@@ -1,4 +1,4 @@
-import type { Command, Envelope, EventOf, ExecutionEvent } from '@pm/schemas';
+import { type Command, type Envelope, type EventOf, type ExecutionEvent, rules } from '@pm/schemas';
 import { unreachable } from './assumption.ts';
 import { closeRecord } from './events/close-record.ts';
 import { EventWriter } from './events/event-writer.ts';
@@ -11,6 +11,7 @@ import { defaultLimits, type Limits, type Output, Scratch } from './record.ts';
 import {
   openPartition,
   setKey,
+  setRules,
   setTradingMode,
   startGeneration,
   tick,
@@ -100,6 +101,11 @@ export class Engine {
     return this.state.markets.list.length;
   }
 
+  /** Version of the rules that the next record is judged by. */
+  get rules(): number {
+    return this.state.rules;
+  }
+
   signOffKey(keyId: Buffer): SignOffKey | null {
     return this.state.keys.find(keyId);
   }
@@ -109,8 +115,8 @@ export class Engine {
   }
 
   /**
-   * Applies an envelope whose sign-off and role the caller has checked. `inOffset` is the offset of its record, which
-   * the results of repeated orders name.
+   * Applies an envelope whose sign-off, role and sequence the caller has checked. `inOffset` is the offset of its
+   * record, which the results of repeated orders name.
    */
   apply(envelope: Envelope, inOffset: number): Applied {
     const role = this.state.keys.find(envelope.keyId)?.role ?? 'INGRESS';
@@ -126,11 +132,13 @@ export class Engine {
       releasesLeft: this.limits.releasesPerRecord,
       scratch: this.scratch,
     };
+    const before = { opened: this.opened, rules: this.rules };
     endDueOrders(this.state, out);
     for (const command of envelope.commands) {
       out.command += 1;
       applyCommand(this.state, command, out);
     }
+    useSequences(this.state, envelope, before);
     closeRecord(this.state, out);
     return new Applied(this.state.timeMs, this.written);
   }
@@ -151,6 +159,20 @@ export class Engine {
   assertInvariants(): void {
     assertState(this.state);
   }
+}
+
+/**
+ * Counts the sequence as used. With the first rules of a log that was written without them, all that any key has sent
+ * before counts as used: senders begin with the time, so all their earlier sequences are smaller than this one.
+ */
+function useSequences(
+  { keys, rules: now }: State,
+  { keyId, sequence }: Envelope,
+  before: { readonly opened: boolean; readonly rules: number },
+): void {
+  if (now < rules.risingSequences) return;
+  if (before.opened && before.rules < rules.risingSequences) keys.useAll(sequence);
+  else keys.use(keyId, sequence);
 }
 
 /** One case for each kind: a new kind of command does not compile without one. */
@@ -195,6 +217,9 @@ function applyCommand(state: State, command: Command, out: Output): void {
     case 'StartGeneration':
       startGeneration(state, command, out);
       break;
+    case 'SetRules':
+      setRules(state, command, out);
+      break;
     default:
       unreachable(command);
   }
@@ -215,4 +240,5 @@ const needsOpening: Readonly<Record<Command['kind'], boolean>> = {
   ResolveMarket: true,
   SetTradingMode: true,
   StartGeneration: true,
+  SetRules: true,
 };

@@ -4,17 +4,20 @@ import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import {
   AvroError,
+  type Command,
   type CommandOf,
   compileCodec,
   type Envelope,
   envelope as envelopeSchema,
   envelopeSignatureBytes,
+  newestRules,
   registryHeaderBytes,
+  rules,
 } from '@pm/schemas';
-import { type Engine, type RejectReason, roleAllows } from '../core/index.ts';
+import { type Engine, type RejectReason, roleAllows, type SignOffKey } from '../core/index.ts';
 
 /** The keys that the partition's state lists. */
-type KnownKeys = Pick<Engine, 'opened' | 'signOffKey'>;
+type KnownKeys = Pick<Engine, 'opened' | 'rules' | 'signOffKey'>;
 
 /** The sender that a record names: copied into the output. */
 interface Sender {
@@ -71,7 +74,8 @@ export class EnvelopeReader {
   }
 
   /**
-   * Throws `newer_record` (release) for a record that a known key signed and whose commands only a newer version knows.
+   * Throws `newer_record` (release) for a record that a known key signed and whose commands or rules only a newer
+   * version knows.
    */
   read(keys: KnownKeys, value: Buffer | null): EnvelopeReading {
     if (value === null || value[0] !== 0) return rejected(noSender, 'UNREADABLE');
@@ -84,6 +88,7 @@ export class EnvelopeReader {
     if (!verifySealed(value, this.#verifier(head.keyId, key.publicKey))) {
       return rejected(head, 'BAD_SIGNATURE');
     }
+    if (isUsed(head, key, keys.rules)) return rejected(head, 'OLD_SEQUENCE');
     if (!this.#options.codec.knows(value)) return { kind: 'schema_unknown' };
     const envelope = this.#decode(value);
     if (envelope === null) return rejected(noSender, 'UNREADABLE');
@@ -114,15 +119,20 @@ export class EnvelopeReader {
 
   #decode(value: Buffer): Envelope | null {
     try {
-      return this.#options.codec.decode(value);
+      const envelope = this.#options.codec.decode(value);
+      if (envelope.commands.some(isOfNewerRules)) throw this.#newer(value, null);
+      return envelope;
     } catch (error) {
       if (!(error instanceof AvroError)) throw error;
       if (!unknownKind.test(error.message)) return null;
-      throw new Fault('newer_record', 'release', {
-        facts: { partition: this.#options.partition, schemaId: value.readUInt32BE(1) },
-        cause: error,
-      });
+      throw this.#newer(value, error);
     }
+  }
+
+  /** A record that only a newer version can judge. */
+  #newer(value: Buffer, cause: unknown): Fault {
+    const facts = { partition: this.#options.partition, schemaId: value.readUInt32BE(1) };
+    return new Fault('newer_record', 'release', { facts, cause });
   }
 
   #verifier(keyId: Buffer, publicKey: Buffer): Verifier {
@@ -165,6 +175,15 @@ function varintEnd(value: Buffer, start: number): number {
     if ((value[at] ?? 0) < 0x80) return at + 1;
   }
   return -1;
+}
+
+/** Whether the key has sent this envelope or a later one before. */
+function isUsed({ sequence }: Head, { lastSequence }: SignOffKey, version: number): boolean {
+  return version >= rules.risingSequences && sequence <= lastSequence;
+}
+
+function isOfNewerRules(command: Command): boolean {
+  return command.kind === 'SetRules' && command.version > newestRules;
 }
 
 function openingOf(envelope: Envelope): CommandOf<'OpenPartition'> | null {

@@ -1,5 +1,6 @@
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
+import { Sequences } from '@pm/domain/signoff/sequences';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
@@ -30,7 +31,7 @@ export class TickPublisher {
   readonly #parts: TickPublisherParts;
   #sending = false;
   #lastMs = Number.NEGATIVE_INFINITY;
-  #sequence = 0;
+  readonly #sequences = new Sequences();
   #warned = false;
 
   constructor(parts: TickPublisherParts) {
@@ -44,8 +45,8 @@ export class TickPublisher {
     this.#sending = true;
     this.#lastMs = nowMs;
     const commands = [{ kind: 'Tick', timeMs: nowMs } as const];
-    const value = sealEnvelope(codec, key, { partition, sequence: this.#sequence, commands });
-    this.#sequence += 1;
+    const sequence = this.#nextSequence(nowMs, engine);
+    const value = sealEnvelope(codec, key, { partition, sequence, commands });
     try {
       await producer.send([{ topic, partition, key: null, value }]);
     } catch (error) {
@@ -53,6 +54,13 @@ export class TickPublisher {
     } finally {
       this.#sending = false;
     }
+  }
+
+  /** All matchers sign with one key: the ticks of the owner before may be ahead of this machine's clock. */
+  #nextSequence(nowMs: number, engine: TickedEngine): number {
+    const own = engine.signOffKey(this.#parts.key.keyId);
+    if (own !== null) this.#sequences.pass(own.lastSequence);
+    return this.#sequences.next(nowMs);
   }
 
   /** An expiry causes one tick: until that tick is processed, only the interval counts. */

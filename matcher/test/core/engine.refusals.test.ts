@@ -1,6 +1,7 @@
 import type { Command, CommandOf, MarketMode, PlaceOrder, RefusalCode } from '@pm/schemas';
 import {
   fillsPerOrderMax,
+  newestRules,
   openOrdersPerWalletMax,
   orderSizeMaxMicro,
   takerDelayMaxMs,
@@ -206,8 +207,13 @@ const setKey: Command = {
   active: true,
 };
 
+const newRules: CommandOf<'SetRules'> = { kind: 'SetRules', version: newestRules };
+
 const commands: [RefusalCode, string, Command, Command[]?][] = [
   ['duplicate', 'a second opening', opening],
+  ['duplicate', 'rules that hold already', newRules, [newRules]],
+  ['invalid_payload', 'rules before the newest', { ...newRules, version: 0 }, [newRules]],
+  ['invalid_payload', 'rules that are not known', { ...newRules, version: newestRules + 1 }],
   ['invalid_payload', "the operator's key in another role", setKey],
   [
     'invalid_payload',

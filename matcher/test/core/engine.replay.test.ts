@@ -1,3 +1,4 @@
+import { type Command, newestRules } from '@pm/schemas';
 import { defaultLimits, Engine, type Limits } from '../../src/core/index.ts';
 import {
   cancelAll,
@@ -13,10 +14,16 @@ import {
 import { RandomLog, type RandomRecord } from './random-log.ts';
 import { textOf } from './state-text.ts';
 
+/** Under the newest rules with an even seed, under those of older logs with an odd one. */
 function recordsOf(seed: number, count: number): RandomRecord[] {
   const log = new RandomLog(seed);
-  const first = { envelope: envelopeOf([opening], 'OPERATOR'), isOperator: true };
-  return [first, ...Array.from({ length: count }, () => log.next())];
+  const rules: Command[] = seed % 2 === 0 ? [{ kind: 'SetRules', version: newestRules }] : [];
+  const first = { envelope: envelopeOf([opening, ...rules], 'OPERATOR'), isOperator: true };
+  const random = Array.from({ length: count }, () => log.next());
+  return [first, ...random].map((record, sequence) => ({
+    ...record,
+    envelope: { ...record.envelope, sequence },
+  }));
 }
 
 function stoppedAfter(

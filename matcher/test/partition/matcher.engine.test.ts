@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { checkChain, firstChain, sealEnvelope } from '@pm/domain/signoff/records';
+import { Sequences } from '@pm/domain/signoff/sequences';
 import { type LogClient, type LogProducer, openLogClient, readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { type Command, type EventOf, type Execution, topics } from '@pm/schemas';
+import { type Command, type EventOf, type Execution, newestRules, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { Engine } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
@@ -47,8 +48,11 @@ async function openWorld() {
 
 type World = Awaited<ReturnType<typeof openWorld>>;
 
+const sequences = new Sequences();
+
 async function append(world: World, key: SignOffKey, partition: number, commands: Command[]) {
-  const value = sealEnvelope(world.codecs.orders, key, { partition, sequence: 0, commands });
+  const sequence = sequences.next(Date.now());
+  const value = sealEnvelope(world.codecs.orders, key, { partition, sequence, commands });
   await world.producer.send([{ topic: names.orders, partition, key: null, value }]);
 }
 
@@ -63,6 +67,7 @@ async function openPartitions(world: World): Promise<void> {
     const operatorKey = keys.operator.publicKey;
     await append(world, keys.operator, partition, [
       { ...opening, partition, operatorKey, timeMs: Date.now() },
+      { kind: 'SetRules', version: newestRules },
       setKey(keys.owner, 'OWNER'),
       setKey(keys.ingress, 'INGRESS'),
       marketRules(1),
@@ -281,6 +286,45 @@ describe('two matchers on a real log', () => {
         await valuesOf(world.client, names.executions, partition, outs.get(partition)?.high ?? 0),
       );
     }
+  }, 60_000);
+
+  test('an old envelope that is appended again changes nothing and is counted', async () => {
+    for (const matcher of matchers) await matcher.kill('SIGTERM');
+    const g = spawnMatcher('g');
+    await until('g live', async () => (await g.partitionsIn('live')).length === 4);
+    const before = (await world.admin.bounds(names.orders)).get(0)?.high ?? 0;
+    const old = await valuesOf(world.client, names.orders, 0, before);
+    const repeated = [...old.slice(0, 3), ...old.slice(-3)];
+    await world.producer.send(
+      repeated.map((value) => ({ topic: names.orders, partition: 0, key: null, value })),
+    );
+    const last = (await world.admin.bounds(names.orders)).get(0)?.high ?? 0;
+    await until('all outputs', async () => {
+      const [first] = (await g.status()).filter(({ partition }) => partition === 0);
+      return (first?.inOffset ?? 0) >= last - 1;
+    });
+    const high = (await world.admin.bounds(names.executions)).get(0)?.high ?? 0;
+    const values = await valuesOf(world.client, names.executions, 0, high);
+    const inputs = await valuesOf(world.client, names.orders, 0, last);
+    const isRepeated = (value: Buffer, at: number) =>
+      at >= before && repeated.some((one) => one.equals(value));
+    const places = inputs.flatMap((value, at) => (isRepeated(value, at) ? [at] : []));
+    expect(places).toHaveLength(repeated.length);
+    const executions = readThrough(world, values);
+    for (const place of places) {
+      expect(executions[place]?.events).toEqual([
+        { kind: 'RecordRejected', reason: 'OLD_SEQUENCE' },
+      ]);
+    }
+    expect(await g.metric('pm_matcher_rejected_records_total', 'OLD_SEQUENCE')).toBe(
+      repeated.length,
+    );
+    const [place = 0] = places;
+    const states = [place, place + 1].map((end) =>
+      replayed(world, 0, inputs.slice(0, end)).engine.encodeState(),
+    );
+    expect(states[1]?.equals(states[0] as Buffer)).toBe(true);
+    await g.kill('SIGTERM');
   }, 60_000);
 
   test('a frozen owner that wakes beside the next one only writes copies, and releases', async () => {

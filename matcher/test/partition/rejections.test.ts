@@ -1,7 +1,13 @@
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
-import { type Command, deadLetterValueMaxBytes, toAvroJson, topics } from '@pm/schemas';
+import {
+  type Command,
+  deadLetterValueMaxBytes,
+  newestRules,
+  toAvroJson,
+  topics,
+} from '@pm/schemas';
 import type { Engine } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { MatcherProcess, topicNames } from './matcher-process.ts';
@@ -87,7 +93,7 @@ describe('rejections', () => {
     const broken = sealEnvelope(
       { encode: (value) => Buffer.concat([codecs.orders.encode(value), Buffer.from([7])]) },
       keys.ingress,
-      { partition, sequence: 1, commands: [] },
+      { partition, sequence: 1_000_000, commands: [] },
     );
     expect(await afterOpening(broken)).toEqual(['UNREADABLE']);
   });
@@ -219,11 +225,12 @@ describe('newer records', () => {
       sequence: 1,
       commands: [{ kind: 'Sing', song: 'la' } as unknown as Command],
     });
-  const known: Pick<Engine, 'opened' | 'signOffKey'> = {
+  const known: Pick<Engine, 'opened' | 'rules' | 'signOffKey'> = {
     opened: true,
+    rules: newestRules,
     signOffKey: (keyId) =>
       keyId.equals(keys.ingress.keyId)
-        ? { publicKey: keys.ingress.publicKey, role: 'INGRESS', active: true }
+        ? { publicKey: keys.ingress.publicKey, role: 'INGRESS', active: true, lastSequence: 0 }
         : null,
   };
   const readerWith = (codec: typeof oldCodec) =>
@@ -250,6 +257,17 @@ describe('newer records', () => {
       reason: 'UNKNOWN_KEY',
     });
     expect(asked).toEqual([]);
+  });
+
+  test('rules of a later version stop the partition', () => {
+    const reader = readerWith(oldCodec);
+    const version = newestRules + 1;
+    const key = { publicKey: keys.operator.publicKey, role: 'OPERATOR', active: true } as const;
+    const operated = { ...known, signOffKey: () => ({ ...key, lastSequence: 0 }) };
+    const value = sealed(keys.operator, [{ kind: 'SetRules', version }]);
+    expect(() => reader.read(operated, value)).toThrow(
+      expect.objectContaining({ code: 'newer_record', reaction: 'release' }),
+    );
   });
 
   test('a later version whose commands are all known is read', async () => {

@@ -1,7 +1,7 @@
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
-import { type Command, type Execution, topics } from '@pm/schemas';
+import { type Command, type Execution, newestRules, topics } from '@pm/schemas';
 import { opening, partition } from '../core/commands.ts';
 import { RandomLog } from '../core/random-log.ts';
 
@@ -43,7 +43,7 @@ export function openingRecords(): readonly Buffer[] {
     active: true,
   });
   return [
-    sealed(keys.operator, [openingCommand]),
+    sealed(keys.operator, [openingCommand, { kind: 'SetRules', version: newestRules }]),
     sealed(keys.operator, [setKey(keys.owner, 'OWNER'), setKey(keys.ingress, 'INGRESS')]),
   ];
 }

@@ -44,6 +44,14 @@ export class SpawnedMatcher {
     return (await fetch(`http://127.0.0.1:${await this.#opsPort}/ready`)).ok;
   }
 
+  /** The sum of the samples of a metric whose labels contain the text. */
+  async metric(name: string, label: string): Promise<number> {
+    const answer = await fetch(`http://127.0.0.1:${await this.#opsPort}/metrics`);
+    const lines = (await answer.text()).split('\n');
+    const samples = lines.filter((line) => line.startsWith(`${name}{`) && line.includes(label));
+    return samples.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  }
+
   async kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     this.#child.kill(signal);

@@ -5,7 +5,12 @@ import { silentLog } from '@pm/kit/log';
 import { type TickedEngine, TickPublisher } from '../../src/partition/tick-publisher.io.ts';
 import { codecs, keys, partition } from './sealed-records.ts';
 
-const ownerEntry = { publicKey: keys.owner.publicKey, role: 'OWNER', active: true } as const;
+const ownerEntry = {
+  publicKey: keys.owner.publicKey,
+  role: 'OWNER',
+  active: true,
+  lastSequence: -1,
+} as const;
 
 function engineOf(facts: Partial<TickedEngine> = {}): TickedEngine {
   const engine = {
@@ -58,9 +63,16 @@ describe('ticks', () => {
     void ticks.publishDue(2_000, engineOf());
     expect(values.every((one) => verifySealed(one, verifierFor(keys.owner.publicKey)))).toBe(true);
     expect(values.map((one) => codecs.orders.decode(one))).toMatchObject([
-      { partition, sequence: 0, keyId: keys.owner.keyId },
-      { partition, sequence: 1, keyId: keys.owner.keyId },
+      { partition, sequence: 1_000_000, keyId: keys.owner.keyId },
+      { partition, sequence: 2_000_000, keyId: keys.owner.keyId },
     ]);
+  });
+
+  test('go on after those of an owner whose clock was ahead', () => {
+    const { ticks, values } = openTicks();
+    const ahead = { ...ownerEntry, lastSequence: 9_000_000 };
+    void ticks.publishDue(1_000, engineOf({ signOffKey: () => ahead }));
+    expect(values.map((one) => codecs.orders.decode(one).sequence)).toEqual([9_000_001]);
   });
 
   test('come once per interval', async () => {

@@ -3,6 +3,7 @@ import type { LedgerTopic, RebuildPlan } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
+import { Sequences } from '@pm/domain/signoff/sequences';
 import type { LogAdmin, LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
@@ -68,7 +69,7 @@ export class LedgerGenerations {
   #sent: { readonly id: string; readonly atMs: number } | null = null;
   /** The newest generation under which this process has found the ledger open. */
   #openedGeneration = 0;
-  #sequence = 0;
+  readonly #sequences = new Sequences();
 
   constructor(options: LedgerGenerationsOptions) {
     this.#options = options;
@@ -158,14 +159,14 @@ export class LedgerGenerations {
   }
 
   #record(plan: RebuildPlan, { topic, partition }: Place) {
-    const { codecs, key, topics } = this.#options;
+    const { codecs, key, topics, nowMs } = this.#options;
     if (topic === 'transfers') {
       return { topic: topics.transfers, partition, key: null, value: this.#fence(plan) };
     }
     const commands = [{ kind: 'StartGeneration', generation: plan.generation } as const];
     const value = sealEnvelope(codecs.orders, key, {
       partition,
-      sequence: this.#sequence++,
+      sequence: this.#sequences.next(nowMs()),
       commands,
     });
     return { topic: topics.orders, partition, key: null, value };

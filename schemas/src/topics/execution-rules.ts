@@ -84,6 +84,7 @@ export const recordRejected = {
           'NOT_ALLOWED',
           'NOT_OPENED',
           'UNKNOWN',
+          'OLD_SEQUENCE',
         ],
         default: 'UNKNOWN',
       },

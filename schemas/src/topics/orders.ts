@@ -235,6 +235,19 @@ const setTradingMode = {
   ],
 } as const satisfies AvroRecord;
 
+const setRules = {
+  type: 'record',
+  name: 'SetRules',
+  doc: 'The records after this one are judged by these rules: so a log of an older version replays as it was written.',
+  fields: [
+    {
+      name: 'version',
+      type: 'int',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its key in the partition.',
+    },
+  ],
+} as const satisfies AvroRecord;
+
 export const command = {
   type: 'oneOf',
   name: 'Command',
@@ -253,6 +266,7 @@ export const command = {
     startGeneration,
     partitionOpened,
     setTradingMode,
+    setRules,
   ],
 } as const;
 
@@ -271,7 +285,7 @@ export const envelope = {
     {
       name: 'sequence',
       type: 'long',
-      doc: "The sender's own number for this envelope, repeated in the output.",
+      doc: "The sender's own number for this envelope, repeated in the output; larger than all before it of the same key in the partition, or the record is rejected.",
     },
     { name: 'commands', type: { type: 'array', items: command }, doc: 'In the order they apply.' },
   ],
@@ -281,6 +295,15 @@ export type Command = Infer<typeof command>;
 export type CommandOf<Kind extends Command['kind']> = Extract<Command, { kind: Kind }>;
 export type PlaceOrder = CommandOf<'PlaceOrder'>;
 export type Envelope = Infer<typeof envelope>;
+
+/** Rules of the log, by the version of `SetRules` that they begin with; 0 are those before the first. */
+export const rules = {
+  /** The sequences of a key strictly rise in a partition. */
+  risingSequences: 1,
+} as const;
+
+/** The version that new partitions begin with. A process that meets a larger one releases the partition. */
+export const newestRules: number = Math.max(...Object.values(rules));
 
 /** Bytes of the signature at the head of an encoded envelope; the sign-off covers what follows. */
 export const envelopeSignatureBytes = 64;

@@ -1,4 +1,4 @@
-import type { CommandOf } from '@pm/schemas';
+import { type CommandOf, newestRules } from '@pm/schemas';
 import { refuseCommand } from '../events/write-events.ts';
 import { expireOrders } from '../orders/expire-orders.ts';
 import { releaseDue } from '../orders/release-delayed.ts';
@@ -57,6 +57,22 @@ function storeKey(
     return;
   }
   out.events.push({ kind: 'KeySet', command: out.command, keyId, role, active });
+}
+
+/**
+ * Begins newer rules; they never go back, since what is on the log was judged by them. It has no event: another kind of
+ * event would change the bytes of every output, and no older log would replay.
+ */
+export function setRules(state: State, { version }: CommandOf<'SetRules'>, out: Output): void {
+  if (version === state.rules) {
+    refuseCommand('duplicate', out);
+    return;
+  }
+  if (version < state.rules || version > newestRules) {
+    refuseCommand('invalid_payload', out);
+    return;
+  }
+  state.rules = version;
 }
 
 /** Sets the mode that limits all markets; RESOLVED is a mode of single markets. */

@@ -21,6 +21,7 @@ const allowed: Readonly<Record<KeyRole, readonly Command['kind'][]>> = {
     'StartGeneration',
     'CancelOrders',
     'SetTradingMode',
+    'SetRules',
   ],
   LEDGER: ['StartGeneration'],
 };

@@ -7,11 +7,16 @@ export interface SignOffKey {
   readonly publicKey: Buffer;
   readonly role: KeyRole;
   readonly active: boolean;
+  /** The sequence of its last accepted envelope; -1 before the first, and before there were such rules. */
+  readonly lastSequence: number;
 }
+
+/** A key whose envelopes are counted. */
+type Used = Omit<SignOffKey, 'lastSequence'> & { lastSequence: number };
 
 /** The keys that records may be signed with. They are set by the log, so a replay accepts exactly what was accepted. */
 export class SignOffKeys {
-  private readonly byId = new Map<string, SignOffKey>();
+  private readonly byId = new Map<string, Used>();
 
   find(keyId: Buffer): SignOffKey | null {
     return this.byId.get(keyId.toString('latin1')) ?? null;
@@ -22,8 +27,23 @@ export class SignOffKeys {
     const keyId = keyIdOf(publicKey);
     const known = this.find(keyId);
     if (known !== null && !known.publicKey.equals(publicKey)) return null;
-    this.byId.set(keyId.toString('latin1'), { publicKey: copyOf(publicKey), role, active });
+    const lastSequence = known?.lastSequence ?? -1;
+    const key = { publicKey: copyOf(publicKey), role, active, lastSequence };
+    this.byId.set(keyId.toString('latin1'), key);
     return keyId;
+  }
+
+  /** Envelopes of the key up to this sequence count as used. */
+  use(keyId: Buffer, sequence: number): void {
+    const key = this.byId.get(keyId.toString('latin1'));
+    if (key !== undefined && sequence > key.lastSequence) key.lastSequence = sequence;
+  }
+
+  /** Envelopes of every listed key up to this sequence count as used. */
+  useAll(sequence: number): void {
+    for (const key of this.byId.values()) {
+      key.lastSequence = Math.max(key.lastSequence, sequence);
+    }
   }
 
   /** By id. */

@@ -1,6 +1,7 @@
 import {
   complementPrice,
   lotMicro,
+  newestRules,
   orderSizeMaxMicro,
   priceOne,
   refusalCodes,
@@ -25,7 +26,7 @@ import { type OrderOwner, State } from './state.ts';
 import {
   bits,
   fillsDoubles,
-  formatVersion,
+  formats,
   int32Max,
   MalformedState,
   modes,
@@ -39,11 +40,13 @@ import {
 /** The state of these bytes. Throws `MalformedState`, or `BrokenAssumption` where the parts do not fit together. */
 export function decodeState(bytes: Buffer): State {
   const from = new StateReader(bytes);
-  if (from.number(0, int32Max) !== formatVersion) throw new MalformedState('another version');
+  const format = from.number(0, int32Max);
+  const hasRules = format === formats.withRules;
+  if (!hasRules && format !== formats.withoutRules) throw new MalformedState('another version');
   const state = new State(from.number(0, int32Max));
   state.opened = from.number(0, 1) === 1;
   if (state.opened) {
-    readFacts(state, from);
+    readFacts(state, hasRules, from);
     readMarkets(state, from);
     const positions = readPositions(state, from);
     const ids = readMemory(state.orderMemory, from);
@@ -60,7 +63,7 @@ export function decodeState(bytes: Buffer): State {
   return state;
 }
 
-function readFacts(state: State, from: StateReader): void {
+function readFacts(state: State, hasRules: boolean, from: StateReader): void {
   state.operatorKey = from.bytes(32);
   state.feeWallet = state.wallets.intern(from.bytes(20));
   state.wallets.hold(state.feeWallet);
@@ -69,11 +72,14 @@ function readFacts(state: State, from: StateReader): void {
   state.timeMs = from.number(0, safeMax);
   state.generation = from.number(0, int32Max);
   state.mode = from.choice(modes);
+  if (hasRules) state.rules = from.number(1, newestRules);
   if (state.mode === 'RESOLVED') throw new MalformedState('no such mode for all');
   for (let left = from.count(); left > 0; left -= 1) {
     const publicKey = from.bytes(32);
     const role = from.choice(roles);
-    state.keys.set(publicKey, role, from.choice(bits) === 1);
+    const keyId = state.keys.set(publicKey, role, from.choice(bits) === 1);
+    if (keyId === null) throw new MalformedState('two keys of one id');
+    if (hasRules) state.keys.use(keyId, from.number(-1, safeMax));
   }
 }
 

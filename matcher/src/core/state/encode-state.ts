@@ -5,7 +5,7 @@ import { fillsFlag, type IdMemory, looseFlag } from './order-results.ts';
 import { amountsAt } from './positions.ts';
 import { countSlots, sortSlotsByBytes } from './sort-slots.ts';
 import type { State } from './state.ts';
-import { fillsDoubles, formatVersion, modes, roles, rowWords, StateWriter } from './state-bytes.ts';
+import { fillsDoubles, formats, modes, roles, rowWords, StateWriter } from './state-bytes.ts';
 
 /**
  * The state of a partition as bytes.
@@ -20,7 +20,7 @@ import { fillsDoubles, formatVersion, modes, roles, rowWords, StateWriter } from
  */
 export function encodeState(state: State): Buffer {
   const to = new StateWriter(roomFor(state));
-  to.number(formatVersion);
+  to.number(state.rules === 0 ? formats.withoutRules : formats.withRules);
   to.number(state.partition);
   to.number(state.opened ? 1 : 0);
   if (!state.opened) return to.finish();
@@ -59,12 +59,14 @@ function writeFacts(state: State, to: StateWriter): void {
   to.number(state.timeMs);
   to.number(state.generation);
   to.number(modes.indexOf(state.mode));
+  if (state.rules > 0) to.number(state.rules);
   const keys = state.keys.inOrder();
   to.number(keys.length);
   for (const key of keys) {
     to.bytes(key.publicKey);
     to.number(roles.indexOf(key.role));
     to.number(key.active ? 1 : 0);
+    if (state.rules > 0) to.number(key.lastSequence);
   }
 }
 

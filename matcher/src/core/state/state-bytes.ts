@@ -119,8 +119,11 @@ export function sound(value: number, min: number, max: number): number {
   return value;
 }
 
-/** Version of the layout. */
-export const formatVersion = 3;
+/**
+ * Versions of the layout. A state under the rules before the first `SetRules` keeps the first, byte for byte: the
+ * checkpoints of older logs are its hashes.
+ */
+export const formats = { withoutRules: 3, withRules: 4 } as const;
 /** In the order of their numbers in the bytes. */
 export const roles = ['INGRESS', 'OWNER', 'OPERATOR', 'LEDGER'] as const;
 export const modes = ['OPEN', 'POST_ONLY', 'CANCEL_ONLY', 'HALTED', 'RESOLVED'] as const;

@@ -23,6 +23,8 @@ export class State {
   orderAgeLimitMs = 0;
   timeMs = 0;
   generation = 0;
+  /** Version of the rules that records are judged by (`SetRules`). */
+  rules = 0;
   /** Limits the modes of all markets; never RESOLVED. */
   mode: MarketMode = 'OPEN';
   readonly keys = new SignOffKeys();
