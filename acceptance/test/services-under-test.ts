@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { EngineUrls } from '@pm/deploy/local/engines';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
-import type { ExchangeKeys } from '@pm/deploy/setup/keys';
+import { type ExchangeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import type { WalletAddress } from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
@@ -30,8 +30,12 @@ export async function setUpNamed(
   const prefixed = { topicPrefix: `${name}-`, database: name };
   const settings = { urls: engineUrls(), feeWallet: defaultFeeWallet };
   const alone = { replicationFactor: 1, progress: () => {} };
+  rootKeys.set(name, publicKeyOf(parts.keys.rootSeed));
   await setUpExchange({ ...prefixed, ...settings, ...alone, ...parts });
 }
+
+/** Root keys of the exchanges that were set up, by name. */
+const rootKeys = new Map<string, string>();
 
 /** Addresses and names of such an exchange, as variables of its processes. */
 export function variablesOf(name: string): Readonly<Record<string, string>> {
@@ -44,17 +48,26 @@ export function variablesOf(name: string): Readonly<Record<string, string>> {
     PM_CLICKHOUSE_URL: urls.clickhouse,
     PM_CLICKHOUSE_DATABASE: name,
     PM_TOPIC_PREFIX: `${name}-`,
+    PM_ROOT_KEY: rootKeys.get(name) ?? '',
   };
+}
+
+/** The matcher reads no sealed topic. */
+function variablesFor(room: string, name: string): Readonly<Record<string, string>> {
+  const { PM_ROOT_KEY: rootKey = '', ...others } = variablesOf(name);
+  return room === 'matcher' ? others : { ...others, PM_ROOT_KEY: rootKey };
 }
 
 /** Services of such an exchange as processes. Collects their output; standard error is shown as well. */
 export class ServicesUnderTest {
   readonly said: string[] = [];
   readonly #children: ChildProcess[] = [];
-  readonly #shared: Readonly<Record<string, string>>;
+  readonly #name: string;
+  readonly #more: Readonly<Record<string, string>>;
 
   constructor(name: string, more: Readonly<Record<string, string>> = {}) {
-    this.#shared = { ...variablesOf(name), PM_HOST: '127.0.0.1', PM_OPS_PORT: '0', ...more };
+    this.#name = name;
+    this.#more = { PM_HOST: '127.0.0.1', PM_OPS_PORT: '0', ...more };
   }
 
   /** The main program of a room, or another one of it (`streams/main.js`). */
@@ -66,7 +79,7 @@ export class ServicesUnderTest {
     const main = join(__dirname, '../..', room, 'dist', program);
     const { PATH } = process.env;
     const child = spawn(process.execPath, [main], {
-      env: { PATH, ...this.#shared, ...environment },
+      env: { PATH, ...variablesFor(room, this.#name), ...this.#more, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [child.stdout, child.stderr]) {

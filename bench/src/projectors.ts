@@ -1,6 +1,6 @@
 import { catalogKey, topics } from '@pm/schemas';
 import { catalogEntries } from './catalog/made-up.ts';
-import { openLog } from './partition/log.ts';
+import { openLog, operatorProducer } from './partition/log.ts';
 import { append, runBurst } from './projectors/burst.ts';
 import { assertSame } from './projectors/contents.ts';
 import { Rounds } from './projectors/rounds.ts';
@@ -58,9 +58,10 @@ try {
 
 async function listMarkets(): Promise<void> {
   const codec = await log.codecFor(topics.catalog);
+  const operator = await operatorProducer(log, place.keys);
   for (const entry of catalogEntries(booksOf(shape), 7)) {
     const record = { topic: topics.catalog.name, partition: 0, value: codec.encode(entry) };
-    await producer.send([{ ...record, key: Buffer.from(catalogKey(entry)) }]);
+    await operator.send([{ ...record, key: Buffer.from(catalogKey(entry)) }]);
   }
 }
 

@@ -1,4 +1,5 @@
 import { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
+import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
@@ -100,7 +101,13 @@ function openRoom(life: Lifecycle): Room {
 /** Opens the log, the ledger, the tables and the background work; resolves when all tables are loaded. */
 async function openParts(room: Room) {
   const { config, life, log, crypto } = room;
-  const topics = await openTopics({ ...config, brokers: config.kafkaBrokers, log });
+  const topics = await openTopics({
+    ...config,
+    ...follow(room),
+    brokers: config.kafkaBrokers,
+    sealing: [openSignOffKey(config.signOffSeed), openSignOffKey(config.operatorSeed)],
+    onUnproven: countUnproven(room.metrics, log, clock.monotonicMs),
+  });
   life.onStop('log', () => topics.client.close());
   // Opened first, so that it closes after everything that asks for signatures.
   const signatures = openSignatures(room);

@@ -6,6 +6,7 @@ import {
   readConfig,
   redisFields,
   registryFields,
+  rootKeyFields,
   secret,
   serviceFields,
   text,
@@ -24,6 +25,7 @@ const isView = (name: string): name is ViewName => views.some((view) => view ===
 export const projectorsFields = {
   ...serviceFields,
   ...kafkaFields,
+  ...rootKeyFields,
   ...registryFields,
   ...redisFields,
   ...clickhouseFields,

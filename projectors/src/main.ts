@@ -1,3 +1,6 @@
+import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
+import { countUnproven } from '@pm/domain/authority/unproven-records.io';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
 import { clickhouseAccount } from '@pm/kit/config';
@@ -35,9 +38,18 @@ await runService('projectors', async (life) => {
   for (const view of config.views) progress.waitFor(`starting:${view}`);
   await startOps(life, config, { metrics: registered, progress });
   const { kafkaBrokers: brokers, registryUrl: url, topicPrefix } = config;
-  const client = openLogClient({ brokers, clientId: 'projectors', log });
-  life.onStop('log client', () => client.close());
   const registry = openRegistry({ url, topicPrefix, log });
+  const client = await openSealedLog({
+    client: openLogClient({ brokers, clientId: 'projectors', log }),
+    registry,
+    topicPrefix,
+    rootKey: Buffer.from(config.rootKey, 'hex'),
+    sealing: [openSignOffKey(config.ledgerSeed)],
+    log,
+    onUnproven: countUnproven(registered, log, systemClock.monotonicMs),
+    onFault: (fault) => life.fail(fault),
+  });
+  life.onStop('log client', () => client.close());
   await startViews({ config, life, log, metrics, progress, client, registry });
 });
 

@@ -7,6 +7,7 @@ import {
   readConfig,
   redisFields,
   registryFields,
+  rootKeyFields,
   serviceFields,
 } from '@pm/kit/config';
 
@@ -14,6 +15,7 @@ import {
 export const queryApiFields = {
   ...serviceFields,
   ...kafkaFields,
+  ...rootKeyFields,
   ...registryFields,
   ...redisFields,
   ...clickhouseFields,

@@ -3,6 +3,8 @@ import { agentCredentials } from '@pm/domain/accounts/agent-key';
 import { keyCredentials, oncePerRequest } from '@pm/domain/accounts/key-credentials';
 import { clockSkewMs, openKeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
+import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
+import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
 import { type DoorLimiter, openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
@@ -81,7 +83,7 @@ interface Shared {
 }
 
 async function start(life: Lifecycle): Promise<void> {
-  const shared = openShared(life);
+  const shared = await openShared(life);
   const followed = new FollowedTopics();
   const books = openBooks(shared);
   const recent = new RecentLog();
@@ -128,7 +130,7 @@ async function start(life: Lifecycle): Promise<void> {
 }
 
 /** Configuration, logging, metrics and clients of the process. */
-function openShared(life: Lifecycle): Shared {
+async function openShared(life: Lifecycle): Promise<Shared> {
   const config = readQueryApiConfig();
   const log = openLog(name, config.logLevel);
   life.useLog(log);
@@ -142,10 +144,19 @@ function openShared(life: Lifecycle): Shared {
   const keys = redisKeys(config.redisPrefix);
   const limits = openDoorLimiter({ config, keys, clock: systemClock, log });
   life.onStop('rate limits', () => limits?.close());
-  const client = openLogClient({ brokers: config.kafkaBrokers, clientId: name, log });
-  life.onStop('log client', () => client.close());
   const { registryUrl: url, topicPrefix } = config;
   const registry = openRegistry({ url, topicPrefix, log });
+  const client = await openSealedLog({
+    client: openLogClient({ brokers: config.kafkaBrokers, clientId: name, log }),
+    registry,
+    topicPrefix,
+    rootKey: Buffer.from(config.rootKey, 'hex'),
+    sealing: [],
+    log,
+    onUnproven: countUnproven(metrics, log, systemClock.monotonicMs),
+    onFault: (fault) => life.fail(fault),
+  });
+  life.onStop('log client', () => client.close());
   return {
     life,
     config,

@@ -74,6 +74,7 @@ export * from './topics/executions.ts';
 export type { NotificationMark } from './topics/notifications.ts';
 export * from './topics/orders.ts';
 export * from './topics/profiles.ts';
+export * from './topics/service-keys.ts';
 export * from './topics/sessions.ts';
 export * from './topics/topics.ts';
 export type {

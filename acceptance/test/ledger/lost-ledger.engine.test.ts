@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
@@ -67,13 +68,22 @@ beforeAll(async () => {
     ledger: openLedger(redis, redisKeys(name)),
   };
   const transfers = await registry.codecFor(topics.transfers);
+  const sealed = await openSealedLog({
+    client,
+    registry,
+    topicPrefix,
+    rootKey: openSignOffKey(Buffer.from(keys.rootSeed, 'hex')).publicKey,
+    sealing: [openSignOffKey(Buffer.from(keys.operatorSeed, 'hex'))],
+    log: silentLog,
+    onUnproven: () => {},
+    onFault: () => {},
+  });
+  const deposits = await sealed.producer();
   for (let index = 0; index < wallets; index += 1) {
     const transfer = { transferId: bytes(32, 1_000 + index), wallet: walletOf(index) };
     const money = { amountMicro: deposited, timeMs: 1, generation: 0 };
     const value = transfers.encode({ ...transfer, ...money });
-    await world.producer.send([
-      { topic: `${topicPrefix}transfers`, partition: 0, key: null, value },
-    ]);
+    await deposits.send([{ topic: `${topicPrefix}transfers`, partition: 0, key: null, value }]);
   }
   for (let partition = 0; partition < partitions; partition += 1)
     await append(keys.operatorSeed, partition, [marketOf(partition)]);

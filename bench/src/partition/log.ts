@@ -1,4 +1,7 @@
-import { type LogClient, openLogClient } from '@pm/kit/kafka';
+import type { ExchangeKeys } from '@pm/deploy/setup/keys';
+import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, type RecordCodec, type Registry } from '@pm/kit/registry';
 import { type Envelope, type Execution, topics } from '@pm/schemas';
@@ -14,6 +17,7 @@ export interface OpenLog {
   readonly orders: RecordCodec<Envelope>;
   readonly executions: RecordCodec<Execution>;
   readonly codecFor: Registry['codecFor'];
+  readonly readerFor: Registry['readerFor'];
 }
 
 export const ordersTopic: string = topics.orders.name;
@@ -27,7 +31,29 @@ export async function openLog(place: LogPlace, clientId: string): Promise<OpenLo
     orders: await registry.codecFor(topics.orders),
     executions: await registry.codecFor(topics.executions),
     codecFor: registry.codecFor,
+    readerFor: registry.readerFor,
   };
+}
+
+/** A producer that seals with the key of the operator. */
+export async function operatorProducer(
+  { client, readerFor }: OpenLog,
+  keys: Pick<ExchangeKeys, 'rootSeed' | 'operatorSeed'>,
+): Promise<LogProducer> {
+  const keyOf = (seed: string) => openSignOffKey(Buffer.from(seed, 'hex'));
+  const sealed = await openSealedLog({
+    client,
+    registry: { readerFor },
+    topicPrefix: '',
+    rootKey: keyOf(keys.rootSeed).publicKey,
+    sealing: [keyOf(keys.operatorSeed)],
+    log: silentLog,
+    onUnproven: () => {},
+    onFault: (fault) => {
+      throw fault;
+    },
+  });
+  return await sealed.producer();
 }
 
 /** The offset after the last record of partition 0. */

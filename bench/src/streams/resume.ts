@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
+import type { ExchangeKeys } from '@pm/deploy/setup/keys';
 import type { LogProducer } from '@pm/kit/kafka';
 import { Catalog } from '@pm/query-api/markets/catalog';
 import { catalogKey, topics } from '@pm/schemas';
 import { WebSocket } from 'ws';
 import { catalogEntries } from '../catalog/made-up.ts';
 import { startService } from '../child/service.ts';
-import { executionsTopic, type OpenLog, openLog } from '../partition/log.ts';
+import { executionsTopic, type OpenLog, openLog, operatorProducer } from '../partition/log.ts';
 import { makeTrading } from '../projectors/trading.ts';
 import { groupsOf } from '../stream/envelopes.ts';
 import { booksOf, type Shape } from '../stream/shape.ts';
@@ -40,7 +41,7 @@ export async function measureResume(messages: number, runs: number): Promise<Res
   const place = await openInstallation();
   try {
     const log = await openLog(place.place, 'bench-resume');
-    const records = await fillLog(log);
+    const records = await fillLog(log, place.keys);
     await log.client.close();
     const description = place.service('streams');
     const service = await startService(description).catch((error: unknown) => {
@@ -63,9 +64,9 @@ export async function measureResume(messages: number, runs: number): Promise<Res
   }
 }
 
-async function fillLog(log: OpenLog): Promise<number> {
+async function fillLog(log: OpenLog, keys: ExchangeKeys): Promise<number> {
   const producer = await log.client.producer();
-  await listMarkets(log, producer);
+  await listMarkets(log, await operatorProducer(log, keys));
   const startMs = Math.floor(Date.now() / 60_000) * 60_000;
   const { opening, stream } = makeTrading(log.executions, {
     shape,

@@ -1,15 +1,29 @@
+import { join } from 'node:path';
+import { type ConfigOf, readConfig, rootKeyFields } from '@pm/kit/config';
 import { localWriter, readClickhousePassword } from '../local/engines/clickhouse-password.ts';
 import type { EngineAccess } from '../local/engines.ts';
 import { StackError } from '../local/stack-error.ts';
+import { loadOrMakeKeys, publicKeyOf } from '../setup/keys.ts';
 import { stackStatus } from '../stack/control.ts';
 import { type Addresses, addressesOf, type Environment, readAddresses } from './read-addresses.ts';
+
+/** Addresses of an installation, and the key that lists its service keys. */
+export type InstallationAddresses = Addresses & ConfigOf<typeof rootKeyFields>;
+
+function addressesIn(env: Environment): InstallationAddresses {
+  const known = Object.keys(env);
+  return { ...readAddresses(env), ...readConfig(rootKeyFields, env, { known }) };
+}
 
 /**
  * The installation that the variables of the services name (`PM_KAFKA_BROKERS`, `PM_REGISTRY_URL`, `PM_CLICKHOUSE_URL`,
  * `PM_REDIS_URL` ...), else the stack that runs on a data folder. Throws a `StackError` when there is neither.
  */
-export async function findInstallation(env: Environment, dataDir: string): Promise<Addresses> {
-  if ((env['PM_KAFKA_BROKERS'] ?? '') !== '') return readAddresses(env);
+export async function findInstallation(
+  env: Environment,
+  dataDir: string,
+): Promise<InstallationAddresses> {
+  if ((env['PM_KAFKA_BROKERS'] ?? '') !== '') return addressesIn(env);
   const running = await stackStatus(dataDir);
   if (running === null) {
     const how =
@@ -17,7 +31,8 @@ export async function findInstallation(env: Environment, dataDir: string): Promi
     throw new StackError('BAD_DESCRIPTION', `no stack runs on ${dataDir}: ${how}`);
   }
   const local = running.engines === 'local' ? localAccess(dataDir) : {};
-  return addressesOf(running.urls, { ...env, ...local });
+  const rootKey = publicKeyOf(loadOrMakeKeys(join(dataDir, 'keys.json')).rootSeed);
+  return { ...addressesOf(running.urls, { ...env, ...local }), rootKey };
 }
 
 /** What the engines of a data folder ask of who connects. */

@@ -8,6 +8,7 @@ import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import type { ExchangeKeys } from './keys.ts';
 import { openPartitions } from './partitions.ts';
+import { setUpServiceKeys } from './service-keys.ts';
 import { setUpTables } from './tables.ts';
 
 export interface SetupOptions {
@@ -69,6 +70,10 @@ async function setUpLog(client: LogClient, options: SetupOptions): Promise<void>
     nowMs: Date.now(),
   });
   progress(`partitions: ${opened} opened, ${options.partitions - opened} kept`);
+  const { keys } = options;
+  const { listed, adopted } = await setUpServiceKeys({ client, registry, topicPrefix, keys });
+  const older = adopted === 0 ? '' : `, ${adopted} records of an earlier version adopted`;
+  progress(`service keys: ${listed} listed${older}`);
 }
 
 function topicSpecs(options: SetupOptions): TopicSpec[] {

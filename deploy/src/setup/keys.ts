@@ -9,6 +9,8 @@ import { StackError, systemCodeOf } from '../local/stack-error.ts';
  * only.
  */
 export interface ExchangeKeys {
+  /** Ed25519 seed of the root key: lists the keys of services. Only set-up reads it. */
+  readonly rootSeed: string;
   /** Ed25519 seed: may list markets, change keys, resolve. */
   readonly operatorSeed: string;
   /** Ed25519 seed: signs the clock of the partitions. */
@@ -24,6 +26,7 @@ export interface ExchangeKeys {
 }
 
 const fields = [
+  'rootSeed',
   'operatorSeed',
   'ownerSeed',
   'ingressSeed',
@@ -56,6 +59,7 @@ export function publicKeyOf(seed: string): string {
 function makeKeys(): ExchangeKeys {
   const secret = () => randomBytes(32).toString('hex');
   return {
+    rootSeed: secret(),
     operatorSeed: secret(),
     ownerSeed: secret(),
     ingressSeed: secret(),

@@ -43,6 +43,8 @@ const youngMebibytes = 32;
 /** The four services, the streams, the MCP server and the gateway, as processes. */
 export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
   const { ports, keys, dataDir } = options;
+  const rootKey = { PM_ROOT_KEY: publicKeyOf(keys.rootSeed) };
+  const door = { ...rootKey, PM_KEY_SECRET: keys.keySecret, PM_TRUSTED_PROXIES: loopback };
   return [
     service(options, 'matcher', {
       opsPort: ports.matcherOps,
@@ -57,7 +59,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
     }),
     service(options, 'projectors', {
       opsPort: ports.projectorsOps,
-      env: { PM_INSTANCE: 'projectors-1', PM_LEDGER_SEED: keys.ledgerSeed },
+      env: { ...rootKey, PM_INSTANCE: 'projectors-1', PM_LEDGER_SEED: keys.ledgerSeed },
       needs: ['kafka', 'registry', 'redis', 'clickhouse'],
     }),
     service(options, 'ingress', {
@@ -69,8 +71,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
         PM_OPERATORS_FILE: operatorsFileIn(dataDir),
         PM_OPERATOR_SEED: keys.operatorSeed,
         PM_SIGNOFF_SEED: keys.ingressSeed,
-        PM_KEY_SECRET: keys.keySecret,
-        PM_TRUSTED_PROXIES: loopback,
+        ...door,
       },
       needs: ['kafka', 'registry', 'redis'],
     }),
@@ -82,8 +83,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
         PM_CONSOLE_DIR: join(repositoryRoot, 'console/dist'),
         ...readerAccess(options),
         PM_STREAMS_OPS_URLS: `http://${loopback}:${ports.streamsOps}`,
-        PM_KEY_SECRET: keys.keySecret,
-        PM_TRUSTED_PROXIES: loopback,
+        ...door,
       },
       needs: ['kafka', 'registry', 'redis', 'clickhouse'],
     }),
@@ -94,8 +94,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       httpPorts: [ports.streams],
       env: {
         PM_HTTP_PORT: String(ports.streams),
-        PM_KEY_SECRET: keys.keySecret,
-        PM_TRUSTED_PROXIES: loopback,
+        ...door,
         PM_STREAMS_DIR: join(dataDir, 'streams'),
         PM_INGRESS_URL: `http://${loopback}:${ports.ingress}`,
       },

@@ -10,6 +10,7 @@ import {
   redisFields,
   registryFields,
   replicationMinField,
+  rootKeyFields,
   text,
 } from '@pm/kit/config';
 import { type PortName, portsFromEnvironment, portVariable } from '../local/ports.ts';
@@ -83,6 +84,7 @@ export const stackFields: readonly Field<unknown>[] = [
 /** Variables of `npm run audit`, `rebuild` and `export`; needed only where no local stack runs. */
 export const toolFields: readonly Field<unknown>[] = Object.values({
   ...kafkaFields,
+  ...rootKeyFields,
   ...registryFields,
   ...redisFields,
   ...clickhouseFields,

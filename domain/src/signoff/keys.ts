@@ -47,9 +47,14 @@ export function openSignOffKey(seedOrPkcs8: Uint8Array): SignOffKey {
  * whose S is not below the group order, so no signature can be changed into another (traps.md).
  */
 export function verifierFor(publicKey: Uint8Array): Verifier {
-  const key = importPublic(Buffer.from(publicKey));
+  const key = publicKeyObject(publicKey);
   return (bytes, signature) =>
     signature.length === signatureBytes && verifyBytes(null, bytes, key, signature);
+}
+
+/** The key object of a raw public key, 32 bytes. Throws a `Fault` `invalid_key` (stop) for another length. */
+export function publicKeyObject(publicKey: Uint8Array): KeyObject {
+  return importPublic(Buffer.from(publicKey));
 }
 
 /** The name of a key on the log: the first 8 bytes of the SHA-256 of its raw public key. */

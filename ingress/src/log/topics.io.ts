@@ -1,4 +1,7 @@
+import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
+import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
 import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
+import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { Fault } from '@pm/kit/fault';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
@@ -9,7 +12,13 @@ export interface LogOptions {
   readonly brokers: readonly string[];
   readonly topicPrefix: string;
   readonly registryUrl: string;
+  /** Raw public key that lists the keys of services. */
+  readonly rootKey: string;
+  /** Keys that this process seals records with. */
+  readonly sealing: readonly SignOffKey[];
   readonly log: Log;
+  onUnproven(record: UnprovenRecord): void;
+  onFault(fault: Fault): void;
 }
 
 /** The log as this service uses it: connections, the names of topics on the broker, and the codecs of their values. */
@@ -35,7 +44,12 @@ export interface TopicsOf<K extends keyof TopicsClient['codecs']>
 /** Connects, registers the schemas and looks where the results end. Throws the faults of the kit. */
 export async function openTopics(options: LogOptions): Promise<TopicsClient> {
   const { brokers, topicPrefix, log } = options;
-  const client = openLogClient({ brokers, clientId: 'ingress', log });
+  const client = await openSealedLog({
+    ...options,
+    client: openLogClient({ brokers, clientId: 'ingress', log }),
+    registry: openRegistry({ url: options.registryUrl, topicPrefix, log }),
+    rootKey: Buffer.from(options.rootKey, 'hex'),
+  });
   const name = (key: keyof typeof topics) => topicName(topics[key], topicPrefix);
   const names = {
     orders: name('orders'),
@@ -55,6 +69,7 @@ export async function openTopics(options: LogOptions): Promise<TopicsClient> {
     comments: name('comments'),
     profiles: name('profiles'),
     deadLetters: name('deadLetters'),
+    serviceKeys: name('serviceKeys'),
   };
   const codecs = await openCodecs(options);
   const admin = await client.admin();
@@ -69,7 +84,11 @@ export async function openTopics(options: LogOptions): Promise<TopicsClient> {
   };
 }
 
-async function openCodecs({ registryUrl, topicPrefix, log }: LogOptions) {
+async function openCodecs({
+  registryUrl,
+  topicPrefix,
+  log,
+}: Pick<LogOptions, 'registryUrl' | 'topicPrefix' | 'log'>) {
   const registry = openRegistry({ url: registryUrl, topicPrefix, log });
   return {
     orders: await registry.codecFor(topics.orders),

@@ -20,5 +20,6 @@ export {
   redisFields,
   registryFields,
   replicationMinField,
+  rootKeyFields,
   serviceFields,
 } from './shared.ts';

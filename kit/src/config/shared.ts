@@ -38,6 +38,16 @@ export const replicationMinField = integer('PM_REPLICATION_MIN', {
   default: 3,
 });
 
+/** The root key, which lists the keys whose seals count. */
+export const rootKeyFields = {
+  rootKey: text('PM_ROOT_KEY', {
+    meaning:
+      'Raw Ed25519 public key that lists the keys of services; records of sealed topics count under these keys alone.',
+    pattern: /^[0-9a-f]{64}$/,
+    allowed: '32 bytes as 64 hex digits',
+  }),
+};
+
 /** The schema registry, with the path of its Confluent API; a user and password may stand in the URL. */
 export const registryFields = {
   registryUrl: url('PM_REGISTRY_URL', {

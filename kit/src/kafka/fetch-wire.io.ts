@@ -2,7 +2,12 @@ import type { Cluster, Kafka } from 'kafkajs';
 import { openCluster } from './kafkajs-connection.io.ts';
 import { failureOf } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
-import { type IncomingRecord, type PartitionBounds, parseOffset } from './records.ts';
+import {
+  type IncomingRecord,
+  type PartitionBounds,
+  parseOffset,
+  type RecordHeaders,
+} from './records.ts';
 
 /** A partition and the offset to read from. */
 export interface FetchPosition {
@@ -135,17 +140,21 @@ interface PartitionAnswer {
     readonly value: Buffer | null;
     readonly timestamp: string;
     readonly isControlRecord?: boolean;
+    readonly headers?: Readonly<Record<string, unknown>>;
     readonly batchContext?: { readonly firstOffset?: string; readonly lastOffsetDelta?: number };
   }[];
 }
 
 function fetchedOf(answer: PartitionAnswer, from: number): FetchedPartition {
   const records: IncomingRecord[] = [];
-  for (const { offset, key, value, timestamp, isControlRecord } of answer.messages) {
-    const at = parseOffset(offset);
+  for (const message of answer.messages) {
+    const { key, value } = message;
+    const offset = parseOffset(message.offset);
     // A broker sends whole stored batches, so the first records may lie before the offset asked for.
-    if (at >= from && isControlRecord !== true)
-      records.push({ offset: at, key, value, timestampMs: Number(timestamp) });
+    if (offset < from || message.isControlRecord === true) continue;
+    const headers = headersIn(message.headers);
+    const record = { offset, key, value, timestampMs: Number(message.timestamp) };
+    records.push(headers === null ? record : { ...record, headers });
   }
   const highWatermark = parseOffset(answer.highWatermark);
   return {
@@ -155,6 +164,18 @@ function fetchedOf(answer: PartitionAnswer, from: number): FetchedPartition {
     nextOffset: endOf(answer, from),
     highWatermark,
   };
+}
+
+/** Those that occur once; any writer may send a header several times, and then none of them counts. */
+function headersIn(found: Readonly<Record<string, unknown>> = {}): RecordHeaders | null {
+  let headers: Record<string, Buffer> | null = null;
+  for (const name in found) {
+    const bytes = found[name];
+    if (!Buffer.isBuffer(bytes)) continue;
+    headers ??= Object.create(null) as Record<string, Buffer>;
+    headers[name] = bytes;
+  }
+  return headers;
 }
 
 /** A compacted batch keeps its offset span when its last records are gone. */

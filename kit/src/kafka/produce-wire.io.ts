@@ -212,6 +212,8 @@ function topicDataOf(batches: readonly SequencedRecords[]) {
 }
 
 function partitionDataOf({ partition, firstSequence, records }: SequencedRecords) {
-  const messages = records.map(({ key, value }) => ({ key, value }));
+  const messages = records.map(({ key, value, headers }) =>
+    headers === undefined ? { key, value } : { key, value, headers },
+  );
   return { partition, firstSequence, messages };
 }

@@ -1,5 +1,8 @@
 import { assert } from '../assert/index.ts';
 
+/** Headers of a record by name: facts about it that are not part of its value. */
+export type RecordHeaders = Readonly<Record<string, Buffer>>;
+
 /** One record to append. The partition is always explicit: no hash ever chooses it. */
 export interface OutgoingRecord {
   readonly topic: string;
@@ -7,6 +10,7 @@ export interface OutgoingRecord {
   readonly key: Buffer | null;
   /** `null` is a tombstone on a compacted topic. */
   readonly value: Buffer | null;
+  readonly headers?: RecordHeaders;
 }
 
 /** The place of a durable record. */
@@ -22,6 +26,8 @@ export interface IncomingRecord {
   readonly value: Buffer | null;
   /** Producer's time, milliseconds since 1970-01-01 UTC; for display only, never for decisions. */
   readonly timestampMs: number;
+  /** Absent when it has none. */
+  readonly headers?: RecordHeaders;
 }
 
 /** Records of one partition in offset order; never empty. */
@@ -31,6 +37,8 @@ export interface RecordBatch {
   readonly records: readonly IncomingRecord[];
   /** End offset of the partition as the broker reported it with these records. */
   readonly highWatermark: number;
+  /** Offset after the records it was made of, when some of them were left out; then it may be empty. */
+  readonly endOffset?: number;
 }
 
 /** Lowest and end offset of a partition: records exist in [low, high). */
@@ -47,8 +55,14 @@ export function parseOffset(text: string): number {
 }
 
 /** Bytes a record counts with against queue and batch limits (payload and a constant for its frame). */
-export function recordBytes(record: Pick<OutgoingRecord, 'key' | 'value'>): number {
-  return (record.key?.length ?? 0) + (record.value?.length ?? 0) + recordFrameBytes;
+export function recordBytes(record: Pick<OutgoingRecord, 'key' | 'value' | 'headers'>): number {
+  const { key, value, headers } = record;
+  const base = (key?.length ?? 0) + (value?.length ?? 0) + recordFrameBytes;
+  if (headers === undefined) return base;
+  return Object.entries(headers).reduce(
+    (sum, [name, bytes]) => sum + name.length + bytes.length,
+    base,
+  );
 }
 
 const recordFrameBytes = 24;

@@ -8,6 +8,7 @@ import { LogExpectation } from './log-expectation.ts';
 import { waitForProjections } from './progress.ts';
 import { auditPieces, type LogPiece, piecesOf } from './read-log.ts';
 import { compareBuckets, compareFacts, compareMonths, type TableVerdict } from './row-tables.ts';
+import { checkSeals } from './seals.ts';
 import { checkPrices } from './state-tables.ts';
 
 /** One line of the audit; it holds when nothing is wrong. */
@@ -16,6 +17,8 @@ export interface AuditCheck {
   readonly wrong: readonly string[];
   /** Description of the comparison. */
   readonly facts: string;
+  /** Findings that break nothing. */
+  readonly notes?: readonly string[];
 }
 
 export interface AuditOptions {
@@ -54,6 +57,13 @@ export async function runAudit(
   const folded = await foldLog(log, new CompletenessCheck(complete), options);
   const { expected, pieces } = folded;
   judgeLog(expected.audit, pieces, check);
+  const { records, unproven } = await checkSeals(installation);
+  options.onCheck({
+    name: 'seals',
+    wrong: [],
+    facts: `${records} records of sealed topics, ${unproven.length} not proved and without effect`,
+    notes: unproven,
+  });
   const late = await waitForProjections(installation, pieces, options.waitMs);
   const wrong = [...late.map(({ text }) => text), ...folded.completeness];
   check('completeness', wrong, 'tables, books and ledger have passed the end that the log had');

@@ -34,9 +34,10 @@ const given = new Command('npm run audit --')
 const shownMax = 5;
 const progressEvery = 20_000;
 
-function show({ name, wrong, facts }: AuditCheck): void {
+function show({ name, wrong, facts, notes = [] }: AuditCheck): void {
   console.log(`${wrong.length === 0 ? 'ok    ' : 'BROKEN'}  ${name.padEnd(34)} ${facts}`);
   for (const text of wrong.slice(0, shownMax)) console.log(`        ${text}`);
+  for (const text of notes) console.log(`        ${text}`);
   if (wrong.length > shownMax) console.log(`        and ${wrong.length - shownMax} more`);
 }
 

@@ -122,7 +122,7 @@ export class RebuiltExchange {
       PM_OPS_PORT: '0',
       PM_PARENT_PIPE: '1',
       PM_LOG_LEVEL: 'warn',
-      PM_LEDGER_SEED: '00'.repeat(31).concat('01'),
+      PM_LEDGER_SEED: loadOrMakeKeys(join(this.#folder, 'keys.json')).ledgerSeed,
     };
     this.#projector = spawn(process.execPath, [join(root, 'projectors/dist/main.js')], {
       stdio: ['pipe', 'ignore', 'inherit'],

@@ -33,19 +33,26 @@ export function transfersView(options: TransfersViewOptions): ViewDefinition {
     topic,
     async assign(partition, group) {
       const lag = new LagCommits(group, partition);
+      const from = await ledger.mark('transfers', partition);
+      let fromOffset = from;
       let lastTimeMs = 0;
       return {
-        from: await ledger.mark('transfers', partition),
+        from,
         get lastTimeMs() {
           return lastTimeMs;
         },
-        async project({ records }) {
+        async project({ records, endOffset }) {
           const transfers = await readTransfers(options, records);
-          const fromOffset = records[0]?.offset ?? 0;
-          const toOffset = fromOffset + records.length;
-          const piece = { fromOffset, toOffset, transfers: transfers.map(ledgerTransfer) };
+          const toOffset = endOffset ?? fromOffset + records.length;
+          const moved = new Map(transfers.map((one, index) => [records[index]?.offset, one]));
+          const piece = {
+            fromOffset,
+            toOffset,
+            transfers: [...eachMove(fromOffset, toOffset, moved)],
+          };
           const applied = ledger.applyTransfers(piece);
           report(await applied.catch((error: unknown) => closeIfLost(ledger, error)), options);
+          fromOffset = toOffset;
           lastTimeMs = transfers.at(-1)?.timeMs ?? lastTimeMs;
           await lag.at(toOffset);
           return toOffset;
@@ -69,6 +76,27 @@ async function readTransfers(
     transfers.push(read instanceof Promise ? await read : read);
   }
   return transfers;
+}
+
+/** A fence before all time: what the ledger is given for a record that is not proved and was left out. */
+const nothing: LedgerTransfer = ledgerTransfer({
+  transferId: Buffer.alloc(32),
+  wallet: Buffer.alloc(20),
+  amountMicro: 0,
+  generation: 0,
+  timeMs: 0,
+});
+
+/** One for each offset, as the ledger counts them. */
+function* eachMove(
+  from: number,
+  to: number,
+  moved: ReadonlyMap<number | undefined, Transfer>,
+): Generator<LedgerTransfer> {
+  for (let offset = from; offset < to; offset += 1) {
+    const transfer = moved.get(offset);
+    yield transfer === undefined ? nothing : ledgerTransfer(transfer);
+  }
 }
 
 function ledgerTransfer({ transferId, wallet, ...facts }: Transfer): LedgerTransfer {

@@ -9,6 +9,7 @@ import {
   readConfig,
   redisFields,
   registryFields,
+  rootKeyFields,
   serviceFields,
   url,
 } from '@pm/kit/config';
@@ -19,6 +20,7 @@ const { httpPort, keySecret, freshnessSeconds, trustedProxies } = publicDoorFiel
 export const streamsFields = {
   ...serviceFields,
   ...kafkaFields,
+  ...rootKeyFields,
   ...registryFields,
   httpPort,
   keySecret,

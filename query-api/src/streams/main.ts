@@ -4,6 +4,8 @@ import {
   openCredentialsVerifier,
   openKeyVerifier,
 } from '@pm/domain/accounts/key-verifier';
+import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
+import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { systemClock } from '@pm/kit/clock';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
@@ -62,7 +64,7 @@ interface Shared {
 }
 
 async function start(life: Lifecycle): Promise<void> {
-  const shared = openShared(life);
+  const shared = await openShared(life);
   const followed = new FollowedTopics();
   const comments = new CommentFeed(followed.threads, followed.catalog);
   followed.comments = comments;
@@ -107,15 +109,25 @@ async function followOwnStates(ownStates: OwnStates, options: FollowOptions): Pr
 }
 
 /** Configuration, logging, metrics and clients of the process. */
-function openShared(life: Lifecycle): Shared {
+async function openShared(life: Lifecycle): Promise<Shared> {
   const config = readStreamsConfig();
   const log = openLog(name, config.logLevel);
   life.useLog(log);
-  const client = openLogClient({ brokers: config.kafkaBrokers, clientId: name, log });
-  life.onStop('log client', () => client.close());
+  const metrics = openMetrics(name);
   const { registryUrl: url, topicPrefix } = config;
   const registry = openRegistry({ url, topicPrefix, log });
-  return { life, config, log, metrics: openMetrics(name), client, registry };
+  const client = await openSealedLog({
+    client: openLogClient({ brokers: config.kafkaBrokers, clientId: name, log }),
+    registry,
+    topicPrefix,
+    rootKey: Buffer.from(config.rootKey, 'hex'),
+    sealing: [],
+    log,
+    onUnproven: countUnproven(metrics, log, systemClock.monotonicMs),
+    onFault: (fault) => life.fail(fault),
+  });
+  life.onStop('log client', () => client.close());
+  return { life, config, log, metrics, client, registry };
 }
 
 async function openFeed({ config, client, registry, log }: Shared): Promise<Feed> {

@@ -17,6 +17,7 @@ import { execution } from './executions.ts';
 import { notificationMark } from './notifications.ts';
 import { envelope } from './orders.ts';
 import { profile } from './profiles.ts';
+import { type SealRole, serviceKeyEntry } from './service-keys.ts';
 import { sessionRecord } from './sessions.ts';
 
 /** A topic is a name, the schema of its values, and how it is kept. */
@@ -30,6 +31,11 @@ export interface Topic<S extends AvroSchema = AvroSchema> {
   readonly maxMessageBytes: number;
   /** When a compacted topic is compacted and not before, milliseconds; without it when the broker thinks fit. */
   readonly compactAfterMs?: number;
+  /**
+   * Roles of the keys that may write it. A topic with writers moves money or grants rights: each of its records carries
+   * the seal of one of them, and readers count no other record. A topic without is not sealed.
+   */
+  readonly writers?: readonly SealRole[];
 }
 
 const mebibyte = 1 << 20;
@@ -38,7 +44,7 @@ const topic = <const S extends AvroSchema>(
   name: string,
   value: S,
   kept: Pick<Topic, 'partitions' | 'compacted'> &
-    Partial<Pick<Topic, 'maxMessageBytes' | 'compactAfterMs'>>,
+    Partial<Pick<Topic, 'maxMessageBytes' | 'compactAfterMs' | 'writers'>>,
 ): Topic<S> => ({ name, value, maxMessageBytes: mebibyte, ...kept });
 
 /** All topics of the exchange. The order is the order in which they are made. */
@@ -49,18 +55,56 @@ export const topics = {
     compacted: false,
     maxMessageBytes: 16 * mebibyte,
   }),
-  transfers: topic('transfers', transfer, { partitions: 'single', compacted: false }),
-  routing: topic('routing', route, { partitions: 'single', compacted: true }),
-  catalog: topic('catalog', catalogEntry, { partitions: 'single', compacted: true }),
-  credentials: topic('credentials', credential, { partitions: 'single', compacted: true }),
-  readKeys: topic('read-keys', readKey, { partitions: 'single', compacted: true }),
-  agents: topic('agents', agentEntry, { partitions: 'single', compacted: true }),
-  walletStatus: topic('wallet-status', walletStatus, { partitions: 'single', compacted: true }),
+  serviceKeys: topic('service-keys', serviceKeyEntry, {
+    partitions: 'single',
+    compacted: false,
+    writers: ['ROOT'],
+  }),
+  transfers: topic('transfers', transfer, {
+    partitions: 'single',
+    compacted: false,
+    writers: ['INGRESS', 'OPERATOR', 'LEDGER'],
+  }),
+  routing: topic('routing', route, {
+    partitions: 'single',
+    compacted: true,
+    writers: ['OPERATOR'],
+  }),
+  catalog: topic('catalog', catalogEntry, {
+    partitions: 'single',
+    compacted: true,
+    writers: ['OPERATOR'],
+  }),
+  credentials: topic('credentials', credential, {
+    partitions: 'single',
+    compacted: true,
+    writers: ['INGRESS'],
+  }),
+  readKeys: topic('read-keys', readKey, {
+    partitions: 'single',
+    compacted: true,
+    writers: ['INGRESS'],
+  }),
+  agents: topic('agents', agentEntry, {
+    partitions: 'single',
+    compacted: true,
+    writers: ['INGRESS'],
+  }),
+  walletStatus: topic('wallet-status', walletStatus, {
+    partitions: 'single',
+    compacted: true,
+    writers: ['OPERATOR'],
+  }),
   withdrawalFreezes: topic('withdrawal-freezes', withdrawalFreeze, {
     partitions: 'single',
     compacted: true,
+    writers: ['OPERATOR', 'LEDGER'],
   }),
-  walletOwners: topic('wallet-owners', walletOwner, { partitions: 'single', compacted: false }),
+  walletOwners: topic('wallet-owners', walletOwner, {
+    partitions: 'single',
+    compacted: false,
+    writers: ['OPERATOR'],
+  }),
   notificationMarks: topic('notification-marks', notificationMark, {
     partitions: 'single',
     compacted: true,
@@ -71,6 +115,7 @@ export const topics = {
     partitions: 'matching',
     compacted: true,
     compactAfterMs: 600_000,
+    writers: ['INGRESS'],
   }),
   comments: topic('comments', commentEvent, { partitions: 'single', compacted: false }),
   profiles: topic('profiles', profile, { partitions: 'single', compacted: true }),

@@ -1,0 +1,252 @@
+import { findInstallation } from '@pm/deploy/installation/addresses';
+import { type Installation, openInstallation } from '@pm/deploy/installation/open';
+import { freePorts } from '@pm/deploy/local/ports';
+import { sealHeader, sealRecord } from '@pm/domain/authority/seal';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
+import {
+  type IncomingRecord,
+  type LogClient,
+  type LogProducer,
+  type OutgoingRecord,
+  openLogClient,
+  readRange,
+} from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRegistry } from '@pm/kit/registry';
+import { checkSeals } from '@pm/operate/audit/seals';
+import {
+  apiKeyBytes,
+  type CatalogEntry,
+  hexBytes,
+  parseApiKeyId,
+  type Topic,
+  topics,
+  type WalletAddress,
+} from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
+import { call, ExchangeUnderTest, type Trader, until } from '../exchange-under-test.ts';
+import { variablesOf } from '../services-under-test.ts';
+
+// A writer on the broker who holds no key of a service.
+let exchange: ExchangeUnderTest;
+let client: LogClient;
+let producer: LogProducer;
+let installation: Installation;
+let queryApi: { url: string; opsUrl: string };
+const foreign = openSignOffKey(Buffer.alloc(32, 66));
+const registry = () =>
+  openRegistry({
+    url: engineUrl('REGISTRY'),
+    topicPrefix: `${exchange.name}-`,
+    log: silentLog,
+  });
+
+beforeAll(async () => {
+  exchange = await ExchangeUnderTest.open('authority', 1);
+  client = openLogClient({ brokers: [engineUrl('KAFKA')], clientId: 'forger', log: silentLog });
+  producer = await client.producer();
+  installation = openInstallation(
+    await findInstallation(variablesOf(exchange.name), ''),
+    'authority',
+  );
+  const ports = await freePorts();
+  exchange.services.start('query-api', {
+    PM_HTTP_PORT: String(ports.queryApi),
+    PM_OPS_PORT: String(ports.queryApiOps),
+    PM_KEY_SECRET: exchange.keys.keySecret,
+  });
+  const local = (port: number) => `http://127.0.0.1:${port}`;
+  queryApi = { url: local(ports.queryApi), opsUrl: local(ports.queryApiOps) };
+  await until(async () => (await question()) === 'Entry 0?');
+}, 180_000);
+
+afterAll(async () => {
+  await installation?.close();
+  await client?.close();
+  await exchange?.close();
+}, 60_000);
+
+const nameOf = (topic: Topic) => `${exchange.name}-${topic.name}`;
+
+async function question(): Promise<string | null> {
+  const response = await fetch(`${queryApi.url}/markets/slug/entry-0`).catch(() => null);
+  if (response?.ok !== true) return null;
+  return ((await response.json()) as { question: string }).question;
+}
+
+async function recordsOf(topic: Topic): Promise<readonly IncomingRecord[]> {
+  const admin = await client.admin();
+  const bounds = (await admin.bounds(nameOf(topic)).finally(() => admin.close())).get(0);
+  const records: IncomingRecord[] = [];
+  await readRange(client, {
+    topic: nameOf(topic),
+    partition: 0,
+    from: 0,
+    to: bounds?.high ?? 0,
+    dense: false,
+    onBatch: async (batch) => {
+      records.push(...batch.records);
+    },
+  });
+  return records;
+}
+
+/** Appends a record without a seal, with one of a foreign key, and with one of a service that may not write it. */
+async function forge(topic: Topic, key: string | Buffer, value: Buffer): Promise<string[]> {
+  const record = { topic: nameOf(topic), partition: 0, key: Buffer.from(key), value };
+  const owner = openSignOffKey(Buffer.from(exchange.keys.ownerSeed, 'hex'));
+  const seals = [foreign, owner].map((one) =>
+    sealRecord(one, { writer: Buffer.alloc(8, 1), sequence: 1 }, record),
+  );
+  const forged = [record, ...seals.map((seal) => ({ ...record, headers: { [sealHeader]: seal } }))];
+  const reasons = ['unsealed', 'unknown_key', 'wrong_role'];
+  const places = await producer.send(forged);
+  return places.map(({ offset }, index) => `${nameOf(topic)}:0:${offset} ${reasons[index]}`);
+}
+
+/** Appends a record as it stands on the log once more. */
+async function again(topic: Topic, { key, value, headers }: IncomingRecord): Promise<string[]> {
+  const record: OutgoingRecord = {
+    topic: nameOf(topic),
+    partition: 0,
+    key,
+    value,
+    headers: headers ?? {},
+  };
+  const [place] = await producer.send([record]);
+  return [`${nameOf(topic)}:0:${place?.offset} old`];
+}
+
+const statusOf = async (wallet: WalletAddress) =>
+  (await exchange.operate('GET', `wallets/${wallet}/status`)).body as { status: string };
+
+async function setStatus(wallet: WalletAddress, status: string): Promise<void> {
+  const set = await exchange.operate('POST', `wallets/${wallet}/status`, { status, reason: 'why' });
+  expect(set.status).toBe(200);
+}
+
+const freeOf = async ({ signer }: Trader) =>
+  (await exchange.ledger.balance(signer.address)).freeMicro;
+
+/** All that an attacker would change, as the API shows it. */
+async function expectUnchanged(trader: Trader, unbound: WalletAddress): Promise<void> {
+  const late = await exchange.openIngress();
+  for (const ingress of [...exchange.ingresses, late]) {
+    expect((await call(ingress, trader, 'DELETE', '/cancel-all')).status).toBe(200);
+    const token = exchange.keys.operatorToken;
+    const read = async (path: string) => {
+      const url = `http://127.0.0.1:${ingress.operatorPort}/operator/wallets/${path}`;
+      const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+      return await response.json();
+    };
+    expect(await read(`${trader.signer.address}/status`)).toMatchObject({ status: 'normal' });
+    expect(await read(`${unbound}/owner`)).toMatchObject({ owner: null });
+  }
+  expect(await question()).toBe('Entry 0?');
+  expect(await freeOf(trader)).toBe(100_000_000);
+}
+
+/** Waits until every reader has passed what is on the log now: later changes by the operator have come through. */
+async function settle(): Promise<void> {
+  const other = await exchange.openTrader('1');
+  await setStatus(other.signer.address, 'closed_only');
+  await until(async () => (await statusOf(other.signer.address)).status === 'closed_only');
+  const { operator } = exchange.ingresses[0];
+  await operator.importEvents([
+    {
+      slug: `later-${Date.now()}`,
+      title: 'Later',
+      markets: [{ slug: `later-${Date.now()}`, question: 'Later?' }],
+    },
+  ]);
+  await until(async () => {
+    const text = await (await fetch(`${queryApi.opsUrl}/metrics`)).text();
+    return text.includes('pm_unproven_records_total{');
+  });
+}
+
+test('forged and repeated records of every kind change nothing and are named', async () => {
+  const trader = await exchange.openTrader('100');
+  const wallet = trader.signer.address;
+  const unbound = `0x${'ab'.repeat(20)}` as WalletAddress;
+  const keyId = parseApiKeyId(trader.trio.apiKey);
+  if (keyId === null) throw new Error('a key');
+  await setStatus(wallet, 'closed_only');
+  await setStatus(wallet, 'normal');
+  const timeMs = Date.now();
+  const codecs = registry();
+  const credential = {
+    apiKey: apiKeyBytes(keyId),
+    wallet: hexBytes(wallet),
+    nonce: '0',
+    active: false,
+    createdAtMs: timeMs,
+    revokedAtMs: timeMs,
+    keyKind: 'TRADING',
+    selfTrade: 'CANCEL_NEWEST',
+  } as const;
+  const status = {
+    wallet: hexBytes(wallet),
+    status: 'BANNED',
+    reason: '',
+    changedAtMs: timeMs,
+  } as const;
+  const owner = {
+    wallet: hexBytes(unbound),
+    owner: hexBytes(wallet),
+    boundAtMs: timeMs,
+    boundBy: 'operator',
+  };
+  const deposit = {
+    transferId: Buffer.alloc(32, 9),
+    wallet: hexBytes(wallet),
+    amountMicro: 1_000_000_000,
+    timeMs,
+    generation: 0,
+  };
+  const catalog = await codecs.codecFor(topics.catalog);
+  const listed = (await recordsOf(topics.catalog)).find(
+    ({ value }) => value !== null && catalog.decode(value).kind === 'CatalogMarket',
+  );
+  if (listed?.value == null || listed.key === null) throw new Error('a market');
+  const market: CatalogEntry = catalog.decode(listed.value);
+  const changed = catalog.encode({ ...market, question: 'Forged?' } as CatalogEntry);
+  const values = {
+    credential: (await codecs.codecFor(topics.credentials)).encode(credential),
+    status: (await codecs.codecFor(topics.walletStatus)).encode(status),
+    owner: (await codecs.codecFor(topics.walletOwners)).encode(owner),
+    deposit: (await codecs.codecFor(topics.transfers)).encode(deposit),
+  };
+  const named = [
+    ...(await forge(topics.transfers, wallet, values.deposit)),
+    ...(await forge(topics.credentials, trader.trio.apiKey, values.credential)),
+    ...(await forge(topics.walletStatus, wallet, values.status)),
+    ...(await forge(topics.walletOwners, unbound, values.owner)),
+    ...(await forge(topics.catalog, listed.key, changed)),
+  ];
+  const closed = (await recordsOf(topics.walletStatus)).at(-5);
+  if (closed === undefined) throw new Error('a status');
+  named.push(...(await again(topics.walletStatus, closed)));
+  await settle();
+  await expectUnchanged(trader, unbound);
+  const { unproven } = await checkSeals(installation);
+  expect([...unproven].sort()).toEqual(named.sort());
+  const text = await (await fetch(`${queryApi.opsUrl}/metrics`)).text();
+  for (const reason of ['unsealed', 'unknown_key', 'wrong_role'])
+    expect(text).toContain(`topic="${nameOf(topics.catalog)}",reason="${reason}"`);
+}, 180_000);
+
+test('a revoked key stays revoked when its record is appended again', async () => {
+  const trader = await exchange.openTrader('1');
+  const [first, second] = exchange.ingresses;
+  const created = (await recordsOf(topics.credentials)).at(-1);
+  expect(created?.key?.toString()).toBe(trader.trio.apiKey);
+  const revoked = await call(first, trader, 'DELETE', '/auth/api-key');
+  expect(revoked.status).toBe(200);
+  if (created === undefined) throw new Error('a credential');
+  await again(topics.credentials, created);
+  await settle();
+  const late = await exchange.openIngress();
+  for (const ingress of [first, second, late])
+    expect((await call(ingress, trader, 'DELETE', '/cancel-all')).status).toBe(401);
+}, 180_000);

@@ -1,0 +1,68 @@
+import { adoptUnsealed, publishServiceKey } from '@pm/domain/authority/publish-service-key.io';
+import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
+import type { LogClient } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { type Registry, topicName } from '@pm/kit/registry';
+import { type KeyRole, topics } from '@pm/schemas';
+import { StackError } from '../local/stack-error.ts';
+import type { ExchangeKeys } from './keys.ts';
+
+export interface ServiceKeySetup {
+  readonly client: LogClient;
+  readonly registry: Registry;
+  readonly topicPrefix: string;
+  readonly keys: ExchangeKeys;
+}
+
+const rolesOf = (keys: ExchangeKeys): readonly (readonly [KeyRole, string])[] => [
+  ['INGRESS', keys.ingressSeed],
+  ['OPERATOR', keys.operatorSeed],
+  ['LEDGER', keys.ledgerSeed],
+  ['OWNER', keys.ownerSeed],
+];
+
+/**
+ * Lists the keys of services that the root key has never listed. On a log of an earlier version, whose records have no
+ * seals, it first adopts those that are there. A repetition changes nothing. Returns the number of listed keys and of
+ * adopted records. Throws a `StackError` when another root key has listed keys.
+ */
+export async function setUpServiceKeys(
+  options: ServiceKeySetup,
+): Promise<{ readonly listed: number; readonly adopted: number }> {
+  const { client, keys, topicPrefix } = options;
+  const root = openSignOffKey(Buffer.from(keys.rootSeed, 'hex'));
+  const sealed = await openSealedLog({
+    ...options,
+    rootKey: root.publicKey,
+    sealing: [],
+    log: silentLog,
+    onUnproven: () => {},
+    onFault: () => {},
+  });
+  const place = { ...options, root, log: silentLog };
+  let adopted = 0;
+  if (sealed.isNew) {
+    await refuseOtherRoot(client, topicPrefix);
+    adopted = (await adoptUnsealed(place)).reduce((sum, { end }) => sum + end, 0);
+  }
+  let listed = 0;
+  for (const [role, seed] of rolesOf(keys)) {
+    const { publicKey, keyId } = openSignOffKey(Buffer.from(seed, 'hex'));
+    if (sealed.isKnown(keyId.toString('hex'))) continue;
+    await publishServiceKey(place, { publicKey, role, active: true });
+    listed += 1;
+  }
+  return { listed, adopted };
+}
+
+async function refuseOtherRoot(client: LogClient, topicPrefix: string): Promise<void> {
+  const topic = topicName(topics.serviceKeys, topicPrefix);
+  const admin = await client.admin();
+  const bounds = await admin.bounds(topic).finally(() => admin.close());
+  if ((bounds.get(0)?.high ?? 0) === 0) return;
+  throw new StackError(
+    'BAD_DESCRIPTION',
+    `${topic} has records, and none is of the root key of keys.json: start with the keys.json that this log was set up with`,
+  );
+}

@@ -1,0 +1,84 @@
+import type { LogAdmin, LogClient } from '@pm/kit/kafka';
+import type { Log } from '@pm/kit/log';
+import { type Registry, topicName } from '@pm/kit/registry';
+import { type PartitionEnd, type ServiceKeyEntry, topics } from '@pm/schemas';
+import type { SignOffKey } from '../signoff/keys.ts';
+import { SealedLog, sealedTopics } from './sealed-log.io.ts';
+
+export interface ServiceKeyPlace {
+  /** The log without seals. */
+  readonly client: LogClient;
+  readonly registry: Pick<Registry, 'codecFor' | 'readerFor'>;
+  readonly topicPrefix: string;
+  readonly root: SignOffKey;
+  readonly log: Log;
+}
+
+export interface PublishedServiceKey {
+  /** Raw Ed25519 public key, 32 bytes. */
+  readonly publicKey: Buffer;
+  readonly role: Extract<ServiceKeyEntry, { kind: 'ServiceKeyListed' }>['role'];
+  /** False retires it: what it has sealed up to now counts, what it seals from now on does not. */
+  readonly active: boolean;
+}
+
+/**
+ * Lists a key of a service, or retires it, under the root key; resolves when the record is durable. A key that was
+ * retired is never listed again. Rejects with the faults of the client and of the registry.
+ */
+export async function publishServiceKey(
+  place: ServiceKeyPlace,
+  { publicKey, role, active }: PublishedServiceKey,
+): Promise<void> {
+  if (active) await append(place, { kind: 'ServiceKeyListed', publicKey, role });
+  else await append(place, { kind: 'ServiceKeyRetired', publicKey, ends: await endsOf(place) });
+}
+
+/** Lets the records count that are there without a seal; only the first call for a log changes something. */
+export async function adoptUnsealed(place: ServiceKeyPlace): Promise<readonly PartitionEnd[]> {
+  const ends = (await endsOf(place)).filter(({ end }) => end > 0);
+  if (ends.length > 0) await append(place, { kind: 'UnsealedAdopted', ends: [...ends] });
+  return ends;
+}
+
+async function append(place: ServiceKeyPlace, entry: ServiceKeyEntry): Promise<void> {
+  const { root, registry, topicPrefix } = place;
+  const codec = await registry.codecFor(topics.serviceKeys);
+  const sealed = new SealedLog({
+    ...place,
+    rootKey: root.publicKey,
+    sealing: [root],
+    onUnproven: () => {},
+    onFault: () => {},
+  });
+  const producer = await sealed.producer();
+  const key = Buffer.from(entry.kind, 'utf8');
+  const topic = topicName(topics.serviceKeys, topicPrefix);
+  try {
+    await producer.send([{ topic, partition: 0, key, value: codec.encode(entry) }]);
+  } finally {
+    await producer.close();
+  }
+}
+
+/** Ends of all partitions of the topics that services seal. */
+async function endsOf({
+  client,
+  topicPrefix,
+}: Pick<ServiceKeyPlace, 'client' | 'topicPrefix'>): Promise<PartitionEnd[]> {
+  const admin = await client.admin();
+  try {
+    const ends: PartitionEnd[] = [];
+    for (const { topic } of sealedTopics())
+      if (topic !== topics.serviceKeys)
+        ends.push(...(await endsIn(admin, topicName(topic, topicPrefix))));
+    return ends;
+  } finally {
+    await admin.close();
+  }
+}
+
+async function endsIn(admin: LogAdmin, topic: string): Promise<PartitionEnd[]> {
+  const bounds = await admin.bounds(topic);
+  return [...bounds].map(([partition, { high }]) => ({ topic, partition, end: high }));
+}

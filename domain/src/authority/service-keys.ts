@@ -1,0 +1,72 @@
+import type { KeyObject } from 'node:crypto';
+import type { PartitionEnd, SealRole, ServiceKeyEntry } from '@pm/schemas';
+import { keyIdOf, publicKeyObject } from '../signoff/keys.ts';
+
+/** A key whose seals count, or counted up to some places. */
+export interface ServiceKey {
+  readonly role: SealRole;
+  readonly publicKey: KeyObject;
+  /** From these offsets on they do not, by `placeOf`; null while it is not retired. */
+  retiredAt: Ends | null;
+}
+
+/** Ends of partitions, by `placeOf`. */
+export type Ends = ReadonlyMap<string, number>;
+
+/** The name of a partition of a topic. */
+export function placeOf({ topic, partition }: Pick<PartitionEnd, 'topic' | 'partition'>): string {
+  return `${topic} ${partition}`;
+}
+
+/** The keys of services by their ids, folded from the topic `service-keys`. Only the root key never changes. */
+export class ServiceKeys {
+  readonly #keys = new Map<string, ServiceKey>();
+  #adopted: Ends = new Map();
+  #isEmpty = true;
+
+  /** `rootKey`: raw public key, 32 bytes. */
+  constructor(rootKey: Buffer) {
+    const publicKey = publicKeyObject(rootKey);
+    this.#keys.set(idOf(rootKey), { role: 'ROOT', publicKey, retiredAt: null });
+  }
+
+  /** Whether the root key has sealed nothing yet. */
+  get isEmpty(): boolean {
+    return this.#isEmpty;
+  }
+
+  get(keyId: string): ServiceKey | null {
+    return this.#keys.get(keyId) ?? null;
+  }
+
+  /** Whether records without a seal count at this place. */
+  isAdopted(place: string, offset: number): boolean {
+    return offset < (this.#adopted.get(place) ?? 0);
+  }
+
+  apply(entry: ServiceKeyEntry): void {
+    this.#isEmpty = false;
+    if (entry.kind === 'UnsealedAdopted') {
+      // The first one counts: what came later was written when every writer sealed.
+      if (this.#adopted.size === 0) this.#adopted = endsOf(entry.ends);
+      return;
+    }
+    const keyId = idOf(entry.publicKey);
+    const known = this.#keys.get(keyId);
+    if (entry.kind === 'ServiceKeyListed') {
+      if (known !== undefined) return;
+      const publicKey = publicKeyObject(entry.publicKey);
+      this.#keys.set(keyId, { role: entry.role, publicKey, retiredAt: null });
+    } else if (known !== undefined && known.role !== 'ROOT') {
+      known.retiredAt ??= endsOf(entry.ends);
+    }
+  }
+}
+
+function idOf(publicKey: Buffer): string {
+  return keyIdOf(publicKey).toString('hex');
+}
+
+function endsOf(ends: readonly PartitionEnd[]): Ends {
+  return new Map(ends.map((one) => [placeOf(one), one.end]));
+}
