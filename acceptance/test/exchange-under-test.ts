@@ -189,10 +189,12 @@ export class ExchangeUnderTest {
     return [first, second];
   }
 
-  async openIngress(): Promise<IngressProcess> {
+  /** One more ingress, with its public listener on this host. */
+  async openIngress(host = '127.0.0.1'): Promise<IngressProcess> {
     const { keys } = this;
     const ports = await freePorts();
     const child = this.services.start('ingress', {
+      PM_HOST: host,
       PM_HTTP_PORT: String(ports.ingress),
       PM_OPERATOR_PORT: String(ports.operator),
       PM_OPERATORS_FILE: makeFirstOperator(this.folder, keys),
@@ -201,7 +203,7 @@ export class ExchangeUnderTest {
       PM_KEY_SECRET: keys.keySecret,
       PM_RATE_LIMIT_SCALE: '10000',
     });
-    const url = `http://127.0.0.1:${ports.ingress}/ok`;
+    const url = `http://${host}:${ports.ingress}/ok`;
     await until(async () => (await fetch(url).catch(() => null))?.ok === true);
     const operator = openOperator(`http://127.0.0.1:${ports.operator}`, keys.operatorToken);
     return { process: child, port: ports.ingress, operator, operatorPort: ports.operator };

@@ -67,7 +67,7 @@ export class ServicesUnderTest {
 
   constructor(name: string, more: Readonly<Record<string, string>> = {}) {
     this.#name = name;
-    this.#more = { PM_HOST: '127.0.0.1', PM_OPS_PORT: '0', ...more };
+    this.#more = { PM_OPS_PORT: '0', ...more };
   }
 
   /** The main program of a room, or another one of it (`streams/main.js`). */

@@ -1,4 +1,5 @@
 import {
+  addressPattern,
   boolean,
   type ConfigOf,
   clickhouseFields,
@@ -28,6 +29,11 @@ export const ingressFields = {
   ...registryFields,
   ...redisFields,
   ...publicDoorFields,
+  operatorHost: text('PM_OPERATOR_HOST', {
+    meaning: "Address that the operator's listener binds to; never public.",
+    default: '127.0.0.1',
+    pattern: addressPattern,
+  }),
   operatorPort: integer('PM_OPERATOR_PORT', {
     meaning: "Port of the operator's listener; never public.",
     unit: 'port',

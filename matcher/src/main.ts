@@ -83,7 +83,7 @@ async function start(life: Lifecycle): Promise<void> {
 
   // 4. Metrics, status and readiness for operators, before the first partition is assigned.
   const ops = await openOpsListener({
-    host: config.host,
+    host: config.opsHost,
     port: config.opsPort,
     metrics: processMetrics,
     status: () => ({ instance: config.instance, partitions: ownership.status() }),

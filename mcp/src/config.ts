@@ -15,6 +15,7 @@ import {
 /** Variables of the MCP server over HTTP; the configuration reference is made of them. */
 export const mcpFields = {
   ...serviceFields,
+  host: publicDoorFields.host,
   httpPort: publicDoorFields.httpPort,
   trustedProxies: publicDoorFields.trustedProxies,
   exchangeUrl: url('PM_EXCHANGE_URL', {

@@ -15,12 +15,12 @@ async function start(life: Lifecycle): Promise<void> {
   const log = openLog(name, config.logLevel);
   life.useLog(log);
   const metrics = openMetrics(name);
-  const { trustedProxies, exchangeUrl, origins, host } = config;
+  const { trustedProxies, exchangeUrl, origins, host, opsHost } = config;
   const app = openHttp({ log, metrics, bodyLimitBytes: bodyMaxBytes, trustedProxies });
   const route = addMcpRoute(app, { exchangeUrl, origins, log });
   let isListening = false;
   const ops = await openOpsListener({
-    host,
+    host: opsHost,
     port: config.opsPort,
     metrics,
     status: () => ({ exchangeUrl, running: route.running() }),

@@ -55,7 +55,7 @@ await runService('projectors', async (life) => {
 
 async function startOps(
   life: Lifecycle,
-  { host, opsPort: port }: Config,
+  { opsHost: host, opsPort: port }: Config,
   { metrics, progress }: { readonly metrics: Metrics; readonly progress: ViewProgress },
 ): Promise<void> {
   const ops = await openOpsListener({

@@ -211,7 +211,7 @@ interface OpsFacts {
 
 async function openOps({ life, config, metrics }: Shared, facts: OpsFacts): Promise<void> {
   const ready = () => readiness(facts.engines, facts.isCaughtUp());
-  const { host, opsPort: port } = config;
+  const { opsHost: host, opsPort: port } = config;
   const ops = await openOpsListener({ host, port, metrics, status: facts.status, ready });
   life.onStop('ops listener', () => ops.close());
 }

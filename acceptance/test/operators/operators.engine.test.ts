@@ -50,6 +50,22 @@ async function trail(token: string, newest: string): Promise<unknown> {
   return body;
 }
 
+test('the operator’s listener is on loopback wherever the public one is', async () => {
+  // A second address of the loopback interface stands for a public one.
+  const publicHost = '127.0.0.2';
+  const { process, port, operatorPort } = await exchange.openIngress(publicHost);
+  const open = async (url: string) =>
+    await fetch(url).then(
+      ({ status }) => status,
+      () => 'closed',
+    );
+  expect(await open(`http://${publicHost}:${port}/ok`)).toBe(200);
+  expect(await open(`http://127.0.0.1:${port}/ok`)).toBe('closed');
+  expect(await open(`http://127.0.0.1:${operatorPort}/operator/status`)).toBe(401);
+  expect(await open(`http://${publicHost}:${operatorPort}/operator/status`)).toBe('closed');
+  process.kill('SIGTERM');
+});
+
 test('an operator is added with a role, is named on the trail, and is refused once removed', async () => {
   const file = operatorsFileIn(exchange.folder);
   const token = addOperator(file, { name: 'vera', roles: ['viewer'] });

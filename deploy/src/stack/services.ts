@@ -66,7 +66,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       opsPort: ports.ingressOps,
       httpPorts: [ports.ingress, ports.operator],
       env: {
-        PM_HTTP_PORT: String(ports.ingress),
+        ...listenerOn(ports.ingress),
         PM_OPERATOR_PORT: String(ports.operator),
         PM_OPERATORS_FILE: operatorsFileIn(dataDir),
         PM_OPERATOR_SEED: keys.operatorSeed,
@@ -79,7 +79,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       opsPort: ports.queryApiOps,
       httpPorts: [ports.queryApi],
       env: {
-        PM_HTTP_PORT: String(ports.queryApi),
+        ...listenerOn(ports.queryApi),
         PM_CONSOLE_DIR: join(repositoryRoot, 'console/dist'),
         ...readerAccess(options),
         PM_STREAMS_OPS_URLS: `http://${loopback}:${ports.streamsOps}`,
@@ -93,7 +93,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       opsPort: ports.streamsOps,
       httpPorts: [ports.streams],
       env: {
-        PM_HTTP_PORT: String(ports.streams),
+        ...listenerOn(ports.streams),
         ...door,
         PM_STREAMS_DIR: join(dataDir, 'streams'),
         PM_INGRESS_URL: `http://${loopback}:${ports.ingress}`,
@@ -104,7 +104,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       opsPort: ports.mcpOps,
       httpPorts: [ports.mcp],
       env: {
-        PM_HTTP_PORT: String(ports.mcp),
+        ...listenerOn(ports.mcp),
         // All of its reads belong to query-api, which trusts it to name its callers.
         PM_EXCHANGE_URL: `http://${loopback}:${ports.queryApi}`,
         PM_TRUSTED_PROXIES: loopback,
@@ -119,6 +119,11 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
 function readerAccess({ engines }: ServicesOptions): EngineAccess {
   if (!engines.includes('clickhouse')) return {};
   return { PM_CLICKHOUSE_USER: 'pm_reader', PM_CLICKHOUSE_PASSWORD: '' };
+}
+
+/** Variables of a public listener, which the gateway forwards to. */
+function listenerOn(port: number): Readonly<Record<string, string>> {
+  return { PM_HOST: loopback, PM_HTTP_PORT: String(port) };
 }
 
 interface ServiceSpec {
@@ -247,7 +252,7 @@ function sharedEnv(options: ServicesOptions, { needs }: ServiceSpec): Record<str
     PM_CLICKHOUSE_URL: urls.clickhouse,
     PM_CLICKHOUSE_DATABASE: options.database,
     PM_TOPIC_PREFIX: options.topicPrefix,
-    PM_HOST: loopback,
+    PM_OPS_HOST: loopback,
     PM_PARENT_PIPE: '1',
     NODE_ENV: 'production',
   };

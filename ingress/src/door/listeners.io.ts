@@ -19,7 +19,7 @@ import { batchBodyMaxBytes } from './requests.io.ts';
 export interface ListenerFrame {
   readonly config: Pick<
     IngressConfig,
-    'host' | 'opsPort' | 'operatorPort' | 'httpPort' | 'trustedProxies'
+    'host' | 'opsHost' | 'opsPort' | 'operatorHost' | 'operatorPort' | 'httpPort' | 'trustedProxies'
   >;
   readonly life: Pick<Lifecycle, 'onStop'>;
   readonly log: Log;
@@ -41,7 +41,7 @@ export async function openListeners(frame: ListenerFrame, parts: ServedParts): P
   const { facts } = statusOf(parts.status);
   const status = () => ({ ...facts(), limits: limits?.facts() ?? 'off' });
   const ops = await openOpsListener({
-    host: config.host,
+    host: config.opsHost,
     port: config.opsPort,
     metrics,
     status,
@@ -50,10 +50,10 @@ export async function openListeners(frame: ListenerFrame, parts: ServedParts): P
   life.onStop('ops listener', () => ops.close());
   const operator = openHttp({ log: frame.log, bodyLimitBytes: batchBodyMaxBytes });
   addOperatorRoutes(operator, { ...parts.operator, status });
-  await listen(operator, config.operatorPort, frame);
+  await listen(operator, { host: config.operatorHost, port: config.operatorPort }, frame);
   const traders = openPublicApp(frame, parts.traders);
   addPublicRoutes(traders, parts.traders);
-  await listen(traders, config.httpPort, frame);
+  await listen(traders, { host: config.host, port: config.httpPort }, frame);
 }
 
 function openPublicApp(
@@ -72,7 +72,11 @@ function openPublicApp(
   return openHttp({ ...options, rateLimits: limitRequests({ ...limits, credentials }) });
 }
 
-async function listen(app: HttpApp, port: number, { config, life }: ListenerFrame): Promise<void> {
-  await app.listen({ host: config.host, port });
+async function listen(
+  app: HttpApp,
+  { host, port }: { readonly host: string; readonly port: number },
+  { life }: ListenerFrame,
+): Promise<void> {
+  await app.listen({ host, port });
   life.onStop(`listener ${port}`, () => app.close());
 }

@@ -12,6 +12,7 @@ export {
 } from './fields.ts';
 export { path, readConfig, readParentPipe } from './read.io.ts';
 export {
+  addressPattern,
   clickhouseAccount,
   clickhouseFields,
   kafkaFields,

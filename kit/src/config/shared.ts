@@ -98,16 +98,19 @@ export function clickhouseAccount(config: ConfigOf<typeof clickhouseFields>) {
   };
 }
 
-/** Settings of every process: amount of logging, address of its listeners, port of its health and metrics. */
+/** A host name, or an address of IPv4 or IPv6. */
+export const addressPattern = /^[\w.:-]+$/;
+
+/** Settings of every process: amount of logging, address and port of its health and metrics. */
 export const serviceFields = {
   logLevel: oneOf('PM_LOG_LEVEL', logLevels, {
     meaning: 'Least severity that is logged.',
     default: 'info',
   }),
-  host: text('PM_HOST', {
-    meaning: 'Address that all listeners of the process bind to.',
+  opsHost: text('PM_OPS_HOST', {
+    meaning: 'Address that health, status and metrics bind to; never public.',
     default: '127.0.0.1',
-    pattern: /^[\w.:-]+$/,
+    pattern: addressPattern,
   }),
   opsPort: integer('PM_OPS_PORT', {
     meaning: 'Port of health, status and metrics; never public. 0 takes a free one.',
@@ -119,6 +122,11 @@ export const serviceFields = {
 
 /** Settings of a public listener: trusted proxies and rate limits (limits.md). */
 export const publicDoorFields = {
+  host: text('PM_HOST', {
+    meaning: 'Address that the public listener binds to.',
+    default: '127.0.0.1',
+    pattern: addressPattern,
+  }),
   httpPort: integer('PM_HTTP_PORT', {
     meaning: 'Port of the public listener. 0 takes a free one.',
     unit: 'port',

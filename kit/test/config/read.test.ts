@@ -112,7 +112,7 @@ describe('reading', () => {
       clickhouseUser: 'default',
       clickhousePassword: '',
       logLevel: 'info',
-      host: '127.0.0.1',
+      opsHost: '127.0.0.1',
       opsPort: 0,
     });
   });

@@ -17,7 +17,7 @@ export class SpawnedMatcher {
   constructor(environment: Readonly<Record<string, string>>) {
     const { PATH } = process.env;
     this.#child = spawn(process.execPath, [main], {
-      env: { PATH, PM_HOST: '127.0.0.1', PM_OPS_PORT: '0', ...environment },
+      env: { PATH, PM_OPS_PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#exited = once(this.#child, 'exit');

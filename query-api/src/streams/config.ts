@@ -14,7 +14,7 @@ import {
   url,
 } from '@pm/kit/config';
 
-const { httpPort, keySecret, freshnessSeconds, trustedProxies } = publicDoorFields;
+const { host, httpPort, keySecret, freshnessSeconds, trustedProxies } = publicDoorFields;
 
 /** Variables of the program `streams`; the configuration reference is made of them. */
 export const streamsFields = {
@@ -22,6 +22,7 @@ export const streamsFields = {
   ...kafkaFields,
   ...rootKeyFields,
   ...registryFields,
+  host,
   httpPort,
   keySecret,
   freshnessSeconds,

@@ -147,7 +147,7 @@ async function openOps(
   feed: Feed,
   { hubs, queued }: { hubs: () => Hubs; queued: QueuedTotal },
 ): Promise<void> {
-  const { host, opsPort: port } = config;
+  const { opsHost: host, opsPort: port } = config;
   const ops = await openOpsListener({
     host,
     port,
