@@ -69,7 +69,8 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** Headers that prove an API key (conventions.md 2.2): HMAC over timestamp, method, path without query, and body. */
+/** Headers that prove an API key (conventions.md 2.2): HMAC over the timestamp in milliseconds, the
+ * method, the path without query, and the body. */
 export function l2Headers(
   key: KeyOfWallet,
   sent: HttpRequest,
@@ -85,7 +86,7 @@ export function signedHeaders(
   sent: { readonly method: string; readonly path: string; readonly body: string },
   nowMs: number,
 ): Record<string, string> {
-  const timestamp = String(Math.floor(nowMs / 1000));
+  const timestamp = String(nowMs);
   const digest = hmacText(base64Bytes(key.secret), timestamp + sent.method + sent.path + sent.body);
   return {
     [names.address]: key.address,

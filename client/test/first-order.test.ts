@@ -205,7 +205,7 @@ test('the client and the contracts agree with the page', () => {
     address: signer.checksummed,
   };
   const request = { method: 'POST', path: '/order', body: given('body') };
-  const headers = signedHeaders(key, request, Number(given('l2_timestamp')) * 1000);
+  const headers = signedHeaders(key, request, Number(given('l2_timestamp')));
   expect(headers['SERVICE_SIGNATURE']).toBe(given('l2_signature'));
   // The lines above have the data that curl sends.
   for (const value of Object.values(headers)) expect(page).toContain(`: ${value}'`);

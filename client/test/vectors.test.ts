@@ -82,7 +82,7 @@ test('the L2 signature covers timestamp, method, path and the very bytes of the 
   const key = { apiKey: 'k', passphrase: 'p', secret: `${'A'.repeat(43)}=`, address: '0x' };
   const one = l2Headers(key, { method: 'POST', path: '/order', body: { a: 1 } }, 1_000_000_000);
   const other = l2Headers(key, { method: 'POST', path: '/order', body: { a: 2 } }, 1_000_000_000);
-  expect(one['SERVICE_TIMESTAMP']).toBe('1000000');
+  expect(one['SERVICE_TIMESTAMP']).toBe('1000000000');
   expect(one['SERVICE_SIGNATURE']).toMatch(/^[\w-]{43}=$/);
   expect(one['SERVICE_SIGNATURE']).not.toBe(other['SERVICE_SIGNATURE']);
 });

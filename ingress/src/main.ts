@@ -4,6 +4,7 @@ import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock as clock } from '@pm/kit/clock';
+import { freshnessIn } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
@@ -25,6 +26,8 @@ import type { Authentication } from './door/authentication.io.ts';
 import { IdempotencyKeys } from './door/idempotency-keys.io.ts';
 import { openListeners } from './door/listeners.io.ts';
 import type { PublicServices } from './door/public.route.ts';
+import { openRepetitionCounts } from './door/repetitions.io.ts';
+import { UsedProofs } from './door/used-proofs.io.ts';
 import { type CommandChannel, openCommandChannel } from './log/command-channel.io.ts';
 import { type CompactedTable, openTable } from './log/compacted-table.io.ts';
 import { DelayedResults } from './log/delayed-results.io.ts';
@@ -119,7 +122,7 @@ async function openParts(room: Room) {
     clock,
     owners,
     serverSecret: config.keySecret,
-    freshnessMs: freshnessMs(config),
+    freshness: freshnessIn(config),
   });
   const { catalog, entries } = await openCatalog(room, topics);
   const writer = openCatalogWriter(topics, entries);
@@ -195,7 +198,7 @@ function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): Publ
     verify: accounts.verify,
     verifyReader: accounts.verifyReader,
     walletStatus: accounts.walletStatus,
-    freshnessMs: freshnessMs(room.config),
+    freshness: freshnessIn(room.config),
   };
   return {
     clock,
@@ -231,11 +234,12 @@ function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): Publ
     cancels: { authentication, clock, markets, partitions, recentResults, commands },
     sessions: { authentication, heartbeats: parts.sessions.heartbeats },
     social: { authentication, comments, profiles, listed: markets },
+    repetitions: {
+      authentication,
+      usedProofs: parts.usedProofs,
+      counts: openRepetitionCounts(room.metrics),
+    },
   };
-}
-
-function freshnessMs({ freshnessSeconds }: IngressConfig): number {
-  return freshnessSeconds * 1000;
 }
 
 function openSignatures({ config, life, crypto, hasher }: Room): SignaturePool {
@@ -259,7 +263,9 @@ function openMoney({ config, life, log }: Room) {
   const ledger = openLedger(redis, keys);
   const ledgerWatch = watchLedger(ledger);
   life.onStop('ledger watch', () => ledgerWatch.close());
-  return { redis, ledger, ledgerWatch, idempotencyKeys: new IdempotencyKeys(redis, keys) };
+  const idempotencyKeys = new IdempotencyKeys(redis, keys);
+  const usedProofs = new UsedProofs(redis, keys);
+  return { redis, ledger, ledgerWatch, idempotencyKeys, usedProofs };
 }
 
 function openLimits({ config, life, log }: Room) {

@@ -80,14 +80,18 @@ export class AccountTopics {
   readonly redis = new MemoryRedis();
 
   /** One more process. */
-  open(owners: WalletOwners, clock: Clock, freshnessMs = 300_000) {
+  open(
+    owners: WalletOwners,
+    clock: Clock,
+    freshness = { secondsMs: 300_000, millisecondsMs: 30_000 },
+  ) {
     const directory = new KeyDirectory();
     const readDirectory = new ReadKeyDirectory();
     const agentDirectory = new AgentDirectory();
     const statuses = new WalletRows<StatusFacts>();
     const marks = new DeletedNotifications();
     const secrets = { serverSecret, clock };
-    const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
+    const proof = { keys: directory, serverSecret, freshness, nowMs: () => clock.nowMs() };
     const verify = openKeyVerifier(proof);
     const { redis } = this;
     const onFault = (error: unknown) => {

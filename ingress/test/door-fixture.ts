@@ -32,6 +32,7 @@ import type { Reservations } from '../src/orders/reservation.io.ts';
 import { explainSignature } from '../src/orders/signature-explanation.ts';
 import { AccountTopics } from './accounts-fixture.ts';
 import { OwnersTopic } from './owners-fixture.ts';
+import { ProofMemory } from './proofs-fixture.ts';
 import { RetryMemory } from './retry-fixture.ts';
 import { SessionProcess, SessionsTopic } from './sessions-fixture.ts';
 import { crypto, openRule } from './signing-fixture.ts';
@@ -179,6 +180,7 @@ export async function openDoor(
   retries = new RetryMemory(),
   accounts = new AccountTopics(),
   sessionsTopic = new SessionsTopic(),
+  proofs = new ProofMemory(),
 ) {
   const fakes: Fakes = {
     answer: restsAs,
@@ -213,7 +215,7 @@ export async function openDoor(
     verify: door.verify,
     verifyReader: door.verifyReader,
     walletStatus: door.walletStatus,
-    freshnessMs: 300_000,
+    freshness: { secondsMs: 300_000, millisecondsMs: 30_000 },
   };
   const signatures: PublicServices['accounts']['signatures'] &
     PublicServices['orders']['signatures'] = {
@@ -298,6 +300,7 @@ export async function openDoor(
       profiles: social.profiles,
       listed: social.listed,
     },
+    repetitions: { authentication, usedProofs: proofs, counts: proofs.counts },
   };
   const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024 });
   checkResponses(app);
@@ -312,6 +315,7 @@ export async function openDoor(
     services,
     fakes,
     retries,
+    proofs,
     memory,
     markets,
     topic,
@@ -349,10 +353,20 @@ export interface SentRequest {
   readonly signedBody?: string;
   /** Whether the signature covers the `Idempotency-Key`. */
   readonly signsKey?: boolean;
+  /** Of the signature; by default one that no other request has. */
+  readonly timestamp?: string;
 }
 
 function coveredKeyOf({ signsKey, headers }: SentRequest): string {
   return signsKey === true ? `\n${headers?.['idempotency-key']}` : '';
+}
+
+let requests = 0;
+
+/** A timestamp in milliseconds around now that no other request of this process has. */
+function newTimestamp({ fakes }: Door): string {
+  requests += 1;
+  return String(fakes.nowMs + (requests % 1_000));
 }
 
 /** A private request as a client of the family sends it. */
@@ -360,7 +374,7 @@ export async function call(
   door: Door,
   { trio = door.trio, ...sent }: SentRequest & { trio?: ReturnType<typeof trioOf> },
 ) {
-  const timestamp = String(nowSeconds);
+  const { timestamp = newTimestamp(door) } = sent;
   const path = sent.signedPath ?? sent.url.split('?')[0] ?? '';
   const response = await door.app.inject({
     method: sent.method,

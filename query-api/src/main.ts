@@ -11,7 +11,7 @@ import { type DoorLimiter, openDoorLimiter } from '@pm/domain/ratelimit/open-lim
 import { rateLimitReads } from '@pm/domain/ratelimit/wire.io';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
-import { clickhouseAccount } from '@pm/kit/config';
+import { clickhouseAccount, freshnessIn } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -271,9 +271,9 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
 /** The HTTP app with its limits, and what proves its callers. */
 function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTopics) {
   const { life, config, log, metrics, redis, limits } = shared;
-  const freshnessMs = config.freshnessSeconds * 1000;
+  const freshness = freshnessIn(config);
   const serverSecret = config.keySecret;
-  const verify = oncePerRequest(openKeyVerifier({ keys, serverSecret, freshnessMs, nowMs }));
+  const verify = oncePerRequest(openKeyVerifier({ keys, serverSecret, freshness, nowMs }));
   const activity = new AgentActivity({
     redis,
     keys: shared.redisKeys,
@@ -297,7 +297,7 @@ function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTo
     verify: openReaderVerifier(verify, readKeys),
     keysOf: (wallet) => keys.keysOf(wallet),
     walletsOf: (wallet) => wallets.of(wallet),
-    skewMs: (headers) => clockSkewMs(headers, { nowMs: nowMs(), freshnessMs }),
+    skewMs: (headers) => clockSkewMs(headers, { nowMs: nowMs(), freshness }),
   };
   return { app, callers };
 }

@@ -29,6 +29,9 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used"; expires by itself
  *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; not in the log, expires
  *   <prefix>:retries:<caller>          zset   digests of the caller's retry keys by expiry, Unix milliseconds
+ *   <prefix>:used:<kind>               zset   first 16 bytes of the proofs of requests that were carried out, by the
+ * time they were first met, Unix
+ *                                             milliseconds, see `usedProofLimits`; not in the log, expires
  *   <prefix>:books:marks               hash   partition -> next offset to apply, there while its books are what the log
  * says;
  *                                             clock:<partition> -> its clock at the last record applied, Unix
@@ -74,6 +77,7 @@ export function redisKeys(prefix: string) {
     limits: (subject: string) => `${prefix}:limits:${subject}`,
     retry: (digest: string) => `${prefix}:retry:${digest}`,
     retries: (caller: string) => `${prefix}:retries:${caller}`,
+    usedProofs: (kind: string) => `${prefix}:used:${kind}`,
     agentsSeen: `${prefix}:agents:seen`,
     agentsFlush: `${prefix}:agents:flush`,
     rebuild: `${prefix}:rebuild`,
@@ -97,6 +101,21 @@ export const retryLimits = {
   answerMaxBytes: 262_144,
   /** Characters of a key. */
   keyMaxChars: 255,
+} as const;
+
+/** What is kept of the proofs of requests that must not be carried out again (conventions.md 2.8). */
+export const usedProofLimits = {
+  /**
+   * Time after the first in which the same bytes are a client's own second request within one second of its timestamp,
+   * where the route takes it; milliseconds.
+   */
+  graceMs: 2_000,
+  /** Largest difference of the clocks of Redis and of all ingress, milliseconds. */
+  clockMarginMs: 10_000,
+  /** Bytes of Redis for each kind of proof; there are two kinds, each with timestamps in two units. */
+  bytesMax: 33_554_432,
+  /** Bytes that one proof takes at most. */
+  proofBytes: 128,
 } as const;
 
 /**

@@ -98,4 +98,8 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'The money of the wallet, or of a market, does not add up, or an operator froze it. Ask the operator.',
   wallet_reserved:
     'The address is the fee wallet, a contract of the exchange or of a wallet family, or one that no person holds. Use another.',
+  request_repeated:
+    'The same bytes with the same proof came before, and the route carries them out once (docs/trading/conventions.md 2.8). Sign again.',
+  proofs_unavailable:
+    'Whether the request was sent before cannot be found out for a moment. Nothing was done.',
 };

@@ -261,6 +261,16 @@ const list = {
     text: 'the address is reserved and can have no keys',
     retry: false,
   },
+  request_repeated: {
+    status: 409,
+    text: 'this signed request was used before, sign it again with the present time',
+    retry: false,
+  },
+  proofs_unavailable: {
+    status: 503,
+    text: 'the memory of used proofs is away or full, try again shortly',
+    retry: true,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

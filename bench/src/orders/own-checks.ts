@@ -32,7 +32,7 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
   const verify = openKeyVerifier({
     keys: sampleKeys(requests),
     serverSecret: sampleSecret,
-    freshnessMs: 300_000,
+    freshness: { secondsMs: 300_000, millisecondsMs: 30_000 },
     nowMs: () => nowMs,
   });
 

@@ -96,7 +96,7 @@ def signed_headers(
     key: KeyOfWallet, *, method: str, path: str, body: str, now_ms: int
 ) -> dict[str, str]:
     """Headers that prove an API key (conventions.md 2.2): HMAC over timestamp, method, path, body."""
-    timestamp = str(now_ms // 1000)
+    timestamp = str(now_ms)
     secret = base64.urlsafe_b64decode(key.secret + "=" * (-len(key.secret) % 4))
     message = f"{timestamp}{method}{path}{body}".encode()
     digest = base64.urlsafe_b64encode(hmac.new(secret, message, hashlib.sha256).digest())

@@ -19,7 +19,29 @@ export function readTimestampMs(text: string): number | null {
   return value >= millisecondsFrom ? value : value * 1000;
 }
 
-/** Whether a time lies within the window around now, both edges included (conventions.md 2.4). */
-export function isFresh(timestampMs: number, nowMs: number, windowMs: number): boolean {
-  return Math.abs(nowMs - timestampMs) <= windowMs;
+/** Largest distance of a signed timestamp from now in both directions, by the unit it is written in, milliseconds. */
+export interface Freshness {
+  /** Of timestamps in seconds, as clients of the family send them. */
+  readonly secondsMs: number;
+  /** Of timestamps in milliseconds. */
+  readonly millisecondsMs: number;
+}
+
+/** A timestamp as it is signed, and its time in Unix milliseconds. */
+export interface SignedTime {
+  readonly timestamp: string;
+  readonly timestampMs: number;
+}
+
+/** The window that a timestamp must lie in, milliseconds: its text says which unit it is in. */
+export function freshnessOf(
+  { timestamp, timestampMs }: SignedTime,
+  { secondsMs, millisecondsMs }: Freshness,
+): number {
+  return Number(timestamp) === timestampMs ? millisecondsMs : secondsMs;
+}
+
+/** Whether a timestamp lies within its window around now, both edges included (conventions.md 2.4). */
+export function isFresh(time: SignedTime, nowMs: number, freshness: Freshness): boolean {
+  return Math.abs(nowMs - time.timestampMs) <= freshnessOf(time, freshness);
 }

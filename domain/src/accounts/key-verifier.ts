@@ -5,7 +5,7 @@ import {
   type SelfTrade,
   type WalletAddress,
 } from '@pm/schemas';
-import { headerText, isFresh, type RawHeaders } from './auth-headers.ts';
+import { type Freshness, headerText, isFresh, type RawHeaders } from './auth-headers.ts';
 import { type DerivedKey, deriveKey } from './derive-keys.ts';
 import { type KeyProof, readBuilderProof, readKeyClaim } from './key-claim.ts';
 import type { KeyDirectory, ListedKey } from './key-directory.ts';
@@ -30,8 +30,7 @@ export interface KeyVerifierOptions {
   readonly kind?: KeyKind;
   /** The secret from which keys are derived, 32 bytes. */
   readonly serverSecret: Buffer;
-  /** Largest difference of a timestamp from now, milliseconds, in both directions. */
-  readonly freshnessMs: number;
+  readonly freshness: Freshness;
   nowMs(): number;
 }
 
@@ -59,7 +58,7 @@ export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     const claim = readClaim(request.headers, kind);
     if (claim === null) return null;
     const { proof, wallet } = claim;
-    if (!isFresh(proof.timestampMs, options.nowMs(), options.freshnessMs)) return null;
+    if (!isFresh(proof, options.nowMs(), options.freshness)) return null;
     const { apiKey } = proof;
     const key = keys.find(apiKey);
     const secrets = key === undefined ? dummy : derivedOf(key);
@@ -145,9 +144,9 @@ function readClaim(
  */
 export function clockSkewMs(
   headers: RawHeaders,
-  { nowMs, freshnessMs }: { readonly nowMs: number; readonly freshnessMs: number },
+  { nowMs, freshness }: { readonly nowMs: number; readonly freshness: Freshness },
 ): number | null {
   const claim = readKeyClaim(headers);
-  if (claim === null || isFresh(claim.timestampMs, nowMs, freshnessMs)) return null;
+  if (claim === null || isFresh(claim, nowMs, freshness)) return null;
   return claim.timestampMs - nowMs;
 }

@@ -20,6 +20,7 @@ import { openReaderVerifier } from '../../src/accounts/reader-verifier.ts';
 import { coverageOf, signedPaths } from '../../src/accounts/request-hmac.ts';
 
 const serverSecret = Buffer.alloc(32, 7);
+const freshness = { secondsMs: 300_000, millisecondsMs: 30_000 };
 const wallet = parseWalletAddress(`0x${'12'.repeat(20)}`) as WalletAddress;
 const other = parseWalletAddress(`0x${'34'.repeat(20)}`) as WalletAddress;
 const nowMs = 1_782_753_357_000;
@@ -41,7 +42,7 @@ const credential = (changes: Partial<Credential> = {}): Credential => ({
 function open(changes: Partial<Credential> = {}) {
   const keys = new KeyDirectory();
   keys.apply(credential(changes));
-  return openKeyVerifier({ keys, serverSecret, freshnessMs: 300_000, nowMs: () => nowMs });
+  return openKeyVerifier({ keys, serverSecret, freshness, nowMs: () => nowMs });
 }
 
 interface Signing {
@@ -175,7 +176,12 @@ describe('a listed key', () => {
 
   it('is looked up anew with each request: revoked, made again, deleted', () => {
     const keys = new KeyDirectory();
-    const verify = openKeyVerifier({ keys, serverSecret, freshnessMs: 1_000, nowMs: () => nowMs });
+    const verify = openKeyVerifier({
+      keys,
+      serverSecret,
+      freshness: { secondsMs: 1_000, millisecondsMs: 1_000 },
+      nowMs: () => nowMs,
+    });
     expect(verify(signed())).toBeNull();
     keys.apply(credential());
     expect([verify(signed()), verify(signed())]).not.toContain(null);
@@ -208,7 +214,7 @@ describe('claims', () => {
 });
 
 describe('a clock', () => {
-  const limits = { nowMs, freshnessMs: 300_000 };
+  const limits = { nowMs, freshness };
 
   it('that is off is told how far, whatever the key, and before it is looked at', () => {
     const stale = signed({ timestamp: String(1_782_753_357 - 301) }).headers;
@@ -231,7 +237,7 @@ describe('a key of a builder', () => {
   const keys = new KeyDirectory();
   keys.apply(credential({ apiKey, nonce: 'builder:0', keyKind: 'BUILDER' }));
   keys.apply(credential());
-  const options = { keys, serverSecret, freshnessMs: 300_000, nowMs: () => nowMs };
+  const options = { keys, serverSecret, freshness, nowMs: () => nowMs };
   const timestamp = '1782753357';
   const signature = createHmac('sha256', builderKey.secret)
     .update(`${timestamp}GET/data/trades`)

@@ -44,7 +44,18 @@ describe('a request for a key', () => {
   });
 });
 
-it('a time is fresh up to both edges of the window', () => {
-  expect([isFresh(100, 110, 10), isFresh(120, 110, 10)]).toEqual([true, true]);
-  expect([isFresh(99, 110, 10), isFresh(121, 110, 10)]).toEqual([false, false]);
+it('a time is fresh up to both edges of the window of its unit', () => {
+  const windows = { secondsMs: 10_000, millisecondsMs: 3 };
+  const at = (timestampMs: number) => ({ timestamp: String(timestampMs / 1_000), timestampMs });
+  const precise = (timestampMs: number) => ({ timestamp: String(timestampMs), timestampMs });
+  const fresh = [7, 8, 13, 14].map((ms) => isFresh(precise(ms), 10.5, windows));
+  expect(fresh).toEqual([false, true, true, false]);
+  expect([isFresh(at(100_000), 110_000, windows), isFresh(at(120_000), 110_000, windows)]).toEqual([
+    true,
+    true,
+  ]);
+  expect([isFresh(at(99_000), 110_000, windows), isFresh(at(121_000), 110_000, windows)]).toEqual([
+    false,
+    false,
+  ]);
 });

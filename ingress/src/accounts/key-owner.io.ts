@@ -41,10 +41,10 @@ export function proveWallet(
   reply: FastifyReply,
   { authentication, signatures }: WalletServices,
 ): WalletClaim | null {
-  const { clock, freshnessMs } = authentication;
+  const { clock, freshness } = authentication;
   const claim = readWalletClaim(request.headers);
   const nowMs = clock.nowMs();
-  const isOnTime = claim !== null && isFresh(claim.timestampMs, nowMs, freshnessMs);
+  const isOnTime = claim !== null && isFresh(claim, nowMs, freshness);
   if (isOnTime && signatures.isAttested(claim)) return claim;
   // Clients of the family look for this text; a clock that is off is reported in fields beside it.
   const skew = claim === null || isOnTime ? {} : { code: 'timestamp_skew', server_time: nowMs };

@@ -1,4 +1,5 @@
 import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import type { Freshness } from '@pm/domain/accounts/auth-headers';
 import { oncePerRequest } from '@pm/domain/accounts/key-credentials';
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
@@ -31,7 +32,7 @@ export type AccountTopic =
 
 export interface AccountsOptions {
   readonly serverSecret: Buffer;
-  readonly freshnessMs: number;
+  readonly freshness: Freshness;
   readonly clock: Clock;
   readonly owners: WalletOwners;
   readonly log: Log;
@@ -43,7 +44,7 @@ export interface AccountsOptions {
  * loaded. A status that cannot be read stops the process: it may be a ban.
  */
 export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: AccountsOptions) {
-  const { serverSecret, clock, owners, log, onFault, freshnessMs } = options;
+  const { serverSecret, clock, owners, log, onFault, freshness } = options;
   const { names, codecs } = topicLog;
   const follow = { log, onFault };
   const bindings = await openWalletBindings(topicLog, { ...follow, owners, clock });
@@ -94,7 +95,7 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
   const secrets = { serverSecret, clock };
   const withdrawalFreezes = new WithdrawalFreezes({ clock, rows: freezes, table: frozen });
   const statusTable = { clock, rows: statuses, table: walletStatus };
-  const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
+  const proof = { keys: directory, serverSecret, freshness, nowMs: () => clock.nowMs() };
   const verify = oncePerRequest(openKeyVerifier(proof));
   return {
     /** Binds wallets for the operator. */

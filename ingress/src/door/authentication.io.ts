@@ -1,3 +1,4 @@
+import type { Freshness } from '@pm/domain/accounts/auth-headers';
 import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { clockSkewMs } from '@pm/domain/accounts/key-verifier';
 import type { ReaderVerifier } from '@pm/domain/accounts/reader-verifier';
@@ -17,8 +18,7 @@ export interface Authentication {
   /** Proves an API key or a read-only one. */
   readonly verifyReader: ReaderVerifier;
   readonly walletStatus: Pick<WalletStatuses, 'of'>;
-  /** Largest distance between the signed time of a private request and now, milliseconds. */
-  readonly freshnessMs: number;
+  readonly freshness: Freshness;
 }
 
 /**
@@ -78,10 +78,10 @@ export function signedFacts({ method, url, headers, rawBody: body }: FastifyRequ
 export function refuseUnproven(
   { headers }: FastifyRequest,
   reply: FastifyReply,
-  { clock, freshnessMs }: Pick<Authentication, 'clock' | 'freshnessMs'>,
+  { clock, freshness }: Pick<Authentication, 'clock' | 'freshness'>,
 ): void {
   const nowMs = clock.nowMs();
-  const skewMs = showsReadKey(headers) ? null : clockSkewMs(headers, { nowMs, freshnessMs });
+  const skewMs = showsReadKey(headers) ? null : clockSkewMs(headers, { nowMs, freshness });
   if (skewMs === null) {
     refuse(reply, 'invalid_l2');
     return;

@@ -11,6 +11,7 @@ import { heartbeatRoutes, type SessionServices } from '../sessions/heartbeats.ro
 import { socialRoutes } from '../social/social.route.ts';
 import type { SocialServices } from '../social/social-services.io.ts';
 import { healthRoutes } from './health.route.ts';
+import { findRepetitions, type RepetitionServices } from './repetitions.io.ts';
 import { markArrivals } from './requests.io.ts';
 
 /** Dependencies of the public routes, by domain. */
@@ -22,12 +23,14 @@ export interface PublicServices {
   readonly cancels: CancelRouteServices;
   readonly sessions: SessionServices;
   readonly social: SocialServices;
+  readonly repetitions: RepetitionServices;
 }
 
 /** Adds all public routes of ingress. */
 export function addPublicRoutes(app: HttpApp, services: PublicServices): void {
   openToBrowsers(app);
   markArrivals(app, services.clock);
+  findRepetitions(app, services.repetitions);
   registerRoutes(app, 'ingress', [
     ...healthRoutes(services.clock),
     ...keyRoutes(services.accounts),

@@ -42,7 +42,7 @@ async function openProcess(): Promise<Process> {
   const topicLog = { client, records: await client.producer(), names, codecs };
   return await openAccounts(topicLog, {
     serverSecret: Buffer.alloc(32, 5),
-    freshnessMs: 300_000,
+    freshness: { secondsMs: 300_000, millisecondsMs: 30_000 },
     clock,
     log: silentLog,
     owners: new WalletOwners(keccak, defaultFeeWallet),

@@ -15,6 +15,7 @@ export {
   addressPattern,
   clickhouseAccount,
   clickhouseFields,
+  freshnessIn,
   kafkaFields,
   namesOf,
   publicDoorFields,

@@ -140,11 +140,19 @@ export const publicDoorFields = {
   }),
   freshnessSeconds: integer('PM_FRESHNESS_SECONDS', {
     meaning:
-      'Largest difference between the timestamp of a signed request and the clock of the server.',
+      'Largest difference between a signed timestamp in seconds and the clock of the server (conventions.md 2.4).',
     unit: 'seconds',
     min: 1,
     max: 3_600,
     default: 300,
+  }),
+  freshnessMs: integer('PM_FRESHNESS_MS', {
+    meaning:
+      'Largest difference between a signed timestamp in milliseconds and the clock of the server.',
+    unit: 'milliseconds',
+    min: 1_000,
+    max: 3_600_000,
+    default: 30_000,
   }),
   trustedProxies: list('PM_TRUSTED_PROXIES', {
     meaning:
@@ -178,6 +186,13 @@ export const publicDoorFields = {
     default: 1,
   }),
 };
+
+/** The windows of signed timestamps (conventions.md 2.4). */
+export function freshnessIn(
+  config: Pick<ConfigOf<typeof publicDoorFields>, 'freshnessSeconds' | 'freshnessMs'>,
+) {
+  return { secondsMs: config.freshnessSeconds * 1000, millisecondsMs: config.freshnessMs };
+}
 
 /** The variable names of fields, for the `known` list of rooms that share an environment. */
 export function namesOf(...sets: readonly Fields[]): readonly string[] {

@@ -14,7 +14,8 @@ import {
   url,
 } from '@pm/kit/config';
 
-const { host, httpPort, keySecret, freshnessSeconds, trustedProxies } = publicDoorFields;
+const { host, httpPort, keySecret, freshnessSeconds, freshnessMs, trustedProxies } =
+  publicDoorFields;
 
 /** Variables of the program `streams`; the configuration reference is made of them. */
 export const streamsFields = {
@@ -26,6 +27,7 @@ export const streamsFields = {
   httpPort,
   keySecret,
   freshnessSeconds,
+  freshnessMs,
   trustedProxies,
   stateDir: path('PM_STREAMS_DIR', {
     meaning:

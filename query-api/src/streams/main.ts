@@ -7,6 +7,7 @@ import {
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { systemClock } from '@pm/kit/clock';
+import { freshnessIn } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -249,7 +250,7 @@ function openOwnHub(
   const clock = systemClock;
   const keepAlives = new SessionKeepAlives({ ingressUrl, keys, serverSecret, clock, log });
   life.onStop('keep-alives', () => keepAlives.close());
-  const freshnessMs = config.freshnessSeconds * 1000;
+  const freshness = freshnessIn(config);
   return new StreamHub({
     feed,
     facts: { catalog, profiles, secret: serverSecret },
@@ -257,7 +258,7 @@ function openOwnHub(
     ownStates,
     ...readers,
     resumed: measured.resumed,
-    verify: openKeyVerifier({ keys, serverSecret, freshnessMs, nowMs }),
+    verify: openKeyVerifier({ keys, serverSecret, freshness, nowMs }),
     isActive: ({ apiKey }: KeyHolder) => keys.find(apiKey)?.active === true,
     keepAlives,
     clock,

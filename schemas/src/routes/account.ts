@@ -16,6 +16,7 @@ const action = {
   auth: ['l2'],
   method: 'POST',
   takesIdempotencyKey: true,
+  repetition: 'harmless',
   headers: ['Idempotent-Replayed'],
   responses: {
     200: {

@@ -69,6 +69,7 @@ export const balanceRoutes = {
     auth: ['l2'],
     method: 'DELETE',
     path: '/notifications',
+    repetition: 'harmless',
     summary: 'Do not show notifications again',
     query: Type.Object({
       ids: listOf(wholeNumber({ max: 999_999_999_999_999 }), notificationsMax, 'Their ids.'),

@@ -32,6 +32,7 @@ export {
   familyMounts,
   type HttpRoute,
   type OperatorRouteDeclaration,
+  type Repetition,
   type ResponseDeclaration,
   type RouteBody,
   type RouteDeclaration,

@@ -59,6 +59,9 @@ function commonErrors(
           422: 'Idempotency-Key was used with another request',
         }
       : {}),
+    ...(route.repetition === 'brief' || route.repetition === 'refused'
+      ? { 409: 'this signed request was used before, sign it again with the present time' }
+      : {}),
     429: 'Too Many Requests',
     431: 'the headers are too large',
     500: 'internal error',

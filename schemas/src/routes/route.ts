@@ -81,11 +81,23 @@ export interface Declaration {
 }
 
 /**
+ * What becomes of a private request that comes again byte for byte with its proof (conventions.md 2.8):
+ *
+ *   harmless  it may: by an id of its own, or because it changes nothing more
+ *   brief     it may within two seconds of the first, since a client can send the same twice in the second that its
+ *             timestamp names; later it is refused
+ *   refused   it is carried out once
+ */
+export type Repetition = 'harmless' | 'brief' | 'refused';
+
+/**
  * A public route, declared once: the table of routes, types of clients, documents and `openapi.json` follow from it.
  */
 export interface RouteDeclaration extends HttpRoute, Declaration {
   /** Scopes of limits that name this route; those of its group or path are found by `rateRulesOf`. */
   readonly limits?: readonly string[];
+  /** Of routes that an API key opens and that change something. */
+  readonly repetition?: Repetition;
 }
 
 /** A route of the operator's listener. */

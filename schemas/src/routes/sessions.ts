@@ -9,6 +9,7 @@ const beat = {
   auth: ['l2'],
   method: 'POST',
   limits: ['reserve', 'heartbeats'],
+  repetition: 'brief',
   bodyIsOptional: true,
 } as const;
 const refused = {

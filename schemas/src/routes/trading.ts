@@ -62,6 +62,7 @@ const placement = {
   ...own,
   takesIdempotencyKey: true,
   takesTimeToBook: true,
+  repetition: 'harmless',
   headers: ['Server-Timing', 'Idempotent-Replayed'],
 } as const;
 
@@ -133,6 +134,7 @@ export const tradingRoutes = {
     method: 'POST',
     path: '/orders/validate',
     limits: ['validate'],
+    repetition: 'harmless',
     summary: 'Every check of placing, without placing',
     body: Type.Union([
       OrderSubmission,
@@ -148,6 +150,7 @@ export const tradingRoutes = {
     ...cancel,
     path: '/order',
     limits: ['reserve', 'cancel-order'],
+    repetition: 'harmless',
     summary: 'Cancel an order',
     query: Type.Object({ orderID: optional(orderId), orderId: optional(orderId) }),
     body: CancelOrderBody,
@@ -158,6 +161,7 @@ export const tradingRoutes = {
     ...cancel,
     path: '/orders',
     limits: ['reserve', 'cancel-orders'],
+    repetition: 'harmless',
     summary: `Cancel 1 to ${cancelsPerRequestMax} orders by id`,
     query: Type.Object({
       orderIDs: optional(listOf(orderId, cancelsPerRequestMax, 'Ids, for a body that was lost.')),
@@ -170,6 +174,7 @@ export const tradingRoutes = {
     ...cancel,
     path: '/cancel-all',
     limits: ['reserve', 'cancel-all'],
+    repetition: 'brief',
     summary: 'Cancel every order of the wallet',
     examples: [{ response: cancelExample }],
   }),
@@ -177,6 +182,7 @@ export const tradingRoutes = {
     ...cancel,
     path: '/cancel-market-orders',
     limits: ['reserve', 'cancel-market'],
+    repetition: 'brief',
     summary: 'Cancel the orders of the wallet in a market or a token',
     query: Type.Object({
       market: optional(conditionId),

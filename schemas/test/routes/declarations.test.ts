@@ -90,6 +90,24 @@ test.each(all)('%s has the errors of targets and headers that are too long', (na
   if (route.params !== undefined) expect(statuses).toEqual(expect.arrayContaining([400, 414]));
 });
 
+test('every route that an API key opens and that changes something says what a repetition does', () => {
+  const writes = listed.filter(
+    ([, { door, method, auth }]) =>
+      door === 'ingress' && method !== 'GET' && auth.some((one) => one === 'l2'),
+  );
+  expect(writes.length).toBeGreaterThan(20);
+  expect(writes.filter(([, { repetition }]) => repetition === undefined)).toEqual([]);
+  const others = listed.filter(([, route]) => !writes.some(([, write]) => write === route));
+  expect(others.filter(([, { repetition }]) => repetition !== undefined)).toEqual([]);
+});
+
+test('every route that moves money is known by its id', () => {
+  const moving = listed.filter(([, { path }]) => path.startsWith('/account/'));
+  expect(
+    moving.map(([, { repetition, takesIdempotencyKey }]) => [repetition, takesIdempotencyKey]),
+  ).toEqual(moving.map(() => ['harmless', true]));
+});
+
 const condition = `0x${'5f'.repeat(32)}`;
 
 test.each([

@@ -101,7 +101,7 @@ export class SessionKeepAlives {
   }
 
   #signed({ apiKey, secret, passphrase }: DerivedKey, wallet: string): Record<string, string> {
-    const timestamp = String(Math.floor(this.#parts.clock.nowMs() / 1_000));
+    const timestamp = String(this.#parts.clock.nowMs());
     const digest = createHmac('sha256', secret).update(`${timestamp}POST${path}`).digest('base64');
     return {
       [names.address]: wallet,

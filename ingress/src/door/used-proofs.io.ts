@@ -1,0 +1,64 @@
+import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
+import { type RedisKeys, type Repetition, usedProofLimits } from '@pm/schemas';
+
+/** The proof of a request to a route whose repetitions are not harmless. */
+export interface UsedProof {
+  readonly repetition: Exclude<Repetition, 'harmless'>;
+  /** The 32 bytes of the HMAC, whatever text they came in. */
+  readonly digest: Buffer;
+  /** Largest distance of its timestamp from now, milliseconds. */
+  readonly windowMs: number;
+}
+
+/** How a proof was met: for the first time, again after `ageMs`, or with no room to note it. */
+export type ProofVerdict =
+  | { readonly kind: 'first' | 'full' }
+  | { readonly kind: 'again'; readonly ageMs: number };
+
+/**
+ * KEYS the proofs of one kind. ARGV digest, ttlMs, proofsMax. Returns the age of a known proof in milliseconds, -1 for
+ * a new one, -2 when there is no room for it.
+ */
+const noteLua = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local ttl = tonumber(ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
+local first = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if first then return math.max(0, now - first) end
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return -2 end
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ttl)
+return -1
+`;
+
+/** 128 bits of a digest find a proof; 16 bytes fit into the smallest node of a sorted set. */
+const memberBytes = 16;
+
+/**
+ * The proofs of requests that were carried out, in the Redis that all ingress share: each for as long as its timestamp
+ * can be fresh, and each kind bounded in bytes. Rejects with `openRedis`' faults.
+ */
+export class UsedProofs {
+  readonly #keys: RedisKeys;
+  readonly #note: DefinedScript<number>;
+  readonly #proofsMax: number;
+
+  constructor(redis: RedisClient, keys: RedisKeys, bytesMax: number = usedProofLimits.bytesMax) {
+    this.#keys = keys;
+    this.#note = defineScript(redis, 'noteProof', noteLua, 1);
+    this.#proofsMax = Math.floor(bytesMax / usedProofLimits.proofBytes);
+  }
+
+  /** Notes a proof before its request is carried out; one step for all processes. */
+  async note({ repetition, digest, windowMs }: UsedProof): Promise<ProofVerdict> {
+    // A timestamp may be a window ahead, and stays fresh for another one.
+    const ttlMs = 2 * windowMs + usedProofLimits.clockMarginMs;
+    const result = await this.#note.run(
+      [this.#keys.usedProofs(`${repetition}:${windowMs}`)],
+      [digest.subarray(0, memberBytes), ttlMs, this.#proofsMax],
+    );
+    if (result >= 0) return { kind: 'again', ageMs: result };
+    return { kind: result === -1 ? 'first' : 'full' };
+  }
+}

@@ -1,0 +1,43 @@
+import { Fault } from '@pm/kit/fault';
+import { usedProofLimits } from '@pm/schemas';
+import type { ProofVerdict, UsedProof, UsedProofs } from '../src/door/used-proofs.io.ts';
+
+/** The rule of used proofs without Redis: several processes may share one; see used-proofs.engine.test.ts. */
+export class ProofMemory implements Pick<UsedProofs, 'note'> {
+  nowMs = 1_000;
+  /** Whether the store is away. */
+  isAway = false;
+  repeated = 0;
+  unnoted = 0;
+  readonly #max: number;
+  readonly #firstMs = new Map<string, number>();
+
+  constructor(bytesMax: number = usedProofLimits.bytesMax) {
+    this.#max = Math.floor(bytesMax / usedProofLimits.proofBytes);
+  }
+
+  async note({ repetition, digest, windowMs }: UsedProof): Promise<ProofVerdict> {
+    if (this.isAway) throw new Fault('redis_unavailable', 'retry');
+    const kind = `${repetition}:${windowMs}`;
+    const ttlMs = 2 * windowMs + usedProofLimits.clockMarginMs;
+    for (const [name, firstMs] of this.#firstMs) {
+      if (name.startsWith(kind) && firstMs <= this.nowMs - ttlMs) this.#firstMs.delete(name);
+    }
+    const name = `${kind}:${digest.toString('hex')}`;
+    const firstMs = this.#firstMs.get(name);
+    if (firstMs !== undefined) return { kind: 'again', ageMs: this.nowMs - firstMs };
+    const ofKind = [...this.#firstMs.keys()].filter((known) => known.startsWith(kind));
+    if (ofKind.length >= this.#max) return { kind: 'full' };
+    this.#firstMs.set(name, this.nowMs);
+    return { kind: 'first' };
+  }
+
+  readonly counts = {
+    repeated: () => {
+      this.repeated += 1;
+    },
+    unnoted: () => {
+      this.unnoted += 1;
+    },
+  };
+}
