@@ -63,6 +63,14 @@ export const ingressFields = {
     max: 30_000,
     default: 2_000,
   }),
+  resultMemoryBytes: integer('PM_RESULT_MEMORY_BYTES', {
+    meaning:
+      'Memory for the first results of orders, 96 bytes each. While it covers five minutes of results, a repeated order gets its first result without the log: 64 MiB at 2,300 a second.',
+    unit: 'bytes',
+    min: 1_048_576,
+    max: 4_294_967_296,
+    default: 67_108_864,
+  }),
   signatureWorkers: integer('PM_SIGNATURE_WORKERS', {
     meaning: 'Threads that check wallet signatures; with 0 the main thread does.',
     unit: 'threads',

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
@@ -294,7 +295,8 @@ function openActivity({ config, life }: Room, redis: RedisClient, agents: Agents
 /** The two channels to the log, of traders and of operators, and the results that come back. */
 async function openResults(room: Room, topics: TopicsClient) {
   const { config } = room;
-  const recentResults = new RecentResults(() => clock.nowMs());
+  const memory = { bytesMax: config.resultMemoryBytes, seed: randomInt(2 ** 32) };
+  const recentResults = new RecentResults({ nowMs: () => clock.nowMs(), ...memory });
   const delayedResults = new DelayedResults();
   const extremePrices = new ExtremePrices();
   const partitions = new PartitionLiveness(topics.executionEnds.size, clock.monotonicMs);

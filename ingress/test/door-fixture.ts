@@ -203,7 +203,7 @@ export async function openDoor(
   const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => 0 };
   const { hasher, rule } = openRule();
   const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
-  const memory = new RecentResults(() => memorySinceMs);
+  const memory = new RecentResults({ nowMs: () => memorySinceMs, bytesMax: 1_000_000, seed: 1 });
   const process = new SessionProcess(sessionsTopic);
   const markets = new CatalogIndex();
   markets.take(market);

@@ -82,7 +82,11 @@ export class IngressProcess {
     const channel = {
       take: (partition: number, execution: Execution) => this.#waiters.settle(partition, execution),
     };
-    const recentResults = new RecentResults(() => this.clock.nowMs());
+    const recentResults = new RecentResults({
+      nowMs: () => this.clock.nowMs(),
+      bytesMax: 1_000_000,
+      seed: 1,
+    });
     const delayedResults = new DelayedResults();
     const liveness = new PartitionLiveness(log.partitions.length, this.clock.monotonicMs);
     this.#results = new ResultReader({

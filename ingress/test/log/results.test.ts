@@ -9,7 +9,7 @@ import {
 } from '@pm/schemas';
 import { DelayedResults } from '../../src/log/delayed-results.io.ts';
 import { PartitionLiveness, silenceMaxMs } from '../../src/log/partition-liveness.ts';
-import { RecentResults } from '../../src/log/recent-results-cache.ts';
+import { RecentResults, resultBytes } from '../../src/log/recent-results-cache.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
 import { ResultReader } from '../../src/log/results.io.ts';
 
@@ -20,7 +20,7 @@ function openSource() {
   const now = { ms: 1_000 };
   const hearings = new PartitionLiveness(2, () => now.ms);
   const waiters = new ResultWaiters();
-  const memory = new RecentResults(() => 0, 3);
+  const memory = new RecentResults({ nowMs: () => 0, bytesMax: 3 * resultBytes, seed: 1 });
   const delays = new DelayedResults();
   const extreme: number[] = [];
   const source = new ResultReader({

@@ -53,20 +53,27 @@ function commonErrors(
     ...(takesBody && isIngress ? { 413: 'the body is too large' } : {}),
     ...(hasPathParts ? { 414: 'a part of the path is too long' } : {}),
     ...(takesBody ? { 415: 'the content type of a body is application/json' } : {}),
-    ...(route.takesIdempotencyKey === true
-      ? {
-          409: 'the first request with this Idempotency-Key is still running',
-          422: 'Idempotency-Key was used with another request',
-        }
-      : {}),
-    ...(route.repetition === 'brief' || route.repetition === 'refused'
-      ? { 409: 'this signed request was used before, sign it again with the present time' }
-      : {}),
+    ...repetitionErrors(route),
     429: 'Too Many Requests',
     431: 'the headers are too large',
     500: 'internal error',
     503: 'temporarily unavailable, try again shortly',
   };
+}
+
+/** Errors of a request that came before. */
+function repetitionErrors({
+  takesIdempotencyKey,
+  repetition = 'harmless',
+}: Declaration & Partial<RouteDeclaration>): Readonly<Record<number, string>> {
+  if (takesIdempotencyKey === true) {
+    return {
+      409: 'the first request with this Idempotency-Key is still running',
+      422: 'Idempotency-Key was used with another request',
+    };
+  }
+  if (repetition === 'harmless') return {};
+  return { 409: 'this signed request was used before, sign it again with the present time' };
 }
 
 /** Every response of a public route by ascending status, errors included. */
