@@ -10,6 +10,7 @@ import { kafkaBroker } from '@pm/deploy/local/engines/kafka-broker';
 import type { ManagedProcess } from '@pm/deploy/local/managed-process';
 import { defaultCacheDir } from '@pm/deploy/local/paths';
 import { freePorts, loopback, type Ports } from '@pm/deploy/local/ports';
+import type { ProcessStatus } from '@pm/deploy/local/supervised-process';
 import { Supervisor } from '@pm/deploy/local/supervisor';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
@@ -73,7 +74,8 @@ export class WholeExchange {
   markets: readonly ListedMarket[] = [];
   /** Lines of the supervisor. */
   readonly progress: readonly string[];
-  readonly #folder: string;
+  /** Its data folder. */
+  readonly folder: string;
   readonly #supervisor: Supervisor;
   #brokerAwayMs = 0;
   #transfers = 0;
@@ -92,7 +94,7 @@ export class WholeExchange {
     this.ports = ports;
     this.urls = urls;
     this.progress = progress;
-    this.#folder = folder;
+    this.folder = folder;
     this.#supervisor = supervisor;
     this.baseUrls = [urlOf(ports.gateway), urlOf(secondPorts.gateway)];
     this.operator = openOperator(urlOf(ports.operator), keys.operatorToken);
@@ -183,7 +185,7 @@ export class WholeExchange {
     const keys = await redis.keys(`${this.name}:*`);
     if (keys.length > 0) await redis.del(...keys);
     await redis.quit();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   async #start(opening: Opening, options: ServicesOptions, secondPorts: Ports): Promise<void> {
@@ -216,6 +218,11 @@ export class WholeExchange {
       await broker.prepare();
     };
     return { ...broker, prepare };
+  }
+
+  /** State, memory and restarts of every process. */
+  get processes(): readonly ProcessStatus[] {
+    return this.#supervisor.status();
   }
 
   #statusOf(process: string) {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
+import { withAccessTable } from '../documents/access-table.ts';
 import { agentDocuments, withToolsTable } from '../documents/agent-documents.ts';
 import { withConfiguration } from '../documents/configuration.ts';
 import { withDictionary, withQueries } from '../documents/data-dictionary.ts';
@@ -17,6 +18,7 @@ import { rolesFile } from '../roles/roles-sql.ts';
 const documents = [
   ['docs/trading/limits.md', withLimitsTable],
   ['docs/trading/routes.md', withRoutesTable],
+  ['docs/trading/access.md', withAccessTable],
   ['docs/trading/errors.md', withErrorsTable],
   ['docs/trading/agents.md', withToolsTable],
   ['docs/trading/streams.md', withStreamsTables],

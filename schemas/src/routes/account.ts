@@ -48,6 +48,7 @@ export const accountRoutes = {
   splitPosition: route({
     ...action,
     path: '/account/split',
+    opensPositions: 'request',
     summary: 'Split USDC into pairs of tokens',
     body: PositionActionBody,
     examples: [{ body: pairs, response: result({ action: 'split', ...done }) }],

@@ -24,6 +24,15 @@ import { emptyListRoutes, searchRoutes, seriesRoutes, tagRoutes } from './tags.t
 import { tokenRuleRoutes } from './token-rules.ts';
 import { tradingRoutes } from './trading.ts';
 
+export {
+  type Access,
+  accessOf,
+  type OperatorCaller,
+  operatorAccessOf,
+  operatorPathInPublic,
+  type Principal,
+  principals,
+} from './access.ts';
 export { type DeclaredResponse, operatorResponsesOf, responsesOf } from './responses.ts';
 export {
   type Authentication,

@@ -98,6 +98,8 @@ export interface RouteDeclaration extends HttpRoute, Declaration {
   readonly limits?: readonly string[];
   /** Of routes that an API key opens and that change something. */
   readonly repetition?: Repetition;
+  /** Wallets that may only close positions are refused it: the whole request, or each item that opens one. */
+  readonly opensPositions?: 'request' | 'each';
 }
 
 /** A route of the operator's listener. */

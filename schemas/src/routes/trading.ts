@@ -105,6 +105,7 @@ export const tradingRoutes = {
     method: 'POST',
     path: '/order',
     limits: ['orders'],
+    opensPositions: 'request',
     summary: 'Place an order',
     body: OrderSubmission,
     responses: {
@@ -118,6 +119,7 @@ export const tradingRoutes = {
     method: 'POST',
     path: '/orders',
     limits: ['orders', 'order-batches'],
+    opensPositions: 'each',
     summary: `Place 1 to ${ordersPerRequestMax} orders`,
     body: Type.Array(OrderSubmission, { minItems: 1, maxItems: ordersPerRequestMax }),
     responses: {
@@ -135,6 +137,7 @@ export const tradingRoutes = {
     path: '/orders/validate',
     limits: ['validate'],
     repetition: 'harmless',
+    opensPositions: 'each',
     summary: 'Every check of placing, without placing',
     body: Type.Union([
       OrderSubmission,
