@@ -1,4 +1,5 @@
 import {
+  bookNameFields,
   clickhouseFields,
   kafkaFields,
   list,
@@ -20,6 +21,7 @@ export const queryApiFields = {
   ...redisFields,
   ...clickhouseFields,
   ...publicDoorFields,
+  ...bookNameFields,
   consoleDir: path('PM_CONSOLE_DIR', {
     meaning:
       'Folder of the built console, served under `/console/`; an absent one is answered with 404.',

@@ -260,6 +260,7 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
     partitions: watchPartitions(shared, memory.counts),
     streams: watchStreams(shared),
     solvency: followed.solvency,
+    bookSecret: shared.config.bookSecret,
     inputEnds: new InputEnds(await shared.client.admin(), nameOf(shared, topics.orders)),
     nowMs,
   });

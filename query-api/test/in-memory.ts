@@ -363,6 +363,7 @@ export class World {
         completeThroughMs: () => this.completeThroughMs,
         completeThroughAtMs: (readAtMs) => this.completeThroughAtMs(readAtMs),
       },
+      bookSecret: Buffer.alloc(32, 1),
       inputEnds: { hasCome: async (_partition, inOffset) => inOffset < this.inputEnd },
       nowMs: () => nowMs,
     };

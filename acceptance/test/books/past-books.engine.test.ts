@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { columnNames, microText, orderIdFromBytes, priceText } from '@pm/schemas';
+import { columnNames, microText, priceText } from '@pm/schemas';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../../projectors/src/books/book.ts';
 import { foldBooks } from '../../../projectors/src/books/fold.ts';
@@ -8,6 +8,7 @@ import { renderBook } from '../../../projectors/src/books/render.ts';
 import { completenessRows, foldedTo } from '../../../projectors/src/tables/completeness.ts';
 import { TableViews } from '../../../projectors/src/views/table-views.ts';
 import { RealTables } from '../../../projectors/test/tables/real-tables.ts';
+import { orderName } from '../../../query-api/src/books/order-name.ts';
 import { type Moment, pastBookJson } from '../../../query-api/src/books/past-book.ts';
 import { Catalog } from '../../../query-api/src/markets/catalog.ts';
 import type { Listing } from '../../../query-api/src/markets/market.ts';
@@ -23,6 +24,7 @@ const real = new RealTables(`past_books_${process.pid}`);
 const partition = 3;
 const markets = [1, 2] as const;
 const records = 900;
+const bookSecret = bytesOf(32, 7);
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 const catalog = new Catalog();
@@ -52,6 +54,7 @@ function live(market: (typeof markets)[number], outcome: 0 | 1): string {
 
 /** Resting orders of a token straight from the generator: by price, best last; of one price the oldest last. */
 function ordersOf(market: number, outcome: 0 | 1): object {
+  const { conditionId } = listingOf(market, outcome).market;
   const shown = exchange.resting
     .filter((order) => order.market === market)
     .map((order) => {
@@ -66,7 +69,7 @@ function ordersOf(market: number, outcome: 0 | 1): object {
       .map(({ number, price, sizeMicro }) => ({
         price: priceText(price),
         size: microText(sizeMicro),
-        order_id: orderIdFromBytes(bytesOf(32, number)),
+        order: orderName(bookSecret, conditionId, bytesOf(32, number)),
       }));
   return { bids: of('BUY', 1), asks: of('SELL', -1) };
 }
@@ -111,7 +114,7 @@ function answersAfter(inOffset: number, timeMs: number): Recorded {
 
 async function past(listing: Listing, moment: Moment, withOrders = false): Promise<string | null> {
   const book = await new TableReads(clickhouse).pastBook(listing, moment, withOrders);
-  return book === null ? null : pastBookJson(listing, book, sha1);
+  return book === null ? null : pastBookJson(listing, book, { sha1, bookSecret });
 }
 
 /** Random records, each with a random token. */

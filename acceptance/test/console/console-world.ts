@@ -46,6 +46,7 @@ export class ConsoleWorld {
     services.start('query-api', {
       PM_HTTP_PORT: String(ports.queryApi),
       PM_KEY_SECRET: keys.keySecret,
+      PM_BOOK_SECRET: keys.bookSecret,
       PM_CONSOLE_DIR: join(__dirname, '../../../console/dist'),
       PM_RATE_LIMIT_SCALE: '10000',
     });
@@ -71,6 +72,7 @@ export class ConsoleWorld {
         PM_HTTP_PORT: String(this.#ports.streams),
         PM_OPS_PORT: String(this.#ports.streamsOps),
         PM_KEY_SECRET: exchange.keys.keySecret,
+        PM_BOOK_SECRET: exchange.keys.bookSecret,
         PM_TRUSTED_PROXIES: '127.0.0.1',
         PM_STREAMS_DIR: join(exchange.folder, 'streams'),
         PM_INGRESS_URL: local(exchange.ingresses[0].port),

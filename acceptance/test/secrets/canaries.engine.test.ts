@@ -66,7 +66,11 @@ beforeAll(async () => {
     PM_OPERATOR_SEED: keys.operatorSeed,
     PM_SIGNOFF_SEED: keys.ingressSeed,
   });
-  services.start('query-api', { ...door, PM_HTTP_PORT: String(ports.queryApi) });
+  services.start('query-api', {
+    ...door,
+    PM_BOOK_SECRET: keys.bookSecret,
+    PM_HTTP_PORT: String(ports.queryApi),
+  });
   for (const url of [`${urlOf('ingress')}/ok`, `${urlOf('query-api')}/events?limit=1`]) {
     await until(async () => (await fetch(url).catch(() => null))?.status === 200);
   }

@@ -27,6 +27,7 @@ function startStreams(): ChildProcess {
     PM_HTTP_PORT: String(streamsPort),
     PM_OPS_PORT: String(opsPort),
     PM_KEY_SECRET: exchange.keys.keySecret,
+    PM_BOOK_SECRET: exchange.keys.bookSecret,
     PM_TRUSTED_PROXIES: '127.0.0.1',
     PM_STREAMS_DIR: join(exchange.folder, 'streams'),
     PM_INGRESS_URL: `http://127.0.0.1:${exchange.ingresses[0].port}`,

@@ -21,6 +21,8 @@ export interface ExchangeKeys {
   readonly ledgerSeed: string;
   /** API secrets and passphrases are derived from it. */
   readonly keySecret: string;
+  /** Names of resting orders in public books are made with it. */
+  readonly bookSecret: string;
   /** Bearer token of the operator's listener. */
   readonly operatorToken: string;
 }
@@ -32,6 +34,7 @@ const fields = [
   'ingressSeed',
   'ledgerSeed',
   'keySecret',
+  'bookSecret',
   'operatorToken',
 ] as const;
 const hex32 = /^[0-9a-f]{64}$/;
@@ -65,6 +68,7 @@ function makeKeys(): ExchangeKeys {
     ingressSeed: secret(),
     ledgerSeed: secret(),
     keySecret: secret(),
+    bookSecret: secret(),
     operatorToken: secret(),
   };
 }

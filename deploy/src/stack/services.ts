@@ -45,6 +45,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
   const { ports, keys, dataDir } = options;
   const rootKey = { PM_ROOT_KEY: publicKeyOf(keys.rootSeed) };
   const door = { ...rootKey, PM_KEY_SECRET: keys.keySecret, PM_TRUSTED_PROXIES: loopback };
+  const reads = { ...door, PM_BOOK_SECRET: keys.bookSecret };
   return [
     service(options, 'matcher', {
       opsPort: ports.matcherOps,
@@ -83,7 +84,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
         PM_CONSOLE_DIR: join(repositoryRoot, 'console/dist'),
         ...readerAccess(options),
         PM_STREAMS_OPS_URLS: `http://${loopback}:${ports.streamsOps}`,
-        ...door,
+        ...reads,
       },
       needs: ['kafka', 'registry', 'redis', 'clickhouse'],
     }),
@@ -94,7 +95,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       httpPorts: [ports.streams],
       env: {
         ...listenerOn(ports.streams),
-        ...door,
+        ...reads,
         PM_STREAMS_DIR: join(dataDir, 'streams'),
         PM_INGRESS_URL: `http://${loopback}:${ports.ingress}`,
       },

@@ -13,6 +13,7 @@ export {
 export { path, readConfig, readParentPipe } from './read.io.ts';
 export {
   addressPattern,
+  bookNameFields,
   clickhouseAccount,
   clickhouseFields,
   freshnessIn,

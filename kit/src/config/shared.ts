@@ -120,6 +120,15 @@ export const serviceFields = {
   }),
 };
 
+/** Names of orders in public books. */
+export const bookNameFields = {
+  bookSecret: secret('PM_BOOK_SECRET', {
+    meaning:
+      'Secret of the names that resting orders have in public books; equal in query-api and streams. Another value renames them.',
+    bytes: 32,
+  }),
+};
+
 /** Settings of a public listener: trusted proxies and rate limits (limits.md). */
 export const publicDoorFields = {
   host: text('PM_HOST', {

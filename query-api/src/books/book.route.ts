@@ -19,6 +19,8 @@ export interface BookParts {
   readonly tables: Pick<TableReads, 'pastBook'>;
   readonly progress: Pick<ProgressWatch, 'completeThroughMs'>;
   readonly inputEnds: Pick<InputEnds, 'hasCome'>;
+  /** Key of the names of resting orders. */
+  readonly bookSecret: Buffer;
   nowMs(): number;
 }
 
@@ -93,7 +95,9 @@ async function pastBookOf(
   if (moment === null) return refusals.invalidMoment;
   if (!(await hasCome(parts, listing, moment))) return refusals.invalidMoment;
   const past = await parts.tables.pastBook(listing, moment, level === '3');
-  return past === null ? refusals.noBook : Buffer.from(pastBookJson(listing, past, sha1));
+  if (past === null) return refusals.noBook;
+  const { bookSecret } = parts;
+  return Buffer.from(pastBookJson(listing, past, { sha1, bookSecret }));
 }
 
 async function hasCome(

@@ -2,13 +2,16 @@ import {
   type BookEntry,
   bookAnswerOf,
   bookJson,
+  hexBytes,
   microText,
+  type OrderId,
   type PairBook,
   priceText,
   type Sha1,
   sidesOfToken,
 } from '@pm/schemas';
 import type { Listing } from '../markets/market.ts';
+import { orderName } from './order-name.ts';
 
 /** Which book is meant: after the last record whose clock is at most `atMs`, or after one record of the partition. */
 export type Moment = { readonly atMs: number } | { readonly inOffset: number };
@@ -35,21 +38,26 @@ export interface PastBook extends Pick<PairBook, 'timeMs' | 'tick' | 'minSizeMic
 }
 
 /**
- * The body of GET /book as it was, byte for byte. With orders each entry is one order with its `order_id`, and of one
+ * The body of GET /book as it was, byte for byte. With orders each entry is one order with its public name, and of one
  * price the one that trades first is the last; `hash` is that of the book by levels (conventions.md 5.2).
  */
-export function pastBookJson({ market, outcome }: Listing, past: PastBook, sha1: Sha1): string {
+export function pastBookJson(
+  { market, outcome }: Listing,
+  past: PastBook,
+  { sha1, bookSecret }: { readonly sha1: Sha1; readonly bookSecret: Buffer },
+): string {
   const { conditionId, tokens, negRisk } = market;
   const pair = { ...past, market: conditionId, tokens, negRisk };
   const json = bookJson(bookAnswerOf(pair, outcome, past.levels), sha1);
   if (past.orders === null) return json;
   const { bids, asks } = sidesOfToken(past.orders, outcome);
   const book = JSON.parse(json) as object;
+  const wireOrder = ({ price, sizeMicro, orderId }: PastOrder) => ({
+    price: priceText(price),
+    size: microText(sizeMicro),
+    order: orderName(bookSecret, conditionId, hexBytes(orderId as OrderId)),
+  });
   return JSON.stringify({ ...book, bids: bids.map(wireOrder), asks: asks.map(wireOrder) });
-}
-
-function wireOrder({ price, sizeMicro, orderId }: PastOrder): object {
-  return { price: priceText(price), size: microText(sizeMicro), order_id: orderId };
 }
 
 /** Orders in the order they came to rest, as sides: stable sorts keep the time priority of one price. */

@@ -135,10 +135,13 @@ function byPlace(left: OrderEventRow, right: OrderEventRow): number {
   return Number(left.inOffset) - Number(right.inOffset) || left.eventIndex - right.eventIndex;
 }
 
+/** Shown to others as the maker of an open order: clients parse an address. */
+const hiddenMaker = `0x${'0'.repeat(40)}`;
+
 /**
  * The order in both shapes clients read: camel case under `order`, snake case beside it (conventions.md 3.12). `owner`
- * is for its owner only. It was created and it ended by the clock of its partition, which never goes back; the clock of
- * the ingress that accepted it may be ahead of that.
+ * is for its owner only; so are, of an open order, its maker, and its trades, which name the maker. It was created and
+ * it ended by the clock of its partition, which never goes back; the clock of the ingress that accepted it may be ahead.
  */
 export function orderAnswer(
   catalog: Catalog,
@@ -151,7 +154,10 @@ export function orderAnswer(
   const conditionId = market?.conditionId ?? '';
   const outcome = market?.outcomes[placed.outcome] ?? '';
   const assetId = market?.tokens[placed.outcome] ?? '';
-  const maker = wallet === null ? placed.wallet : checksumAddress(wallet);
+  const isShown = isOwner || facts.endedAtMs !== null;
+  const shownMaker = wallet === null ? placed.wallet : checksumAddress(wallet);
+  const maker = isShown ? shownMaker : hiddenMaker;
+  const trades = isShown ? facts.tradeIds : [];
   const statedMs = placed.expiresAtMs === 0 ? 0 : placed.expiresAtMs + gtdEarlyMs;
   const expiration = String(Math.floor(statedMs / 1000));
   const sizes = { original: microText(placed.sizeMicro), matched: microText(facts.filledMicro) };
@@ -162,7 +168,7 @@ export function orderAnswer(
   return {
     order: {
       ...shared,
-      associateTrades: [...facts.tradeIds],
+      associateTrades: [...trades],
       status: facts.status.toLowerCase(),
       market: conditionId,
       originalSize: sizes.original,
@@ -181,7 +187,7 @@ export function orderAnswer(
     asset_id: assetId,
     original_size: sizes.original,
     size_matched: sizes.matched,
-    associate_trades: [...facts.tradeIds],
+    associate_trades: [...trades],
     created_at: Math.floor(placed.timeMs / 1000),
     order_type: placed.timeInForce,
   };

@@ -1,4 +1,5 @@
 import {
+  bookNameFields,
   clickhouseFields,
   integer,
   kafkaFields,
@@ -29,6 +30,7 @@ export const streamsFields = {
   freshnessSeconds,
   freshnessMs,
   trustedProxies,
+  ...bookNameFields,
   stateDir: path('PM_STREAMS_DIR', {
     meaning:
       'Folder of the states from which a restart goes on; without them the log is read from its start.',

@@ -253,7 +253,7 @@ function openOwnHub(
   const freshness = freshnessIn(config);
   return new StreamHub({
     feed,
-    facts: { catalog, profiles, secret: serverSecret },
+    facts: { catalog, profiles, secret: config.bookSecret },
     comments,
     ownStates,
     ...readers,

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
 import { BookSnapshot, bookJson } from '@pm/schemas';
 import { Value } from 'typebox/value';
+import { orderName } from '../../src/books/order-name.ts';
 import { condition, get, nowMs, openDoor, token, World } from '../in-memory.ts';
 
 const [yes, no] = [token(1, 0), token(1, 1)];
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
+
+const orderId = (byte: number) => `0x${byte.toString(16).padStart(64, '0')}`;
+const nameOf = (byte: number) =>
+  orderName(Buffer.alloc(32, 1), condition(1), Buffer.from(orderId(byte).slice(2), 'hex'));
 
 const setUp = () => {
   const world = new World();
@@ -23,12 +28,12 @@ const setUp = () => {
     },
     orders: {
       bids: [
-        { orderId: '0x02', price: 4_000, sizeMicro: 1_000_000 },
-        { orderId: '0x01', price: 4_000, sizeMicro: 2_000_000 },
+        { orderId: orderId(2), price: 4_000, sizeMicro: 1_000_000 },
+        { orderId: orderId(1), price: 4_000, sizeMicro: 2_000_000 },
       ],
       asks: [
-        { orderId: '0x03', price: 6_000, sizeMicro: 1_000_000 },
-        { orderId: '0x04', price: 6_100, sizeMicro: 2_000_000 },
+        { orderId: orderId(3), price: 6_000, sizeMicro: 1_000_000 },
+        { orderId: orderId(4), price: 6_100, sizeMicro: 2_000_000 },
       ],
     },
   };
@@ -67,14 +72,34 @@ describe('GET /book of a past moment', () => {
     expect(orders.body).toEqual({
       ...(levels.body as object),
       bids: [
-        { price: '0.4', size: '1', order_id: '0x02' },
-        { price: '0.4', size: '2', order_id: '0x01' },
+        { price: '0.4', size: '1', order: nameOf(2) },
+        { price: '0.4', size: '2', order: nameOf(1) },
       ],
       asks: [
-        { price: '0.61', size: '2', order_id: '0x04' },
-        { price: '0.6', size: '1', order_id: '0x03' },
+        { price: '0.61', size: '2', order: nameOf(4) },
+        { price: '0.6', size: '1', order: nameOf(3) },
       ],
     });
+  });
+
+  it('shows no id of an order', async () => {
+    const answer = await get(setUp().app, `/book?token_id=${yes}&at_offset=7&level=3`);
+    expect(answer.text).not.toContain('order_id');
+    for (const byte of [1, 2, 3, 4]) expect(answer.text).not.toContain(orderId(byte).slice(-8));
+  });
+
+  it('names an order by installation and market', () => {
+    const [secret, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const id = Buffer.alloc(32, 9);
+    const names = [
+      orderName(secret, condition(1), id),
+      orderName(secret, condition(2), id),
+      orderName(other, condition(1), id),
+      orderName(secret, condition(1), Buffer.alloc(32, 8)),
+    ];
+    expect(new Set(names).size).toBe(4);
+    expect(orderName(secret, condition(1), id)).toBe(names[0]);
+    for (const name of names) expect(name).toMatch(/^[0-9a-f]{16}$/);
   });
 
   it('takes milliseconds, ISO times and offsets', async () => {

@@ -1,6 +1,6 @@
 import { Catalog } from '../../src/markets/catalog.ts';
 import { foldOrder, type OrderEventRow, orderAnswer } from '../../src/orders/order-read.ts';
-import { condition, marketEntry, nowMs, token, World } from '../in-memory.ts';
+import { apiKey, condition, marketEntry, nowMs, token, World } from '../in-memory.ts';
 import { orderId, orderRow } from '../order-rows.ts';
 
 const event = (changes: Partial<OrderEventRow> = {}) => orderRow({ outcome: 1, ...changes });
@@ -102,10 +102,10 @@ describe('the history of an order', () => {
       order_type: 'GTD',
     };
     const address = '0x0000000000000000000000000000000000000001';
-    expect(orderAnswer(catalog, history, false)).toEqual({
+    expect(orderAnswer(catalog, history, true)).toEqual({
       order: {
         ...shared,
-        owner: null,
+        owner: apiKey(1),
         associateTrades: ['3-77-2'],
         status: 'live',
         market: condition(1),
@@ -116,7 +116,7 @@ describe('the history of an order', () => {
         createdAt: '2026-06-01T12:00:00.000Z',
       },
       ...shared,
-      owner: null,
+      owner: apiKey(1),
       status: 'LIVE',
       maker_address: address,
       market: condition(1),

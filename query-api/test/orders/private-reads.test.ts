@@ -1,4 +1,4 @@
-import { StoredOrder, TradePage, tradeHash } from '@pm/schemas';
+import { checksumAddress, StoredOrder, TradePage, tradeHash } from '@pm/schemas';
 import { Value } from 'typebox/value';
 import type { FillRow } from '../../src/orders/trades.ts';
 import {
@@ -37,6 +37,28 @@ describe('GET /data/order/:id', () => {
       order: { owner: null, status: 'live', expiration: '0' },
     });
     expect(world.verified).toEqual([]);
+  });
+
+  it('shows the maker of an open order, and its trades, to the owner alone', async () => {
+    const { world, app } = setUp();
+    const fill = orderRow({ kind: 'FILLED', role: 'MAKER', inOffset: '8', sizeMicro: 1_000_000 });
+    world.orders.set(orderId, [placed, fill]);
+    const zero = `0x${'0'.repeat(40)}`;
+    const others = await get(app, `/data/order/${orderId}`);
+    expect(others.body).toMatchObject({
+      status: 'LIVE',
+      maker_address: zero,
+      associate_trades: [],
+      order: { makerAddress: zero, associateTrades: [] },
+    });
+    expect(others.text.toLowerCase()).not.toContain(user.slice(2));
+    world.caller = { wallet: user, apiKey: apiKey(1) };
+    const own = await get(app, `/data/order/${orderId}`, { SERVICE_ADDRESS: user });
+    expect(own.body).toMatchObject({ maker_address: checksumAddress(user) });
+    expect((own.body as StoredOrder).associate_trades).toHaveLength(1);
+    world.orders.set(orderId, [placed, orderRow({ kind: 'CANCELED', inOffset: '9' })]);
+    const ended = await get(app, `/data/order/${orderId}`);
+    expect(ended.body).toMatchObject({ maker_address: checksumAddress(user) });
   });
 
   it('shows the owner to itself, hides the order from others, and refuses bad headers', async () => {

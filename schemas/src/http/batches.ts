@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { conditionId, orderId, orNull, text, tokenId } from './forms.ts';
+import { conditionId, orderId, orderName, orNull, text, tokenId } from './forms.ts';
 import { orderIdsPerRequestMax } from './private-reading.ts';
 import {
   BookLevel,
@@ -40,8 +40,8 @@ export const BatchHistoryBody = Type.Object({
 /** A book, now or past; with `level=3` its entries are orders. */
 export const PastBookAnswer = Type.Object({
   ...BookSnapshot.properties,
-  bids: Type.Array(Type.Object({ ...BookLevel.properties, order_id: orderId })),
-  asks: Type.Array(Type.Object({ ...BookLevel.properties, order_id: orderId })),
+  bids: Type.Array(Type.Object({ ...BookLevel.properties, order: orderName })),
+  asks: Type.Array(Type.Object({ ...BookLevel.properties, order: orderName })),
 });
 
 /** In either spelling; the first one counts. */

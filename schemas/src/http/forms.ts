@@ -58,6 +58,12 @@ export const orderId = Type.String({
   description: 'Order id: the hash of the order.',
   examples: [sample.order],
 });
+/** The name of a resting order in public books. */
+export const orderName = Type.String({
+  pattern: '^[0-9a-f]{16}$',
+  description: 'Names the order while it rests, in this market; means nothing elsewhere.',
+  examples: ['9f2b6d4c81e7a053'],
+});
 export const uuid = Type.String({
   pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
   examples: [sample.apiKey],

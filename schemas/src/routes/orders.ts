@@ -33,7 +33,8 @@ export const orderRoutes = {
     auth: ['none', 'l2', 'readOnlyKey'],
     path: '/data/order/:id',
     summary: 'What became of an order',
-    description: 'Without credentials `owner` is null; with them the order has to be the caller’s.',
+    description:
+      'Without credentials `owner` is null, and of an open order the maker is the zero address and no trades are listed; with them the order has to be the caller’s.',
     params: pathOf.order,
     responses: { 200: { description: 'The order in both published forms.', schema: StoredOrder } },
     errors: {

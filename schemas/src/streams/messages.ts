@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { buySell, conditionId, count, decimal, orNull, tokenId } from '../http/forms.ts';
+import { buySell, conditionId, count, decimal, orderName, orNull, tokenId } from '../http/forms.ts';
 import { Activity } from '../http/reports.ts';
 import { streamLimits } from './limits.ts';
 import { unixMs } from './server-frames.ts';
@@ -142,11 +142,7 @@ export const BestDeltaMessage = Type.Object(
 );
 
 const RestingOrder = Type.Object({
-  order: Type.String({
-    pattern: '^[0-9a-f]{16}$',
-    description: 'Names the order in this channel; means nothing elsewhere.',
-    examples: ['9f2b6d4c81e7a053'],
-  }),
+  order: orderName,
   side: buySell,
   price: decimal,
   size: decimal,

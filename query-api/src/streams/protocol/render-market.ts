@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import {
   type Activity,
   type Fill,
@@ -8,6 +7,7 @@ import {
   tradeHash,
   tradeId,
 } from '@pm/schemas';
+import { orderName } from '../../books/order-name.ts';
 import type {
   LogPosition,
   MarketRules,
@@ -38,26 +38,25 @@ function headOf({ seq, at }: { readonly seq: number; readonly at: LogPosition })
   return { seq, prev: seq - 1, at };
 }
 
-/** Names of orders in the channel `orders`: they mean nothing to those who know the ids of orders. */
-function orderName(secret: Buffer, orderId: Buffer): string {
-  return createHmac('sha256', secret)
-    .update('pm-stream-order|')
-    .update(orderId)
-    .digest('hex')
-    .slice(0, 16);
+/** Names a resting order of the market of a channel. */
+type NameOrder = (orderId: Buffer) => string;
+
+function namesBy(secret: Buffer, { condition }: StreamKey): NameOrder {
+  return (orderId) => orderName(secret, condition, orderId);
 }
 
-function restingFields({ orderId, side, price, restingMicro }: RestingOrder, secret: Buffer) {
-  const order = orderName(secret, orderId);
+function restingFields({ orderId, side, price, restingMicro }: RestingOrder, nameOf: NameOrder) {
+  const order = nameOf(orderId);
   return { order, side, price: priceText(price), size: microText(restingMicro) };
 }
 
 export function orderDelta(change: OrderChange, key: StreamKey, secret: Buffer): Message {
   const head = headOf(change);
+  const nameOf = namesBy(secret, key);
   const fields =
     change.action === 'remove'
-      ? { action: change.action, order: orderName(secret, change.order.orderId) }
-      : { action: change.action, ...restingFields(change.order, secret) };
+      ? { action: change.action, order: nameOf(change.order.orderId) }
+      : { action: change.action, ...restingFields(change.order, nameOf) };
   const text = `${ofMarket('delta', 'orders', key)},${changeFields(head)},${fieldsOf(fields)}`;
   return plainMessage(head, key, text);
 }
@@ -81,7 +80,8 @@ export function ordersSnapshot(
   key: StreamKey,
   { secret, isGap, part, more }: OrdersPart,
 ): string {
-  const orders = snapshot.orders.map((order) => restingFields(order, secret));
+  const nameOf = namesBy(secret, key);
+  const orders = snapshot.orders.map((order) => restingFields(order, nameOf));
   const head = `${ofMarket('snapshot', 'orders', key)},${snapshotFields(snapshot, isGap)}`;
   return `${head},${fieldsOf({ ...partFields(part, more), orders })}`;
 }
