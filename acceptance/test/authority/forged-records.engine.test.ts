@@ -54,6 +54,7 @@ beforeAll(async () => {
     PM_HTTP_PORT: String(ports.queryApi),
     PM_OPS_PORT: String(ports.queryApiOps),
     PM_KEY_SECRET: exchange.keys.keySecret,
+    PM_BOOK_SECRET: exchange.keys.bookSecret,
   });
   const local = (port: number) => `http://127.0.0.1:${port}`;
   queryApi = { url: local(ports.queryApi), opsUrl: local(ports.queryApiOps) };

@@ -222,6 +222,7 @@ export class Requests {
     return {
       apiKey: apiKeyFromBytes(named(16, 2, wallet * 2 + key)),
       address: walletOf(wallet),
+      client: '192.0.2.1',
       nowMs,
       arrivedAtMs: nowMs,
       selfTrade: selfTrades[(wallet + key) % selfTrades.length] ?? 'ALLOW',

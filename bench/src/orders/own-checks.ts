@@ -41,7 +41,7 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
     if (holder === null) throw new Error('proof');
     const { wallet: address, ...proven } = holder;
     const times = { nowMs, arrivedAtMs: nowMs };
-    return { ...proven, address, ...times, statusOf: () => 'NORMAL' };
+    return { ...proven, address, client: '127.0.0.1', ...times, statusOf: () => 'NORMAL' };
   }
 
   function check(item: unknown, caller: Caller): SignatureJob {

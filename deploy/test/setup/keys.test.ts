@@ -12,7 +12,7 @@ test('keys are made once, kept, and readable by their owner only', () => {
   const made = loadOrMakeKeys(file);
   expect(loadOrMakeKeys(file)).toEqual(made);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(new Set(Object.values(made)).size).toBe(7);
+  expect(new Set(Object.values(made)).size).toBe(8);
 });
 
 test('the public key of a seed is the one that signs off with it', () => {

@@ -1,5 +1,6 @@
 import { type AccountActionResult, microText, type OrderId, type RefusalCode } from '@pm/schemas';
 import type { Attempt, HttpResponse } from '../door/idempotency.io.ts';
+import { waiterOf } from '../log/waiting-shares.ts';
 import type { Caller } from '../orders/check.ts';
 import { hold, type Reserved, takeBack } from '../orders/reservation.io.ts';
 import { refusedAction } from './account-request.io.ts';
@@ -27,7 +28,10 @@ export async function carryOutPosition(
   if (typeof reserved === 'string') return refusedAction(reserved, said);
   const { holdMicro, generation, send } = reserved;
   const held = { holdMicro, generation, acceptedAtMs: caller.arrivedAtMs };
-  const result = await services.commands.run(partition, positionCommand(asked, held));
+  const result = await services.commands.run(partition, positionCommand(asked, held), {
+    waiter: waiterOf(caller),
+    mayUseReserve: false,
+  });
   if (result.kind === 'unsent') {
     if (send !== null) await takeBack(send, services.ledger);
     return refusedAction(result.code, said);

@@ -8,10 +8,11 @@ import {
 } from '@pm/schemas';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
-import type { CommandSender } from '../log/command-channel.io.ts';
+import type { CommandSender, Waiting } from '../log/command-channel.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CommandResult } from '../log/result-waiters.ts';
+import { waiterOf } from '../log/waiting-shares.ts';
 import type { PlacedEvent } from '../orders/order-result.ts';
 import { cancelResult, settlesCancel } from './result.ts';
 
@@ -23,7 +24,12 @@ export interface Cancellation {
 
 /** The caller that cancels, the arrival of its request (Unix milliseconds), and the clock of its stages. */
 export interface Canceler {
-  readonly caller: { readonly address: WalletAddress; readonly arrivedAtMs: number };
+  readonly caller: {
+    readonly address: WalletAddress;
+    readonly arrivedAtMs: number;
+    /** The counted address of the client; absent for the exchange itself. */
+    readonly client?: string;
+  };
   readonly times: StageTimes;
 }
 
@@ -34,8 +40,8 @@ export interface CancelServices {
   readonly commands: Pick<CommandSender, 'run'>;
 }
 
-/** Commands of one request that are on their way at once; the rest follows when these have results. */
-const commandsAtOnceMax = 4_000;
+/** Commands of one request that are on their way at once: half of what a wallet may have (`WaitingShares`). */
+const commandsAtOnceMax = 800;
 
 /**
  * Takes orders of the signer off their books, all partitions at once. The partition of recent orders is remembered; for
@@ -81,6 +87,8 @@ function ask(
   } as const;
   const known = services.recentResults.partitionOf(orderId);
   const partitions = known === undefined ? partitionsOf(services) : [known];
+  // An id that every partition is asked for is no reason to use what is kept for cancels.
+  const waiting = waitingOf(caller, known !== undefined);
   const events: PlacedEvent[] = [];
   let failure: RefusalCode | null = null;
   let open = partitions.length;
@@ -94,7 +102,9 @@ function ask(
       else if (open === 0) resolve({ orderId, events, failure });
     };
     for (const partition of partitions) {
-      services.commands.run(partition, command).then((result) => take(partition, result), reject);
+      services.commands
+        .run(partition, command, waiting)
+        .then((result) => take(partition, result), reject);
     }
   });
 }
@@ -154,7 +164,11 @@ async function cancelWhere(
 ): Promise<Swept> {
   const events: PlacedEvent[] = [];
   for (let records = 0; records < cancelRecordsMax; records += 1) {
-    const result = await services.commands.run(partition, command);
+    const result = await services.commands.run(
+      partition,
+      command,
+      waitingOf(canceler.caller, true),
+    );
     canceler.times.addLog(result);
     const failure = failureOf(result, partition, services);
     if (failure !== null) return { events, failure };
@@ -163,6 +177,10 @@ async function cancelWhere(
     if (!leavesMore(answered)) return { events, failure: null };
   }
   return { events, failure: 'overloaded' };
+}
+
+function waitingOf({ address, client }: Canceler['caller'], mayUseReserve: boolean): Waiting {
+  return { waiter: client === undefined ? null : waiterOf({ address, client }), mayUseReserve };
 }
 
 function commandOf(

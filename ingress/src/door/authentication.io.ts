@@ -3,6 +3,7 @@ import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { clockSkewMs } from '@pm/domain/accounts/key-verifier';
 import type { ReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import { type Reader, showsReadKey } from '@pm/domain/accounts/reader-verifier';
+import { countedAddress } from '@pm/domain/ratelimit/callers';
 import type { Clock } from '@pm/kit/clock';
 import { refuse } from '@pm/kit/http';
 import { checksumAddress, type WalletAddress } from '@pm/schemas';
@@ -42,7 +43,8 @@ export function authenticate(
   if (refuseBanned(address, reply, authentication)) return null;
   const statusOf: Caller['statusOf'] = (wallet) => walletStatus.of(wallet);
   const { arrivedAtMs } = request;
-  return { ...proven, address, nowMs: clock.nowMs(), arrivedAtMs, statusOf };
+  const client = countedAddress(request.ip);
+  return { ...proven, address, client, nowMs: clock.nowMs(), arrivedAtMs, statusOf };
 }
 
 /** Whether the wallet is banned; then the refusal was sent. */

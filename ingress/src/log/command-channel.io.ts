@@ -7,6 +7,7 @@ import type { Command, Envelope, Execution } from '@pm/schemas';
 import { EnvelopeSender, isCertainlyUnsent } from './envelope-sender.io.ts';
 import { type CommandResult, type FinalResult, ResultWaiters } from './result-waiters.ts';
 import { SentSequences } from './sent-sequences.ts';
+import { type Waiter, WaitingShares } from './waiting-shares.ts';
 
 export interface CommandChannelOptions {
   readonly key: SignOffKey;
@@ -60,10 +61,18 @@ export interface CommandSenderOptions {
   readonly waiters: ResultWaiters;
   /** How long a result is waited for, milliseconds. */
   readonly waitMs: number;
+  /** Places for those who wait; tests make them few. */
+  readonly shares?: WaitingShares;
 }
 
-/** Commands that wait for their results; beyond it requests are refused as `overloaded`. */
-const waitingCommandsMax = 20_000;
+/** Who waits for a command, and whether it may use the places that are kept for cancels. */
+export interface Waiting {
+  readonly waiter: Waiter | null;
+  readonly mayUseReserve: boolean;
+}
+
+/** Commands of the exchange itself. */
+const ownWaiting: Waiting = { waiter: null, mayUseReserve: true };
 
 /** How often a command goes again whose envelope was outrun; two busy processes outrun each other now and then. */
 const resendsMax = 5;
@@ -75,16 +84,31 @@ const overloaded: CommandResult = { kind: 'unsent', code: 'overloaded' };
 /** Sends commands to the log and waits for their results, bounded in number and time. */
 export class CommandSender {
   readonly #options: CommandSenderOptions;
+  readonly #shares: WaitingShares;
 
   constructor(options: CommandSenderOptions) {
     this.#options = options;
+    this.#shares = options.shares ?? new WaitingShares();
   }
 
   /**
    * The result of a command. An envelope that came after a later one of another process under the same key changed
-   * nothing: its commands go again, under a later sequence.
+   * nothing: its commands go again, under a later sequence. `overloaded` at once where the waiter has no place.
    */
-  async run(partition: number, command: Command): Promise<CommandResult> {
+  async run(
+    partition: number,
+    command: Command,
+    { waiter, mayUseReserve }: Waiting = ownWaiting,
+  ): Promise<CommandResult> {
+    if (!this.#shares.take(waiter, mayUseReserve)) return overloaded;
+    try {
+      return await this.#run(partition, command);
+    } finally {
+      this.#shares.leave(waiter);
+    }
+  }
+
+  async #run(partition: number, command: Command): Promise<CommandResult> {
     for (let left = resendsMax; left > 0; left -= 1) {
       const result = await this.#send(partition, command);
       if (result.kind !== 'outrun') return result;
@@ -95,7 +119,6 @@ export class CommandSender {
 
   #send(partition: number, command: Command): Promise<CommandResult | Outrun> {
     const { envelopes, waiters, waitMs } = this.#options;
-    if (waiters.count >= waitingCommandsMax) return Promise.resolve(overloaded);
     const ticket = envelopes.add(partition, command);
     if (ticket === null) return Promise.resolve(overloaded);
     const { sequence, command: index } = ticket;

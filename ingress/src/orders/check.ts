@@ -23,6 +23,8 @@ export interface Caller {
   readonly apiKey: ApiKeyId;
   /** The wallet of the key. */
   readonly address: WalletAddress;
+  /** The counted address of the client, for limits. */
+  readonly client: string;
   /** When the request was complete and its credentials were checked, Unix milliseconds. */
   readonly nowMs: number;
   /** When its headers had arrived, Unix milliseconds: time-to-book and fences use it. */

@@ -15,6 +15,7 @@ import type { DelayedResults } from '../log/delayed-results.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CommandResult } from '../log/result-waiters.ts';
+import { waiterOf } from '../log/waiting-shares.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { admissionRefusal, type Caller, type CheckedOrder } from './check.ts';
 import { placeCommand, type SentOrder } from './command.ts';
@@ -121,7 +122,8 @@ export class OrderSubmitter {
     if (typeof reserved === 'string') return refusedResponse(reserved);
     const { generation, holdMicro } = reserved;
     const command = placeCommand(order, caller, { generation, holdMicro, ageLimitMs });
-    const result = await commands.run(order.token.market.partition, command);
+    const waiting = { waiter: waiterOf(caller), mayUseReserve: false };
+    const result = await commands.run(order.token.market.partition, command, waiting);
     metrics.stage('result', clock.monotonicMs() - reservedMs);
     times.addLog(result);
     return await this.#conclude(result, { orderId, facts, reserved });

@@ -140,8 +140,9 @@ const hiddenMaker = `0x${'0'.repeat(40)}`;
 
 /**
  * The order in both shapes clients read: camel case under `order`, snake case beside it (conventions.md 3.12). `owner`
- * is for its owner only; so are, of an open order, its maker, and its trades, which name the maker. It was created and
- * it ended by the clock of its partition, which never goes back; the clock of the ingress that accepted it may be ahead.
+ * is for its owner only; so are, of an open order, its maker, and its trades, which name the maker. It was created
+ * and ended by the clock of its partition, which never goes back; the clock of the ingress that accepted it may be
+ * ahead.
  */
 export function orderAnswer(
   catalog: Catalog,
