@@ -21,7 +21,7 @@ import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { type ApiKeyTrio, type PlacementResult, redisKeys, signingDomains } from '@pm/schemas';
+import { type ApiKeyTrio, type PlacementResult, redisKeys, type SigningDomain } from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
 import { ServicesUnderTest, setUpNamed } from './services-under-test.ts';
 
@@ -36,6 +36,7 @@ export interface IngressProcess {
 export interface Trader {
   readonly signer: Signer;
   readonly trio: ApiKeyTrio;
+  readonly domain: SigningDomain;
 }
 
 /** Resolves when the condition is true; rejects after so many seconds. */
@@ -49,13 +50,11 @@ export async function until(isSo: () => Promise<boolean>, seconds = 60): Promise
 
 /** An order to buy one share at 0.10, unless `how` differs. */
 export function order(
-  { signer, trio }: Trader,
+  { signer, trio, domain }: Trader,
   token: string,
   price = '0.10',
   how: Partial<OrderIntent> = {},
 ): BuiltOrder {
-  const [domain] = signingDomains;
-  if (domain === undefined) throw new Error('a domain');
   const context = { signer, domain, negRisk: false, owner: trio.apiKey, nowMs: Date.now() };
   return buildOrder({ tokenId: token, side: 'BUY', price, size: '1', ...how }, context);
 }
@@ -221,7 +220,8 @@ export class ExchangeUnderTest {
       baseUrl: `http://127.0.0.1:${this.ingresses[0].port}`,
       signer,
     });
-    const trader = { signer, trio: await client.connect(nonce) };
+    const domain = await client.signingDomain();
+    const trader = { signer, trio: await client.connect(nonce), domain };
     // The other ingress learns of the key from the log.
     await until(
       async () => (await call(this.ingresses[1], trader, 'DELETE', '/cancel-all')).status === 200,

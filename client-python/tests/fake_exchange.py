@@ -10,9 +10,11 @@ from types import TracebackType
 from typing import Literal, Self, TypeAlias, cast
 from urllib.parse import parse_qsl, urlsplit
 
-from exchange_client.eip712 import OrderStruct, domain_separator, order_digest, signing_domains
+from exchange_client.eip712 import OrderStruct, SigningDomain, domain_separator, order_digest
 
 Json: TypeAlias = dict[str, object]
+
+test_domain = SigningDomain("Prediction Exchange", "2", 137, "0x" + "e5a1" * 10, "0x" + "e5a2" * 10)
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,14 @@ class FakeExchange:
         self.refused: dict[str, str] = {}
         """Order id to the refusal that the log remembers."""
         self.fates: list[Fate] = []
-        """Fates of the requests to come, reads of `/neg-risk` and keys not counted."""
+        """Fates of the requests to come, reads of `/neg-risk`, the domain and keys not counted."""
         self.fated_method: str | None = None
         """Requests of this method only have fates; None for all."""
         self.refuses: Callable[[str], bool] = lambda _order_id: False
         self.answer: Callable[[Heard], Answer] = _nothing
         """Responses of routes that the fake does not implement."""
+        self.domain = test_domain
+        """What it publishes as the domain of signatures."""
         self.delay_ms = 0
         self.running = 0
         self.most_running = 0
@@ -108,7 +112,7 @@ class FakeExchange:
         heard = await _read(reader)
         self.running += 1
         self.most_running = max(self.most_running, self.running)
-        is_plain = heard.path in ("/neg-risk", "/auth/api-key")
+        is_plain = heard.path in ("/neg-risk", "/signing-domain", "/auth/api-key")
         is_fated = self.fated_method in (None, heard.method) and not is_plain and self.fates
         fate = self.fates.pop(0) if is_fated else "serve"
         if not is_plain:
@@ -131,6 +135,8 @@ class FakeExchange:
 
     def _serve(self, heard: Heard) -> Answer:
         route = (heard.method, heard.path)
+        if heard.path == "/signing-domain":
+            return Answer(200, published(self.domain))
         if heard.path == "/neg-risk":
             return Answer(200, {"neg_risk": False})
         if route == ("POST", "/auth/api-key"):
@@ -240,6 +246,18 @@ async def _read(reader: asyncio.StreamReader) -> Heard:
     )
 
 
+def published(domain: SigningDomain) -> Json:
+    """The response of `/signing-domain`."""
+    return {
+        "name": domain.name,
+        "version": domain.version,
+        "chainId": domain.chain_id,
+        "exchange": domain.exchange,
+        "negRiskExchange": domain.neg_risk_exchange,
+        "familyDomains": [],
+    }
+
+
 def id_of(submission: Json) -> str:
     """The id that follows from what was signed."""
     order = cast("dict[str, str]", submission["order"])
@@ -256,4 +274,4 @@ def id_of(submission: Json) -> str:
         metadata=order["metadata"],
         builder=order["builder"],
     )
-    return "0x" + order_digest(struct, domain_separator(signing_domains[0], False)).hex()
+    return "0x" + order_digest(struct, domain_separator(test_domain, False)).hex()

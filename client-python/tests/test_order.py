@@ -16,12 +16,12 @@ from exchange_client import (
     parse_micro,
     parse_price,
     price_text,
-    signing_domains,
 )
 
 from .conftest import signer
+from .fake_exchange import test_domain
 
-context = SigningContext(signer, signing_domains[0], False, "key", 1_767_225_600_000)
+context = SigningContext(signer, test_domain, False, "key", 1_767_225_600_000)
 
 
 def amounts(**intent: object) -> tuple[int, int]:

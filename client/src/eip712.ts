@@ -30,7 +30,6 @@ export interface OrderStruct {
 const domainTypeHash = keccakText(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
 );
-const l1DomainTypeHash = keccakText('EIP712Domain(string name,string version,uint256 chainId)');
 const orderTypeHash = keccakText(orderTypeText);
 const wrappedTypeHash = keccakText(wrappedOrderTypeText);
 const l1TypeHash = keccakText(l1TypeText);
@@ -38,13 +37,20 @@ const prefix = Uint8Array.of(0x19, 0x01);
 
 /** Separator of an exchange contract; `negRisk` picks the contract. */
 export function domainSeparator(domain: SigningDomain, negRisk: boolean): Uint8Array {
+  return separatorOf(domain, negRisk ? domain.negRiskExchange : domain.exchange);
+}
+
+function separatorOf(
+  { name, version, chainId }: Pick<SigningDomain, 'name' | 'version' | 'chainId'>,
+  contract: string,
+): Uint8Array {
   return keccak(
     concatBytes(
       domainTypeHash,
-      keccakText(domain.name),
-      keccakText(domain.version),
-      word(domain.chainId),
-      hexWord(negRisk ? domain.negRiskExchange : domain.exchange),
+      keccakText(name),
+      keccakText(version),
+      word(chainId),
+      hexWord(contract),
     ),
   );
 }
@@ -113,19 +119,13 @@ export function wrapSignature(inner: string, order: OrderStruct, separator: Uint
 
 /** Digest that a wallet signs to obtain its API key. `timestamp` is the header's text, Unix seconds. */
 export function l1Digest(attestation: {
-  address: string;
-  timestamp: string;
-  nonce: bigint;
-  chainId: number;
+  readonly address: string;
+  readonly timestamp: string;
+  readonly nonce: bigint;
+  readonly domain: SigningDomain;
 }): Uint8Array {
-  const separator = keccak(
-    concatBytes(
-      l1DomainTypeHash,
-      keccakText(l1Domain.name),
-      keccakText(l1Domain.version),
-      word(attestation.chainId),
-    ),
-  );
+  const { chainId, exchange } = attestation.domain;
+  const separator = separatorOf({ ...l1Domain, chainId }, exchange);
   const struct = keccak(
     concatBytes(
       l1TypeHash,

@@ -55,6 +55,14 @@ export class ExchangeError extends Error {
   }
 }
 
+/** The domain belongs to other exchanges, or is not what this client signed for so far: nothing was signed. */
+export class SigningDomainError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'SigningDomainError';
+  }
+}
+
 /** The same request may succeed later, so it is retried. */
 export function isPassing(error: unknown): error is ExchangeError {
   if (!(error instanceof ExchangeError)) return false;

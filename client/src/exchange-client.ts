@@ -5,7 +5,6 @@ import {
   headers as names,
   type ResponseOf,
   type SigningDomain,
-  signingDomains,
 } from '@pm/schemas';
 import { AccountApi } from './account-api.ts';
 import { AgentsApi } from './agents-api.ts';
@@ -18,6 +17,7 @@ import { bodyText, type HttpRequest, type KeyOfWallet, type Query } from './http
 import { KeysApi } from './keys-api.ts';
 import { type BuiltOrder, buildOrder, buildShownOrder, type OrderIntent } from './order.ts';
 import { OwnReads } from './own-reads.ts';
+import { PinnedDomain } from './pinned-domain.ts';
 import { type Placement, type PlacementOptions, placeOrders } from './placement.ts';
 import {
   type MountedResponseOf,
@@ -32,7 +32,10 @@ import type { Signer } from './wallet.ts';
 export interface ExchangeClientOptions extends ConnectionOptions, StreamOptions {
   /** A key in this process, or a wallet that shows what it signs. */
   readonly signer?: Signer | TypedDataSigner;
-  /** Default: the first domain of the exchange. */
+  /**
+   * What orders and the wallet's proof are signed for. Give the one you noted at your first visit: then nothing is
+   * fetched, and nothing is ever signed for another one. By default it is fetched once (`signingDomain()`).
+   */
   readonly domain?: SigningDomain;
 }
 
@@ -61,15 +64,14 @@ export class ExchangeClient {
   readonly own: OwnReads;
   readonly #connection: Connection;
   readonly #signer: Signer | TypedDataSigner | undefined;
-  readonly #domain: SigningDomain;
+  readonly #domain: PinnedDomain;
   readonly #negRiskOf = new Map<string, boolean>();
 
   constructor(options: ExchangeClientOptions) {
-    const domain = options.domain ?? signingDomains[0];
-    if (domain === undefined) throw new RangeError('no signing domain is known');
-    this.#domain = domain;
     this.#signer = options.signer;
     this.#connection = new Connection(options);
+    const fetch = () => this.get('getSigningDomain');
+    this.#domain = new PinnedDomain(fetch, options.domain);
     this.keys = new KeysApi(this.#connection);
     this.account = new AccountApi(this.#connection);
     this.agents = new AgentsApi(this.#connection);
@@ -82,8 +84,8 @@ export class ExchangeClient {
   async connect(nonce = 0n): Promise<ApiKeyTrio> {
     const signer = this.#wallet();
     const timestamp = String(Math.floor(Date.now() / 1000));
-    const { chainId } = this.#domain;
-    const attestation = { address: signer.address, timestamp, nonce, chainId };
+    const domain = await this.signingDomain();
+    const attestation = { address: signer.address, timestamp, nonce, domain };
     const signature =
       'signTypedData' in signer
         ? await signer.signTypedData(attestationTypedData(attestation))
@@ -102,6 +104,19 @@ export class ExchangeClient {
     return trio;
   }
 
+  /**
+   * The domain that this client signs for: the given one, or the first that the exchange returned. It stays the same
+   * for the life of the client. Throws `SigningDomainError` for one that belongs to other exchanges.
+   */
+  signingDomain(): Promise<SigningDomain> {
+    return this.#domain.get();
+  }
+
+  /** Throws `SigningDomainError` unless the exchange publishes the domain that this client signs for. */
+  verifySigningDomain(): Promise<void> {
+    return this.#domain.verify();
+  }
+
   /** A key that was obtained before, instead of `connect()`. */
   useKey(key: KeyOfWallet): void {
     this.#connection.useKey(key);
@@ -112,7 +127,8 @@ export class ExchangeClient {
     const negRisk = await this.#negRisk(intent.tokenId);
     const signer = this.#wallet();
     const owner = this.#connection.key.apiKey;
-    const context = { domain: this.#domain, negRisk, owner, nowMs: Date.now() };
+    const domain = await this.signingDomain();
+    const context = { domain, negRisk, owner, nowMs: Date.now() };
     return 'signTypedData' in signer
       ? await buildShownOrder(intent, { ...context, signer })
       : buildOrder(intent, { ...context, signer });

@@ -1,5 +1,5 @@
 export { type OrderStruct, orderDigest, orderStructHash } from './eip712.ts';
-export { ExchangeError, UnresolvedOrdersError } from './errors.ts';
+export { ExchangeError, SigningDomainError, UnresolvedOrdersError } from './errors.ts';
 export { ExchangeClient, type ExchangeClientOptions } from './exchange-client.ts';
 export { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
 export { type KeyOfWallet, signedHeaders } from './http.ts';

@@ -40,8 +40,9 @@ function fieldsOf(typeText: string): readonly TypedField[] {
   });
 }
 
-const domainFields = fieldsOf('EIP712Domain(string name,string version,uint256 chainId)');
-const contractField = { name: 'verifyingContract', type: 'address' };
+const domainFields = fieldsOf(
+  'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
+);
 
 /** An order for a wallet that signs typed data; its digest is `orderDigest`. Signature types 0 to 2. */
 export function orderTypedData(
@@ -52,7 +53,7 @@ export function orderTypedData(
   const { name, version, chainId } = domain;
   const verifyingContract = negRisk ? domain.negRiskExchange : domain.exchange;
   return {
-    types: { EIP712Domain: [...domainFields, contractField], Order: fieldsOf(orderTypeText) },
+    types: { EIP712Domain: domainFields, Order: fieldsOf(orderTypeText) },
     primaryType: 'Order',
     domain: { name, version, chainId, verifyingContract },
     message: {
@@ -76,13 +77,14 @@ export function attestationTypedData(attestation: {
   readonly address: string;
   readonly timestamp: string;
   readonly nonce: bigint;
-  readonly chainId: number;
+  readonly domain: SigningDomain;
 }): TypedData {
-  const { address, timestamp, nonce, chainId } = attestation;
+  const { address, timestamp, nonce } = attestation;
+  const { chainId, exchange } = attestation.domain;
   return {
     types: { EIP712Domain: domainFields, ClobAuth: fieldsOf(l1TypeText) },
     primaryType: 'ClobAuth',
-    domain: { ...l1Domain, chainId },
+    domain: { ...l1Domain, chainId, verifyingContract: exchange },
     message: { address, timestamp, nonce: nonce.toString(), message: l1Message },
   };
 }

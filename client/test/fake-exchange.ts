@@ -1,6 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exampleOf, noOrder, type OrderSubmission, StoredOrder, signingDomains } from '@pm/schemas';
+import {
+  exampleOf,
+  noOrder,
+  type OrderSubmission,
+  type SigningDomain,
+  StoredOrder,
+} from '@pm/schemas';
+import { testDomain } from '../../kit/test/signing-domain.ts';
 import { domainSeparator, orderDigest, orderIdOf } from '../src/eip712.ts';
 
 /** Fate of a request: it is served, its connection dies before or after that, or it gets this response instead. */
@@ -27,7 +34,7 @@ export class FakeExchange {
   readonly booked = new Map<string, OrderSubmission>();
   /** Order id -> the refusal the log remembers. */
   readonly refused = new Map<string, string>();
-  /** Fates of the requests to come, reads of `/neg-risk` and keys not counted; then everything is served. */
+  /** Fates of the requests to come, except `/neg-risk`, the domain and keys; then everything is served. */
   fates: Fate[] = [];
   /** Requests of this method only have fates; null for all. */
   fatedMethod: string | null = null;
@@ -35,6 +42,8 @@ export class FakeExchange {
   refuses: (orderId: string) => boolean = () => false;
   /** Responses of routes that the fake does not implement. */
   answer: (received: Heard) => Answer = () => ({ status: 404, body: { error: 'not found' } });
+  /** What it publishes as the domain of signatures. */
+  domain: SigningDomain & { familyDomains: [] } = { ...testDomain, familyDomains: [] };
   delayMs = 0;
   running = 0;
   mostRunning = 0;
@@ -69,7 +78,7 @@ export class FakeExchange {
     this.running += 1;
     this.mostRunning = Math.max(this.mostRunning, this.running);
     const received = await read(request);
-    const isPlain = received.path === '/neg-risk' || received.path === '/auth/api-key';
+    const isPlain = plainPaths.includes(received.path);
     const isFated = this.fatedMethod === null || this.fatedMethod === received.method;
     const fate = isPlain || !isFated ? 'serve' : (this.fates.shift() ?? 'serve');
     if (!isPlain) this.received.push(received);
@@ -88,6 +97,7 @@ export class FakeExchange {
 
   #serve(received: Heard): Answer {
     const { method, path, body } = received;
+    if (path === '/signing-domain') return { status: 200, body: this.domain };
     if (path === '/neg-risk') return { status: 200, body: { neg_risk: false } };
     if (path === '/auth/api-key' && method === 'POST') return { status: 200, body: testKey };
     if (path === '/order' && method === 'POST') return this.#placeOne(body as OrderSubmission);
@@ -119,6 +129,7 @@ export class FakeExchange {
   }
 }
 
+const plainPaths = ['/neg-risk', '/signing-domain', '/auth/api-key'];
 const testKey = { apiKey: 'key', secret: `${'A'.repeat(43)}=`, passphrase: 'p' };
 
 export function placedResult(id: string) {
@@ -153,8 +164,6 @@ async function read(request: IncomingMessage): Promise<Heard> {
 
 /** The id that follows from what was signed. */
 function idOf({ order }: OrderSubmission): string {
-  const [domain] = signingDomains;
-  if (domain === undefined) throw new RangeError('no domain');
   const struct = {
     salt: BigInt(order.salt),
     maker: order.maker,
@@ -168,5 +177,5 @@ function idOf({ order }: OrderSubmission): string {
     metadata: order.metadata ?? '',
     builder: order.builder ?? '',
   };
-  return orderIdOf(orderDigest(struct, domainSeparator(domain, false)));
+  return orderIdOf(orderDigest(struct, domainSeparator(testDomain, false)));
 }

@@ -1,5 +1,6 @@
-import { signingDomains } from '@pm/schemas';
+import { familyDomains } from '@pm/schemas';
 import { hashTypedData, type TypedDataDefinition } from 'viem';
+import { testDomain } from '../../kit/test/signing-domain.ts';
 import { domainSeparator, l1Digest, type OrderStruct, orderDigest } from '../src/eip712.ts';
 import { base64Bytes, hmacText, randomId } from '../src/platform.ts';
 import { attestationTypedData, orderTypedData, type TypedData } from '../src/typed-data.ts';
@@ -25,7 +26,7 @@ const digestShown = (data: TypedData) => hashTypedData(data as unknown as TypedD
 test.each([false, true])(
   'a wallet that shows an order signs the digest that is its id, neg-risk %s',
   (negRisk) => {
-    for (const domain of signingDomains) {
+    for (const domain of [testDomain, ...familyDomains]) {
       const digest = orderDigest(order, domainSeparator(domain, negRisk));
       expect(digestShown(orderTypedData(order, domain, negRisk))).toBe(hex(digest));
     }
@@ -33,7 +34,7 @@ test.each([false, true])(
 );
 
 test('a wallet that shows the attestation signs the digest of the L1 header', () => {
-  const attestation = { address: wallet, timestamp: '1780000000', nonce: 4n, chainId: 137 };
+  const attestation = { address: wallet, timestamp: '1780000000', nonce: 4n, domain: testDomain };
   expect(digestShown(attestationTypedData(attestation))).toBe(hex(l1Digest(attestation)));
 });
 

@@ -6,7 +6,6 @@ import {
 } from '../../kit/test/published-vectors.ts';
 import {
   domainSeparator,
-  l1Digest,
   type OrderStruct,
   orderDigest,
   orderStructHash,
@@ -64,17 +63,6 @@ suite('published vectors', () => {
     expect(hex(orderDigest(order, separator))).toBe(vector.order_hash);
     expect(hex(digest)).toBe(vector.signed_digest);
     expect(wrapSignature(wallet().sign(digest), order, separator)).toBe(vector.signature);
-  });
-
-  test.each(vectors?.l1_clob_auth ?? [])('the L1 attestation signs as published', (vector) => {
-    const digest = l1Digest({
-      address: vector.message.address.toLowerCase(),
-      timestamp: vector.message.timestamp,
-      nonce: BigInt(vector.message.nonce),
-      chainId: vector.domain.chainId,
-    });
-    expect(hex(digest)).toBe(vector.digest);
-    expect(wallet().sign(digest)).toBe(vector.signature);
   });
 });
 

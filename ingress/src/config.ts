@@ -1,3 +1,4 @@
+import { signingFields } from '@pm/domain/accounts/signing-fields.io';
 import {
   addressPattern,
   boolean,
@@ -29,6 +30,7 @@ export const ingressFields = {
   ...registryFields,
   ...redisFields,
   ...publicDoorFields,
+  ...signingFields,
   operatorHost: text('PM_OPERATOR_HOST', {
     meaning: "Address that the operator's listener binds to; never public.",
     default: '127.0.0.1',

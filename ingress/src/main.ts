@@ -36,16 +36,14 @@ import { KeyedMutex } from './log/keyed-mutex.io.ts';
 import { PartitionLiveness } from './log/partition-liveness.ts';
 import { RecentResults } from './log/recent-results-cache.ts';
 import { followResults } from './log/results.io.ts';
-import { openTopics, readFeeWallet, type TopicsClient } from './log/topics.io.ts';
+import { openTopics, type TopicsClient } from './log/topics.io.ts';
 import { TransferWriter } from './log/transfer-writer.io.ts';
 import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
 import { openAudit } from './operator/audit-trail.io.ts';
 import { Operators } from './operator/operators.io.ts';
-import { OrderHasher } from './orders/eip712.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
+import { openSignatures } from './orders/open-signatures.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
-import { SignatureRule } from './orders/signature.ts';
-import { SignaturePool } from './orders/signature-pool.io.ts';
 import { openSessionCounts } from './sessions/session-metrics.io.ts';
 import { openSessions } from './sessions/sessions.io.ts';
 import { openComments } from './social/comments.io.ts';
@@ -59,7 +57,6 @@ interface Room {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crypto: NativeCrypto;
-  readonly hasher: OrderHasher;
 }
 
 /** Operators wait longer than traders for a result: a partition may just be taken over. */
@@ -99,7 +96,7 @@ function openRoom(life: Lifecycle): Room {
   life.useLog(log);
   const crypto = openNativeCrypto();
   const metrics = openMetrics('ingress');
-  return { config, life, log, metrics, crypto, hasher: new OrderHasher(crypto.keccak) };
+  return { config, life, log, metrics, crypto };
 }
 
 /** Opens the log, the ledger, the tables and the background work; resolves when all tables are loaded. */
@@ -114,10 +111,11 @@ async function openParts(room: Room) {
   });
   life.onStop('log', () => topics.client.close());
   // Opened first, so that it closes after everything that asks for signatures.
-  const signatures = openSignatures(room);
+  const { feeWallet, ...signing } = await openSignatures(topics, room);
   const money = openMoney(room);
   const results = await openResults(room, topics);
-  const owners = new WalletOwners(crypto.keccak, await readFeeWallet(topics));
+  const signingDomain = signing.domains.own;
+  const owners = new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
   const accounts = await openAccounts(topics, {
     ...follow(room),
     clock,
@@ -128,7 +126,7 @@ async function openParts(room: Room) {
   const { catalog, entries } = await openCatalog(room, topics);
   const writer = openCatalogWriter(topics, entries);
   const parts = {
-    signatures,
+    ...signing,
     ...money,
     ...results,
     owners,
@@ -193,7 +191,7 @@ function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): Publ
   const { accounts, idempotencyKeys, activity, transfers, delayedResults } = parts;
   const { commands } = parts.traders;
   const markets = parts.catalog;
-  const hashes = room.hasher;
+  const hashes = parts.hasher;
   const authentication: Authentication = {
     clock,
     verify: accounts.verify,
@@ -203,6 +201,7 @@ function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): Publ
   };
   return {
     clock,
+    domains: parts.domains,
     accounts: { ...accounts, authentication, signatures, activity, owners },
     money: {
       authentication,
@@ -241,20 +240,6 @@ function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): Publ
       counts: openRepetitionCounts(room.metrics),
     },
   };
-}
-
-function openSignatures({ config, life, crypto, hasher }: Room): SignaturePool {
-  const rule = new SignatureRule(hasher, crypto.curve);
-  const signatures = new SignaturePool({
-    workers: config.signatureWorkers,
-    workerFile: new URL('./orders/signature-worker.io.js', import.meta.url),
-    rule,
-    hasher,
-    curve: crypto.curve,
-    onFault: (fault) => life.fail(fault),
-  });
-  life.onStop('signature workers', () => signatures.close());
-  return signatures;
 }
 
 function openMoney({ config, life, log }: Room) {

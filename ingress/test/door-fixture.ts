@@ -16,12 +16,13 @@ import {
   headers as names,
   parseOrderId,
   parseWalletAddress,
-  signingDomains,
+  type SigningDomain,
   type Transfer,
   tokenIdFromBytes,
   walletFromBytes,
 } from '@pm/schemas';
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
+import { testDomain } from '../../kit/test/signing-domain.ts';
 import type { MadeKey } from '../src/accounts/api-keys.io.ts';
 import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { addPublicRoutes, type PublicServices } from '../src/door/public.route.ts';
@@ -35,7 +36,7 @@ import { OwnersTopic } from './owners-fixture.ts';
 import { ProofMemory } from './proofs-fixture.ts';
 import { RetryMemory } from './retry-fixture.ts';
 import { SessionProcess, SessionsTopic } from './sessions-fixture.ts';
-import { crypto, openRule } from './signing-fixture.ts';
+import { accepted, crypto, openRule } from './signing-fixture.ts';
 import { openSocial } from './social-fixture.ts';
 import { l2Signature, signedBy, type TestOrder, walletOf, zero32 } from './wallet-fixture.ts';
 
@@ -108,9 +109,12 @@ export function testOrder(change: Partial<TestOrder> = {}): TestOrder {
   };
 }
 
-export function signedItem(order: TestOrder, more: object = {}, wallet = owner) {
-  const [domain] = signingDomains;
-  if (domain === undefined) throw new Error('some domain is accepted');
+export function signedItem(
+  order: TestOrder,
+  more: object = {},
+  wallet = owner,
+  domain: SigningDomain = testDomain,
+) {
   const { signature, hash: text } = signedBy(wallet, order, domain);
   const hash = parseOrderId(text);
   if (hash === null) throw new Error('the id of an order');
@@ -181,6 +185,7 @@ export async function openDoor(
   accounts = new AccountTopics(),
   sessionsTopic = new SessionsTopic(),
   proofs = new ProofMemory(),
+  domains = accepted,
 ) {
   const fakes: Fakes = {
     answer: restsAs,
@@ -201,7 +206,7 @@ export async function openDoor(
     givenBack: [],
   };
   const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => 0 };
-  const { hasher, rule } = openRule();
+  const { hasher, rule } = openRule(domains);
   const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
   const memory = new RecentResults({ nowMs: () => memorySinceMs, bytesMax: 1_000_000, seed: 1 });
   const process = new SessionProcess(sessionsTopic);
@@ -224,10 +229,10 @@ export async function openDoor(
       return fakes.signaturesFull ? null : jobs.map((job) => rule.check(job));
     },
     explain: (job) => explainSignature(job, { hasher, curve: crypto.curve }),
-    isAttested: (claim) => {
+    attest: (claim) => {
       const address = Buffer.from(claim.address.slice(2), 'hex');
       const hashes = hasher.attestationHashes({ ...claim, address });
-      return rule.isAttestedBy(claim.signature, hashes, address);
+      return rule.attest(claim.signature, hashes, address);
     },
   };
   const partitions = { count: 3, isReady: () => fakes.ready };
@@ -256,6 +261,7 @@ export async function openDoor(
   };
   const services: PublicServices = {
     clock,
+    domains,
     accounts: { ...door, authentication, signatures, owners },
     money: {
       authentication,

@@ -3,8 +3,6 @@ import {
   type ExecutionEvent,
   type HttpRoute,
   headers as names,
-  type SigningDomain,
-  signingDomains,
   timeToBookHeader,
   urlsOf,
   type WalletAddress,
@@ -14,6 +12,7 @@ import type { Dice } from '../../kit/test/hostile/dice.ts';
 import { hostileTexts, hostileValue } from '../../kit/test/hostile/hostile-values.ts';
 import { schemaValue } from '../../kit/test/hostile/schema-value.ts';
 import { spoil, spoilBytes } from '../../kit/test/hostile/spoil.ts';
+import { testDomain } from '../../kit/test/signing-domain.ts';
 import {
   type Answerer,
   answered,
@@ -62,7 +61,7 @@ export async function openCaller(door: Door, wallet: TestWallet): Promise<Caller
 }
 
 const goodOrders = 12;
-const [domain] = signingDomains as readonly [SigningDomain];
+const domain = testDomain;
 const zeroes = '00'.repeat(32);
 /** The order of the curve: no r and no s may reach it. */
 const curveOrder = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';

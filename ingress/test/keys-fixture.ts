@@ -2,10 +2,17 @@ import { l1Domain, l1Message, l1TypeText, headers as names, type WalletAddress }
 import { call, type Door, nowSeconds, type SentRequest, trioIn } from './door-fixture.ts';
 import { digestOf, hashStruct, separatorOf, type TestWallet } from './wallet-fixture.ts';
 
-/** The headers with which a wallet proves itself, as published clients make them. */
+/**
+ * The headers with which a wallet proves itself: as published clients make them, or for an installation's contract.
+ */
 export function attestation(
   wallet: TestWallet,
-  { nonce = '0', chainId = 137, seconds = nowSeconds } = {},
+  {
+    nonce = '0',
+    chainId = 137,
+    seconds = nowSeconds,
+    verifyingContract,
+  }: { nonce?: string; chainId?: number; seconds?: number; verifyingContract?: string } = {},
 ): Record<string, string> {
   const fields = [
     { name: 'address', type: 'address' },
@@ -16,7 +23,14 @@ export function attestation(
   const timestamp = String(seconds);
   const message = { address: wallet.address, timestamp, nonce, message: l1Message };
   const struct = hashStruct(l1TypeText, fields, message);
-  const digest = digestOf(separatorOf({ ...l1Domain, chainId }), struct);
+  const digest = digestOf(
+    separatorOf({
+      ...l1Domain,
+      chainId,
+      ...(verifyingContract === undefined ? {} : { verifyingContract }),
+    }),
+    struct,
+  );
   return {
     [names.address]: wallet.address,
     [names.signature]: wallet.sign(digest),

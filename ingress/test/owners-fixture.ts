@@ -1,8 +1,15 @@
-import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { defaultFeeWallet, type OwnAddresses } from '@pm/domain/accounts/reserved-addresses';
 import { hexBytes, type WalletAddress, type WalletOwner } from '@pm/schemas';
+import { testDomain } from '../../kit/test/signing-domain.ts';
 import { WalletBindings } from '../src/accounts/wallet-bindings.io.ts';
 import { WalletOwners } from '../src/accounts/wallet-owners.ts';
 import { keccak } from './wallet-fixture.ts';
+
+/** Addresses of the installation that tests talk to. */
+export const ownAddresses: OwnAddresses = {
+  feeWallet: defaultFeeWallet,
+  signingDomain: testDomain,
+};
 
 export const addressOf = (byte: number) =>
   `0x${byte.toString(16).padStart(2, '0').repeat(20)}` as WalletAddress;
@@ -33,7 +40,7 @@ export class OwnersTopic {
 
   /** One more process: what is there is known before anything is asked of it. */
   open({ nowMs = () => 1, waitMs = 200 }: { nowMs?: () => number; waitMs?: number } = {}) {
-    const owners = new WalletOwners(keccak, this.feeWallet);
+    const owners = new WalletOwners(keccak, { ...ownAddresses, feeWallet: this.feeWallet });
     const clock = { nowMs, monotonicMs: () => 0 };
     const append = (records: readonly WalletOwner[]) => this.append(records);
     const store = new WalletBindings({ owners, clock, append, waitMs });

@@ -1,4 +1,6 @@
-import type { SigningDomain } from '@pm/schemas';
+import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
+import { familyDomains } from '@pm/schemas';
+import { testDomain } from '../../kit/test/signing-domain.ts';
 import { OrderHasher, type OrderStruct } from '../src/orders/eip712.ts';
 import { readOrderForm } from '../src/orders/form.ts';
 import { openNativeCrypto } from '../src/orders/native-crypto.io.ts';
@@ -7,8 +9,11 @@ import type { TestOrder } from './wallet-fixture.ts';
 
 export const crypto = openNativeCrypto();
 
-/** A rule under the given domains, or the accepted ones. */
-export function openRule(domains?: readonly SigningDomain[]) {
+/** An installation that also accepts what published clients sign, as the demo does. */
+export const accepted: AcceptedDomains = { own: testDomain, family: familyDomains };
+
+/** A rule under the given domains. */
+export function openRule(domains: AcceptedDomains = accepted) {
   const hasher = new OrderHasher(crypto.keccak, domains);
   return { hasher, rule: new SignatureRule(hasher, crypto.curve) };
 }

@@ -1,3 +1,4 @@
+import { signingFields } from '@pm/domain/accounts/signing-fields.io';
 import {
   bookNameFields,
   clickhouseFields,
@@ -21,6 +22,7 @@ export const queryApiFields = {
   ...redisFields,
   ...clickhouseFields,
   ...publicDoorFields,
+  ...signingFields,
   ...bookNameFields,
   consoleDir: path('PM_CONSOLE_DIR', {
     meaning:

@@ -3,12 +3,14 @@ import { agentCredentials } from '@pm/domain/accounts/agent-key';
 import { keyCredentials, oncePerRequest } from '@pm/domain/accounts/key-credentials';
 import { clockSkewMs, openKeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
+import { acceptedDomains } from '@pm/domain/accounts/signing-domain';
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
 import { type DoorLimiter, openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { rateLimitReads } from '@pm/domain/ratelimit/wire.io';
+import { readOpening } from '@pm/domain/signoff/opening.io';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
 import { clickhouseAccount, freshnessIn } from '@pm/kit/config';
@@ -252,6 +254,7 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
     sites: creatorSites(config.creatorSites),
     figures: openFigures(shared, followed, progress),
     callers,
+    domains: await readDomains(shared),
     deleted: followed.deleted,
     threads: followed.threads,
     profiles: followed.profiles,
@@ -267,6 +270,13 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
   await app.listen({ host: config.host, port: config.httpPort });
   life.onStop('http', () => app.close());
+}
+
+/** The domains of signatures, by the first record of the log and the configuration. */
+async function readDomains({ client, registry, config }: Shared) {
+  const topic = topicName(topics.orders, config.topicPrefix);
+  const reader = registry.readerFor(topics.orders);
+  return acceptedDomains(config, await readOpening(client, { topic, reader }));
 }
 
 /** The HTTP app with its limits, and what proves its callers. */

@@ -13,11 +13,13 @@ import {
   parseConditionId,
   parseTokenId,
   parseWalletAddress,
+  type SigningDomain,
   type TokenId,
   tokenIdBytes,
   type WalletAddress,
 } from '@pm/schemas';
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
+import { testDomain } from '../../kit/test/signing-domain.ts';
 import type { Moment, PastBook } from '../src/books/past-book.ts';
 import { noQuote, type Quote } from '../src/books/quote.ts';
 import type { ConsoleFiles } from '../src/console/console-file.ts';
@@ -240,12 +242,15 @@ export class World {
     counts: new PartitionCounts(),
   };
   streamInstances: readonly StreamInstance[] = [];
+  /** Domains of other exchanges whose orders are accepted. */
+  family: readonly SigningDomain[] = [];
   progress: Progress = { ends: new Map(), projections: [] };
   completeThroughMs: number | null = null;
   completeThroughAtMs: (readAtMs: number) => number | null = () => null;
 
   parts(): ReadParts {
     return {
+      domains: { own: testDomain, family: this.family },
       console: this.console,
       catalog: this.catalog,
       books: {

@@ -5,13 +5,15 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   unknown: 'A code that this version does not know; the sender is newer.',
   invalid_payload: 'The body is not JSON or not of the documented shape.',
   too_many_orders: 'More items in POST /orders than it takes.',
-  invalid_l1: 'The signature of the wallet, its time or its nonce does not prove the address.',
+  invalid_l1:
+    'The signature of the wallet, its domain (`GET /signing-domain`), its time or its nonce does not prove the address.',
   invalid_l2:
     'One of the five headers is missing, wrong or too old, or the key is unknown, revoked or of another wallet.',
   owner_mismatch: '`owner` of the item is not the API key of the request.',
   signer_mismatch:
     'The signer is not the wallet of the API key, or the maker is not its own: not that address, not derived from it, not bound to it by the operator (docs/trading/conventions.md 3.3).',
-  invalid_signature: 'The signature is not one of this order for any accepted contract.',
+  invalid_signature:
+    'The signature is not one of this order for an accepted domain: the signer, a field or the domain of `GET /signing-domain` differs. `POST /orders/validate` shows who signed what.',
   market_not_found: 'No listed market has this token.',
   condition_mismatch: '`conditionId` is not the condition of the token.',
   condition_paused: 'The market is halted. It comes back by the operator.',
@@ -102,4 +104,6 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'The same bytes with the same proof came before, and the route carries them out once (docs/trading/conventions.md 2.8). Sign again.',
   proofs_unavailable:
     'Whether the request was sent before cannot be found out for a moment. Nothing was done.',
+  other_signing_domain:
+    'The signature is sound, and for a domain that other exchanges use. Sign for the one of `GET /signing-domain`.',
 };

@@ -271,6 +271,11 @@ const list = {
     text: 'the memory of used proofs is away or full, try again shortly',
     retry: true,
   },
+  other_signing_domain: {
+    status: 400,
+    text: 'signed for the domain of another exchange, see GET /signing-domain',
+    retry: false,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

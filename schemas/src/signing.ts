@@ -1,6 +1,6 @@
 /**
  * What wallets sign (EIP-712) and where: the order struct of version 2 and the L1 attestation (conventions.md 2.1,
- * 3.2).
+ * 3.2). Each installation has a domain of its own, so that what is signed for one means nothing to another.
  */
 export interface SigningDomain {
   readonly name: string;
@@ -16,7 +16,7 @@ const kuest = { name: 'CTF Exchange', version: '2' };
 const polymarket = { name: 'Polymarket CTF Exchange', version: '2' };
 
 /** Contracts that published clients sign for, on both chains they use. */
-const knownContracts = [
+const familyContracts = [
   {
     ...polymarket,
     exchange: '0xe111180000d2663c0091e4f400237545b87b996b',
@@ -34,13 +34,27 @@ const knownContracts = [
   },
 ] as const;
 
-/** Chains that an order may be signed for; the first is what our own client uses. */
-const chainIds = [137, 80002] as const;
+/** Chains that published clients sign for. */
+const familyChainIds = [137, 80002] as const;
 
-/** Accepted domains, the likeliest first; the one that matches defines the order's hash. */
-export const signingDomains: readonly SigningDomain[] = chainIds.flatMap((chainId) =>
-  knownContracts.map((contracts) => ({ ...contracts, chainId })),
+/**
+ * Domains of the API family, the likeliest first; an installation accepts them where it is configured to
+ * (`PM_FAMILY_DOMAINS`). Other exchanges accept them as well, so an order signed for one can be carried out there.
+ */
+export const familyDomains: readonly SigningDomain[] = familyChainIds.flatMap((chainId) =>
+  familyContracts.map((contracts) => ({ ...contracts, chainId })),
 );
+
+/** Whether one of the contracts belongs to the API family, on any chain. */
+export function isFamilyDomain({
+  exchange,
+  negRiskExchange,
+}: Pick<SigningDomain, 'exchange' | 'negRiskExchange'>): boolean {
+  const contracts = [exchange.toLowerCase(), negRiskExchange.toLowerCase()];
+  return familyContracts.some((known) =>
+    [known.exchange, known.negRiskExchange].some((contract) => contracts.includes(contract)),
+  );
+}
 
 export const orderTypeText =
   'Order(uint256 salt,address maker,address signer,uint256 tokenId,uint256 makerAmount,uint256 takerAmount,uint8 side,uint8 signatureType,uint256 timestamp,bytes32 metadata,bytes32 builder)';
@@ -51,6 +65,10 @@ export const wrappedOrderTypeText = `TypedDataSign(Order contents,string name,st
 /** Name and version of the deposit wallet inside a wrapped order. */
 export const depositWallet = { name: 'DepositWallet', version: '1' } as const;
 
+/**
+ * Name and version of the L1 domain. Its chain and contract are those of the installation's orders in ordinary markets;
+ * the family's L1 domains have no contract.
+ */
 export const l1Domain = { name: 'ClobAuthDomain', version: '1' } as const;
 export const l1TypeText = 'ClobAuth(address address,string timestamp,uint256 nonce,string message)';
 export const l1Message = 'This message attests that I control the given wallet';

@@ -78,4 +78,4 @@ const events: readonly ImportEvent[] = [
   },
 ];
 
-export const compatPlan: WorldPlan = { events, depositUsdc: '100000' };
+export const compatPlan: WorldPlan = { events, depositUsdc: '100000', familyDomains: true };

@@ -28,9 +28,11 @@ export interface WorldPlan {
   readonly events: readonly ImportEvent[];
   /** First deposit of each test account, USDC. */
   readonly depositUsdc: string;
+  /** Whether published clients trade, which sign for other exchanges of the API family. */
+  readonly familyDomains: boolean;
 }
 
-const smokePlan = (): WorldPlan => ({ events: events(), depositUsdc });
+const smokePlan = (): WorldPlan => ({ events: events(), depositUsdc, familyDomains: false });
 
 /** The whole stack on free ports in a temporary folder, with a small catalog and funded wallets. */
 export async function openWorld(progress: Progress, plan = smokePlan()): Promise<World> {
@@ -43,6 +45,7 @@ export async function openWorld(progress: Progress, plan = smokePlan()): Promise
     fresh: false,
     seed: false,
     demo: null,
+    signing: { familyDomains: plan.familyDomains },
     // A restored matcher compares every replayed record with what is stored, byte by byte.
     extraEnv: { matcher: { PM_VERIFY_REPLAY: '1' }, ...wideLimits },
   });

@@ -54,9 +54,9 @@ function askedOf(route: Route, principal: Caller): Asked {
 /** Orders are signed by the wallet of the caller: a refusal for its signature would hide the one for its status. */
 function bodyOf(route: Route, principal: Caller, example: unknown): unknown {
   if (!nameOf(route).startsWith('POST /order') || route.path.includes('scoring')) return example;
-  const { signer, key } = callers.partyOf(principal);
+  const { signer, key, domain } = callers.partyOf(principal);
   const [token = ''] = exchange.markets[0]?.tokenIds ?? [];
-  const { submission } = order({ signer, trio: key }, token);
+  const { submission } = order({ signer, trio: key, domain }, token);
   return Array.isArray(example) ? [submission] : submission;
 }
 

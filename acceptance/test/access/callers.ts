@@ -11,6 +11,7 @@ import {
   type OperatorRole,
   operatorRoles,
   type Principal,
+  type SigningDomain,
 } from '@pm/schemas';
 import { untilNone, type WholeExchange } from '../whole-exchange.ts';
 
@@ -31,6 +32,8 @@ export interface Asked {
 /** A wallet that takes part in the test, with an API key that is made again by the same signature. */
 export interface Party {
   readonly signer: Signer;
+  /** What its orders and proofs are signed for. */
+  readonly domain: SigningDomain;
   key: KeyOfWallet;
 }
 
@@ -64,7 +67,8 @@ export class Callers {
     const parties: Party[] = [];
     for (const [index, client] of clients.entries()) {
       const signer = signers[index] as Signer;
-      parties.push({ signer, key: { ...(await client.connect()), address: signer.checksummed } });
+      const key = { ...(await client.connect()), address: signer.checksummed };
+      parties.push({ signer, key, domain: await client.signingDomain() });
     }
     const [owner, , closedOnly, banned, revoked] = clients as [
       ExchangeClient,
@@ -163,7 +167,7 @@ function signed(key: KeyOfWallet, { method, url, body }: Asked): Headers {
 }
 
 /** The headers with which the client proves a wallet, taken from its request for a key. */
-async function attested({ signer }: Party): Promise<Headers> {
+async function attested({ signer, domain }: Party): Promise<Headers> {
   let sent: Headers = {};
   const server = createServer((request, response) => {
     const proof = Object.values(names).map((name) => [name, request.headers[name.toLowerCase()]]);
@@ -174,7 +178,7 @@ async function attested({ signer }: Party): Promise<Headers> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await new ExchangeClient({ baseUrl, signer }).connect().catch(() => null);
+  await new ExchangeClient({ baseUrl, signer, domain }).connect().catch(() => null);
   server.close();
   return sent;
 }

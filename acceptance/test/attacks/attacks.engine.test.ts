@@ -1,8 +1,16 @@
+import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { auditLog, sumTransfers } from '@pm/operate/audit/read-log';
-import { redisKeys } from '@pm/schemas';
+import {
+  familyDomains,
+  hexBytes,
+  redisKeys,
+  type SigningDomain,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import {
   call,
@@ -103,22 +111,41 @@ test('one id with two amounts is one payment, also after the memory of requests 
 }, 120_000);
 
 test('a stranger cannot trade with, or withdraw from, a funded account without a key', async () => {
-  const victim = exchange.newSigner().address;
-  await exchange.deposit(victim, '1000');
+  const account = exchange.newSigner().address;
+  const { proxies, safes } = derivedWalletsOf(hexBytes(account));
+  const contract = `0x${'c7'.repeat(20)}` as WalletAddress;
   const stranger = await exchange.openKey(exchange.newSigner());
   const token = exchange.tokens[0] ?? '';
-  for (const signatureType of [1, 2, 3] as const) {
-    const stolen = order(stranger, token, '0.50', { maker: victim, signatureType });
-    const { body } = await place(exchange.ingresses[0], stranger, [stolen]);
-    expect(body[0]).toMatchObject({ success: false, code: 'signer_mismatch' });
+  for (const victim of [account, ...[...proxies, ...safes].map(walletFromBytes), contract]) {
+    await exchange.deposit(victim, '1000');
+    for (const signatureType of [0, 1, 2, 3] as const) {
+      const stolen = order(stranger, token, '0.50', { maker: victim, signatureType });
+      const { body } = await place(exchange.ingresses[0], stranger, [stolen]);
+      expect(body[0]).toMatchObject({ success: false, code: 'signer_mismatch' });
+    }
+    const theft = { amount: '100', id: `theft-${victim}`, wallet: victim };
+    const out = await act(stranger, 'withdrawals', theft);
+    expect(out).toMatchObject({ status: 400, body: { code: 'signer_mismatch' } });
+    expect(await exchange.ledger.balance(victim)).toMatchObject({
+      freeMicro: 1000 * usdc,
+      heldMicro: 0,
+      pendingMicro: 0,
+    });
   }
-  const out = await act(stranger, 'withdrawals', { amount: '100', id: 'theft', wallet: victim });
-  expect(out).toMatchObject({ status: 400, body: { code: 'signer_mismatch' } });
-  expect(await exchange.ledger.balance(victim)).toMatchObject({
-    freeMicro: 1000 * usdc,
-    heldMicro: 0,
-    pendingMicro: 0,
-  });
+}, 120_000);
+
+test('an order that was signed for another exchange is not carried out at this one', async () => {
+  const trader = await exchange.openTrader('100');
+  const token = exchange.tokens[0] ?? '';
+  const [family] = familyDomains as readonly [SigningDomain];
+  const signed = order({ ...trader, domain: family }, token);
+  const { body } = await place(exchange.ingresses[0], trader, [signed]);
+  expect(body[0]).toMatchObject({ success: false, code: 'other_signing_domain' });
+  const exchanged = { ...trader.domain, exchange: trader.domain.negRiskExchange };
+  const other = order({ ...trader, domain: exchanged }, token);
+  const answer = await place(exchange.ingresses[1], trader, [other]);
+  expect(answer.body[0]).toMatchObject({ success: false, code: 'invalid_signature' });
+  expect(await moneyOf(trader)).toMatchObject({ freeMicro: 100 * usdc, pendingMicro: 0 });
 }, 120_000);
 
 test('the wallet of the fees and the zero address are never claimed; the operator withdraws the fees', async () => {

@@ -16,14 +16,7 @@ import { openOperator } from '@pm/deploy/stack/operator';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import {
-  type HttpRoute,
-  headers as names,
-  redisKeys,
-  routes,
-  signingDomains,
-  urlsOf,
-} from '@pm/schemas';
+import { type HttpRoute, headers as names, redisKeys, routes, urlsOf } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { Canaries } from '../../../kit/test/hostile/canaries.ts';
 import { ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
@@ -146,8 +139,7 @@ async function openTrader(token: string, conditionId: string) {
   const readKey = await client.keys.createReadOnlyKey();
   const builder = await client.keys.createBuilderKey();
   const agent = await client.agents.create('canary');
-  const [domain] = signingDomains;
-  if (domain === undefined) throw new Error('a domain');
+  const domain = await client.signingDomain();
   const context = { signer, domain, negRisk: false, owner: trio.apiKey, nowMs: Date.now() };
   const order = buildOrder({ tokenId: token, side: 'BUY', price: '0.10', size: '5' }, context);
   secrets.add('an L2 secret', trio.secret);

@@ -16,12 +16,18 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { Compile } from 'typebox/compile';
-import { type SampleBatch, type SampleRequest, sampleMarket, sampleSecret } from './sample.ts';
+import {
+  type SampleBatch,
+  type SampleRequest,
+  sampleDomain,
+  sampleMarket,
+  sampleSecret,
+} from './sample.ts';
 
 /** The checks of ingress on one thread, in their order, with the parts of ingress. */
 export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[]) {
   const { keccak, curve } = openNativeCrypto();
-  const hasher = new OrderHasher(keccak);
+  const hasher = new OrderHasher(keccak, { own: sampleDomain, family: [] });
   const rule = new SignatureRule(hasher, curve);
   const tokens = new Map(tokensOf(sampleMarket).map((token) => [token.tokenId, token]));
   const markets = { findToken: (id: TokenId) => tokens.get(id) };
@@ -70,7 +76,7 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
     const caller = prove(request);
     const job = check(JSON.parse(request.body.toString('utf8')), caller);
     const verdict = rule.check(job);
-    if (verdict === null) throw new Error('signature');
+    if (!Buffer.isBuffer(verdict)) throw new Error('signature');
     return verdict;
   }
 
@@ -79,7 +85,7 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
     const caller = prove(batch, '/orders');
     const items = JSON.parse(batch.body.toString('utf8')) as unknown[];
     const jobs = items.map((item) => check(item, caller));
-    if (jobs.some((job) => rule.check(job) === null)) throw new Error('signature');
+    if (jobs.some((job) => !Buffer.isBuffer(rule.check(job)))) throw new Error('signature');
   }
 
   return { prove, check, structOf, whole, wholeBatch, rule, hasher, curve, keccak };

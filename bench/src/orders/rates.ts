@@ -37,7 +37,7 @@ export function ownSteps(
     const struct = own.structOf(item);
     const rs = job.signature.subarray(0, 64);
     const hash = own.rule.check(job);
-    if (hash === null) throw new Error('a signed sample is valid');
+    if (!Buffer.isBuffer(hash)) throw new Error('a signed sample is valid');
     return { caller, item, job, struct, rs, hash };
   });
   type Ready = (typeof ready)[number];

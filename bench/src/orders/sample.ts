@@ -7,7 +7,6 @@ import {
   type OrderSubmission,
   ordersPerRequestMax,
   type SigningDomain,
-  signingDomains,
   tokenIdFromBytes,
 } from '@pm/schemas';
 
@@ -58,11 +57,14 @@ export const sampleMarket = {
 
 const sampleTokens = [sampleMarket.token0, sampleMarket.token1].map(tokenIdFromBytes);
 
-export function sampleDomain(): SigningDomain {
-  const [first] = signingDomains;
-  if (first === undefined) throw new RangeError('a signing domain is known');
-  return first;
-}
+/** What the orders of the sample are signed for. */
+export const sampleDomain: SigningDomain = {
+  name: 'Prediction Exchange',
+  version: '2',
+  chainId: 137,
+  exchange: `0x${'5a'.repeat(20)}`,
+  negRiskExchange: `0x${'5b'.repeat(20)}`,
+};
 
 /** The orders of one wallet, up to fifteen per request, with one signature per request. */
 export function sampleBatches(requests: readonly SampleRequest[], nowMs: number): SampleBatch[] {
@@ -82,7 +84,7 @@ function lowerNames(headers: Readonly<Record<string, string>>): Record<string, s
   );
 }
 
-/** Signed single orders of several wallets under the first domain, made ahead of time. */
+/** Signed single orders of several wallets under one domain, made ahead of time. */
 export function sampleRequests(nowMs: number): SampleRequest[] {
   const wallets = Array.from({ length: walletCount }, (_, index) => {
     const signer = walletFromPrivateKey(`0x${hash(`bench key ${index}`).toString('hex')}`);
@@ -100,7 +102,7 @@ export function sampleRequests(nowMs: number): SampleRequest[] {
         price: `0.${String(100 + (index % 800))}`,
         size: String(5 + index),
       },
-      { signer, domain: sampleDomain(), negRisk: false, owner: derived.apiKey, nowMs },
+      { signer, domain: sampleDomain, negRisk: false, owner: derived.apiKey, nowMs },
     );
     const body = JSON.stringify(submission);
     const { apiKey, secret, passphrase } = derived;

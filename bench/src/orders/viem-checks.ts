@@ -22,7 +22,7 @@ const types = {
 type Hex = `0x${string}`;
 
 function typedData(order: SampleRequest['submission']['order']) {
-  const { name, version, chainId, exchange } = sampleDomain();
+  const { name, version, chainId, exchange } = sampleDomain;
   return {
     domain: { name, version, chainId, verifyingContract: exchange as Hex },
     types,

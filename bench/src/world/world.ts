@@ -6,7 +6,7 @@ import { buildOrder, ExchangeClient, type OrderIntent, walletFromPrivateKey } fr
 import { freePorts } from '@pm/deploy/local/ports';
 import { wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
-import { type ApiKeyTrio, type OrderId, type SigningDomain, signingDomains } from '@pm/schemas';
+import type { ApiKeyTrio, OrderId } from '@pm/schemas';
 
 export interface WorldMarket {
   readonly conditionId: string;
@@ -85,7 +85,7 @@ async function openTrader(stack: RunningStack, index: number): Promise<Trader> {
   await stack.operator.deposit([{ transferId, wallet: signer.address, amount: depositUsdc }]);
   const client = new ExchangeClient({ baseUrl: stack.baseUrl, signer });
   const key = { ...(await client.connect()), address: signer.checksummed };
-  const domain = signingDomains[0] as SigningDomain;
+  const domain = await client.signingDomain();
   return {
     key,
     client,

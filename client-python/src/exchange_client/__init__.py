@@ -4,8 +4,8 @@ from ._model import UnexpectedAnswerError
 from .amounts import DecimalLike, micro_text, parse_micro, parse_price, price_text
 from .client import ExchangeClient, SignedRequest
 from .connection import Attempt
-from .eip712 import OrderStruct, SigningDomain, order_digest, order_struct_hash, signing_domains
-from .errors import ExchangeError, UnresolvedOrdersError
+from .eip712 import OrderStruct, SigningDomain, order_digest, order_struct_hash
+from .errors import ExchangeError, SigningDomainError, UnresolvedOrdersError
 from .heartbeat import Heartbeat
 from .http import HttpRequest, KeyOfWallet, Reader, signed_headers
 from .order import BuiltOrder, OrderIntent, OrderSubmission, SigningContext, build_order
@@ -40,6 +40,7 @@ __all__ = [
     "Signer",
     "SigningContext",
     "SigningDomain",
+    "SigningDomainError",
     "StreamError",
     "StreamGapError",
     "UnexpectedAnswerError",
@@ -53,6 +54,5 @@ __all__ = [
     "parse_price",
     "price_text",
     "signed_headers",
-    "signing_domains",
     "wallet_from_private_key",
 ]

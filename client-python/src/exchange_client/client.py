@@ -23,13 +23,14 @@ from .connection import (
     default_concurrency,
     default_timeout_ms,
 )
-from .eip712 import Side, SigningDomain, l1_digest, signing_domains
+from .eip712 import Side, SigningDomain, l1_digest
 from .heartbeat import Heartbeat, default_interval_ms
 from .http import HttpRequest, KeyOfWallet, Query, Reader, body_text
 from .keys_api import KeysApi
 from .models import ApiKeyTrio, BookSnapshot, CancelResult
 from .order import BuiltOrder, OrderIntent, SigningContext, build_order
 from .own_reads import OwnReads
+from .pinned_domain import PinnedDomain
 from .placement import Placement, PlacementOptions, place_orders
 from .public_reads import PublicReads
 from .retry import RetryPolicy, default_retry_policy
@@ -62,7 +63,7 @@ class ExchangeClient:
         base_url: str,
         *,
         signer: Signer | None = None,
-        domain: SigningDomain = signing_domains[0],
+        domain: SigningDomain | None = None,
         reader: Reader | None = None,
         timeout_ms: int = default_timeout_ms,
         retry: RetryPolicy = default_retry_policy,
@@ -70,11 +71,16 @@ class ExchangeClient:
         on_attempt: Callable[[Attempt], None] | None = None,
         http: httpx.AsyncClient | None = None,
     ) -> None:
-        """See `ConnectionOptions` for the options that are not about signing."""
+        """See `ConnectionOptions` for the options that are not about signing.
+
+        `domain`: what orders and the wallet's proof are signed for. Give the one you noted at your
+        first visit: then nothing is fetched, and nothing is ever signed for another one. By default
+        it is fetched once (`signing_domain()`). Raises `SigningDomainError` for a domain that
+        belongs to other exchanges.
+        """
         options = ConnectionOptions(
             base_url, timeout_ms, retry, concurrency, reader, on_attempt, http
         )
-        self._domain = domain
         self._signer = signer
         self._connection = Connection(options)
         self._neg_risk_of: dict[str, bool] = {}
@@ -88,6 +94,7 @@ class ExchangeClient:
         """Own orders, trades, balances and notifications."""
         self.public = PublicReads(self._connection)
         """Books, prices, history, catalog, reports, comments."""
+        self._domain = PinnedDomain(self.public.signing_domain, domain)
 
     async def __aenter__(self) -> Self:
         return self
@@ -113,7 +120,7 @@ class ExchangeClient:
             address=signer.address,
             timestamp=timestamp,
             nonce=nonce,
-            chain_id=self._domain.chain_id,
+            domain=await self.signing_domain(),
         )
         headers = {
             "SERVICE_ADDRESS": signer.checksummed,
@@ -126,6 +133,18 @@ class ExchangeClient:
         self.use_key(KeyOfWallet(trio.api_key, trio.secret, trio.passphrase, signer.checksummed))
         return trio
 
+    async def signing_domain(self) -> SigningDomain:
+        """The domain that this client signs for, the same for its whole life.
+
+        The given one, or the first that the exchange returned. Raises `SigningDomainError` for one
+        that belongs to other exchanges.
+        """
+        return await self._domain.get()
+
+    async def verify_signing_domain(self) -> None:
+        """Raises `SigningDomainError` unless the exchange publishes the domain of this client."""
+        await self._domain.verify()
+
     def use_key(self, key: KeyOfWallet) -> None:
         """A key that was obtained before, instead of `connect()`."""
         self._connection.use_key(key)
@@ -135,7 +154,7 @@ class ExchangeClient:
         neg_risk = await self._neg_risk(intent.token_id)
         context = SigningContext(
             signer=self._wallet(),
-            domain=self._domain,
+            domain=await self.signing_domain(),
             neg_risk=neg_risk,
             owner=self._connection.key.api_key,
             now_ms=time.time_ns() // 1_000_000,

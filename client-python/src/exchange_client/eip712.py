@@ -12,7 +12,7 @@ SignatureType: TypeAlias = Literal[0, 1, 2, 3]
 
 
 class SigningDomain(NamedTuple):
-    """The contracts that orders are signed for."""
+    """What orders and the wallet's proof are signed for: that of one installation."""
 
     name: str
     version: str
@@ -23,30 +23,23 @@ class SigningDomain(NamedTuple):
     """Verifying contract of neg-risk markets, lower case."""
 
 
-_contracts = (
+_family_contracts = frozenset(
     (
-        "Polymarket CTF Exchange",
         "0xe111180000d2663c0091e4f400237545b87b996b",
         "0xe2222d279d744050d28e00520010520000310f59",
-    ),
-    (
-        "CTF Exchange",
         "0xaa1b8de834e16ec69c044f5300041673c968c9ef",
         "0xe7fa09ca716fdf498d74aff618d32afeacc310ab",
-    ),
-    (
-        "CTF Exchange",
         "0xacd95f4f42322c7be215c170362eec57ef4e78c2",
         "0x961d3230b3bbdb2592d20fa34dbd12fa19240603",
-    ),
+    )
 )
 
-signing_domains: tuple[SigningDomain, ...] = tuple(
-    SigningDomain(name, "2", chain_id, exchange, neg_risk)
-    for chain_id in (137, 80002)
-    for name, exchange, neg_risk in _contracts
-)
-"""Accepted domains; this client signs for the first one unless it gets another."""
+
+def is_family_domain(domain: SigningDomain) -> bool:
+    """Whether other exchanges of the API family accept what is signed for it."""
+    contracts = {domain.exchange.lower(), domain.neg_risk_exchange.lower()}
+    return not contracts.isdisjoint(_family_contracts)
+
 
 order_type = (
     "Order(uint256 salt,address maker,address signer,uint256 tokenId,uint256 makerAmount,"
@@ -58,7 +51,6 @@ _wrapped_type = (
     f"address verifyingContract,bytes32 salt){order_type}"
 )
 _domain_type = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
-_l1_domain_type = "EIP712Domain(string name,string version,uint256 chainId)"
 _l1_type = "ClobAuth(address address,string timestamp,uint256 nonce,string message)"
 l1_message = "This message attests that I control the given wallet"
 
@@ -99,19 +91,23 @@ def _hex_word(text: str) -> bytes:
 _order_type_hash = _hash_text(order_type)
 _wrapped_type_hash = _hash_text(_wrapped_type)
 _domain_type_hash = _hash_text(_domain_type)
-_l1_domain_type_hash = _hash_text(_l1_domain_type)
 _l1_type_hash = _hash_text(_l1_type)
 _prefix = b"\x19\x01"
 
 
 def domain_separator(domain: SigningDomain, neg_risk: bool) -> bytes:
     """Separator of an exchange contract; `neg_risk` picks the contract."""
+    contract = domain.neg_risk_exchange if neg_risk else domain.exchange
+    return _separator(domain.name, domain.version, domain.chain_id, contract)
+
+
+def _separator(name: str, version: str, chain_id: int, contract: str) -> bytes:
     return _hash(
         _domain_type_hash,
-        _hash_text(domain.name),
-        _hash_text(domain.version),
-        _word(domain.chain_id),
-        _hex_word(domain.neg_risk_exchange if neg_risk else domain.exchange),
+        _hash_text(name),
+        _hash_text(version),
+        _word(chain_id),
+        _hex_word(contract),
     )
 
 
@@ -159,11 +155,9 @@ def wrap_signature(inner: str, order: OrderStruct, separator: bytes) -> str:
     return inner + (separator + order_struct_hash(order) + type_text + length).hex()
 
 
-def l1_digest(*, address: str, timestamp: str, nonce: int, chain_id: int) -> bytes:
+def l1_digest(*, address: str, timestamp: str, nonce: int, domain: SigningDomain) -> bytes:
     """Digest that a wallet signs to obtain its API key. `timestamp` is the header's text, Unix seconds."""
-    separator = _hash(
-        _l1_domain_type_hash, _hash_text("ClobAuthDomain"), _hash_text("1"), _word(chain_id)
-    )
+    separator = _separator("ClobAuthDomain", "1", domain.chain_id, domain.exchange)
     struct = _hash(
         _l1_type_hash,
         _hex_word(address),

@@ -36,6 +36,13 @@ _nothing_done_codes = frozenset(
 )
 
 
+class SigningDomainError(Exception):
+    """What is to be signed belongs to other exchanges, or is not what this client signed for so far.
+
+    Nothing was signed.
+    """
+
+
 class ExchangeError(Exception):
     """A response of the exchange that is no success, or a missing response."""
 

@@ -24,6 +24,28 @@ class VersionAnswer(Model):
     version: Annotated[Literal[2], Open]
 
 
+class SigningDomainAnswer(Model):
+    name: str
+    version: str
+    chain_id: int = Field(alias="chainId")
+    exchange: str
+    """Verifying contract of ordinary markets and of L1 proofs."""
+    neg_risk_exchange: str = Field(alias="negRiskExchange")
+    """Verifying contract of neg-risk markets."""
+    family_domains: list[SigningDomainAnswerFamilyDomains] = Field(alias="familyDomains")
+    """Domains of the API family that are accepted as well; empty unless configured."""
+
+
+class SigningDomainAnswerFamilyDomains(Model):
+    name: str
+    version: str
+    chain_id: int = Field(alias="chainId")
+    exchange: str
+    """Verifying contract of ordinary markets and of L1 proofs."""
+    neg_risk_exchange: str = Field(alias="negRiskExchange")
+    """Verifying contract of neg-risk markets."""
+
+
 class StatusAnswer(Model):
     projections: list[StatusAnswerProjections]
     partitions: list[StatusAnswerPartitions]
@@ -389,6 +411,8 @@ class OrderFindingSignatureDomains(Model):
     order_hash: str = Field(alias="orderHash")
     recovered: str | None
     matches: bool
+    accepted: bool
+    """Whether orders signed for this domain are accepted here."""
 
 
 class OrderFindingOrder(Model):
@@ -759,13 +783,15 @@ class PastBookAnswer(Model):
 class PastBookAnswerBids(Model):
     price: Decimal
     size: Decimal
-    order_id: str
+    order: str
+    """Names the order while it rests, in this market; means nothing elsewhere."""
 
 
 class PastBookAnswerAsks(Model):
     price: Decimal
     size: Decimal
-    order_id: str
+    order: str
+    """Names the order while it rests, in this market; means nothing elsewhere."""
 
 
 class PriceAnswer(Model):

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from .amounts import DecimalLike
 from .connection import Connection
-from .eip712 import Side
+from .eip712 import Side, SigningDomain
 from .http import HttpRequest
 from .models import (
     Activity,
@@ -44,6 +44,7 @@ from .models import (
     ProfileAnswer,
     PublicTrade,
     SearchAnswer,
+    SigningDomainAnswer,
     SpreadAnswer,
     StatusAnswer,
     TickSizeAnswer,
@@ -140,6 +141,13 @@ class PublicReads:
     async def tick_size(self, token_id: str) -> Decimal:
         answer = await self._connection.read(TickSizeAnswer, "/tick-size", {"token_id": token_id})
         return answer.minimum_tick_size
+
+    async def signing_domain(self) -> SigningDomain:
+        """What this installation publishes as the domain of signatures."""
+        answer = await self._connection.read(SigningDomainAnswer, "/signing-domain")
+        return SigningDomain(
+            answer.name, answer.version, answer.chain_id, answer.exchange, answer.neg_risk_exchange
+        )
 
     async def neg_risk(self, token_id: str) -> bool:
         """Whether orders of a token are signed for the neg-risk contract."""

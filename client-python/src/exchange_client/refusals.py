@@ -228,4 +228,19 @@ refusals: dict[str, Refusal] = {
     "wallet_reserved": Refusal(
         403, "the address is reserved and can have no keys", retry=False, final=False
     ),
+    "request_repeated": Refusal(
+        409,
+        "this signed request was used before, sign it again with the present time",
+        retry=False,
+        final=False,
+    ),
+    "proofs_unavailable": Refusal(
+        503, "the memory of used proofs is away or full, try again shortly", retry=True, final=False
+    ),
+    "other_signing_domain": Refusal(
+        400,
+        "signed for the domain of another exchange, see GET /signing-domain",
+        retry=False,
+        final=False,
+    ),
 }

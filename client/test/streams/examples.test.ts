@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { exampleOf, ownMessages, publicMessages } from '@pm/schemas';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { testDomain } from '../../../kit/test/signing-domain.ts';
 
 type Declaration = Parameters<typeof exampleOf>[0];
 
@@ -35,7 +36,8 @@ let baseUrl = '';
 
 beforeAll(async () => {
   const key = { apiKey: 'key', secret: `${'A'.repeat(43)}=`, passphrase: 'p' };
-  server = createServer((_request, response) => response.end(JSON.stringify(key)));
+  const answers = JSON.stringify({ ...key, ...testDomain, familyDomains: [] });
+  server = createServer((_request, response) => response.end(answers));
   sockets = new WebSocketServer({ server, path: '/v1/stream' });
   sockets.on('connection', (socket) => {
     send(socket, { type: 'welcome', partitions: [] });

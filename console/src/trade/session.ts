@@ -10,6 +10,7 @@ import { signal } from '@preact/signals';
 import { getJson, origin, textOf } from '../api.ts';
 import { followOwn } from '../live/follow.ts';
 import { stream } from '../live/stream.ts';
+import { pinDomain } from './pin-domain.ts';
 import { connectBrowserWallet, testWallet, testWalletNames } from './wallets.ts';
 
 /** A wallet that trades. */
@@ -67,7 +68,9 @@ export async function useTestWallet(index: number): Promise<void> {
 }
 
 export async function useBrowserWallet(): Promise<void> {
-  await connect('Browser wallet', connectBrowserWallet);
+  const ask = (question: string) => window.confirm(question);
+  const check = (client: ExchangeClient) => pinDomain(client, localStorage, ask);
+  await connect('Browser wallet', connectBrowserWallet, check);
   localStorage.removeItem(storedWallet);
 }
 
@@ -83,11 +86,16 @@ export async function disconnect(): Promise<void> {
   await endSession();
 }
 
-async function connect(name: string, open: () => Promise<Signer | TypedDataSigner>): Promise<void> {
+async function connect(
+  name: string,
+  open: () => Promise<Signer | TypedDataSigner>,
+  check: (client: ExchangeClient) => Promise<void> = async () => {},
+): Promise<void> {
   isConnecting.value = true;
   try {
     const signer = await open();
     const client = new ExchangeClient({ baseUrl: origin, signer });
+    await check(client);
     const trio = await client.connect();
     await endSession();
     session.value = { name, address: signer.checksummed, client };

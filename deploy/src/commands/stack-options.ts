@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { signingFields } from '@pm/domain/accounts/signing-fields.io';
 import { replicationMinField } from '@pm/kit/config';
 import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import type { Command } from 'commander';
@@ -8,7 +9,11 @@ import { repositoryRoot } from '../local/paths.ts';
 import { type Ports, portsFromEnvironment } from '../local/ports.ts';
 import { StackError } from '../local/stack-error.ts';
 import { engineMode } from '../stack/mode.ts';
+import type { SigningChoice } from '../stack/services.ts';
 import type { StackOptions } from '../stack/stack.ts';
+
+const { name: familyVariable } = signingFields.familyDomains;
+const { name: domainVariable } = signingFields.signingDomain;
 
 /** Options of a stack on the command line. */
 export interface StackArguments {
@@ -68,6 +73,7 @@ export function stackOptions(
   const { quoteSpeed, tradeSpeed } = given;
   const mode = engineMode(env);
   const isLocal = mode.kind === 'local';
+  const seed = isLocal || given.demo === true;
   return {
     mode,
     dataDir: given.data,
@@ -76,7 +82,8 @@ export function stackOptions(
     ...replicationOf(given, isLocal, env),
     feeWallet: feeWalletOf(given),
     fresh: given.fresh ?? false,
-    seed: isLocal || given.demo === true,
+    signing: signingOf(seed, env),
+    seed,
     demo: (given.demo ?? isLocal) ? { quoteSpeed, tradeSpeed } : null,
   };
 }
@@ -108,6 +115,27 @@ function replicationMinOf(env: Readonly<Record<string, string | undefined>>): nu
   const parsed = parse(configured);
   if (parsed !== null) return parsed.value;
   throw new StackError('BAD_DESCRIPTION', `${name}=${configured}: allowed is ${allowed}`);
+}
+
+/**
+ * A demo, where test wallets alone have money, also accepts what published clients sign for other exchanges. An
+ * installation without a demo accepts it only where its operator says so.
+ */
+function signingOf(
+  seed: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): SigningChoice {
+  const family = signingFields.familyDomains.parse(env[familyVariable] || String(seed));
+  const signingDomain = env[domainVariable] ?? '';
+  if (family === null) throw wrong(familyVariable, signingFields.familyDomains.allowed);
+  if (signingDomain !== '' && signingFields.signingDomain.parse(signingDomain) === null) {
+    throw wrong(domainVariable, signingFields.signingDomain.allowed);
+  }
+  return { familyDomains: family.value, signingDomain };
+}
+
+function wrong(name: string, allowed: string): StackError {
+  return new StackError('BAD_DESCRIPTION', `${name} is not ${allowed}`);
 }
 
 function feeWalletOf({ feeWallet }: StackArguments): WalletAddress {

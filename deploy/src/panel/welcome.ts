@@ -9,7 +9,14 @@ import { engineTable } from './text.ts';
 
 type WelcomedStack = Pick<
   RunningStack,
-  'baseUrl' | 'demoMarkets' | 'logDir' | 'operatorsFile' | 'otherTables' | 'ports' | 'urls'
+  | 'baseUrl'
+  | 'demoMarkets'
+  | 'familyDomains'
+  | 'logDir'
+  | 'operatorsFile'
+  | 'otherTables'
+  | 'ports'
+  | 'urls'
 >;
 
 /** First screen of a started stack: base URL, wallets and requests to paste; without a demo, how to list markets. */
@@ -21,6 +28,8 @@ export function welcomeScreen(stack: WelcomedStack): string {
     `Console:                ${baseUrl}/console/`,
     `Streams:                ${baseUrl.replace(/^http/, 'ws')}/v1/stream`,
     `Agents (MCP):           ${baseUrl}/mcp`,
+    `Signing domain:         ${baseUrl}/signing-domain`,
+    ...(stack.familyDomains ? familyLines : []),
     `Operator:               http://${loopback}:${stack.ports.operator}/operator/status`,
     `  operators in ${stack.operatorsFile}, the token of the first one in keys.json beside it`,
     '',
@@ -37,6 +46,11 @@ export function welcomeScreen(stack: WelcomedStack): string {
     '',
   ].join('\n');
 }
+
+const familyLines = [
+  '  Orders that published clients sign for other exchanges of the API family are accepted too, and could be',
+  '  carried out there: for test wallets only, which alone have money here. Off: PM_FAMILY_DOMAINS=false',
+];
 
 const emptyLines = [
   'No market was listed and no wallet was funded by this start.',

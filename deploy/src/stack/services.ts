@@ -21,8 +21,18 @@ export interface ServicesOptions {
   readonly replicationMin: number;
   /** Processes of this stack that services wait for; none when the engines are external. */
   readonly engines: readonly string[];
+  /** What signatures are accepted; those for the domain of the log alone unless given. */
+  readonly signing?: SigningChoice;
   /** More settings by service, for tests. */
   readonly extraEnv?: ExtraEnv;
+}
+
+/** What orders and wallet proofs may be signed for. */
+export interface SigningChoice {
+  /** Also the domains of other exchanges that published clients sign for. */
+  readonly familyDomains: boolean;
+  /** `PM_SIGNING_DOMAIN`; empty for the domain that belongs to the log. */
+  readonly signingDomain?: string;
 }
 
 /** Name of a service -> variables it gets besides its own. */
@@ -46,6 +56,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
   const rootKey = { PM_ROOT_KEY: publicKeyOf(keys.rootSeed) };
   const door = { ...rootKey, PM_KEY_SECRET: keys.keySecret, PM_TRUSTED_PROXIES: loopback };
   const reads = { ...door, PM_BOOK_SECRET: keys.bookSecret };
+  const signing = signingEnv(options);
   return [
     service(options, 'matcher', {
       opsPort: ports.matcherOps,
@@ -73,6 +84,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
         PM_OPERATOR_SEED: keys.operatorSeed,
         PM_SIGNOFF_SEED: keys.ingressSeed,
         ...door,
+        ...signing,
       },
       needs: ['kafka', 'registry', 'redis'],
     }),
@@ -85,6 +97,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
         ...readerAccess(options),
         PM_STREAMS_OPS_URLS: `http://${loopback}:${ports.streamsOps}`,
         ...reads,
+        ...signing,
       },
       needs: ['kafka', 'registry', 'redis', 'clickhouse'],
     }),
@@ -101,17 +114,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       },
       needs: ['kafka', 'registry'],
     }),
-    service(options, 'mcp', {
-      opsPort: ports.mcpOps,
-      httpPorts: [ports.mcp],
-      env: {
-        ...listenerOn(ports.mcp),
-        // All of its reads belong to query-api, which trusts it to name its callers.
-        PM_EXCHANGE_URL: `http://${loopback}:${ports.queryApi}`,
-        PM_TRUSTED_PROXIES: loopback,
-      },
-      needs: [],
-    }),
+    mcp(options),
     gateway(options),
   ];
 }
@@ -125,6 +128,14 @@ function readerAccess({ engines }: ServicesOptions): EngineAccess {
 /** Variables of a public listener, which the gateway forwards to. */
 function listenerOn(port: number): Readonly<Record<string, string>> {
   return { PM_HOST: loopback, PM_HTTP_PORT: String(port) };
+}
+
+/** What the services that check or describe signatures accept. */
+function signingEnv({ signing }: ServicesOptions): Record<string, string> {
+  return {
+    PM_FAMILY_DOMAINS: String(signing?.familyDomains ?? false),
+    PM_SIGNING_DOMAIN: signing?.signingDomain ?? '',
+  };
 }
 
 interface ServiceSpec {
@@ -158,6 +169,21 @@ function service(options: ServicesOptions, name: string, spec: ServiceSpec): Man
     ports: [spec.opsPort, ...(spec.httpPorts ?? [])],
     ready: () => requireOk(ready),
   };
+}
+
+function mcp(options: ServicesOptions): ManagedProcess {
+  const { ports } = options;
+  return service(options, 'mcp', {
+    opsPort: ports.mcpOps,
+    httpPorts: [ports.mcp],
+    env: {
+      ...listenerOn(ports.mcp),
+      // All of its reads belong to query-api, which trusts it to name its callers.
+      PM_EXCHANGE_URL: `http://${loopback}:${ports.queryApi}`,
+      PM_TRUSTED_PROXIES: loopback,
+    },
+    needs: [],
+  });
 }
 
 function gateway(options: ServicesOptions): ManagedProcess {

@@ -14,7 +14,7 @@ import { makeFirstOperator } from '../setup/operators.ts';
 import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
 import { seedCatalog, seedWallets, waitForTrading } from './seeding.ts';
-import { demoProcess, type ExtraEnv, exchangeServices } from './services.ts';
+import { demoProcess, type ExtraEnv, exchangeServices, type SigningChoice } from './services.ts';
 
 export interface StackOptions {
   readonly mode: EngineMode;
@@ -35,6 +35,8 @@ export interface StackOptions {
   readonly replicationFactor?: number;
   /** Fewest copies of each topic with which the matcher starts; default `replicationFactor`. */
   readonly replicationMin?: number;
+  /** What signatures are accepted; those for the domain of the log alone unless given. */
+  readonly signing?: SigningChoice;
   readonly extraEnv?: ExtraEnv;
   readonly onFatal?: (failure: StackError) => void;
 }
@@ -54,6 +56,8 @@ export interface RunningStack {
   readonly otherTables: readonly string[];
   /** Markets of the demo; none where it is not listed. */
   readonly demoMarkets: readonly DemoMarket[];
+  /** Whether orders that published clients sign for other exchanges are accepted. */
+  readonly familyDomains: boolean;
   stop(): Promise<void>;
 }
 
@@ -88,7 +92,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       progress,
     });
     const folders = { dataDir, logDir };
-    const extraEnv = options.extraEnv ?? {};
+    const { extraEnv = {}, signing = { familyDomains: false } } = options;
     await supervisor.start(
       exchangeServices({
         urls,
@@ -100,6 +104,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         topicPrefix: '',
         replicationMin: options.replicationMin ?? replicationFactor,
         engines,
+        signing,
         extraEnv,
       }),
     );
@@ -120,6 +125,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       operatorsFile,
       otherTables,
       demoMarkets,
+      familyDomains: signing.familyDomains,
       stop: () => supervisor.stop(),
     };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { signingFields } from '@pm/domain/accounts/signing-fields.io';
 import {
   clickhouseFields,
   type Field,
@@ -67,6 +68,8 @@ export const stackFields: readonly Field<unknown>[] = [
     default: defaultFeeWallet,
     allowed: '0x and 40 hex digits',
   }),
+  signingFields.signingDomain,
+  { ...signingFields.familyDomains, fallback: { value: false, shown: '1 with the demo, else 0' } },
   oneOf('PM_REDIS', ['auto', 'bundled'], {
     meaning:
       'Local Redis: `redis-server` on the PATH if it is new enough, or always the bundled one.',

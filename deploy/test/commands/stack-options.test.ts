@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { testDomain } from '../../../kit/test/signing-domain.ts';
 import { stackOptions, withStackArguments } from '../../src/commands/stack-options.ts';
 
 const external = {
@@ -30,6 +31,19 @@ test('external engines get markets, money and trading only with --demo', () => {
   expect(demoOf(external)).toEqual({ seed: false, trades: false });
   expect(demoOf(external, '--no-demo')).toEqual({ seed: false, trades: false });
   expect(demoOf(external, '--demo')).toEqual({ seed: true, trades: true });
+});
+
+test('a demo alone accepts what is signed for other exchanges, unless it is configured', () => {
+  const familyOf = (env: Readonly<Record<string, string>>, ...args: string[]) =>
+    optionsOf(env, ...args).signing?.familyDomains;
+  expect(familyOf({})).toBe(true);
+  expect(familyOf({ PM_FAMILY_DOMAINS: '0' })).toBe(false);
+  expect(familyOf(external)).toBe(false);
+  expect(familyOf({ ...external, PM_FAMILY_DOMAINS: '1' })).toBe(true);
+  expect(() => familyOf({ PM_FAMILY_DOMAINS: 'maybe' })).toThrow('PM_FAMILY_DOMAINS is not');
+  const json = JSON.stringify(testDomain);
+  expect(optionsOf({ PM_SIGNING_DOMAIN: json }).signing?.signingDomain).toBe(json);
+  expect(() => optionsOf({ PM_SIGNING_DOMAIN: '{}' })).toThrow('PM_SIGNING_DOMAIN is not JSON');
 });
 
 describe('copies of each topic', () => {

@@ -15,6 +15,7 @@ const stack = {
   operatorsFile: '/data/operators.json',
   ports: portsFromEnvironment({}),
   otherTables: [],
+  familyDomains: true,
 };
 
 test('the first lines to paste are about the market with the most recorded trades', () => {
@@ -40,4 +41,12 @@ test('without a demo no test wallet and no market is shown', () => {
   expect(screen).toContain('http://127.0.0.1:8080/console/');
   expect(screen).toContain('operators in /data/operators.json');
   expect(screen).not.toMatch(/curl|Hardhat|first-trade/);
+});
+
+test('orders signed for other exchanges are named where they are accepted', () => {
+  const accepting = welcomeScreen({ ...stack, demoMarkets: [] });
+  expect(accepting).toMatch(/sign for other exchanges[\s\S]*PM_FAMILY_DOMAINS=false/);
+  const own = welcomeScreen({ ...stack, familyDomains: false, demoMarkets: [] });
+  expect(own).toContain('http://127.0.0.1:8080/signing-domain');
+  expect(own).not.toContain('other exchanges');
 });

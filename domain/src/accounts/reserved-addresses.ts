@@ -1,6 +1,7 @@
 import {
+  familyDomains,
   parseWalletAddress,
-  signingDomains,
+  type SigningDomain,
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
@@ -12,17 +13,30 @@ export const defaultFeeWallet = '0x00000000000000000000000000000000000000fe' as 
 /** Zero, the precompiled contracts and burn addresses such as 0x…dead: all zeros but the last two bytes. */
 const smallAddress = /^0x0{36}[0-9a-f]{4}$/;
 
-const contracts: ReadonlySet<WalletAddress> = new Set([
+const familyContracts: ReadonlySet<WalletAddress> = new Set([
   ...walletFactories.map(walletFromBytes),
-  ...signingDomains.flatMap(({ exchange, negRiskExchange }) =>
-    [exchange, negRiskExchange].flatMap((address) => parseWalletAddress(address) ?? []),
-  ),
+  ...familyDomains.flatMap(contractsOf),
 ]);
 
+function contractsOf({ exchange, negRiskExchange }: SigningDomain): readonly WalletAddress[] {
+  return [exchange, negRiskExchange].flatMap((address) => parseWalletAddress(address) ?? []);
+}
+
+/** The addresses of an installation that belong to no trader. */
+export interface OwnAddresses {
+  readonly feeWallet: WalletAddress;
+  readonly signingDomain: SigningDomain;
+}
+
 /**
- * Whether an address is the fee wallet, or one that no trader can hold: a small one, an exchange contract of a signing
- * domain, or a wallet factory. Such an address gets no API key, owns no wallet and is owned by no address.
+ * Whether an address is the fee wallet, or one that no trader can hold: a small one, an exchange contract of the
+ * installation's signing domain or of the API family, or a wallet factory. Such an address gets no API key, owns no
+ * wallet and is owned by no address.
  */
-export function isReservedAddress(address: WalletAddress, feeWallet: WalletAddress): boolean {
-  return address === feeWallet || smallAddress.test(address) || contracts.has(address);
+export function isReservedAddress(
+  address: WalletAddress,
+  { feeWallet, signingDomain }: OwnAddresses,
+): boolean {
+  if (address === feeWallet || smallAddress.test(address)) return true;
+  return familyContracts.has(address) || contractsOf(signingDomain).includes(address);
 }

@@ -1,11 +1,12 @@
 import {
+  familyDomains,
   hexBytes,
   parseWalletAddress,
-  signingDomains,
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
 import { readPublishedVectors } from '../../../kit/test/published-vectors.ts';
+import { testDomain } from '../../../kit/test/signing-domain.ts';
 import { derivedWalletsOf, walletFactories } from '../../src/accounts/derived-wallets.ts';
 import { defaultFeeWallet, isReservedAddress } from '../../src/accounts/reserved-addresses.ts';
 
@@ -68,13 +69,15 @@ test.each([
   ['a burn address', `0x${'dead'.padStart(40, '0')}`],
   ['the default fee wallet', defaultFeeWallet],
   ['the configured fee wallet', feeWallet],
-  ...signingDomains.flatMap((one) => [
+  ...[testDomain, ...familyDomains].flatMap((one) => [
     ['an exchange contract', one.exchange],
     ['a neg-risk exchange contract', one.negRiskExchange],
   ]),
   ...walletFactories.map((factory) => ['a wallet factory', walletFromBytes(factory)]),
 ])('%s is reserved: %s', (_what, text) => {
-  expect(isReservedAddress(address(text ?? ''), feeWallet)).toBe(true);
+  expect(isReservedAddress(address(text ?? ''), { feeWallet, signingDomain: testDomain })).toBe(
+    true,
+  );
 });
 
 test.each([
@@ -83,5 +86,5 @@ test.each([
   published[0]?.proxy ?? '',
   published[1]?.safe ?? '',
 ])('%s is not reserved', (text) => {
-  expect(isReservedAddress(address(text), feeWallet)).toBe(false);
+  expect(isReservedAddress(address(text), { feeWallet, signingDomain: testDomain })).toBe(false);
 });

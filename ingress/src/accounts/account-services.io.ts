@@ -23,7 +23,7 @@ export interface AccountServices {
   readonly authentication: Authentication;
   /** Proves a builder's key. */
   readonly verifyBuilder: KeyVerifier;
-  readonly signatures: Pick<SignaturePool, 'isAttested'>;
+  readonly signatures: Pick<SignaturePool, 'attest'>;
   readonly keys: ApiKeys;
   readonly readOnlyKeys: ReadOnlyKeys;
   readonly agents: Agents;

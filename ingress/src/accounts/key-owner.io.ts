@@ -45,12 +45,14 @@ export function proveWallet(
   const claim = readWalletClaim(request.headers);
   const nowMs = clock.nowMs();
   const isOnTime = claim !== null && isFresh(claim, nowMs, freshness);
-  if (isOnTime && signatures.isAttested(claim)) return claim;
-  // Clients of the family look for this text; a clock that is off is reported in fields beside it.
+  const verdict = isOnTime ? signatures.attest(claim) : 'invalid';
+  if (isOnTime && verdict === 'proven') return claim;
+  // Clients of the family look for this text; a clock that is off, or another domain, is reported beside it.
   const skew = claim === null || isOnTime ? {} : { code: 'timestamp_skew', server_time: nowMs };
+  const foreign = verdict === 'other_domain' ? { code: 'other_signing_domain' } : {};
   void reply.header('date', new Date(nowMs).toUTCString());
   void reply.code(401).header('www-authenticate', 'EIP712');
-  void reply.send({ error: refusalText('invalid_l1'), ...skew });
+  void reply.send({ error: refusalText('invalid_l1'), ...skew, ...foreign });
   return null;
 }
 

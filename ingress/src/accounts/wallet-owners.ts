@@ -1,5 +1,5 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
-import { isReservedAddress } from '@pm/domain/accounts/reserved-addresses';
+import { isReservedAddress, type OwnAddresses } from '@pm/domain/accounts/reserved-addresses';
 import { type BindingResult, hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import type { Keccak } from '../orders/eip712.ts';
 
@@ -38,13 +38,13 @@ export type BindFailure = 'unconfirmed' | 'overloaded' | 'full';
  */
 export class WalletOwners {
   readonly #keccak: Keccak;
-  readonly #feeWallet: WalletAddress;
+  readonly #reserved: OwnAddresses;
   readonly #proven = new Map<WalletAddress, WalletAddress>();
   readonly #bound = new Map<WalletAddress, Omit<BoundWallet, 'wallet'>>();
 
-  constructor(keccak: Keccak, feeWallet: WalletAddress) {
+  constructor(keccak: Keccak, reserved: OwnAddresses) {
     this.#keccak = keccak;
-    this.#feeWallet = feeWallet;
+    this.#reserved = reserved;
   }
 
   /** Wallets that an operator has bound. */
@@ -54,12 +54,12 @@ export class WalletOwners {
 
   /** Whether the address can have no key, own no wallet and have no owner. */
   isReserved(address: WalletAddress): boolean {
-    return isReservedAddress(address, this.#feeWallet);
+    return isReservedAddress(address, this.#reserved);
   }
 
   /** Whether money may be paid in: to a reserved address it would be lost, but for the fee wallet. */
   takesDeposits(wallet: WalletAddress): boolean {
-    return wallet === this.#feeWallet || !this.isReserved(wallet);
+    return wallet === this.#reserved.feeWallet || !this.isReserved(wallet);
   }
 
   /** Whether the holder of the owner's API keys may use the wallet. */

@@ -1,10 +1,17 @@
+import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { Clock } from '@pm/kit/clock';
 import type { DoorRoute } from '@pm/kit/http';
 import { orderVersion } from '@pm/schemas';
 
-/** GET /, /ok, /time and /version. */
-export function healthRoutes(clock: Pick<Clock, 'nowMs'>): readonly DoorRoute[] {
-  return [rootRoute, okRoute, timeRoute(clock), versionRoute];
+/** GET /, /ok, /time, /version and /signing-domain. */
+export function healthRoutes({
+  clock,
+  domains,
+}: {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly domains: AcceptedDomains;
+}): readonly DoorRoute[] {
+  return [rootRoute, okRoute, timeRoute(clock), versionRoute, signingDomainRoute(domains)];
 }
 
 /** Browsers name this type, programs that check the health do not. */
@@ -61,3 +68,14 @@ const versionRoute: DoorRoute = {
     app.get(url, async () => ({ version: orderVersion }));
   },
 };
+
+/** GET /signing-domain: what orders and wallet proofs are signed for (conventions.md 3.2). */
+function signingDomainRoute({ own, family }: AcceptedDomains): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/signing-domain',
+    add(app, { url }) {
+      app.get(url, async () => ({ ...own, familyDomains: family }));
+    },
+  };
+}

@@ -1,3 +1,4 @@
+import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { Clock } from '@pm/kit/clock';
 import { type HttpApp, openToBrowsers, registerRoutes } from '@pm/kit/http';
 import type { AccountServices, MoneyServices } from '../accounts/account-services.io.ts';
@@ -17,6 +18,8 @@ import { markArrivals } from './requests.io.ts';
 /** Dependencies of the public routes, by domain. */
 export interface PublicServices {
   readonly clock: Pick<Clock, 'nowMs'>;
+  /** What orders and wallet proofs are signed for. */
+  readonly domains: AcceptedDomains;
   readonly accounts: AccountServices;
   readonly money: MoneyServices;
   readonly orders: OrderServices;
@@ -32,7 +35,7 @@ export function addPublicRoutes(app: HttpApp, services: PublicServices): void {
   markArrivals(app, services.clock);
   findRepetitions(app, services.repetitions);
   registerRoutes(app, 'ingress', [
-    ...healthRoutes(services.clock),
+    ...healthRoutes(services),
     ...keyRoutes(services.accounts),
     ...agentRoutes(services.accounts),
     deleteNotificationsRoute(services.accounts),

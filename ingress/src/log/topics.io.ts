@@ -1,12 +1,11 @@
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
-import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
-import { Fault } from '@pm/kit/fault';
+import type { Fault } from '@pm/kit/fault';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { topics, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { topics } from '@pm/schemas';
 
 export interface LogOptions {
   readonly brokers: readonly string[];
@@ -108,23 +107,4 @@ async function openCodecs({
     comments: await registry.codecFor(topics.comments),
     profiles: await registry.codecFor(topics.profiles),
   };
-}
-
-/**
- * The wallet that fees are paid to, as the partitions were opened with it: setup opens all of them with the same one.
- * Throws the `Fault` `partitions_not_opened` (stop) when setup has not run.
- */
-export async function readFeeWallet({
-  client,
-  names,
-  codecs,
-}: Pick<TopicsClient, 'client' | 'names' | 'codecs'>): Promise<WalletAddress> {
-  const from = { topic: names.orders, partition: 0, reader: codecs.orders };
-  const admin = await client.admin();
-  const bounds = await admin.bounds(from.topic).finally(() => admin.close());
-  const isEmpty = (bounds.get(from.partition)?.high ?? 0) === 0;
-  const first = isEmpty ? null : await readFirstEnvelope(client, from);
-  const opening = first?.commands.find((command) => command.kind === 'OpenPartition');
-  if (opening === undefined) throw new Fault('partitions_not_opened', 'stop');
-  return walletFromBytes(opening.feeWallet);
 }

@@ -1,5 +1,7 @@
+import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import {
   depositWallet,
+  familyDomains,
   l1Domain,
   l1Message,
   l1TypeText,
@@ -9,7 +11,6 @@ import {
   type Side,
   type SignatureType,
   type SigningDomain,
-  signingDomains,
   wrappedOrderTypeText,
 } from '@pm/schemas';
 
@@ -31,11 +32,17 @@ export interface OrderStruct {
   readonly builder: Buffer;
 }
 
-/** An accepted signing domain with its separators computed once. */
+/** A signing domain with its separators computed once. */
 export interface HashedDomain {
   readonly domain: SigningDomain;
   readonly separator: Buffer;
   readonly negRiskSeparator: Buffer;
+}
+
+/** What a wallet must have signed, by whether its domain is accepted. */
+export interface AttestationHashes {
+  readonly accepted: readonly Buffer[];
+  refused(): readonly Buffer[];
 }
 
 const wordBytes = 32;
@@ -50,36 +57,42 @@ const l1DomainText = 'EIP712Domain(string name,string version,uint256 chainId)';
  * buffer and hashed at once; what the type and domain contribute is computed when this is opened.
  */
 export class OrderHasher {
+  /** The accepted domains, that of the installation first. */
   readonly domains: readonly HashedDomain[];
+  /** Known domains of other exchanges: what is signed for them is refused by its name. */
+  readonly refused: readonly HashedDomain[];
   readonly keccak: Keccak;
-  readonly #likeliest: HashedDomain;
+  readonly #own: HashedDomain;
   readonly #order = Buffer.alloc(orderWords * wordBytes);
   readonly #wrapped = Buffer.alloc(7 * wordBytes);
   readonly #digest = Buffer.alloc(2 + 2 * wordBytes);
-  readonly #l1: { readonly type: Buffer; readonly message: Buffer; readonly domains: Buffer[] };
+  readonly #l1: {
+    readonly type: Buffer;
+    readonly message: Buffer;
+    readonly domains: readonly Buffer[];
+    readonly refused: readonly Buffer[];
+  };
 
-  /** `domains`: at least one, the likeliest first. */
-  constructor(keccak: Keccak, domains: readonly SigningDomain[] = signingDomains) {
+  constructor(keccak: Keccak, { own, family }: AcceptedDomains) {
     this.keccak = keccak;
-    this.domains = domains.map((domain) => ({
-      domain,
-      separator: this.#separator(domain, domain.exchange),
-      negRiskSeparator: this.#separator(domain, domain.negRiskExchange),
-    }));
-    const [likeliest] = this.domains;
-    if (likeliest === undefined) throw new RangeError('orders are signed for some domain');
-    this.#likeliest = likeliest;
+    this.#own = this.#hashed(own);
+    this.domains = [this.#own, ...family.map((domain) => this.#hashed(domain))];
+    const others = familyDomains.filter((known) => !family.includes(known));
+    this.refused = others.map((domain) => this.#hashed(domain));
     this.#hashText(orderTypeText).copy(this.#order, 0);
     this.#hashText(wrappedOrderTypeText).copy(this.#wrapped, 0);
     this.#hashText(depositWallet.name).copy(this.#wrapped, 2 * wordBytes);
     this.#hashText(depositWallet.version).copy(this.#wrapped, 3 * wordBytes);
     this.#digest.writeUInt16BE(0x1901, 0);
+    const separators = this.#l1Separators(family);
     this.#l1 = {
       type: this.#hashText(l1TypeText),
       message: this.#hashText(l1Message),
-      domains: [...new Set(domains.map((domain) => domain.chainId))].map((chainId) =>
-        this.#l1Separator(chainId),
-      ),
+      domains: [
+        this.#separator({ ...l1Domain, chainId: own.chainId }, own.exchange),
+        ...separators,
+      ],
+      refused: this.#l1Separators(others),
     };
   }
 
@@ -107,9 +120,9 @@ export class OrderHasher {
     return this.keccak(this.#digest);
   }
 
-  /** The id an order has under the likeliest domain, for texts about orders whose signature was not checked. */
+  /** The id an order has under the installation's domain, for texts about orders whose signature was not checked. */
   likelyId(structHash: Buffer, negRisk: boolean): OrderId {
-    const { separator, negRiskSeparator } = this.#likeliest;
+    const { separator, negRiskSeparator } = this.#own;
     return orderIdFromBytes(this.orderHash(negRisk ? negRiskSeparator : separator, structHash));
   }
 
@@ -128,12 +141,12 @@ export class OrderHasher {
     return this.orderHash(domain.separator, this.keccak(this.#wrapped));
   }
 
-  /** The hashes of which a wallet signs one to obtain its key, once per accepted chain (conventions.md 2.1). */
+  /** The hashes of which a wallet signs one to obtain its key (conventions.md 2.1). */
   attestationHashes(claim: {
     readonly address: Buffer;
     readonly timestamp: string;
     readonly nonce: string;
-  }): readonly Buffer[] {
+  }): AttestationHashes {
     const struct = Buffer.alloc(5 * wordBytes);
     this.#l1.type.copy(struct, 0);
     claim.address.copy(struct, wordBytes + addressPad);
@@ -141,10 +154,23 @@ export class OrderHasher {
     writeWord(struct, 3, BigInt(claim.nonce));
     this.#l1.message.copy(struct, 4 * wordBytes);
     const structHash = this.keccak(struct);
-    return this.#l1.domains.map((separator) => this.orderHash(separator, structHash));
+    const hashed = (separators: readonly Buffer[]) =>
+      separators.map((separator) => this.orderHash(separator, structHash));
+    return { accepted: hashed(this.#l1.domains), refused: () => hashed(this.#l1.refused) };
   }
 
-  #separator(domain: SigningDomain, contract: string): Buffer {
+  #hashed(domain: SigningDomain): HashedDomain {
+    return {
+      domain,
+      separator: this.#separator(domain, domain.exchange),
+      negRiskSeparator: this.#separator(domain, domain.negRiskExchange),
+    };
+  }
+
+  #separator(
+    domain: Pick<SigningDomain, 'name' | 'version' | 'chainId'>,
+    contract: string,
+  ): Buffer {
     const into = Buffer.alloc(5 * wordBytes);
     this.#hashText(domainText).copy(into, 0);
     this.#hashText(domain.name).copy(into, wordBytes);
@@ -152,6 +178,12 @@ export class OrderHasher {
     writeWord(into, 3, BigInt(domain.chainId));
     Buffer.from(contract.slice(2), 'hex').copy(into, 4 * wordBytes + addressPad);
     return this.keccak(into);
+  }
+
+  /** The L1 separators of the family, which name a chain and no contract. */
+  #l1Separators(domains: readonly SigningDomain[]): readonly Buffer[] {
+    const chainIds = new Set(domains.map(({ chainId }) => chainId));
+    return [...chainIds].map((chainId) => this.#l1Separator(chainId));
   }
 
   #l1Separator(chainId: number): Buffer {

@@ -12,7 +12,7 @@ import {
 } from './check.ts';
 import type { OrderHasher } from './eip712.ts';
 import { type IsSubmission, type OrderForm, readOrderForm } from './form.ts';
-import type { SignatureJob } from './signature.ts';
+import type { SignatureJob, SignatureVerdict } from './signature.ts';
 import type { SignaturePool } from './signature-pool.io.ts';
 
 export interface OrderPipelineOptions extends OrderTables {
@@ -24,7 +24,7 @@ export interface OrderPipelineOptions extends OrderTables {
 
 /** Collects findings about each order that has a form, for a request that wants to know more than the first refusal. */
 export interface OrderReporter {
-  /** `hash` is null when the signature proves nothing, also when it could not be checked now. */
+  /** `hash` is null when the signature proves nothing here, also when it could not be checked now. */
   add(finding: OrderFinding): void;
 }
 
@@ -106,23 +106,26 @@ export class OrderPipeline {
     const isChecked = (step: Step | OrderRefusal): step is Step =>
       'job' in step && (step.rules.kind === 'checked' || reporter !== undefined);
     const jobs = steps.filter(isChecked).map(({ job }) => job);
-    const hashes = jobs.length === 0 ? [] : await this.#options.signatures.check(jobs);
-    if (hashes === null && reporter === undefined) return null;
+    const verdicts = jobs.length === 0 ? [] : await this.#options.signatures.check(jobs);
+    if (verdicts === null && reporter === undefined) return null;
     let next = 0;
     return steps.map((step) => {
       if (!('job' in step)) return step;
-      const hash = isChecked(step) ? (hashes?.[next++] ?? null) : null;
+      const verdict = isChecked(step) ? (verdicts?.[next++] ?? null) : null;
+      const hash = verdict === 'other_domain' ? null : verdict;
       reporter?.add({ ...step, hash, token: this.#options.markets.findToken(step.form.tokenId) });
-      return this.#conclude(step, hash);
+      return this.#conclude(step, verdict);
     });
   }
 
-  #conclude({ rules, job }: Step, hash: Buffer | null): CheckedOrder | OrderRefusal {
+  #conclude({ rules, job }: Step, verdict: SignatureVerdict): CheckedOrder | OrderRefusal {
     if (rules.kind === 'refused') {
       const id = this.#options.hashes.likelyId(job.structHash, job.negRisk);
       return { ...rules, facts: { ...rules.facts, id } };
     }
-    return hash === null ? { kind: 'refused', code: 'invalid_signature' } : { ...rules, hash };
+    if (verdict === 'other_domain') return { kind: 'refused', code: 'other_signing_domain' };
+    if (verdict === null) return { kind: 'refused', code: 'invalid_signature' };
+    return { ...rules, hash: verdict };
   }
 
   #jobOf({ struct, signature, tokenId }: OrderForm, owner: Buffer): SignatureJob {

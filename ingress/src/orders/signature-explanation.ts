@@ -1,8 +1,8 @@
 import { type SigningDomain, walletFromBytes } from '@pm/schemas';
-import type { OrderHasher } from './eip712.ts';
+import type { HashedDomain, OrderHasher } from './eip712.ts';
 import type { Curve, SignatureJob } from './signature.ts';
 
-/** The proof of a signature under one accepted domain. */
+/** The proof of a signature under one known domain. */
 export interface DomainReading {
   readonly name: string;
   readonly version: string;
@@ -15,16 +15,18 @@ export interface DomainReading {
   /** The signer of that digest; null when there is none. */
   readonly recovered: string | null;
   readonly matches: boolean;
+  /** Whether orders signed for this domain are accepted here. */
+  readonly accepted: boolean;
 }
 
 const plainBytes = 65;
 
-/** Reads a signature under every accepted domain, for clients that want to know why theirs is refused. Slow. */
+/** Reads a signature under every known domain, for clients that want to know why theirs is refused. Slow. */
 export function explainSignature(
   job: SignatureJob,
   { hasher, curve }: { readonly hasher: OrderHasher; readonly curve: Curve },
 ): readonly DomainReading[] {
-  return hasher.domains.map(({ domain, ...separators }) => {
+  const readingOf = ({ domain, ...separators }: HashedDomain, accepted: boolean) => {
     const separator = job.negRisk ? separators.negRiskSeparator : separators.separator;
     const orderHash = hasher.orderHash(separator, job.structHash);
     const at = { separator, chainId: domain.chainId };
@@ -36,8 +38,13 @@ export function explainSignature(
       orderHash: hexOf(orderHash),
       recovered: recovered === null ? null : walletFromBytes(recovered),
       matches: recovered?.equals(job.owner) ?? false,
+      accepted,
     };
-  });
+  };
+  return [
+    ...hasher.domains.map((domain) => readingOf(domain, true)),
+    ...hasher.refused.map((domain) => readingOf(domain, false)),
+  ];
 }
 
 function namesOf({ name, version, chainId, ...contracts }: SigningDomain, negRisk: boolean) {

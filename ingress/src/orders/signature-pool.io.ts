@@ -1,15 +1,24 @@
 import { Worker } from 'node:worker_threads';
+import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import { Fault } from '@pm/kit/fault';
 import type { OrderHasher } from './eip712.ts';
-import type { Curve, SignatureJob, SignatureRule, SignatureVerdict } from './signature.ts';
+import type {
+  AttestationVerdict,
+  Curve,
+  SignatureJob,
+  SignatureRule,
+  SignatureVerdict,
+} from './signature.ts';
 import { type DomainReading, explainSignature } from './signature-explanation.ts';
-import type { WorkerRequest, WorkerResult } from './signature-worker.io.ts';
+import type { WorkerData, WorkerRequest, WorkerResult } from './signature-worker.io.ts';
 
 export interface SignaturePoolOptions {
   /** Threads; 0 checks on the calling one. */
   readonly workers: number;
   readonly workerFile: URL;
+  /** Of the threads; the same as the rule's. */
+  readonly domains: AcceptedDomains;
   /** Checks on the calling thread: attestations, and orders when there are no workers. */
   readonly rule: SignatureRule;
   readonly hasher: OrderHasher;
@@ -64,11 +73,11 @@ export class SignaturePool {
   }
 
   /** Rare and short, so it is done here. */
-  isAttested(claim: WalletClaim): boolean {
+  attest(claim: WalletClaim): AttestationVerdict {
     const owner = Buffer.from(claim.address.slice(2), 'hex');
     const { timestamp, nonce } = claim;
     const hashes = this.#options.hasher.attestationHashes({ address: owner, timestamp, nonce });
-    return this.#options.rule.isAttestedBy(claim.signature, hashes, owner);
+    return this.#options.rule.attest(claim.signature, hashes, owner);
   }
 
   async close(): Promise<void> {
@@ -77,7 +86,8 @@ export class SignaturePool {
   }
 
   #addWorker(): void {
-    const worker = new Worker(this.#options.workerFile);
+    const workerData: WorkerData = { domains: this.#options.domains };
+    const worker = new Worker(this.#options.workerFile, { workerData });
     worker.on('message', (result: WorkerResult) => this.#settle(worker, result));
     worker.on('error', (cause) => this.#fail(cause));
     worker.on('exit', () => this.#fail(undefined));
@@ -108,7 +118,9 @@ export class SignaturePool {
     this.#idle.push(worker);
     if (batch === undefined) return;
     this.#queued -= batch.jobs.length;
-    batch.resolve(verdicts.map((verdict) => (verdict === null ? null : asBuffer(verdict))));
+    batch.resolve(
+      verdicts.map((verdict) => (verdict instanceof Uint8Array ? asBuffer(verdict) : verdict)),
+    );
     this.#pump();
   }
 

@@ -1,5 +1,5 @@
 import { orderTypeText } from '@pm/schemas';
-import type { OrderHasher } from './eip712.ts';
+import type { AttestationHashes, HashedDomain, OrderHasher } from './eip712.ts';
 
 /** One order to be proven; bytes only, so that it can cross to a worker thread. */
 export interface SignatureJob {
@@ -14,8 +14,14 @@ export interface SignatureJob {
   readonly maker: Buffer;
 }
 
-/** The order's hash under the domain that its signature matches, which is its id; null when it matches none. */
-export type SignatureVerdict = Buffer | null;
+/**
+ * The order's hash under the accepted domain that its signature matches, which is its id; `other_domain` when it is
+ * signed for another exchange; null when it matches no known domain.
+ */
+export type SignatureVerdict = Buffer | 'other_domain' | null;
+
+/** What a signature for an API key proves. */
+export type AttestationVerdict = 'proven' | 'other_domain' | 'invalid';
 
 /** The functions of secp256k1 that ingress needs. `signature` is r and s, 64 bytes; high s is refused by both. */
 export interface Curve {
@@ -53,14 +59,22 @@ export class SignatureRule {
     return job.wrapped ? this.#checkWrapped(job) : this.#checkPlain(job);
   }
 
-  /** Whether the owner signed the attestation, on whichever accepted chain. */
-  isAttestedBy(signature: Buffer, hashes: readonly Buffer[], owner: Buffer): boolean {
-    return hashes.some((hash) => this.#isSignedBy(signature, hash, owner));
+  /** Whether the owner signed the attestation, and for this installation. */
+  attest(signature: Buffer, hashes: AttestationHashes, owner: Buffer): AttestationVerdict {
+    const isSigned = (hash: Buffer) => this.#isSignedBy(signature, hash, owner);
+    if (hashes.accepted.some(isSigned)) return 'proven';
+    return hashes.refused().some(isSigned) ? 'other_domain' : 'invalid';
   }
 
   #checkPlain(job: SignatureJob): SignatureVerdict {
     if (job.signature.length !== plainBytes) return null;
-    for (const domain of this.#hasher.domains) {
+    const hash = this.#findPlain(job, this.#hasher.domains);
+    if (hash !== null) return hash;
+    return this.#findPlain(job, this.#hasher.refused) === null ? null : 'other_domain';
+  }
+
+  #findPlain(job: SignatureJob, domains: readonly HashedDomain[]): Buffer | null {
+    for (const domain of domains) {
       const separator = job.negRisk ? domain.negRiskSeparator : domain.separator;
       const hash = this.#hasher.orderHash(separator, job.structHash);
       if (this.#isSignedBy(job.signature, hash, job.owner)) return hash;
@@ -68,7 +82,7 @@ export class SignatureRule {
     return null;
   }
 
-  /** The signature names its domain, so only that one is tried. */
+  /** The signature names its domain, so only that one is tried, and one that is not accepted is known as such. */
   #checkWrapped(job: SignatureJob): SignatureVerdict {
     const { signature, structHash } = job;
     if (signature.length !== wrappedBytes) return null;
@@ -79,11 +93,18 @@ export class SignatureRule {
     const domain = this.#hasher.domains.find((one) =>
       named.equals(job.negRisk ? one.negRiskSeparator : one.separator),
     );
-    if (domain === undefined) return null;
+    if (domain === undefined) return this.#isOtherContract(job, named) ? null : 'other_domain';
     const at = { separator: named, chainId: domain.domain.chainId };
     const hash = this.#hasher.wrappedHash(at, structHash, job.maker);
     if (!this.#isSignedBy(signature.subarray(0, plainBytes), hash, job.owner)) return null;
     return this.#hasher.orderHash(named, structHash);
+  }
+
+  /** Whether the domain is accepted for the other kind of market. */
+  #isOtherContract({ negRisk }: SignatureJob, named: Uint8Array): boolean {
+    return this.#hasher.domains.some((one) =>
+      (negRisk ? one.separator : one.negRiskSeparator).equals(named),
+    );
   }
 
   /**

@@ -1,12 +1,11 @@
 import { bearerAgent } from '@pm/domain/accounts/agent-key';
-import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { headers, topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { type AccountTopic, openAccounts } from '../../src/accounts/open-accounts.io.ts';
 import { WalletOwners } from '../../src/accounts/wallet-owners.ts';
-import { addressOf } from '../owners-fixture.ts';
+import { addressOf, ownAddresses } from '../owners-fixture.ts';
 import { keccak, l2Signature } from '../wallet-fixture.ts';
 
 const topicPrefix = `t-accounts-${process.pid}-${Date.now().toString(36)}-`;
@@ -45,7 +44,7 @@ async function openProcess(): Promise<Process> {
     freshness: { secondsMs: 300_000, millisecondsMs: 30_000 },
     clock,
     log: silentLog,
-    owners: new WalletOwners(keccak, defaultFeeWallet),
+    owners: new WalletOwners(keccak, ownAddresses),
     onFault(fault) {
       throw fault;
     },

@@ -1,11 +1,10 @@
-import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { openWalletBindings } from '../../src/accounts/wallet-bindings.io.ts';
 import { WalletOwners } from '../../src/accounts/wallet-owners.ts';
-import { addressOf } from '../owners-fixture.ts';
+import { addressOf, ownAddresses } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';
 
 const topicPrefix = `t-owners-${process.pid}-${Date.now().toString(36)}-`;
@@ -24,7 +23,7 @@ async function openProcess() {
     names: { walletOwners: topic },
     codecs: { walletOwners: await registry.codecFor(topics.walletOwners) },
   };
-  const owners = new WalletOwners(keccak, defaultFeeWallet);
+  const owners = new WalletOwners(keccak, ownAddresses);
   const onFault = (fault: Error) => {
     throw fault;
   };

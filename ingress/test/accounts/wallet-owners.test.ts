@@ -1,13 +1,15 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import { hexBytes, signingDomains, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { familyDomains, hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import fc from 'fast-check';
+import { testDomain } from '../../../kit/test/signing-domain.ts';
 import { WalletOwners } from '../../src/accounts/wallet-owners.ts';
 import { addressOf } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';
 
 const [wallet, owner, other] = [addressOf(0x44), addressOf(0x01), addressOf(0x02)];
-const open = (feeWallet = defaultFeeWallet) => new WalletOwners(keccak, feeWallet);
+const open = (feeWallet = defaultFeeWallet) =>
+  new WalletOwners(keccak, { feeWallet, signingDomain: testDomain });
 const boundBy = (name: string) => ({ boundAtMs: 7, boundBy: name });
 const derived = (address: WalletAddress) => {
   const { proxies, safes } = derivedWalletsOf(hexBytes(address), keccak);
@@ -61,28 +63,35 @@ test('a binding names its operator and its time', () => {
 });
 
 const factory = '0xab45c5a4b0c941a2f231c04c3f49182e1a254052' as WalletAddress;
-const exchange = (signingDomains[0]?.exchange ?? '') as WalletAddress;
+const contracts = [testDomain, ...familyDomains].flatMap(
+  ({ exchange, negRiskExchange }) => [exchange, negRiskExchange] as WalletAddress[],
+);
 const small = (hex: string) => `0x${hex.padStart(40, '0')}` as WalletAddress;
 const configured = addressOf(0xfe);
 
-test.each([small('0'), small('1'), small('dead'), small('ffff'), exchange, factory, configured])(
-  'the reserved address %s is owned by no address, itself included',
-  (reserved) => {
-    const owners = open(configured);
-    owners.prove(reserved);
-    owners.bind({ wallet: reserved, owner, ...boundBy('ann') });
-    owners.bind({ wallet, owner: reserved, ...boundBy('ann') });
-    for (const address of [owner, reserved]) {
-      expect(owners.isOwnedBy(reserved, address)).toBe(false);
-      expect(owners.isOwnedBy(wallet, reserved)).toBe(false);
-    }
-    for (const mine of derived(reserved)) expect(owners.ownerOf(mine)).toBeUndefined();
-    expect(owners.find(reserved)).toBeUndefined();
-    expect(owners.judge({ wallet: reserved, owner })).toBe('reserved');
-    expect(owners.judge({ wallet: addressOf(0x77), owner: reserved })).toBe('reserved');
-    expect(owners.takesDeposits(reserved)).toBe(reserved === configured);
-  },
-);
+test.each([
+  small('0'),
+  small('1'),
+  small('dead'),
+  small('ffff'),
+  ...contracts,
+  factory,
+  configured,
+])('the reserved address %s is owned by no address, itself included', (reserved) => {
+  const owners = open(configured);
+  owners.prove(reserved);
+  owners.bind({ wallet: reserved, owner, ...boundBy('ann') });
+  owners.bind({ wallet, owner: reserved, ...boundBy('ann') });
+  for (const address of [owner, reserved]) {
+    expect(owners.isOwnedBy(reserved, address)).toBe(false);
+    expect(owners.isOwnedBy(wallet, reserved)).toBe(false);
+  }
+  for (const mine of derived(reserved)) expect(owners.ownerOf(mine)).toBeUndefined();
+  expect(owners.find(reserved)).toBeUndefined();
+  expect(owners.judge({ wallet: reserved, owner })).toBe('reserved');
+  expect(owners.judge({ wallet: addressOf(0x77), owner: reserved })).toBe('reserved');
+  expect(owners.takesDeposits(reserved)).toBe(reserved === configured);
+});
 
 test('a binding is judged by proofs and records', () => {
   const owners = open();

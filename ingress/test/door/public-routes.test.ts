@@ -3,6 +3,7 @@ import { silentLog } from '@pm/kit/log';
 import { headers as names, refusalText } from '@pm/schemas';
 import { healthRoutes } from '../../src/door/health.route.ts';
 import { type Door, nowSeconds, openDoor, owner } from '../door-fixture.ts';
+import { accepted } from '../signing-fixture.ts';
 import { digestOf, hashStruct, separatorOf, walletOf } from '../wallet-fixture.ts';
 
 let door: Door;
@@ -11,13 +12,19 @@ beforeAll(async () => {
 });
 afterAll(() => door.app.close());
 
-const [rootRoute] = healthRoutes({ nowMs: () => 0 });
+const [rootRoute] = healthRoutes({ clock: { nowMs: () => 0 }, domains: accepted });
 if (rootRoute === undefined) throw new Error('a first route');
 
 test.each([
   ['/', '*/*', 'text/plain; charset=utf-8', 'OK'],
   ['/', 'application/json, text/plain', 'text/plain; charset=utf-8', 'OK'],
   ['/', 'application/json', 'application/json; charset=utf-8', '{"data":"OK"}'],
+  [
+    '/signing-domain',
+    '*/*',
+    'application/json; charset=utf-8',
+    JSON.stringify({ ...accepted.own, familyDomains: accepted.family }),
+  ],
   ['/ok', '*/*', 'application/json; charset=utf-8', '"OK"'],
   ['/time', '*/*', 'application/json; charset=utf-8', String(nowSeconds)],
   ['/version', '*/*', 'application/json; charset=utf-8', '{"version":2}'],

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { signingDomains } from '@pm/schemas';
+import { testDomain } from '../../../kit/test/signing-domain.ts';
 import { SignaturePool, signatureQueueMax } from '../../src/orders/signature-pool.io.ts';
-import { crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
+import { accepted, crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
 import { signedBy, type TestOrder, walletOf, zero32 } from '../wallet-fixture.ts';
 
 /** A thread needs compiled JavaScript; `npm run test:unit` builds before it tests. */
@@ -13,8 +13,6 @@ if (!built) process.stderr.write(`NOT RUN: checks in threads, because ${file} is
 const given = built ? test : test.skip;
 
 const owner = walletOf(7);
-const [domain] = signingDomains;
-if (domain === undefined) throw new Error('some domain is accepted');
 const { hasher, rule } = openRule();
 
 function jobOf(salt: number) {
@@ -31,7 +29,7 @@ function jobOf(salt: number) {
     metadata: zero32,
     builder: zero32,
   };
-  const { signature } = signedBy(owner, order, domain as NonNullable<typeof domain>);
+  const { signature } = signedBy(owner, order, testDomain);
   return {
     ...jobFor(order, signature, owner.address),
     structHash: hasher.structHash(structOf(order)),
@@ -43,6 +41,7 @@ function open(workers: number) {
   const runner = new SignaturePool({
     workers,
     workerFile: pathToFileURL(file),
+    domains: accepted,
     rule,
     hasher,
     curve: crypto.curve,
@@ -88,6 +87,7 @@ given('a thread that dies is a fault that stops', async () => {
   new SignaturePool({
     workers: 1,
     workerFile,
+    domains: accepted,
     rule,
     hasher,
     curve: crypto.curve,

@@ -18,7 +18,7 @@ import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
 import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
-import { redisKeys, signingDomains, tables } from '@pm/schemas';
+import { redisKeys, tables } from '@pm/schemas';
 import {
   ServicesUnderTest,
   setUpNamed,
@@ -128,8 +128,7 @@ class Trader {
   }
 
   async order(intent: Partial<OrderIntent>): Promise<string> {
-    const [domain] = signingDomains;
-    if (domain === undefined) throw new Error('a domain');
+    const domain = await this.client.signingDomain();
     const context = { signer: this.#signer, domain, negRisk: false, owner: this.#key };
     const base = {
       tokenId: market.tokenIds[0] ?? '',

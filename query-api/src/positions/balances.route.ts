@@ -1,3 +1,4 @@
+import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { DoorRoute } from '@pm/kit/http';
 import type { WalletAddress } from '@pm/schemas';
 import type { CallerDirectory } from '../door/caller.io.ts';
@@ -8,8 +9,8 @@ import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { OwnRecords } from '../recent/own-reads.io.ts';
 import {
+  allowancesOf,
   type BalanceQuery,
-  balanceAllowance,
   ownedMicro,
   readBalanceQuery,
   walletBalances,
@@ -21,6 +22,8 @@ export interface BalanceParts {
   readonly own: Pick<OwnRecords, 'holdings'>;
   readonly collateral: Pick<Collateral, 'balance'>;
   readonly callers: CallerDirectory;
+  /** What orders are signed for. */
+  readonly domains: AcceptedDomains;
   nowMs(): number;
 }
 
@@ -33,6 +36,7 @@ const walletsMax = 100;
  * answers.
  */
 export function balanceAllowanceRoutes(parts: BalanceParts): readonly DoorRoute[] {
+  const allowances = allowancesOf(parts.domains);
   return ['/balance-allowance', '/balance-allowance/update'].map((path) =>
     readRoute({ method: 'GET', path, family: 'clob' }, async ({ query, raw }) => {
       const caller = provenCaller(parts.callers, raw);
@@ -42,7 +46,7 @@ export function balanceAllowanceRoutes(parts: BalanceParts): readonly DoorRoute[
       const wallets = requestedWallets(caller, requested);
       if (wallets instanceof ReadRefusal) return wallets;
       const found = await balances(parts, wallets, requested.token);
-      return balanceAllowance(Math.max(0, ...found));
+      return { balance: String(Math.max(0, ...found)), allowances };
     }),
   );
 }

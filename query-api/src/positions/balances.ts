@@ -1,3 +1,4 @@
+import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import {
   checksumAddress,
   microText,
@@ -5,7 +6,6 @@ import {
   parseWalletAddress,
   type SignatureType,
   signatureTypes,
-  signingDomains,
   type TokenBalance,
   type WalletAddress,
   type WalletBalances,
@@ -54,22 +54,14 @@ export interface Money {
 /** There is no chain to approve on: every exchange contract may move everything. */
 const unlimited = ((1n << 256n) - 1n).toString();
 
-/** One entry per accepted contract, keyed as clients compare them: checksummed. */
-const allowances: Readonly<Record<string, string>> = Object.fromEntries(
-  signingDomains.flatMap(({ exchange, negRiskExchange }) =>
-    [exchange, negRiskExchange].map((contract) => [checksummed(contract), unlimited]),
-  ),
-);
+/** One entry per contract of the accepted domains, keyed as clients compare them: checksummed. */
+export function allowancesOf({ own, family }: AcceptedDomains): Readonly<Record<string, string>> {
+  const contracts = [own, ...family].flatMap((one) => [one.exchange, one.negRiskExchange]);
+  return Object.fromEntries(contracts.map((contract) => [checksummed(contract), unlimited]));
+}
 
 function checksummed(contract: string): string {
   return checksumAddress(walletFromBytes(Buffer.from(contract.slice(2), 'hex')));
-}
-
-/**
- * The balance that clients read before they trade: base units as text, and unlimited allowances (conventions.md 4.1).
- */
-export function balanceAllowance(balanceMicro: number) {
-  return { balance: String(balanceMicro), allowances };
 }
 
 /** Collateral of a wallet before its open orders are deducted: clients do that themselves. */

@@ -1,5 +1,6 @@
-import { BalanceAllowance, signingDomains } from '@pm/schemas';
+import { BalanceAllowance, familyDomains } from '@pm/schemas';
 import { Value } from 'typebox/value';
+import { testDomain } from '../../../kit/test/signing-domain.ts';
 import { foldHoldings } from '../../src/positions/holdings.ts';
 import {
   apiKey,
@@ -29,7 +30,7 @@ const known = () => {
 
 describe('GET /balance-allowance', () => {
   it('is the balance of the wallet before its open orders, allowed to every contract', async () => {
-    const { app } = known();
+    const { app, world } = known();
     for (const path of ['/balance-allowance', '/clob/balance-allowance/update']) {
       const answer = await get(app, `${path}?asset_type=COLLATERAL&signature_type=0`);
       expect([...Value.Errors(BalanceAllowance, answer.body)]).toEqual([]);
@@ -38,10 +39,12 @@ describe('GET /balance-allowance', () => {
         allowances: Record<string, string>;
       };
       expect(balance).toBe('7500000');
-      const contracts = signingDomains.flatMap((one) => [one.exchange, one.negRiskExchange]);
-      expect(Object.keys(allowances).map((key) => key.toLowerCase())).toEqual(
-        expect.arrayContaining(contracts),
-      );
+      const contracts = [testDomain.exchange, testDomain.negRiskExchange];
+      expect(Object.keys(allowances).map((key) => key.toLowerCase())).toEqual(contracts);
+      const demo = openDoor(Object.assign(world, { family: familyDomains }));
+      const { body } = await get(demo, `${path}?asset_type=COLLATERAL`);
+      expect(Object.keys((body as { allowances: object }).allowances)).toHaveLength(8);
+      world.family = [];
       expect(new Set(Object.values(allowances))).toEqual(new Set([(2n ** 256n - 1n).toString()]));
     }
   });

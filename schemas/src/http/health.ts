@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { count, dateTime, orNull, text } from './forms.ts';
+import { address, count, dateTime, orNull, text } from './forms.ts';
 
 /** Bodies of health, version and completeness (conventions.md 1.6 and 1.5). */
 export const RootAnswer = Type.Object({ data: Type.Literal('OK') });
@@ -10,6 +10,27 @@ export const ServerTime = Type.Integer({
   examples: [1_780_315_200],
 });
 export const VersionAnswer = Type.Object({ version: Type.Literal(2) });
+
+const contract = { ...address, examples: ['0x5fbdb2315678afecb367f032d93f642f64180aa3'] };
+
+const SigningDomainForm = Type.Object({
+  name: Type.String({ examples: ['Prediction Exchange'] }),
+  version: Type.String({ examples: ['2'] }),
+  chainId: Type.Integer({ minimum: 1, examples: [137] }),
+  exchange: {
+    ...contract,
+    description: 'Verifying contract of ordinary markets and of L1 proofs.',
+  },
+  negRiskExchange: { ...contract, description: 'Verifying contract of neg-risk markets.' },
+});
+
+/** GET /signing-domain. */
+export const SigningDomainAnswer = Type.Object({
+  ...SigningDomainForm.properties,
+  familyDomains: Type.Array(SigningDomainForm, {
+    description: 'Domains of the API family that are accepted as well; empty unless configured.',
+  }),
+});
 
 /** GET /status: how far each projection is complete, and the partitions of the exchange. */
 export const StatusAnswer = Type.Object({

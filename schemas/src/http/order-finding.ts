@@ -21,6 +21,9 @@ const SignatureFinding = Type.Object({
       orderHash: hash,
       recovered: orNull(address),
       matches: flag,
+      accepted: Type.Boolean({
+        description: 'Whether orders signed for this domain are accepted here.',
+      }),
     }),
   ),
 });

@@ -3,6 +3,7 @@ import {
   OpenApiDocument,
   RootAnswer,
   ServerTime,
+  SigningDomainAnswer,
   StatusAnswer,
   VersionAnswer,
 } from '../http/health.ts';
@@ -49,6 +50,15 @@ export const healthRoutes = {
     path: '/version',
     summary: 'The version of the order struct that is signed',
     responses: { 200: { description: 'The version.', schema: VersionAnswer } },
+    examples: [{}],
+  }),
+  getSigningDomain: route({
+    ...door,
+    path: '/signing-domain',
+    summary: 'The EIP-712 domain of this installation',
+    description:
+      'Orders and wallet proofs are signed for it (conventions.md 3.2). It never changes unless an operator configures another one: keep what you got first, and sign nothing for another one unseen.',
+    responses: { 200: { description: 'The domain.', schema: SigningDomainAnswer } },
     examples: [{}],
   }),
   getStatus: route({

@@ -1,0 +1,38 @@
+import { acceptedDomains } from '@pm/domain/accounts/signing-domain';
+import { readOpening } from '@pm/domain/signoff/opening.io';
+import type { Lifecycle } from '@pm/kit/lifecycle';
+import { walletFromBytes } from '@pm/schemas';
+import type { IngressConfig } from '../config.ts';
+import type { TopicsOf } from '../log/topics.io.ts';
+import { OrderHasher } from './eip712.ts';
+import type { NativeCrypto } from './native-crypto.io.ts';
+import { SignatureRule } from './signature.ts';
+import { SignaturePool } from './signature-pool.io.ts';
+
+/**
+ * Opens what checks signatures: their domains follow from the first record of the log, which also names the fee wallet.
+ * Throws the `Fault` `partitions_not_opened` (stop) when setup has not run.
+ */
+export async function openSignatures(
+  { client, names, codecs }: TopicsOf<'orders'>,
+  {
+    config,
+    life,
+    crypto,
+  }: { readonly config: IngressConfig; readonly life: Lifecycle; readonly crypto: NativeCrypto },
+) {
+  const opening = await readOpening(client, { topic: names.orders, reader: codecs.orders });
+  const domains = acceptedDomains(config, opening);
+  const hasher = new OrderHasher(crypto.keccak, domains);
+  const signatures = new SignaturePool({
+    workers: config.signatureWorkers,
+    workerFile: new URL('./signature-worker.io.js', import.meta.url),
+    domains,
+    rule: new SignatureRule(hasher, crypto.curve),
+    hasher,
+    curve: crypto.curve,
+    onFault: (fault) => life.fail(fault),
+  });
+  life.onStop('signature workers', () => signatures.close());
+  return { domains, hasher, signatures, feeWallet: walletFromBytes(opening.feeWallet) };
+}

@@ -1,0 +1,77 @@
+import { familyDomains, refusalText, type SigningDomain } from '@pm/schemas';
+import { testDomain } from '../../../kit/test/signing-domain.ts';
+import {
+  call,
+  type Door,
+  nowSeconds,
+  openDoor,
+  owner,
+  placeOne,
+  signedItem,
+  testOrder,
+} from '../door-fixture.ts';
+import { ask, attestation } from '../keys-fixture.ts';
+
+// An installation without a demo: it accepts signatures for its own domain only.
+const [family] = familyDomains as readonly [SigningDomain];
+const stranger = { ...testDomain, exchange: `0x${'6a'.repeat(20)}` };
+let door: Door;
+
+beforeAll(async () => {
+  const all = [undefined, undefined, undefined, undefined, undefined, undefined] as const;
+  door = await openDoor(...all, { own: testDomain, family: [] });
+});
+afterAll(() => door.app.close());
+
+const signedFor = (domain: SigningDomain) => signedItem(testOrder(), {}, owner, domain).item;
+const wrappedFor = (domain: SigningDomain) => {
+  const signed = { maker: owner.address, signer: owner.address, signatureType: 3 };
+  return signedItem(testOrder(signed), {}, owner, domain).item;
+};
+const own = (item: object) => ({ ...item, owner: door.trio.apiKey });
+
+test('an order for the domain of the installation is placed under the id that it has there', async () => {
+  const { item, hash } = signedItem(testOrder());
+  expect((await placeOne(door, own(item))).body).toMatchObject({ success: true, orderID: hash });
+});
+
+test.each([
+  ['the API family', () => signedFor(family), 'other_signing_domain'],
+  ['the API family, wrapped', () => wrappedFor(family), 'other_signing_domain'],
+  ['another installation', () => signedFor(stranger), 'invalid_signature'],
+  ['another installation, wrapped', () => wrappedFor(stranger), 'other_signing_domain'],
+] as const)('an order signed for %s is refused', async (_what, item, code) => {
+  const sent = door.fakes.sent.length;
+  const { status, body } = await placeOne(door, own(item()));
+  expect([status, body.code, body.errorMsg]).toEqual([400, code, refusalText(code)]);
+  expect(door.fakes.sent).toHaveLength(sent);
+});
+
+test('the dry run names the domain that an order was signed for, and that it is not accepted', async () => {
+  const body = JSON.stringify([own(signedFor(family))]);
+  const answer = await call(door, { method: 'POST', url: '/orders/validate', body });
+  const [finding] = answer.body;
+  expect(finding).toMatchObject({ valid: false, code: 'other_signing_domain', orderID: '' });
+  const { domains } = finding.signature;
+  expect(domains.map((one: { accepted: boolean }) => one.accepted)).toEqual([
+    true,
+    ...familyDomains.map(() => false),
+  ]);
+  expect(domains.filter((one: { matches: boolean }) => one.matches)).toMatchObject([
+    { name: family.name, verifyingContract: family.exchange, accepted: false },
+  ]);
+});
+
+test('a wallet proves itself for the domain of the installation only', async () => {
+  const prove = (headers: Record<string, string>) =>
+    ask(door, { method: 'POST', url: '/auth/api-key', headers });
+  const verifyingContract = testDomain.exchange;
+  expect((await prove(attestation(owner, { nonce: '7', verifyingContract }))).status).toBe(200);
+  const error = refusalText('invalid_l1');
+  const foreign = await prove(attestation(owner, { nonce: '8' }));
+  expect(foreign).toMatchObject({ status: 401, body: { error, code: 'other_signing_domain' } });
+  const other = await prove(attestation(owner, { verifyingContract: stranger.exchange }));
+  expect([other.status, other.body]).toEqual([401, { error }]);
+  const late = attestation(owner, { seconds: nowSeconds - 400 });
+  expect((await prove(late)).body).toMatchObject({ code: 'timestamp_skew' });
+});
