@@ -208,7 +208,7 @@ class Reader:
 
     async def authenticate(self, frame: Json) -> None:
         sent = cast("dict[str, str]", frame["headers"])
-        now_ms = int(sent["SERVICE_TIMESTAMP"]) * 1000
+        now_ms = int(sent["SERVICE_TIMESTAMP"])
         proof = signed_headers(own_key, method="GET", path="/v1/stream", body="", now_ms=now_ms)
         self.wallet = sent["SERVICE_SIGNATURE"] == proof["SERVICE_SIGNATURE"]
         if self.wallet:
