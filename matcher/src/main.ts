@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import * as files from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { writerIdBytes } from '@pm/domain/authority/seal';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
 import { openOpsListener } from '@pm/kit/health';
@@ -16,6 +18,7 @@ import { type MatcherMetrics, openMatcherMetrics } from './metrics.ts';
 import { DeadLetters } from './partition/dead-letters.io.ts';
 import { EnvelopeReader } from './partition/envelope-reader.ts';
 import { type LogRanges, openLogRanges } from './partition/log-ranges.io.ts';
+import { OutputSeals } from './partition/output-seals.ts';
 import { OwnedPartition, type OwnedPartitionParts } from './partition/owned-partition.io.ts';
 import { PartitionOwnership } from './partition/ownership.io.ts';
 import type { EngineFactory } from './partition/restore.io.ts';
@@ -200,7 +203,12 @@ function writerParts(
     retry,
   });
   const topic = topicName(topics.executions, config.topicPrefix);
-  return { producer: outputs, deadLetters, topic, partition, retry };
+  const seals = new OutputSeals({
+    key: openSignOffKey(config.ownerSeed),
+    writer: randomBytes(writerIdBytes),
+    monotonicMs: systemClock.monotonicMs,
+  });
+  return { producer: outputs, deadLetters, topic, partition, retry, seals };
 }
 
 await runService('matcher', start);

@@ -61,7 +61,7 @@ async function append(place: ServiceKeyPlace, entry: ServiceKeyEntry): Promise<v
   }
 }
 
-/** Ends of all partitions of the topics that services seal. */
+/** Ends of all partitions of the topics that services seal, and of `executions`, which owners seal here and there. */
 async function endsOf({
   client,
   topicPrefix,
@@ -72,6 +72,7 @@ async function endsOf({
     for (const { topic } of sealedTopics())
       if (topic !== topics.serviceKeys)
         ends.push(...(await endsIn(admin, topicName(topic, topicPrefix))));
+    ends.push(...(await endsIn(admin, topicName(topics.executions, topicPrefix))));
     return ends;
   } finally {
     await admin.close();

@@ -33,12 +33,12 @@ export type SealClaim =
 export function claimOf(
   record: WithHeaders & { readonly offset: number },
   { topic, partition, writers }: SealedPartition,
-  keys: Pick<ServiceKeys, 'get' | 'isAdopted'>,
+  keys: Pick<ServiceKeys, 'get' | 'adoptedEnd'>,
 ): SealClaim {
   const place = placeOf({ topic, partition });
   const seal = readSeal(record);
   if (seal === null)
-    return keys.isAdopted(place, record.offset) ? { kind: 'counts' } : unproven('unsealed');
+    return record.offset < keys.adoptedEnd(place) ? { kind: 'counts' } : unproven('unsealed');
   if (seal === 'malformed') return unproven('malformed');
   const key = keys.get(seal.keyId);
   if (key === null) return unproven('unknown_key');

@@ -71,6 +71,11 @@ export class SealedLog implements LogClient {
     return this.#keys.isEmpty;
   }
 
+  /** The offset before which records of a partition (`placeOf`) count without a seal. */
+  adoptedEnd(place: string): number {
+    return this.#keys.adoptedEnd(place);
+  }
+
   /** Whether the key with this id (hex) was ever listed. */
   isKnown(keyId: string): boolean {
     return this.#keys.get(keyId) !== null;
@@ -97,6 +102,20 @@ export class SealedLog implements LogClient {
       const facts = { keyId: keyId.toString('hex') };
       if (!this.isListed(facts.keyId)) throw new Fault('service_key_not_listed', 'stop', { facts });
     }
+  }
+
+  /**
+   * Whether the seal of a record is that of a key with one of these roles, whatever topic it is of: null when it is,
+   * otherwise why not. Sequences are not judged.
+   */
+  async whyUnproven(
+    record: OutgoingRecord & { readonly offset: number },
+    writers: readonly SealRole[],
+  ): Promise<UnprovenReason | null> {
+    const { topic, partition } = record;
+    const claim = claimOf(record, { topic, partition, writers }, this.#keys);
+    if (claim.kind !== 'sealed') return claim.kind === 'counts' ? null : claim.reason;
+    return (await isSigned(record, claim)) ? null : 'bad_signature';
   }
 
   async producer(limits?: Parameters<LogClient['producer']>[0]): Promise<LogProducer> {

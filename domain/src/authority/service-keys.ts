@@ -39,9 +39,9 @@ export class ServiceKeys {
     return this.#keys.get(keyId) ?? null;
   }
 
-  /** Whether records without a seal count at this place. */
-  isAdopted(place: string, offset: number): boolean {
-    return offset < (this.#adopted.get(place) ?? 0);
+  /** The offset before which records without a seal count. */
+  adoptedEnd(place: string): number {
+    return this.#adopted.get(place) ?? 0;
   }
 
   apply(entry: ServiceKeyEntry): void {

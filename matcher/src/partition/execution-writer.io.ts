@@ -4,6 +4,7 @@ import type { LogProducer } from '@pm/kit/kafka';
 import { topics } from '@pm/schemas';
 import type { DeadLetters, Rejected } from './dead-letters.io.ts';
 import type { OutputPlaces } from './output-places.io.ts';
+import type { OutputSeals } from './output-seals.ts';
 import type { OutputRecord } from './record-processor.ts';
 import { type RetryRules, sendWithRetry } from './send-with-retry.io.ts';
 import type { Snapshot } from './snapshot-image.ts';
@@ -22,6 +23,7 @@ export interface ExecutionWriterParts {
   readonly topic: string;
   readonly partition: number;
   readonly retry: RetryRules;
+  readonly seals: Pick<OutputSeals, 'seal'>;
   readonly places: Pick<OutputPlaces, 'check'>;
   /** The outputs of a slice are durable; the last one has this offset of `executions`. */
   onStored(slice: OutputSlice, lastOffset: number): void;
@@ -61,11 +63,14 @@ export class ExecutionWriter {
 
   /** Never rejects: the failure is stored and reported once. */
   async #send(slice: OutputSlice): Promise<void> {
-    const { producer, deadLetters, topic, partition, retry, onStored, onFault } = this.#parts;
+    const { producer, deadLetters, topic, partition, seals, retry, onStored, onFault } =
+      this.#parts;
     try {
       // First the dead letters: once the output is stored, no replay would send them again.
       await deadLetters.send(partition, slice.rejected);
-      const records = slice.outputs.map(({ value }) => ({ topic, partition, key: null, value }));
+      const records = slice.outputs.map(({ value }) =>
+        seals.seal({ topic, partition, key: null, value }),
+      );
       const places = await sendWithRetry(producer, records, retry);
       await this.#parts.places.check(slice.outputs, places);
       onStored(slice, present(places.at(-1), 'the place of the last output').offset);

@@ -139,6 +139,7 @@ export class MatcherProcess {
           ordersTopic: topicNames.orders,
           retry,
         }),
+        seals: { seal: (record) => record },
         topic: topicNames.executions,
         partition,
         retry,

@@ -1,10 +1,11 @@
 import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
 import { checkChain, firstChain } from '@pm/domain/signoff/records';
-import { readRange } from '@pm/kit/kafka';
+import { type IncomingRecord, readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
 import { LogAudit } from './log-audit.ts';
+import type { OwnerSeals } from './owner-seals.ts';
 import { TransferSums } from './transfer-sums.ts';
 
 /** Reads `executions` from its first record to its present end, and audits it. */
@@ -40,11 +41,13 @@ export async function piecesOf({
  */
 export async function auditPieces(
   options: LogPlace,
-  { audit, pieces, chains = new Map(), onRecord = () => {} }: AuditedPieces,
+  { audit, pieces, chains = new Map(), seals, onRecord = () => {} }: AuditedPieces,
 ): Promise<void> {
   for (const piece of pieces) {
     const { partition } = piece;
-    await eachRecord(options, piece, (execution, { value, offset }) => {
+    await eachRecord(options, piece, (execution, record) => {
+      const { value, offset } = record;
+      seals?.note(partition, record);
       const chainHolds = checkChain(value, chains.get(partition) ?? firstChain);
       if (!audit.record(execution, { partition, chainHolds })) return;
       chains.set(partition, Buffer.from(execution.chain));
@@ -58,6 +61,8 @@ interface AuditedPieces {
   readonly pieces: readonly LogPiece[];
   /** By partition the chain after the last record. */
   readonly chains?: Map<number, Buffer>;
+  /** Is given every record. */
+  readonly seals?: Pick<OwnerSeals, 'note'>;
   onRecord?(partition: number, execution: Execution, offset: number): void;
 }
 
@@ -65,7 +70,7 @@ interface AuditedPieces {
 export async function eachRecord(
   { client, registryUrl: url, topicPrefix }: LogPlace,
   { partition, from, to }: LogPiece,
-  take: (execution: Execution, record: { value: Buffer; offset: number }) => void,
+  take: (execution: Execution, record: IncomingRecord & { readonly value: Buffer }) => void,
 ): Promise<void> {
   const registry = openRegistry({ url, topicPrefix, log: silentLog });
   const codec = await registry.codecFor(topics.executions);
@@ -75,10 +80,11 @@ export async function eachRecord(
     to,
     topic: topicName(topics.executions, topicPrefix),
     onBatch: async (batch) => {
-      for (const { value, offset } of batch.records) {
+      for (const record of batch.records) {
+        const { value } = record;
         if (value === null) continue;
         if (!codec.knows(value)) await codec.prepare(value);
-        take(codec.decode(value), { value, offset });
+        take(codec.decode(value), { ...record, value });
       }
     },
   });

@@ -5,6 +5,7 @@ import { CompletenessCheck } from './completeness.ts';
 import { judgeState, notJudged } from './judge-state.ts';
 import { LogAudit } from './log-audit.ts';
 import { LogExpectation } from './log-expectation.ts';
+import { OwnerSeals } from './owner-seals.ts';
 import { waitForProjections } from './progress.ts';
 import { auditPieces, type LogPiece, piecesOf } from './read-log.ts';
 import { compareBuckets, compareFacts, compareMonths, type TableVerdict } from './row-tables.ts';
@@ -54,9 +55,15 @@ export async function runAudit(
     topicPrefix: addresses.topicPrefix,
   };
   const complete = await readCompleteness(clickhouse, addresses.clickhouseDatabase);
-  const folded = await foldLog(log, new CompletenessCheck(complete), options);
+  const seals = new OwnerSeals();
+  const folded = await foldLog(log, new CompletenessCheck(complete), seals, options);
   const { expected, pieces } = folded;
   judgeLog(expected.audit, pieces, check);
+  check(
+    'seals of owners (F1)',
+    await seals.wrong(installation),
+    'the end of each partition is theirs',
+  );
   const { records, unproven } = await checkSeals(installation);
   options.onCheck({
     name: 'seals',
@@ -102,6 +109,7 @@ interface Folded {
 async function foldLog(
   log: LogPlace,
   completeness: CompletenessCheck,
+  seals: OwnerSeals,
   { onProgress }: AuditOptions,
 ): Promise<Folded> {
   const expected = new LogExpectation(new LogAudit(await feeWalletOf(log), { keepsEnded: false }));
@@ -117,6 +125,7 @@ async function foldLog(
       audit: expected.audit,
       pieces,
       chains,
+      seals,
       onRecord(partition, execution, offset) {
         expected.record(partition, execution);
         completeness.record(partition, execution, offset);

@@ -395,3 +395,6 @@ export const openOrdersPerWalletMax = 10_000;
 
 /** Every output record whose input offset is a multiple of this contains a `Checkpoint`. */
 export const checkpointEveryRecords = 10_000;
+
+/** The owner of a partition seals one output of so many at least: what follows the newest sealed one is fewer. */
+export const sealedOutputEvery = 250;
