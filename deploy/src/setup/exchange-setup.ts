@@ -50,7 +50,9 @@ export async function setUpExchange(options: SetupOptions): Promise<readonly str
 async function setUpLog(client: LogClient, options: SetupOptions): Promise<void> {
   const { progress, topicPrefix } = options;
   const admin = await client.admin();
-  await admin.ensureTopics(topicSpecs(options));
+  const specs = topicSpecs(options);
+  await admin.endCompaction(specs);
+  await admin.ensureTopics(specs);
   progress(`topics: ${Object.keys(topics).length}, ${options.partitions} matching partitions`);
   const registry = openRegistry({
     url: options.urls.registry,

@@ -51,6 +51,8 @@ export interface LogAdmin {
    * the found one.
    */
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
+  /** Lets the broker remove nothing more from those topics that exist and are compacted, and should not be. */
+  endCompaction(topics: readonly TopicSpec[]): Promise<void>;
   /** The properties by which a topic, which must exist, survives the loss of brokers. */
   durability(topic: string): Promise<TopicDurability>;
   /** Whether the broker has the topic; creates nothing. */
@@ -105,6 +107,24 @@ export class KafkajsAdmin implements LogAdmin {
     if (missing.length > 0)
       await this.#admin.createTopics({ waitForLeaders: true, topics: missing.map(creationOf) });
     for (const topic of topics) await this.#compare(topic);
+  }
+
+  async endCompaction(topics: readonly TopicSpec[]): Promise<void> {
+    const existing = new Set(await this.#admin.listTopics());
+    for (const spec of topics) {
+      if (spec.compacted || !existing.has(spec.name)) continue;
+      const found = await this.#settings(spec.name, [policyName]);
+      if (found.get(policyName) !== 'compact') continue;
+      // All settings of the topic: those that are not named go back to the defaults of the broker.
+      const configEntries = Object.entries(configOf(spec)).map(([name, value]) => ({
+        name,
+        value,
+      }));
+      await this.#admin.alterConfigs({
+        validateOnly: false,
+        resources: [{ type: topicResource, name: spec.name, configEntries }],
+      });
+    }
   }
 
   async durability(topic: string): Promise<TopicDurability> {
@@ -231,6 +251,7 @@ export class KafkajsAdmin implements LogAdmin {
 /** Kafka number of a topic among resources; Node cannot import kafkajs own name for it from an ES module. */
 const topicResource = 2;
 
+const policyName = 'cleanup.policy';
 const minInSyncName = 'min.insync.replicas';
 const uncleanName = 'unclean.leader.election.enable';
 
@@ -245,7 +266,7 @@ function creationOf(spec: TopicSpec) {
 
 function configOf(spec: TopicSpec): Record<string, string> {
   return {
-    'cleanup.policy': spec.compacted ? 'compact' : 'delete',
+    [policyName]: spec.compacted ? 'compact' : 'delete',
     // A leader that lacks acknowledged records is worse than none.
     [uncleanName]: 'false',
     [minInSyncName]: String(spec.minInSyncReplicas),

@@ -53,6 +53,17 @@ test.each([
   await admin.ensureTopics([topic]);
 });
 
+test('ends the compaction of a topic that should keep everything, and of no other', async () => {
+  const admin = await client.admin();
+  const [kept, compacted, missing] = [spec(), spec({ compacted: true }), spec()];
+  const before = { ...kept, compacted: true };
+  await admin.ensureTopics([before, compacted]);
+  await admin.endCompaction([kept, compacted, missing]);
+  await admin.ensureTopics([kept, compacted]);
+  await expect(admin.ensureTopics([before])).rejects.toMatchObject({ code: 'topic_differs' });
+  expect(await admin.hasTopic(missing.name)).toBe(false);
+});
+
 test('returns the bounds of each partition', async () => {
   const topic = await freshTopic(client, { partitions: 2 });
   const producer = await client.producer();

@@ -2,7 +2,7 @@ import type { AvroRecord, Infer } from '../avro/schema.ts';
 import type { WalletAddress } from '../ids.ts';
 import { address20, hash32, keyKind, selfTrade, uuid16, walletStatusKind } from './types.ts';
 
-/** The compacted topic `routing`: where the book of a condition lives. Key: the condition id as text. */
+/** The topic `routing`: where the book of a condition lives. Key: the condition id as text. */
 export const route = {
   type: 'record',
   name: 'Route',
@@ -16,7 +16,7 @@ export const route = {
 } as const satisfies AvroRecord;
 
 /**
- * The compacted topic `credentials`: API keys. Key: the API key as text. Secret and passphrase are not in it: they are
+ * The topic `credentials`: API keys. Key: the API key as text. Secret and passphrase are not in it: they are
  * derived from the server's secret, the wallet and the nonce.
  */
 export const credential = {
@@ -45,7 +45,7 @@ export const credential = {
 } as const satisfies AvroRecord;
 
 /**
- * The compacted topic `read-keys`: keys that open private reads alone. Key: `<wallet>:<number>`. The key itself is
+ * The topic `read-keys`: keys that open private reads alone. Key: `<wallet>:<number>`. The key itself is
  * nowhere: it is derived from the server's secret, the wallet and the number, and found by its hash.
  */
 export const readKey = {
@@ -63,7 +63,7 @@ export const readKey = {
 } as const satisfies AvroRecord;
 
 /**
- * The compacted topic `wallet-status`: what operators allow a wallet. Key: the wallet as text; without a record it is
+ * The topic `wallet-status`: what operators allow a wallet. Key: the wallet as text; without a record it is
  * NORMAL.
  */
 export const walletStatus = {
@@ -79,7 +79,7 @@ export const walletStatus = {
 } as const satisfies AvroRecord;
 
 /**
- * The compacted topic `withdrawal-freezes`: wallets whose withdrawals wait for an operator. Key: the wallet as text;
+ * The topic `withdrawal-freezes`: wallets whose withdrawals wait for an operator. Key: the wallet as text;
  * without a record it is not frozen. The record of the zero address is for all wallets together. Written by the
  * solvency check of the ledger's fold and by operators.
  */

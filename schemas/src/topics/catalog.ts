@@ -1,7 +1,7 @@
 import type { AvroRecord, Infer } from '../avro/schema.ts';
 import { hash32, marketMode } from './types.ts';
 
-/** The compacted topic `catalog`: events, markets, tags and series as query-api returns them. Key: `kind:id`. */
+/** The topic `catalog`: events, markets, tags and series as query-api returns them. Key: `kind:id`. */
 const text = <const Name extends string>(name: Name, doc: string) =>
   ({ name, type: 'string', doc }) as const;
 

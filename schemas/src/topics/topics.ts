@@ -26,7 +26,11 @@ export interface Topic<S extends AvroSchema = AvroSchema> {
   readonly value: S;
   /** `matching`: as many partitions as the exchange has; `single`: one. */
   readonly partitions: 'matching' | 'single';
-  /** Compacted topics keep the newest record of each key; the others keep everything. */
+  /**
+   * Compacted topics keep the newest record of each key; the others keep everything. A broker compacts without regard
+   * to seals, so a forged record would remove the good one of its key: sealed topics are compacted only where they
+   * would grow without bound.
+   */
   readonly compacted: boolean;
   readonly maxMessageBytes: number;
   /** When a compacted topic is compacted and not before, milliseconds; without it when the broker thinks fit. */
@@ -67,22 +71,22 @@ export const topics = {
   }),
   routing: topic('routing', route, {
     partitions: 'single',
-    compacted: true,
+    compacted: false,
     writers: ['OPERATOR'],
   }),
   catalog: topic('catalog', catalogEntry, {
     partitions: 'single',
-    compacted: true,
+    compacted: false,
     writers: ['OPERATOR'],
   }),
   credentials: topic('credentials', credential, {
     partitions: 'single',
-    compacted: true,
+    compacted: false,
     writers: ['INGRESS'],
   }),
   readKeys: topic('read-keys', readKey, {
     partitions: 'single',
-    compacted: true,
+    compacted: false,
     writers: ['INGRESS'],
   }),
   agents: topic('agents', agentEntry, {
@@ -92,12 +96,12 @@ export const topics = {
   }),
   walletStatus: topic('wallet-status', walletStatus, {
     partitions: 'single',
-    compacted: true,
+    compacted: false,
     writers: ['OPERATOR'],
   }),
   withdrawalFreezes: topic('withdrawal-freezes', withdrawalFreeze, {
     partitions: 'single',
-    compacted: true,
+    compacted: false,
     writers: ['OPERATOR', 'LEDGER'],
   }),
   walletOwners: topic('wallet-owners', walletOwner, {
