@@ -47,7 +47,7 @@ export class ProjectorProcess {
     this.#generations = new LedgerGenerations({
       ...shared,
       admin: { bounds: async (topic) => this.#bounds(topic) },
-      codecs: { orders: { encode }, transfers: { encode } },
+      codecs: { orders: { encode, fingerprint: Buffer.alloc(32) }, transfers: { encode } },
       key: unusedKey,
       topics: topicNames,
       foldAgain: async () => this.#forgetPositions(),

@@ -14,6 +14,12 @@ export interface Encoder<T> {
   encode(value: T): Buffer;
 }
 
+/** The writing half of a codec whose records are signed together with the schema that they are written with. */
+export interface SealingEncoder<T> extends Encoder<T> {
+  /** Of the schema that is written, 32 bytes. */
+  readonly fingerprint: Buffer;
+}
+
 /** Where the signed bytes of an envelope and the chained bytes of an execution begin. */
 const signedFrom = registryHeaderBytes + envelopeSignatureBytes;
 const chainedFrom = registryHeaderBytes + executionChainBytes;
@@ -25,27 +31,38 @@ const noChain = Buffer.alloc(executionChainBytes);
 export const firstChain: Buffer = Buffer.alloc(executionChainBytes);
 
 /**
- * The record value of an envelope: header 5 | signature 64 | key id and commands. The signature covers every byte
- * after it (layout: schemas/src/topics/orders.ts).
+ * The record value of an envelope: header 5 | signature 64 | key id and commands. The signature covers the fingerprint
+ * of the schema and every byte after it (layout: schemas/src/topics/orders.ts).
  */
 export function sealEnvelope(
-  codec: Encoder<Envelope>,
+  codec: SealingEncoder<Envelope>,
   key: SignOffKey,
   content: Pick<Envelope, 'partition' | 'sequence' | 'commands'>,
 ): Buffer {
   const value = codec.encode({ ...content, signature: noSignature, keyId: key.keyId });
-  key.sign(value.subarray(signedFrom)).copy(value, registryHeaderBytes);
+  key.sign(signedBytes(value, codec.fingerprint)).copy(value, registryHeaderBytes);
   return value;
 }
 
 /**
- * Whether the envelope was signed by the verifier's key over the bytes as they are. False, never a throw, for a value
- * too short to be one. The 5 header bytes are outside of the signature: they only choose the schema the rest is read
- * with.
+ * Whether the envelope was signed by the verifier's key over the bytes as they are and the schema of this fingerprint,
+ * that of the id in the header; `null` for the bytes alone, as in logs of older versions. False, never a throw, for a
+ * value too short to be one.
  */
-export function verifySealed(value: Buffer, verifier: Verifier): boolean {
+export function verifySealed(
+  value: Buffer,
+  verifier: Verifier,
+  fingerprint: Buffer | null,
+): boolean {
   if (value.length <= signedFrom) return false;
-  return verifier(value.subarray(signedFrom), value.subarray(registryHeaderBytes, signedFrom));
+  const signed =
+    fingerprint === null ? value.subarray(signedFrom) : signedBytes(value, fingerprint);
+  return verifier(signed, value.subarray(registryHeaderBytes, signedFrom));
+}
+
+/** The fingerprint and every byte after the signature. */
+function signedBytes(value: Buffer, fingerprint: Buffer): Buffer {
+  return Buffer.concat([fingerprint, value.subarray(signedFrom)]);
 }
 
 /**

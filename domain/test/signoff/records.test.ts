@@ -42,14 +42,15 @@ describe('an envelope', () => {
     expect(value.subarray(69, 77)).toEqual(key.keyId);
     expect(value.subarray(77, 80).toString('hex')).toBe('061804');
     expect(value.length).toBe(167);
-    expect(digest).toBe('f16f226be4b77fe6080c49ae5f26c07c994595177960a3e653058526122fef06');
+    expect(digest).toBe('48240ea4da42def94ab8321cc3d4f923ec4601bfa26bcbf2977fd3fac1a4314f');
   });
 
-  test('is signed over every byte after the signature, as tweetnacl verifies it', () => {
+  test('is signed over the fingerprint of its schema and every byte after the signature, as tweetnacl verifies it', () => {
     const value = seal();
     const [signature, signed] = [value.subarray(5, 69), value.subarray(69)];
-    expect(nacl.sign.detached.verify(signed, signature, key.publicKey)).toBe(true);
-    expect(verifySealed(value, verifier)).toBe(true);
+    const message = Buffer.concat([orders.fingerprint, signed]);
+    expect(nacl.sign.detached.verify(message, signature, key.publicKey)).toBe(true);
+    expect(verifySealed(value, verifier, orders.fingerprint)).toBe(true);
   });
 
   test('decodes to what was sealed', () => {
@@ -65,16 +66,21 @@ describe('an envelope', () => {
   test('is refused when any single byte after the header was changed', () => {
     const value = seal();
     for (let place = 5; place < value.length; place += 1) {
-      expect([place, verifySealed(tampered(value, place), verifier)]).toEqual([place, false]);
+      expect([place, verifySealed(tampered(value, place), verifier, orders.fingerprint)]).toEqual([
+        place,
+        false,
+      ]);
     }
   });
 
   test('is refused when it was cut or lengthened, at any place', () => {
     const value = seal();
     for (let length = 0; length < value.length; length += 1) {
-      expect(verifySealed(value.subarray(0, length), verifier)).toBe(false);
+      expect(verifySealed(value.subarray(0, length), verifier, orders.fingerprint)).toBe(false);
     }
-    expect(verifySealed(Buffer.concat([value, Buffer.alloc(1)]), verifier)).toBe(false);
+    expect(
+      verifySealed(Buffer.concat([value, Buffer.alloc(1)]), verifier, orders.fingerprint),
+    ).toBe(false);
   });
 });
 

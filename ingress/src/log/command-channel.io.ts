@@ -11,7 +11,7 @@ import { type Waiter, WaitingShares } from './waiting-shares.ts';
 
 export interface CommandChannelOptions {
   readonly key: SignOffKey;
-  readonly codec: Pick<RecordCodec<Envelope>, 'encode'>;
+  readonly codec: Pick<RecordCodec<Envelope>, 'encode' | 'fingerprint'>;
   readonly producer: Pick<LogProducer, 'send'>;
   readonly topic: string;
   readonly partitions: number;

@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto';
 import {
   AvroError,
   type AvroSchema,
   type Codec,
+  canonicalForm,
   compileCodec,
   compileResolver,
   type Infer,
   registryHeaderBytes,
+  toAvroJson,
 } from '@pm/schemas';
 import { assert } from '../assert/index.ts';
 import { fitToReader } from './fit.ts';
@@ -15,6 +18,8 @@ import { writerSchemaFrom } from './writer-schema.ts';
 export interface RecordCodec<T> {
   /** Id of the schema that is written. */
   readonly schemaId: number;
+  /** SHA-256 of the canonical form of the schema that is written, 32 bytes. */
+  readonly fingerprint: Buffer;
   /** A record value of its own memory. Throws `AvroError` for a value that is not of the schema. */
   encode(value: T): Buffer;
   /**
@@ -24,9 +29,12 @@ export interface RecordCodec<T> {
   decode(bytes: Buffer): T;
   /** Whether `decode` needs no schema from the registry for these bytes. */
   knows(bytes: Buffer): boolean;
+  /** Fingerprint of the schema that the bytes were written with; null when it is not fetched or none is registered. */
+  fingerprintOf(bytes: Buffer): Buffer | null;
   /**
    * Fetches the writer's schema when it is not known yet; cached for ever. An id the registry does not know, or one of
-   * another kind of record, makes `decode` throw `AvroError`. Throws a `Fault` `registry_unavailable` (retry).
+   * another kind of record, makes `decode` throw `AvroError`; the former is asked for again by the next call, since a
+   * later version may be registered under it. Throws a `Fault` `registry_unavailable` (retry).
    */
   prepare(bytes: Buffer): Promise<void>;
 }
@@ -39,10 +47,17 @@ export type FetchSchema = (id: number) => Promise<unknown>;
 
 const magicByte = 0;
 
-/** Ids kept per topic; a schema changes a few times a year, so more are forged, and the oldest is dropped. */
+/**
+ * Ids kept per topic, and as many that no registered schema has; a schema changes a few times a year, so more are
+ * forged, and the oldest is dropped.
+ */
 const maxWriters = 256;
 
-type Decode = (bytes: Buffer) => unknown;
+/** The schema of another version. */
+interface Writer {
+  readonly fingerprint: Buffer | null;
+  readonly decode: (bytes: Buffer) => unknown;
+}
 
 /**
  * The codec of a schema registered under `schemaId`. Branches named in `reuse` live until the next decode
@@ -75,9 +90,13 @@ function openUntyped(
   fetchSchema: FetchSchema,
 ): RecordCodec<unknown> {
   const header = headerOf(schemaId);
-  const others = new Map<number, Decode>();
+  const others = new Map<number, Writer>();
+  const unregistered = new Map<number, Writer>();
+  const writerOf = (id: number) => others.get(id) ?? unregistered.get(id);
+  const fingerprint = fingerprintOf(toAvroJson(schema));
   return {
     schemaId,
+    fingerprint,
     encode(value) {
       const bytes = own.encode(value, registryHeaderBytes);
       header.copy(bytes);
@@ -86,36 +105,51 @@ function openUntyped(
     decode(bytes) {
       const id = idOf(bytes);
       if (id === schemaId) return own.decode(bytes, registryHeaderBytes);
-      const other = others.get(id);
+      const other = writerOf(id);
       assert(other !== undefined, `the writer schema ${id} was prepared`);
-      return other(bytes);
+      return other.decode(bytes);
     },
     knows(bytes) {
       const id = idOrNull(bytes);
-      return id === null || id === schemaId || others.has(id);
+      return id === null || id === schemaId || writerOf(id) !== undefined;
+    },
+    fingerprintOf(bytes) {
+      const id = idOrNull(bytes);
+      if (id === null) return null;
+      return id === schemaId ? fingerprint : (writerOf(id)?.fingerprint ?? null);
     },
     async prepare(bytes) {
-      if (this.knows(bytes)) return;
-      const id = idOf(bytes);
-      const decode = decoderFor(await fetchSchema(id), schema, id);
-      const [oldest] = others.keys();
-      if (others.size >= maxWriters && oldest !== undefined) others.delete(oldest);
-      others.set(id, decode);
+      const id = idOrNull(bytes);
+      if (id === null || id === schemaId || others.has(id)) return;
+      const json = await fetchSchema(id);
+      const into = json === null ? unregistered : others;
+      const [oldest] = into.keys();
+      if (into.size >= maxWriters && oldest !== undefined) into.delete(oldest);
+      unregistered.delete(id);
+      into.set(id, writerFor(json, schema, id));
     },
   };
 }
 
-function decoderFor(json: unknown, reader: AvroSchema, id: number): Decode {
+function writerFor(json: unknown, reader: AvroSchema, id: number): Writer {
   try {
     if (json === null) throw new AvroError('not in the registry');
     const resolver = resolverFor(writerSchemaFrom(json, reader), reader);
-    return (bytes) => fitToReader(resolver.decode(bytes, registryHeaderBytes), reader);
+    const decode = (bytes: Buffer) =>
+      fitToReader(resolver.decode(bytes, registryHeaderBytes), reader);
+    return { decode, fingerprint: fingerprintOf(json) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown';
-    return () => {
+    const decode = () => {
       throw new AvroError(`written under schema ${id}: ${reason}`);
     };
+    return { decode, fingerprint: null };
   }
+}
+
+/** Throws `AvroError` for what is not a schema. */
+function fingerprintOf(json: unknown): Buffer {
+  return createHash('sha256').update(canonicalForm(json)).digest();
 }
 
 function headerOf(id: number): Buffer {

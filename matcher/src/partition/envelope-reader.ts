@@ -35,7 +35,12 @@ interface EnvelopeReaderOptions {
   readonly partition: number;
   /** Raw public key that alone may open the partition. */
   readonly operatorKey: Buffer;
-  readonly codec: { decode(bytes: Buffer): Envelope; knows(bytes: Buffer): boolean };
+  /** That of the topic `orders`, as `RecordCodec` describes it. */
+  readonly codec: {
+    decode(bytes: Buffer): Envelope;
+    knows(bytes: Buffer): boolean;
+    fingerprintOf(bytes: Buffer): Buffer | null;
+  };
 }
 
 /** Sender of a record that cannot be read. */
@@ -61,9 +66,9 @@ const varintBytesMax = 10;
 
 /**
  * Reads records of `orders`: the sign-off is verified on the raw bytes before the commands are decoded. So a sender
- * without a key can neither make the codec work, nor cause a request to the registry, nor pass for a newer version; and
- * a forged record is rejected for the same reason by every version of the commands, which a replay after an upgrade
- * relies on.
+ * without a key can neither make the codec work nor pass for a newer version; and a forged record is rejected for the
+ * same reason by every version of the commands, which a replay after an upgrade relies on. A record that names a listed
+ * key and an unknown schema causes one request to the registry.
  */
 export class EnvelopeReader {
   readonly #options: EnvelopeReaderOptions;
@@ -74,22 +79,25 @@ export class EnvelopeReader {
   }
 
   /**
+   * `isPrepared`: the schema was fetched for this record. Without that, a schema that was not registered when an earlier
+   * record named it is not known: it may be that of a newer sender by now.
+   *
    * Throws `newer_record` (release) for a record that a known key signed and whose commands or rules only a newer
    * version knows.
    */
-  read(keys: KnownKeys, value: Buffer | null): EnvelopeReading {
+  read(keys: KnownKeys, value: Buffer | null, isPrepared = false): EnvelopeReading {
     if (value === null || value[0] !== 0) return rejected(noSender, 'UNREADABLE');
     const head = readHead(value);
     if (head === null) return rejected(noSender, 'UNREADABLE');
     if (head.partition !== this.#options.partition) return rejected(head, 'WRONG_PARTITION');
-    if (!keys.opened) return this.#readOpening(head, value);
+    if (!keys.opened) return this.#readOpening(head, value, isPrepared);
     const key = keys.signOffKey(head.keyId);
     if (key === null || !key.active) return rejected(head, 'UNKNOWN_KEY');
-    if (!verifySealed(value, this.#verifier(head.keyId, key.publicKey))) {
-      return rejected(head, 'BAD_SIGNATURE');
-    }
+    const verifier = this.#verifier(head.keyId, key.publicKey);
+    const sealed = this.#isSealed(value, verifier, { version: keys.rules, isPrepared });
+    if (sealed === null) return { kind: 'schema_unknown' };
+    if (!sealed) return rejected(head, 'BAD_SIGNATURE');
     if (isUsed(head, key, keys.rules)) return rejected(head, 'OLD_SEQUENCE');
-    if (!this.#options.codec.knows(value)) return { kind: 'schema_unknown' };
     const envelope = this.#decode(value);
     if (envelope === null) return rejected(noSender, 'UNREADABLE');
     if (!roleAllows(key.role, envelope)) return rejected(head, 'NOT_ALLOWED');
@@ -100,13 +108,13 @@ export class EnvelopeReader {
    * Before the partition is opened only its opening counts, signed by the operator that this process is configured to
    * trust.
    */
-  #readOpening(head: Head, value: Buffer): EnvelopeReading {
-    const { operatorKey, codec } = this.#options;
+  #readOpening(head: Head, value: Buffer, isPrepared: boolean): EnvelopeReading {
+    const { operatorKey } = this.#options;
     if (!keyIdOf(operatorKey).equals(head.keyId)) return rejected(head, 'NOT_OPENED');
-    if (!verifySealed(value, this.#verifier(head.keyId, operatorKey))) {
-      return rejected(head, 'BAD_SIGNATURE');
-    }
-    if (!codec.knows(value)) return { kind: 'schema_unknown' };
+    const verifier = this.#verifier(head.keyId, operatorKey);
+    const sealed = this.#isSealed(value, verifier, { version: 0, isPrepared });
+    if (sealed === null) return { kind: 'schema_unknown' };
+    if (!sealed) return rejected(head, 'BAD_SIGNATURE');
     const envelope = this.#decode(value);
     if (envelope === null) return rejected(noSender, 'UNREADABLE');
     const opening = openingOf(envelope);
@@ -115,6 +123,24 @@ export class EnvelopeReader {
     }
     if (!roleAllows('OPERATOR', envelope)) return rejected(head, 'NOT_ALLOWED');
     return { kind: 'accepted', sender: head, envelope };
+  }
+
+  /**
+   * Whether the sign-off holds; null while the schema has to be fetched, without which nothing that is signed can be
+   * judged. Before the rules say so, a signature over the bytes alone holds, too.
+   */
+  #isSealed(
+    value: Buffer,
+    verifier: Verifier,
+    { version, isPrepared }: { readonly version: number; readonly isPrepared: boolean },
+  ): boolean | null {
+    const { codec } = this.#options;
+    const isOld = version < rules.signedSchema && verifySealed(value, verifier, null);
+    if (!codec.knows(value)) return null;
+    if (isOld) return true;
+    const fingerprint = codec.fingerprintOf(value);
+    if (fingerprint === null && !isPrepared) return null;
+    return fingerprint !== null && verifySealed(value, verifier, fingerprint);
   }
 
   #decode(value: Buffer): Envelope | null {

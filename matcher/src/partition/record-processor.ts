@@ -72,12 +72,12 @@ export class RecordProcessor implements LogPosition {
   }
 
   /**
-   * The output of the next record. `null` when the record's schema has to be fetched first (`processPrepared`): then
-   * nothing has changed. Throws `input_gap`, `newer_record` and `engine_broken` (release).
+   * The output of the next record. `null` when the record's schema has to be fetched first (`processPrepared`, which
+   * then sets `isPrepared`): then nothing has changed. Throws `input_gap`, `newer_record` and `engine_broken` (release).
    */
-  process(record: InputRecord): OutputRecord | null {
+  process(record: InputRecord, isPrepared = false): OutputRecord | null {
     this.#assertNext(record);
-    const read = this.#parts.reader.read(this.engine, record.value);
+    const read = this.#parts.reader.read(this.engine, record.value, isPrepared);
     if (read.kind === 'schema_unknown') return null;
     return this.#seal(read, this.#apply(read, record.offset));
   }

@@ -93,7 +93,7 @@ export async function processPrepared(
   if (output !== null) return output;
   assert(record.value !== null, 'a record of an unknown schema has a value');
   await schemas.prepare(record.value);
-  const prepared = processor.process(record);
+  const prepared = processor.process(record, true);
   assert(prepared !== null, 'a prepared schema is known');
   return prepared;
 }

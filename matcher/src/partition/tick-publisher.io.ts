@@ -12,7 +12,7 @@ export type TickedEngine = Pick<Engine, 'opened' | 'nextExpiryMs' | 'signOffKey'
 
 interface TickPublisherParts {
   readonly producer: Pick<LogProducer, 'send'>;
-  readonly codec: Pick<RecordCodec<Envelope>, 'encode'>;
+  readonly codec: Pick<RecordCodec<Envelope>, 'encode' | 'fingerprint'>;
   /** The OWNER key. */
   readonly key: SignOffKey;
   readonly topic: string;

@@ -4,6 +4,7 @@ import { openRecordCodec } from '@pm/kit/registry';
 import {
   type Command,
   deadLetterValueMaxBytes,
+  type Envelope,
   newestRules,
   toAvroJson,
   topics,
@@ -58,7 +59,7 @@ describe('rejections', () => {
     ['no bytes', () => Buffer.alloc(0), 'UNREADABLE'],
     ['garbage', () => Buffer.from('not an envelope at all'), 'UNREADABLE'],
     ['another magic byte', () => flipped(sealed(keys.ingress, []), 0), 'UNREADABLE'],
-    ['an unregistered schema', () => flipped(sealed(keys.ingress, []), 1), 'UNREADABLE'],
+    ['an unregistered schema', () => flipped(sealed(keys.ingress, []), 1), 'BAD_SIGNATURE'],
     ['an endless varint', () => Buffer.alloc(200, 0xff).fill(0, 0, 1), 'UNREADABLE'],
     ['another partition', () => sealed(keys.ingress, [], partition + 1), 'WRONG_PARTITION'],
     ['a key that is not set', () => sealed(keys.stranger, [tick]), 'UNKNOWN_KEY'],
@@ -91,7 +92,10 @@ describe('rejections', () => {
 
   test('signed bytes that are no commands are unreadable', async () => {
     const broken = sealEnvelope(
-      { encode: (value) => Buffer.concat([codecs.orders.encode(value), Buffer.from([7])]) },
+      {
+        fingerprint: codecs.orders.fingerprint,
+        encode: (value) => Buffer.concat([codecs.orders.encode(value), Buffer.from([7])]),
+      },
       keys.ingress,
       { partition, sequence: 1_000_000, commands: [] },
     );
@@ -218,9 +222,13 @@ describe('newer records', () => {
     ],
   } as unknown as typeof topics.orders.value;
   const newerCodec = openRecordCodec(newer, 7, async () => null);
+  const newerSealing = {
+    fingerprint: newerCodec.fingerprint,
+    encode: (value: Envelope) => newerCodec.encode(value),
+  };
   const oldCodec = openRecordCodec(topics.orders.value, 1, async () => toAvroJson(newer));
   const singing = (key: SignOffKey) =>
-    sealEnvelope({ encode: (value) => newerCodec.encode(value) }, key, {
+    sealEnvelope(newerSealing, key, {
       partition,
       sequence: 1,
       commands: [{ kind: 'Sing', song: 'la' } as unknown as Command],
@@ -272,7 +280,7 @@ describe('newer records', () => {
 
   test('a later version whose commands are all known is read', async () => {
     const reader = readerWith(oldCodec);
-    const value = sealEnvelope({ encode: (one) => newerCodec.encode(one) }, keys.ingress, {
+    const value = sealEnvelope(newerSealing, keys.ingress, {
       partition,
       sequence: 5,
       commands: [],

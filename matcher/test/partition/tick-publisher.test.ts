@@ -61,7 +61,9 @@ describe('ticks', () => {
     void ticks.publishDue(1_000, engineOf());
     await answer();
     void ticks.publishDue(2_000, engineOf());
-    expect(values.every((one) => verifySealed(one, verifierFor(keys.owner.publicKey)))).toBe(true);
+    const verifier = verifierFor(keys.owner.publicKey);
+    const { fingerprint } = codecs.orders;
+    expect(values.every((one) => verifySealed(one, verifier, fingerprint))).toBe(true);
     expect(values.map((one) => codecs.orders.decode(one))).toMatchObject([
       { partition, sequence: 1_000_000, keyId: keys.owner.keyId },
       { partition, sequence: 2_000_000, keyId: keys.owner.keyId },

@@ -15,7 +15,7 @@ export interface LedgerGenerationsOptions {
   readonly admin: Pick<LogAdmin, 'bounds'>;
   readonly producer: Pick<LogProducer, 'send'>;
   readonly codecs: {
-    readonly orders: Pick<RecordCodec<Envelope>, 'encode'>;
+    readonly orders: Pick<RecordCodec<Envelope>, 'encode' | 'fingerprint'>;
     readonly transfers: Pick<RecordCodec<Transfer>, 'encode'>;
   };
   /** The LEDGER key. */

@@ -38,7 +38,10 @@ class World {
         },
       },
       codecs: {
-        orders: { encode: (envelope: Envelope) => Buffer.from(numberOf(envelope)) },
+        orders: {
+          fingerprint: Buffer.alloc(32),
+          encode: (envelope: Envelope) => Buffer.from(numberOf(envelope)),
+        },
         transfers: { encode: ({ generation }: Transfer) => Buffer.from(String(generation)) },
       },
       key: { ...openSignOffKey(Buffer.alloc(32, 1)), sign: () => Buffer.alloc(0) },

@@ -18,7 +18,11 @@ import {
  * envelope: commands of one sender, and its sign-off over every byte after the signature.
  *
  *     | 5 bytes registry header | signature 64 | keyId 8 | partition | sequence | commands ... |
- *                                              '------------ what the signature covers ------'
+ *                                              '---------------- bytes --------------------'
+ *     signature = Ed25519( fingerprint of the writer schema 32 | bytes )
+ *
+ * The fingerprint is the SHA-256 of the schema's canonical form. It is not in the record, so that no record can be read
+ * with another schema than it was written with. Without `rules.signedSchema` the signature covers the bytes alone.
  */
 const partitionOpened = {
   type: 'record',
@@ -243,7 +247,7 @@ const setRules = {
     {
       name: 'version',
       type: 'int',
-      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its key in the partition.',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its key in the partition. 2: its signature covers the fingerprint of the schema, too.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -278,7 +282,7 @@ export const envelope = {
     {
       name: 'signature',
       type: signature64,
-      doc: 'Ed25519 over every byte of this record behind the signature.',
+      doc: 'Ed25519 over the fingerprint of the writer schema and every byte of this record after the signature.',
     },
     { name: 'keyId', type: keyId8, doc: 'The key that signed.' },
     { name: 'partition', type: 'int', doc: 'The partition it is meant for.' },
@@ -300,6 +304,8 @@ export type Envelope = Infer<typeof envelope>;
 export const rules = {
   /** The sequences of a key strictly rise in a partition. */
   risingSequences: 1,
+  /** Signatures cover the fingerprint of the writer schema. */
+  signedSchema: 2,
 } as const;
 
 /** The version that new partitions begin with. A process that meets a larger one releases the partition. */
