@@ -64,6 +64,8 @@ await serveParent(async (job: GeneratorJob) => {
     const splits = commands.filter((command) => command.kind !== 'SetMarket');
     const { operator, owner, ingress } = job.seeds;
     return [
+      // The owner alone may not move the clock so far.
+      seal(ingress, [{ kind: 'Tick', timeMs: job.timeMs }], 0),
       seal(owner, [{ kind: 'Tick', timeMs: job.timeMs }], 0),
       seal(operator, markets, 1),
       ...[...groupsOf(splits, job.perEnvelope)].map((some, index) =>

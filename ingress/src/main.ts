@@ -29,6 +29,7 @@ import { openListeners } from './door/listeners.io.ts';
 import type { PublicServices } from './door/public.route.ts';
 import { openRepetitionCounts } from './door/repetitions.io.ts';
 import { UsedProofs } from './door/used-proofs.io.ts';
+import { ClockWitness } from './log/clock-witness.io.ts';
 import { type CommandChannel, openCommandChannel } from './log/command-channel.io.ts';
 import { type CompactedTable, openTable } from './log/compacted-table.io.ts';
 import { DelayedResults } from './log/delayed-results.io.ts';
@@ -284,7 +285,7 @@ async function openResults(room: Room, topics: TopicsClient) {
   const recentResults = new RecentResults({ nowMs: () => clock.nowMs(), ...memory });
   const delayedResults = new DelayedResults();
   const extremePrices = new ExtremePrices();
-  const partitions = new PartitionLiveness(topics.executionEnds.size, clock.monotonicMs);
+  const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
   const foreign = openForeignEnvelopes(room);
   const traders = openChannel(topics, {
     seed: config.signOffSeed,
@@ -297,7 +298,8 @@ async function openResults(room: Room, topics: TopicsClient) {
     onForeign: () => foreign('operator'),
   });
   const channels = [traders, operator];
-  const options = { channels, partitions, recentResults, delayedResults, extremePrices };
+  const witness = new ClockWitness({ clock, envelopes: traders.envelopes });
+  const options = { channels, partitions, recentResults, delayedResults, extremePrices, witness };
   await followResults(topics, { ...follow(room), ...options });
   return { ...options, traders, operator };
 }

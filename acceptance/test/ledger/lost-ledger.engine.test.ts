@@ -88,6 +88,9 @@ beforeAll(async () => {
   for (let partition = 0; partition < partitions; partition += 1)
     await append(keys.operatorSeed, partition, [marketOf(partition)]);
   await opened(1);
+  // No ingress runs that bears witness to the time.
+  for (let partition = 0; partition < partitions; partition += 1)
+    await append(keys.ingressSeed, partition, [{ kind: 'Tick', timeMs: Date.now() }]);
 }, 120_000);
 
 afterAll(async () => {
@@ -188,7 +191,9 @@ async function reserved(order: PlaceOrder): Promise<PlaceOrder | null> {
 
 async function place(order: PlaceOrder | null): Promise<boolean> {
   if (order === null) return false;
-  await append(keys.ingressSeed, order.market - 1, [{ ...order, acceptedAtMs: Date.now() }]);
+  const acceptedAtMs = Date.now();
+  const witness = { kind: 'Tick', timeMs: acceptedAtMs } as const;
+  await append(keys.ingressSeed, order.market - 1, [witness, { ...order, acceptedAtMs }]);
   return true;
 }
 

@@ -88,7 +88,7 @@ export class IngressProcess {
       seed: 1,
     });
     const delayedResults = new DelayedResults();
-    const liveness = new PartitionLiveness(log.partitions.length, this.clock.monotonicMs);
+    const liveness = new PartitionLiveness(log.partitions.length, this.clock);
     this.#results = new ResultReader({
       codec: log.reader<Execution>(),
       channels: new Map([[keyId.toString('hex'), channel]]),
@@ -96,6 +96,7 @@ export class IngressProcess {
       recentResults,
       delayedResults,
       extremePrices: { note() {} },
+      witness: { see() {} },
     });
     this.#readTo = log.partitions.map(({ output }) => output.length);
     this.submitter = new OrderSubmitter({

@@ -118,19 +118,25 @@ async function openIds(client: ExchangeClient): Promise<readonly string[]> {
   return ids;
 }
 
-/** Moves the clocks of all partitions beyond the end of every GTD order, as their owner does when that time comes. */
+/**
+ * Moves the clocks of all partitions beyond the end of every GTD order, as their owner does when that time comes, with
+ * an ingress as the witness.
+ */
 async function leap(): Promise<void> {
   const { client, registryUrl: url, topicPrefix } = exchange.log;
   const codec = await openRegistry({ url, topicPrefix, log: silentLog }).codecFor(topics.orders);
-  const owner = openSignOffKey(Buffer.from(exchange.keys.ownerSeed, 'hex'));
+  const { ingressSeed, ownerSeed } = exchange.keys;
+  const signers = [ingressSeed, ownerSeed].map((seed) => openSignOffKey(Buffer.from(seed, 'hex')));
   const timeMs = Date.now() + leapMs;
   const producer = await client.producer();
   const topic = topicName(topics.orders, topicPrefix);
   for (let partition = 0; partition < partitions; partition += 1) {
     const sequence = new Sequences().next(timeMs);
     const content = { partition, sequence, commands: [{ kind: 'Tick', timeMs } as const] };
-    const value = sealEnvelope(codec, owner, content);
-    await producer.send([{ topic, partition, key: null, value }]);
+    for (const key of signers) {
+      const value = sealEnvelope(codec, key, content);
+      await producer.send([{ topic, partition, key: null, value }]);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { Fault } from '@pm/kit/fault';
+import { clockLeapMaxMs } from '@pm/schemas';
 
 /** The progress of one partition, from its executions. */
 export interface PartitionProgress {
@@ -15,15 +16,21 @@ export const silenceMaxMs = 2_000;
 
 const unseen: PartitionProgress = { inOffset: -1, clockMs: 0, seenAtMs: null };
 
+/** The clocks of this machine, in milliseconds: Unix time, and one that never runs backwards. */
+interface Clocks {
+  nowMs(): number;
+  monotonicMs(): number;
+}
+
 /** Keeps the progress of each partition and the rule that input offsets follow each other without a gap. */
 export class PartitionLiveness {
   readonly count: number;
-  readonly #now: () => number;
+  readonly #clock: Clocks;
   readonly #progress: PartitionProgress[];
 
-  constructor(count: number, monotonicMs: () => number) {
+  constructor(count: number, clock: Clocks) {
     this.count = count;
-    this.#now = monotonicMs;
+    this.#clock = clock;
     this.#progress = Array.from({ length: count }, () => unseen);
   }
 
@@ -31,9 +38,11 @@ export class PartitionLiveness {
     return this.#progress[partition] ?? unseen;
   }
 
+  /** Whether orders can be booked: its owner is heard, and its clock is not as far back as before a witness. */
   isReady(partition: number): boolean {
-    const { seenAtMs } = this.at(partition);
-    return seenAtMs !== null && this.#now() - seenAtMs <= silenceMaxMs;
+    const { seenAtMs, clockMs } = this.at(partition);
+    if (seenAtMs === null || this.#clock.monotonicMs() - seenAtMs > silenceMaxMs) return false;
+    return this.#clock.nowMs() - clockMs <= clockLeapMaxMs;
   }
 
   /**
@@ -46,7 +55,7 @@ export class PartitionLiveness {
     this.#progress[partition] = {
       inOffset: Math.max(before.inOffset, inOffset),
       clockMs: Math.max(before.clockMs, clockMs),
-      seenAtMs: this.#now(),
+      seenAtMs: this.#clock.monotonicMs(),
     };
     if (isFirst) return true;
     if (inOffset > before.inOffset + 1) {

@@ -6,6 +6,7 @@ import { type Execution, type ExecutionEvent, orderIdFromBytes } from '@pm/schem
 import { extremeMarketOf } from '../catalog/market-rules.ts';
 import type { ExtremePrices } from '../catalog/tick-refinements.io.ts';
 import { type EventsPlace, resultsOf } from '../orders/order-result.ts';
+import type { ClockWitness } from './clock-witness.io.ts';
 import type { CommandChannel } from './command-channel.io.ts';
 import type { DelayedResults } from './delayed-results.io.ts';
 import type { PartitionLiveness } from './partition-liveness.ts';
@@ -21,6 +22,7 @@ export interface ResultReaderOptions {
   readonly recentResults: Pick<RecentResults, 'keep'>;
   readonly delayedResults: Pick<DelayedResults, 'follow' | 'settle'>;
   readonly extremePrices: Pick<ExtremePrices, 'note'>;
+  readonly witness: Pick<ClockWitness, 'see'>;
 }
 
 /**
@@ -43,6 +45,7 @@ export class ResultReader {
   #take(partition: number, execution: Execution): void {
     const { partitions, channels } = this.#options;
     if (!partitions.observe(partition, execution.inOffset, execution.timeMs)) return;
+    this.#options.witness.see(partition, execution.timeMs);
     if (execution.sequence < 0) return;
     if (execution.events.some(isAboutOrder)) this.#remember(partition, execution);
     this.#followDelays(execution);
@@ -92,7 +95,7 @@ export function followResults(
   { client, names, codecs, executionEnds }: TopicsClient,
   options: Pick<
     ResultReaderOptions,
-    'partitions' | 'recentResults' | 'delayedResults' | 'extremePrices'
+    'partitions' | 'recentResults' | 'delayedResults' | 'extremePrices' | 'witness'
   > & {
     readonly channels: readonly Pick<CommandChannel, 'keyId' | 'take'>[];
     readonly log: Log;
@@ -100,7 +103,7 @@ export function followResults(
     onFault(fault: Fault): void;
   },
 ): Promise<LogReader> {
-  const { partitions, recentResults, delayedResults, extremePrices, log } = options;
+  const { partitions, recentResults, delayedResults, extremePrices, witness, log } = options;
   const channels = new Map(options.channels.map((channel) => [channel.keyId, channel]));
   const source = new ResultReader({
     codec: codecs.executions,
@@ -109,6 +112,7 @@ export function followResults(
     recentResults,
     delayedResults,
     extremePrices,
+    witness,
   });
   return client.reader({
     topic: names.executions,

@@ -1,5 +1,7 @@
 import { openRecordCodec } from '@pm/kit/registry';
 import {
+  type Command,
+  clockLeapMaxMs,
   type Execution,
   type ExecutionEvent,
   type Fill,
@@ -7,6 +9,7 @@ import {
   orderIdFromBytes,
   topics,
 } from '@pm/schemas';
+import { ClockWitness } from '../../src/log/clock-witness.io.ts';
 import { DelayedResults } from '../../src/log/delayed-results.io.ts';
 import { PartitionLiveness, silenceMaxMs } from '../../src/log/partition-liveness.ts';
 import { RecentResults, resultBytes } from '../../src/log/recent-results-cache.ts';
@@ -17,8 +20,18 @@ const codec = openRecordCodec(topics.executions.value, 1, async () => null);
 const keyId = Buffer.alloc(8, 4);
 
 function openSource() {
-  const now = { ms: 1_000 };
-  const hearings = new PartitionLiveness(2, () => now.ms);
+  const now = { ms: 1_000, wallMs: 0 };
+  const witnesses: [number, Command][] = [];
+  const hearings = new PartitionLiveness(2, { monotonicMs: () => now.ms, nowMs: () => now.wallMs });
+  const witness = new ClockWitness({
+    clock: { nowMs: () => now.wallMs },
+    envelopes: {
+      add: (partition, command) => {
+        witnesses.push([partition, command]);
+        return null;
+      },
+    },
+  });
   const waiters = new ResultWaiters();
   const memory = new RecentResults({ nowMs: () => 0, bytesMax: 3 * resultBytes, seed: 1 });
   const delays = new DelayedResults();
@@ -29,6 +42,7 @@ function openSource() {
     recentResults: memory,
     delayedResults: delays,
     extremePrices: { note: (market) => void extreme.push(market) },
+    witness,
     channels: new Map([[keyId.toString('hex'), { take: waiters.settle.bind(waiters) }]]),
   });
   const feed = (partition: number, ...executions: Partial<Execution>[]) =>
@@ -48,7 +62,7 @@ function openSource() {
         return { offset, key: null, timestampMs: 0, value: codec.encode({ ...plain, ...change }) };
       }),
     });
-  return { now, source, waiters, hearings, memory, delays, extreme, feed };
+  return { now, source, waiters, hearings, memory, delays, extreme, feed, witnesses };
 }
 
 const placed = (byte: number): OrderPlaced => ({
@@ -225,4 +239,23 @@ test('markets at extreme prices are noted, by their best prices and by their tra
   const events = [top(1, 9_600, 9_700), top(2, 9_601, 0), top(3, 100, 400), top(4, 0, 399)];
   await feed(0, { inOffset: 0, events: [...events, top(5, 0, 0), fill(9_600), fill(399)] });
   expect(extreme).toEqual([2, 4, 9]);
+});
+
+test('a partition whose clock is far back gets a witness of the time every second, and no orders', async () => {
+  const { now, hearings, feed, witnesses } = openSource();
+  now.wallMs = 5 + clockLeapMaxMs;
+  await feed(0, { inOffset: 1, timeMs: 5 });
+  expect([witnesses, hearings.isReady(0)]).toEqual([[], true]);
+  now.wallMs += 1;
+  await feed(0, { inOffset: 2, timeMs: 5 }, { inOffset: 3, timeMs: 5 });
+  expect(hearings.isReady(0)).toBe(false);
+  now.wallMs += 1_000;
+  await feed(0, { inOffset: 4, timeMs: 5 });
+  await feed(1, { inOffset: 1, timeMs: now.wallMs });
+  expect(witnesses).toEqual([
+    [0, { kind: 'Tick', timeMs: clockLeapMaxMs + 6 }],
+    [0, { kind: 'Tick', timeMs: clockLeapMaxMs + 1_006 }],
+  ]);
+  await feed(0, { inOffset: 5, timeMs: now.wallMs });
+  expect(hearings.isReady(0)).toBe(true);
 });

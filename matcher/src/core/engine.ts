@@ -54,7 +54,7 @@ export class Applied {
  *   - the fills of one placement follow each other directly;
  *   - events are those of orders that are due, then those of each command, then once per record LevelChanged,
  *     TopChanged and MoneyMoved;
- *   - the clock moves by `Tick` alone and never backwards;
+ *   - the clock moves by the `Tick` of an owner alone and never backwards;
  *   - money is conserved: in a record all wallets lose exactly what the collateral of the markets gains.
  * It throws `BrokenAssumption` only, and then its state must be discarded.
  */
@@ -86,6 +86,11 @@ export class Engine {
   /** The partition's clock, Unix milliseconds. */
   get timeMs(): number {
     return this.state.timeMs;
+  }
+
+  /** The latest time that a key other than an owner's bears witness to, Unix milliseconds. */
+  get witnessMs(): number {
+    return this.state.witnessMs;
   }
 
   /** When the next GTD order expires or the next delay ends, else Infinity; in the past while some of them are left. */

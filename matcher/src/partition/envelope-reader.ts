@@ -6,6 +6,7 @@ import {
   AvroError,
   type Command,
   type CommandOf,
+  clockLeapMaxMs,
   compileCodec,
   type Envelope,
   envelope as envelopeSchema,
@@ -17,7 +18,7 @@ import {
 import { type Engine, type RejectReason, roleAllows, type SignOffKey } from '../core/index.ts';
 
 /** The keys that the partition's state lists. */
-type KnownKeys = Pick<Engine, 'opened' | 'rules' | 'signOffKey'>;
+type KnownKeys = Pick<Engine, 'opened' | 'rules' | 'signOffKey' | 'timeMs' | 'witnessMs'>;
 
 /** The sender that a record names: copied into the output. */
 interface Sender {
@@ -79,8 +80,8 @@ export class EnvelopeReader {
   }
 
   /**
-   * `isPrepared`: the schema was fetched for this record. Without that, a schema that was not registered when an earlier
-   * record named it is not known: it may be that of a newer sender by now.
+   * `isPrepared`: the schema was fetched for this record. Without that, a schema that was not registered when an
+   * earlier record named it is not known: it may be that of a newer sender by now.
    *
    * Throws `newer_record` (release) for a record that a known key signed and whose commands or rules only a newer
    * version knows.
@@ -100,7 +101,8 @@ export class EnvelopeReader {
     if (isUsed(head, key, keys.rules)) return rejected(head, 'OLD_SEQUENCE');
     const envelope = this.#decode(value);
     if (envelope === null) return rejected(noSender, 'UNREADABLE');
-    if (!roleAllows(key.role, envelope)) return rejected(head, 'NOT_ALLOWED');
+    if (!roleAllows(key.role, envelope, keys.rules)) return rejected(head, 'NOT_ALLOWED');
+    if (key.role === 'OWNER' && isLeap(envelope, keys)) return rejected(head, 'CLOCK_LEAP');
     return { kind: 'accepted', sender: head, envelope };
   }
 
@@ -121,7 +123,7 @@ export class EnvelopeReader {
     if (opening === null || !opening.operatorKey.equals(operatorKey)) {
       return rejected(head, 'NOT_OPENED');
     }
-    if (!roleAllows('OPERATOR', envelope)) return rejected(head, 'NOT_ALLOWED');
+    if (!roleAllows('OPERATOR', envelope, 0)) return rejected(head, 'NOT_ALLOWED');
     return { kind: 'accepted', sender: head, envelope };
   }
 
@@ -206,6 +208,13 @@ function varintEnd(value: Buffer, start: number): number {
 /** Whether the key has sent this envelope or a later one before. */
 function isUsed({ sequence }: Head, { lastSequence }: SignOffKey, version: number): boolean {
   return version >= rules.risingSequences && sequence <= lastSequence;
+}
+
+/** Whether a tick is further ahead than the clock of the partition and the witnesses allow. */
+function isLeap({ commands }: Envelope, { rules: version, timeMs, witnessMs }: KnownKeys): boolean {
+  if (version < rules.witnessedClock) return false;
+  const latestMs = Math.max(timeMs, witnessMs) + clockLeapMaxMs;
+  return commands.some((command) => command.kind === 'Tick' && command.timeMs > latestMs);
 }
 
 function isOfNewerRules(command: Command): boolean {

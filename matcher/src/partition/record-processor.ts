@@ -73,7 +73,8 @@ export class RecordProcessor implements LogPosition {
 
   /**
    * The output of the next record. `null` when the record's schema has to be fetched first (`processPrepared`, which
-   * then sets `isPrepared`): then nothing has changed. Throws `input_gap`, `newer_record` and `engine_broken` (release).
+   * then sets `isPrepared`): then nothing has changed. Throws `input_gap`, `newer_record` and `engine_broken`
+   * (release).
    */
   process(record: InputRecord, isPrepared = false): OutputRecord | null {
     this.#assertNext(record);

@@ -1,5 +1,5 @@
 import { type Command, newestRules } from '@pm/schemas';
-import { defaultLimits, Engine, type Limits } from '../../src/core/index.ts';
+import { defaultLimits, Engine, keyIdOf, type Limits } from '../../src/core/index.ts';
 import {
   cancelAll,
   envelopeOf,
@@ -14,16 +14,21 @@ import {
 import { RandomLog, type RandomRecord } from './random-log.ts';
 import { textOf } from './state-text.ts';
 
+const ownerKey = Buffer.alloc(32, 77);
+const setOwner: Command = { kind: 'SetKey', publicKey: ownerKey, role: 'OWNER', active: true };
+
 /** Under the newest rules with an even seed, under those of older logs with an odd one. */
 function recordsOf(seed: number, count: number): RandomRecord[] {
   const log = new RandomLog(seed);
-  const rules: Command[] = seed % 2 === 0 ? [{ kind: 'SetRules', version: newestRules }] : [];
+  const rules: Command[] =
+    seed % 2 === 0 ? [{ kind: 'SetRules', version: newestRules }, setOwner] : [];
   const first = { envelope: envelopeOf([opening, ...rules], 'OPERATOR'), isOperator: true };
   const random = Array.from({ length: count }, () => log.next());
-  return [first, ...random].map((record, sequence) => ({
-    ...record,
-    envelope: { ...record.envelope, sequence },
-  }));
+  return [first, ...random].map((record, sequence) => {
+    const isTick = record.envelope.commands.every(({ kind }) => kind === 'Tick');
+    const keyId = isTick ? keyIdOf(ownerKey) : record.envelope.keyId;
+    return { ...record, envelope: { ...record.envelope, keyId, sequence } };
+  });
 }
 
 function stoppedAfter(

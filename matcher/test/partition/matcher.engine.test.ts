@@ -87,7 +87,8 @@ async function flow(world: World, signal: AbortSignal): Promise<number> {
         const times = { acceptedAtMs: nowMs, signedAtMs: nowMs };
         return orderOf(id, id % 9, { outcome: id % 2, price, ...times });
       });
-      await append(world, keys.ingress, partition, orders);
+      // Without an ingress that bears witness no clock moves on after a long takeover.
+      await append(world, keys.ingress, partition, [{ kind: 'Tick', timeMs: nowMs }, ...orders]);
     }
     if (id % 240 === 0) await poison(world.producer, partitions[id % 4] ?? 0);
     await pause(10);

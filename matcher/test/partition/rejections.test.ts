@@ -11,6 +11,7 @@ import {
 } from '@pm/schemas';
 import type { Engine } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
+import { marketRules } from '../core/commands.ts';
 import { MatcherProcess, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';
 import { MemoryLog } from './memory-log.ts';
@@ -73,7 +74,7 @@ describe('rejections', () => {
       () => flipped(sealed(keys.owner, [tick]), 90),
       'BAD_SIGNATURE',
     ],
-    ['a tick of an ingress', () => sealed(keys.ingress, [tick]), 'NOT_ALLOWED'],
+    ['a market of an ingress', () => sealed(keys.ingress, [marketRules(1)]), 'NOT_ALLOWED'],
     ['a key set by an owner', () => sealed(keys.owner, [retire]), 'NOT_ALLOWED'],
   ])('rejects %s', async (_, record, reason) => {
     expect(await afterOpening(record())).toEqual([reason]);
@@ -233,9 +234,11 @@ describe('newer records', () => {
       sequence: 1,
       commands: [{ kind: 'Sing', song: 'la' } as unknown as Command],
     });
-  const known: Pick<Engine, 'opened' | 'rules' | 'signOffKey'> = {
+  const known: Pick<Engine, 'opened' | 'rules' | 'signOffKey' | 'timeMs' | 'witnessMs'> = {
     opened: true,
     rules: newestRules,
+    timeMs: 0,
+    witnessMs: 0,
     signOffKey: (keyId) =>
       keyId.equals(keys.ingress.keyId)
         ? { publicKey: keys.ingress.publicKey, role: 'INGRESS', active: true, lastSequence: 0 }

@@ -170,7 +170,7 @@ describe('a damaged or incomplete log', () => {
 
   test('a replay that is verified names the first record that differs', async () => {
     const { log } = await livedThrough();
-    flipAt(log, 33, 60);
+    flipAt(log, 33, 48);
     const successor = new MatcherProcess(log, { verifyReplay: true });
     await expect(successor.run()).rejects.toMatchObject({
       code: 'replay_differs',

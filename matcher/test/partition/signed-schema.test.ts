@@ -25,7 +25,8 @@ const ingress = {
 async function readWith(json: unknown, version: number, value: Buffer) {
   const codec = openRecordCodec(own, 1, async () => json);
   const reader = new EnvelopeReader({ partition, operatorKey: keys.operator.publicKey, codec });
-  const state = { opened: true, rules: version, signOffKey: () => ingress };
+  const clock = { timeMs: 0, witnessMs: 0 };
+  const state = { opened: true, rules: version, signOffKey: () => ingress, ...clock };
   const first = reader.read(state, value);
   if (first.kind !== 'schema_unknown') return first;
   await codec.prepare(value);

@@ -85,6 +85,7 @@ export const recordRejected = {
           'NOT_OPENED',
           'UNKNOWN',
           'OLD_SEQUENCE',
+          'CLOCK_LEAP',
         ],
         default: 'UNKNOWN',
       },

@@ -64,8 +64,8 @@ const setKey = {
 const tick = {
   type: 'record',
   name: 'Tick',
-  doc: 'Moves the clock of the partition; the largest value seen counts.',
-  fields: [{ name: 'timeMs', type: 'long', doc: 'Unix milliseconds at the owner.' }],
+  doc: 'Of an owner: moves the clock of the partition; the largest value seen counts. Of an ingress: bears witness to the time, and moves nothing.',
+  fields: [{ name: 'timeMs', type: 'long', doc: 'Unix milliseconds at the sender.' }],
 } as const satisfies AvroRecord;
 
 const setMarket = {
@@ -247,7 +247,7 @@ const setRules = {
     {
       name: 'version',
       type: 'int',
-      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its key in the partition. 2: its signature covers the fingerprint of the schema, too.',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -306,7 +306,15 @@ export const rules = {
   risingSequences: 1,
   /** Signatures cover the fingerprint of the writer schema. */
   signedSchema: 2,
+  /** The clock of a partition moves by `clockLeapMaxMs` at a time, or up to so much after the time of a witness. */
+  witnessedClock: 3,
 } as const;
+
+/**
+ * Milliseconds that a tick may be ahead of the clock of the partition and of every witness. Longer than the takeover of
+ * a dead owner takes. Part of the rules: another value gives another history.
+ */
+export const clockLeapMaxMs = 10_000;
 
 /** The version that new partitions begin with. A process that meets a larger one releases the partition. */
 export const newestRules: number = Math.max(...Object.values(rules));

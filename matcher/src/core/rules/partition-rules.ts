@@ -1,4 +1,4 @@
-import { type CommandOf, newestRules } from '@pm/schemas';
+import { type CommandOf, newestRules, rules } from '@pm/schemas';
 import { refuseCommand } from '../events/write-events.ts';
 import { expireOrders } from '../orders/expire-orders.ts';
 import { releaseDue } from '../orders/release-delayed.ts';
@@ -109,8 +109,13 @@ const generationMax = 2 ** 31 - 1;
 
 /**
  * Moves the clock, then expires and releases what is due by then; what is beyond the budgets waits for later records.
+ * The tick of another role than an owner's only bears witness to the time.
  */
 export function tick(state: State, command: CommandOf<'Tick'>, out: Output): void {
+  if (out.role !== 'OWNER' && state.rules >= rules.witnessedClock) {
+    state.witnessMs = Math.max(state.witnessMs, command.timeMs);
+    return;
+  }
   state.moveClock(command.timeMs);
   expireOrders(state, out);
   releaseDue(state, out);

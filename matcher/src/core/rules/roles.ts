@@ -1,4 +1,4 @@
-import type { Command, Envelope, KeyRole } from '@pm/schemas';
+import { type Command, type Envelope, type KeyRole, rules } from '@pm/schemas';
 
 /**
  * Commands that each role may sign. The operator's `CancelOrders` closes markets, an ingress's cancels for its users.
@@ -26,7 +26,10 @@ const allowed: Readonly<Record<KeyRole, readonly Command['kind'][]>> = {
   LEDGER: ['StartGeneration'],
 };
 
-/** Whether a key of this role may sign every command of the envelope. */
-export function roleAllows(role: KeyRole, envelope: Envelope): boolean {
-  return envelope.commands.every((command) => allowed[role].includes(command.kind));
+/** Whether a key of this role may sign every command of the envelope, under these rules of the log. */
+export function roleAllows(role: KeyRole, envelope: Envelope, version: number): boolean {
+  const mayWitness = role === 'INGRESS' && version >= rules.witnessedClock;
+  return envelope.commands.every(
+    ({ kind }) => allowed[role].includes(kind) || (mayWitness && kind === 'Tick'),
+  );
 }

@@ -5,6 +5,7 @@ import {
   orderSizeMaxMicro,
   priceOne,
   refusalCodes,
+  rules,
   takerDelayMaxMs,
   tickSizes,
 } from '@pm/schemas';
@@ -73,6 +74,7 @@ function readFacts(state: State, hasRules: boolean, from: StateReader): void {
   state.generation = from.number(0, int32Max);
   state.mode = from.choice(modes);
   if (hasRules) state.rules = from.number(1, newestRules);
+  if (state.rules >= rules.witnessedClock) state.witnessMs = from.number(0, safeMax);
   if (state.mode === 'RESOLVED') throw new MalformedState('no such mode for all');
   for (let left = from.count(); left > 0; left -= 1) {
     const publicKey = from.bytes(32);

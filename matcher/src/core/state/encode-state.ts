@@ -1,3 +1,4 @@
+import { rules } from '@pm/schemas';
 import { at, expiryWord } from '../book/order-pool.ts';
 import { writeDelays, writeFences } from './delay-and-fence-bytes.ts';
 import type { KeyTable } from './key-table.ts';
@@ -60,6 +61,7 @@ function writeFacts(state: State, to: StateWriter): void {
   to.number(state.generation);
   to.number(modes.indexOf(state.mode));
   if (state.rules > 0) to.number(state.rules);
+  if (state.rules >= rules.witnessedClock) to.number(state.witnessMs);
   const keys = state.keys.inOrder();
   to.number(keys.length);
   for (const key of keys) {

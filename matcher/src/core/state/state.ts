@@ -25,6 +25,8 @@ export class State {
   generation = 0;
   /** Version of the rules that records are judged by (`SetRules`). */
   rules = 0;
+  /** The latest time that a key other than an owner's bears witness to, Unix milliseconds; 0 before the first. */
+  witnessMs = 0;
   /** Limits the modes of all markets; never RESOLVED. */
   mode: MarketMode = 'OPEN';
   readonly keys = new SignOffKeys();

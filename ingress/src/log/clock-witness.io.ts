@@ -1,0 +1,34 @@
+import type { Clock } from '@pm/kit/clock';
+import { clockLeapMaxMs } from '@pm/schemas';
+import type { EnvelopeSender } from './envelope-sender.io.ts';
+
+/** Time between two witnesses of one partition, milliseconds. */
+const witnessEveryMs = 1_000;
+
+interface ClockWitnessParts {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly envelopes: Pick<EnvelopeSender, 'add'>;
+}
+
+/**
+ * Bears witness to the time where the clock of a partition is far back, as after a night without an owner: the owner
+ * alone may not move it so far (`clockLeapMaxMs`).
+ */
+export class ClockWitness {
+  readonly #parts: ClockWitnessParts;
+  readonly #sentMs = new Map<number, number>();
+
+  constructor(parts: ClockWitnessParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes the clock of a partition after one of its executions. */
+  see(partition: number, clockMs: number): void {
+    const timeMs = this.#parts.clock.nowMs();
+    if (timeMs - clockMs <= clockLeapMaxMs) return;
+    const sentMs = this.#sentMs.get(partition) ?? Number.NEGATIVE_INFINITY;
+    if (timeMs - sentMs < witnessEveryMs) return;
+    this.#sentMs.set(partition, timeMs);
+    this.#parts.envelopes.add(partition, { kind: 'Tick', timeMs });
+  }
+}
