@@ -5,7 +5,7 @@ import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock as clock } from '@pm/kit/clock';
-import { freshnessIn } from '@pm/kit/config';
+import { freshnessIn, keySecretsIn } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
@@ -121,7 +121,7 @@ async function openParts(room: Room) {
     ...follow(room),
     clock,
     owners,
-    serverSecret: config.keySecret,
+    secrets: keySecretsIn(config),
     freshness: freshnessIn(config),
   });
   const { catalog, entries } = await openCatalog(room, topics);

@@ -1,5 +1,6 @@
 import { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
 import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import type { KeySecrets } from '@pm/domain/accounts/derive-keys';
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
@@ -78,6 +79,8 @@ export class AccountTopics {
   /** Wallets that the solvency check has closed. */
   readonly closed = new Set<WalletAddress>();
   readonly redis = new MemoryRedis();
+  /** The secrets of processes that are opened from now on. */
+  secrets: KeySecrets = { present: serverSecret, others: [] };
 
   /** One more process. */
   open(
@@ -90,23 +93,28 @@ export class AccountTopics {
     const agentDirectory = new AgentDirectory();
     const statuses = new WalletRows<StatusFacts>();
     const marks = new DeletedNotifications();
-    const secrets = { serverSecret, clock };
-    const proof = { keys: directory, serverSecret, freshness, nowMs: () => clock.nowMs() };
+    const { secrets } = this;
+    const proof = { keys: directory, secrets, freshness, nowMs: () => clock.nowMs() };
     const verify = openKeyVerifier(proof);
     const { redis } = this;
     const onFault = (error: unknown) => {
       throw error;
     };
+    const keys: ApiKeys = new ApiKeys({
+      secrets,
+      clock,
+      directory,
+      table: this.credentials.open(
+        keyFold(directory, owners, (apiKey) => void keys.revokeAgain(apiKey)),
+      ),
+    });
     return {
       directory,
       door: {
-        keys: new ApiKeys({
-          ...secrets,
-          directory,
-          table: this.credentials.open(keyFold(directory, owners)),
-        }),
+        keys,
         readOnlyKeys: new ReadOnlyKeys({
-          ...secrets,
+          secrets,
+          clock,
           directory: readDirectory,
           table: this.readKeys.open(readDirectory),
         }),

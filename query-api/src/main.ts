@@ -13,7 +13,7 @@ import { rateLimitReads } from '@pm/domain/ratelimit/wire.io';
 import { readOpening } from '@pm/domain/signoff/opening.io';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
-import { clickhouseAccount, freshnessIn } from '@pm/kit/config';
+import { clickhouseAccount, freshnessIn, keySecretsIn } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -283,8 +283,8 @@ async function readDomains({ client, registry, config }: Shared) {
 function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTopics) {
   const { life, config, log, metrics, redis, limits } = shared;
   const freshness = freshnessIn(config);
-  const serverSecret = config.keySecret;
-  const verify = oncePerRequest(openKeyVerifier({ keys, serverSecret, freshness, nowMs }));
+  const secrets = keySecretsIn(config);
+  const verify = oncePerRequest(openKeyVerifier({ keys, secrets, freshness, nowMs }));
   const activity = new AgentActivity({
     redis,
     keys: shared.redisKeys,

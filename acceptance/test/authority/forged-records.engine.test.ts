@@ -180,6 +180,7 @@ test('forged and repeated records of every kind change nothing and are named', a
     apiKey: apiKeyBytes(keyId),
     wallet: hexBytes(wallet),
     nonce: '0',
+    version: 0,
     active: false,
     createdAtMs: timeMs,
     revokedAtMs: timeMs,

@@ -37,7 +37,7 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
 
   const verify = openKeyVerifier({
     keys: sampleKeys(requests),
-    serverSecret: sampleSecret,
+    secrets: { present: sampleSecret, others: [] },
     freshness: { secondsMs: 300_000, millisecondsMs: 30_000 },
     nowMs: () => nowMs,
   });
@@ -100,7 +100,14 @@ function sampleKeys(requests: readonly SampleRequest[]): KeyDirectory {
     const [apiKey, wallet] = [parseApiKeyId(submission.owner), parseWalletAddress(address)];
     if (apiKey === null || wallet === null) throw new Error('a sample has a key');
     const rules = { keyKind: 'TRADING', selfTrade: 'CANCEL_NEWEST' } as const;
-    const listed = { nonce: '0', active: true, createdAtMs: 0, revokedAtMs: 0, ...rules };
+    const listed = {
+      nonce: '0',
+      version: 0,
+      active: true,
+      createdAtMs: 0,
+      revokedAtMs: 0,
+      ...rules,
+    };
     keys.apply({ apiKey: apiKeyBytes(apiKey), wallet: hexBytes(wallet), ...listed });
   }
   return keys;

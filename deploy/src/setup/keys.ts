@@ -21,6 +21,8 @@ export interface ExchangeKeys {
   readonly ledgerSeed: string;
   /** API secrets and passphrases are derived from it. */
   readonly keySecret: string;
+  /** More secrets whose API keys are valid, separated by commas; there during a rotation only (operator.md). */
+  readonly acceptedKeySecrets?: string;
   /** Names of resting orders in public books are made with it. */
   readonly bookSecret: string;
   /** Bearer token of the operator's listener. */
@@ -38,6 +40,7 @@ const fields = [
   'operatorToken',
 ] as const;
 const hex32 = /^[0-9a-f]{64}$/;
+const hex32List = /^[0-9a-f]{64}(,[0-9a-f]{64})*$/;
 
 /**
  * The keys in `file`, generated when there is none; missing keys of later versions are added. Throws a `StackError` for
@@ -84,6 +87,11 @@ function checked(value: unknown, file: string): ExchangeKeys {
   const keys = value as Partial<Record<(typeof fields)[number], unknown>>;
   const bad = fields.find((field) => field in keys && !hex32.test(String(keys[field])));
   const complete = { ...makeKeys(), ...(value as Partial<ExchangeKeys>) };
+  const { acceptedKeySecrets } = complete;
+  if (acceptedKeySecrets !== undefined && !hex32List.test(acceptedKeySecrets)) {
+    const form = 'is not 64 hex digits, or several of them between commas';
+    throw new StackError('BAD_DESCRIPTION', `acceptedKeySecrets in ${file} ${form}`);
+  }
   if (bad === undefined)
     return fields.every((field) => field in keys) ? complete : keep(complete, file);
   throw new StackError('BAD_DESCRIPTION', `${bad} in ${file} is not 64 hex digits`);

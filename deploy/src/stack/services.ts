@@ -50,12 +50,22 @@ const streamsHeapMebibytes = 384;
 /** Space for young objects: with less, responses and batches in transit are copied repeatedly. */
 const youngMebibytes = 32;
 
+/** What every service knows of the keys, and what those with a public listener do. */
+function sharedSecrets(keys: ExchangeKeys) {
+  const rootKey = { PM_ROOT_KEY: publicKeyOf(keys.rootSeed) };
+  const door = {
+    ...rootKey,
+    PM_KEY_SECRET: keys.keySecret,
+    ...(keys.acceptedKeySecrets && { PM_KEY_SECRETS_ACCEPTED: keys.acceptedKeySecrets }),
+    PM_TRUSTED_PROXIES: loopback,
+  };
+  return { rootKey, door, reads: { ...door, PM_BOOK_SECRET: keys.bookSecret } };
+}
+
 /** The four services, the streams, the MCP server and the gateway, as processes. */
 export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
   const { ports, keys, dataDir } = options;
-  const rootKey = { PM_ROOT_KEY: publicKeyOf(keys.rootSeed) };
-  const door = { ...rootKey, PM_KEY_SECRET: keys.keySecret, PM_TRUSTED_PROXIES: loopback };
-  const reads = { ...door, PM_BOOK_SECRET: keys.bookSecret };
+  const { rootKey, door, reads } = sharedSecrets(keys);
   const signing = signingEnv(options);
   return [
     service(options, 'matcher', {

@@ -31,6 +31,16 @@ test('a key that came to be needed later is added, and the others stay', () => {
   expect(loadOrMakeKeys(file)).toEqual(keys);
 });
 
+test('secrets of a rotation are kept, and must be secrets', () => {
+  const file = join(folder, 'rotating.json');
+  const made = loadOrMakeKeys(join(folder, 'made', 'keys.json'));
+  const acceptedKeySecrets = `${'22'.repeat(32)},${'33'.repeat(32)}`;
+  writeFileSync(file, JSON.stringify({ ...made, acceptedKeySecrets }));
+  expect(loadOrMakeKeys(file)).toEqual({ ...made, acceptedKeySecrets });
+  writeFileSync(file, JSON.stringify({ ...made, acceptedKeySecrets: '22' }));
+  expect(() => loadOrMakeKeys(file)).toThrow('acceptedKeySecrets');
+});
+
 test('a damaged file is refused and not replaced', () => {
   const file = join(folder, 'damaged.json');
   writeFileSync(file, '{"operatorSeed":"12"}');

@@ -10,23 +10,51 @@ export interface DerivedKey {
   readonly passphrase: string;
 }
 
+/** The secrets that keys are derived from. During a rotation several are valid; new keys come from the present one. */
+export interface KeySecrets {
+  readonly present: Buffer;
+  /** Former secrets, and the next one before it becomes the present one. */
+  readonly others: readonly Buffer[];
+}
+
+/** What a key is derived from besides the secret. */
+export interface KeySeed {
+  readonly wallet: WalletAddress;
+  readonly nonce: string;
+  /** Counts the keys of a wallet and nonce from 0 on: each follows on one that was revoked. */
+  readonly version?: number;
+}
+
 /**
- * The key of a wallet and nonce: always the same, so that no secret is stored anywhere (conventions.md 2.1). The chain
- * is left out on purpose: a wallet is the same on each (ccxt authenticates on one chain and signs orders for another).
+ * The key of a wallet, nonce and version: always the same, so that no secret is stored anywhere (conventions.md 2.1).
+ * The chain is left out on purpose: a wallet is the same on each (ccxt authenticates on one chain and signs orders for
+ * another).
  */
 export function deriveKey(
   serverSecret: Buffer,
-  owner: { readonly wallet: WalletAddress; readonly nonce: string },
+  { wallet, nonce, version = 0 }: KeySeed,
 ): DerivedKey {
+  // No nonce has a `|`, so that no two keys share a text.
+  const seed = version === 0 ? `${wallet}|${nonce}` : `${wallet}|${nonce}|${version}`;
   const part = (label: string): Buffer =>
-    createHmac('sha256', serverSecret)
-      .update(`pm-api-key|${label}|${owner.wallet}|${owner.nonce}`)
-      .digest();
+    createHmac('sha256', serverSecret).update(`pm-api-key|${label}|${seed}`).digest();
   return {
     apiKey: apiKeyFromBytes(asUuid4(part('key').subarray(0, 16))),
     secret: part('secret'),
     passphrase: part('passphrase').toString('hex'),
   };
+}
+
+/** A listed key as one of the secrets derives it; null when none does. */
+export function deriveListed(
+  { present, others }: KeySecrets,
+  listed: Required<KeySeed> & { readonly apiKey: ApiKeyId },
+): DerivedKey | null {
+  for (const secret of [present, ...others]) {
+    const derived = deriveKey(secret, listed);
+    if (derived.apiKey === listed.apiKey) return derived;
+  }
+  return null;
 }
 
 /**

@@ -13,9 +13,11 @@ export interface ListedKey {
   readonly apiKey: ApiKeyId;
   readonly wallet: WalletAddress;
   readonly nonce: string;
+  /** Which key of the wallet and nonce, from 0 on. */
+  readonly version: number;
   readonly kind: KeyKind;
   readonly active: boolean;
-  /** Created or last re-activated, Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly createdAtMs: number;
   /** Unix milliseconds; 0 when it is not revoked. */
   readonly revokedAtMs: number;
@@ -28,14 +30,20 @@ export class KeyDirectory {
   readonly #keys = new Map<ApiKeyId, ListedKey>();
   readonly #ofWallet = new Map<WalletAddress, Set<ApiKeyId>>();
 
-  /** Takes the newest record of a key. */
-  apply(credential: Credential): void {
-    const { nonce, active, createdAtMs, revokedAtMs, selfTrade } = credential;
+  /**
+   * Takes the newest record of a key. False for one that would make a revoked key active: it crossed its revocation and
+   * does not count. Records of earlier versions of this program could do that, and count.
+   */
+  apply(credential: Credential): boolean {
+    const { nonce, version, active, createdAtMs, revokedAtMs, selfTrade } = credential;
+    const known = this.#keys.get(apiKeyFromBytes(credential.apiKey));
+    if (known?.active === false && active && version >= 0) return false;
     const key: ListedKey = {
       apiKey: apiKeyFromBytes(credential.apiKey),
       wallet: walletFromBytes(credential.wallet),
       kind: credential.keyKind,
       nonce,
+      version: Math.max(0, version),
       active,
       createdAtMs,
       revokedAtMs,
@@ -44,6 +52,7 @@ export class KeyDirectory {
     this.#keys.set(key.apiKey, key);
     const siblings = this.#ofWallet.get(key.wallet) ?? new Set<ApiKeyId>();
     this.#ofWallet.set(key.wallet, siblings.add(key.apiKey));
+    return true;
   }
 
   /** The record of a key was deleted by hand: the key proves nothing any more. Its trades stay with its wallet. */

@@ -6,7 +6,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { type Freshness, headerText, isFresh, type RawHeaders } from './auth-headers.ts';
-import { type DerivedKey, deriveKey } from './derive-keys.ts';
+import { type DerivedKey, deriveListed, type KeySecrets } from './derive-keys.ts';
 import { type KeyProof, readBuilderProof, readKeyClaim } from './key-claim.ts';
 import type { KeyDirectory, ListedKey } from './key-directory.ts';
 import { coverageOf, type SignedRequest } from './request-hmac.ts';
@@ -28,8 +28,7 @@ export interface KeyVerifierOptions {
   readonly keys: KeyDirectory;
   /** Kind of the keys, which decides their headers; default those that trade. */
   readonly kind?: KeyKind;
-  /** The secret from which keys are derived, 32 bytes. */
-  readonly serverSecret: Buffer;
+  readonly secrets: KeySecrets;
   readonly freshness: Freshness;
   nowMs(): number;
 }
@@ -49,11 +48,11 @@ const dummy: Omit<DerivedKey, 'apiKey'> & { readonly apiKey: null } = {
 /**
  * Proof of an API key by its headers (conventions.md 2.2 to 2.4). Form and time are checked first because they cost
  * nothing; an unknown key, a foreign one and a wrong secret then take the same path and time. A listed key that the
- * server's secret does not derive is no key here. Secrets are derived once per listed key and live as long as it does.
+ * no secret of the server derives is no key here. Secrets are derived once per listed key and live as long as it does.
  */
 export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
-  const { kind = 'TRADING', keys, serverSecret } = options;
-  const derivedOf = openDerivation(serverSecret);
+  const { kind = 'TRADING', keys } = options;
+  const derivedOf = openDerivation(options.secrets);
   return (request) => {
     const claim = readClaim(request.headers, kind);
     if (claim === null) return null;
@@ -74,11 +73,11 @@ export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   };
 }
 
-/** The secrets of listed keys, each derived once. */
-function openDerivation(serverSecret: Buffer): (key: ListedKey) => DerivedKey {
-  const derived = new WeakMap<ListedKey, DerivedKey>();
+/** The secrets of listed keys, each derived once; those of no key where no secret of the server derives it. */
+function openDerivation(secrets: KeySecrets): (key: ListedKey) => DerivedKey | typeof dummy {
+  const derived = new WeakMap<ListedKey, DerivedKey | typeof dummy>();
   return (key) => {
-    const known = derived.get(key) ?? deriveKey(serverSecret, key);
+    const known = derived.get(key) ?? deriveListed(secrets, key) ?? dummy;
     derived.set(key, known);
     return known;
   };
@@ -100,9 +99,9 @@ export type CredentialsVerifier = (sent: SentCredentials) => KeyHolder | null;
  */
 export function openCredentialsVerifier({
   keys,
-  serverSecret,
-}: Pick<KeyVerifierOptions, 'keys' | 'serverSecret'>): CredentialsVerifier {
-  const derivedOf = openDerivation(serverSecret);
+  secrets,
+}: Pick<KeyVerifierOptions, 'keys' | 'secrets'>): CredentialsVerifier {
+  const derivedOf = openDerivation(secrets);
   return (sent) => {
     const apiKey = parseApiKeyId(sent.apiKey);
     const key = apiKey === null ? undefined : keys.find(apiKey);

@@ -3,6 +3,8 @@ import { hashOfKey } from './key-hash.ts';
 
 /** A read-only key as recorded on the topic `read-keys`. */
 export interface ListedReadKey {
+  /** SHA-256 of the key as text. */
+  readonly keyHash: Buffer;
   readonly wallet: WalletAddress;
   /** Number of the key within its wallet. */
   readonly number: number;
@@ -23,7 +25,7 @@ export class ReadKeyDirectory {
   /** Takes the newest record of a key. */
   apply({ keyHash, wallet, number, active, createdAtMs, revokedAtMs }: ReadKey): void {
     const owner = walletFromBytes(wallet);
-    const key = { wallet: owner, number, active, createdAtMs, revokedAtMs };
+    const key = { keyHash, wallet: owner, number, active, createdAtMs, revokedAtMs };
     this.#keys.set(keyHash.toString('hex'), key);
     const siblings = this.#ofWallet.get(owner) ?? new Map<number, ListedReadKey>();
     this.#ofWallet.set(owner, siblings.set(number, key));

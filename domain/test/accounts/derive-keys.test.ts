@@ -41,3 +41,12 @@ it('texts are the same only when they are, whatever their lengths', () => {
     false,
   ]);
 });
+
+it('no two versions of a nonce share a key, secret or passphrase', () => {
+  const secret = Buffer.alloc(32, 7);
+  const versions = [0, 1, 2, 10].map((version) =>
+    trioOf(deriveKey(secret, { wallet, nonce: '1', version })),
+  );
+  expect(new Set(versions.flatMap((trio) => Object.values(trio))).size).toBe(12);
+  expect(versions[0]).toEqual(trioOf(deriveKey(secret, { wallet, nonce: '1' })));
+});

@@ -20,6 +20,7 @@ import { openReaderVerifier } from '../../src/accounts/reader-verifier.ts';
 import { coverageOf, signedPaths } from '../../src/accounts/request-hmac.ts';
 
 const serverSecret = Buffer.alloc(32, 7);
+const secrets = { present: serverSecret, others: [] };
 const freshness = { secondsMs: 300_000, millisecondsMs: 30_000 };
 const wallet = parseWalletAddress(`0x${'12'.repeat(20)}`) as WalletAddress;
 const other = parseWalletAddress(`0x${'34'.repeat(20)}`) as WalletAddress;
@@ -31,6 +32,7 @@ const credential = (changes: Partial<Credential> = {}): Credential => ({
   apiKey: apiKeyBytes(key.apiKey),
   wallet: hexBytes(wallet),
   nonce: '0',
+  version: -1,
   active: true,
   createdAtMs: 1,
   revokedAtMs: 0,
@@ -42,7 +44,7 @@ const credential = (changes: Partial<Credential> = {}): Credential => ({
 function open(changes: Partial<Credential> = {}) {
   const keys = new KeyDirectory();
   keys.apply(credential(changes));
-  return openKeyVerifier({ keys, serverSecret, freshness, nowMs: () => nowMs });
+  return openKeyVerifier({ keys, secrets, freshness, nowMs: () => nowMs });
 }
 
 interface Signing {
@@ -174,11 +176,11 @@ describe('a listed key', () => {
     expect(verify({ ...request, headers })).toBeNull();
   });
 
-  it('is looked up anew with each request: revoked, made again, deleted', () => {
+  it('is looked up with each request: revoked, made active by a record of an earlier version, deleted', () => {
     const keys = new KeyDirectory();
     const verify = openKeyVerifier({
       keys,
-      serverSecret,
+      secrets,
       freshness: { secondsMs: 1_000, millisecondsMs: 1_000 },
       nowMs: () => nowMs,
     });
@@ -189,6 +191,10 @@ describe('a listed key', () => {
     expect(verify(signed())).toBeNull();
     keys.apply(credential({ createdAtMs: 3 }));
     expect(verify(signed())).not.toBeNull();
+    keys.apply(credential({ active: false, revokedAtMs: 4 }));
+    expect(keys.apply(credential({ version: 0 }))).toBe(false);
+    expect(verify(signed())).toBeNull();
+    keys.apply(credential({ createdAtMs: 5 }));
     keys.forget(key.apiKey);
     expect(verify(signed())).toBeNull();
     expect(keys.keysOf(wallet).has(key.apiKey)).toBe(true);
@@ -237,7 +243,7 @@ describe('a key of a builder', () => {
   const keys = new KeyDirectory();
   keys.apply(credential({ apiKey, nonce: 'builder:0', keyKind: 'BUILDER' }));
   keys.apply(credential());
-  const options = { keys, serverSecret, freshness, nowMs: () => nowMs };
+  const options = { keys, secrets, freshness, nowMs: () => nowMs };
   const timestamp = '1782753357';
   const signature = createHmac('sha256', builderKey.secret)
     .update(`${timestamp}GET/data/trades`)
@@ -327,7 +333,7 @@ describe('the directory of keys', () => {
 function openCredentials(changes: Partial<Credential> = {}) {
   const keys = new KeyDirectory();
   keys.apply(credential(changes));
-  return openCredentialsVerifier({ keys, serverSecret });
+  return openCredentialsVerifier({ keys, secrets });
 }
 
 const { secret } = key;

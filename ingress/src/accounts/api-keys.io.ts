@@ -1,10 +1,17 @@
-import { type DerivedKey, deriveKey, trioOf } from '@pm/domain/accounts/derive-keys';
+import {
+  type DerivedKey,
+  deriveKey,
+  deriveListed,
+  type KeySecrets,
+  trioOf,
+} from '@pm/domain/accounts/derive-keys';
 import type { KeyDirectory, ListedKey } from '@pm/domain/accounts/key-directory';
 import type { Clock } from '@pm/kit/clock';
 import {
   type ApiKeyId,
   type ApiKeyTrio,
   apiKeyBytes,
+  apiKeyFromBytes,
   type Credential,
   hexBytes,
   type KeyKind,
@@ -17,25 +24,38 @@ import type { CompactedTable, TableFold } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 
 export interface ApiKeysOptions {
-  /** The server's secret that all keys are derived from. */
-  readonly serverSecret: Buffer;
+  readonly secrets: KeySecrets;
   readonly clock: Clock;
   readonly directory: KeyDirectory;
   /** The topic `credentials`, folded by `keyFold` into the directory. */
   readonly table: Pick<CompactedTable<Credential>, 'write'>;
 }
 
+/** A timestamp in whole seconds may be so much before the moment at which it was signed, milliseconds. */
+const timestampStepMs = 999;
+
+/** A nonce of a wallet, and when the wallet signed it. */
+export interface SignedNonce {
+  readonly address: WalletAddress;
+  readonly nonce: string;
+  readonly timestampMs: number;
+}
+
 /** A key, or the limit that it would break. */
 export type MadeKey = ApiKeyTrio | { readonly max: number };
 
-/** How the topic `credentials` is folded: every wallet on it was proven by making a key for it. */
+/**
+ * How the topic `credentials` is folded: every wallet on it was proven by making a key for it. `onRevived` is called
+ * with a revoked key that a record would make active again.
+ */
 export function keyFold(
   directory: KeyDirectory,
   owners: { prove(owner: WalletAddress): void },
+  onRevived: (apiKey: ApiKeyId) => void,
 ): TableFold<Credential> {
   return {
     apply(credential) {
-      directory.apply(credential);
+      if (!directory.apply(credential)) onRevived(apiKeyFromBytes(credential.apiKey));
       owners.prove(walletFromBytes(credential.wallet));
     },
     forget(key) {
@@ -61,11 +81,30 @@ export class ApiKeys {
 
   /** The active key of wallet and nonce; null when there is none. */
   derive(wallet: WalletAddress, nonce: string): ApiKeyTrio | null {
-    const derived = this.#deriveKey(wallet, nonce);
-    return this.#find(derived.apiKey)?.active === true ? trioOf(derived) : null;
+    const live = this.#liveOf(wallet, 'TRADING', nonce);
+    return live === null ? null : trioOf(live);
   }
 
-  /** The key of wallet and nonce, made or made active again; resolves when it is durable. Throws a `Fault`. */
+  /**
+   * Whether a wallet signed this before its newest key of the nonce was revoked: a captured signature makes no key
+   * after a revocation.
+   */
+  isFromBeforeRevocation({ address, nonce, timestampMs }: SignedNonce): boolean {
+    if (this.#liveOf(address, 'TRADING', nonce) !== null) return false;
+    const newest = this.#keysOf(address, 'TRADING', nonce)[0];
+    return (newest?.revokedAtMs ?? 0) > timestampMs + timestampStepMs;
+  }
+
+  /** Whether a wallet signed this before its present key of the nonce was made: it revokes no later key. */
+  isFromBeforeKey({ address, nonce, timestampMs }: SignedNonce): boolean {
+    const newest = this.#keysOf(address, 'TRADING', nonce)[0];
+    return newest?.active === true && newest.createdAtMs > timestampMs + timestampStepMs;
+  }
+
+  /**
+   * The active key of wallet and nonce, or a new one, whose secret no earlier key had; resolves when it is durable.
+   * Throws a `Fault`.
+   */
   create(wallet: WalletAddress, nonce: string): Promise<MadeKey> {
     return this.#mutex.run(wallet, () => this.#make(wallet, 'TRADING', nonce));
   }
@@ -95,9 +134,20 @@ export class ApiKeys {
     });
   }
 
-  /** Revokes the key of wallet and nonce; false when it was never made. */
-  revokeNonce(wallet: WalletAddress, nonce: string): Promise<boolean> {
-    return this.revoke(wallet, 'TRADING', this.#deriveKey(wallet, nonce).apiKey);
+  /** Revokes the newest key of wallet and nonce; false when there was never one. */
+  async revokeNonce(wallet: WalletAddress, nonce: string): Promise<boolean> {
+    const newest = this.#keysOf(wallet, 'TRADING', nonce)[0];
+    return newest !== undefined && (await this.revoke(wallet, 'TRADING', newest.apiKey));
+  }
+
+  /** Writes the record of a revoked key again, after one that crossed its revocation in the log. */
+  revokeAgain(apiKey: ApiKeyId): Promise<void> {
+    const { wallet } = this.#find(apiKey) ?? {};
+    if (wallet === undefined) return Promise.resolve();
+    return this.#mutex.run(wallet, async () => {
+      const key = this.#find(apiKey);
+      if (key?.active === false) await this.#write(key);
+    });
   }
 
   /** False when the key was revoked meanwhile. */
@@ -111,17 +161,33 @@ export class ApiKeys {
   }
 
   async #make(wallet: WalletAddress, kind: KeyKind, nonce: string): Promise<MadeKey> {
-    const derived = this.#deriveKey(wallet, nonce);
-    const known = this.#find(derived.apiKey);
-    if (known?.active === true) return trioOf(derived);
-    const max = brokenKeyLimit(this.list(wallet, kind), known === undefined);
+    const live = this.#liveOf(wallet, kind, nonce);
+    if (live !== null) return trioOf(live);
+    const { secrets } = this.#options;
+    const isLive = (key: ListedKey) => key.active && deriveListed(secrets, key) !== null;
+    const max = brokenKeyLimit(this.list(wallet, kind).map((key) => ({ active: isLive(key) })));
     if (max !== null) return { max };
+    const newest = this.#keysOf(wallet, kind, nonce)[0];
+    const version = newest === undefined ? 0 : newest.version + 1;
+    const derived = deriveKey(secrets.present, { wallet, nonce, version });
     const { apiKey } = derived;
-    const selfTrade = known?.selfTrade ?? 'CANCEL_NEWEST';
+    const selfTrade = newest?.selfTrade ?? 'CANCEL_NEWEST';
     const createdAtMs = this.#options.clock.nowMs();
-    const made = { apiKey, wallet, kind, nonce, selfTrade, createdAtMs };
+    const made = { apiKey, wallet, kind, nonce, version, selfTrade, createdAtMs };
     await this.#write({ ...made, active: true, revokedAtMs: 0 });
     return trioOf(derived);
+  }
+
+  /** The keys of wallet and nonce, the newest version first. */
+  #keysOf(wallet: WalletAddress, kind: KeyKind, nonce: string): readonly ListedKey[] {
+    const all = this.list(wallet, kind).filter((key) => key.nonce === nonce);
+    return all.sort((left, right) => right.version - left.version);
+  }
+
+  /** The newest key of wallet and nonce, unless it is revoked or its secret is no longer valid. */
+  #liveOf(wallet: WalletAddress, kind: KeyKind, nonce: string): DerivedKey | null {
+    const newest = this.#keysOf(wallet, kind, nonce)[0];
+    return newest?.active === true ? deriveListed(this.#options.secrets, newest) : null;
   }
 
   async #write(key: ListedKey): Promise<void> {
@@ -132,10 +198,6 @@ export class ApiKeys {
 
   #find(apiKey: ApiKeyId): ListedKey | undefined {
     return this.#options.directory.find(apiKey);
-  }
-
-  #deriveKey(wallet: WalletAddress, nonce: string): DerivedKey {
-    return deriveKey(this.#options.serverSecret, { wallet, nonce });
   }
 }
 
@@ -148,13 +210,8 @@ export const agentsMax = 50;
 /** Agents that a wallet may ever have: deleted ones are remembered for ever. */
 export const agentsEverMax = 1_000;
 
-/**
- * The limit that one more key would break; null when there is room. An old key that is made active again is not new.
- */
-export function brokenKeyLimit(
-  keys: readonly { readonly active: boolean }[],
-  isNew: boolean,
-): number | null {
+/** The limit that one more key would break; null when there is room. */
+export function brokenKeyLimit(keys: readonly { readonly active: boolean }[]): number | null {
   if (keys.filter(({ active }) => active).length >= activeKeysMax) return activeKeysMax;
-  return isNew && keys.length >= keysEverMax ? keysEverMax : null;
+  return keys.length >= keysEverMax ? keysEverMax : null;
 }

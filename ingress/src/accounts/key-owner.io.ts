@@ -11,7 +11,7 @@ import type { AccountServices } from './account-services.io.ts';
 export interface KeyOwner {
   readonly wallet: WalletAddress;
   /** How it was proven: by one of the keys, or by the wallet itself with the nonce of one. */
-  readonly by: { readonly apiKey: ApiKeyId } | { readonly nonce: string };
+  readonly by: { readonly apiKey: ApiKeyId } | Pick<WalletClaim, 'nonce' | 'timestampMs'>;
 }
 
 /**
@@ -30,7 +30,7 @@ export function proveOwner(
     return null;
   }
   const claim = proveWallet(request, reply, services);
-  return claim === null ? null : { wallet: claim.address, by: { nonce: claim.nonce } };
+  return claim === null ? null : { wallet: claim.address, by: claim };
 }
 
 type WalletServices = Pick<AccountServices, 'authentication' | 'signatures'>;

@@ -1,6 +1,6 @@
 import type { ListedKey } from '@pm/domain/accounts/key-directory';
 import { type DoorRoute, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
-import { type ApiKeyId, KeySettings, parseApiKeyId } from '@pm/schemas';
+import { type ApiKeyId, KeySettings, parseApiKeyId, type RefusalCode } from '@pm/schemas';
 import { refuseBanned } from '../door/authentication.io.ts';
 import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
@@ -42,7 +42,8 @@ type KeyServices = Pick<AccountServices, 'authentication' | 'signatures' | 'keys
 
 /**
  * POST /auth/api-key: the key of this wallet and nonce, made when there is none, returned when it is durable. The same
- * wallet and nonce always get the same key, a revoked one works again. The signed nonce counts; a body may repeat it,
+ * wallet and nonce get the same key until it is revoked; what was signed before that makes no new one. The signed nonce
+ * counts; a body may repeat it,
  * as ccxt's does, and is ignored (conventions.md 2.1).
  */
 function createKeyRoute(services: KeyServices): DoorRoute {
@@ -56,7 +57,9 @@ function createKeyRoute(services: KeyServices): DoorRoute {
         if (claim === null) return reply;
         if (refuseReserved(claim.address, reply, services)) return reply;
         if (refuseBanned(claim.address, reply, services.authentication)) return reply;
-        const made = await services.keys.create(claim.address, claim.nonce);
+        const { keys } = services;
+        if (keys.isFromBeforeRevocation(claim)) return refuse(reply, 'request_repeated');
+        const made = await keys.create(claim.address, claim.nonce);
         return 'max' in made ? refuse(reply, 'too_many_api_keys', { max: made.max }) : made;
       });
     },
@@ -149,19 +152,24 @@ function deleteKeyRoute(services: DeleteServices): DoorRoute {
         const { apiKey: named } = request.query as { readonly apiKey?: RawParam };
         const apiKey = named === undefined ? undefined : parseApiKeyId(String(named));
         if (apiKey === null) return refuse(reply, 'api_key_not_found');
-        const isDone = await revoke(owner, apiKey, services);
-        return isDone ? sendOk(reply) : refuse(reply, 'api_key_not_found');
+        const code = await revoke(owner, apiKey, services);
+        return code === null ? sendOk(reply) : refuse(reply, code);
       });
     },
   };
 }
 
-function revoke(
+/** Why nothing was revoked; null when the key is. */
+async function revoke(
   { wallet, by }: KeyOwner,
   named: ApiKeyId | undefined,
   { keys }: DeleteServices,
-): Promise<boolean> {
-  if (named !== undefined) return keys.revoke(wallet, 'TRADING', named);
-  if ('apiKey' in by) return keys.revoke(wallet, 'TRADING', by.apiKey);
-  return keys.revokeNonce(wallet, by.nonce);
+): Promise<RefusalCode | null> {
+  const apiKey = named ?? ('apiKey' in by ? by.apiKey : undefined);
+  if (apiKey !== undefined) {
+    return (await keys.revoke(wallet, 'TRADING', apiKey)) ? null : 'api_key_not_found';
+  }
+  if (!('nonce' in by)) return 'api_key_not_found';
+  if (keys.isFromBeforeKey({ address: wallet, ...by })) return 'request_repeated';
+  return (await keys.revokeNonce(wallet, by.nonce)) ? null : 'api_key_not_found';
 }

@@ -1,5 +1,6 @@
 import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
 import type { Freshness } from '@pm/domain/accounts/auth-headers';
+import type { KeySecrets } from '@pm/domain/accounts/derive-keys';
 import { oncePerRequest } from '@pm/domain/accounts/key-credentials';
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
@@ -8,6 +9,7 @@ import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
 import type { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
+import type { ApiKeyId } from '@pm/schemas';
 import { openTable } from '../log/compacted-table.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
 import { Agents } from './agents.io.ts';
@@ -31,7 +33,7 @@ export type AccountTopic =
   | 'notificationMarks';
 
 export interface AccountsOptions {
-  readonly serverSecret: Buffer;
+  readonly secrets: KeySecrets;
   readonly freshness: Freshness;
   readonly clock: Clock;
   readonly owners: WalletOwners;
@@ -44,11 +46,14 @@ export interface AccountsOptions {
  * loaded. A status that cannot be read stops the process: it may be a ban.
  */
 export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: AccountsOptions) {
-  const { serverSecret, clock, owners, log, onFault, freshness } = options;
+  const { secrets, clock, owners, log, onFault, freshness } = options;
   const { names, codecs } = topicLog;
   const follow = { log, onFault };
+  const stop = { ...follow, unreadable: 'stop' } as const;
   const bindings = await openWalletBindings(topicLog, { ...follow, owners, clock });
   const directory = new KeyDirectory();
+  // Nothing is written before the table is loaded.
+  let revokeAgain: (apiKey: ApiKeyId) => void = () => {};
   const readDirectory = new ReadKeyDirectory();
   const agentDirectory = new AgentDirectory();
   const statuses = new WalletRows<StatusFacts>();
@@ -58,7 +63,7 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
     openTable(
       topicLog,
       { ...follow, topic: names.credentials, codec: codecs.credentials },
-      keyFold(directory, owners),
+      keyFold(directory, owners, (apiKey) => revokeAgain(apiKey)),
     ),
     openTable(
       topicLog,
@@ -68,12 +73,7 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
     openTable(topicLog, { ...follow, topic: names.agents, codec: codecs.agents }, agentDirectory),
     openTable(
       topicLog,
-      {
-        ...follow,
-        topic: names.walletStatus,
-        codec: codecs.walletStatus,
-        unreadable: 'stop',
-      },
+      { ...stop, topic: names.walletStatus, codec: codecs.walletStatus },
       statuses,
     ),
     openTable(
@@ -83,26 +83,26 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
     ),
     openTable(
       topicLog,
-      {
-        ...follow,
-        topic: names.withdrawalFreezes,
-        codec: codecs.withdrawalFreezes,
-        unreadable: 'stop',
-      },
+      { ...stop, topic: names.withdrawalFreezes, codec: codecs.withdrawalFreezes },
       freezes,
     ),
   ]);
-  const secrets = { serverSecret, clock };
+  const keys = new ApiKeys({ secrets, clock, directory, table: credentials });
+  revokeAgain = (apiKey) => {
+    keys
+      .revokeAgain(apiKey)
+      .catch((err: unknown) => log.warn({ err }, 'a key was not revoked again'));
+  };
   const withdrawalFreezes = new WithdrawalFreezes({ clock, rows: freezes, table: frozen });
   const statusTable = { clock, rows: statuses, table: walletStatus };
-  const proof = { keys: directory, serverSecret, freshness, nowMs: () => clock.nowMs() };
+  const proof = { keys: directory, secrets, freshness, nowMs: () => clock.nowMs() };
   const verify = oncePerRequest(openKeyVerifier(proof));
   return {
     /** Binds wallets for the operator. */
     bindings,
     owners,
-    keys: new ApiKeys({ ...secrets, directory, table: credentials }),
-    readOnlyKeys: new ReadOnlyKeys({ ...secrets, directory: readDirectory, table: readKeys }),
+    keys,
+    readOnlyKeys: new ReadOnlyKeys({ secrets, clock, directory: readDirectory, table: readKeys }),
     agents: new Agents({ clock, directory: agentDirectory, table: agents }),
     agentDirectory,
     notificationMarks: new NotificationMarks({ clock, marks, table: marked }),

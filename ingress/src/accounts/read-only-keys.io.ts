@@ -1,4 +1,4 @@
-import { deriveReadKey } from '@pm/domain/accounts/derive-keys';
+import { deriveReadKey, type KeySecrets } from '@pm/domain/accounts/derive-keys';
 import { hashOfKey } from '@pm/domain/accounts/key-hash';
 import type { ListedReadKey, ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { readKeyWallet } from '@pm/domain/accounts/reader-verifier';
@@ -9,8 +9,7 @@ import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { brokenKeyLimit } from './api-keys.io.ts';
 
 export interface ReadOnlyKeysOptions {
-  /** The server's secret that all keys are derived from. */
-  readonly serverSecret: Buffer;
+  readonly secrets: KeySecrets;
   readonly clock: Clock;
   readonly directory: ReadKeyDirectory;
   /** The topic `read-keys`, folded into the directory. */
@@ -31,20 +30,22 @@ export class ReadOnlyKeys {
   create(wallet: WalletAddress): Promise<ApiKeyId | { readonly max: number }> {
     return this.#mutex.run(wallet, async () => {
       const keys = this.#options.directory.listOf(wallet);
-      const max = brokenKeyLimit(keys, true);
+      const max = brokenKeyLimit(keys);
       if (max !== null) return { max };
       // Numbers are never given twice, so no deleted key comes back.
       const number = (keys.at(-1)?.number ?? -1) + 1;
       const createdAtMs = this.#options.clock.nowMs();
-      await this.#write({ wallet, number, active: true, createdAtMs, revokedAtMs: 0 });
-      return this.#derive({ wallet, number });
+      const key = deriveReadKey(this.#options.secrets.present, { wallet, number });
+      const facts = { wallet, number, createdAtMs, revokedAtMs: 0 };
+      await this.#write({ ...facts, keyHash: hashOfKey(key), active: true });
+      return key;
     });
   }
 
   /** The keys themselves, derived again; deleted ones are left out. */
   list(wallet: WalletAddress): readonly ApiKeyId[] {
     const active = this.#options.directory.listOf(wallet).filter((key) => key.active);
-    return active.map((key) => this.#derive(key));
+    return active.flatMap((key) => this.#derive(key) ?? []);
   }
 
   /** Whether the key is the wallet's; it opens nothing from here on. */
@@ -69,12 +70,14 @@ export class ReadOnlyKeys {
 
   async #write(key: ListedReadKey): Promise<void> {
     const { wallet, number } = key;
-    const keyHash = hashOfKey(this.#derive(key));
-    const value = { ...key, keyHash, wallet: hexBytes(wallet) };
+    const value = { ...key, wallet: hexBytes(wallet) };
     await this.#options.table.write([{ key: `${wallet}:${number}`, value }]);
   }
 
-  #derive(of: { readonly wallet: WalletAddress; readonly number: number }): ApiKeyId {
-    return deriveReadKey(this.#options.serverSecret, of);
+  /** The key as one of the secrets derives it; null when none does. */
+  #derive({ wallet, number, keyHash }: ListedReadKey): ApiKeyId | null {
+    const { present, others } = this.#options.secrets;
+    const all = [present, ...others].map((secret) => deriveReadKey(secret, { wallet, number }));
+    return all.find((key) => hashOfKey(key).equals(keyHash)) ?? null;
   }
 }

@@ -9,6 +9,7 @@ import {
   placeOne,
   signedItem,
   testOrder,
+  trioIn,
 } from '../door-fixture.ts';
 import { ask, attestation, join } from '../keys-fixture.ts';
 import { Processes } from '../processes-fixture.ts';
@@ -101,16 +102,53 @@ describe('the keys of a wallet', () => {
     expect(door.keys.derive(wallet, '0')).toEqual(door.trio);
   });
 
-  it('come back, the same and created anew, when they are made again', async () => {
+  it('stay revoked: their nonce gets another secret, and keeps its settings', async () => {
+    const former = door.trio;
     await door.keys.setSelfTrade(wallet, door.trio.apiKey as never, 'ALLOW');
     await call(door, { method: 'DELETE', url: '/auth/api-key' });
     door.fakes.nowMs += 60_000;
     const headers = attestation(owner);
     const made = await ask(door, { method: 'POST', url: '/auth/api-key', headers });
-    expect(made.body).toEqual(door.trio);
-    const [key] = door.keys.list(wallet, 'TRADING');
+    expect(new Set([...Object.values(Object(made.body)), ...Object.values(former)]).size).toBe(6);
+    const derive = { method: 'GET', url: '/auth/derive-api-key', headers } as const;
+    expect((await ask(door, derive)).body).toEqual(made.body);
+    const later = await call(door, { method: 'GET', url: '/auth/api-keys', trio: former });
+    expect([later.status, later.body]).toEqual(unauthorized);
+    const [, key] = door.keys.list(wallet, 'TRADING');
     expect(key).toMatchObject({ active: true, createdAtMs: door.fakes.nowMs, revokedAtMs: 0 });
     expect(key?.selfTrade).toBe('ALLOW');
+  });
+
+  it('are neither made nor revoked by a signature from before', async () => {
+    const peer = await processes.next();
+    const captured = attestation(owner);
+    const create = { method: 'POST', url: '/auth/api-key', headers: captured } as const;
+    expect((await ask(door, create)).body).toEqual(door.trio);
+    door.fakes.nowMs += 2_000;
+    await call(door, { method: 'DELETE', url: '/auth/api-key' });
+    await settled();
+    for (const process of [door, peer]) {
+      process.fakes.nowMs = door.fakes.nowMs;
+      const again = await ask(process, create);
+      expect([again.status, again.body]).toMatchObject([409, { code: 'request_repeated' }]);
+    }
+    const made = trioIn(await door.keys.create(wallet, '0'));
+    const late = await ask(door, { method: 'DELETE', url: '/auth/api-key', headers: captured });
+    expect([late.status, late.body]).toMatchObject([409, { code: 'request_repeated' }]);
+    expect(door.keys.derive(wallet, '0')).toEqual(made);
+  });
+
+  it('stay revoked when a change of theirs crosses the revocation in the log', async () => {
+    const [left, right] = [door, await processes.next()];
+    left.accounts.credentials.isHeldUp = true;
+    await right.keys.revokeNonce(wallet, '0');
+    await left.keys.setSelfTrade(wallet, left.trio.apiKey as never, 'ALLOW');
+    expect(left.keys.derive(wallet, '0')).toEqual(left.trio);
+    left.accounts.credentials.goOn();
+    await settled();
+    await settled();
+    for (const process of [left, right]) expect(process.keys.derive(wallet, '0')).toBeNull();
+    expect(left.accounts.credentials.compact().map(({ value }) => value?.active)).toEqual([false]);
   });
 
   it('are bounded: so many active, so many ever', async () => {
@@ -136,7 +174,8 @@ describe('the keys of a wallet', () => {
       await door.keys.revokeNonce(wallet, String(nonce));
     }
     expect(await door.keys.create(wallet, String(keysEverMax))).toEqual({ max: keysEverMax });
-    expect(await door.keys.create(wallet, '1')).toMatchObject({ passphrase: expect.any(String) });
+    expect(await door.keys.create(wallet, '1')).toEqual({ max: keysEverMax });
+    expect(await door.keys.create(wallet, '0')).toEqual(door.trio);
   });
 
   it('are one by one changed: a revocation is not undone by settings on their way', async () => {

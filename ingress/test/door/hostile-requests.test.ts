@@ -4,7 +4,7 @@ import { Value } from 'typebox/value';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { isErrorOf } from '../../../kit/test/hostile/error-bodies.ts';
 import { heapInUse } from '../../../kit/test/hostile/heap.ts';
-import { type Door, openDoor } from '../door-fixture.ts';
+import { type Door, openDoor, trioIn } from '../door-fixture.ts';
 import {
   type Caller,
   callerWallets,
@@ -21,7 +21,7 @@ const warmUpRequests = 10_000;
 const measuredRequests = 42_000;
 /** The memory that ingress keeps of so many bad requests: keys and comments up to their limits, and compiled code. */
 const heapGrowthMaxBytes = 24 * 1024 * 1024;
-/** Revoked keys work again, and what the fixture has noted is forgotten. */
+/** Revoked keys are replaced, and what the fixture has noted is forgotten. */
 const requestsPerRound = 400;
 
 const refused = [400, 401, 403, 404, 409, 413, 415, 422, 429];
@@ -66,6 +66,12 @@ test('52,000 hostile requests break nothing, get documented responses, and leave
 const wrongMax = 10;
 const newestComments = 2;
 
+/** The same order for the present key of its caller. */
+function ownedBy(apiKey: string, order: object, { trio }: Caller): object {
+  const isOwn = Reflect.get(order, 'owner') === trio.apiKey;
+  return isOwn ? { ...order, owner: apiKey } : order;
+}
+
 /** Sends and judges. */
 class Run {
   readonly statuses = new Map<number, number>();
@@ -105,7 +111,7 @@ class Run {
     return round % 3 === 0 ? weathers[(round / 3) % weathers.length] : weathers[0];
   }
 
-  /** Orders are signed once; keys are made again, since an earlier request may have revoked them. */
+  /** Orders are signed once; revoked keys are followed by new ones. */
   async #reopenCallers(): Promise<readonly Caller[]> {
     const { keys, services } = this.#door;
     if (this.#callers.length === 0) {
@@ -114,13 +120,14 @@ class Run {
     return await Promise.all(
       this.#callers.map(async (caller) => {
         const wallet = caller.wallet.address as Parameters<typeof keys.create>[0];
-        await keys.create(wallet, '0');
+        const trio = trioIn(await keys.create(wallet, '0'));
+        const orders = caller.orders.map((order) => ownedBy(trio.apiKey, order, caller));
         const agents = services.accounts.agents.list(wallet).map(({ id }) => id);
         const readKey =
           services.accounts.readOnlyKeys.list(wallet)[0] ??
           (await services.accounts.readOnlyKeys.create(wallet));
         const comments = this.#comments.slice(-newestComments);
-        return { ...caller, agents, comments, readKey: String(readKey) };
+        return { ...caller, trio, orders, agents, comments, readKey: String(readKey) };
       }),
     );
   }

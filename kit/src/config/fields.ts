@@ -192,6 +192,27 @@ export function oneOf<const T extends string>(
   };
 }
 
+/** Some secrets of so many bytes, separated by commas; none by default, and never shown. */
+export function secrets(
+  name: string,
+  options: { readonly bytes: number; readonly max: number; readonly meaning: string },
+): Field<readonly Buffer[]> {
+  const one = secret(name, options);
+  return {
+    name,
+    meaning: options.meaning,
+    allowed: `up to ${options.max} times ${one.allowed}, separated by commas`,
+    secret: true,
+    fallback: { value: [] },
+    parse(given) {
+      const items = given.split(',').map((item) => one.parse(item.trim()));
+      const values = items.flatMap((item) => (item === null ? [] : [item.value]));
+      const isSound = values.length === items.length && items.length <= options.max;
+      return isSound ? { value: values } : refused;
+    },
+  };
+}
+
 /** Exactly so many secret bytes as hex (with or without 0x) or base64url; never shown and without a default. */
 export function secret(
   name: string,

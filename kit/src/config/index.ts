@@ -18,6 +18,7 @@ export {
   clickhouseFields,
   freshnessIn,
   kafkaFields,
+  keySecretsIn,
   namesOf,
   publicDoorFields,
   redisFields,

@@ -7,6 +7,7 @@ import {
   list,
   oneOf,
   secret,
+  secrets,
   text,
   url,
 } from './fields.ts';
@@ -143,9 +144,14 @@ export const publicDoorFields = {
     max: 65_535,
   }),
   keySecret: secret('PM_KEY_SECRET', {
-    meaning:
-      'Secret from which all API keys are derived; equal in ingress, query-api and streams. Another value invalidates all keys.',
+    meaning: 'Secret from which new API keys are derived; equal in ingress, query-api and streams.',
     bytes: 32,
+  }),
+  otherKeySecrets: secrets('PM_KEY_SECRETS_ACCEPTED', {
+    meaning:
+      'Further secrets whose API keys are valid: former ones, and the next one before a rotation (operator.md).',
+    bytes: 32,
+    max: 10,
   }),
   freshnessSeconds: integer('PM_FRESHNESS_SECONDS', {
     meaning:
@@ -201,6 +207,13 @@ export function freshnessIn(
   config: Pick<ConfigOf<typeof publicDoorFields>, 'freshnessSeconds' | 'freshnessMs'>,
 ) {
   return { secondsMs: config.freshnessSeconds * 1000, millisecondsMs: config.freshnessMs };
+}
+
+/** The secrets that API keys are derived from. */
+export function keySecretsIn(
+  config: Pick<ConfigOf<typeof publicDoorFields>, 'keySecret' | 'otherKeySecrets'>,
+) {
+  return { present: config.keySecret, others: config.otherKeySecrets };
 }
 
 /** The variable names of fields, for the `known` list of rooms that share an environment. */

@@ -15,8 +15,15 @@ import {
   url,
 } from '@pm/kit/config';
 
-const { host, httpPort, keySecret, freshnessSeconds, freshnessMs, trustedProxies } =
-  publicDoorFields;
+const {
+  host,
+  httpPort,
+  keySecret,
+  otherKeySecrets,
+  freshnessSeconds,
+  freshnessMs,
+  trustedProxies,
+} = publicDoorFields;
 
 /** Variables of the program `streams`; the configuration reference is made of them. */
 export const streamsFields = {
@@ -27,6 +34,7 @@ export const streamsFields = {
   host,
   httpPort,
   keySecret,
+  otherKeySecrets,
   freshnessSeconds,
   freshnessMs,
   trustedProxies,

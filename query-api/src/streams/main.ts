@@ -7,7 +7,7 @@ import {
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { systemClock } from '@pm/kit/clock';
-import { freshnessIn } from '@pm/kit/config';
+import { freshnessIn, keySecretsIn } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -246,9 +246,10 @@ function openOwnHub(
   { feed, followed, measured, comments, ownStates, readers }: Memory,
 ): StreamHub {
   const { keys, catalog, profiles } = followed;
-  const { keySecret: serverSecret, ingressUrl } = config;
+  const { ingressUrl } = config;
+  const secrets = keySecretsIn(config);
   const clock = systemClock;
-  const keepAlives = new SessionKeepAlives({ ingressUrl, keys, serverSecret, clock, log });
+  const keepAlives = new SessionKeepAlives({ ingressUrl, keys, secrets, clock, log });
   life.onStop('keep-alives', () => keepAlives.close());
   const freshness = freshnessIn(config);
   return new StreamHub({
@@ -258,7 +259,7 @@ function openOwnHub(
     ownStates,
     ...readers,
     resumed: measured.resumed,
-    verify: openKeyVerifier({ keys, serverSecret, freshness, nowMs }),
+    verify: openKeyVerifier({ keys, secrets, freshness, nowMs }),
     isActive: ({ apiKey }: KeyHolder) => keys.find(apiKey)?.active === true,
     keepAlives,
     clock,
@@ -277,7 +278,7 @@ function openFamilyHub(
     catalog,
     profiles,
     ...readers,
-    verifyCredentials: openCredentialsVerifier({ keys, serverSecret: config.keySecret }),
+    verifyCredentials: openCredentialsVerifier({ keys, secrets: keySecretsIn(config) }),
     isActive: ({ apiKey }: KeyHolder) => keys.find(apiKey)?.active === true,
     walletsOf: (wallet: WalletAddress) => allWallets(wallets.of(wallet)),
     keysOf: (wallet: WalletAddress) => keys.keysOf(wallet),

@@ -20,6 +20,9 @@ const ownOrWallet = { ...door, auth: ['l2', 'l1'] } as const;
 const own = { ...door, auth: ['l2'] } as const;
 const reserved = { 403: 'the address is reserved and can have no keys' } as const;
 const notFound = { 404: 'api key not found' } as const;
+const overtaken = {
+  409: 'this signed request was used before, sign it again with the present time',
+} as const;
 const tooMany = { 400: 'too many API keys, max allowed: {max}' } as const;
 const ok = { description: 'Exactly `"OK"`.', schema: Type.Literal('OK') } as const;
 const namedKey = Type.Object({ key: Type.Optional(uuid) });
@@ -32,9 +35,10 @@ export const keyRoutes = {
     path: '/auth/api-key',
     auth: ['l1'],
     summary: 'Create or find the API key of a wallet and nonce',
-    description: 'The same wallet and nonce always get the same key. A body is ignored.',
+    description:
+      'The same wallet and nonce get the same key until it is revoked. A body is ignored.',
     responses: { 200: { description: 'The key, and what signs with it.', schema: ApiKeyTrio } },
-    errors: { ...tooMany, ...reserved },
+    errors: { ...tooMany, ...reserved, ...overtaken },
     examples: [{}],
   }),
   deriveApiKey: route({
@@ -74,7 +78,7 @@ export const keyRoutes = {
     description: 'Without `apiKey` the calling key; under L1 that of the signed nonce.',
     query: Type.Object({ apiKey: optional(uuid) }),
     responses: { 200: ok },
-    errors: notFound,
+    errors: { ...notFound, ...overtaken },
     examples: [{ query: { apiKey: sample.apiKey } }],
   }),
   getApiKeySettings: route({

@@ -17,7 +17,7 @@ export const route = {
 
 /**
  * The topic `credentials`: API keys. Key: the API key as text. Secret and passphrase are not in it: they are
- * derived from the server's secret, the wallet and the nonce.
+ * derived from a secret of the server, the wallet, the nonce and the version. A revoked key stays revoked.
  */
 export const credential = {
   type: 'record',
@@ -32,7 +32,7 @@ export const credential = {
       doc: 'What it was derived with: a decimal nonce, of builder keys a text that is none.',
     },
     { name: 'active', type: 'boolean', doc: 'False when revoked.' },
-    { name: 'createdAtMs', type: 'long', doc: 'Created or last re-activated, Unix milliseconds.' },
+    { name: 'createdAtMs', type: 'long', doc: 'Unix milliseconds.' },
     { name: 'revokedAtMs', type: 'long', doc: 'Unix milliseconds; 0 when it is not.' },
     { name: 'keyKind', type: keyKind, doc: 'What it opens.', default: 'TRADING' },
     {
@@ -40,6 +40,12 @@ export const credential = {
       type: selfTrade,
       doc: 'What its orders do when they meet one of their own wallet.',
       default: 'CANCEL_NEWEST',
+    },
+    {
+      name: 'version',
+      type: 'int',
+      doc: 'Which key of the wallet and nonce, from 0 on: each follows on one that was revoked. -1 in records that name none, which stand for 0.',
+      default: -1,
     },
   ],
 } as const satisfies AvroRecord;

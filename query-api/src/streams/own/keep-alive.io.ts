@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { type DerivedKey, deriveKey } from '@pm/domain/accounts/derive-keys';
+import { type DerivedKey, deriveListed, type KeySecrets } from '@pm/domain/accounts/derive-keys';
 import type { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
 import type { Clock } from '@pm/kit/clock';
@@ -17,7 +17,7 @@ export interface KeepAliveParts {
   /** Base URL of ingress. */
   readonly ingressUrl: string;
   readonly keys: Pick<KeyDirectory, 'find'>;
-  readonly serverSecret: Buffer;
+  readonly secrets: KeySecrets;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly log: Log;
 }
@@ -84,13 +84,15 @@ export class SessionKeepAlives {
 
   /** A heartbeat that fails is followed by the next one; the session survives several. */
   async #beat(apiKey: ApiKeyId): Promise<void> {
-    const { keys, serverSecret, ingressUrl, log } = this.#parts;
+    const { keys, secrets, ingressUrl, log } = this.#parts;
     const listed = keys.find(apiKey);
     if (listed?.active !== true || !this.#holds.has(apiKey)) return;
+    const key = deriveListed(secrets, listed);
+    if (key === null) return;
     try {
       const response = await fetch(ingressUrl + path, {
         method: 'POST',
-        headers: this.#signed(deriveKey(serverSecret, listed), listed.wallet),
+        headers: this.#signed(key, listed.wallet),
         signal: AbortSignal.timeout(beatTimeoutMs),
       });
       await response.arrayBuffer();
