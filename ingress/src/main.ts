@@ -5,7 +5,13 @@ import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock as clock } from '@pm/kit/clock';
-import { freshnessIn, keySecretsIn } from '@pm/kit/config';
+import {
+  freshnessIn,
+  kafkaConnection,
+  keySecretsIn,
+  redisConnection,
+  registryConnection,
+} from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
@@ -106,7 +112,8 @@ async function openParts(room: Room) {
   const topics = await openTopics({
     ...config,
     ...follow(room),
-    brokers: config.kafkaBrokers,
+    kafka: kafkaConnection(config),
+    registry: registryConnection(config),
     sealing: [openSignOffKey(config.signOffSeed), openSignOffKey(config.operatorSeed)],
     onUnproven: countUnproven(room.metrics, log, clock.monotonicMs),
   });
@@ -244,7 +251,7 @@ function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): Publ
 }
 
 function openMoney({ config, life, log }: Room) {
-  const redis = openRedis({ url: config.redisUrl, log });
+  const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
   const keys = redisKeys(config.redisPrefix);
   const ledger = openLedger(redis, keys);

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { writerIdBytes } from '@pm/domain/authority/seal';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
+import { kafkaConnection, registryConnection } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
@@ -56,7 +57,7 @@ async function start(life: Lifecycle): Promise<void> {
 
   // 2. The log and the codecs of its records.
   const client = openLogClient({
-    brokers: config.kafkaBrokers,
+    ...kafkaConnection(config),
     clientId: config.instance,
     log,
   });
@@ -120,8 +121,9 @@ interface Shared {
   readonly ticks: LogProducer;
 }
 
-async function openCodecs({ registryUrl, topicPrefix }: MatcherConfig, log: Log) {
-  const registry = openRegistry({ url: registryUrl, topicPrefix, log });
+async function openCodecs(config: MatcherConfig, log: Log) {
+  const { topicPrefix } = config;
+  const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
   return {
     // Decoded orders and cancels reuse their memory: a record is applied before the next one is decoded, and the engine
     // copies what it keeps.

@@ -3,7 +3,12 @@ import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
-import { clickhouseAccount } from '@pm/kit/config';
+import {
+  clickhouseAccount,
+  kafkaConnection,
+  redisConnection,
+  registryConnection,
+} from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
@@ -37,10 +42,10 @@ await runService('projectors', async (life) => {
   const progress = new ViewProgress(metrics);
   for (const view of config.views) progress.waitFor(`starting:${view}`);
   await startOps(life, config, { metrics: registered, progress });
-  const { kafkaBrokers: brokers, registryUrl: url, topicPrefix } = config;
-  const registry = openRegistry({ url, topicPrefix, log });
+  const { topicPrefix } = config;
+  const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
   const client = await openSealedLog({
-    client: openLogClient({ brokers, clientId: 'projectors', log }),
+    client: openLogClient({ ...kafkaConnection(config), clientId: 'projectors', log }),
     registry,
     topicPrefix,
     rootKey: Buffer.from(config.rootKey, 'hex'),
@@ -73,7 +78,7 @@ async function startViews(room: Room): Promise<void> {
   const wants = (...names: readonly string[]) => config.views.some((view) => names.includes(view));
   const catalog = wants('books', 'tables', 'leaderboards') ? await openCatalog(room) : null;
   if (wants('ledger', 'books')) {
-    const redis = openRedis({ url: config.redisUrl, log });
+    const redis = openRedis({ ...redisConnection(config), log });
     life.onStop('redis', () => redis.disconnect());
     if (wants('ledger')) await startLedger(room, redis);
     if (catalog !== null && wants('books')) await startBooks(room, redis, catalog);

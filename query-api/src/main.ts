@@ -13,7 +13,14 @@ import { rateLimitReads } from '@pm/domain/ratelimit/wire.io';
 import { readOpening } from '@pm/domain/signoff/opening.io';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
-import { clickhouseAccount, freshnessIn, keySecretsIn } from '@pm/kit/config';
+import {
+  clickhouseAccount,
+  freshnessIn,
+  kafkaConnection,
+  keySecretsIn,
+  redisConnection,
+  registryConnection,
+} from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -137,7 +144,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const log = openLog(name, config.logLevel);
   life.useLog(log);
   const metrics = openMetrics(name);
-  const redis = openRedis({ url: config.redisUrl, log });
+  const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
   const account = clickhouseAccount(config);
   const requestTimeoutMs = queryTimeoutMs;
@@ -146,10 +153,10 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const keys = redisKeys(config.redisPrefix);
   const limits = openDoorLimiter({ config, keys, clock: systemClock, log });
   life.onStop('rate limits', () => limits?.close());
-  const { registryUrl: url, topicPrefix } = config;
-  const registry = openRegistry({ url, topicPrefix, log });
+  const { topicPrefix } = config;
+  const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
   const client = await openSealedLog({
-    client: openLogClient({ brokers: config.kafkaBrokers, clientId: name, log }),
+    client: openLogClient({ ...kafkaConnection(config), clientId: name, log }),
     registry,
     topicPrefix,
     rootKey: Buffer.from(config.rootKey, 'hex'),

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { addressesOf } from '@pm/deploy/installation/read-addresses';
 import type { RunningStack } from '@pm/deploy/stack/stack';
+import { kafkaConnection } from '@pm/kit/config';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { topicName } from '@pm/kit/registry';
@@ -13,7 +15,7 @@ const recordsPerPartition = 3;
  */
 export async function appendPoison(stack: RunningStack): Promise<number> {
   const client = openLogClient({
-    brokers: [stack.urls.kafka],
+    ...kafkaConnection(addressesOf(stack.urls, stack.access)),
     clientId: 'smoke',
     log: silentLog,
   });

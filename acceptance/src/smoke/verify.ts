@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
+import { feeWalletOf, logPlaceOf } from '@pm/deploy/installation/fee-wallet';
 import { addressesOf } from '@pm/deploy/installation/read-addresses';
 import { loopback } from '@pm/deploy/local/ports';
 import { database, type RunningStack } from '@pm/deploy/stack/stack';
 import { openClickHouse } from '@pm/kit/clickhouse';
-import { clickhouseAccount } from '@pm/kit/config';
+import { clickhouseAccount, kafkaConnection, redisConnection } from '@pm/kit/config';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
@@ -38,18 +38,16 @@ export interface Verdict {
 /** Waits until all records are projected, then compares the log, the projections and the results of clients. */
 export async function verifyWorld(world: World, result: RunResult): Promise<Verdict> {
   const { stack } = world;
-  const client = openLogClient({ brokers: [stack.urls.kafka], clientId: 'smoke', log: silentLog });
-  const redis = openRedis({ url: stack.urls.redis, log: silentLog });
+  const addresses = addressesOf(stack.urls, stack.access);
+  const kafka = kafkaConnection(addresses);
+  const client = openLogClient({ ...kafka, clientId: 'smoke', log: silentLog });
+  const redis = openRedis({ ...redisConnection(addresses), log: silentLog });
   const clickhouse = openClickHouse({
-    ...clickhouseAccount(addressesOf(stack.urls, stack.access)),
+    ...clickhouseAccount(addresses),
     database,
     log: silentLog,
   });
-  const log: LogPlace = {
-    client,
-    registryUrl: stack.urls.registry,
-    topicPrefix: '',
-  };
+  const log = logPlaceOf(client, addresses);
   try {
     const projections = await waitForProjections(stack, client);
     const audit = new LogAudit(await feeWalletOf(log));

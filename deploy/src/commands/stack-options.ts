@@ -113,7 +113,7 @@ function replicationMinOf(env: Readonly<Record<string, string | undefined>>): nu
   const { name, allowed, parse } = replicationMinField;
   const configured = env[name] || String(externalReplication);
   const parsed = parse(configured);
-  if (parsed !== null) return parsed.value;
+  if (parsed !== null && 'value' in parsed) return parsed.value;
   throw new StackError('BAD_DESCRIPTION', `${name}=${configured}: allowed is ${allowed}`);
 }
 
@@ -127,7 +127,8 @@ function signingOf(
 ): SigningChoice {
   const family = signingFields.familyDomains.parse(env[familyVariable] || String(seed));
   const signingDomain = env[domainVariable] ?? '';
-  if (family === null) throw wrong(familyVariable, signingFields.familyDomains.allowed);
+  if (family === null || 'reason' in family)
+    throw wrong(familyVariable, signingFields.familyDomains.allowed);
   if (signingDomain !== '' && signingFields.signingDomain.parse(signingDomain) === null) {
     throw wrong(domainVariable, signingFields.signingDomain.allowed);
   }

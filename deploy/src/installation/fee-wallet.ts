@@ -1,30 +1,44 @@
 import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
+import { registryConnection } from '@pm/kit/config';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import { openRegistry, type Registry, type RegistryAccess, topicName } from '@pm/kit/registry';
 import { topics, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
+import type { Addresses } from './read-addresses.ts';
 
 /** Addresses of the log of an installation, and the prefix of its topics. */
 export interface LogPlace {
   readonly client: LogClient;
   readonly registryUrl: string;
+  readonly registryAccess?: RegistryAccess;
   readonly topicPrefix: string;
+}
+
+/** The log of an installation, with the sign-in at its registry. */
+export function logPlaceOf(client: LogClient, addresses: Addresses): LogPlace {
+  const { url: registryUrl, access: registryAccess } = registryConnection(addresses);
+  return { client, registryUrl, registryAccess, topicPrefix: addresses.topicPrefix };
+}
+
+/** The registry of a log; opens nothing yet. */
+export function registryAt({ registryUrl: url, registryAccess, topicPrefix }: LogPlace): Registry {
+  const access = registryAccess ?? {};
+  return openRegistry({ url, access, topicPrefix, log: silentLog });
 }
 
 /**
  * The wallet that each partition was opened to pay fees to, by its first record. Partitions without a record are
  * absent. Creates no topic and registers no schema.
  */
-export async function openedFeeWallets({
-  client,
-  registryUrl: url,
-  topicPrefix,
-}: LogPlace): Promise<ReadonlyMap<number, WalletAddress>> {
+export async function openedFeeWallets(
+  place: LogPlace,
+): Promise<ReadonlyMap<number, WalletAddress>> {
+  const { client, topicPrefix } = place;
   const topic = topicName(topics.orders, topicPrefix);
   const admin = await client.admin();
   const bounds = await boundsOf(topic, admin).finally(() => admin.close());
-  const reader = openRegistry({ url, topicPrefix, log: silentLog }).readerFor(topics.orders);
+  const reader = registryAt(place).readerFor(topics.orders);
   const found = new Map<number, WalletAddress>();
   for (const [partition, { high }] of bounds) {
     if (high === 0) continue;

@@ -1,7 +1,12 @@
 import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
-import { clickhouseAccount } from '@pm/kit/config';
+import {
+  clickhouseAccount,
+  kafkaConnection,
+  redisConnection,
+  registryConnection,
+} from '@pm/kit/config';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
@@ -27,13 +32,13 @@ const statementMs = 900_000;
 
 /** Opens an installation; the first call connects. */
 export function openInstallation(addresses: InstallationAddresses, tool: string): Installation {
-  const brokers = addresses.kafkaBrokers;
-  const unchecked = openLogClient({ brokers, clientId: tool, log: silentLog });
-  const { registryUrl: url, topicPrefix } = addresses;
+  const kafka = kafkaConnection(addresses);
+  const unchecked = openLogClient({ ...kafka, clientId: tool, log: silentLog });
+  const { topicPrefix } = addresses;
   const sealedLog: Installation['sealedLog'] = (onUnproven) =>
     openSealedLog({
       client: unchecked,
-      registry: openRegistry({ url, topicPrefix, log: silentLog }),
+      registry: openRegistry({ ...registryConnection(addresses), topicPrefix, log: silentLog }),
       topicPrefix,
       rootKey: Buffer.from(addresses.rootKey, 'hex'),
       sealing: [],
@@ -42,7 +47,7 @@ export function openInstallation(addresses: InstallationAddresses, tool: string)
       // A tool reads each topic to an end: keys that cannot be followed stop that reading as well.
       onFault: () => {},
     });
-  const redis = openRedis({ url: addresses.redisUrl, log: silentLog });
+  const redis = openRedis({ ...redisConnection(addresses), log: silentLog });
   const clickhouse = openClickHouse({
     ...clickhouseAccount(addresses),
     requestTimeoutMs: statementMs,

@@ -1,8 +1,15 @@
-import { type LogClient, openLogClient, type TopicSpec } from '@pm/kit/kafka';
+import { kafkaConnection } from '@pm/kit/config';
+import { openLogClient, type TopicSpec } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import { topicName } from '@pm/kit/registry';
 import { topics, type WalletAddress } from '@pm/schemas';
-import { openedFeeWallets, refuseOtherFeeWallet } from '../installation/fee-wallet.ts';
+import {
+  type LogPlace,
+  logPlaceOf,
+  openedFeeWallets,
+  refuseOtherFeeWallet,
+  registryAt,
+} from '../installation/fee-wallet.ts';
 import { addressesOf } from '../installation/read-addresses.ts';
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
@@ -30,35 +37,29 @@ export interface SetupOptions {
  * version. Throws a `StackError`, before anything is changed, when partitions have another fee wallet.
  */
 export async function setUpExchange(options: SetupOptions): Promise<readonly string[]> {
-  const addresses = addressesOf(options.urls, options.access ?? {});
-  const client = openLogClient({
-    brokers: addresses.kafkaBrokers,
-    clientId: 'setup',
-    log: silentLog,
-  });
+  const names = { PM_TOPIC_PREFIX: options.topicPrefix };
+  const addresses = addressesOf(options.urls, { ...options.access, ...names });
+  const kafka = kafkaConnection(addresses);
+  const client = openLogClient({ ...kafka, clientId: 'setup', log: silentLog });
   try {
-    const { topicPrefix, feeWallet } = options;
-    const place = { client, registryUrl: options.urls.registry, topicPrefix };
-    refuseOtherFeeWallet(await openedFeeWallets(place), feeWallet);
-    await setUpLog(client, options);
+    const place = logPlaceOf(client, addresses);
+    refuseOtherFeeWallet(await openedFeeWallets(place), options.feeWallet);
+    await setUpLog(place, options);
     return await setUpTables({ ...options, addresses });
   } finally {
     await client.close();
   }
 }
 
-async function setUpLog(client: LogClient, options: SetupOptions): Promise<void> {
+async function setUpLog(place: LogPlace, options: SetupOptions): Promise<void> {
   const { progress, topicPrefix } = options;
+  const { client } = place;
   const admin = await client.admin();
   const specs = topicSpecs(options);
   await admin.endCompaction(specs);
   await admin.ensureTopics(specs);
   progress(`topics: ${Object.keys(topics).length}, ${options.partitions} matching partitions`);
-  const registry = openRegistry({
-    url: options.urls.registry,
-    topicPrefix,
-    log: silentLog,
-  });
+  const registry = registryAt(place);
   await registry.registerAll();
   progress(`schemas: ${Object.keys(topics).length} registered, FULL_TRANSITIVE`);
   const opened = await openPartitions({

@@ -1,7 +1,8 @@
+import { resolve } from 'node:path';
 import {
   clickhouseFields,
+  type Field,
   kafkaFields,
-  namesOf,
   redisFields,
   registryFields,
 } from '@pm/kit/config';
@@ -56,10 +57,12 @@ function externalUrls(env: Environment): EngineUrls {
 /** What the engines ask of who connects: the same for each service of this stack. */
 function externalAccess(env: Environment): EngineAccess {
   const urls: readonly string[] = Object.values(urlVariables);
-  const names = namesOf(kafkaFields, registryFields, redisFields, clickhouseFields);
-  const given = names.flatMap((name) => {
+  const fields = { ...kafkaFields, ...registryFields, ...redisFields, ...clickhouseFields };
+  const given = Object.values(fields).flatMap(({ name, isPath }: Field<unknown>) => {
     const value = env[name] ?? '';
-    return value === '' || urls.includes(name) || ownNames.includes(name) ? [] : [[name, value]];
+    if (value === '' || urls.includes(name) || ownNames.includes(name)) return [];
+    // Services have working directories of their own.
+    return [[name, isPath === true ? resolve(value) : value] as const];
   });
   return Object.fromEntries(given);
 }

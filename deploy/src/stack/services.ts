@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { clickhouseFields, namesOf } from '@pm/kit/config';
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import { type ManagedProcess, mebibyte, processEnvironment } from '../local/managed-process.ts';
 import { builtEntry, repositoryRoot } from '../local/paths.ts';
@@ -274,13 +275,15 @@ function processDefaults(
   };
 }
 
+const tableVariables = namesOf(clickhouseFields);
+
 /** Passwords of the tables go to the services that use the tables. */
 function sharedEnv(options: ServicesOptions, { needs }: ServiceSpec): Record<string, string> {
   const { urls } = options;
   return {
     ...Object.fromEntries(
       Object.entries(options.access).filter(
-        ([name]) => needs.includes('clickhouse') || !name.startsWith('PM_CLICKHOUSE_'),
+        ([name]) => needs.includes('clickhouse') || !tableVariables.includes(name),
       ),
     ),
     PM_KAFKA_BROKERS: urls.kafka,

@@ -1,4 +1,5 @@
 import type { Clock } from '@pm/kit/clock';
+import { type ConfigOf, redisConnection, type redisFields } from '@pm/kit/config';
 import type { Log } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { type RedisKeys, rateRules } from '@pm/schemas';
@@ -11,8 +12,7 @@ const countTimeoutMs = 250;
 
 export interface DoorLimiterOptions {
   /** `publicDoorFields` of `@pm/kit/config`. */
-  readonly config: {
-    readonly redisUrl: string;
+  readonly config: ConfigOf<typeof redisFields> & {
     readonly rateLimits: 'on' | 'off';
     readonly rateLimitScale: number;
     readonly rateLimitAgentFactor: number;
@@ -41,7 +41,7 @@ export function openDoorLimiter({
   log,
 }: DoorLimiterOptions): DoorLimiter | null {
   if (config.rateLimits === 'off') return null;
-  const redis = openRedis({ url: config.redisUrl, log, commandTimeoutMs: countTimeoutMs });
+  const redis = openRedis({ ...redisConnection(config), log, commandTimeoutMs: countTimeoutMs });
   const limiter = new RateLimiter({
     store: new RedisLimits(redis, keys),
     limits: limitTable(config.rateLimitScale, config.rateLimitAgentFactor),

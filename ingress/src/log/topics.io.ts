@@ -1,6 +1,7 @@
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
+import type { kafkaConnection, registryConnection } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
@@ -8,9 +9,9 @@ import { openRegistry, topicName } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
 
 export interface LogOptions {
-  readonly brokers: readonly string[];
+  readonly kafka: ReturnType<typeof kafkaConnection>;
+  readonly registry: ReturnType<typeof registryConnection>;
   readonly topicPrefix: string;
-  readonly registryUrl: string;
   /** Raw public key that lists the keys of services. */
   readonly rootKey: string;
   /** Keys that this process seals records with. */
@@ -42,11 +43,11 @@ export interface TopicsOf<K extends keyof TopicsClient['codecs']>
 
 /** Connects, registers the schemas and looks where the results end. Throws the faults of the kit. */
 export async function openTopics(options: LogOptions): Promise<TopicsClient> {
-  const { brokers, topicPrefix, log } = options;
+  const { kafka, topicPrefix, log } = options;
   const client = await openSealedLog({
     ...options,
-    client: openLogClient({ brokers, clientId: 'ingress', log }),
-    registry: openRegistry({ url: options.registryUrl, topicPrefix, log }),
+    client: openLogClient({ ...kafka, clientId: 'ingress', log }),
+    registry: openRegistry({ ...options.registry, topicPrefix, log }),
     rootKey: Buffer.from(options.rootKey, 'hex'),
   });
   const name = (key: keyof typeof topics) => topicName(topics[key], topicPrefix);
@@ -84,11 +85,11 @@ export async function openTopics(options: LogOptions): Promise<TopicsClient> {
 }
 
 async function openCodecs({
-  registryUrl,
+  registry: connection,
   topicPrefix,
   log,
-}: Pick<LogOptions, 'registryUrl' | 'topicPrefix' | 'log'>) {
-  const registry = openRegistry({ url: registryUrl, topicPrefix, log });
+}: Pick<LogOptions, 'registry' | 'topicPrefix' | 'log'>) {
+  const registry = openRegistry({ ...connection, topicPrefix, log });
   return {
     orders: await registry.codecFor(topics.orders),
     executions: await registry.codecFor(topics.executions),

@@ -14,6 +14,8 @@ export interface ClickHouseOptions {
   readonly database: string;
   readonly user: string;
   readonly password: string;
+  /** Certificates of authorities for https, PEM; those of Node by default. */
+  readonly ca?: string;
   readonly log: Log;
   /** Time limit of one statement, milliseconds; default 30 s. */
   readonly requestTimeoutMs?: number;
@@ -105,7 +107,7 @@ const settings = {
 
 /** Opens a client; the first statement connects. */
 export function openClickHouse(options: ClickHouseOptions): ClickHouse {
-  const { url, database, user, password } = options;
+  const { url, database, user, password, ca } = options;
   const timeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const maxSockets = options.maxConnections ?? defaultMaxConnections;
   const plain = openPlainRequests({
@@ -116,6 +118,7 @@ export function openClickHouse(options: ClickHouseOptions): ClickHouse {
     timeoutMs,
     maxSockets,
     settings,
+    ...(ca === undefined ? {} : { ca }),
     socketWaitMs: options.socketWaitMs ?? defaultSocketWaitMs,
     idleMs: idleSocketMs,
   });
@@ -126,6 +129,7 @@ export function openClickHouse(options: ClickHouseOptions): ClickHouse {
     password,
     request_timeout: timeoutMs,
     max_open_connections: maxSockets,
+    ...(ca === undefined ? {} : { tls: { ca_cert: Buffer.from(ca) } }),
     keep_alive: {
       enabled: true,
       idle_socket_ttl: idleSocketMs,

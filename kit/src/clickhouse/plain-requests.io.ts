@@ -16,6 +16,8 @@ export interface PlainRequestsOptions {
   readonly database: string;
   readonly user: string;
   readonly password: string;
+  /** Certificates of authorities for https, PEM. */
+  readonly ca?: string;
   /** Longest silence of the server, milliseconds. */
   readonly timeoutMs: number;
   /** Sockets to the server. */
@@ -102,7 +104,7 @@ function openSockets(options: PlainRequestsOptions): {
   const isSecure = url.protocol === 'https:';
   const { idleMs, maxSockets } = options;
   const Agent = isSecure ? HttpsAgent : HttpAgent;
-  const agent = new Agent({ keepAlive: true, maxSockets, timeout: idleMs });
+  const agent = new Agent({ keepAlive: true, maxSockets, timeout: idleMs, ...caOf(options) });
   const basic = Buffer.from(`${options.user}:${options.password}`).toString('base64');
   const { protocol, hostname, port } = urlToHttpOptions(url);
   const to: RequestOptions = {
@@ -137,6 +139,10 @@ function openSockets(options: PlainRequestsOptions): {
     agent.destroy();
   };
   return { ask, close };
+}
+
+function caOf({ ca }: PlainRequestsOptions): { readonly ca?: string } {
+  return ca === undefined ? {} : { ca };
 }
 
 function collect(response: IncomingMessage): Promise<Answer> {

@@ -1,5 +1,5 @@
-/** The value of a text, or null for a refusal (the reader reports the allowed values). */
-export type Parsed<T> = { readonly value: T } | null;
+/** The value of a text, or a refusal: with its reason, or null (the reader reports the allowed values). */
+export type Parsed<T> = { readonly value: T } | { readonly reason: string } | null;
 
 /** One variable of the environment: name, meaning, unit, allowed values in words, default, and parser of its text. */
 export interface Field<T> {
@@ -15,6 +15,8 @@ export interface Field<T> {
   readonly fallback?: Fallback<T>;
   /** A secret's text is never shown. */
   readonly secret: boolean;
+  /** The text is a path, which may be relative to the working directory. */
+  readonly isPath?: boolean;
   parse(text: string): Parsed<T>;
 }
 
@@ -206,7 +208,9 @@ export function secrets(
     fallback: { value: [] },
     parse(given) {
       const items = given.split(',').map((item) => one.parse(item.trim()));
-      const values = items.flatMap((item) => (item === null ? [] : [item.value]));
+      const values = items.flatMap((item) =>
+        item !== null && 'value' in item ? [item.value] : [],
+      );
       const isSound = values.length === items.length && items.length <= options.max;
       return isSound ? { value: values } : refused;
     },

@@ -1,4 +1,20 @@
 /** @public The declarations of the rooms' configurations name it. */
+
+export {
+  clickhouseAccount,
+  type KafkaSecurity,
+  kafkaConnection,
+  redisConnection,
+  registryConnection,
+} from './connections.io.ts';
+export {
+  clickhouseFields,
+  kafkaFields,
+  redisFields,
+  registryFields,
+  replicationMinField,
+  rootKeyFields,
+} from './engines.io.ts';
 export type { Field } from './fields.ts';
 export {
   boolean,
@@ -10,20 +26,14 @@ export {
   text,
   url,
 } from './fields.ts';
+export { readBounded } from './files.io.ts';
 export { path, readConfig, readParentPipe } from './read.io.ts';
 export {
   addressPattern,
   bookNameFields,
-  clickhouseAccount,
-  clickhouseFields,
   freshnessIn,
-  kafkaFields,
   keySecretsIn,
   namesOf,
   publicDoorFields,
-  redisFields,
-  registryFields,
-  replicationMinField,
-  rootKeyFields,
   serviceFields,
 } from './shared.ts';

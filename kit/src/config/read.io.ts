@@ -70,8 +70,9 @@ function readField(field: Field<unknown>, env: Environment, problems: Problems):
     return field.fallback?.value;
   }
   const parsed = field.parse(given);
-  if (parsed !== null) return parsed.value;
-  problems[field.name] = `given ${shown(field, given)}; allowed: ${field.allowed}`;
+  if (parsed !== null && 'value' in parsed) return parsed.value;
+  const reason = parsed === null ? '' : `; ${parsed.reason}`;
+  problems[field.name] = `given ${shown(field, given)}${reason}; allowed: ${field.allowed}`;
   return undefined;
 }
 

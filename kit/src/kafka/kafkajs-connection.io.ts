@@ -1,31 +1,28 @@
 import net from 'node:net';
 import tls from 'node:tls';
-import { type Cluster, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
+import { type Cluster, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
 import { present } from '../assert/index.ts';
+import { type KafkaSecurity, readBounded } from '../config/index.ts';
+import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { kafkajsLog } from './kafkajs-log.io.ts';
 import { type LogClientLimits, retriesWithin } from './limits.ts';
 
 /** How to reach the log. */
-export interface LogClientOptions {
+export interface LogClientOptions extends KafkaSecurity {
   /** `host:port` of one or more brokers; the others are learnt from these. */
   readonly brokers: readonly string[];
   /** Name the brokers log for this client. */
   readonly clientId: string;
   readonly log: Log;
   readonly limits?: Partial<LogClientLimits>;
-  /** TLS; absent means plain text. PEM texts. */
-  readonly ssl?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
-  readonly sasl?: {
-    readonly mechanism: 'plain';
-    readonly username: string;
-    readonly password: string;
-  };
   /** Where to connect instead of an advertised address: for port forwards, and for faults in tests. */
   route?(address: { host: string; port: number }): { host: string; port: number };
 }
 
 const keepAliveMs = 60_000;
+/** Bytes of a token file. */
+const tokenBytesMax = 64 << 10;
 
 /** kafkajs with short, bounded retries, our log and our sockets. Opens no connection yet. */
 export function openKafkajs(options: LogClientOptions, limits: LogClientLimits): Kafka {
@@ -41,8 +38,25 @@ export function openKafkajs(options: LogClientOptions, limits: LogClientLimits):
     socketFactory: socketFactory(options),
   };
   if (options.ssl !== undefined) config.ssl = { ...options.ssl };
-  if (options.sasl !== undefined) config.sasl = { ...options.sasl };
+  if (options.sasl !== undefined) config.sasl = saslOptions(options.sasl);
   return new Kafka(config);
+}
+
+/** A token is read again at each sign-in: its issuer replaces the file before it expires. */
+function saslOptions(sasl: NonNullable<KafkaSecurity['sasl']>): SASLOptions {
+  if (sasl.mechanism !== 'oauthbearer') return { ...sasl };
+  const { mechanism, tokenFile } = sasl;
+  return { mechanism, oauthBearerProvider: async () => ({ value: readToken(tokenFile) }) };
+}
+
+function readToken(file: string): string {
+  try {
+    return readBounded(file, tokenBytesMax).trim();
+  } catch (error) {
+    const reason = String(Reflect.get(Object(error), 'code') ?? 'too large');
+    const facts = { variable: 'PM_KAFKA_SASL_TOKEN_FILE', reason };
+    throw new Fault('kafka_token_unreadable', 'retry', { facts });
+  }
 }
 
 /** Waits between tries in kafkajs' shape. */

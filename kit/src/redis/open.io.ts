@@ -6,6 +6,11 @@ import { redisFault } from './faults.ts';
 export interface RedisClientOptions {
   /** `redis://` or `rediss://`, with user, password and database when needed. */
   readonly url: string;
+  /** Certificates of authorities for `rediss://`, PEM; those of Node by default. */
+  readonly ca?: string;
+  /** In place of those in the URL. */
+  readonly username?: string;
+  readonly password?: string;
   readonly log: Log;
   /** Time limit of one command, including the wait for a connection, milliseconds. */
   readonly commandTimeoutMs?: number;
@@ -35,7 +40,11 @@ const ownCommands = new Set(['auth', 'client', 'hello', 'info', 'readonly', 'sel
  * versions.
  */
 export function openRedis(options: RedisClientOptions): RedisClient {
+  const { ca, username, password } = options;
   const client = new BoundedRedis(options.url, {
+    ...(ca === undefined ? {} : { tls: { ca } }),
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
     connectTimeout: connectTimeoutMs,
     commandTimeout: options.commandTimeoutMs ?? defaultCommandTimeoutMs,
     maxRetriesPerRequest: maxRetriesPerCommand,

@@ -26,6 +26,6 @@ export async function setUnsetLevel(
 async function levelAt(address: RegistryAddress, path: string): Promise<string | null> {
   const response = await askRegistry(address, path);
   if (response.status === 404) return null;
-  const body = (await response.json()) as { readonly compatibilityLevel?: unknown };
+  const body = JSON.parse(response.text) as { readonly compatibilityLevel?: unknown };
   return typeof body.compatibilityLevel === 'string' ? body.compatibilityLevel : null;
 }

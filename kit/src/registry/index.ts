@@ -1,3 +1,4 @@
+export type { RegistryAccess } from './address.ts';
 export {
   openRegistry,
   type Registry,

@@ -1,7 +1,7 @@
 import { type AvroSchema, type Infer, subjectOf, type Topic, topics } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
-import { addressOf, type RegistryAddress } from './address.ts';
+import { addressOf, type RegistryAccess, type RegistryAddress } from './address.ts';
 import {
   type FetchSchema,
   openRecordCodec,
@@ -14,6 +14,7 @@ import { openRegistrar } from './schema-ids.io.ts';
 export interface RegistryOptions {
   /** Base of the Confluent API, e.g. `http://127.0.0.1:8081/apis/ccompat/v7`. */
   readonly url: string;
+  readonly access?: RegistryAccess;
   /** The prefix of all topic names. */
   readonly topicPrefix: string;
   readonly log: Log;
@@ -50,7 +51,7 @@ export function topicName(topic: Pick<Topic, 'name'>, prefix: string): string {
 
 /** Opens nothing yet: the first registration connects. */
 export function openRegistry(options: RegistryOptions): Registry {
-  const address = addressOf(options.url);
+  const address = addressOf(options.url, options.access);
   const log = options.log.child({ part: 'registry' });
   const registrar = openRegistrar(address, log, options.maxTries);
   const fetchSchema = schemaFetcher(address);
@@ -82,7 +83,7 @@ function schemaFetcher(address: RegistryAddress): FetchSchema {
   return async (id) => {
     try {
       const answer = await askRegistry(address, `/schemas/ids/${id}`);
-      return answer.status === 404 ? null : schemaIn(await answer.json());
+      return answer.status === 404 ? null : schemaIn(JSON.parse(answer.text));
     } catch (cause) {
       throw new Fault('registry_unavailable', 'retry', { facts: { schemaId: id }, cause });
     }

@@ -1,9 +1,19 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import type { RegistryAddress } from './address.ts';
 
 /** One request to the registry takes at most this long, milliseconds. */
 export const registryTimeoutMs = 5_000;
 
+/** Longest response, bytes: a schema has some kilobytes. */
+const responseBytesMax = 4 << 20;
 const maxErrorChars = 300;
+
+/** A response of the registry. */
+export interface RegistryResponse {
+  readonly status: number;
+  readonly text: string;
+}
 
 /**
  * One request to the registry; a GET may find nothing (404). Rejects with an `Error` that has the `status` of any other
@@ -13,17 +23,42 @@ export async function askRegistry(
   address: RegistryAddress,
   path: string,
   init: { readonly method: 'GET' | 'PUT'; readonly body?: string } = { method: 'GET' },
-): Promise<Response> {
-  const response = await fetch(`${address.url}${path}`, {
-    ...init,
-    headers: headersOf(address),
-    signal: AbortSignal.timeout(registryTimeoutMs),
-    redirect: 'error',
-  });
+): Promise<RegistryResponse> {
+  const response = await send(address, path, init);
+  const isOk = response.status >= 200 && response.status < 300;
   const isMissing = init.method === 'GET' && response.status === 404;
-  if (response.ok || isMissing) return response;
-  const text = (await response.text()).slice(0, maxErrorChars);
+  if (isOk || isMissing) return response;
+  const text = response.text.slice(0, maxErrorChars);
   throw Object.assign(new Error(text), { status: response.status });
+}
+
+/** Not by `fetch`, which takes no authorities of its own. */
+function send(
+  address: RegistryAddress,
+  path: string,
+  { method, body }: { readonly method: string; readonly body?: string },
+): Promise<RegistryResponse> {
+  const url = new URL(`${address.url}${path}`);
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const tls = address.ca === null ? {} : { ca: address.ca };
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(registryTimeoutMs);
+    const sent = request(url, { method, headers: headersOf(address), signal, ...tls });
+    sent.once('response', (response) => collect(response).then(resolve, reject));
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+async function collect(response: IncomingMessage): Promise<RegistryResponse> {
+  const chunks: Buffer[] = [];
+  let byteCount = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    byteCount += chunk.length;
+    if (byteCount > responseBytesMax) throw new Error('a response of the registry is too large');
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') };
 }
 
 /** With the user and password of the address. */

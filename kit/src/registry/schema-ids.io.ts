@@ -1,3 +1,4 @@
+import { Agent } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { COMPATIBILITY, SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { type AvroSchema, toAvroJson } from '@pm/schemas';
@@ -50,7 +51,7 @@ export function openRegistrar(
   };
 }
 
-function openClient({ url, auth }: RegistryAddress): SchemaRegistry {
+function openClient({ url, auth, ca }: RegistryAddress): SchemaRegistry {
   // Our own retries replace the client's, which cover GET only.
   const retry = { retries: 0, maxRetryTimeInSecs: 1, initialRetryTimeInSecs: 0.1 };
   const timeout = () => ({
@@ -60,6 +61,7 @@ function openClient({ url, auth }: RegistryAddress): SchemaRegistry {
   const middlewares = [timeout] as unknown as NonNullable<ClientOptions['middlewares']>;
   const options: ClientOptions = { host: url, retry, middlewares };
   if (auth !== null) options.auth = { ...auth };
+  if (ca !== null) options.agent = new Agent({ ca });
   return new SchemaRegistry(options);
 }
 

@@ -1,5 +1,11 @@
 import { resolve } from 'node:path';
 import {
+  clickhouseFields,
+  kafkaFields,
+  redisFields,
+  registryFields,
+} from '../../src/config/engines.io.ts';
+import {
   boolean,
   type Fields,
   integer,
@@ -10,14 +16,7 @@ import {
   url,
 } from '../../src/config/fields.ts';
 import { path, readConfig, readParentPipe } from '../../src/config/read.io.ts';
-import {
-  clickhouseFields,
-  kafkaFields,
-  namesOf,
-  redisFields,
-  registryFields,
-  serviceFields,
-} from '../../src/config/shared.ts';
+import { namesOf, serviceFields } from '../../src/config/shared.ts';
 import { Fault } from '../../src/fault/index.ts';
 
 /** Documents of a field, of no matter to its reading. */
@@ -104,13 +103,29 @@ describe('reading', () => {
     expect(config).toEqual({
       kafkaBrokers: ['127.0.0.1:9092'],
       topicPrefix: '',
+      kafkaTls: 'off',
+      kafkaTlsCa: '',
+      kafkaTlsCert: '',
+      kafkaTlsKey: '',
+      kafkaSaslMechanism: 'off',
+      kafkaSaslUsername: '',
+      kafkaSaslPassword: '',
+      kafkaSaslTokenFile: '',
       registryUrl: 'http://127.0.0.1:8081/apis/ccompat/v7',
+      registryTlsCa: '',
+      registryUsername: '',
+      registryPassword: '',
       redisUrl: 'redis://127.0.0.1:6379',
+      redisTlsCa: '',
+      redisUsername: '',
+      redisPassword: '',
       redisPrefix: 'pm',
       clickhouseUrl: 'http://127.0.0.1:8123',
       clickhouseDatabase: 'pm',
       clickhouseUser: 'default',
       clickhousePassword: '',
+      clickhousePasswordFile: '',
+      clickhouseTlsCa: '',
       logLevel: 'info',
       opsHost: '127.0.0.1',
       opsPort: 0,

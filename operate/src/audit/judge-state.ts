@@ -1,8 +1,7 @@
-import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
+import { type LogPlace, logPlaceOf, registryAt } from '@pm/deploy/installation/fee-wallet';
 import type { Installation } from '@pm/deploy/installation/open';
 import { readRange } from '@pm/kit/kafka';
-import { silentLog } from '@pm/kit/log';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import { topicName } from '@pm/kit/registry';
 import { tokenIdFromBytes, topics } from '@pm/schemas';
 import { ChangedSubjects } from './changed-subjects.ts';
 import { type AuditedMarket, compareBooks, compareLedger, type Mismatch } from './compare-redis.ts';
@@ -114,8 +113,8 @@ async function marketsOf({
   client,
   addresses,
 }: Pick<Installation, 'client' | 'addresses'>): Promise<readonly AuditedMarket[]> {
-  const { registryUrl: url, topicPrefix } = addresses;
-  const registry = openRegistry({ url, topicPrefix, log: silentLog });
+  const { topicPrefix } = addresses;
+  const registry = registryAt(logPlaceOf(client, addresses));
   const codec = await registry.codecFor(topics.catalog);
   const topic = topicName(topics.catalog, topicPrefix);
   const admin = await client.admin();

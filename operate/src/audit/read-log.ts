@@ -1,8 +1,7 @@
-import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
+import { feeWalletOf, type LogPlace, registryAt } from '@pm/deploy/installation/fee-wallet';
 import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import { type IncomingRecord, readRange } from '@pm/kit/kafka';
-import { silentLog } from '@pm/kit/log';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import { topicName } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
 import { LogAudit } from './log-audit.ts';
 import type { OwnerSeals } from './owner-seals.ts';
@@ -68,11 +67,12 @@ interface AuditedPieces {
 
 /** The records of a piece in order, decoded. */
 export async function eachRecord(
-  { client, registryUrl: url, topicPrefix }: LogPlace,
+  place: LogPlace,
   { partition, from, to }: LogPiece,
   take: (execution: Execution, record: IncomingRecord & { readonly value: Buffer }) => void,
 ): Promise<void> {
-  const registry = openRegistry({ url, topicPrefix, log: silentLog });
+  const { client, topicPrefix } = place;
+  const registry = registryAt(place);
   const codec = await registry.codecFor(topics.executions);
   await readRange(client, {
     partition,
@@ -92,8 +92,8 @@ export async function eachRecord(
 
 /** Sum of `transfers` by wallet, each transfer id once, void withdrawals left out, micro-USDC. */
 export async function sumTransfers(options: LogPlace): Promise<Map<string, number>> {
-  const { client, registryUrl: url, topicPrefix } = options;
-  const registry = openRegistry({ url, topicPrefix, log: silentLog });
+  const { client, topicPrefix } = options;
+  const registry = registryAt(options);
   const codec = await registry.codecFor(topics.transfers);
   const topic = topicName(topics.transfers, topicPrefix);
   const bounds = (await (await client.admin()).bounds(topic)).get(0);

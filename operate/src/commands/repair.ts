@@ -1,5 +1,7 @@
 import { findInstallation } from '@pm/deploy/installation/addresses';
+import { logPlaceOf } from '@pm/deploy/installation/fee-wallet';
 import { messageOf } from '@pm/deploy/local/stack-error';
+import { kafkaConnection } from '@pm/kit/config';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { Command } from 'commander';
@@ -32,13 +34,14 @@ const summaries = {
 let code = 1;
 let close = async () => {};
 try {
-  const { kafkaBrokers, registryUrl, topicPrefix } = await findInstallation(process.env, '');
-  const client = openLogClient({ brokers: kafkaBrokers, clientId: 'repair', log: silentLog });
+  const addresses = await findInstallation(process.env, '');
+  const kafka = kafkaConnection(addresses);
+  const client = openLogClient({ ...kafka, clientId: 'repair', log: silentLog });
   close = () => client.close();
-  const { gaps, state } = await runRepair(
-    { client, registryUrl, topicPrefix },
-    { dryRun: given.dryRun ?? false, onStep: (line) => console.error(line) },
-  );
+  const { gaps, state } = await runRepair(logPlaceOf(client, addresses), {
+    dryRun: given.dryRun ?? false,
+    onStep: (line) => console.error(line),
+  });
   for (const gap of gaps) console.log(lineOf(gap));
   console.log(summaries[state]);
   code = state === 'repaired' || state === 'whole' ? 0 : 1;

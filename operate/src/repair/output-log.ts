@@ -1,9 +1,8 @@
-import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
+import { type LogPlace, registryAt } from '@pm/deploy/installation/fee-wallet';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
 import { type LogAdmin, type PartitionBounds, readRange } from '@pm/kit/kafka';
-import { silentLog } from '@pm/kit/log';
-import { openRegistry, type RecordCodec, readValue, topicName } from '@pm/kit/registry';
+import { type RecordCodec, readValue, topicName } from '@pm/kit/registry';
 import { PartitionReplay } from '@pm/matcher/replay';
 import {
   type Envelope,
@@ -46,8 +45,7 @@ export class OutputLog {
   }
 
   static async open(place: LogPlace, admin: Pick<LogAdmin, 'bounds'>): Promise<OutputLog> {
-    const { registryUrl: url, topicPrefix } = place;
-    const registry = openRegistry({ url, topicPrefix, log: silentLog });
+    const registry = registryAt(place);
     return new OutputLog(place, admin, {
       orders: await registry.codecFor(topics.orders),
       executions: await registry.codecFor(topics.executions),

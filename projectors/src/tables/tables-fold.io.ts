@@ -1,4 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { registryConnection } from '@pm/kit/config';
 import { Fault } from '@pm/kit/fault';
 import { type LogClient, type RecordBatch, readRange } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
@@ -13,7 +14,7 @@ import { reusedEvents, tablesView } from './tables-view.io.ts';
 
 export interface TablesFoldOptions {
   readonly client: LogClient;
-  readonly registryUrl: string;
+  readonly registry: ReturnType<typeof registryConnection>;
   readonly topicPrefix: string;
   /** Opened on the database whose tables are filled; no other process may write into them. */
   readonly clickhouse: ClickHouse;
@@ -45,8 +46,8 @@ export class TablesFold {
   }
 
   static async open(options: TablesFoldOptions): Promise<TablesFold> {
-    const { client, registryUrl: url, topicPrefix, clickhouse, log } = options;
-    const registry = openRegistry({ url, topicPrefix, log });
+    const { client, topicPrefix, clickhouse, log } = options;
+    const registry = openRegistry({ ...options.registry, topicPrefix, log });
     const faults: unknown[] = [];
     const catalog = await Catalog.open({
       client,

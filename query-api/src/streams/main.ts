@@ -7,7 +7,7 @@ import {
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { systemClock } from '@pm/kit/clock';
-import { freshnessIn, keySecretsIn } from '@pm/kit/config';
+import { freshnessIn, kafkaConnection, keySecretsIn, registryConnection } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -115,10 +115,10 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const log = openLog(name, config.logLevel);
   life.useLog(log);
   const metrics = openMetrics(name);
-  const { registryUrl: url, topicPrefix } = config;
-  const registry = openRegistry({ url, topicPrefix, log });
+  const { topicPrefix } = config;
+  const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
   const client = await openSealedLog({
-    client: openLogClient({ brokers: config.kafkaBrokers, clientId: name, log }),
+    client: openLogClient({ ...kafkaConnection(config), clientId: name, log }),
     registry,
     topicPrefix,
     rootKey: Buffer.from(config.rootKey, 'hex'),

@@ -1,0 +1,96 @@
+import { Fault } from '../fault/index.ts';
+import type { clickhouseFields, kafkaFields, redisFields, registryFields } from './engines.io.ts';
+import type { ConfigOf } from './fields.ts';
+
+/** TLS and sign-in of a connection to the brokers; PEM texts. */
+export interface KafkaSecurity {
+  /** Absent means plain text. */
+  readonly ssl?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly sasl?:
+    | {
+        readonly mechanism: 'plain' | 'scram-sha-512';
+        readonly username: string;
+        readonly password: string;
+      }
+    | { readonly mechanism: 'oauthbearer'; readonly tokenFile: string };
+}
+
+/** The brokers as `openLogClient` takes them. Throws the `Fault` `invalid_config` (stop) for a missing part. */
+export function kafkaConnection(
+  config: ConfigOf<typeof kafkaFields>,
+): { readonly brokers: readonly string[] } & KafkaSecurity {
+  return {
+    brokers: config.kafkaBrokers,
+    ...tlsOf(config),
+    ...saslOf(config),
+  };
+}
+
+function tlsOf(config: ConfigOf<typeof kafkaFields>): Pick<KafkaSecurity, 'ssl'> {
+  const { kafkaTls, kafkaTlsCa: ca, kafkaTlsCert: cert, kafkaTlsKey: key } = config;
+  if ((cert === '') !== (key === ''))
+    throw invalid('PM_KAFKA_TLS_CERT and PM_KAFKA_TLS_KEY belong together');
+  if (kafkaTls === 'off' && ca === '') {
+    if (cert !== '') throw invalid('PM_KAFKA_TLS_CERT needs PM_KAFKA_TLS=on');
+    return {};
+  }
+  return { ssl: { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert, key }) } };
+}
+
+function saslOf(config: ConfigOf<typeof kafkaFields>): Pick<KafkaSecurity, 'sasl'> {
+  const { kafkaSaslMechanism: mechanism, kafkaSaslTokenFile: tokenFile } = config;
+  const { kafkaSaslUsername: username, kafkaSaslPassword: password } = config;
+  if (mechanism === 'off') {
+    if (username === '' && password === '' && tokenFile === '') return {};
+    throw invalid('PM_KAFKA_SASL_USERNAME and the others need PM_KAFKA_SASL_MECHANISM');
+  }
+  if (mechanism === 'OAUTHBEARER') {
+    if (tokenFile === '') throw invalid('OAUTHBEARER needs PM_KAFKA_SASL_TOKEN_FILE');
+    return { sasl: { mechanism: 'oauthbearer', tokenFile } };
+  }
+  if (username === '' || password === '')
+    throw invalid(`${mechanism} needs PM_KAFKA_SASL_USERNAME and PM_KAFKA_SASL_PASSWORD_FILE`);
+  const name = mechanism === 'PLAIN' ? 'plain' : 'scram-sha-512';
+  return { sasl: { mechanism: name, username, password } };
+}
+
+/** Redis as `openRedis` takes it. */
+export function redisConnection(config: ConfigOf<typeof redisFields>) {
+  const {
+    redisUrl: url,
+    redisTlsCa: ca,
+    redisUsername: username,
+    redisPassword: password,
+  } = config;
+  return { url, ...given({ ca, username, password }) };
+}
+
+/** The registry as `openRegistry` takes it. */
+export function registryConnection(config: ConfigOf<typeof registryFields>) {
+  const { registryUrl: url, registryTlsCa: ca } = config;
+  const { registryUsername: username, registryPassword: password } = config;
+  return { url, access: given({ ca, username, password }) };
+}
+
+/** ClickHouse as `openClickHouse` takes it. */
+export function clickhouseAccount(config: ConfigOf<typeof clickhouseFields>) {
+  return {
+    url: config.clickhouseUrl,
+    database: config.clickhouseDatabase,
+    user: config.clickhouseUser,
+    password: config.clickhousePasswordFile || config.clickhousePassword,
+    ...given({ ca: config.clickhouseTlsCa }),
+  };
+}
+
+/** Without the entries that are empty. */
+function given<K extends string>(
+  texts: Readonly<Record<K, string>>,
+): { readonly [N in K]?: string } {
+  const entries = Object.entries(texts).filter(([, text]) => text !== '');
+  return Object.fromEntries(entries) as { readonly [N in K]?: string };
+}
+
+function invalid(relation1: string): Fault {
+  return new Fault('invalid_config', 'stop', { facts: { relation1 } });
+}

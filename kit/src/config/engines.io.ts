@@ -1,0 +1,134 @@
+import { integer, list, oneOf, text, url } from './fields.ts';
+import { certificateFile, privateKeyFile, secretFile, tokenFile } from './files.io.ts';
+
+const brokerPattern = /^[\w.-]+:\d{1,5}$/;
+const topicPrefixPattern = /^[\w.-]{0,100}$/;
+const namePattern = /^[A-Za-z_]\w{0,63}$/;
+const saslMechanisms = ['off', 'PLAIN', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
+
+/** Address of the log, what its brokers ask of who connects, and the prefix of its topics. */
+export const kafkaFields = {
+  kafkaBrokers: list('PM_KAFKA_BROKERS', {
+    meaning: 'Kafka brokers to connect to first, each as `host:port`.',
+    pattern: brokerPattern,
+  }),
+  topicPrefix: text('PM_TOPIC_PREFIX', {
+    meaning: 'Prefix of every topic, consumer group and schema subject of this exchange.',
+    default: '',
+    pattern: topicPrefixPattern,
+  }),
+  kafkaTls: oneOf('PM_KAFKA_TLS', ['off', 'on'], {
+    meaning: 'Whether connections to Kafka use TLS; `PM_KAFKA_TLS_CA` alone turns it on as well.',
+    default: 'off',
+  }),
+  kafkaTlsCa: certificateFile('PM_KAFKA_TLS_CA', {
+    meaning: 'Authorities that sign the certificates of the brokers, in place of those of Node.',
+  }),
+  kafkaTlsCert: certificateFile('PM_KAFKA_TLS_CERT', {
+    meaning: 'Certificate of this process, for brokers that ask for one.',
+  }),
+  kafkaTlsKey: privateKeyFile('PM_KAFKA_TLS_KEY', { meaning: 'Private key of that certificate.' }),
+  kafkaSaslMechanism: oneOf('PM_KAFKA_SASL_MECHANISM', saslMechanisms, {
+    meaning: 'How this process signs in at the brokers.',
+    default: 'off',
+  }),
+  kafkaSaslUsername: text('PM_KAFKA_SASL_USERNAME', {
+    meaning: 'User of `PLAIN` and `SCRAM-SHA-512`.',
+    default: '',
+  }),
+  kafkaSaslPassword: secretFile('PM_KAFKA_SASL_PASSWORD_FILE', {
+    meaning: 'File with the password of that user.',
+  }),
+  kafkaSaslTokenFile: tokenFile('PM_KAFKA_SASL_TOKEN_FILE', {
+    meaning: 'File with the token of `OAUTHBEARER`; read again at each sign-in, at most 64 KiB.',
+  }),
+};
+
+/** Copies of each topic below which nothing starts; the stack and the matcher check it. */
+export const replicationMinField = integer('PM_REPLICATION_MIN', {
+  meaning:
+    'Fewest copies of each topic of engines that were not started here; with fewer, or without a second copy in sync, nothing starts. Below 3 a lost broker stops trading or loses acknowledged orders.',
+  unit: 'copies',
+  min: 1,
+  max: 9,
+  default: 3,
+});
+
+/** The schema registry, with the path of its Confluent API. */
+export const registryFields = {
+  registryUrl: url('PM_REGISTRY_URL', {
+    meaning:
+      'Schema registry, with the path of its Confluent API; user and password may stand in it.',
+  }),
+  registryTlsCa: certificateFile('PM_REGISTRY_TLS_CA', {
+    meaning:
+      'Authorities that sign the certificate of an https registry, in place of those of Node.',
+  }),
+  registryUsername: text('PM_REGISTRY_USERNAME', {
+    meaning: 'User at the registry, in place of the one in its URL.',
+    default: '',
+  }),
+  registryPassword: secretFile('PM_REGISTRY_PASSWORD_FILE', {
+    meaning: 'File with the password of that user.',
+  }),
+};
+
+/** Redis, and the prefix of its keys. */
+export const redisFields = {
+  redisUrl: url('PM_REDIS_URL', {
+    meaning: 'Redis with books, the collateral ledger, idempotency keys and rate limits.',
+    protocols: ['redis', 'rediss'],
+  }),
+  redisTlsCa: certificateFile('PM_REDIS_TLS_CA', {
+    meaning:
+      'Authorities that sign the certificate of a `rediss` server, in place of those of Node.',
+  }),
+  redisUsername: text('PM_REDIS_USERNAME', {
+    meaning: 'User at Redis, in place of the one in its URL.',
+    default: '',
+  }),
+  redisPassword: secretFile('PM_REDIS_PASSWORD_FILE', {
+    meaning: 'File with the password of that user, or of Redis where there are no users.',
+  }),
+  redisPrefix: text('PM_REDIS_PREFIX', {
+    meaning: 'Prefix of every Redis key of this exchange.',
+    default: 'pm',
+    pattern: /^[\w-]{1,64}$/,
+  }),
+};
+
+/** ClickHouse, which holds the tables. */
+export const clickhouseFields = {
+  clickhouseUrl: url('PM_CLICKHOUSE_URL', { meaning: 'HTTP interface of ClickHouse.' }),
+  clickhouseDatabase: text('PM_CLICKHOUSE_DATABASE', {
+    meaning: 'Database of the tables.',
+    default: 'pm',
+    pattern: namePattern,
+  }),
+  clickhouseUser: text('PM_CLICKHOUSE_USER', {
+    meaning: 'ClickHouse user of this process; its role limits it (clickhouse.md).',
+    default: 'default',
+  }),
+  clickhousePassword: text('PM_CLICKHOUSE_PASSWORD', {
+    meaning: 'Password of that user.',
+    default: '',
+    secret: true,
+  }),
+  clickhousePasswordFile: secretFile('PM_CLICKHOUSE_PASSWORD_FILE', {
+    meaning: 'File with that password, in place of `PM_CLICKHOUSE_PASSWORD`.',
+  }),
+  clickhouseTlsCa: certificateFile('PM_CLICKHOUSE_TLS_CA', {
+    meaning:
+      'Authorities that sign the certificate of an https ClickHouse, in place of those of Node.',
+  }),
+};
+
+/** The root key, which lists the keys whose seals count. */
+export const rootKeyFields = {
+  rootKey: text('PM_ROOT_KEY', {
+    meaning:
+      'Raw Ed25519 public key that lists the keys of services; records of sealed topics count under these keys alone.',
+    pattern: /^[0-9a-f]{64}$/,
+    allowed: '32 bytes as 64 hex digits',
+  }),
+};
