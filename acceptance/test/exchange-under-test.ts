@@ -188,8 +188,11 @@ export class ExchangeUnderTest {
     return [first, second];
   }
 
-  /** One more ingress, with its public listener on this host. */
-  async openIngress(host = '127.0.0.1'): Promise<IngressProcess> {
+  /** One more ingress, with its public listener on this host; one operator suffices unless `more` says otherwise. */
+  async openIngress(
+    host = '127.0.0.1',
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<IngressProcess> {
     const { keys } = this;
     const ports = await freePorts();
     const child = this.services.start('ingress', {
@@ -197,10 +200,12 @@ export class ExchangeUnderTest {
       PM_HTTP_PORT: String(ports.ingress),
       PM_OPERATOR_PORT: String(ports.operator),
       PM_OPERATORS_FILE: makeFirstOperator(this.folder, keys),
+      PM_SECOND_PERSON: 'off',
       PM_OPERATOR_SEED: keys.operatorSeed,
       PM_SIGNOFF_SEED: keys.ingressSeed,
       PM_KEY_SECRET: keys.keySecret,
       PM_RATE_LIMIT_SCALE: '10000',
+      ...more,
     });
     const url = `http://${host}:${ports.ingress}/ok`;
     await until(async () => (await fetch(url).catch(() => null))?.ok === true);

@@ -12,6 +12,7 @@ import {
   redisFields,
   registryFields,
   rootKeyFields,
+  secondPersonFields,
   secret,
   serviceFields,
   text,
@@ -48,6 +49,7 @@ export const ingressFields = {
     pattern: /^.{1,4096}$/,
     allowed: 'a path',
   }),
+  ...secondPersonFields,
   operatorSeed: secret('PM_OPERATOR_SEED', {
     meaning:
       'Ed25519 seed of the key that may set markets; it must be the operator key that the partitions were opened with.',

@@ -47,7 +47,7 @@ import { openTopics, type TopicsClient } from './log/topics.io.ts';
 import { TransferWriter } from './log/transfer-writer.io.ts';
 import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
 import { openAudit } from './operator/audit-trail.io.ts';
-import { Operators } from './operator/operators.io.ts';
+import { openAdmission } from './operator/open-admission.io.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
 import { openSignatures } from './orders/open-signatures.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
@@ -146,7 +146,7 @@ async function openParts(room: Room) {
     comments: await openComments(topics, follow(room)),
     profiles: await openProfiles(topics, { ...follow(room), clock }),
     audit: await openAudit(topics, follow(room)),
-    operators: await openOperatorsFile(room),
+    ...(await openAdmission(topics, { ...room, ...follow(room), clock })),
     activity: openActivity(room, money.redis, accounts.agents),
     locks: new CatalogLocks(new KeyedMutex()),
   };
@@ -179,15 +179,17 @@ function operatorServices(
   parts: Parts,
 ): Parameters<typeof openListeners>[1]['operator'] {
   const { ledger, owners, transfers, writer, recentResults, partitions, operator } = parts;
+  const { approvals, operators } = parts;
   const { bindings, freezes, walletStatus } = parts.accounts;
   const sweeping = { clock, recentResults, partitions, commands: operator.commands, owners };
   const sweep = (wallet: WalletAddress) => sweepOrders(wallet, sweeping);
   return {
     clock,
-    operators: parts.operators,
+    operators,
+    approvals,
     audit: parts.audit,
     catalog: catalogServices(room, parts),
-    money: { clock, writer, ledger, transfers, freezes, owners, bindings },
+    money: { approvals, clock, writer, ledger, transfers, freezes, owners, bindings },
     wallets: { walletStatus, freezes, ledger, owners, bindings, sweep },
     comments: parts.comments,
   };
@@ -267,12 +269,6 @@ function openLimits({ config, life, log }: Room) {
   const limits = openDoorLimiter({ config, keys, clock, log });
   life.onStop('rate limits', () => limits?.close());
   return limits;
-}
-
-async function openOperatorsFile({ config, life, log }: Room): Promise<Operators> {
-  const operators = await Operators.open(config.operatorsFile, { clock, log });
-  life.onStop('operators', () => operators.close());
-  return operators;
 }
 
 /** Uses of agents' keys: noted at once, written to the log every minute. */

@@ -3,6 +3,7 @@ import { hashOfToken, operatorOf } from '@pm/domain/operators/operators';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import {
+  type Approval,
   type AuditRecord,
   type CatalogEntry,
   type CatalogMarket,
@@ -24,6 +25,7 @@ import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { CatalogLocks } from '../src/catalog/catalog-locks.io.ts';
 import { KeyedMutex } from '../src/log/keyed-mutex.io.ts';
 import type { CommandResult } from '../src/log/result-waiters.ts';
+import { ApprovalRows, Approvals, type SecondPersonRule } from '../src/operator/approvals.io.ts';
 import { AuditTrail } from '../src/operator/audit-trail.io.ts';
 import { addOperatorRoutes } from '../src/operator/operator.route.ts';
 import type { OperatorServices } from '../src/operator/operator-services.io.ts';
@@ -63,6 +65,9 @@ export function carriedOut(command: Command): CommandResult {
   return { kind: 'executed', place: { partition: 0, inOffset: 1 }, events: [{ index: 0, event }] };
 }
 
+/** Every request is carried out at once. */
+const onePerson: SecondPersonRule = { isOn: false, depositLimitMicro: 0, windowMs: 60_000 };
+
 /** The status of an ingress that does nothing. */
 const quietStatus = {
   readiness: { ready: true, reasons: [] },
@@ -77,7 +82,13 @@ const quietStatus = {
 };
 
 /** The operator's listener over a catalog in memory and a matcher that carries out every command. */
-export async function openOperator(ownersTopic = new OwnersTopic()) {
+export async function openOperator(
+  ownersTopic = new OwnersTopic(),
+  {
+    secondPerson = onePerson,
+    approvalsTopic = new MemoryTopic<Approval>(),
+  }: { secondPerson?: SecondPersonRule; approvalsTopic?: MemoryTopic<Approval> } = {},
+) {
   const catalog = new CatalogIndex();
   const written: CatalogEntry[] = [];
   const routed: CatalogMarket[] = [];
@@ -131,8 +142,17 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
     },
     balance: async () => ({ freeMicro: -2_500_000, availableMicro: -2_500_000 }),
   };
+  const approvalRows = new ApprovalRows();
+  const approvals = new Approvals({
+    clock,
+    rows: approvalRows,
+    table: approvalsTopic.open(approvalRows),
+    mutex: new KeyedMutex(),
+    rule: secondPerson,
+  });
   const services: OperatorServices = {
     clock,
+    approvals,
     operators: {
       find: (shown) =>
         fakes.operators === 'unreadable'
@@ -154,6 +174,7 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
       locks: new CatalogLocks(new KeyedMutex()),
     },
     money: {
+      approvals,
       clock,
       writer,
       ledger,

@@ -5,6 +5,7 @@ export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';
 export * from './decimal.ts';
 export * from './error-words.ts';
 export * from './http/account.ts';
+export * from './http/approvals.ts';
 export * from './http/batches.ts';
 export * from './http/book-json.ts';
 export * from './http/catalog.ts';
@@ -68,6 +69,7 @@ export { type WorkedQuery, type WorkedQueryName, workedQueries } from './tables/
 export * from './time.ts';
 export * from './topics/accounts.ts';
 export * from './topics/agents.ts';
+export type { Approval } from './topics/approvals.ts';
 export * from './topics/audit.ts';
 export * from './topics/catalog.ts';
 export * from './topics/comments.ts';

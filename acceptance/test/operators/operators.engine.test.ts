@@ -9,11 +9,18 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => exchange?.close(), 60_000);
 
+/** Time between two askings, milliseconds: ten wrong tokens of an address a minute are too many. */
+const retryMs = 400;
+
 /** Longest time after which a change of the file counts, milliseconds, on a busy machine. */
 const pollBoundMs = 3_000;
 
-async function ask(token: string, path: string, body?: object) {
-  const { operatorPort } = exchange.ingresses[0];
+async function ask(
+  token: string,
+  path: string,
+  body?: object,
+  operatorPort = exchange.ingresses[0].operatorPort,
+) {
   const response = await fetch(`http://127.0.0.1:${operatorPort}/operator/${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -29,7 +36,7 @@ async function askUntil<T>(asking: () => Promise<T>, isRight: (answer: T) => boo
     const answer = await asking();
     if (isRight(answer)) return answer;
     if (performance.now() > endMs) throw new Error(`still ${JSON.stringify(answer)}`);
-    await wait(100);
+    await wait(retryMs);
   }
 }
 
@@ -89,3 +96,40 @@ test('an operator is added with a role, is named on the trail, and is refused on
   await until(catalogToken, 401);
   expect((await ask(token, 'status')).status).toBe(200);
 });
+
+test('a resolution waits for a second person, survives a restart, and expires', async () => {
+  const file = operatorsFileIn(exchange.folder);
+  const rita = addOperator(file, { name: 'rita', roles: ['resolver'] });
+  const ron = addOperator(file, { name: 'ron', roles: ['resolver'] });
+  const two = { PM_SECOND_PERSON: 'on', PM_DEPOSIT_LIMIT_USDC: '100' };
+  const first = await exchange.openIngress('127.0.0.1', two);
+  const resolution = { payout0: '1' };
+  const asked = await ask(rita, 'markets/1/resolve', resolution, first.operatorPort);
+  expect(asked).toMatchObject({ status: 202, body: { state: 'pending', requestedBy: 'rita' } });
+  const { id } = asked.body as { readonly id: string };
+  first.process.kill('SIGKILL');
+  const short = { ...two, PM_APPROVAL_SECONDS: '2' };
+  const { process, operatorPort } = await exchange.openIngress('127.0.0.1', short);
+  const decide = (token: string) =>
+    ask(token, `approvals/${id}`, { decision: 'approve' }, operatorPort);
+  expect(await decide(rita)).toEqual({ status: 403, body: { error: 'a second person decides' } });
+  expect(await decide(ron)).toMatchObject({
+    status: 200,
+    body: { approval: { state: 'approved', decidedBy: 'ron' }, result: { payout0: '1' } },
+  });
+  const owner = exchange.keys.operatorToken;
+  const amount = '100.000001';
+  const transferId = `0x${'7e'.repeat(32)}`;
+  const deposits = { deposits: [{ transferId, wallet: `0x${'5a'.repeat(20)}`, amount }] };
+  const waiting = await ask(owner, 'deposits', deposits, operatorPort);
+  expect(waiting).toMatchObject({ status: 202, body: { state: 'pending', action: 'deposit' } });
+  const { id: late } = waiting.body as { readonly id: string };
+  const tina = addOperator(file, { name: 'tina', roles: ['treasury'] });
+  await wait(pollBoundMs);
+  const answer = await ask(tina, `approvals/${late}`, { decision: 'approve' }, operatorPort);
+  expect(answer).toEqual({
+    status: 409,
+    body: { error: 'it has expired: send the request again' },
+  });
+  process.kill('SIGTERM');
+}, 120_000);

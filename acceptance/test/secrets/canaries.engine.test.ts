@@ -56,6 +56,7 @@ beforeAll(async () => {
     PM_HTTP_PORT: String(ports.ingress),
     PM_OPERATOR_PORT: String(ports.operator),
     PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
+    PM_SECOND_PERSON: 'off',
     PM_OPERATOR_SEED: keys.operatorSeed,
     PM_SIGNOFF_SEED: keys.ingressSeed,
   });

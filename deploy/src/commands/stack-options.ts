@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { signingFields } from '@pm/domain/accounts/signing-fields.io';
-import { replicationMinField } from '@pm/kit/config';
+import { replicationMinField, secondPersonFields } from '@pm/kit/config';
 import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import type { Command } from 'commander';
 import type { Progress } from '../local/managed-process.ts';
@@ -85,7 +85,21 @@ export function stackOptions(
     signing: signingOf(seed, env),
     seed,
     demo: (given.demo ?? isLocal) ? { quoteSpeed, tradeSpeed } : null,
+    extraEnv: { ingress: secondPersonOf(seed, env) },
   };
+}
+
+/** On engines of another installation without the demo a second operator is needed, unless configured otherwise. */
+function secondPersonOf(
+  isForTries: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const named = Object.values(secondPersonFields).flatMap(({ name }) => {
+    const value = env[name] ?? '';
+    return value === '' ? [] : [[name, value] as const];
+  });
+  const fallback = isForTries ? {} : { [secondPersonFields.secondPerson.name]: 'on' };
+  return { ...fallback, ...Object.fromEntries(named) };
 }
 
 /** Copies of a topic on engines of another installation: any broker may be lost. */

@@ -72,6 +72,8 @@ async function post<T>(url: string, token: string, body: unknown): Promise<T> {
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
+    if (response.status === 202)
+      throw new OperatorRefusal(`${url} waits for a second operator`, text.slice(0, 500));
     if (response.ok) return JSON.parse(text) as T;
     if (!passing.has(response.status) || retries === retriesMax) {
       throw new OperatorRefusal(`${url} returned ${response.status}`, text.slice(0, 500));

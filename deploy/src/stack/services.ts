@@ -92,6 +92,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
         ...listenerOn(ports.ingress),
         PM_OPERATOR_PORT: String(ports.operator),
         PM_OPERATORS_FILE: operatorsFileIn(dataDir),
+        PM_SECOND_PERSON: 'off',
         PM_OPERATOR_SEED: keys.operatorSeed,
         PM_SIGNOFF_SEED: keys.ingressSeed,
         ...door,

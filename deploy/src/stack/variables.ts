@@ -12,6 +12,7 @@ import {
   registryFields,
   replicationMinField,
   rootKeyFields,
+  secondPersonFields,
   text,
 } from '@pm/kit/config';
 import { type PortName, portsFromEnvironment, portVariable } from '../local/ports.ts';
@@ -81,6 +82,7 @@ export const stackFields: readonly Field<unknown>[] = [
     default: '',
     secret: true,
   }),
+  ...Object.values(secondPersonFields),
   ...Object.entries(portsFromEnvironment({})).map(portField),
 ];
 

@@ -6,26 +6,71 @@ import {
   priceOne,
   priceText,
   Resolution,
+  type ResolutionAnswer,
 } from '@pm/schemas';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import { carryOut } from '../catalog/matcher-market.io.ts';
+import type { ApprovalServices } from './operator-services.io.ts';
 import { isResolved, notFound, type OperatorProblem, refused, sendProblem } from './requests.io.ts';
+import { sendToSecondPerson } from './second-person.io.ts';
 
 /**
  * POST /operator/markets/:id/resolve: ends trading and fixes what the tokens pay. With its last open market the event
  * closes. Again with the same payout it completes what broke off; with another one it is refused.
  */
-export function addMarketResolveRoute(app: HttpApp, services: CatalogServices): void {
+export function addMarketResolveRoute(
+  app: HttpApp,
+  services: CatalogServices,
+  approvals: ApprovalServices,
+): void {
   const schema = { params: OperatorEntryParams, body: Resolution };
   app.post('/operator/markets/:id/resolve', { schema }, async (request, reply) => {
-    const payout0 = parsePrice(request.body.payout0);
-    if (payout0 === null || payout0 > priceOne) return await sendProblem(reply, noPayout);
     const { id } = request.params;
-    const resolved = await resolve(Number(id), payout0, services);
-    if ('status' in resolved) return await sendProblem(reply, resolved);
-    await closeFinished(resolved.eventId, services);
-    return { id, payout0: priceText(payout0) };
+    const payout0 = readPayout(request.body);
+    if (typeof payout0 !== 'number') return await sendProblem(reply, payout0);
+    const asked = approvals.approvals.secondPersonResolves
+      ? needsSecondPerson(Number(id), payout0, services)
+      : false;
+    if (typeof asked !== 'boolean') return await sendProblem(reply, asked);
+    if (asked) {
+      const what = { action: 'resolveMarket', market: Number(id) } as const;
+      return await sendToSecondPerson(request, reply, what, approvals);
+    }
+    const result = await resolveMarket(id, request.body, services);
+    return 'status' in result ? await sendProblem(reply, result) : result;
   });
+}
+
+/** Resolves a market and closes its event with the last one. Sent again it completes what broke off. */
+export async function resolveMarket(
+  id: string,
+  body: Resolution,
+  services: CatalogServices,
+): Promise<ResolutionAnswer | OperatorProblem> {
+  const payout0 = readPayout(body);
+  if (typeof payout0 !== 'number') return payout0;
+  const resolved = await resolve(Number(id), payout0, services);
+  if ('status' in resolved) return resolved;
+  await closeFinished(resolved.eventId, services);
+  return { id, payout0: priceText(payout0) };
+}
+
+/** 1/10000 USDC. */
+function readPayout({ payout0 }: Resolution): number | OperatorProblem {
+  const price = parsePrice(payout0);
+  return price === null || price > priceOne ? noPayout : price;
+}
+
+/** False for a resolution that was carried out: sent again it only completes what broke off. */
+function needsSecondPerson(
+  number: number,
+  payout0: number,
+  { catalog }: CatalogServices,
+): boolean | OperatorProblem {
+  const market = catalog.findMarket(number);
+  if (market === undefined) return notFound;
+  if (market.payout0 === payout0) return false;
+  return market.payout0 >= 0 ? isResolved : true;
 }
 
 const noPayout: OperatorProblem = {

@@ -1,6 +1,7 @@
 import type { HttpApp } from '@pm/kit/http';
 import {
   Deposits,
+  type DepositsResult,
   hexBytes,
   microText,
   parseMicro,
@@ -17,6 +18,7 @@ import type { Binding } from '../accounts/wallet-owners.ts';
 import { type PaidWithdrawal, withdraw } from '../accounts/withdrawals.io.ts';
 import type { OperatorMoneyServices } from './operator-services.io.ts';
 import { addressOf, type OperatorProblem, operatorOfRequest, sendProblem } from './requests.io.ts';
+import { sendToSecondPerson } from './second-person.io.ts';
 import { bindFailures, bindingErrors } from './wallets.route.ts';
 
 const depositsBodyMaxBytes = 512 * 1024;
@@ -31,14 +33,29 @@ type Deposit = Deposits['deposits'][number];
 export function addDepositsRoute(app: HttpApp, services: OperatorMoneyServices): void {
   const options = { schema: { body: Deposits }, bodyLimit: depositsBodyMaxBytes };
   app.post('/operator/deposits', options, async (request, reply) => {
-    const { deposits } = request.body;
-    const transfers = readTransfers(deposits, services);
+    const { name } = operatorOfRequest(request);
+    const transfers = readTransfers(request.body.deposits, services);
     if (!Array.isArray(transfers)) return await sendProblem(reply, transfers);
-    const problem = await bindOwners(deposits, operatorOfRequest(request).name, services);
-    if (problem !== null) return await sendProblem(reply, problem);
-    await services.writer.writeTransfers(transfers);
-    return { accepted: transfers.length };
+    const sumMicro = transfers.reduce((sum, { amountMicro }) => sum + amountMicro, 0);
+    if (!services.approvals.depositsAlone(name, sumMicro))
+      return await sendToSecondPerson(request, reply, { action: 'deposit', market: 0 }, services);
+    const result = await creditWallets(request.body, name, services);
+    return 'status' in result ? await sendProblem(reply, result) : result;
   });
+}
+
+/** Binds wallets whose owner is named, then writes the deposits; resolves when they are durable. */
+export async function creditWallets(
+  { deposits }: Deposits,
+  boundBy: string,
+  services: OperatorMoneyServices,
+): Promise<DepositsResult | OperatorProblem> {
+  const transfers = readTransfers(deposits, services);
+  if (!Array.isArray(transfers)) return transfers;
+  const problem = await bindOwners(deposits, boundBy, services);
+  if (problem !== null) return problem;
+  await services.writer.writeTransfers(transfers);
+  return { accepted: transfers.length };
 }
 
 /** The deposits as records, or what is wrong with the first bad one. */

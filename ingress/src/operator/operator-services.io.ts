@@ -10,11 +10,18 @@ import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import type { TransferWriter } from '../log/transfer-writer.io.ts';
 import type { Reservations } from '../orders/reservation.io.ts';
 import type { Comments } from '../social/comments.io.ts';
+import type { Approvals } from './approvals.io.ts';
 import type { OperatorAudit } from './audit-trail.io.ts';
 import type { Operators } from './operators.io.ts';
 
+/** What a request that needs a second person waits in. */
+export interface ApprovalServices {
+  readonly approvals: Approvals;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
 /** Dependencies of deposits and withdrawals by the operator. */
-export interface OperatorMoneyServices {
+export interface OperatorMoneyServices extends ApprovalServices {
   readonly clock: Clock;
   readonly writer: Pick<CatalogWriter, 'writeTransfers'>;
   readonly ledger: Pick<
@@ -39,8 +46,7 @@ export interface OperatorWalletServices {
 }
 
 /** Dependencies of the operator's routes, by domain. */
-export interface OperatorServices {
-  readonly clock: Pick<Clock, 'nowMs'>;
+export interface OperatorServices extends ApprovalServices {
   readonly operators: Pick<Operators, 'find'>;
   readonly audit: OperatorAudit;
   readonly catalog: CatalogServices;

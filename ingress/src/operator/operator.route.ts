@@ -1,6 +1,7 @@
 import type { HttpApp } from '@pm/kit/http';
 import { CommentHide, OperatorCommentParams } from '@pm/schemas';
 import { admitOperators } from './admission.io.ts';
+import { addApprovalRoutes } from './approvals.route.ts';
 import { addAuditRoute, auditRequests } from './audit.route.ts';
 import { addCatalogRoutes } from './catalog.route.ts';
 import { addMarketResolveRoute } from './market-resolve.route.ts';
@@ -24,12 +25,13 @@ import {
 export function addOperatorRoutes(app: HttpApp, services: OperatorServices): void {
   admitOperators(app, services);
   auditRequests(app, services);
+  addApprovalRoutes(app, services);
   addAuditRoute(app, services);
   addCatalogRoutes(app, services.catalog);
   addCommentHideRoute(app, services);
   addDepositsRoute(app, services.money);
   addMarketModeRoute(app, services.catalog);
-  addMarketResolveRoute(app, services.catalog);
+  addMarketResolveRoute(app, services.catalog, services);
   addSetMarketRoute(app, services.catalog);
   addTradingModeRoute(app, services.catalog);
   addWithdrawalsRoute(app, services.money);

@@ -28,7 +28,7 @@ export function operatorOfRequest({ operator }: Pick<FastifyRequest, 'operator'>
 
 /** Why a request of an operator was not carried out, or not confirmed. */
 export interface OperatorProblem {
-  readonly status: 400 | 404 | 409 | 503;
+  readonly status: 400 | 403 | 404 | 409 | 503;
   readonly text: string;
   /** The place in the body that is wrong. */
   readonly path?: string;
@@ -51,6 +51,10 @@ export function notYet(text: string): OperatorProblem {
 
 export function refused(text: string): OperatorProblem {
   return { status: 409, text };
+}
+
+export function forbidden(text: string): OperatorProblem {
+  return { status: 403, text };
 }
 
 export const notFound: OperatorProblem = { status: 404, text: 'market not found' };

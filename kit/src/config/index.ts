@@ -35,5 +35,6 @@ export {
   keySecretsIn,
   namesOf,
   publicDoorFields,
+  secondPersonFields,
   serviceFields,
 } from './shared.ts';

@@ -42,6 +42,29 @@ export const bookNameFields = {
   }),
 };
 
+/** When a second operator is needed (operator.md). */
+export const secondPersonFields = {
+  secondPerson: oneOf('PM_SECOND_PERSON', ['on', 'off'], {
+    meaning:
+      'Whether resolutions, and deposits above `PM_DEPOSIT_LIMIT_USDC`, wait for a second operator; off in the local stack unless it is set.',
+    default: 'on',
+  }),
+  depositLimitUsdc: integer('PM_DEPOSIT_LIMIT_USDC', {
+    meaning: 'Deposits of one operator within a UTC day that need no second operator.',
+    unit: 'USDC',
+    min: 0,
+    max: 1_000_000_000,
+    default: 100_000,
+  }),
+  approvalSeconds: integer('PM_APPROVAL_SECONDS', {
+    meaning: 'Time within which a second operator decides on a request.',
+    unit: 'seconds',
+    min: 1,
+    max: 604_800,
+    default: 3_600,
+  }),
+};
+
 /** Settings of a public listener: trusted proxies and rate limits (limits.md). */
 export const publicDoorFields = {
   host: text('PM_HOST', {

@@ -38,7 +38,9 @@ export const Resolution = Type.Object(
   },
   closed,
 );
+export type Resolution = Static<typeof Resolution>;
 export const ResolutionAnswer = Type.Object({ id: text, payout0: decimal });
+export type ResolutionAnswer = Static<typeof ResolutionAnswer>;
 
 /** PUT /operator/markets/:id/rules: what is named becomes so, the rest stays. */
 export const MarketRules = Type.Object(

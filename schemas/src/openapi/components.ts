@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import * as account from '../http/account.ts';
+import * as approvals from '../http/approvals.ts';
 import * as batches from '../http/batches.ts';
 import * as catalog from '../http/catalog.ts';
 import * as catalogAnswers from '../http/catalog-answers.ts';
@@ -35,6 +36,7 @@ import * as serverFrames from '../streams/server-frames.ts';
 
 const modules: readonly object[] = [
   account,
+  approvals,
   batches,
   catalog,
   catalogAnswers,

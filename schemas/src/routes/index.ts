@@ -11,6 +11,7 @@ import { descriptionRoutes, healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
 import { keyRoutes } from './keys.ts';
 import { marketRoutes } from './markets.ts';
+import { operatorApprovalRoutes } from './operator-approvals.ts';
 import { operatorCatalogRoutes } from './operator-catalog.ts';
 import { operatorWalletRoutes } from './operator-wallets.ts';
 import { orderRoutes } from './orders.ts';
@@ -140,7 +141,10 @@ export const routeSubjects: Readonly<Record<string, Readonly<Record<string, Rout
 };
 
 /** Routes of the operator's listener by name. */
-export const operatorRoutes: typeof operatorCatalogRoutes & typeof operatorWalletRoutes = {
+export const operatorRoutes: typeof operatorApprovalRoutes &
+  typeof operatorCatalogRoutes &
+  typeof operatorWalletRoutes = {
+  ...operatorApprovalRoutes,
   ...operatorCatalogRoutes,
   ...operatorWalletRoutes,
 };
@@ -148,6 +152,7 @@ export const operatorRoutes: typeof operatorCatalogRoutes & typeof operatorWalle
 export const operatorSubjects: Readonly<
   Record<string, Readonly<Record<string, OperatorRouteDeclaration>>>
 > = {
+  'Two persons': operatorApprovalRoutes,
   Catalog: operatorCatalogRoutes,
   'Wallets and money': operatorWalletRoutes,
 };

@@ -22,6 +22,7 @@ import {
   SeriesChange,
   TagChange,
 } from '../http/operator-catalog.ts';
+import { pendingApproval } from './operator-approvals.ts';
 import { operatorRoute } from './route.ts';
 
 const error = (description: string) => ({ description, schema: OperatorError });
@@ -157,7 +158,11 @@ export const operatorCatalogRoutes = {
     path: '/operator/markets/:id/resolve',
     summary: 'End trading and fix what the tokens pay',
     body: Resolution,
-    responses: { 200: { description: 'The payout.', schema: ResolutionAnswer }, ...unknownMarket },
+    responses: {
+      200: { description: 'The payout.', schema: ResolutionAnswer },
+      ...pendingApproval,
+      ...unknownMarket,
+    },
     examples: [
       { params: { id: '1' }, body: { payout0: '1' }, response: { id: '1', payout0: '1' } },
     ],

@@ -23,6 +23,7 @@ import {
   WithdrawalFreezeAnswer,
   WithdrawalFreezeList,
 } from '../http/operator-answers.ts';
+import { pendingApproval } from './operator-approvals.ts';
 import { optional, shortText, wholeNumber } from './parameters.ts';
 import { operatorRoute } from './route.ts';
 
@@ -59,6 +60,7 @@ export const operatorWalletRoutes = {
     body: Deposits,
     responses: {
       200: { description: 'Durable.', schema: DepositsResult },
+      ...pendingApproval,
       409: error('The wallet has another owner.'),
       503: error('Not done, or not confirmed: send the same again.'),
     },

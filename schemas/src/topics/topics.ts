@@ -10,6 +10,7 @@ import {
   withdrawalFreeze,
 } from './accounts.ts';
 import { agentEntry } from './agents.ts';
+import { approval } from './approvals.ts';
 import { auditRecord } from './audit.ts';
 import { catalogEntry } from './catalog.ts';
 import { commentEvent } from './comments.ts';
@@ -112,6 +113,11 @@ export const topics = {
   notificationMarks: topic('notification-marks', notificationMark, {
     partitions: 'single',
     compacted: true,
+  }),
+  approvals: topic('approvals', approval, {
+    partitions: 'single',
+    compacted: true,
+    writers: ['OPERATOR'],
   }),
   audit: topic('audit', auditRecord, { partitions: 'single', compacted: false }),
   // Every key is written every few seconds: uncompacted for long, it would take long to read at a start.

@@ -1,0 +1,57 @@
+import type { HttpApp } from '@pm/kit/http';
+import {
+  type Approval,
+  ApprovalChoice,
+  auditBodyMaxChars,
+  OperatorApprovalParams,
+} from '@pm/schemas';
+import type { ApprovedAction } from './approvals.io.ts';
+import { resolveMarket } from './market-resolve.route.ts';
+import { creditWallets } from './money.route.ts';
+import type { OperatorServices } from './operator-services.io.ts';
+import { type OperatorProblem, operatorOfRequest, sendProblem } from './requests.io.ts';
+import { approvalView, bodyBytesOf } from './second-person.io.ts';
+
+type Result = Promise<object | OperatorProblem>;
+
+/** Carries out an approved request. Its body was checked by its schema when it was sent. */
+function actionsOf(services: OperatorServices): Record<ApprovedAction, (one: Approval) => Result> {
+  return {
+    deposit: ({ body, requestedBy }) =>
+      creditWallets(JSON.parse(body), requestedBy, services.money),
+    resolveMarket: ({ market, body }) =>
+      resolveMarket(String(market), JSON.parse(body), services.catalog),
+  };
+}
+
+/** GET /operator/approvals, one of them, and the decision of a second person. */
+export function addApprovalRoutes(app: HttpApp, services: OperatorServices): void {
+  const { approvals, clock } = services;
+  const actions = actionsOf(services);
+  app.get('/operator/approvals', async () => {
+    const shorten = (one: Approval) => ({ ...one, body: one.body.slice(0, auditBodyMaxChars) });
+    const nowMs = clock.nowMs();
+    return {
+      data: approvals
+        .list()
+        .map((one) => ({ ...approvalView(shorten(one), nowMs), bodyBytes: bodyBytesOf(one) })),
+    };
+  });
+  const path = '/operator/approvals/:id';
+  app.get(path, { schema: { params: OperatorApprovalParams } }, async (request, reply) => {
+    const found = approvals.find(request.params.id);
+    if (found !== undefined) return approvalView(found, clock.nowMs());
+    return await reply.code(404).send({ error: 'approval not found' });
+  });
+  const schema = { params: OperatorApprovalParams, body: ApprovalChoice };
+  app.post(path, { schema }, async (request, reply) => {
+    const decision = request.body.decision === 'approve' ? 'APPROVED' : 'REJECTED';
+    const decided = await approvals.decide(request.params.id, decision, operatorOfRequest(request));
+    if ('status' in decided) return await sendProblem(reply, decided);
+    const approval = approvalView(decided, clock.nowMs());
+    if (decision === 'REJECTED') return { approval, result: null };
+    const result = await actions[decided.action as ApprovedAction](decided);
+    if ('status' in result) return await sendProblem(reply, result as OperatorProblem);
+    return { approval, result };
+  });
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '@pm/kit/clock';
+import type { Fault } from '@pm/kit/fault';
+import type { Lifecycle } from '@pm/kit/lifecycle';
+import type { Log } from '@pm/kit/log';
+import { microPerUnit } from '@pm/schemas';
+import type { IngressConfig } from '../config.ts';
+import { openTable } from '../log/compacted-table.io.ts';
+import { KeyedMutex } from '../log/keyed-mutex.io.ts';
+import type { TopicsOf } from '../log/topics.io.ts';
+import { ApprovalRows, Approvals } from './approvals.io.ts';
+import { Operators } from './operators.io.ts';
+
+/** Opens the operators and what waits for a second one; resolves when the file and the topic have been read. */
+export async function openAdmission(
+  topics: TopicsOf<'approvals'>,
+  {
+    config,
+    clock,
+    life,
+    log,
+    onFault,
+  }: {
+    readonly config: IngressConfig;
+    readonly clock: Clock;
+    readonly life: Pick<Lifecycle, 'onStop'>;
+    readonly log: Log;
+    onFault(fault: Fault): void;
+  },
+): Promise<{ readonly operators: Operators; readonly approvals: Approvals }> {
+  const operators = await Operators.open(config.operatorsFile, { clock, log });
+  life.onStop('operators', () => operators.close());
+  const { names, codecs } = topics;
+  const rows = new ApprovalRows();
+  const topic = { topic: names.approvals, codec: codecs.approvals, log, onFault };
+  const table = await openTable(topics, topic, rows);
+  const rule = {
+    isOn: config.secondPerson === 'on',
+    depositLimitMicro: config.depositLimitUsdc * microPerUnit,
+    windowMs: config.approvalSeconds * 1000,
+  };
+  const approvals = new Approvals({ clock, rows, table, mutex: new KeyedMutex(), rule });
+  return { operators, approvals };
+}

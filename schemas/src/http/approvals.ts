@@ -1,0 +1,39 @@
+import { type Static, Type } from 'typebox';
+import { count, dateTime, orNull, text } from './forms.ts';
+
+/** Parameters, bodies and answers of what a second operator decides on (operator.md). */
+const closed = { additionalProperties: false };
+
+export const OperatorApprovalParams = Type.Object({
+  id: Type.String({
+    pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+    examples: ['6f1c2f64-0f5a-4c55-8f0e-2b8f5d1c9a10'],
+  }),
+});
+
+/** POST /operator/approvals/:id. */
+export const ApprovalChoice = Type.Object({ decision: Type.Enum(['approve', 'reject']) }, closed);
+export type ApprovalChoice = Static<typeof ApprovalChoice>;
+
+export const ApprovalAnswer = Type.Object({
+  id: text,
+  action: Type.Enum(['deposit', 'resolveMarket']),
+  market: Type.Union([text, Type.Null()], { description: 'Null for deposits.' }),
+  body: Type.String({ description: 'What was sent; in lists its first 4,096 characters.' }),
+  bodyBytes: count,
+  bodySha256: text,
+  state: Type.Enum(['pending', 'approved', 'rejected', 'expired']),
+  requestedBy: text,
+  requestedAt: dateTime,
+  expiresAt: dateTime,
+  decidedBy: orNull(text),
+  decidedAt: orNull(dateTime),
+});
+export type ApprovalAnswer = Static<typeof ApprovalAnswer>;
+
+export const ApprovalList = Type.Object({ data: Type.Array(ApprovalAnswer) });
+/** The decision, and what the request answered once it was carried out. */
+export const ApprovalDecided = Type.Object({
+  approval: ApprovalAnswer,
+  result: orNull(Type.Object({}, { additionalProperties: true })),
+});

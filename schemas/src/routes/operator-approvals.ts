@@ -1,0 +1,60 @@
+import {
+  ApprovalAnswer,
+  ApprovalChoice,
+  ApprovalDecided,
+  ApprovalList,
+  OperatorApprovalParams,
+} from '../http/approvals.ts';
+import { OperatorError } from '../http/error-bodies.ts';
+import { operatorRoute } from './route.ts';
+
+const error = (description: string) => ({ description, schema: OperatorError });
+const read = { method: 'GET', auth: ['operator'], role: 'viewer' } as const;
+const params = { id: '6f1c2f64-0f5a-4c55-8f0e-2b8f5d1c9a10' } as const;
+const unknown = { 404: error('There is no such approval.') } as const;
+
+/** Answers of routes that may need a second operator. */
+export const pendingApproval = {
+  202: {
+    description: 'Nothing is done yet: a second operator decides (`/operator/approvals/{id}`).',
+    schema: ApprovalAnswer,
+  },
+} as const;
+
+/** Requests that a second operator decides on (operator.md). */
+export const operatorApprovalRoutes = {
+  listApprovals: operatorRoute({
+    ...read,
+    path: '/operator/approvals',
+    summary: 'Requests that wait for a second operator, and those decided on, newest first',
+    responses: { 200: { description: 'Approvals.', schema: ApprovalList } },
+    examples: [{}],
+  }),
+  getApproval: operatorRoute({
+    ...read,
+    path: '/operator/approvals/:id',
+    summary: 'One of them, with the whole body of its request',
+    params: OperatorApprovalParams,
+    responses: { 200: { description: 'How it is.', schema: ApprovalAnswer }, ...unknown },
+    examples: [{ params }],
+  }),
+  decideApproval: operatorRoute({
+    method: 'POST',
+    auth: ['operator'],
+    // The role of the request counts, which its record says.
+    role: 'viewer',
+    path: '/operator/approvals/:id',
+    summary: 'Approve a request of another operator, or reject it',
+    description: 'An approved request is carried out; the same again carries it out again.',
+    params: OperatorApprovalParams,
+    body: ApprovalChoice,
+    responses: {
+      200: { description: 'The decision, and what came of it.', schema: ApprovalDecided },
+      403: error('It is an own request, or takes a role that the operator does not have.'),
+      409: error('It is decided on or expired, or cannot be carried out.'),
+      503: error('Not done, or not confirmed: send the same again.'),
+      ...unknown,
+    },
+    examples: [{ params, body: { decision: 'approve' } }],
+  }),
+} as const;

@@ -1,0 +1,41 @@
+import type { AvroRecord, Infer } from '../avro/schema.ts';
+import { hash32 } from './types.ts';
+
+/**
+ * The compacted topic `approvals`: requests of operators that a second person decides on. Key: `id`. The newest record
+ * of an id has its decision.
+ */
+export const approval = {
+  type: 'record',
+  name: 'Approval',
+  doc: 'A request that waits for a second operator, or waited for one.',
+  fields: [
+    { name: 'id', type: 'string', doc: 'UUID.' },
+    {
+      name: 'action',
+      type: 'string',
+      doc: 'Name of the route in the description of the operator.',
+    },
+    { name: 'market', type: 'int', doc: 'Number of the market that is resolved; 0 for deposits.' },
+    { name: 'body', type: 'string', doc: 'What was sent, as JSON.' },
+    { name: 'bodySha256', type: hash32, doc: 'SHA-256 of the bytes that were sent.' },
+    { name: 'requestedBy', type: 'string', doc: 'Name of the first operator.' },
+    { name: 'requestedAtMs', type: 'long', doc: 'Unix milliseconds.' },
+    { name: 'expiresAtMs', type: 'long', doc: 'From then on it can no longer be decided on.' },
+    {
+      name: 'decision',
+      type: {
+        type: 'enum',
+        name: 'ApprovalDecision',
+        symbols: ['NONE', 'APPROVED', 'REJECTED'],
+        default: 'NONE',
+        doc: 'What the second operator said.',
+      },
+      doc: 'NONE while it waits, or when it expired.',
+    },
+    { name: 'decidedBy', type: 'string', doc: 'Name of the second operator, or empty.' },
+    { name: 'decidedAtMs', type: 'long', doc: 'Unix milliseconds, or 0.' },
+  ],
+} as const satisfies AvroRecord;
+
+export type Approval = Infer<typeof approval>;
