@@ -180,6 +180,7 @@ test('every topic that moves money or grants rights has writers', () => {
   const sealed = Object.values<Topic>(topics).filter(({ writers }) => writers !== undefined);
   expect(sealed.map(({ name }) => name).sort()).toEqual([
     'agents',
+    'approvals',
     'catalog',
     'credentials',
     'read-keys',
