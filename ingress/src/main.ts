@@ -307,21 +307,24 @@ async function openResults(room: Room, topics: TopicsClient) {
   return { ...options, traders, operator };
 }
 
-/** Counts the envelopes that another process has sent under a key of this one, and names the first. */
+/** Counts the envelopes that another process has sent in a run of this one, and names the first of each key. */
 function openForeignEnvelopes({ log, metrics }: Room): (key: string) => void {
   const envelopes = metrics.counter({
     name: 'pm_ingress_foreign_envelopes_total',
-    help: 'Envelopes of another process under a sign-off key of this one, while both send.',
+    help: 'Envelopes of another process with the run of sequences of this one, which then begins another run.',
     labels: ['key'],
   });
   const named = new Set<string>();
   return (key) => {
     envelopes.add(1, { key });
     if (!named.has(key))
-      log.warn({ key }, 'another process sends under a sign-off key of this one');
+      log.warn({ key }, 'another process used the same run of sequences: another one begins');
     named.add(key);
   };
 }
+
+/** A minute of runs: processes that start at one moment differ. */
+const runsAheadMax = 1_000;
 
 function openChannel(
   topics: TopicsClient,
@@ -335,6 +338,7 @@ function openChannel(
     topic: topics.names.orders,
     partitions: topics.executionEnds.size,
     nowMs: () => clock.nowMs(),
+    runsAhead: randomInt(runsAheadMax),
   });
 }
 

@@ -1,22 +1,46 @@
-/** A process sends fewer envelopes in a millisecond than this. */
-const sequencesPerMs = 1_000;
+import { runOfSequence, sequenceRunMs, sequencesPerRun } from '@pm/schemas';
 
 /**
- * The sequences of the envelopes of one key: each is larger than all before it in this process, and at least the time,
- * so that they also rise from process to process and from machine to machine. A machine whose clock was set back sends
- * nothing that counts until its clock has passed its earlier envelopes; its orders would be too late as well.
+ * The sequences of the envelopes that a process sends under one key: runs of rising numbers. A run begins with the time,
+ * so a process that restarts has another one, and several processes may use one key, each with its own run.
  */
 export class Sequences {
-  #last = -1;
+  readonly #runsAhead: number;
+  #run = -1;
+  #count = sequencesPerRun;
+
+  /** `runsAhead`: added to the time of a run; where it differs, processes that start at one moment have other runs. */
+  constructor(runsAhead = 0) {
+    this.#runsAhead = runsAhead;
+  }
 
   /** The next one; `nowMs` is Unix milliseconds. */
   next(nowMs: number): number {
-    this.#last = Math.max(this.#last + 1, Math.floor(nowMs) * sequencesPerMs);
-    return this.#last;
+    if (this.#count === sequencesPerRun) this.#begin(nowMs);
+    this.#count += 1;
+    return this.#run * sequencesPerRun + this.#count - 1;
   }
 
-  /** Begins after a sequence that the log has accepted of this key. */
+  /** Whether a sequence is of the run that this process uses now. */
+  isOfThisRun(sequence: number): boolean {
+    return runOfSequence(sequence) === this.#run;
+  }
+
+  /** Begins another run, unless the sequence is of an earlier one of this process. */
+  leaveRunOf(sequence: number, nowMs: number): void {
+    if (this.isOfThisRun(sequence)) this.#begin(nowMs);
+  }
+
+  /** Begins after a sequence. */
   pass(sequence: number): void {
-    this.#last = Math.max(this.#last, sequence);
+    const run = runOfSequence(sequence);
+    if (run < this.#run) return;
+    this.#run = run;
+    this.#count = sequencesPerRun;
+  }
+
+  #begin(nowMs: number): void {
+    this.#run = Math.max(Math.floor(nowMs / sequenceRunMs) + this.#runsAhead, this.#run + 1);
+    this.#count = 0;
   }
 }

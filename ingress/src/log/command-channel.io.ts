@@ -15,10 +15,12 @@ export interface CommandChannelOptions {
   readonly producer: Pick<LogProducer, 'send'>;
   readonly topic: string;
   readonly partitions: number;
-  /** Unix milliseconds: no sequence is smaller than the time. */
+  /** Unix milliseconds, which runs of sequences begin with. */
   nowMs(): number;
+  /** See `Sequences`. */
+  readonly runsAhead: number;
   readonly waitMs: number;
-  /** Another process has sent an envelope under this key. */
+  /** Another process has sent an envelope of the run of this one. */
   onForeign(): void;
 }
 
@@ -36,7 +38,7 @@ export interface CommandChannel {
 export function openCommandChannel(options: CommandChannelOptions): CommandChannel {
   const { key, codec, producer, topic, partitions } = options;
   const waiters = new ResultWaiters();
-  const sequences = new Sequences();
+  const sequences = new Sequences(options.runsAhead);
   const sent = new SentSequences();
   const envelopes = new EnvelopeSender({
     producer,
@@ -47,11 +49,12 @@ export function openCommandChannel(options: CommandChannelOptions): CommandChann
   });
   const commands = new CommandSender({ envelopes, waiters, waitMs: options.waitMs });
   const take = (partition: number, execution: Execution) => {
-    if (!execution.events.some(({ kind }) => kind === 'RecordRejected')) {
-      sequences.pass(execution.sequence);
-      if (sent.isForeign(execution.sequence)) options.onForeign();
-    }
-    waiters.settle(partition, execution);
+    const { sequence } = execution;
+    const isTaken = !execution.events.some(({ kind }) => kind === 'RecordRejected');
+    const isForeign = isTaken && sequences.isOfThisRun(sequence) && !sent.has(sequence);
+    if (isForeign) options.onForeign();
+    const isOutrun = waiters.settle(partition, execution);
+    if (isForeign || isOutrun) sequences.leaveRunOf(sequence, options.nowMs());
   };
   return { keyId: key.keyId.toString('hex'), envelopes, waiters, commands, take };
 }
@@ -74,7 +77,7 @@ export interface Waiting {
 /** Commands of the exchange itself. */
 const ownWaiting: Waiting = { waiter: null, mayUseReserve: true };
 
-/** How often a command goes again whose envelope was outrun; two busy processes outrun each other now and then. */
+/** How often a command goes again whose envelope was outrun: the first time it is one of another run. */
 const resendsMax = 5;
 
 type Outrun = Extract<FinalResult, { kind: 'outrun' }>;
@@ -92,8 +95,8 @@ export class CommandSender {
   }
 
   /**
-   * The result of a command. An envelope that came after a later one of another process under the same key changed
-   * nothing: its commands go again, under a later sequence. `overloaded` at once where the waiter has no place.
+   * The result of a command. An envelope of a run that another process uses too, or that the partition no longer keeps,
+   * may come too late and then changed nothing: its commands go again, in another run. `overloaded` at once where the waiter has no place.
    */
   async run(
     partition: number,

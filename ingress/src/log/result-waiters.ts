@@ -49,26 +49,27 @@ export class ResultWaiters {
     if (commands.size === 0) this.#bySequence.delete(sequence);
   }
 
-  /** Hands the results of an envelope to those who wait for its commands. */
+  /** Hands the results of an envelope to those who wait for its commands. Whether it came too late for some of them. */
   settle(
     partition: number,
     { sequence, inOffset, events }: Pick<Execution, 'sequence' | 'inOffset' | 'events'>,
-  ): void {
+  ): boolean {
     const commands = this.#bySequence.get(sequence);
-    if (commands === undefined) return;
+    if (commands === undefined) return false;
     this.#bySequence.delete(sequence);
     this.#count -= commands.size;
     const rejection = events.find((event) => event.kind === 'RecordRejected');
     if (rejection !== undefined) {
       const kind = rejection.reason === 'OLD_SEQUENCE' ? 'outrun' : 'rejected';
       for (const settle of commands.values()) settle({ kind });
-      return;
+      return kind === 'outrun';
     }
     const byCommand = eventsByCommand(events);
     const place = { partition, inOffset };
     for (const [command, settle] of commands) {
       settle({ kind: 'executed', place, events: byCommand.get(command) ?? [] });
     }
+    return false;
   }
 }
 

@@ -2,7 +2,13 @@ import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { Fault } from '@pm/kit/fault';
 import type { OutgoingRecord } from '@pm/kit/kafka';
 import { openRecordCodec } from '@pm/kit/registry';
-import { type Command, type Execution, type ExecutionEvent, topics } from '@pm/schemas';
+import {
+  type Command,
+  type Execution,
+  type ExecutionEvent,
+  sequencesPerRun,
+  topics,
+} from '@pm/schemas';
 import { CommandSender, openCommandChannel } from '../../src/log/command-channel.io.ts';
 import { commandsQueueMax, EnvelopeSender } from '../../src/log/envelope-sender.io.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
@@ -192,40 +198,47 @@ test('commands of an outrun envelope go again under a later sequence, a few time
 describe('a channel', () => {
   function openChannel() {
     const foreign: number[] = [];
-    const nowMs = { value: 5 };
+    const nowMs = { value: 64 * 10 };
     const channel = openCommandChannel({
       key: openSignOffKey(Buffer.alloc(32, 1)),
       codec: openRecordCodec(topics.orders.value, 1, async () => null),
       producer: { send: async () => [] },
       topic: 'orders',
-      partitions: 1,
+      partitions: 4,
       nowMs: () => nowMs.value,
       waitMs: 10,
       onForeign: () => foreign.push(nowMs.value),
+      runsAhead: 0,
     });
     const take = (sequence: number, events: readonly ExecutionEvent[] = []) =>
       channel.take(0, { sequence, events, inOffset: 1 } as unknown as Execution);
     return { channel, nowMs, foreign, take };
   }
 
-  test('numbers its envelopes by the time, and after those that the log has taken of its key', () => {
-    const { channel, nowMs, take } = openChannel();
-    expect(channel.envelopes.add(0, tick(1))?.sequence).toBe(5_000);
-    nowMs.value = 6;
-    take(9_000);
-    take(9_900, [{ kind: 'RecordRejected', reason: 'BAD_SIGNATURE' }]);
-    for (let full = 1; full < 512; full += 1) channel.envelopes.add(0, tick(full));
-    expect(channel.envelopes.add(0, tick(1))?.sequence).toBe(9_001);
+  const run = (number: number) => number * sequencesPerRun;
+
+  test('numbers its envelopes in a run of its own, whatever other processes send under its key', () => {
+    const { channel, foreign, take } = openChannel();
+    expect(channel.envelopes.add(0, tick(1))?.sequence).toBe(run(10));
+    take(run(9) + 7);
+    take(run(10));
+    take(run(11) + 3);
+    take(run(10) + 5, [{ kind: 'RecordRejected', reason: 'BAD_SIGNATURE' }]);
+    expect(channel.envelopes.add(1, tick(1))?.sequence).toBe(run(10) + 1);
+    expect(foreign).toEqual([]);
   });
 
-  test('reports envelopes of another process under its key, not its own nor earlier ones', () => {
-    const { channel, foreign, take } = openChannel();
-    take(4_000);
+  test('begins another run where another process uses the same, and where its envelope came too late', () => {
+    const { channel, foreign, nowMs, take } = openChannel();
     channel.envelopes.add(0, tick(1));
-    take(5_000);
-    take(4_999);
-    expect(foreign).toEqual([]);
-    take(5_001);
+    nowMs.value = 64 * 12;
+    take(run(10) + 1);
     expect(foreign).toHaveLength(1);
+    expect(channel.envelopes.add(1, tick(1))?.sequence).toBe(run(12));
+    nowMs.value = 64 * 14;
+    void channel.commands.run(2, tick(1));
+    take(run(12) + 1, [{ kind: 'RecordRejected', reason: 'OLD_SEQUENCE' }]);
+    take(run(12), [{ kind: 'RecordRejected', reason: 'OLD_SEQUENCE' }]);
+    expect(channel.envelopes.add(3, tick(1))?.sequence).toBe(run(14));
   });
 });

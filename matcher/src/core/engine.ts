@@ -175,8 +175,8 @@ function useSequences(
   { keyId, sequence }: Envelope,
   before: { readonly opened: boolean; readonly rules: number },
 ): void {
-  if (now < rules.risingSequences) return;
-  if (before.opened && before.rules < rules.risingSequences) keys.useAll(sequence);
+  if (now < rules.usedSequences) return;
+  if (before.opened && before.rules < rules.usedSequences) keys.useAll(sequence);
   else keys.use(keyId, sequence);
 }
 

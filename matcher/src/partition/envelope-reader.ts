@@ -205,9 +205,9 @@ function varintEnd(value: Buffer, start: number): number {
   return -1;
 }
 
-/** Whether the key has sent this envelope or a later one before. */
-function isUsed({ sequence }: Head, { lastSequence }: SignOffKey, version: number): boolean {
-  return version >= rules.risingSequences && sequence <= lastSequence;
+/** Whether the key has sent this envelope, or a later one of its run, before. */
+function isUsed({ sequence }: Head, { used }: SignOffKey, version: number): boolean {
+  return version >= rules.usedSequences && used.has(sequence);
 }
 
 /** Whether a tick is further ahead than the clock of the partition and the witnesses allow. */

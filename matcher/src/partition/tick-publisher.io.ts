@@ -56,10 +56,10 @@ export class TickPublisher {
     }
   }
 
-  /** All matchers sign with one key: the ticks of the owner before may be ahead of this machine's clock. */
+  /** All matchers sign with one key: the runs of the owners before may be ahead of this machine's clock. */
   #nextSequence(nowMs: number, engine: TickedEngine): number {
     const own = engine.signOffKey(this.#parts.key.keyId);
-    if (own !== null) this.#sequences.pass(own.lastSequence);
+    if (own !== null) this.#sequences.pass(own.used.floor);
     return this.#sequences.next(nowMs);
   }
 

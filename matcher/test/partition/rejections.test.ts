@@ -10,6 +10,7 @@ import {
   topics,
 } from '@pm/schemas';
 import type { Engine } from '../../src/core/index.ts';
+import { UsedSequences } from '../../src/core/rules/used-sequences.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { marketRules } from '../core/commands.ts';
 import { MatcherProcess, topicNames } from './matcher-process.ts';
@@ -241,7 +242,12 @@ describe('newer records', () => {
     witnessMs: 0,
     signOffKey: (keyId) =>
       keyId.equals(keys.ingress.keyId)
-        ? { publicKey: keys.ingress.publicKey, role: 'INGRESS', active: true, lastSequence: 0 }
+        ? {
+            publicKey: keys.ingress.publicKey,
+            role: 'INGRESS',
+            active: true,
+            used: new UsedSequences(),
+          }
         : null,
   };
   const readerWith = (codec: typeof oldCodec) =>
@@ -274,7 +280,7 @@ describe('newer records', () => {
     const reader = readerWith(oldCodec);
     const version = newestRules + 1;
     const key = { publicKey: keys.operator.publicKey, role: 'OPERATOR', active: true } as const;
-    const operated = { ...known, signOffKey: () => ({ ...key, lastSequence: 0 }) };
+    const operated = { ...known, signOffKey: () => ({ ...key, used: new UsedSequences() }) };
     const value = sealed(keys.operator, [{ kind: 'SetRules', version }]);
     expect(() => reader.read(operated, value)).toThrow(
       expect.objectContaining({ code: 'newer_record', reaction: 'release' }),

@@ -1,6 +1,7 @@
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
 import { type Command, newestRules, rules, toAvroJson, topics } from '@pm/schemas';
+import { UsedSequences } from '../../src/core/rules/used-sequences.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { keys, partition } from './sealed-records.ts';
 
@@ -18,7 +19,7 @@ const ingress = {
   publicKey: keys.ingress.publicKey,
   role: 'INGRESS',
   active: true,
-  lastSequence: -1,
+  used: new UsedSequences(),
 } as const;
 
 /** What is read of a record by a reader whose registry has this schema under the id 7. */

@@ -2,6 +2,8 @@ import { verifierFor } from '@pm/domain/signoff/keys';
 import { verifySealed } from '@pm/domain/signoff/records';
 import type { LogProducer } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
+import { sequencesPerRun } from '@pm/schemas';
+import { UsedSequences } from '../../src/core/rules/used-sequences.ts';
 import { type TickedEngine, TickPublisher } from '../../src/partition/tick-publisher.io.ts';
 import { codecs, keys, partition } from './sealed-records.ts';
 
@@ -9,7 +11,7 @@ const ownerEntry = {
   publicKey: keys.owner.publicKey,
   role: 'OWNER',
   active: true,
-  lastSequence: -1,
+  used: new UsedSequences(),
 } as const;
 
 function engineOf(facts: Partial<TickedEngine> = {}): TickedEngine {
@@ -65,16 +67,16 @@ describe('ticks', () => {
     const { fingerprint } = codecs.orders;
     expect(values.every((one) => verifySealed(one, verifier, fingerprint))).toBe(true);
     expect(values.map((one) => codecs.orders.decode(one))).toMatchObject([
-      { partition, sequence: 1_000_000, keyId: keys.owner.keyId },
-      { partition, sequence: 2_000_000, keyId: keys.owner.keyId },
+      { partition, sequence: 15 * sequencesPerRun, keyId: keys.owner.keyId },
+      { partition, sequence: 15 * sequencesPerRun + 1, keyId: keys.owner.keyId },
     ]);
   });
 
   test('go on after those of an owner whose clock was ahead', () => {
     const { ticks, values } = openTicks();
-    const ahead = { ...ownerEntry, lastSequence: 9_000_000 };
+    const ahead = { ...ownerEntry, used: new UsedSequences(20 * sequencesPerRun + 7) };
     void ticks.publishDue(1_000, engineOf({ signOffKey: () => ahead }));
-    expect(values.map((one) => codecs.orders.decode(one).sequence)).toEqual([9_000_001]);
+    expect(values.map((one) => codecs.orders.decode(one).sequence)).toEqual([21 * sequencesPerRun]);
   });
 
   test('come once per interval', async () => {

@@ -247,7 +247,7 @@ const setRules = {
     {
       name: 'version',
       type: 'int',
-      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness.',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -289,7 +289,7 @@ export const envelope = {
     {
       name: 'sequence',
       type: 'long',
-      doc: "The sender's own number for this envelope, repeated in the output; larger than all before it of the same key in the partition, or the record is rejected.",
+      doc: "The sender's own number for this envelope, repeated in the output; in runs of 65,536 numbers, and larger than all before it of its run and key in the partition, or the record is rejected.",
     },
     { name: 'commands', type: { type: 'array', items: command }, doc: 'In the order they apply.' },
   ],
@@ -302,8 +302,8 @@ export type Envelope = Infer<typeof envelope>;
 
 /** Rules of the log, by the version of `SetRules` that they begin with; 0 are those before the first. */
 export const rules = {
-  /** The sequences of a key strictly rise in a partition. */
-  risingSequences: 1,
+  /** The sequences of a run of a key strictly rise in a partition. */
+  usedSequences: 1,
   /** Signatures cover the fingerprint of the writer schema. */
   signedSchema: 2,
   /** The clock of a partition moves by `clockLeapMaxMs` at a time, or up to so much after the time of a witness. */
@@ -315,6 +315,17 @@ export const rules = {
  * a dead owner takes. Part of the rules: another value gives another history.
  */
 export const clockLeapMaxMs = 10_000;
+
+/** Sequences of a run: each process that sends under a key numbers its envelopes in runs of its own. */
+export const sequencesPerRun = 65_536;
+
+/** Milliseconds for which a run is named: runs that begin later have larger numbers. */
+export const sequenceRunMs = 64;
+
+/** The number of the run that a sequence is of. */
+export function runOfSequence(sequence: number): number {
+  return Math.floor(sequence / sequencesPerRun);
+}
 
 /** The version that new partitions begin with. A process that meets a larger one releases the partition. */
 export const newestRules: number = Math.max(...Object.values(rules));

@@ -1,49 +1,55 @@
 import type { KeyRole } from '@pm/schemas';
 import { copyOf } from '../state/interned.ts';
 import { sha256 } from './sha256.ts';
+import { UsedSequences } from './used-sequences.ts';
 
 export interface SignOffKey {
   /** Raw Ed25519, 32 bytes. */
   readonly publicKey: Buffer;
   readonly role: KeyRole;
   readonly active: boolean;
-  /** The sequence of its last accepted envelope; -1 before the first, and before there were such rules. */
-  readonly lastSequence: number;
+  /** The sequences of its accepted envelopes; none before there were such rules. */
+  readonly used: Pick<UsedSequences, 'has' | 'floor' | 'newest'>;
 }
 
 /** A key whose envelopes are counted. */
-type Used = Omit<SignOffKey, 'lastSequence'> & { lastSequence: number };
+type CountedKey = Omit<SignOffKey, 'used'> & { readonly used: UsedSequences };
 
 /** The keys that records may be signed with. They are set by the log, so a replay accepts exactly what was accepted. */
 export class SignOffKeys {
-  private readonly byId = new Map<string, Used>();
+  private readonly byId = new Map<string, CountedKey>();
 
   find(keyId: Buffer): SignOffKey | null {
     return this.byId.get(keyId.toString('latin1')) ?? null;
   }
 
-  /** Adds or changes a key and gives its id, or null when another key has the same id. */
-  set(publicKey: Buffer, role: KeyRole, active: boolean): Buffer | null {
+  /**
+   * Adds or changes a key and gives its id, or null when another key has the same id. `used` is that of a key which a
+   * snapshot adds.
+   */
+  set(
+    publicKey: Buffer,
+    role: KeyRole,
+    active: boolean,
+    used: UsedSequences = new UsedSequences(),
+  ): Buffer | null {
     const keyId = keyIdOf(publicKey);
-    const known = this.find(keyId);
-    if (known !== null && !known.publicKey.equals(publicKey)) return null;
-    const lastSequence = known?.lastSequence ?? -1;
-    const key = { publicKey: copyOf(publicKey), role, active, lastSequence };
-    this.byId.set(keyId.toString('latin1'), key);
+    const name = keyId.toString('latin1');
+    const known = this.byId.get(name);
+    if (known !== undefined && !known.publicKey.equals(publicKey)) return null;
+    const key = { publicKey: copyOf(publicKey), role, active, used: known?.used ?? used };
+    this.byId.set(name, key);
     return keyId;
   }
 
-  /** Envelopes of the key up to this sequence count as used. */
+  /** The key has used a sequence that it had not used. */
   use(keyId: Buffer, sequence: number): void {
-    const key = this.byId.get(keyId.toString('latin1'));
-    if (key !== undefined && sequence > key.lastSequence) key.lastSequence = sequence;
+    this.byId.get(keyId.toString('latin1'))?.used.add(sequence);
   }
 
   /** Envelopes of every listed key up to this sequence count as used. */
   useAll(sequence: number): void {
-    for (const key of this.byId.values()) {
-      key.lastSequence = Math.max(key.lastSequence, sequence);
-    }
+    for (const { used } of this.byId.values()) used.addAllTo(sequence);
   }
 
   /** By id. */

@@ -9,6 +9,7 @@ import {
   takerDelayMaxMs,
   tickSizes,
 } from '@pm/schemas';
+import { runsMax, UsedSequences } from '../rules/used-sequences.ts';
 import { readDelays, readFences } from './delay-and-fence-bytes.ts';
 import { encodeState } from './encode-state.ts';
 import { assertState } from './invariants.ts';
@@ -79,10 +80,19 @@ function readFacts(state: State, hasRules: boolean, from: StateReader): void {
   for (let left = from.count(); left > 0; left -= 1) {
     const publicKey = from.bytes(32);
     const role = from.choice(roles);
-    const keyId = state.keys.set(publicKey, role, from.choice(bits) === 1);
+    const active = from.choice(bits) === 1;
+    const used = hasRules ? readUsed(from) : undefined;
+    const keyId = state.keys.set(publicKey, role, active, used);
     if (keyId === null) throw new MalformedState('two keys of one id');
-    if (hasRules) state.keys.use(keyId, from.number(-1, safeMax));
   }
+}
+
+function readUsed(from: StateReader): UsedSequences {
+  const floor = from.number(-1, safeMax);
+  const newest: number[] = [];
+  for (let left = from.number(0, runsMax); left > 0; left -= 1)
+    newest.push(from.number(0, safeMax));
+  return new UsedSequences(floor, newest);
 }
 
 function readMarkets(state: State, from: StateReader): void {

@@ -1,5 +1,6 @@
 import { rules } from '@pm/schemas';
 import { at, expiryWord } from '../book/order-pool.ts';
+import type { SignOffKey } from '../rules/sign-off-keys.ts';
 import { writeDelays, writeFences } from './delay-and-fence-bytes.ts';
 import type { KeyTable } from './key-table.ts';
 import { fillsFlag, type IdMemory, looseFlag } from './order-results.ts';
@@ -68,8 +69,14 @@ function writeFacts(state: State, to: StateWriter): void {
     to.bytes(key.publicKey);
     to.number(roles.indexOf(key.role));
     to.number(key.active ? 1 : 0);
-    if (state.rules > 0) to.number(key.lastSequence);
+    if (state.rules > 0) writeUsed(key, to);
   }
+}
+
+function writeUsed({ used }: SignOffKey, to: StateWriter): void {
+  to.number(used.floor);
+  to.number(used.newest.length);
+  for (const sequence of used.newest) to.number(sequence);
 }
 
 function writeMarkets(state: State, to: StateWriter): void {
