@@ -157,6 +157,7 @@ export interface Fakes {
   reserve: ReserveOutcome | ((reservation: Reservation) => ReserveOutcome);
   ready: boolean;
   signaturesFull: boolean;
+  explanationsFull: boolean;
   /** What a signature check waits for before it is done. */
   stall: Promise<void>;
   nowMs: number;
@@ -192,6 +193,7 @@ export async function openDoor(
     reserve: 'reserved',
     ready: true,
     signaturesFull: false,
+    explanationsFull: false,
     stall: Promise.resolve(),
     nowMs,
     sent: [],
@@ -228,7 +230,8 @@ export async function openDoor(
       await fakes.stall;
       return fakes.signaturesFull ? null : jobs.map((job) => rule.check(job));
     },
-    explain: (job) => explainSignature(job, { hasher, curve: crypto.curve }),
+    explain: async (job) =>
+      fakes.explanationsFull ? null : explainSignature(job, { hasher, curve: crypto.curve }),
     attest: (claim) => {
       const address = Buffer.from(claim.address.slice(2), 'hex');
       const hashes = hasher.attestationHashes({ ...claim, address });

@@ -16,7 +16,8 @@ export function keyCredentials(verify: KeyVerifier) {
     claimed: (headers: RawHeaders): string => parseApiKeyId(headerText(headers, name)) ?? '',
     prove({ method, url, headers, rawBody: body }: Arrived) {
       const holder = verify({ method, url, headers, body });
-      return holder === null ? null : ({ kind: 'key', id: holder.apiKey } as const);
+      if (holder === null) return null;
+      return { kind: 'key', id: holder.apiKey, wallet: holder.wallet } as const;
     },
   };
 }

@@ -1,10 +1,10 @@
 import { rateRules } from '@pm/schemas';
 
 /**
- * Kind of a caller: an address (of requests without a proof), an API key, an agent, or a claimed key at an address,
- * whose proofs fail.
+ * Kind of a caller: an address (of requests without a proof), an API key, an agent; the wallet of a key, and the
+ * address of all requests with a proof (`network`); or a claimed key at an address, whose proofs fail.
  */
-export type CallerKind = 'address' | 'key' | 'agent' | 'claim';
+export type CallerKind = 'address' | 'key' | 'agent' | 'wallet' | 'network' | 'claim';
 
 export interface Caller {
   readonly kind: CallerKind;
@@ -95,12 +95,28 @@ export function bucketAt({ buckets }: CallerCounts, place: number): Bucket {
 /** The limit of each rule, by its place, for each kind of caller. */
 export type LimitTable = Readonly<Record<CallerKind, Float64Array>>;
 
-/** Agents get `agentFactor` times the table; `scale` multiplies everything. No limit is below 1. */
-export function limitTable(scale: number, agentFactor: number): LimitTable {
+/** Factors of the table by kind of caller; the others get the table. */
+export interface LimitFactors {
+  readonly agent: number;
+  /** Of all keys of a wallet together. */
+  readonly wallet: number;
+  /** Of all keys and agents at an address together. */
+  readonly network: number;
+}
+
+/** `scale` multiplies everything. No limit is below 1. */
+export function limitTable(scale: number, factors: LimitFactors): LimitTable {
   const times = (factor: number) =>
-    Float64Array.from(rateRules, ({ limit }) => Math.max(1, Math.floor(limit * factor)));
-  const table = times(scale);
-  return { address: table, key: table, agent: times(scale * agentFactor), claim: table };
+    Float64Array.from(rateRules, ({ limit }) => Math.max(1, Math.floor(limit * scale * factor)));
+  const table = times(1);
+  return {
+    address: table,
+    key: table,
+    agent: times(factors.agent),
+    wallet: times(factors.wallet),
+    network: times(factors.network),
+    claim: table,
+  };
 }
 
 /**

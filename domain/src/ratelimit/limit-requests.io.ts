@@ -34,7 +34,12 @@ export interface Credentials {
   /** The key that such a request claims, in its one spelling; empty when it names none. */
   claimed(headers: FastifyRequest['headers']): string;
   /** Null when they prove no caller. */
-  prove(request: FastifyRequest): Caller | null;
+  prove(request: FastifyRequest): ProvenCaller | null;
+}
+
+/** A caller with a proof; the keys of one wallet share limits. */
+export interface ProvenCaller extends Caller {
+  readonly wallet?: string;
 }
 
 /** The limiter of a listener and the credentials it accepts. */
@@ -62,8 +67,8 @@ type Done = (error?: Error) => void;
 
 /**
  * Limits every public route by the table of rate limits as the route is added, so none can be forgotten. A request
- * that proves a key counts for the key alone; a failed proof and an unreadable body count for the address, and for the
- * claimed key at that address. Every response has the units left (`RateLimit-*`).
+ * that proves a key counts for the key, its wallet and its address; a failed proof and an unreadable body count for the
+ * address, and for the claimed key at that address. Every response has the units left (`RateLimit-*`).
  */
 export function limitRequests(limits: DoorLimits): RequestLimits {
   return { attach: (app, metrics) => attachLimits(app, limits, metrics) };
@@ -160,7 +165,7 @@ class RouteHooks {
       this.#count(takeAll, [{ caller, rules: this.#plan.rules }], reply, done);
       return;
     }
-    const lockedOut = this.#plan.isReserve ? null : this.#lockedOut(request, credentials);
+    const lockedOut = this.#lockedOut(request, credentials);
     if (lockedOut !== null) this.#refuse(reply, lockedOut);
     else if (this.#plan.isBodyless) this.#prove(request, reply, done);
     else done();
@@ -193,7 +198,14 @@ class RouteHooks {
     return null;
   }
 
+  /**
+   * The refusal before the body is read: of an address whose keys have used up its part of the route, whatever they
+   * prove, and of a claim that failed too often.
+   */
   #lockedOut(request: FastifyRequest, { claimed }: Credentials): RuleVerdict | null {
+    const { callerRules, isReserve } = this.#plan;
+    const spent = this.#limits.limiter.isSpent(this.#networkOf(request), callerRules);
+    if (spent !== null || isReserve) return spent;
     const claim = claimOf(this.#addresses.of(request), claimed(request.headers));
     return this.#limits.limiter.isSpent(claim, failedProofRules);
   }
@@ -205,11 +217,21 @@ class RouteHooks {
       return;
     }
     const { callerRules, addressRules } = this.#plan;
-    const charges = [{ caller: proven, rules: callerRules }];
+    const charges: Charge[] = [
+      { caller: proven, rules: callerRules },
+      { caller: this.#networkOf(request), rules: callerRules },
+    ];
+    if (proven.wallet !== undefined) {
+      charges.push({ caller: { kind: 'wallet', id: proven.wallet }, rules: callerRules });
+    }
     if (addressRules.length > 0) {
       charges.push({ caller: this.#addresses.of(request), rules: addressRules });
     }
     this.#count(takeAll, charges, reply, done);
+  }
+
+  #networkOf(request: FastifyRequest): Caller {
+    return { kind: 'network', id: this.#addresses.of(request).id };
   }
 
   /** Counts a failed proof. An address that has too many of them gets no further answers about keys. */

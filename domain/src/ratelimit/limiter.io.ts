@@ -60,6 +60,8 @@ export class RateLimiter {
     address: new SeenCallers('address'),
     key: new SeenCallers('key'),
     agent: new SeenCallers('agent'),
+    wallet: new SeenCallers('wallet'),
+    network: new SeenCallers('network'),
     claim: new SeenCallers('claim'),
   };
   #isAway = false;

@@ -16,6 +16,8 @@ export interface DoorLimiterOptions {
     readonly rateLimits: 'on' | 'off';
     readonly rateLimitScale: number;
     readonly rateLimitAgentFactor: number;
+    readonly rateLimitWalletFactor: number;
+    readonly rateLimitAddressFactor: number;
     readonly doorProcesses: number;
   };
   readonly keys: Pick<RedisKeys, 'limits'>;
@@ -44,7 +46,11 @@ export function openDoorLimiter({
   const redis = openRedis({ ...redisConnection(config), log, commandTimeoutMs: countTimeoutMs });
   const limiter = new RateLimiter({
     store: new RedisLimits(redis, keys),
-    limits: limitTable(config.rateLimitScale, config.rateLimitAgentFactor),
+    limits: limitTable(config.rateLimitScale, {
+      agent: config.rateLimitAgentFactor,
+      wallet: config.rateLimitWalletFactor,
+      network: config.rateLimitAddressFactor,
+    }),
     processes: config.doorProcesses,
     clock,
     log: log.child({ part: 'rate limits' }),

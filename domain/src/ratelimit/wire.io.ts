@@ -33,7 +33,7 @@ export function rateLimitReads(limiter: RateLimiter | null): RateLimitReads {
 async function answerFor(limiter: RateLimiter | null, caller: Caller): Promise<RateLimitsAnswer> {
   const uses = (await limiter?.uses(caller)) ?? [];
   return {
-    caller: caller.kind === 'claim' ? 'key' : caller.kind,
+    caller: caller.kind === 'address' || caller.kind === 'agent' ? caller.kind : 'key',
     enabled: limiter !== null,
     limits: uses.map(({ rule, limit, remaining, resetsAtMs }) => ({
       scope: rule.scope.name,

@@ -1,8 +1,8 @@
 import { runOfSequence, sequenceRunMs, sequencesPerRun } from '@pm/schemas';
 
 /**
- * The sequences of the envelopes that a process sends under one key: runs of rising numbers. A run begins with the time,
- * so a process that restarts has another one, and several processes may use one key, each with its own run.
+ * The sequences of the envelopes that a process sends under one key: runs of rising numbers. A run begins with the
+ * time, so a process that restarts has another one, and several processes may use one key, each with its own run.
  */
 export class Sequences {
   readonly #runsAhead: number;

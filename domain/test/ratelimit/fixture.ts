@@ -15,7 +15,13 @@ export class TestClock {
 }
 
 export function openLimiter(store: LimitStore, clock: TestClock, processes = 1): RateLimiter {
-  return new RateLimiter({ store, limits: limitTable(1, 2), processes, clock, log: silentLog });
+  return new RateLimiter({
+    store,
+    limits: limitTable(1, { agent: 2, wallet: 2, network: 4 }),
+    processes,
+    clock,
+    log: silentLog,
+  });
 }
 
 export function rulesFor(method: string, path: string): readonly RateRule[] {

@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
@@ -12,7 +13,11 @@ const named: Credentials = {
   prove: ({ headers }) =>
     headers['x-proof'] === 'wrong' || headers['x-key'] === 'wrong'
       ? null
-      : { kind: 'key', id: String(headers['x-key']) },
+      : {
+          kind: 'key',
+          id: String(headers['x-key']),
+          wallet: String(headers['x-wallet'] ?? headers['x-key']),
+        },
 };
 
 const metrics = openMetrics('test');
@@ -114,6 +119,94 @@ test('a proven key is counted for itself, not for its address', async () => {
   expect(passed(await send('/positions', 160))).toBe(150);
 });
 
+const ofWallet = (key: string, wallet: string, address: string) => ({
+  headers: { 'x-key': key, 'x-wallet': wallet, 'x-forwarded-for': address },
+});
+
+test('the keys of one wallet share twice the table, from whatever addresses', async () => {
+  let granted = 0;
+  for (let key = 0; key < 5; key += 1) {
+    const one = ofWallet(`key ${key}`, 'wallet', `192.0.2.${key}`);
+    granted += passed(await send('/positions', 150, one));
+  }
+  expect(granted).toBe(300);
+  expect(await send('/positions', 1, ofWallet('other', 'other', '192.0.2.1'))).toEqual([200]);
+});
+
+test('the keys at one address share four times the table, and others are not touched', async () => {
+  let granted = 0;
+  for (let key = 0; key < 7; key += 1) {
+    const one = ofWallet(`key ${key}`, `wallet ${key}`, '192.0.2.1');
+    granted += passed(await send('/positions', 150, one));
+  }
+  expect(granted).toBe(600);
+  expect(await send('/positions', 1, ofWallet('good', 'good', '192.0.2.2'))).toEqual([200]);
+  expect(
+    await send('/order', 1, { method: 'DELETE', ...ofWallet('one', 'one', '192.0.2.1') }),
+  ).toEqual([200]);
+});
+
+async function useUpOrders(address: string): Promise<void> {
+  const payload = Array(15).fill({});
+  for (let key = 0; key < 5; key += 1) {
+    const { headers } = ofWallet(`key ${key}`, `wallet ${key}`, address);
+    await send('/orders', 161, { method: 'POST', payload, headers });
+  }
+}
+
+const broken = (headers: object) => ({
+  method: 'POST' as const,
+  headers: { ...headers, 'content-type': 'application/json' },
+  payload: '{',
+});
+
+test('an address whose keys have used up a route is refused before a body is read', async () => {
+  await useUpOrders('192.0.2.1');
+  clock.pass(2_500);
+  const { headers } = ofWallet('another', 'another', '192.0.2.1');
+  const refused = await app.inject({ url: '/orders', ...broken(headers) });
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '8']);
+  const { headers: elsewhere } = ofWallet('another', 'another', '192.0.2.2');
+  expect(await send('/orders', 1, broken(elsewhere))).toEqual([400]);
+});
+
+test('a refusal before the body counts for no caller', async () => {
+  await useUpOrders('192.0.2.1');
+  expect(
+    passed(await send('/orders', 300, broken({ 'x-key': 'key 9', ...from('192.0.2.1').headers }))),
+  ).toBe(0);
+  const batch = { method: 'POST', payload: Array(15).fill({}) };
+  const { headers } = ofWallet('key 9', 'wallet 9', '192.0.2.2');
+  expect(passed(await send('/orders', 170, { ...batch, headers }))).toBe(160);
+});
+
+test('the body of a refused request is read and dropped, and its connection serves the next one', async () => {
+  await useUpOrders('127.0.0.1');
+  const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write(requestOf('POST', '/orders', 'x'.repeat(1_000_000)));
+  socket.write(requestOf('DELETE', '/order', '{}'));
+  const statuses = await statusesOf(socket, 2);
+  socket.destroy();
+  expect(statuses).toEqual(['429', '200']);
+});
+
+function requestOf(method: string, path: string, body: string): string {
+  const head = [`${method} ${path} HTTP/1.1`, 'host: test', 'x-key: key 9'];
+  const lines = [...head, 'content-type: application/json', `content-length: ${body.length}`];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+async function statusesOf(socket: Socket, count: number): Promise<readonly string[]> {
+  let text = '';
+  for await (const bytes of socket) {
+    text += bytes;
+    const found = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1] ?? '');
+    if (found.length >= count) return found;
+  }
+  return [text];
+}
+
 const guess = (key: string, address = '127.0.0.1') => ({
   headers: { 'x-key': key, 'x-proof': 'wrong', 'x-forwarded-for': address },
 });
@@ -164,9 +257,7 @@ test('the right-most address that is no trusted proxy counts', async () => {
 test('a batch costs its orders, an unreadable body counts as a failed proof', async () => {
   const batch = { method: 'POST', ...as('firm'), payload: Array(15).fill({}) };
   expect(passed(await send('/orders', 170, batch))).toBe(160);
-  const headers = { 'x-key': 'firm', 'content-type': 'application/json' };
-  const broken = { method: 'POST', headers, payload: '{' };
-  const statuses = await send('/orders', 101, broken);
+  const statuses = await send('/orders', 101, broken({ 'x-key': 'firm' }));
   expect(statuses[0]).toBe(400);
   expect(statuses.at(-1)).toBe(429);
 });

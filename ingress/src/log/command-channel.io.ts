@@ -95,8 +95,9 @@ export class CommandSender {
   }
 
   /**
-   * The result of a command. An envelope of a run that another process uses too, or that the partition no longer keeps,
-   * may come too late and then changed nothing: its commands go again, in another run. `overloaded` at once where the waiter has no place.
+   * The result of a command. An envelope of a run that another process uses too, or that the partition no longer
+   * keeps, may come too late and then changed nothing: its commands go again, in another run. `overloaded` at once
+   * where the waiter has no place.
    */
   async run(
     partition: number,

@@ -44,30 +44,30 @@ export class WaitingShares {
     return this.#count;
   }
 
-  /** Takes a place; false when there is none for this waiter. Null waits for the exchange itself. */
-  take(waiter: Waiter | null, mayUseReserve: boolean): boolean {
+  /** Takes places; false when there are too few for this waiter. Null waits for the exchange itself. */
+  take(waiter: Waiter | null, mayUseReserve: boolean, places = 1): boolean {
     const { total, reserve, perWallet, perClient } = this.#limits;
-    if (this.#count >= (mayUseReserve ? total : total - reserve)) return false;
+    if (this.#count + places > (mayUseReserve ? total : total - reserve)) return false;
     if (waiter !== null) {
-      if ((this.#ofWallet.get(waiter.wallet) ?? 0) >= perWallet) return false;
-      if ((this.#ofClient.get(waiter.client) ?? 0) >= perClient) return false;
-      add(this.#ofWallet, waiter.wallet, 1);
-      add(this.#ofClient, waiter.client, 1);
+      if ((this.#ofWallet.get(waiter.wallet) ?? 0) + places > perWallet) return false;
+      if ((this.#ofClient.get(waiter.client) ?? 0) + places > perClient) return false;
+      add(this.#ofWallet, waiter.wallet, places);
+      add(this.#ofClient, waiter.client, places);
     }
-    this.#count += 1;
+    this.#count += places;
     return true;
   }
 
-  /** Gives a taken place back, once. */
-  leave(waiter: Waiter | null): void {
-    this.#count -= 1;
+  /** Gives taken places back, once. */
+  leave(waiter: Waiter | null, places = 1): void {
+    this.#count -= places;
     if (waiter === null) return;
-    add(this.#ofWallet, waiter.wallet, -1);
-    add(this.#ofClient, waiter.client, -1);
+    add(this.#ofWallet, waiter.wallet, -places);
+    add(this.#ofClient, waiter.client, -places);
   }
 }
 
-function add(counts: Map<string, number>, name: string, change: 1 | -1): void {
+function add(counts: Map<string, number>, name: string, change: number): void {
   const count = (counts.get(name) ?? 0) + change;
   if (count === 0) counts.delete(name);
   else counts.set(name, count);

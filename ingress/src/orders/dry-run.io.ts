@@ -10,6 +10,7 @@ import {
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
+import { waiterOf } from '../log/waiting-shares.ts';
 import {
   admissionRefusal,
   type Caller,
@@ -60,7 +61,7 @@ export class DryRun {
 
   async #describe(finding: OrderFinding, order: CheckedOrder | OrderRefusal, caller: Caller) {
     const { rules, token } = finding;
-    const signature = this.#signatureOf(finding, caller);
+    const signature = await this.#signatureOf(finding, caller);
     const money = rules.kind === 'checked' ? await this.#moneyOf(rules) : null;
     const isKnown = this.#isKnown(signature.orderHash);
     const problem =
@@ -79,8 +80,8 @@ export class DryRun {
     };
   }
 
-  /** The expected signer, and the signer under each accepted domain. */
-  #signatureOf({ form, job, hash }: OrderFinding, caller: Caller) {
+  /** The expected signer, and the signer under each known domain; no domain while too many wait to be explained. */
+  async #signatureOf({ form, job, hash }: OrderFinding, caller: Caller) {
     const { hashes, signatures } = this.#options;
     return {
       valid: hash !== null,
@@ -89,7 +90,7 @@ export class DryRun {
       structHash: `0x${job.structHash.toString('hex')}`,
       orderHash: hash === null ? null : orderIdFromBytes(hash),
       likelyHash: hashes.likelyId(job.structHash, job.negRisk),
-      domains: signatures.explain(job),
+      domains: (await signatures.explain(job, waiterOf(caller))) ?? [],
     };
   }
 

@@ -77,8 +77,9 @@ export class OrderHasher {
     this.keccak = keccak;
     this.#own = this.#hashed(own);
     this.domains = [this.#own, ...family.map((domain) => this.#hashed(domain))];
-    const others = familyDomains.filter((known) => !family.includes(known));
-    this.refused = others.map((domain) => this.#hashed(domain));
+    this.refused = familyDomains
+      .map((domain) => this.#hashed(domain))
+      .filter((known) => !isAmong(this.domains, known));
     this.#hashText(orderTypeText).copy(this.#order, 0);
     this.#hashText(wrappedOrderTypeText).copy(this.#wrapped, 0);
     this.#hashText(depositWallet.name).copy(this.#wrapped, 2 * wordBytes);
@@ -92,7 +93,7 @@ export class OrderHasher {
         this.#separator({ ...l1Domain, chainId: own.chainId }, own.exchange),
         ...separators,
       ],
-      refused: this.#l1Separators(others),
+      refused: this.#l1Separators(this.refused.map(({ domain }) => domain)),
     };
   }
 
@@ -198,6 +199,11 @@ export class OrderHasher {
   #hashText(text: string): Buffer {
     return this.keccak(Buffer.from(text, 'utf8'));
   }
+}
+
+/** Compared by value: a thread has copies of the domains. */
+function isAmong(domains: readonly HashedDomain[], { separator }: HashedDomain): boolean {
+  return domains.some((one) => one.separator.equals(separator));
 }
 
 const limbMask = (1n << 64n) - 1n;

@@ -1,6 +1,7 @@
 import type { Clock } from '@pm/kit/clock';
 import { hexBytes, type RefusalCode } from '@pm/schemas';
 import type { ListedToken } from '../catalog/catalog-index.ts';
+import { waiterOf } from '../log/waiting-shares.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import {
   type Caller,
@@ -24,7 +25,6 @@ export interface OrderPipelineOptions extends OrderTables {
 
 /** Collects findings about each order that has a form, for a request that wants to know more than the first refusal. */
 export interface OrderReporter {
-  /** `hash` is null when the signature proves nothing here, also when it could not be checked now. */
   add(finding: OrderFinding): void;
 }
 
@@ -33,6 +33,7 @@ export interface OrderFinding {
   readonly token: ListedToken | undefined;
   readonly rules: UnprovenOrder | OrderRefusal;
   readonly job: SignatureJob;
+  /** Null when the signature proves nothing here. */
   readonly hash: Buffer | null;
 }
 
@@ -73,7 +74,7 @@ export class OrderPipeline {
     const ruledMs = clock.monotonicMs();
     metrics?.stage('check', ruledMs - startedMs);
     if (steps === null) return 'invalid_payload';
-    const proven = await this.#prove(steps, reporter);
+    const proven = await this.#prove(steps, caller, reporter);
     metrics?.stage('signature', clock.monotonicMs() - ruledMs);
     return proven ?? 'overloaded';
   }
@@ -101,17 +102,19 @@ export class OrderPipeline {
   /** Checks all signatures of the request together; null when the queue of checks is full. */
   async #prove(
     steps: readonly (Step | OrderRefusal)[],
+    caller: Caller,
     reporter: OrderReporter | undefined,
   ): Promise<readonly (CheckedOrder | OrderRefusal)[] | null> {
     const isChecked = (step: Step | OrderRefusal): step is Step =>
       'job' in step && (step.rules.kind === 'checked' || reporter !== undefined);
     const jobs = steps.filter(isChecked).map(({ job }) => job);
-    const verdicts = jobs.length === 0 ? [] : await this.#options.signatures.check(jobs);
-    if (verdicts === null && reporter === undefined) return null;
+    const verdicts =
+      jobs.length === 0 ? [] : await this.#options.signatures.check(jobs, waiterOf(caller));
+    if (verdicts === null) return null;
     let next = 0;
     return steps.map((step) => {
       if (!('job' in step)) return step;
-      const verdict = isChecked(step) ? (verdicts?.[next++] ?? null) : null;
+      const verdict = isChecked(step) ? (verdicts[next++] ?? null) : null;
       const hash = verdict === 'other_domain' ? null : verdict;
       reporter?.add({ ...step, hash, token: this.#options.markets.findToken(step.form.tokenId) });
       return this.#conclude(step, verdict);

@@ -2,7 +2,9 @@ import { Worker } from 'node:worker_threads';
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import { Fault } from '@pm/kit/fault';
+import { type Waiter, type WaitingLimits, WaitingShares } from '../log/waiting-shares.ts';
 import type { OrderHasher } from './eip712.ts';
+import { FairQueue } from './fair-queue.ts';
 import type {
   AttestationVerdict,
   Curve,
@@ -11,7 +13,13 @@ import type {
   SignatureVerdict,
 } from './signature.ts';
 import { type DomainReading, explainSignature } from './signature-explanation.ts';
-import type { WorkerData, WorkerRequest, WorkerResult } from './signature-worker.io.ts';
+import type {
+  PooledJob,
+  PooledResult,
+  WorkerData,
+  WorkerRequest,
+  WorkerResult,
+} from './signature-worker.io.ts';
 
 export interface SignaturePoolOptions {
   /** Threads; 0 checks on the calling one. */
@@ -27,22 +35,45 @@ export interface SignaturePoolOptions {
   onFault(fault: Fault): void;
 }
 
-/** Signatures that wait or are being checked; at about 60 microseconds each, a quarter of a second of work. */
-export const signatureQueueMax = 4_096;
+/**
+ * Signatures that wait for a check or are being checked; about 60 microseconds each, and for an invalid one as much
+ * again per known domain. Seven clients of different addresses cannot fill the total.
+ */
+export const checkLimits = { total: 8_192, reserve: 0, perWallet: 512, perClient: 1_024 };
+
+/** Signatures that wait for an explanation, which costs as much as the check of an invalid one. */
+export const explanationLimits = { total: 512, reserve: 0, perWallet: 64, perClient: 128 };
+
+/** Checks in one message to a thread: about 2 milliseconds, for which the next caller waits. */
+const checksPerMessage = 32;
 
 interface Waiting {
-  readonly jobs: readonly SignatureJob[];
-  resolve(verdicts: readonly SignatureVerdict[]): void;
+  readonly job: PooledJob;
+  resolve(result: PooledResult): void;
 }
 
-/** Spreads checks over a bounded pool of threads; each gets the next request when it has returned the last. */
+/** Signatures that wait for one kind of work, and the places they occupy until they have a result. */
+interface Queue {
+  readonly waiting: FairQueue<Waiting>;
+  readonly shares: WaitingShares;
+}
+
+function openQueue(limits: WaitingLimits): Queue {
+  return { waiting: new FairQueue(), shares: new WaitingShares(limits) };
+}
+
+/**
+ * Spreads signatures over a bounded pool of threads; each gets the next ones when it has returned the last ones.
+ * Callers are served in rotation, signature by signature, and none can fill a queue. A message has at most one
+ * explanation, so that explanations delay checks little however many wait, and are not delayed for ever either.
+ */
 export class SignaturePool {
   readonly #options: SignaturePoolOptions;
   readonly #workers: Worker[] = [];
   readonly #idle: Worker[] = [];
-  readonly #queue: Waiting[] = [];
-  readonly #running = new Map<number, Waiting>();
-  #queued = 0;
+  readonly #checks = openQueue(checkLimits);
+  readonly #explanations = openQueue(explanationLimits);
+  readonly #running = new Map<number, readonly Waiting[]>();
   #nextId = 0;
   #closed = false;
 
@@ -51,25 +82,44 @@ export class SignaturePool {
     for (let index = 0; index < options.workers; index += 1) this.#addWorker();
   }
 
-  /** Signatures without a verdict yet. */
+  /** Signatures without a result yet. */
   get queued(): number {
-    return this.#queued;
+    return this.#checks.shares.count + this.#explanations.shares.count;
   }
 
-  /** Verdicts in the order of the jobs; null, at once, when the queue is full. */
-  async check(jobs: readonly SignatureJob[]): Promise<readonly SignatureVerdict[] | null> {
+  /** Verdicts in the order of the jobs; null, at once, when the queue or the part of the caller is full. */
+  async check(
+    jobs: readonly SignatureJob[],
+    caller: Waiter,
+  ): Promise<readonly SignatureVerdict[] | null> {
     if (this.#workers.length === 0) return jobs.map((job) => this.#options.rule.check(job));
-    if (this.#queued + jobs.length > signatureQueueMax) return null;
-    this.#queued += jobs.length;
-    return await new Promise((resolve) => {
-      this.#queue.push({ jobs, resolve });
-      this.#pump();
-    });
+    const results = await this.#run(this.#checks, jobs, caller);
+    return results?.map(verdictOf) ?? null;
   }
 
-  /** Rare, so it is done here. */
-  explain(job: SignatureJob): readonly DomainReading[] {
-    return explainSignature(job, this.#options);
+  /** The signature under every known domain; null, at once, when the queue or the part of the caller is full. */
+  async explain(job: SignatureJob, caller: Waiter): Promise<readonly DomainReading[] | null> {
+    if (this.#workers.length === 0) return explainSignature(job, this.#options);
+    const results = await this.#run(this.#explanations, [{ ...job, isExplained: true }], caller);
+    return results === null ? null : readingsOf(results[0]);
+  }
+
+  async #run(
+    { waiting, shares }: Queue,
+    jobs: readonly PooledJob[],
+    caller: Waiter,
+  ): Promise<readonly PooledResult[] | null> {
+    if (!shares.take(caller, true, jobs.length)) return null;
+    const results = jobs.map(
+      (job) =>
+        new Promise<PooledResult>((resolve) => {
+          waiting.push(caller, { job, resolve });
+        }),
+    );
+    this.#pump();
+    const all = await Promise.all(results);
+    shares.leave(caller, jobs.length);
+    return all;
   }
 
   /** Rare and short, so it is done here. */
@@ -95,48 +145,51 @@ export class SignaturePool {
     this.#idle.push(worker);
   }
 
-  /** Waiting requests go to idle threads; while one is busy, requests gather and cross together. */
+  /** Waiting signatures go to idle threads; while one is busy, signatures gather and cross together. */
   #pump(): void {
-    while (this.#queue.length > 0) {
-      const worker = this.#idle.pop();
+    while (this.#idle.length > 0) {
+      const next = this.#next();
+      const worker = next.length === 0 ? undefined : this.#idle.pop();
       if (worker === undefined) return;
-      const share = Math.ceil(this.#queue.length / (this.#idle.length + 1));
-      this.#post(worker, this.#queue.splice(0, share));
+      const id = this.#nextId++;
+      this.#running.set(id, next);
+      worker.postMessage({ id, jobs: next.map(({ job }) => job) } satisfies WorkerRequest);
     }
   }
 
-  #post(worker: Worker, requests: readonly Waiting[]): void {
-    const id = this.#nextId++;
-    const jobs = requests.flatMap((request) => request.jobs);
-    this.#running.set(id, { jobs, resolve: (verdicts) => share(requests, verdicts) });
-    worker.postMessage({ id, jobs } satisfies WorkerRequest);
+  #next(): readonly Waiting[] {
+    const next: Waiting[] = [];
+    while (next.length < checksPerMessage) {
+      const check = this.#checks.waiting.shift();
+      if (check === undefined) break;
+      next.push(check);
+    }
+    const explanation = this.#explanations.waiting.shift();
+    return explanation === undefined ? next : [...next, explanation];
   }
 
-  #settle(worker: Worker, { id, verdicts }: WorkerResult): void {
-    const batch = this.#running.get(id);
+  #settle(worker: Worker, { id, results }: WorkerResult): void {
+    const settled = this.#running.get(id) ?? [];
     this.#running.delete(id);
     this.#idle.push(worker);
-    if (batch === undefined) return;
-    this.#queued -= batch.jobs.length;
-    batch.resolve(
-      verdicts.map((verdict) => (verdict instanceof Uint8Array ? asBuffer(verdict) : verdict)),
-    );
+    for (const [at, { resolve }] of settled.entries()) resolve(results[at] ?? null);
     this.#pump();
   }
 
   #fail(cause: unknown): void {
     if (this.#closed) return;
-    const facts = { queued: this.#queued };
+    const facts = { queued: this.queued };
     this.#options.onFault(new Fault('signature_worker_died', 'stop', { facts, cause }));
   }
 }
 
-function share(requests: readonly Waiting[], verdicts: readonly SignatureVerdict[]): void {
-  let from = 0;
-  for (const { jobs, resolve } of requests) {
-    resolve(verdicts.slice(from, from + jobs.length));
-    from += jobs.length;
-  }
+function verdictOf(result: PooledResult): SignatureVerdict {
+  if (result instanceof Uint8Array) return asBuffer(result);
+  return result === 'other_domain' ? result : null;
+}
+
+function readingsOf(result: PooledResult | undefined): readonly DomainReading[] {
+  return Array.isArray(result) ? result : [];
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

@@ -4,16 +4,23 @@ import { assert } from '@pm/kit/assert';
 import { OrderHasher } from './eip712.ts';
 import { openNativeCrypto } from './native-crypto.io.ts';
 import { type SignatureJob, SignatureRule } from './signature.ts';
+import { type DomainReading, explainSignature } from './signature-explanation.ts';
 
 /** A message to the worker; bytes arrive there as plain Uint8Arrays. */
 export interface WorkerRequest {
   readonly id: number;
-  readonly jobs: readonly SignatureJob[];
+  readonly jobs: readonly PooledJob[];
 }
+
+/** A check, or with `isExplained` the signature under every domain. */
+export type PooledJob = SignatureJob & { readonly isExplained?: true };
+
+/** A verdict, or the readings of an explanation. */
+export type PooledResult = Uint8Array | 'other_domain' | null | readonly DomainReading[];
 
 export interface WorkerResult {
   readonly id: number;
-  readonly verdicts: readonly (Uint8Array | 'other_domain' | null)[];
+  readonly results: readonly PooledResult[];
 }
 
 /** What a thread is started with. */
@@ -27,14 +34,17 @@ function run(): void {
   assert(port !== null, 'this file runs as a worker thread');
   const { domains } = workerData as WorkerData;
   const { keccak, curve } = openNativeCrypto();
-  const rule = new SignatureRule(new OrderHasher(keccak, domains), curve);
+  const hasher = new OrderHasher(keccak, domains);
+  const rule = new SignatureRule(hasher, curve);
+  const resultOf = (job: PooledJob): PooledResult =>
+    job.isExplained ? explainSignature(job, { hasher, curve }) : rule.check(job);
   port.on('message', ({ id, jobs }: WorkerRequest) => {
-    const verdicts = jobs.map((job) => rule.check(asBuffers(job)));
-    port.postMessage({ id, verdicts } satisfies WorkerResult);
+    const results = jobs.map((job) => resultOf(asBuffers(job)));
+    port.postMessage({ id, results } satisfies WorkerResult);
   });
 }
 
-function asBuffers(job: SignatureJob): SignatureJob {
+function asBuffers(job: PooledJob): PooledJob {
   return {
     ...job,
     signature: asBuffer(job.signature),

@@ -25,6 +25,15 @@ test('cancels find a place when everything else is full', () => {
   expect(shares.take(null, true)).toBe(true);
 });
 
+test('several places are taken together or not at all', () => {
+  const shares = new WaitingShares(limits);
+  expect(shares.take(waiter('one'), false, 4)).toBe(true);
+  expect(shares.take(waiter('one'), false, 2)).toBe(false);
+  expect(shares.take(waiter('one'), false, 1)).toBe(true);
+  shares.leave(waiter('one'), 4);
+  expect(shares.count).toBe(1);
+});
+
 test('a place that is given back is free, and nothing is kept of those who left', () => {
   const shares = new WaitingShares(limits);
   for (let round = 0; round < 1_000; round += 1) {

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { familyDomains } from '@pm/schemas';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
-import { bytesOf, crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
+import { accepted, bytesOf, crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
 import {
   digestOf,
   hexOf,
@@ -74,6 +74,13 @@ test('hashes equal those of an independent library, over values of every width',
   }
 });
 
+test('a domain is accepted or refused by its value, so copies of accepted ones are not refused', () => {
+  expect(openRule(structuredClone(accepted)).hasher.refused).toEqual([]);
+  const one = structuredClone(familyDomains.slice(0, 1));
+  const { refused } = openRule({ own: testDomain, family: one }).hasher;
+  expect(refused.map((known) => known.domain)).toEqual(familyDomains.slice(1));
+});
+
 test('proves orders under every accepted domain and both contracts, plain and wrapped', () => {
   for (const sent of [
     order,
@@ -81,9 +88,9 @@ test('proves orders under every accepted domain and both contracts, plain and wr
     { ...order, signatureType: 2 },
     wrapped,
   ]) {
-    for (const accepted of [testDomain, ...familyDomains]) {
+    for (const known of [testDomain, ...familyDomains]) {
       for (const negRisk of [false, true]) {
-        const { signature, hash } = signedBy(owner, sent, accepted, negRisk);
+        const { signature, hash } = signedBy(owner, sent, known, negRisk);
         expect(verdict(sent, signature, owner.address, negRisk)).toBe(hash);
         expect(verdict(sent, signature, owner.address, !negRisk)).toBeNull();
       }

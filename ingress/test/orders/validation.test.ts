@@ -1,4 +1,4 @@
-import { familyDomains, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import { familyDomains, parseWalletAddress, refusalText, type WalletAddress } from '@pm/schemas';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import {
   call,
@@ -125,6 +125,20 @@ test('a refused order of a neg-risk market is named by the id it has there, plac
   const placed = await placeOne(door, item);
   const text = `order ${hash} is invalid. Price (0.52) breaks minimum tick size rule: 0.01`;
   expect([finding.errorMsg, placed.body.errorMsg]).toEqual([text, text]);
+});
+
+test('a full queue of signature checks is no finding about the signature', async () => {
+  door.fakes.signaturesFull = true;
+  const { body } = await validate([owned(signedItem(testOrder()).item)]);
+  expect(body).toEqual([
+    { valid: false, code: 'overloaded', errorMsg: refusalText('overloaded', {}) },
+  ]);
+});
+
+test('a signature that cannot be explained now is reported without domains', async () => {
+  door.fakes.explanationsFull = true;
+  const [finding] = (await validate([owned(signedItem(testOrder()).item)])).body;
+  expect([finding.valid, finding.signature.domains]).toEqual([true, []]);
 });
 
 test('one finding per item, also for what is no order; a single order may come alone', async () => {

@@ -128,6 +128,20 @@ export const publicDoorFields = {
     max: 1_000,
     default: 2,
   }),
+  rateLimitWalletFactor: decimal('PM_RATE_LIMIT_WALLET_FACTOR', {
+    meaning: 'Multiplies every limit for all keys of a wallet together.',
+    unit: 'factor',
+    min: 0.001,
+    max: 1_000_000,
+    default: 2,
+  }),
+  rateLimitAddressFactor: decimal('PM_RATE_LIMIT_ADDRESS_FACTOR', {
+    meaning: 'Multiplies every limit for all keys and agents at an address together.',
+    unit: 'factor',
+    min: 0.001,
+    max: 1_000_000,
+    default: 4,
+  }),
   doorProcesses: integer('PM_DOOR_PROCESSES', {
     meaning: 'Number of processes of this service that share the limits.',
     unit: 'processes',
