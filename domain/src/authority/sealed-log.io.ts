@@ -199,8 +199,9 @@ export class SealedLog implements LogClient {
           this.#options.onUnproven({ topic, partition, offset: record.offset, reason: verdict });
       }
     }
-    const endOffset = (all.at(-1)?.offset ?? -1) + 1;
-    return records.length === all.length ? batch : { ...batch, records, endOffset };
+    const [first, last] = [all[0], all.at(-1)];
+    if (records.length === all.length || first === undefined || last === undefined) return batch;
+    return { ...batch, records, offsets: { from: first.offset, to: last.offset + 1 } };
   }
 
   async #claims(

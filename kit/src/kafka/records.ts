@@ -37,8 +37,8 @@ export interface RecordBatch {
   readonly records: readonly IncomingRecord[];
   /** End offset of the partition as the broker reported it with these records. */
   readonly highWatermark: number;
-  /** Offset after the records it was made of, when some of them were left out; then it may be empty. */
-  readonly endOffset?: number;
+  /** The first offset and the one after the last that it was made of, when records were left out; it may be empty. */
+  readonly offsets?: { readonly from: number; readonly to: number };
 }
 
 /** Lowest and end offset of a partition: records exist in [low, high). */

@@ -1,7 +1,7 @@
 import type { LedgerTransfer, TransfersOutcome } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { Fault } from '@pm/kit/fault';
-import type { IncomingRecord } from '@pm/kit/kafka';
+import type { IncomingRecord, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type RecordReader, readValue } from '@pm/kit/registry';
 import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';
@@ -33,17 +33,16 @@ export function transfersView(options: TransfersViewOptions): ViewDefinition {
     topic,
     async assign(partition, group) {
       const lag = new LagCommits(group, partition);
-      const from = await ledger.mark('transfers', partition);
-      let fromOffset = from;
       let lastTimeMs = 0;
       return {
-        from,
+        from: await ledger.mark('transfers', partition),
         get lastTimeMs() {
           return lastTimeMs;
         },
-        async project({ records, endOffset }) {
+        async project(batch) {
+          const { records } = batch;
           const transfers = await readTransfers(options, records);
-          const toOffset = endOffset ?? fromOffset + records.length;
+          const { from: fromOffset, to: toOffset } = offsetsOf(batch);
           const moved = new Map(transfers.map((one, index) => [records[index]?.offset, one]));
           const piece = {
             fromOffset,
@@ -52,7 +51,6 @@ export function transfersView(options: TransfersViewOptions): ViewDefinition {
           };
           const applied = ledger.applyTransfers(piece);
           report(await applied.catch((error: unknown) => closeIfLost(ledger, error)), options);
-          fromOffset = toOffset;
           lastTimeMs = transfers.at(-1)?.timeMs ?? lastTimeMs;
           await lag.at(toOffset);
           return toOffset;
@@ -76,6 +74,16 @@ async function readTransfers(
     transfers.push(read instanceof Promise ? await read : read);
   }
   return transfers;
+}
+
+/** All offsets that a batch stands for, those of records that were left out of it too. */
+function offsetsOf({ records, offsets }: RecordBatch): {
+  readonly from: number;
+  readonly to: number;
+} {
+  if (offsets !== undefined) return offsets;
+  const from = records[0]?.offset ?? 0;
+  return { from, to: from + records.length };
 }
 
 /** A fence before all time: what the ledger is given for a record that is not proved and was left out. */
