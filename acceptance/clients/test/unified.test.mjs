@@ -321,7 +321,8 @@ test('reads comments with their reactions', needs('GET /comments'), async () => 
 // Builder keys it revokes without any header of proof, which no host can take, so that call is left out.
 test('lists, makes and removes keys', async () => {
   const owner = await connect(8);
-  assert.deepEqual(await fetchApiKeys(owner), [owner.credentials.key]);
+  // The account has had keys before, which are listed as well.
+  assert.ok((await fetchApiKeys(owner)).includes(owner.credentials.key));
   const builder = await createBuilderApiKey(owner);
   assert.ok((await fetchBuilderApiKeys(owner)).some(({ key }) => key === builder.key));
   await owner.endAuthentication();
