@@ -31,6 +31,7 @@ const targets = {
   repair: 'operate/dist/commands/repair.js',
   sbom: 'operate/dist/commands/sbom.js',
   operators: 'operate/dist/commands/operators.js',
+  keys: 'operate/dist/commands/keys.js',
 };
 
 function fail(message) {

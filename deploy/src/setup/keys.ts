@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { KeyRole } from '@pm/schemas';
 import nacl from 'tweetnacl';
 import { StackError, systemCodeOf } from '../local/stack-error.ts';
 
@@ -27,7 +28,26 @@ export interface ExchangeKeys {
   readonly bookSecret: string;
   /** Bearer token of the operator's listener. */
   readonly operatorToken: string;
+  /** Seeds of rotations that are not complete, by role (sealed-topics.md). */
+  readonly nextSeeds?: Readonly<Partial<Record<RotatedRole, string>>>;
+  /** Keys that were in use before a rotation and are not retired yet, the newest last. */
+  readonly formerKeys?: readonly FormerKey[];
 }
+
+export interface FormerKey {
+  readonly role: RotatedRole;
+  /** Raw Ed25519, hex. */
+  readonly publicKey: string;
+}
+
+/** Roles whose keys can be replaced, each with the field of its seed in use. */
+export const rotatedSeeds = {
+  INGRESS: 'ingressSeed',
+  OWNER: 'ownerSeed',
+  LEDGER: 'ledgerSeed',
+} as const satisfies Partial<Record<KeyRole, keyof ExchangeKeys>>;
+
+export type RotatedRole = keyof typeof rotatedSeeds;
 
 const fields = [
   'rootSeed',
@@ -51,7 +71,7 @@ export function loadOrMakeKeys(file: string): ExchangeKeys {
     return checked(JSON.parse(readFileSync(file, 'utf8')), file);
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
-    return keep(makeKeys(), file);
+    return saveKeys(makeKeys(), file);
   }
 }
 
@@ -76,7 +96,8 @@ function makeKeys(): ExchangeKeys {
   };
 }
 
-function keep(keys: ExchangeKeys, file: string): ExchangeKeys {
+/** Replaces the file at once, readable by its owner only; returns the keys. */
+export function saveKeys(keys: ExchangeKeys, file: string): ExchangeKeys {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
@@ -92,7 +113,17 @@ function checked(value: unknown, file: string): ExchangeKeys {
     const form = 'is not 64 hex digits, or several of them between commas';
     throw new StackError('BAD_DESCRIPTION', `acceptedKeySecrets in ${file} ${form}`);
   }
+  if (!areRotations(complete))
+    throw new StackError('BAD_DESCRIPTION', `nextSeeds or formerKeys in ${file} is malformed`);
   if (bad === undefined)
-    return fields.every((field) => field in keys) ? complete : keep(complete, file);
+    return fields.every((field) => field in keys) ? complete : saveKeys(complete, file);
   throw new StackError('BAD_DESCRIPTION', `${bad} in ${file} is not 64 hex digits`);
+}
+
+function areRotations({ nextSeeds = {}, formerKeys = [] }: ExchangeKeys): boolean {
+  return (
+    Object.entries(nextSeeds).every(([role, seed]) => role in rotatedSeeds && hex32.test(seed)) &&
+    Array.isArray(formerKeys) &&
+    formerKeys.every(({ role, publicKey }) => role in rotatedSeeds && hex32.test(publicKey))
+  );
 }

@@ -5,4 +5,5 @@ export { Applied, Engine, type RejectReason } from './engine.ts';
 export { defaultLimits, type Limits } from './record.ts';
 export { roleAllows } from './rules/roles.ts';
 export { keyIdOf, type SignOffKey } from './rules/sign-off-keys.ts';
+export { UsedSequences } from './rules/used-sequences.ts';
 export { MalformedState } from './state/state-bytes.ts';

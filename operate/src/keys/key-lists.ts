@@ -1,0 +1,130 @@
+import { keyIdOf } from '@pm/domain/signoff/keys';
+import { roleAllows, UsedSequences } from '@pm/matcher/core';
+import {
+  type Command,
+  type Envelope,
+  type KeyRole,
+  newestRules,
+  rules,
+  type ServiceKeyEntry,
+} from '@pm/schemas';
+
+/** A key as one list has it. */
+export interface ListedKey {
+  readonly publicKey: Buffer;
+  readonly role: KeyRole;
+  /** False when it is retired. */
+  readonly active: boolean;
+  /** Time of its first record in this list, Unix milliseconds; of its writer, for display only. */
+  readonly sinceMs: number;
+  /** Offset of the record that says whether it is active. */
+  readonly offset: number;
+}
+
+/** Keys by id, hex. */
+export type KeysById = ReadonlyMap<string, ListedKey>;
+
+/** All that the log says of keys. */
+export interface KeyLists {
+  /** By partition of `orders`. */
+  readonly partitions: ReadonlyMap<number, KeysById>;
+  /** Of the topic `service-keys`. */
+  readonly services: KeysById;
+}
+
+/** The id of a raw public key, hex. */
+export function idOf(publicKey: Buffer): string {
+  return keyIdOf(publicKey).toString('hex');
+}
+
+/** An envelope of the operator, and where it is. */
+export interface OperatorRecord {
+  readonly envelope: Envelope;
+  readonly offset: number;
+  readonly timestampMs: number;
+  /** Whether its signature holds under these rules of the log. */
+  isSigned(version: number): boolean;
+}
+
+/** The keys of one partition, folded from the envelopes of the operator that opened it, as its matcher does. */
+export class PartitionKeys {
+  readonly #partition: number;
+  readonly #operatorKey: Buffer;
+  readonly #byId = new Map<string, ListedKey>();
+  #isOpen = false;
+  #rules = 0;
+  readonly #used = new UsedSequences();
+
+  /** `operatorKey`: raw public key that alone may open the partition. */
+  constructor(partition: number, operatorKey: Buffer) {
+    this.#partition = partition;
+    this.#operatorKey = operatorKey;
+  }
+
+  get byId(): KeysById {
+    return this.#byId;
+  }
+
+  /** The next envelope that names the key of the operator; one that the matcher refuses changes nothing. */
+  take(record: OperatorRecord): void {
+    const { partition, sequence, commands } = record.envelope;
+    if (partition !== this.#partition || !record.isSigned(this.#rules)) return;
+    if (!this.#isOpen && !this.#isOpening(commands[0])) return;
+    if (!roleAllows('OPERATOR', record.envelope, this.#rules)) return;
+    const before = { isOpen: this.#isOpen, rules: this.#rules };
+    if (before.rules >= rules.usedSequences && this.#used.has(sequence)) return;
+    for (const command of commands) this.#apply(command, record);
+    if (this.#rules < rules.usedSequences) return;
+    if (before.isOpen && before.rules < rules.usedSequences) this.#used.addAllTo(sequence);
+    else this.#used.add(sequence);
+  }
+
+  #isOpening(command: Command | undefined): boolean {
+    return command?.kind === 'OpenPartition' && command.operatorKey.equals(this.#operatorKey);
+  }
+
+  #apply(command: Command, record: OperatorRecord): void {
+    if (command.kind === 'OpenPartition') {
+      if (this.#isOpen) return;
+      this.#isOpen = true;
+      set(this.#byId, { publicKey: command.operatorKey, role: 'OPERATOR', active: true }, record);
+    } else if (command.kind === 'SetRules') {
+      if (command.version <= newestRules) this.#rules = Math.max(this.#rules, command.version);
+    } else if (command.kind === 'SetKey') {
+      const isOperator = command.publicKey.equals(this.#operatorKey);
+      if (!isOperator && command.role !== 'OPERATOR') set(this.#byId, command, record);
+    }
+  }
+}
+
+/** The keys of `service-keys`, folded from its records under the root key: a retired one is never listed again. */
+export class ServiceKeyList {
+  readonly #byId = new Map<string, ListedKey>();
+
+  get byId(): KeysById {
+    return this.#byId;
+  }
+
+  take(
+    entry: ServiceKeyEntry,
+    at: { readonly offset: number; readonly timestampMs: number },
+  ): void {
+    if (entry.kind === 'UnsealedAdopted') return;
+    const { publicKey } = entry;
+    const known = this.#byId.get(idOf(publicKey));
+    if (entry.kind === 'ServiceKeyListed') {
+      if (known === undefined) set(this.#byId, { publicKey, role: entry.role, active: true }, at);
+    } else if (known?.active === true) set(this.#byId, { ...known, active: false }, at);
+  }
+}
+
+function set(
+  keys: Map<string, ListedKey>,
+  { publicKey, role, active }: Pick<ListedKey, 'publicKey' | 'role' | 'active'>,
+  { offset, timestampMs }: { readonly offset: number; readonly timestampMs: number },
+): void {
+  const id = idOf(publicKey);
+  const sinceMs = keys.get(id)?.sinceMs ?? timestampMs;
+  // A copy: the key may be a view of everything that was fetched with it.
+  keys.set(id, { publicKey: Buffer.from(publicKey), role, active, sinceMs, offset });
+}

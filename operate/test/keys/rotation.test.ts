@@ -1,0 +1,204 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ExchangeKeys, loadOrMakeKeys, publicKeyOf, saveKeys } from '@pm/deploy/setup/keys';
+import { idOf, type ListedKey } from '../../src/keys/key-lists.ts';
+import {
+  formerKeysMax,
+  type KeyChange,
+  type KeyLog,
+  retireKeys,
+  rotatedRole,
+  rotateKey,
+} from '../../src/keys/rotation.ts';
+
+const partitions = 3;
+let folder: string;
+let path: string;
+let log: ListsUnderTest;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'keys-'));
+  path = join(folder, 'keys.json');
+  log = new ListsUnderTest(loadOrMakeKeys(path));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = {
+  load: () => loadOrMakeKeys(path),
+  save: (keys: ExchangeKeys) => {
+    if (log.fails()) throw new Error('interrupted');
+    saveKeys(keys, path);
+  },
+};
+const places = () => ({ log, file, onStep: () => {} });
+const publicOf = (seed: string) => Buffer.from(publicKeyOf(seed), 'hex');
+const idOfSeed = (seed: string) => idOf(publicOf(seed));
+
+/** The lists of an exchange in memory; one step can be interrupted. */
+class ListsUnderTest implements KeyLog {
+  readonly partitions = new Map<number, Map<string, ListedKey>>();
+  readonly services = new Map<string, ListedKey>();
+  readonly awaited: string[] = [];
+  #failAt = Number.POSITIVE_INFINITY;
+  #steps = 0;
+
+  constructor({ ingressSeed, ownerSeed, ledgerSeed, operatorSeed }: ExchangeKeys) {
+    for (let partition = 0; partition < partitions; partition += 1)
+      this.partitions.set(partition, new Map());
+    const roles = { INGRESS: ingressSeed, OWNER: ownerSeed, LEDGER: ledgerSeed };
+    const all = { ...roles, OPERATOR: operatorSeed };
+    for (const [role, seed] of Object.entries(all)) {
+      const change = { publicKey: publicOf(seed), role: role as 'INGRESS', active: true };
+      for (const keys of [...this.partitions.values(), this.services]) put(keys, change);
+    }
+  }
+
+  /** The step that is so many from here throws, before or after its work. */
+  failAt(step: number): void {
+    this.#failAt = this.#steps + step;
+  }
+
+  fails(): boolean {
+    this.#steps += 1;
+    return this.#steps === this.#failAt;
+  }
+
+  async read() {
+    const copied = [...this.partitions].map(
+      ([partition, keys]) => [partition, new Map(keys)] as const,
+    );
+    return { partitions: new Map(copied), services: new Map(this.services) };
+  }
+
+  async setKey(partition: number, change: KeyChange) {
+    const fails = this.fails();
+    put(this.partitions.get(partition) ?? new Map(), change);
+    if (fails) throw new Error('interrupted after the record');
+  }
+
+  async awaitApplied(partition: number, offset: number) {
+    this.awaited.push(`${partition}:${offset}`);
+  }
+
+  async publish(change: KeyChange) {
+    if (this.fails()) throw new Error('interrupted before the record');
+    put(this.services, change);
+  }
+
+  /** By list, whether the key is active; null where it is missing. */
+  statesOf(id: string): readonly (boolean | null)[] {
+    const lists = [...this.partitions.values(), this.services];
+    return lists.map((keys) => keys.get(id)?.active ?? null);
+  }
+}
+
+function put(keys: Map<string, ListedKey>, change: KeyChange): void {
+  keys.set(idOf(change.publicKey), { ...change, sinceMs: 0, offset: keys.size });
+}
+
+const everywhere = (state: boolean) => Array.from({ length: partitions + 1 }, () => state);
+
+test('a rotation lists the next key everywhere, then uses it, and keeps the former one', async () => {
+  const before = file.load();
+  const id = await rotateKey(places(), 'INGRESS');
+  const after = file.load();
+  expect(id).toBe(idOfSeed(after.ingressSeed));
+  expect(after.ingressSeed).not.toBe(before.ingressSeed);
+  expect(after.nextSeeds).toEqual({});
+  expect(after.formerKeys).toEqual([
+    { role: 'INGRESS', publicKey: publicKeyOf(before.ingressSeed) },
+  ]);
+  const { ingressSeed, nextSeeds, formerKeys, ...others } = after;
+  expect(before).toMatchObject(others);
+  expect(log.statesOf(id)).toEqual(everywhere(true));
+  expect(log.statesOf(idOfSeed(before.ingressSeed))).toEqual(everywhere(true));
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readFileSync(path, 'utf8')).not.toContain(before.ingressSeed);
+});
+
+/** Saved, published, set in each partition, saved. */
+const steps = Array.from({ length: partitions + 3 }, (_, index) => index + 1);
+
+test.each(steps)(
+  'a rotation that is interrupted at step %i continues with its seed',
+  async (step) => {
+    const { ownerSeed } = file.load();
+    log.failAt(step);
+    await expect(rotateKey(places(), 'OWNER')).rejects.toThrow('interrupted');
+    const saved = file.load();
+    expect(saved.ownerSeed).toBe(ownerSeed);
+    const id = await rotateKey(places(), 'OWNER');
+    const after = file.load();
+    if (step > 1) expect(after.ownerSeed).toBe(saved.nextSeeds?.OWNER);
+    expect(log.statesOf(id)).toEqual(everywhere(true));
+    // The operator, three services and the one new key: no seed was made twice.
+    expect(log.services.size).toBe(5);
+    expect(after.formerKeys).toHaveLength(1);
+    // What an earlier run has set is waited for, not set again.
+    expect(log.awaited).toHaveLength(Math.min(partitions, Math.max(0, step - 2)));
+  },
+);
+
+test('a retirement of a role retires its former keys everywhere, and again changes nothing', async () => {
+  const former: string[] = [];
+  for (let count = 0; count < 2; count += 1) {
+    former.push(idOfSeed(file.load().ledgerSeed));
+    await rotateKey(places(), 'LEDGER');
+  }
+  // The first key is retired and removed from the file; the other one is retired in two partitions.
+  log.failAt(partitions + 4);
+  await expect(retireKeys(places(), { role: 'LEDGER' })).rejects.toThrow('interrupted');
+  const left = (file.load().formerKeys ?? []).map(({ publicKey }) =>
+    idOf(Buffer.from(publicKey, 'hex')),
+  );
+  expect(left).toEqual([former[1]]);
+  expect(await retireKeys(places(), { role: 'LEDGER' })).toEqual(left);
+  for (const id of former) expect(log.statesOf(id)).toEqual(everywhere(false));
+  expect(file.load().formerKeys).toEqual([]);
+  expect(log.statesOf(idOfSeed(file.load().ledgerSeed))).toEqual(everywhere(true));
+  await expect(retireKeys(places(), { role: 'LEDGER' })).rejects.toThrow('no former key');
+  expect(await retireKeys(places(), { id: former[0] ?? '' })).toEqual([former[0]]);
+});
+
+test('a key in use, the next one, the key of the operator and an unknown one are not retired', async () => {
+  const { ingressSeed, operatorSeed } = file.load();
+  const retire = (id: string) => retireKeys(places(), { id });
+  await expect(retire(idOfSeed(ingressSeed))).rejects.toThrow(
+    'is the key in use of the role INGRESS',
+  );
+  await expect(retire(idOfSeed(operatorSeed))).rejects.toThrow('the matcher takes no other');
+  await expect(retire('00'.repeat(8))).rejects.toThrow('no list has a key');
+  log.failAt(3);
+  await expect(rotateKey(places(), 'INGRESS')).rejects.toThrow('interrupted');
+  const next = file.load().nextSeeds?.INGRESS ?? '';
+  await expect(retire(idOfSeed(next))).rejects.toThrow('is the next key of a rotation');
+  expect(log.statesOf(idOfSeed(ingressSeed))).toEqual(everywhere(true));
+});
+
+test('only so many former keys wait for their retirement', async () => {
+  for (let count = 0; count < formerKeysMax; count += 1) await rotateKey(places(), 'INGRESS');
+  await expect(rotateKey(places(), 'INGRESS')).rejects.toThrow('retire them first');
+  await rotateKey(places(), 'OWNER');
+});
+
+test('a log that another operator opened is left alone', async () => {
+  log.partitions.set(1, new Map());
+  await expect(rotateKey(places(), 'INGRESS')).rejects.toThrow('was not opened by the operator');
+  expect(file.load().nextSeeds).toBeUndefined();
+});
+
+test('the key of the operator cannot be rotated, and the error says why', () => {
+  expect(rotatedRole('ingress')).toBe('INGRESS');
+  expect(() => rotatedRole('operator')).toThrow('opened the partitions');
+  expect(() => rotatedRole('king')).toThrow('ingress, owner, ledger');
+});
+
+test.each([
+  { nextSeeds: { INGRESS: 'short' } },
+  { nextSeeds: { KING: '00'.repeat(32) } },
+  { formerKeys: [{ role: 'OWNER', publicKey: 'short' }] },
+  { formerKeys: {} },
+])('a file of keys with %j is refused', (more) => {
+  writeFileSync(path, JSON.stringify({ ...file.load(), ...more }));
+  expect(() => file.load()).toThrow('is malformed');
+});
