@@ -21,3 +21,8 @@ export function parseMarker(
   if (record?.key?.equals(markerKey) !== true || record.value === null) return null;
   return JSON.parse(record.value.toString('utf8')) as CopyMarker;
 }
+
+/** The topic that a copy of `executions` is, beside it. */
+export function copyNameOf(executionsTopic: string): string {
+  return `${executionsTopic}-repaired`;
+}

@@ -4,7 +4,7 @@ import { StackError } from '@pm/deploy/local/stack-error';
 import { type LogAdmin, type LogProducer, readRange, type TopicSpec } from '@pm/kit/kafka';
 import { topics } from '@pm/schemas';
 import { BatchWriter } from './batch-writer.ts';
-import { type CopyMarker, markerKey, parseMarker } from './copy-marker.ts';
+import { type CopyMarker, copyNameOf, markerKey, parseMarker } from './copy-marker.ts';
 import { OutputLog } from './output-log.ts';
 import type { OutputGap } from './stored-outputs.ts';
 
@@ -51,7 +51,7 @@ class Repair {
     this.#options = options;
     this.#log = log;
     this.#admin = admin;
-    this.#copy = `${log.names.executions}-repaired`;
+    this.#copy = copyNameOf(log.names.executions);
   }
 
   async run(): Promise<RepairResult> {

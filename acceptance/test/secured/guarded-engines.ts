@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EngineUrls } from '@pm/deploy/local/engines';
+import { accountOf, declaredAccess } from '@pm/operate/access/declared';
+import { accessText, readExchangeNames } from '@pm/operate/access/output';
+import {
+  type Allowed,
+  allowAll,
+  type BrokerAccount,
+} from '../../../kit/test/kafka/broker-access.ts';
+import { engineUrls } from '../services-under-test.ts';
+import { makeCertificates } from './certificates.ts';
+import { startSecuredKafka } from './secured-kafka.ts';
+import { startSecuredRedis } from './secured-redis.ts';
+
+/** A broker and a Redis with the accounts that `npm run access` writes; the other engines are those of all tests. */
+export interface GuardedEngines {
+  readonly urls: EngineUrls;
+  /** What each process needs, whoever it is. */
+  readonly shared: Readonly<Record<string, string>>;
+  /** Variables by which a service or tool signs in. */
+  variablesOf(name: string): Readonly<Record<string, string>>;
+  /** Its account at the broker; `admin` may do everything. */
+  brokerAccount(name: string): BrokerAccount;
+  stop(): Promise<void>;
+}
+
+const admin = 'admin';
+
+export async function startGuardedEngines(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): Promise<GuardedEngines> {
+  const certificates = makeCertificates(folder);
+  const accounts = declaredAccess.map(accountOf);
+  const names = readExchangeNames(env);
+  // The Redis of tests is 6.2.
+  const redisUsers = accessText('redis-6', names)
+    .trim()
+    .replace(/SHA256_OF_(\S+)/g, (_all, account: string) => sha256Of(passwordOf(account)));
+  const [kafka, redis] = await Promise.all([
+    startSecuredKafka({
+      folder,
+      certificates,
+      users: Object.fromEntries([admin, ...accounts].map((name) => [name, passwordOf(name)])),
+    }),
+    startSecuredRedis(folder, certificates, [
+      redisUsers,
+      `user ${admin} on >${passwordOf(admin)} ~* &* +@all`,
+    ]),
+  ]);
+  const ca = readFileSync(certificates.caFile, 'utf8');
+  const brokerAccount = (name: string) => {
+    const username = name === admin ? admin : accountOf({ name });
+    return { broker: kafka.broker, ca, username, password: passwordOf(username) };
+  };
+  const engines = {
+    urls: { ...engineUrls(), kafka: kafka.broker, redis: redis.url },
+    shared: {
+      ...env,
+      PM_KAFKA_TLS_CA: certificates.caFile,
+      PM_KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512',
+      PM_REDIS_TLS_CA: certificates.caFile,
+    },
+    variablesOf: (name: string) => signIn(folder, name),
+    brokerAccount,
+    stop: async () => {
+      await Promise.all([kafka.stop(), redis.stop()]);
+    },
+  };
+  try {
+    await allowAll(brokerAccount(admin), allowedBy(accessText('kafka', names)));
+    return engines;
+  } catch (error) {
+    await engines.stop();
+    throw error;
+  }
+}
+
+function signIn(folder: string, name: string): Readonly<Record<string, string>> {
+  const account = name === admin ? admin : accountOf({ name });
+  const file = join(folder, `${account}.password`);
+  writeFileSync(file, `${passwordOf(account)}\n`);
+  const hasRedis =
+    name === admin || declaredAccess.some((one) => one.name === name && one.redis !== null);
+  return {
+    PM_KAFKA_SASL_USERNAME: account,
+    PM_KAFKA_SASL_PASSWORD_FILE: file,
+    ...(hasRedis ? { PM_REDIS_USERNAME: account, PM_REDIS_PASSWORD_FILE: file } : {}),
+  };
+}
+
+const passwordOf = (account: string) => `canary-of-${account}`;
+const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** What commands of `kafka-acls.sh` allow; the script itself is not among the engines of tests. */
+function allowedBy(commands: string): readonly Allowed[] {
+  const [first, ...lines] = commands.trim().split('\n');
+  if (first !== 'set -eu') throw new Error(`not expected: ${first}`);
+  return lines.flatMap((line) => {
+    const words = line.replace(/^kafka-acls\.sh .* --add --allow-principal /, '').split(' ');
+    const [principal = '', ...options] = words;
+    const given = new Map<string, string[]>();
+    for (let at = 0; at < options.length; at += 2) {
+      const [option = '', value = ''] = options.slice(at, at + 2);
+      given.set(option, [...(given.get(option) ?? []), value]);
+    }
+    return (given.get('--operation') ?? []).flatMap((operation) =>
+      (['topic', 'group'] as const).flatMap((kind) =>
+        (given.get(`--${kind}`) ?? []).map((name) => ({ principal, operation, kind, name })),
+      ),
+    );
+  });
+}

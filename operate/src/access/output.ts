@@ -1,0 +1,47 @@
+import type { ConfigOf } from '@pm/kit/config';
+import { clickhouseFields, kafkaFields, readConfig, redisFields } from '@pm/kit/config';
+import { clickhouseUserStatements } from './clickhouse-users.ts';
+import { declaredAccess } from './declared.ts';
+import { kafkaAclLines } from './kafka-acls.ts';
+import { redisUserLines } from './redis-users.ts';
+
+/** The prefixes and the database of an exchange; its addresses have no part in this. */
+const nameFields = {
+  topicPrefix: kafkaFields.topicPrefix,
+  redisPrefix: redisFields.redisPrefix,
+  clickhouseDatabase: clickhouseFields.clickhouseDatabase,
+};
+
+export type ExchangeNames = ConfigOf<typeof nameFields>;
+
+export const accessFormats = ['kafka', 'redis', 'redis-6', 'clickhouse'] as const;
+export type AccessFormat = (typeof accessFormats)[number];
+
+/** Reads the names from the variables of the services. Throws the `Fault` `invalid_config` (stop). */
+export function readExchangeNames(
+  env: Readonly<Record<string, string | undefined>>,
+): ExchangeNames {
+  return readConfig(nameFields, env, { known: Object.keys(env) });
+}
+
+/** The accounts of one engine and their rights, in its language. */
+export function accessText(format: AccessFormat, names: ExchangeNames): string {
+  return `${linesOf(format, names).join('\n')}\n`;
+}
+
+function linesOf(format: AccessFormat, names: ExchangeNames): readonly string[] {
+  switch (format) {
+    case 'kafka':
+      return ['set -eu', ...kafkaAclLines(declaredAccess, names.topicPrefix)];
+    case 'redis':
+    case 'redis-6':
+      return redisUserLines(declaredAccess, {
+        redisPrefix: names.redisPrefix,
+        hasReadOnlyKeys: format === 'redis',
+      });
+    case 'clickhouse':
+      return clickhouseUserStatements(declaredAccess, names.clickhouseDatabase).map(
+        (statement) => `${statement};`,
+      );
+  }
+}
