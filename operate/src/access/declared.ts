@@ -270,6 +270,17 @@ const tools: readonly DeclaredAccess[] = [
     clickhouseRole: null,
   },
   {
+    name: 'keys',
+    topics: [
+      // Of `executions` it reads whether a change was carried out.
+      { operations: ['Read', 'Write'], topics: ['orders', 'serviceKeys'] },
+      { operations: ['Read'], topics: ['executions'] },
+    ],
+    groups: [],
+    redis: null,
+    clickhouseRole: null,
+  },
+  {
     name: 'audit',
     topics: [{ operations: ['Read'], topics: ['orders', 'executions', ...sealed] }],
     groups: [],
