@@ -25,6 +25,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { until } from '../exchange-under-test.ts';
 import { engineUrls, ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 
 const name = `lost_ledger_${process.pid}`;
@@ -206,24 +207,47 @@ async function opened(generation: number): Promise<number> {
   throw new Error(`the ledger did not open under generation ${generation}`);
 }
 
+/** Waits until every record of `orders` has its outputs; they are dense, so they are never fewer. */
+async function matched(): Promise<void> {
+  const admin = await world.client.admin();
+  try {
+    const inputs = await admin.bounds(`${topicPrefix}orders`);
+    await until(async () => {
+      const outputs = await admin.bounds(`${topicPrefix}executions`);
+      return [...inputs].every(([each, { high }]) => (outputs.get(each)?.high ?? 0) >= high);
+    });
+  } finally {
+    await admin.close();
+  }
+}
+
 /** Compares the ledger with the log, for every wallet, once it has folded all records. */
 async function expectLedgerOfLog(): Promise<LogAudit> {
   const { client, ledger } = world;
   const options = { client, registryUrl: engineUrl('REGISTRY'), topicPrefix };
-  await wait(1_500);
+  await matched();
   const audit = await auditLog(options);
   const transfers = await sumTransfers(options);
   expect(audit.violations).toEqual([]);
   for (let index = 0; index < wallets; index += 1) {
     const wallet = walletFromBytes(walletOf(index));
     const freeMicro = (transfers.get(wallet) ?? 0) + (audit.free.get(wallet) ?? 0);
-    expect(await ledger.balance(wallet)).toMatchObject({
-      freeMicro,
-      heldMicro: audit.held.get(wallet) ?? 0,
-    });
+    const expected = { freeMicro, heldMicro: audit.held.get(wallet) ?? 0 };
+    const isFolded = async () => isSame(await ledger.balance(wallet), expected);
+    await until(isFolded, 20).catch(() => {});
+    expect(await ledger.balance(wallet)).toMatchObject(expected);
     expect(freeMicro).toBeGreaterThanOrEqual(0);
   }
   return audit;
+}
+
+interface Money {
+  readonly freeMicro: number;
+  readonly heldMicro: number;
+}
+
+function isSame(balance: Money, expected: Money): boolean {
+  return balance.freeMicro === expected.freeMicro && balance.heldMicro === expected.heldMicro;
 }
 
 describe('a ledger whose Redis is lost', () => {
