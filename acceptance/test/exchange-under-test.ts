@@ -29,8 +29,13 @@ import { ServicesUnderTest, setUpNamed } from './services-under-test.ts';
 export interface IngressProcess {
   readonly process: ChildProcess;
   readonly port: number;
+}
+
+/** One process of the operator. */
+export interface OperatorProcess {
+  readonly process: ChildProcess;
+  readonly port: number;
   readonly operator: Operator;
-  readonly operatorPort: number;
 }
 
 export interface Trader {
@@ -122,8 +127,8 @@ export async function cancelAll(
 }
 
 /**
- * An exchange of its own on the engines that tests share: a matcher, the ledger's projector and two ingress processes,
- * with one market in each partition.
+ * An exchange of its own on the engines that tests share: a matcher, the ledger's projector, two ingress processes and
+ * one of the operator, with one market in each partition.
  */
 export class ExchangeUnderTest {
   readonly name: string;
@@ -133,6 +138,7 @@ export class ExchangeUnderTest {
   readonly ledger: Ledger;
   readonly folder: string;
   readonly #ingresses: IngressProcess[] = [];
+  #operator: OperatorProcess | null = null;
   tokens: readonly string[] = [];
   /** The other token of each market. */
   otherTokens: readonly string[] = [];
@@ -157,6 +163,7 @@ export class ExchangeUnderTest {
     services.start('projectors', { PM_VIEWS: 'ledger', PM_LEDGER_SEED: keys.ledgerSeed });
     for (let count = 0; count < 2; count += 1)
       exchange.#ingresses.push(await exchange.openIngress());
+    exchange.#operator = await exchange.openOperator();
     await exchange.#list(partitions);
     await until(async () => (await exchange.ledger.state()).ready);
     return exchange;
@@ -188,7 +195,17 @@ export class ExchangeUnderTest {
     return [first, second];
   }
 
-  /** One more ingress, with its public listener on this host; one operator suffices unless `more` says otherwise. */
+  /** The process of the operator that is always there. */
+  get operatorProcess(): OperatorProcess {
+    if (this.#operator === null) throw new Error('there is a process of the operator');
+    return this.#operator;
+  }
+
+  get operator(): Operator {
+    return this.operatorProcess.operator;
+  }
+
+  /** One more ingress, with its public listener on this host. */
   async openIngress(
     host = '127.0.0.1',
     more: Readonly<Record<string, string>> = {},
@@ -198,10 +215,6 @@ export class ExchangeUnderTest {
     const child = this.services.start('ingress', {
       PM_HOST: host,
       PM_HTTP_PORT: String(ports.ingress),
-      PM_OPERATOR_PORT: String(ports.operator),
-      PM_OPERATORS_FILE: makeFirstOperator(this.folder, keys),
-      PM_SECOND_PERSON: 'off',
-      PM_OPERATOR_SEED: keys.operatorSeed,
       PM_SIGNOFF_SEED: keys.ingressSeed,
       PM_KEY_SECRET: keys.keySecret,
       PM_RATE_LIMIT_SCALE: '10000',
@@ -209,8 +222,24 @@ export class ExchangeUnderTest {
     });
     const url = `http://${host}:${ports.ingress}/ok`;
     await until(async () => (await fetch(url).catch(() => null))?.ok === true);
-    const operator = openOperator(`http://127.0.0.1:${ports.operator}`, keys.operatorToken);
-    return { process: child, port: ports.ingress, operator, operatorPort: ports.operator };
+    return { process: child, port: ports.ingress };
+  }
+
+  /** One more process of the operator; one operator suffices unless `more` says otherwise. */
+  async openOperator(more: Readonly<Record<string, string>> = {}): Promise<OperatorProcess> {
+    const { keys } = this;
+    const { operator: port } = await freePorts();
+    const variables = {
+      PM_OPERATOR_PORT: String(port),
+      PM_OPERATORS_FILE: makeFirstOperator(this.folder, keys),
+      PM_SECOND_PERSON: 'off',
+      PM_OPERATOR_SEED: keys.operatorSeed,
+      ...more,
+    };
+    const child = this.services.start('ingress', variables, 'operator/main.js');
+    const url = `http://127.0.0.1:${port}`;
+    await until(async () => (await fetch(url).catch(() => null)) !== null);
+    return { process: child, port, operator: openOperator(url, keys.operatorToken) };
   }
 
   /** A wallet that no other caller got. */
@@ -238,7 +267,7 @@ export class ExchangeUnderTest {
   async deposit(wallet: Signer['address'], amount: string): Promise<void> {
     const before = (await this.ledger.balance(wallet)).freeMicro;
     const transferId = `0x${wallet.slice(2).padStart(64, '0')}`;
-    await this.ingresses[0].operator.deposit([{ transferId, wallet, amount }]);
+    await this.operator.deposit([{ transferId, wallet, amount }]);
     await until(async () => (await this.ledger.balance(wallet)).freeMicro > before);
   }
 
@@ -250,12 +279,12 @@ export class ExchangeUnderTest {
   }
 
   async operate(method: 'GET' | 'POST' | 'PUT', path: string, body?: object) {
-    const { operatorPort } = this.ingresses[0];
+    const { port } = this.operatorProcess;
     const headers = {
       authorization: `Bearer ${this.keys.operatorToken}`,
       'content-type': 'application/json',
     };
-    const response = await fetch(`http://127.0.0.1:${operatorPort}/operator/${path}`, {
+    const response = await fetch(`http://127.0.0.1:${port}/operator/${path}`, {
       method,
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -278,7 +307,7 @@ export class ExchangeUnderTest {
       minOrderSize: '1',
     }));
     const event = { slug: 'entry', title: 'Entry', markets };
-    const listed = await this.ingresses[0].operator.importEvents([event]);
+    const listed = await this.operator.importEvents([event]);
     expect(new Set(listed.markets.map(({ partition }) => partition)).size).toBe(partitions);
     this.tokens = listed.markets.map(({ tokenIds }) => tokenIds[0] ?? '');
     this.otherTokens = listed.markets.map(({ tokenIds }) => tokenIds[1] ?? '');

@@ -264,6 +264,7 @@ function servicesOptions({
       matcher: { ...prefixed, PM_VERIFY_REPLAY: '1' },
       projectors: prefixed,
       ingress: { ...prefixed, ...wideLimits },
+      operator: prefixed,
       'query-api': { ...prefixed, ...wideLimits },
       // States are written often, so that kills come between and during writes.
       streams: { ...prefixed, PM_STREAMS_SAVE_RECORDS: '200', PM_STREAMS_SAVE_MS: '1000' },

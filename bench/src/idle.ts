@@ -14,7 +14,7 @@ const settle = given.number('settle');
 
 /** No service of ours may use more (one process of Node, resident). */
 const serviceLimitBytes = 300 * 2 ** 20;
-const services = new Set(['matcher', 'ingress', 'projectors', 'query-api', 'gateway']);
+const services = new Set(['matcher', 'ingress', 'operator', 'projectors', 'query-api', 'gateway']);
 
 const world = await openWorld({ markets: 20, traders: 2 });
 try {

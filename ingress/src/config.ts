@@ -1,7 +1,5 @@
 import { signingFields } from '@pm/domain/accounts/signing-fields.io';
 import {
-  addressPattern,
-  boolean,
   type ConfigOf,
   clickhouseFields,
   integer,
@@ -12,19 +10,13 @@ import {
   redisFields,
   registryFields,
   rootKeyFields,
-  secondPersonFields,
   secret,
   serviceFields,
-  text,
 } from '@pm/kit/config';
+import { operatorOwnFields } from './operator/config.ts';
 
 /** Variables of ingress; the configuration reference is made of them. */
 export const ingressFields = {
-  tickRefinement: boolean('PM_TICK_REFINEMENT', {
-    meaning:
-      'Whether markets at extreme prices get a finer tick by themselves (conventions.md 3.5).',
-    default: true,
-  }),
   ...serviceFields,
   ...kafkaFields,
   ...rootKeyFields,
@@ -32,29 +24,6 @@ export const ingressFields = {
   ...redisFields,
   ...publicDoorFields,
   ...signingFields,
-  operatorHost: text('PM_OPERATOR_HOST', {
-    meaning: "Address that the operator's listener binds to; never public.",
-    default: '127.0.0.1',
-    pattern: addressPattern,
-  }),
-  operatorPort: integer('PM_OPERATOR_PORT', {
-    meaning: "Port of the operator's listener; never public.",
-    unit: 'port',
-    min: 0,
-    max: 65_535,
-  }),
-  operatorsFile: text('PM_OPERATORS_FILE', {
-    meaning:
-      'File of the operators with their roles and the hashes of their tokens (operator.md); read again when it changes.',
-    pattern: /^.{1,4096}$/,
-    allowed: 'a path',
-  }),
-  ...secondPersonFields,
-  operatorSeed: secret('PM_OPERATOR_SEED', {
-    meaning:
-      'Ed25519 seed of the key that may set markets; it must be the operator key that the partitions were opened with.',
-    bytes: 32,
-  }),
   signOffSeed: secret('PM_SIGNOFF_SEED', {
     meaning:
       'Ed25519 seed of the key that signs envelopes; the partitions must list it as an INGRESS key. One per process.',
@@ -90,13 +59,6 @@ export type IngressConfig = ConfigOf<typeof ingressFields>;
 export function readIngressConfig(env?: Readonly<Record<string, string | undefined>>) {
   return readConfig(ingressFields, env, {
     known: namesOf(clickhouseFields),
-    relations: ({ httpPort, operatorPort, operatorSeed, signOffSeed }) => [
-      ...(httpPort !== 0 && httpPort === operatorPort
-        ? ['PM_HTTP_PORT and PM_OPERATOR_PORT must differ']
-        : []),
-      ...(operatorSeed.equals(signOffSeed)
-        ? ['PM_OPERATOR_SEED and PM_SIGNOFF_SEED must differ']
-        : []),
-    ],
+    elsewhere: { program: 'operator', names: namesOf(operatorOwnFields) },
   });
 }

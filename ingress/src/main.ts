@@ -5,6 +5,7 @@ import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock as clock } from '@pm/kit/clock';
+import { followTable } from '@pm/kit/compacted';
 import {
   freshnessIn,
   kafkaConnection,
@@ -17,17 +18,12 @@ import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { type CatalogEntry, redisKeys, type WalletAddress } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
 import { openAccounts } from './accounts/open-accounts.io.ts';
 import { WalletOwners } from './accounts/wallet-owners.ts';
-import { sweepOrders } from './cancels/sweep.io.ts';
 import { CatalogIndex } from './catalog/catalog-index.ts';
-import { CatalogLocks } from './catalog/catalog-locks.io.ts';
-import { CatalogWriter } from './catalog/catalog-writer.io.ts';
-import type { CatalogServices } from './catalog/matcher-market.io.ts';
-import { ExtremePrices, TickRefinements } from './catalog/tick-refinements.io.ts';
 import { type IngressConfig, readIngressConfig } from './config.ts';
 import type { Authentication } from './door/authentication.io.ts';
 import { IdempotencyKeys } from './door/idempotency-keys.io.ts';
@@ -36,18 +32,14 @@ import type { PublicServices } from './door/public.route.ts';
 import { openRepetitionCounts } from './door/repetitions.io.ts';
 import { UsedProofs } from './door/used-proofs.io.ts';
 import { ClockWitness } from './log/clock-witness.io.ts';
-import { type CommandChannel, openCommandChannel } from './log/command-channel.io.ts';
-import { type CompactedTable, openTable } from './log/compacted-table.io.ts';
 import { DelayedResults } from './log/delayed-results.io.ts';
-import { KeyedMutex } from './log/keyed-mutex.io.ts';
+import { openChannel } from './log/open-channel.io.ts';
 import { PartitionLiveness } from './log/partition-liveness.ts';
 import { RecentResults } from './log/recent-results-cache.ts';
 import { followResults } from './log/results.io.ts';
 import { openTopics, type TopicsClient } from './log/topics.io.ts';
 import { TransferWriter } from './log/transfer-writer.io.ts';
 import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
-import { openAudit } from './operator/audit-trail.io.ts';
-import { openAdmission } from './operator/open-admission.io.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
 import { openSignatures } from './orders/open-signatures.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
@@ -56,6 +48,7 @@ import { openSessions } from './sessions/sessions.io.ts';
 import { openComments } from './social/comments.io.ts';
 import { openProfiles } from './social/profiles.io.ts';
 import { type StatusParts, statusOf } from './status.io.ts';
+import { ingressTopics } from './topics.ts';
 
 /** Dependencies shared by the constructors below. */
 interface Room {
@@ -66,10 +59,12 @@ interface Room {
   readonly crypto: NativeCrypto;
 }
 
-/** Operators wait longer than traders for a result: a partition may just be taken over. */
-const operatorWaitMs = 10_000;
+type Topics = TopicsClient<keyof typeof ingressTopics>;
 
-/** Ingress: orders and keys come in here, are checked, and go to the log; their results come back from it. */
+/**
+ * Ingress: orders and keys come in here, are checked, and go to the log; their results come back from it. What operators
+ * decide it reads; their listener and their key are those of the program `operator`.
+ */
 async function start(life: Lifecycle): Promise<void> {
   const room = openRoom(life);
   const parts = await openParts(room);
@@ -85,7 +80,6 @@ async function start(life: Lifecycle): Promise<void> {
     { ...room, limits: openLimits(room) },
     {
       status,
-      operator: operatorServices(room, parts),
       traders: publicServices(room, parts, metrics),
     },
   );
@@ -112,9 +106,11 @@ async function openParts(room: Room) {
   const topics = await openTopics({
     ...config,
     ...follow(room),
+    clientId: 'ingress',
+    used: ingressTopics,
     kafka: kafkaConnection(config),
     registry: registryConnection(config),
-    sealing: [openSignOffKey(config.signOffSeed), openSignOffKey(config.operatorSeed)],
+    sealing: [openSignOffKey(config.signOffSeed)],
     onUnproven: countUnproven(room.metrics, log, clock.monotonicMs),
   });
   life.onStop('log', () => topics.client.close());
@@ -131,75 +127,28 @@ async function openParts(room: Room) {
     secrets: keySecretsIn(config),
     freshness: freshnessIn(config),
   });
-  const { catalog, entries } = await openCatalog(room, topics);
-  const writer = openCatalogWriter(topics, entries);
-  const parts = {
+  return {
     ...signing,
     ...money,
     ...results,
     owners,
     accounts,
-    catalog,
-    writer,
+    catalog: await openCatalog(room, topics),
     transfers: openTransfers(topics),
     sessions: await openSessionWatch(room, topics, results),
     comments: await openComments(topics, follow(room)),
     profiles: await openProfiles(topics, { ...follow(room), clock }),
-    audit: await openAudit(topics, follow(room)),
-    ...(await openAdmission(topics, { ...room, ...follow(room), clock })),
     activity: openActivity(room, money.redis, accounts.agents),
-    locks: new CatalogLocks(new KeyedMutex()),
   };
-  if (config.tickRefinement) {
-    const refinements = new TickRefinements(catalogServices(room, parts), log);
-    results.extremePrices.listen((market) => refinements.note(market));
-  }
-  return parts;
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
-function catalogServices(
-  { crypto }: Room,
-  {
-    catalog,
-    partitions,
-    operator,
-    writer,
-    locks,
-  }: Pick<Parts, 'catalog' | 'partitions' | 'operator' | 'writer' | 'locks'>,
-): CatalogServices {
-  const { keccak } = crypto;
-  const { commands } = operator;
-  return { catalog, clock, keccak, partitions: partitions.count, commands, writer, locks };
-}
-
-function operatorServices(
-  room: Room,
-  parts: Parts,
-): Parameters<typeof openListeners>[1]['operator'] {
-  const { ledger, owners, transfers, writer, recentResults, partitions, operator } = parts;
-  const { approvals, operators } = parts;
-  const { bindings, freezes, walletStatus } = parts.accounts;
-  const sweeping = { clock, recentResults, partitions, commands: operator.commands, owners };
-  const sweep = (wallet: WalletAddress) => sweepOrders(wallet, sweeping);
-  return {
-    clock,
-    operators,
-    approvals,
-    audit: parts.audit,
-    catalog: catalogServices(room, parts),
-    money: { approvals, clock, writer, ledger, transfers, freezes, owners, bindings },
-    wallets: { walletStatus, freezes, ledger, owners, bindings, sweep },
-    comments: parts.comments,
-  };
-}
-
-/** The services of the public routes; commands go through the channel of the traders. */
+/** The services of the public routes. */
 function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): PublicServices {
   const { ledger, owners, signatures, partitions, recentResults, comments, profiles } = parts;
   const { accounts, idempotencyKeys, activity, transfers, delayedResults } = parts;
-  const { commands } = parts.traders;
+  const { commands } = parts.channel;
   const markets = parts.catalog;
   const hashes = parts.hasher;
   const authentication: Authentication = {
@@ -281,77 +230,35 @@ function openActivity({ config, life }: Room, redis: RedisClient, agents: Agents
   return activity;
 }
 
-/** The two channels to the log, of traders and of operators, and the results that come back. */
-async function openResults(room: Room, topics: TopicsClient) {
-  const { config } = room;
-  const memory = { bytesMax: config.resultMemoryBytes, seed: randomInt(2 ** 32) };
-  const recentResults = new RecentResults({ nowMs: () => clock.nowMs(), ...memory });
-  const delayedResults = new DelayedResults();
-  const extremePrices = new ExtremePrices();
-  const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
-  const foreign = openForeignEnvelopes(room);
-  const traders = openChannel(topics, {
-    seed: config.signOffSeed,
-    waitMs: config.resultWaitMs,
-    onForeign: () => foreign('ingress'),
-  });
-  const operator = openChannel(topics, {
-    seed: config.operatorSeed,
-    waitMs: operatorWaitMs,
-    onForeign: () => foreign('operator'),
-  });
-  const channels = [traders, operator];
-  const witness = new ClockWitness({ clock, envelopes: traders.envelopes });
-  const options = { channels, partitions, recentResults, delayedResults, extremePrices, witness };
-  await followResults(topics, { ...follow(room), ...options });
-  return { ...options, traders, operator };
-}
-
-/** Counts the envelopes that another process has sent in a run of this one, and names the first of each key. */
-function openForeignEnvelopes({ log, metrics }: Room): (key: string) => void {
-  const envelopes = metrics.counter({
-    name: 'pm_ingress_foreign_envelopes_total',
-    help: 'Envelopes of another process with the run of sequences of this one, which then begins another run.',
-    labels: ['key'],
-  });
-  const named = new Set<string>();
-  return (key) => {
-    envelopes.add(1, { key });
-    if (!named.has(key))
-      log.warn({ key }, 'another process used the same run of sequences: another one begins');
-    named.add(key);
-  };
-}
-
-/** A minute of runs: processes that start at one moment differ. */
-const runsAheadMax = 1_000;
-
-function openChannel(
-  topics: TopicsClient,
-  { seed, ...options }: { seed: Buffer; waitMs: number; onForeign(): void },
-): CommandChannel {
-  return openCommandChannel({
-    ...options,
-    key: openSignOffKey(seed),
-    codec: topics.codecs.orders,
-    producer: topics.orders,
-    topic: topics.names.orders,
-    partitions: topics.executionEnds.size,
+/** The channel to the log, and the results that come back. */
+async function openResults(room: Room, topics: Topics) {
+  const { resultMemoryBytes: bytesMax, resultWaitMs: waitMs, signOffSeed: seed } = room.config;
+  const recentResults = new RecentResults({
     nowMs: () => clock.nowMs(),
-    runsAhead: randomInt(runsAheadMax),
+    bytesMax,
+    seed: randomInt(2 ** 32),
   });
+  const delayedResults = new DelayedResults();
+  const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
+  const channel = openChannel(topics, { ...room, program: 'ingress', seed, waitMs });
+  const witness = new ClockWitness({ clock, envelopes: channel.envelopes });
+  const parts = { channel, partitions, recentResults, delayedResults };
+  await followResults(topics, { ...follow(room), ...parts, witness });
+  return parts;
 }
 
-/** The catalog, and the table that it is written to. */
-async function openCatalog(room: Room, topics: TopicsClient) {
+async function openCatalog(room: Room, { client, names, codecs }: Topics): Promise<CatalogIndex> {
   const catalog = new CatalogIndex();
-  const { names, codecs } = topics;
-  const topic = { ...follow(room), topic: names.catalog, codec: codecs.catalog };
-  const entries = await openTable(topics, topic, { apply: (entry) => catalog.take(entry) });
-  return { catalog, entries };
+  await followTable(client, {
+    ...follow(room),
+    topic: names.catalog,
+    codec: codecs.catalog,
+    take: (entry) => catalog.take(entry),
+  });
+  return catalog;
 }
 
-function openTransfers({ records, names, codecs }: TopicsClient): TransferWriter {
+function openTransfers({ records, names, codecs }: Topics): TransferWriter {
   return new TransferWriter({
     producer: records,
     topic: names.transfers,
@@ -359,11 +266,11 @@ function openTransfers({ records, names, codecs }: TopicsClient): TransferWriter
   });
 }
 
-/** Heartbeats, and the watch over those that stop; its cancels go through the channel of the traders. */
+/** Heartbeats, and the watch over those that stop. */
 async function openSessionWatch(
   room: Room,
-  topics: TopicsClient,
-  { partitions, traders }: Awaited<ReturnType<typeof openResults>>,
+  topics: Topics,
+  { partitions, channel }: Awaited<ReturnType<typeof openResults>>,
 ) {
   const counts = openSessionCounts(room.metrics);
   const sessions = await openSessions(topics, {
@@ -371,17 +278,10 @@ async function openSessionWatch(
     clock,
     counts,
     partitions,
-    run: (partition, command) => traders.commands.run(partition, command),
+    run: (partition, command) => channel.commands.run(partition, command),
   });
   room.life.onStop('sessions', () => sessions.close());
   return { heartbeats: sessions.heartbeats, counts: counts.over(sessions.table) };
-}
-
-function openCatalogWriter(
-  { records, names, codecs }: TopicsClient,
-  table: CompactedTable<CatalogEntry>,
-): CatalogWriter {
-  return new CatalogWriter({ producer: records, table, topics: names, codecs });
 }
 
 /** Logging and the reaction to faults of everything that follows a topic. */

@@ -3,7 +3,8 @@ import type { ApiKeys } from './accounts/api-keys.io.ts';
 import type { WalletOwners } from './accounts/wallet-owners.ts';
 import type { CatalogIndex } from './catalog/catalog-index.ts';
 import type { CommandChannel } from './log/command-channel.io.ts';
-import type { PartitionLiveness, PartitionProgress } from './log/partition-liveness.ts';
+import { isSomeReady, numbersOf, partitionFacts } from './log/partition-facts.ts';
+import type { PartitionLiveness } from './log/partition-liveness.ts';
 import type { RecentResults } from './log/recent-results-cache.ts';
 import type { IngressGauges } from './metrics.ts';
 import type { SignaturePool } from './orders/signature-pool.io.ts';
@@ -14,8 +15,7 @@ export interface StatusParts {
   readonly partitions: Pick<PartitionLiveness, 'count' | 'at' | 'isReady'>;
   readonly ledgerWatch: { isReady(): boolean };
   readonly signatures: Pick<SignaturePool, 'queued'>;
-  readonly traders: Pick<CommandChannel, 'envelopes' | 'waiters'>;
-  readonly operator: Pick<CommandChannel, 'envelopes' | 'waiters'>;
+  readonly channel: Pick<CommandChannel, 'envelopes' | 'waiters'>;
   readonly recentResults: Pick<RecentResults, 'size'>;
   readonly keys: Pick<ApiKeys, 'size'>;
   readonly owners: Pick<WalletOwners, 'boundCount'>;
@@ -25,24 +25,22 @@ export interface StatusParts {
 
 /** Ready while money can be reserved and at least one partition works; single silent ones refuse their own orders. */
 export function readinessOf({ partitions, ledgerWatch }: StatusParts): Readiness {
-  const isAlive = numbersOf(partitions).some((partition) => partitions.isReady(partition));
   const reasons = [
     ...(ledgerWatch.isReady() ? [] : ['ledger']),
-    ...(isAlive ? [] : ['executions']),
+    ...(isSomeReady(partitions) ? [] : ['executions']),
   ];
   return { ready: reasons.length === 0, reasons };
 }
 
-/** The status that operators read, and the same values as gauges. */
+/** The status of ingress, and the same values as gauges. */
 export function statusOf(parts: StatusParts): { facts(): object; readonly gauges: IngressGauges } {
-  const { partitions, traders, operator } = parts;
+  const { partitions, channel } = parts;
   const numbers = numbersOf(partitions);
-  const queued = (partition: number) =>
-    traders.envelopes.queued(partition) + operator.envelopes.queued(partition);
+  const queued = (partition: number) => channel.envelopes.queued(partition);
   const gauges: IngressGauges = {
     queuedSignatures: () => parts.signatures.queued,
     queuedCommands: () => numbers.reduce((sum, partition) => sum + queued(partition), 0),
-    waitingCommands: () => traders.waiters.count + operator.waiters.count,
+    waitingCommands: () => channel.waiters.count,
     rememberedResults: () => parts.recentResults.size,
     silentPartitions: () => numbers.filter((partition) => !partitions.isReady(partition)).length,
   };
@@ -57,21 +55,7 @@ export function statusOf(parts: StatusParts): { facts(): object; readonly gauges
       queuedSignatures: gauges.queuedSignatures(),
       waitingCommands: gauges.waitingCommands(),
       sessions: parts.sessions.facts(),
-      partitions: numbers.map((partition) => ({
-        partition,
-        ready: partitions.isReady(partition),
-        queuedCommands: queued(partition),
-        ...progressFacts(partitions.at(partition), parts.nowMs()),
-      })),
+      partitions: partitionFacts(partitions, queued, parts.nowMs()),
     }),
   };
-}
-
-function progressFacts({ inOffset, clockMs, seenAtMs }: PartitionProgress, nowMs: number) {
-  const silentMs = seenAtMs === null ? null : Math.round(nowMs - seenAtMs);
-  return { inOffset, clockMs, silentMs };
-}
-
-function numbersOf({ count }: { readonly count: number }): readonly number[] {
-  return [...Array(count).keys()];
 }

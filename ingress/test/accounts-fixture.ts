@@ -22,7 +22,7 @@ import { DeletedNotifications, NotificationMarks } from '../src/accounts/notific
 import { ReadOnlyKeys } from '../src/accounts/read-only-keys.io.ts';
 import type { WalletOwners } from '../src/accounts/wallet-owners.ts';
 import { type StatusFacts, WalletStatuses } from '../src/accounts/wallet-statuses.io.ts';
-import { WalletRows } from '../src/accounts/wallet-table.io.ts';
+import { WalletRows, WalletWriter } from '../src/accounts/wallet-table.io.ts';
 import { MemoryTopic } from './table-fixture.ts';
 
 const serverSecret = Buffer.alloc(32, 5);
@@ -129,10 +129,14 @@ export class AccountTopics {
           marks,
           table: this.notificationMarks.open(marks),
         }),
-        walletStatus: new WalletStatuses(
-          { clock, rows: statuses, table: this.walletStatus.open(statuses) },
-          { isClosed: (wallet) => this.closed.has(wallet) },
-        ),
+        walletStatus: new WalletStatuses(statuses, {
+          isClosed: (wallet) => this.closed.has(wallet),
+        }),
+        /** Sets statuses, as the operator's process does. */
+        statusWriter: new WalletWriter<StatusFacts>({
+          clock,
+          table: this.walletStatus.open(statuses),
+        }),
         activity: new AgentActivity({ redis, keys: redisKeys('t'), clock, onFault }),
         verify,
         verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),

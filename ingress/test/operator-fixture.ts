@@ -19,7 +19,7 @@ import {
 } from '@pm/schemas';
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import { type StatusFacts, WalletStatuses } from '../src/accounts/wallet-statuses.io.ts';
-import { WalletRows } from '../src/accounts/wallet-table.io.ts';
+import { WalletRows, WalletWriter } from '../src/accounts/wallet-table.io.ts';
 import { type FreezeFacts, WithdrawalFreezes } from '../src/accounts/withdrawal-freezes.io.ts';
 import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { CatalogLocks } from '../src/catalog/catalog-locks.io.ts';
@@ -68,16 +68,12 @@ export function carriedOut(command: Command): CommandResult {
 /** Every request is carried out at once. */
 const onePerson: SecondPersonRule = { isOn: false, depositLimitMicro: 0, windowMs: 60_000 };
 
-/** The status of an ingress that does nothing. */
+/** The status of an operator's process that does nothing. */
 const quietStatus = {
   readiness: { ready: true, reasons: [] },
   markets: 0,
-  keys: 0,
   boundWallets: 0,
-  answersKept: 0,
-  queuedSignatures: 0,
   waitingCommands: 0,
-  sessions: {},
   partitions: [],
 };
 
@@ -122,12 +118,9 @@ export async function openOperator(
     },
     writeTransfers: async (more: readonly Transfer[]) => void transfers.push(...more),
   };
-  const freezes = new WithdrawalFreezes({
-    clock,
-    rows: freezeRows,
-    table: new MemoryTopic<WithdrawalFreeze>().open(freezeRows),
-  });
-  const walletStatus = new WalletStatuses({ clock, rows: statuses, table }, freezes);
+  const freezes = new WithdrawalFreezes(freezeRows);
+  const freezeTable = new MemoryTopic<WithdrawalFreeze>().open(freezeRows);
+  const walletStatus = new WalletStatuses(statuses, freezes);
   const ledger: Omit<Reservations, 'reserve'> = {
     reserveWithdrawal: async ({ amountMicro }) => {
       const paidMicro = fakes.withdrawn === 'applied' ? amountMicro : 0;
@@ -191,6 +184,10 @@ export async function openOperator(
     wallets: {
       walletStatus,
       freezes,
+      write: {
+        status: new WalletWriter<StatusFacts>({ clock, table }),
+        freeze: new WalletWriter<FreezeFacts>({ clock, table: freezeTable }),
+      },
       ledger,
       owners,
       bindings,

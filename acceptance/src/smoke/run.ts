@@ -10,7 +10,14 @@ import { nothingReceived, type Received, Trader } from './trader.ts';
 import type { World } from './world.ts';
 
 /** Services that are killed while orders flow, in this order. */
-export const killed = ['ingress', 'matcher', 'projectors', 'query-api', 'streams'] as const;
+export const killed = [
+  'ingress',
+  'matcher',
+  'projectors',
+  'query-api',
+  'streams',
+  'operator',
+] as const;
 
 const traderCount = 6;
 const quietActionsPerTrader = 45;

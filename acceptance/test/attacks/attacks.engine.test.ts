@@ -234,7 +234,7 @@ test('a wallet below zero is frozen by the fold of the ledger until an operator 
   // As a hold that was too small would leave it: the ledger has less than the log takes next.
   await exchange.redis.hset(redisKeys(exchange.name).wallet(address), 'free', -50 * usdc);
   const transferId = `0x${'ab'.repeat(32)}`;
-  await exchange.ingresses[0].operator.deposit([{ transferId, wallet: address, amount: '1' }]);
+  await exchange.operator.deposit([{ transferId, wallet: address, amount: '1' }]);
   const freeze = async () =>
     (await exchange.operate('GET', path)).body as unknown as { frozen: boolean; free: string };
   await until(async () => (await freeze()).frozen);

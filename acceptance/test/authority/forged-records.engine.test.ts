@@ -132,11 +132,12 @@ const freeOf = async ({ signer }: Trader) =>
 /** All that an attacker would change, as the API shows it. */
 async function expectUnchanged(trader: Trader, unbound: WalletAddress): Promise<void> {
   const late = await exchange.openIngress();
-  for (const ingress of [...exchange.ingresses, late]) {
+  for (const ingress of [...exchange.ingresses, late])
     expect((await call(ingress, trader, 'DELETE', '/cancel-all')).status).toBe(200);
+  for (const { port } of [exchange.operatorProcess, await exchange.openOperator()]) {
     const token = exchange.keys.operatorToken;
     const read = async (path: string) => {
-      const url = `http://127.0.0.1:${ingress.operatorPort}/operator/wallets/${path}`;
+      const url = `http://127.0.0.1:${port}/operator/wallets/${path}`;
       const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
       return await response.json();
     };
@@ -152,8 +153,7 @@ async function settle(): Promise<void> {
   const other = await exchange.openTrader('1');
   await setStatus(other.signer.address, 'closed_only');
   await until(async () => (await statusOf(other.signer.address)).status === 'closed_only');
-  const { operator } = exchange.ingresses[0];
-  await operator.importEvents([
+  await exchange.operator.importEvents([
     {
       slug: `later-${Date.now()}`,
       title: 'Later',

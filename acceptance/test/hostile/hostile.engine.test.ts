@@ -23,7 +23,7 @@ const atOnce = 16;
 const brokenOneIn = 100;
 /** How much more a process may hold at its most in the second half than at its most in the first. */
 const growthMaxBytes = 96 * 1024 * 1024;
-const watched = ['ingress', 'query-api', 'streams', 'gateway'];
+const watched = ['ingress', 'operator', 'query-api', 'streams', 'gateway'];
 
 let exchange: WholeExchange;
 let callers: Callers;

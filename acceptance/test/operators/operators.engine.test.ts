@@ -19,9 +19,9 @@ async function ask(
   token: string,
   path: string,
   body?: object,
-  operatorPort = exchange.ingresses[0].operatorPort,
+  port = exchange.operatorProcess.port,
 ) {
-  const response = await fetch(`http://127.0.0.1:${operatorPort}/operator/${path}`, {
+  const response = await fetch(`http://127.0.0.1:${port}/operator/${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -48,7 +48,7 @@ async function until(token: string, status: number): Promise<void> {
   );
 }
 
-/** The newest requests of the trail, once the newest is of this action: ingress reads it from its topic. */
+/** The newest requests of the trail, once the newest is of this action: the process reads it from its topic. */
 async function trail(token: string, newest: string): Promise<unknown> {
   const { body } = await askUntil(
     () => ask(token, 'audit?limit=3'),
@@ -57,10 +57,11 @@ async function trail(token: string, newest: string): Promise<unknown> {
   return body;
 }
 
-test('the operator’s listener is on loopback wherever the public one is', async () => {
+test('the operator’s listener is on loopback, in a process of its own, wherever the public one is', async () => {
   // A second address of the loopback interface stands for a public one.
   const publicHost = '127.0.0.2';
-  const { process, port, operatorPort } = await exchange.openIngress(publicHost);
+  const { process, port } = await exchange.openIngress(publicHost);
+  const { port: operatorPort } = exchange.operatorProcess;
   const open = async (url: string) =>
     await fetch(url).then(
       ({ status }) => status,
@@ -70,6 +71,7 @@ test('the operator’s listener is on loopback wherever the public one is', asyn
   expect(await open(`http://127.0.0.1:${port}/ok`)).toBe('closed');
   expect(await open(`http://127.0.0.1:${operatorPort}/operator/status`)).toBe(401);
   expect(await open(`http://${publicHost}:${operatorPort}/operator/status`)).toBe('closed');
+  expect(await open(`http://${publicHost}:${port}/operator/status`)).toBe(404);
   process.kill('SIGTERM');
 });
 
@@ -102,16 +104,15 @@ test('a resolution waits for a second person, survives a restart, and expires', 
   const rita = addOperator(file, { name: 'rita', roles: ['resolver'] });
   const ron = addOperator(file, { name: 'ron', roles: ['resolver'] });
   const two = { PM_SECOND_PERSON: 'on', PM_DEPOSIT_LIMIT_USDC: '100' };
-  const first = await exchange.openIngress('127.0.0.1', two);
+  const first = await exchange.openOperator(two);
   const resolution = { payout0: '1' };
-  const asked = await ask(rita, 'markets/1/resolve', resolution, first.operatorPort);
+  const asked = await ask(rita, 'markets/1/resolve', resolution, first.port);
   expect(asked).toMatchObject({ status: 202, body: { state: 'pending', requestedBy: 'rita' } });
   const { id } = asked.body as { readonly id: string };
   first.process.kill('SIGKILL');
   const short = { ...two, PM_APPROVAL_SECONDS: '2' };
-  const { process, operatorPort } = await exchange.openIngress('127.0.0.1', short);
-  const decide = (token: string) =>
-    ask(token, `approvals/${id}`, { decision: 'approve' }, operatorPort);
+  const { process, port } = await exchange.openOperator(short);
+  const decide = (token: string) => ask(token, `approvals/${id}`, { decision: 'approve' }, port);
   expect(await decide(rita)).toEqual({ status: 403, body: { error: 'a second person decides' } });
   expect(await decide(ron)).toMatchObject({
     status: 200,
@@ -121,12 +122,12 @@ test('a resolution waits for a second person, survives a restart, and expires', 
   const amount = '100.000001';
   const transferId = `0x${'7e'.repeat(32)}`;
   const deposits = { deposits: [{ transferId, wallet: `0x${'5a'.repeat(20)}`, amount }] };
-  const waiting = await ask(owner, 'deposits', deposits, operatorPort);
+  const waiting = await ask(owner, 'deposits', deposits, port);
   expect(waiting).toMatchObject({ status: 202, body: { state: 'pending', action: 'deposit' } });
   const { id: late } = waiting.body as { readonly id: string };
   const tina = addOperator(file, { name: 'tina', roles: ['treasury'] });
   await wait(pollBoundMs);
-  const answer = await ask(tina, `approvals/${late}`, { decision: 'approve' }, operatorPort);
+  const answer = await ask(tina, `approvals/${late}`, { decision: 'approve' }, port);
   expect(answer).toEqual({
     status: 409,
     body: { error: 'it has expired: send the request again' },

@@ -23,7 +23,7 @@ const perSend = 100;
 /** Records larger than this are sent alone, bytes. */
 const aloneBytes = 50_000;
 const goodMax = 20;
-const services = ['matcher', 'projectors', 'ingress', 'query-api', 'streams'];
+const services = ['matcher', 'projectors', 'ingress', 'operator', 'query-api', 'streams'];
 /**
  * Left out is `executions`: its readers stop at a record that they cannot read, since one that is passed over may be a
  * fill (docs/decisions.md).

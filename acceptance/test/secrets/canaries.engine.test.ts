@@ -54,12 +54,18 @@ beforeAll(async () => {
   services.start('ingress', {
     ...door,
     PM_HTTP_PORT: String(ports.ingress),
-    PM_OPERATOR_PORT: String(ports.operator),
-    PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
-    PM_SECOND_PERSON: 'off',
-    PM_OPERATOR_SEED: keys.operatorSeed,
     PM_SIGNOFF_SEED: keys.ingressSeed,
   });
+  services.start(
+    'ingress',
+    {
+      PM_OPERATOR_PORT: String(ports.operator),
+      PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
+      PM_SECOND_PERSON: 'off',
+      PM_OPERATOR_SEED: keys.operatorSeed,
+    },
+    'operator/main.js',
+  );
   services.start('query-api', {
     ...door,
     PM_BOOK_SECRET: keys.bookSecret,
@@ -68,6 +74,7 @@ beforeAll(async () => {
   for (const url of [`${urlOf('ingress')}/ok`, `${urlOf('query-api')}/events?limit=1`]) {
     await until(async () => (await fetch(url).catch(() => null))?.status === 200);
   }
+  await until(async () => (await fetch(urlOf('operator')).catch(() => null)) !== null);
 }, 300_000);
 
 afterAll(async () => {

@@ -78,7 +78,7 @@ beforeAll(async () => {
     replicationMin: 1,
     engines: [],
     extraEnv: Object.fromEntries(
-      ['ingress', 'matcher', 'projectors', 'query-api', 'streams'].map((service) => [
+      ['ingress', 'operator', 'matcher', 'projectors', 'query-api', 'streams'].map((service) => [
         service,
         engines.variablesOf(service),
       ]),
@@ -172,6 +172,11 @@ const denied = 'TOPIC_AUTHORIZATION_FAILED';
 
 test.each([
   { service: 'ingress', reads: 'executions', writesNot: 'executions', readsNot: 'transfers' },
+  // Whoever took over the process that faces the internet lists no market and binds no wallet.
+  { service: 'ingress', reads: 'catalog', writesNot: 'catalog', readsNot: 'audit' },
+  { service: 'ingress', reads: 'wallet-status', writesNot: 'wallet-status', readsNot: 'approvals' },
+  { service: 'ingress', reads: 'wallet-owners', writesNot: 'wallet-owners', readsNot: 'routing' },
+  { service: 'operator', reads: 'credentials', writesNot: 'credentials', readsNot: 'sessions' },
   { service: 'matcher', reads: 'orders', writesNot: 'transfers', readsNot: 'credentials' },
   { service: 'projectors', reads: 'catalog', writesNot: 'executions', readsNot: 'orders' },
   { service: 'query-api', reads: 'orders', writesNot: 'orders', readsNot: 'transfers' },
@@ -223,6 +228,10 @@ test('Redis refuses a service what is not its own', async () => {
   expect(await reply('ingress', write(book))).toBe(no);
   expect(await reply('ingress', ['HGET', keys.bookMarks, '0'])).toBe(no);
 
+  expect(await reply('operator', ['HGET', wallet, 'free'])).toBeNull();
+  expect(await reply('operator', write(book))).toBe(no);
+  expect(await reply('operator', write(keys.limits('address:1')))).toBe(no);
+
   expect(await reply('query-api', ['HGET', book, 'version'])).toEqual(expect.any(String));
   expect(await reply('query-api', write(ledgerTransfers))).toBe(no);
   expect(await reply('query-api', ['EVAL', script, '1', ledgerTransfers])).toBe(no);
@@ -236,7 +245,7 @@ test('Redis refuses a service what is not its own', async () => {
   expect(await reply('audit', ['HGET', book, 'version'])).toEqual(expect.any(String));
   expect(await reply('audit', write(book))).toBe(no);
 
-  for (const account of ['ingress', 'projectors', 'query-api', 'audit', 'rebuild'])
+  for (const account of ['ingress', 'operator', 'projectors', 'query-api', 'audit', 'rebuild'])
     for (const command of [['FLUSHALL'], ['KEYS', '*'], ['CONFIG', 'GET', '*'], ['ACL', 'LIST']])
       expect(await reply(account, command as [string])).toBe(no);
   expect(await reply('admin', ['HGET', wallet, 'free'])).toBeNull();

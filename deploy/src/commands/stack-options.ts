@@ -85,7 +85,7 @@ export function stackOptions(
     signing: signingOf(seed, env),
     seed,
     demo: (given.demo ?? isLocal) ? { quoteSpeed, tradeSpeed } : null,
-    extraEnv: { ingress: secondPersonOf(seed, env) },
+    extraEnv: { operator: secondPersonOf(seed, env) },
   };
 }
 

@@ -23,6 +23,7 @@ export const defaultPorts = {
   streamsOps: 18009,
   mcp: 18010,
   mcpOps: 18011,
+  operatorOps: 18012,
 } as const;
 
 export type PortName = keyof typeof defaultPorts;

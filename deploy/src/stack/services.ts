@@ -63,7 +63,7 @@ function sharedSecrets(keys: ExchangeKeys) {
   return { rootKey, door, reads: { ...door, PM_BOOK_SECRET: keys.bookSecret } };
 }
 
-/** The four services, the streams, the MCP server and the gateway, as processes. */
+/** The four services, the operator's process, the streams, the MCP server and the gateway, as processes. */
 export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
   const { ports, keys, dataDir } = options;
   const { rootKey, door, reads } = sharedSecrets(keys);
@@ -87,19 +87,16 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
     }),
     service(options, 'ingress', {
       opsPort: ports.ingressOps,
-      httpPorts: [ports.ingress, ports.operator],
+      httpPorts: [ports.ingress],
       env: {
         ...listenerOn(ports.ingress),
-        PM_OPERATOR_PORT: String(ports.operator),
-        PM_OPERATORS_FILE: operatorsFileIn(dataDir),
-        PM_SECOND_PERSON: 'off',
-        PM_OPERATOR_SEED: keys.operatorSeed,
         PM_SIGNOFF_SEED: keys.ingressSeed,
         ...door,
         ...signing,
       },
       needs: ['kafka', 'registry', 'redis'],
     }),
+    operatorService(options),
     service(options, 'query-api', {
       opsPort: ports.queryApiOps,
       httpPorts: [ports.queryApi],
@@ -129,6 +126,25 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
     mcp(options),
     gateway(options),
   ];
+}
+
+/** The second program of ingress. It alone has the operator's key, and no secret of API keys. */
+function operatorService(options: ServicesOptions): ManagedProcess {
+  const { ports, keys, dataDir } = options;
+  return service(options, 'operator', {
+    entry: 'ingress/dist/operator/main.js',
+    opsPort: ports.operatorOps,
+    httpPorts: [ports.operator],
+    env: {
+      PM_OPERATOR_PORT: String(ports.operator),
+      PM_OPERATORS_FILE: operatorsFileIn(dataDir),
+      PM_SECOND_PERSON: 'off',
+      PM_OPERATOR_SEED: keys.operatorSeed,
+      ...sharedSecrets(keys).rootKey,
+      ...signingEnv(options),
+    },
+    needs: ['kafka', 'registry', 'redis'],
+  });
 }
 
 /** On the engines of this stack query-api reads only, as its role on others does (clickhouse.md). */

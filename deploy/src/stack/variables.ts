@@ -35,6 +35,7 @@ const listeners: Readonly<Record<PortName, string>> = {
   streamsOps: 'health and metrics of streams',
   mcp: 'the MCP server',
   mcpOps: 'health and metrics of the MCP server',
+  operatorOps: "health and metrics of the operator's process",
 };
 
 function portField([name, port]: readonly [string, number]): Field<number> {

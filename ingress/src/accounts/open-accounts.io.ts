@@ -7,6 +7,7 @@ import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
+import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import type { ApiKeyId } from '@pm/schemas';
@@ -16,8 +17,7 @@ import { Agents } from './agents.io.ts';
 import { ApiKeys, keyFold } from './api-keys.io.ts';
 import { DeletedNotifications, NotificationMarks } from './notification-marks.io.ts';
 import { ReadOnlyKeys } from './read-only-keys.io.ts';
-import { openWalletBindings } from './wallet-bindings.io.ts';
-import type { WalletOwners } from './wallet-owners.ts';
+import { boundWalletOf, type WalletOwners } from './wallet-owners.ts';
 import { type StatusFacts, WalletStatuses } from './wallet-statuses.io.ts';
 import { WalletRows } from './wallet-table.io.ts';
 import { type FreezeFacts, WithdrawalFreezes } from './withdrawal-freezes.io.ts';
@@ -43,23 +43,20 @@ export interface AccountsOptions {
 
 /**
  * Opens keys, wallets, agents and the limits of wallets on the log. No request is authenticated before all tables are
- * loaded. A status that cannot be read stops the process: it may be a ban.
+ * loaded. A status that cannot be read stops the process: it may be a ban. Owners, statuses and freezes are read alone.
  */
 export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: AccountsOptions) {
   const { secrets, clock, owners, log, onFault, freshness } = options;
   const { names, codecs } = topicLog;
   const follow = { log, onFault };
-  const stop = { ...follow, unreadable: 'stop' } as const;
-  const bindings = await openWalletBindings(topicLog, { ...follow, owners, clock });
+  const wallets = await followWallets(topicLog, options);
   const directory = new KeyDirectory();
   // Nothing is written before the table is loaded.
   let revokeAgain: (apiKey: ApiKeyId) => void = () => {};
   const readDirectory = new ReadKeyDirectory();
   const agentDirectory = new AgentDirectory();
-  const statuses = new WalletRows<StatusFacts>();
   const marks = new DeletedNotifications();
-  const freezes = new WalletRows<FreezeFacts>();
-  const [credentials, readKeys, agents, walletStatus, marked, frozen] = await Promise.all([
+  const [credentials, readKeys, agents, marked] = await Promise.all([
     openTable(
       topicLog,
       { ...follow, topic: names.credentials, codec: codecs.credentials },
@@ -73,18 +70,8 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
     openTable(topicLog, { ...follow, topic: names.agents, codec: codecs.agents }, agentDirectory),
     openTable(
       topicLog,
-      { ...stop, topic: names.walletStatus, codec: codecs.walletStatus },
-      statuses,
-    ),
-    openTable(
-      topicLog,
       { ...follow, topic: names.notificationMarks, codec: codecs.notificationMarks },
       marks,
-    ),
-    openTable(
-      topicLog,
-      { ...stop, topic: names.withdrawalFreezes, codec: codecs.withdrawalFreezes },
-      freezes,
     ),
   ]);
   const keys = new ApiKeys({ secrets, clock, directory, table: credentials });
@@ -93,23 +80,50 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
       .revokeAgain(apiKey)
       .catch((err: unknown) => log.warn({ err }, 'a key was not revoked again'));
   };
-  const withdrawalFreezes = new WithdrawalFreezes({ clock, rows: freezes, table: frozen });
-  const statusTable = { clock, rows: statuses, table: walletStatus };
   const proof = { keys: directory, secrets, freshness, nowMs: () => clock.nowMs() };
   const verify = oncePerRequest(openKeyVerifier(proof));
   return {
-    /** Binds wallets for the operator. */
-    bindings,
     owners,
     keys,
     readOnlyKeys: new ReadOnlyKeys({ secrets, clock, directory: readDirectory, table: readKeys }),
     agents: new Agents({ clock, directory: agentDirectory, table: agents }),
     agentDirectory,
     notificationMarks: new NotificationMarks({ clock, marks, table: marked }),
-    freezes: withdrawalFreezes,
-    walletStatus: new WalletStatuses(statusTable, withdrawalFreezes),
+    ...wallets,
     verify,
     verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),
     verifyReader: openReaderVerifier(verify, readDirectory),
   };
+}
+
+/** What operators and the solvency check say of wallets; this process writes none of it. */
+async function followWallets(
+  { client, names, codecs }: TopicsOf<AccountTopic>,
+  { owners, log, onFault }: AccountsOptions,
+) {
+  const follow = { log, onFault, unreadable: 'stop' } as const;
+  const statuses = new WalletRows<StatusFacts>();
+  const frozen = new WalletRows<FreezeFacts>();
+  await Promise.all([
+    followTable(client, {
+      ...follow,
+      topic: names.walletOwners,
+      codec: codecs.walletOwners,
+      take: (record) => owners.bind(boundWalletOf(record)),
+    }),
+    followTable(client, {
+      ...follow,
+      topic: names.walletStatus,
+      codec: codecs.walletStatus,
+      take: (status) => statuses.apply(status),
+    }),
+    followTable(client, {
+      ...follow,
+      topic: names.withdrawalFreezes,
+      codec: codecs.withdrawalFreezes,
+      take: (freeze) => frozen.apply(freeze),
+    }),
+  ]);
+  const freezes = new WithdrawalFreezes(frozen);
+  return { freezes, walletStatus: new WalletStatuses(statuses, freezes) };
 }

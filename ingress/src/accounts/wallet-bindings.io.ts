@@ -11,7 +11,12 @@ import {
 } from '@pm/schemas';
 import { isCertainlyUnsent } from '../log/envelope-sender.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
-import type { BindFailure, Binding, WalletOwners } from './wallet-owners.ts';
+import {
+  type BindFailure,
+  type Binding,
+  boundWalletOf,
+  type WalletOwners,
+} from './wallet-owners.ts';
 
 export interface WalletBindingsOptions {
   /** The topic as a table, kept up to date by `take`. */
@@ -40,7 +45,7 @@ const boundWalletsMax = 1_000_000;
 
 /**
  * Binds wallets to owners on the topic `wallet-owners`. A record is only a request: the first one of a wallet that is
- * read back from the topic decides, for every ingress and after every restart alike. A record that is read back is
+ * read back from the topic decides, for every process and after every restart alike. A record that is read back is
  * durable.
  */
 export class WalletBindings {
@@ -53,18 +58,12 @@ export class WalletBindings {
 
   /** Takes the next record of the topic in. */
   take(record: WalletOwner): void {
-    const wallet = walletFromBytes(record.wallet);
-    const { boundAtMs, boundBy } = record;
+    const bound = boundWalletOf(record);
     // Written by a signature, under an earlier version: it binds nothing, and it is not the record that is waited for.
-    if (boundBy === '') return;
-    this.#options.owners.bind({
-      wallet,
-      owner: walletFromBytes(record.owner),
-      boundAtMs,
-      boundBy,
-    });
+    if (bound.boundBy === '') return;
+    this.#options.owners.bind(bound);
     for (const write of this.#open) {
-      if (write.missing.delete(wallet) && write.missing.size === 0) write.end(null);
+      if (write.missing.delete(bound.wallet) && write.missing.size === 0) write.end(null);
     }
   }
 

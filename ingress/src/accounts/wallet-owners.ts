@@ -1,6 +1,12 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { isReservedAddress, type OwnAddresses } from '@pm/domain/accounts/reserved-addresses';
-import { type BindingResult, hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  type BindingResult,
+  hexBytes,
+  type WalletAddress,
+  type WalletOwner,
+  walletFromBytes,
+} from '@pm/schemas';
 import type { Keccak } from '../orders/eip712.ts';
 
 /** A wallet, and the address whose API keys shall use it. */
@@ -15,6 +21,11 @@ export interface BoundWallet extends Binding {
   readonly boundAtMs: number;
   /** The operator who bound it; empty in records that a signature wrote in an earlier version. */
   readonly boundBy: string;
+}
+
+/** The binding of a record of the topic `wallet-owners`. */
+export function boundWalletOf({ wallet, owner, ...facts }: WalletOwner): BoundWallet {
+  return { ...facts, wallet: walletFromBytes(wallet), owner: walletFromBytes(owner) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { WalletAddress, WalletStatus, WalletStatusKind } from '@pm/schemas';
-import { type WalletRow, WalletTable } from './wallet-table.io.ts';
+import { type WalletRow, type WalletRows, WalletTable } from './wallet-table.io.ts';
 import type { WithdrawalFreezes } from './withdrawal-freezes.io.ts';
 
 export type StatusFacts = Pick<WalletStatus, 'status' | 'reason'>;
@@ -12,11 +12,8 @@ export type ListedStatus = WalletRow<StatusFacts>;
 export class WalletStatuses extends WalletTable<StatusFacts> {
   readonly #freezes: Pick<WithdrawalFreezes, 'isClosed'>;
 
-  constructor(
-    options: ConstructorParameters<typeof WalletTable<StatusFacts>>[0],
-    freezes: Pick<WithdrawalFreezes, 'isClosed'>,
-  ) {
-    super(options);
+  constructor(rows: WalletRows<StatusFacts>, freezes: Pick<WithdrawalFreezes, 'isClosed'>) {
+    super(rows);
     this.#freezes = freezes;
   }
 

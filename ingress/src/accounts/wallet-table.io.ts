@@ -32,25 +32,31 @@ export class WalletRows<Facts extends object> {
   }
 }
 
-interface WalletTableOptions<Facts extends object> {
-  readonly clock: Pick<Clock, 'nowMs'>;
-  readonly rows: WalletRows<Facts>;
-  /** The topic, folded into the rows. */
-  readonly table: Pick<CompactedTable<WalletEntry<Facts>>, 'write'>;
-}
-
-/** A table with one row per wallet that this process reads and writes. */
+/** A topic with one row per wallet, as it is read. */
 export class WalletTable<Facts extends object> {
   protected readonly rows: WalletRows<Facts>;
-  readonly #options: WalletTableOptions<Facts>;
 
-  constructor(options: WalletTableOptions<Facts>) {
-    this.rows = options.rows;
-    this.#options = options;
+  constructor(rows: WalletRows<Facts>) {
+    this.rows = rows;
   }
 
   find(wallet: WalletAddress): WalletRow<Facts> | undefined {
     return this.rows.find(wallet);
+  }
+}
+
+interface WalletWriterOptions<Facts extends object> {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  /** The topic, folded into the rows that this process reads. */
+  readonly table: Pick<CompactedTable<WalletEntry<Facts>>, 'write'>;
+}
+
+/** Writes the rows of such a topic, for the operator. */
+export class WalletWriter<Facts extends object> {
+  readonly #options: WalletWriterOptions<Facts>;
+
+  constructor(options: WalletWriterOptions<Facts>) {
+    this.#options = options;
   }
 
   /** Resolves when the row is durable and counts here; in the other processes within milliseconds. Throws a `Fault`. */

@@ -40,6 +40,9 @@ export interface CancelServices {
   readonly commands: Pick<CommandSender, 'run'>;
 }
 
+/** What cancels that name no order need. */
+export type CancelAllServices = Omit<CancelServices, 'recentResults'>;
+
 /** Commands of one request that are on their way at once: half of what a wallet may have (`WaitingShares`). */
 const commandsAtOnceMax = 800;
 
@@ -122,7 +125,7 @@ const cancelRecordsMax = 8;
 export async function cancelMarket(
   { token, outcome }: { readonly token: ListedToken; readonly outcome: number },
   canceler: Canceler,
-  services: CancelServices,
+  services: CancelAllServices,
 ): Promise<Cancellation> {
   const { market, partition } = token.market;
   const command = commandOf(canceler, market, outcome);
@@ -132,7 +135,7 @@ export async function cancelMarket(
 /** The same for every market, in all partitions at once. */
 export async function cancelAll(
   canceler: Canceler,
-  services: CancelServices,
+  services: CancelAllServices,
 ): Promise<Cancellation> {
   const command = commandOf(canceler, -1, -1);
   const all = partitionsOf(services).map((partition) =>
@@ -160,7 +163,7 @@ function conclude(swept: readonly Swept[]): Cancellation {
 /** Repeats until the matcher leaves nothing: a record has a budget. */
 async function cancelWhere(
   { partition, command, canceler }: Sweep,
-  services: CancelServices,
+  services: CancelAllServices,
 ): Promise<Swept> {
   const events: PlacedEvent[] = [];
   for (let records = 0; records < cancelRecordsMax; records += 1) {
@@ -199,7 +202,7 @@ function commandOf(
   };
 }
 
-function partitionsOf({ partitions }: CancelServices): readonly number[] {
+function partitionsOf({ partitions }: CancelAllServices): readonly number[] {
   return [...Array(partitions.count).keys()];
 }
 
@@ -219,7 +222,7 @@ function eventsOf(result: CommandResult): readonly PlacedEvent[] {
 function failureOf(
   result: CommandResult,
   partition: number,
-  { partitions }: CancelServices,
+  { partitions }: CancelAllServices,
 ): RefusalCode | null {
   if (result.kind === 'executed') return null;
   if (result.kind === 'unsent' && result.code === 'overloaded') return 'overloaded';

@@ -9,8 +9,6 @@ import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import type { IngressConfig } from '../config.ts';
-import { addOperatorRoutes } from '../operator/operator.route.ts';
-import type { OperatorServices } from '../operator/operator-services.io.ts';
 import { readinessOf, type StatusParts, statusOf } from '../status.io.ts';
 import { addPublicRoutes, type PublicServices } from './public.route.ts';
 import { batchBodyMaxBytes } from './requests.io.ts';
@@ -19,7 +17,7 @@ import { batchBodyMaxBytes } from './requests.io.ts';
 export interface ListenerFrame {
   readonly config: Pick<
     IngressConfig,
-    'host' | 'opsHost' | 'opsPort' | 'operatorHost' | 'operatorPort' | 'httpPort' | 'trustedProxies'
+    'host' | 'opsHost' | 'opsPort' | 'httpPort' | 'trustedProxies'
   >;
   readonly life: Pick<Lifecycle, 'onStop'>;
   readonly log: Log;
@@ -31,11 +29,10 @@ export interface ListenerFrame {
 /** The services that the listeners serve, caught up with the log. */
 export interface ServedParts {
   readonly status: StatusParts;
-  readonly operator: Omit<OperatorServices, 'status'>;
   readonly traders: PublicServices;
 }
 
-/** Opens the ops listener first, so that nothing is served without being observed, and the public listener last. */
+/** Opens the ops listener first, so that nothing is served without being observed, and the public listener after it. */
 export async function openListeners(frame: ListenerFrame, parts: ServedParts): Promise<void> {
   const { config, life, metrics, limits } = frame;
   const { facts } = statusOf(parts.status);
@@ -48,12 +45,10 @@ export async function openListeners(frame: ListenerFrame, parts: ServedParts): P
     ready: () => readinessOf(parts.status),
   });
   life.onStop('ops listener', () => ops.close());
-  const operator = openHttp({ log: frame.log, bodyLimitBytes: batchBodyMaxBytes });
-  addOperatorRoutes(operator, { ...parts.operator, status });
-  await listen(operator, { host: config.operatorHost, port: config.operatorPort }, frame);
   const traders = openPublicApp(frame, parts.traders);
   addPublicRoutes(traders, parts.traders);
-  await listen(traders, { host: config.host, port: config.httpPort }, frame);
+  await traders.listen({ host: config.host, port: config.httpPort });
+  life.onStop('listener', () => traders.close());
 }
 
 function openPublicApp(
@@ -70,13 +65,4 @@ function openPublicApp(
   }
   const credentials = [keyCredentials(accounts.authentication.verify), agents];
   return openHttp({ ...options, rateLimits: limitRequests({ ...limits, credentials }) });
-}
-
-async function listen(
-  app: HttpApp,
-  { host, port }: { readonly host: string; readonly port: number },
-  { life }: ListenerFrame,
-): Promise<void> {
-  await app.listen({ host, port });
-  life.onStop(`listener ${port}`, () => app.close());
 }

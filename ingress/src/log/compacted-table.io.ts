@@ -3,7 +3,7 @@ import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import type { TopicsClient } from './topics.io.ts';
+import type { TopicsOf } from './topics.io.ts';
 
 /** One entry to write; null deletes the entry of the key. */
 export interface TableEntry<T> {
@@ -81,7 +81,7 @@ export interface TableTopic<T> {
 
 /** Opens a table on the log; resolves when all entries up to now have been read. */
 export async function openTable<T>(
-  { client, records }: Pick<TopicsClient, 'client' | 'records'>,
+  { client, records }: Pick<TopicsOf<never>, 'client' | 'records'>,
   options: TableTopic<T>,
   fold: TableFold<T>,
 ): Promise<CompactedTable<T>> {

@@ -12,21 +12,24 @@ import type { DelayedResults } from './delayed-results.io.ts';
 import type { PartitionLiveness } from './partition-liveness.ts';
 import type { RecentResults } from './recent-results-cache.ts';
 import { eventsByCommand } from './result-waiters.ts';
-import type { TopicsClient } from './topics.io.ts';
+import type { CommandTopics } from './topics.io.ts';
 
 export interface ResultReaderOptions {
   readonly codec: ExecutionCodec;
   /** The channels of this process by the id of their key, in hex. */
   readonly channels: ReadonlyMap<string, Pick<CommandChannel, 'take'>>;
   readonly partitions: PartitionLiveness;
-  readonly recentResults: Pick<RecentResults, 'keep'>;
-  readonly delayedResults: Pick<DelayedResults, 'follow' | 'settle'>;
-  readonly extremePrices: Pick<ExtremePrices, 'note'>;
-  readonly witness: Pick<ClockWitness, 'see'>;
+  /** The program keeps results of orders. */
+  readonly recentResults?: Pick<RecentResults, 'keep'>;
+  readonly delayedResults?: Pick<DelayedResults, 'follow' | 'settle'>;
+  /** The program refines ticks. */
+  readonly extremePrices?: Pick<ExtremePrices, 'note'>;
+  /** The program bears witness to the time. */
+  readonly witness?: Pick<ClockWitness, 'see'>;
 }
 
 /**
- * Reads all partitions of `executions` from their ends: every ingress reads everything and picks out the results that
+ * Reads all partitions of `executions` from their ends: every process reads everything and picks out the results that
  * it waits for (traps.md). `onBatch` is the handler of a log reader.
  */
 export class ResultReader {
@@ -45,7 +48,7 @@ export class ResultReader {
   #take(partition: number, execution: Execution): void {
     const { partitions, channels } = this.#options;
     if (!partitions.observe(partition, execution.inOffset, execution.timeMs)) return;
-    this.#options.witness.see(partition, execution.timeMs);
+    this.#options.witness?.see(partition, execution.timeMs);
     if (execution.sequence < 0) return;
     if (execution.events.some(isAboutOrder)) this.#remember(partition, execution);
     this.#followDelays(execution);
@@ -54,19 +57,23 @@ export class ResultReader {
   }
 
   #remember(partition: number, { events, inOffset }: Execution): void {
+    const { recentResults, delayedResults } = this.#options;
+    if (recentResults === undefined) return;
     const place: EventsPlace = { partition, inOffset };
     for (const [command, ofCommand] of eventsByCommand(events)) {
       for (const result of resultsOf(ofCommand, place)) {
-        this.#options.recentResults.keep(result, partition);
-        if (command === leftOver) this.#options.delayedResults.settle(result);
+        recentResults.keep(result, partition);
+        if (command === leftOver) delayedResults?.settle(result);
       }
     }
   }
 
   #noteExtremes({ events }: Execution): void {
+    const { extremePrices } = this.#options;
+    if (extremePrices === undefined) return;
     for (const event of events) {
       const market = extremeMarketOf(event);
-      if (market !== null) this.#options.extremePrices.note(market);
+      if (market !== null) extremePrices.note(market);
     }
   }
 
@@ -75,7 +82,7 @@ export class ResultReader {
     if (!this.#options.channels.has(keyId.toString('hex'))) return;
     for (const event of events) {
       if (event.kind === 'OrderDelayed') {
-        this.#options.delayedResults.follow(orderIdFromBytes(event.orderId));
+        this.#options.delayedResults?.follow(orderIdFromBytes(event.orderId));
       }
     }
   }
@@ -92,28 +99,17 @@ function isAboutOrder(event: ExecutionEvent): boolean {
 
 /** Reads results from the ends on: no request waits for earlier ones. */
 export function followResults(
-  { client, names, codecs, executionEnds }: TopicsClient,
-  options: Pick<
-    ResultReaderOptions,
-    'partitions' | 'recentResults' | 'delayedResults' | 'extremePrices' | 'witness'
-  > & {
-    readonly channels: readonly Pick<CommandChannel, 'keyId' | 'take'>[];
+  { client, names, codecs, executionEnds }: CommandTopics,
+  options: Omit<ResultReaderOptions, 'codec' | 'channels'> & {
+    readonly channel: Pick<CommandChannel, 'keyId' | 'take'>;
     readonly log: Log;
     /** The results cannot be followed any further. */
     onFault(fault: Fault): void;
   },
 ): Promise<LogReader> {
-  const { partitions, recentResults, delayedResults, extremePrices, witness, log } = options;
-  const channels = new Map(options.channels.map((channel) => [channel.keyId, channel]));
-  const source = new ResultReader({
-    codec: codecs.executions,
-    channels,
-    partitions,
-    recentResults,
-    delayedResults,
-    extremePrices,
-    witness,
-  });
+  const { channel, log, onFault, ...observers } = options;
+  const channels = new Map([[channel.keyId, channel]]);
+  const source = new ResultReader({ codec: codecs.executions, channels, ...observers });
   return client.reader({
     topic: names.executions,
     positions: executionEnds,
@@ -121,7 +117,7 @@ export function followResults(
     onBatch: (batch) => source.onBatch(batch),
     onFault: (fault) => {
       if (fault.reaction === 'retry') log.warn({ code: fault.code }, 'results are held up');
-      else options.onFault(fault);
+      else onFault(fault);
     },
   });
 }

@@ -5,10 +5,24 @@ import type { kafkaConnection, registryConnection } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import { openRegistry, topicName } from '@pm/kit/registry';
-import { topics } from '@pm/schemas';
+import { openRegistry, type RecordCodec, type Registry, topicName } from '@pm/kit/registry';
+import type { Infer, Topic, topics } from '@pm/schemas';
 
-export interface LogOptions {
+type Topics = typeof topics;
+export type TopicName = keyof Topics;
+/** Every program sends commands and waits for their results. */
+type CommandTopic = 'orders' | 'executions';
+
+/** The codecs of topics by their keys. */
+type CodecsOf<K extends TopicName> = {
+  readonly [Name in K]: RecordCodec<Infer<Topics[Name]['value']>>;
+};
+
+export interface LogOptions<K extends TopicName> {
+  /** Name of the program, which its requests to the broker carry. */
+  readonly clientId: string;
+  /** The topics that the program reads or writes. */
+  readonly used: Pick<Topics, K>;
   readonly kafka: ReturnType<typeof kafkaConnection>;
   readonly registry: ReturnType<typeof registryConnection>;
   readonly topicPrefix: string;
@@ -21,58 +35,42 @@ export interface LogOptions {
   onFault(fault: Fault): void;
 }
 
-/** The log as this service uses it: connections, the names of topics on the broker, and the codecs of their values. */
-export interface TopicsClient {
+/** The log as a program uses it: connections, the names of topics on the broker, and the codecs of their values. */
+export interface TopicsClient<K extends TopicName> {
   readonly client: LogClient;
-  /** For orders and cancels alone, so that nothing slow is ever in front of them. */
+  /** For commands alone, so that nothing slow is ever in front of them. */
   readonly orders: LogProducer;
   /** For everything else. */
   readonly records: LogProducer;
-  readonly names: Readonly<Record<keyof typeof topics, string>>;
-  readonly codecs: Awaited<ReturnType<typeof openCodecs>>;
+  readonly names: Readonly<Record<K, string>>;
+  readonly codecs: CodecsOf<K>;
   /** Ends of the partitions of `executions`, from which results are read. */
   readonly executionEnds: ReadonlyMap<number, number>;
 }
 
 /** The part of it that follows and writes some of its topics. */
-export interface TopicsOf<K extends keyof TopicsClient['codecs']>
-  extends Pick<TopicsClient, 'client' | 'records'> {
-  readonly names: Pick<TopicsClient['names'], K>;
-  readonly codecs: Pick<TopicsClient['codecs'], K>;
-}
+export type TopicsOf<K extends TopicName> = Pick<
+  TopicsClient<K>,
+  'client' | 'records' | 'names' | 'codecs'
+>;
+
+/** The part of it that sends commands and reads their results. */
+export type CommandTopics = TopicsClient<CommandTopic>;
 
 /** Connects, registers the schemas and looks where the results end. Throws the faults of the kit. */
-export async function openTopics(options: LogOptions): Promise<TopicsClient> {
-  const { kafka, topicPrefix, log } = options;
+export async function openTopics<const K extends TopicName>(
+  options: LogOptions<K | CommandTopic>,
+): Promise<TopicsClient<K | CommandTopic>> {
+  const { kafka, topicPrefix, log, clientId, used } = options;
+  const registry = openRegistry({ ...options.registry, topicPrefix, log });
   const client = await openSealedLog({
     ...options,
-    client: openLogClient({ ...kafka, clientId: 'ingress', log }),
-    registry: openRegistry({ ...options.registry, topicPrefix, log }),
+    client: openLogClient({ ...kafka, clientId, log }),
+    registry,
     rootKey: Buffer.from(options.rootKey, 'hex'),
   });
-  const name = (key: keyof typeof topics) => topicName(topics[key], topicPrefix);
-  const names = {
-    orders: name('orders'),
-    executions: name('executions'),
-    transfers: name('transfers'),
-    routing: name('routing'),
-    catalog: name('catalog'),
-    credentials: name('credentials'),
-    readKeys: name('readKeys'),
-    agents: name('agents'),
-    walletStatus: name('walletStatus'),
-    withdrawalFreezes: name('withdrawalFreezes'),
-    walletOwners: name('walletOwners'),
-    notificationMarks: name('notificationMarks'),
-    approvals: name('approvals'),
-    audit: name('audit'),
-    sessions: name('sessions'),
-    comments: name('comments'),
-    profiles: name('profiles'),
-    deadLetters: name('deadLetters'),
-    serviceKeys: name('serviceKeys'),
-  };
-  const codecs = await openCodecs(options);
+  const names = namesOf(used, topicPrefix);
+  const codecs = await openCodecs(used, registry);
   const admin = await client.admin();
   const bounds = await admin.bounds(names.executions).finally(() => admin.close());
   return {
@@ -85,29 +83,26 @@ export async function openTopics(options: LogOptions): Promise<TopicsClient> {
   };
 }
 
-async function openCodecs({
-  registry: connection,
-  topicPrefix,
-  log,
-}: Pick<LogOptions, 'registry' | 'topicPrefix' | 'log'>) {
-  const registry = openRegistry({ ...connection, topicPrefix, log });
-  return {
-    orders: await registry.codecFor(topics.orders),
-    executions: await registry.codecFor(topics.executions),
-    transfers: await registry.codecFor(topics.transfers),
-    routing: await registry.codecFor(topics.routing),
-    catalog: await registry.codecFor(topics.catalog),
-    credentials: await registry.codecFor(topics.credentials),
-    readKeys: await registry.codecFor(topics.readKeys),
-    agents: await registry.codecFor(topics.agents),
-    walletStatus: await registry.codecFor(topics.walletStatus),
-    withdrawalFreezes: await registry.codecFor(topics.withdrawalFreezes),
-    walletOwners: await registry.codecFor(topics.walletOwners),
-    sessions: await registry.codecFor(topics.sessions),
-    notificationMarks: await registry.codecFor(topics.notificationMarks),
-    approvals: await registry.codecFor(topics.approvals),
-    audit: await registry.codecFor(topics.audit),
-    comments: await registry.codecFor(topics.comments),
-    profiles: await registry.codecFor(topics.profiles),
-  };
+function namesOf<K extends TopicName>(
+  used: Pick<Topics, K>,
+  topicPrefix: string,
+): Readonly<Record<K, string>> {
+  const names = keysOf(used).map((key) => [key, topicName(used[key], topicPrefix)]);
+  return Object.fromEntries(names) as Record<K, string>;
+}
+
+async function openCodecs<K extends TopicName>(
+  used: Pick<Topics, K>,
+  registry: Registry,
+): Promise<CodecsOf<K>> {
+  const codecs: [K, unknown][] = [];
+  for (const key of keysOf(used)) {
+    const topic: Topic = used[key];
+    codecs.push([key, await registry.codecFor(topic)]);
+  }
+  return Object.fromEntries(codecs) as unknown as CodecsOf<K>;
+}
+
+function keysOf<K extends TopicName>(used: Pick<Topics, K>): readonly K[] {
+  return Object.keys(used) as K[];
 }

@@ -3,11 +3,11 @@ import type { Fault } from '@pm/kit/fault';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import { microPerUnit } from '@pm/schemas';
-import type { IngressConfig } from '../config.ts';
 import { openTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
 import { ApprovalRows, Approvals } from './approvals.io.ts';
+import type { OperatorConfig } from './config.ts';
 import { Operators } from './operators.io.ts';
 
 /** Opens the operators and what waits for a second one; resolves when the file and the topic have been read. */
@@ -20,7 +20,7 @@ export async function openAdmission(
     log,
     onFault,
   }: {
-    readonly config: IngressConfig;
+    readonly config: OperatorConfig;
     readonly clock: Clock;
     readonly life: Pick<Lifecycle, 'onStop'>;
     readonly log: Log;

@@ -2,8 +2,9 @@ import type { Clock } from '@pm/kit/clock';
 import type { WalletAddress } from '@pm/schemas';
 import type { WalletBindings } from '../accounts/wallet-bindings.io.ts';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
-import type { WalletStatuses } from '../accounts/wallet-statuses.io.ts';
-import type { WithdrawalFreezes } from '../accounts/withdrawal-freezes.io.ts';
+import type { StatusFacts, WalletStatuses } from '../accounts/wallet-statuses.io.ts';
+import type { WalletWriter } from '../accounts/wallet-table.io.ts';
+import type { FreezeFacts, WithdrawalFreezes } from '../accounts/withdrawal-freezes.io.ts';
 import type { Swept } from '../cancels/sweep.io.ts';
 import type { CatalogWriter } from '../catalog/catalog-writer.io.ts';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
@@ -36,8 +37,12 @@ export interface OperatorMoneyServices extends ApprovalServices {
 
 /** Dependencies of the routes that say what a wallet may do and whose it is. */
 export interface OperatorWalletServices {
-  readonly walletStatus: Pick<WalletStatuses, 'find' | 'restricted' | 'set'>;
-  readonly freezes: Pick<WithdrawalFreezes, 'find' | 'frozen' | 'set'>;
+  readonly walletStatus: Pick<WalletStatuses, 'find' | 'restricted'>;
+  readonly freezes: Pick<WithdrawalFreezes, 'find' | 'frozen'>;
+  readonly write: {
+    readonly status: Pick<WalletWriter<StatusFacts>, 'set'>;
+    readonly freeze: Pick<WalletWriter<FreezeFacts>, 'set'>;
+  };
   readonly ledger: Pick<Reservations, 'balance'>;
   readonly owners: Pick<WalletOwners, 'find' | 'isReserved'>;
   readonly bindings: Pick<WalletBindings, 'bind'>;

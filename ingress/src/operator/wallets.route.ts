@@ -33,13 +33,13 @@ const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' }
  * sent again, it is done again. GET lists the wallets that may not do everything.
  */
 export function addWalletStatusRoutes(app: HttpApp, services: OperatorWalletServices): void {
-  const { walletStatus } = services;
+  const { walletStatus, write } = services;
   const path = '/operator/wallets/:address/status';
   const schema = { params: OperatorWalletParams, body: WalletStatusChange };
   app.post(path, { schema }, async (request, reply) => {
     const { status, reason } = request.body;
     const wallet = addressOf(request.params.address);
-    const view = statusView(await walletStatus.set(wallet, { status: kinds[status], reason }));
+    const view = statusView(await write.status.set(wallet, { status: kinds[status], reason }));
     if (status !== 'banned') return view;
     const { canceled, isUnconfirmed } = await services.sweep(wallet);
     if (!isUnconfirmed) return { ...view, canceled };
@@ -135,7 +135,7 @@ function resultOf(
  * does not add up; `frozen: false` clears both, whatever the money is by then. GET lists the frozen ones.
  */
 export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWalletServices): void {
-  const { freezes, ledger } = services;
+  const { freezes, write, ledger } = services;
   const path = '/operator/wallets/:address/withdrawal-freeze';
   const schema = { params: OperatorWalletParams, body: WithdrawalFreezeChange };
   app.post(path, { schema }, async (request) => {
@@ -145,7 +145,7 @@ export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWallet
     const freeMicro = balance?.freeMicro ?? 0;
     const { frozen, reason } = request.body;
     const unsound = frozen && freezes.find(wallet)?.unsound === true;
-    return freezeView(await freezes.set(wallet, { frozen, unsound, reason, freeMicro }));
+    return freezeView(await write.freeze.set(wallet, { frozen, unsound, reason, freeMicro }));
   });
   app.get(path, { schema: { params: OperatorWalletParams } }, async (request) => {
     const wallet = addressOf(request.params.address);

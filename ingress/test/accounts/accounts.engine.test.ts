@@ -1,10 +1,12 @@
 import { bearerAgent } from '@pm/domain/accounts/agent-key';
+import type { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { headers, topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { type AccountTopic, openAccounts } from '../../src/accounts/open-accounts.io.ts';
 import { WalletOwners } from '../../src/accounts/wallet-owners.ts';
+import { openWallets } from '../../src/operator/open-wallets.io.ts';
 import { addressOf, ownAddresses } from '../owners-fixture.ts';
 import { keccak, l2Signature } from '../wallet-fixture.ts';
 
@@ -25,8 +27,7 @@ const [owner, other] = [addressOf(0x01), addressOf(0x02)];
 const openClient = logClients('accounts');
 type Process = Awaited<ReturnType<typeof openAccounts>>;
 
-/** One more ingress process, as far as keys, agents and wallets go. */
-async function openProcess(): Promise<Process> {
+async function openTopicLog() {
   const client = openClient();
   const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
   const codecs = {
@@ -38,16 +39,24 @@ async function openProcess(): Promise<Process> {
     walletOwners: await registry.codecFor(topics.walletOwners),
     notificationMarks: await registry.codecFor(topics.notificationMarks),
   };
-  const topicLog = { client, records: await client.producer(), names, codecs };
-  return await openAccounts(topicLog, {
+  return { client, records: await client.producer(), names, codecs };
+}
+
+const frame = () => ({
+  clock,
+  log: silentLog,
+  owners: new WalletOwners(keccak, ownAddresses),
+  onFault(fault: Fault) {
+    throw fault;
+  },
+});
+
+/** One more ingress process, as far as keys, agents and wallets go. */
+async function openProcess(): Promise<Process> {
+  return await openAccounts(await openTopicLog(), {
+    ...frame(),
     secrets: { present: Buffer.alloc(32, 5), others: [] },
     freshness: { secondsMs: 300_000, millisecondsMs: 30_000 },
-    clock,
-    log: silentLog,
-    owners: new WalletOwners(keccak, ownAddresses),
-    onFault(fault) {
-      throw fault;
-    },
   });
 }
 
@@ -116,7 +125,8 @@ test('keys, agents and what wallets may do reach the next process and outlive al
   await left.agents.setStatus(owner, second.agent.id, 'PAUSED');
   await left.agents.delete(owner, third.agent.id);
   await left.agents.noteSeen(new Map([[first.agent.id, 123_000]]));
-  await left.walletStatus.set(other, { status: 'BANNED', reason: 'a test' });
+  const operator = await openWallets(await openTopicLog(), frame());
+  await operator.write.status.set(other, { status: 'BANNED', reason: 'a test' });
 
   await until(() => right.walletStatus.of(other) === 'BANNED');
   await until(() => (right.agentDirectory.find(first.agent.id)?.lastActiveAtMs ?? 0) > 0);

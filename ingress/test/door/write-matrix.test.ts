@@ -77,7 +77,7 @@ async function agentOf(name: string, isPaused: boolean): Promise<string> {
 }
 
 async function setStatus(name: keyof typeof wallets, status: 'BANNED' | 'CLOSED_ONLY') {
-  await door.stores.walletStatus.set(addressOf(name), { status, reason: 'a test' });
+  await door.stores.statusWriter.set(addressOf(name), { status, reason: 'a test' });
 }
 
 /** Requests that would be carried out if their caller were allowed to. */

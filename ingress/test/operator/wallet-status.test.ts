@@ -1,5 +1,5 @@
 import { checksumAddress, type ExecutionEvent, refusalText, type WalletAddress } from '@pm/schemas';
-import { sweepOrders } from '../../src/cancels/sweep.io.ts';
+import { sweepBanned } from '../../src/cancels/sweep.io.ts';
 import {
   answered,
   call,
@@ -29,7 +29,7 @@ const proxy = `0x${'44'.repeat(20)}` as WalletAddress;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 async function set(of: WalletAddress, status: 'NORMAL' | 'CLOSED_ONLY' | 'BANNED'): Promise<void> {
-  await door.stores.walletStatus.set(of, { status, reason: 'a test' });
+  await door.stores.statusWriter.set(of, { status, reason: 'a test' });
   await settled();
 }
 
@@ -177,30 +177,38 @@ describe('account actions', () => {
   });
 });
 
-test('orders of a wallet and of its owner are swept off every book, with a fence', async () => {
+test('orders of a banned wallet and of its owner are swept off every book, until ingress knows of the ban', async () => {
   await placeOne(door, sell(proxy, 1));
   door.fakes.sent.splice(0);
   const canceled = { orderId: Buffer.alloc(32, 3) } as unknown as ExecutionEvent;
   door.fakes.answer = () => answered([{ ...canceled, kind: 'OrderCanceled' } as ExecutionEvent]);
   const { cancels, money } = door.services;
-  const services = { ...cancels, clock: money.clock, owners: { ownerOf: () => wallet } };
-  expect(await sweepOrders(proxy, services)).toEqual({ canceled: 2, isUnconfirmed: false });
-  const expected = [proxy, wallet].flatMap((signer) =>
-    [0, 1, 2].map((partition) => ({
-      partition,
-      command: {
-        kind: 'CancelOrders',
-        market: -1,
-        outcome: -1,
-        apiKey: null,
-        signer: Buffer.from(signer.slice(2), 'hex'),
-        acceptedAtMs: door.fakes.nowMs,
-      },
-    })),
-  );
-  expect(door.fakes.sent).toMatchObject(expected);
+  const pause = async (ms: number) => {
+    door.fakes.nowMs += ms;
+  };
+  const owners = { ownerOf: () => wallet };
+  const services = { ...cancels, clock: money.clock, owners, pause };
+  const startMs = door.fakes.nowMs;
+  expect(await sweepBanned(proxy, services)).toEqual({ canceled: 4, isUnconfirmed: false });
+  const sweptAt = (acceptedAtMs: number) =>
+    [proxy, wallet].flatMap((signer) =>
+      [0, 1, 2].map((partition) => ({
+        partition,
+        command: {
+          kind: 'CancelOrders',
+          market: -1,
+          outcome: -1,
+          apiKey: null,
+          signer: Buffer.from(signer.slice(2), 'hex'),
+          acceptedAtMs,
+        },
+      })),
+    );
+  // Orders that an ingress took before it read the ban are behind the fence of the second one.
+  expect(door.fakes.nowMs).toBeGreaterThan(startMs);
+  expect(door.fakes.sent).toMatchObject([...sweptAt(startMs), ...sweptAt(door.fakes.nowMs)]);
   door.fakes.answer = () => ({ kind: 'pending' });
-  expect(await sweepOrders(wallet, services)).toEqual({ canceled: 0, isUnconfirmed: true });
+  expect(await sweepBanned(wallet, services)).toEqual({ canceled: 0, isUnconfirmed: true });
 });
 
 test('the others are not touched', async () => {

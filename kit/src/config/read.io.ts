@@ -6,6 +6,8 @@ import type { ConfigOf, Described, Field, Fields } from './fields.ts';
 export interface ConfigRules<F extends Fields> {
   /** Variables starting with `PM_` that other rooms read, so that one environment can serve several processes. */
   readonly known?: readonly string[];
+  /** Variables that another program reads and this one must not be given, such as its secrets. */
+  readonly elsewhere?: { readonly program: string; readonly names: readonly string[] };
   /** Sentences about values that do not fit together; none when all fit. */
   readonly relations?: (config: ConfigOf<F>) => readonly string[];
 }
@@ -21,7 +23,8 @@ type Problems = Record<string, string>;
 /**
  * Reads and checks all variables at once. Throws one `Fault` `invalid_config` (stop) that names every variable in its
  * facts, with what was given (secrets hidden) and what is allowed; unknown variables starting with `PM_` are
- * refused with the nearest known name, since a misspelt setting silently means the default.
+ * refused with the nearest known name, since a misspelt setting silently means the default, and those of another
+ * program with its name.
  */
 export function readConfig<const F extends Fields>(
   fields: F,
@@ -35,6 +38,7 @@ export function readConfig<const F extends Fields>(
   }
   const names = Object.values(fields).map((field) => field.name);
   findUnknown(env, [...names, ...(rules.known ?? []), parentPipeName], problems);
+  findForeign(env, rules.elsewhere, problems);
   const config = values as ConfigOf<F>;
   if (Object.keys(problems).length === 0) checkRelations(rules.relations?.(config), problems);
   if (Object.keys(problems).length > 0) {
@@ -88,6 +92,17 @@ function findUnknown(env: Environment, known: readonly string[], problems: Probl
   for (const name of Object.keys(env)) {
     if (!name.startsWith('PM_') || name.startsWith(testPrefix) || known.includes(name)) continue;
     problems[name] = `unknown; the nearest known name is ${nearest(name, known)}`;
+  }
+}
+
+function findForeign(
+  env: Environment,
+  elsewhere: ConfigRules<Fields>['elsewhere'],
+  problems: Problems,
+): void {
+  for (const name of elsewhere?.names ?? []) {
+    if (env[name] === undefined) continue;
+    problems[name] = `belongs to the program ${elsewhere?.program}, and is not for this one`;
   }
 }
 

@@ -1,6 +1,7 @@
 import { gatewayFields } from '@pm/deploy/gateway/config';
 import { stackFields, toolFields } from '@pm/deploy/stack/variables';
 import { ingressFields } from '@pm/ingress/config';
+import { operatorFields } from '@pm/ingress/operator/config';
 import type { Field } from '@pm/kit/config';
 import { matcherFields } from '@pm/matcher/config';
 import { mcpFields } from '@pm/mcp/config';
@@ -18,6 +19,7 @@ const marks = [
 /** Readers of variables, and the fields of each. */
 const readers: readonly (readonly [reader: string, fields: readonly Field<unknown>[]])[] = [
   ['ingress', Object.values(ingressFields)],
+  ['operator', Object.values(operatorFields)],
   ['matcher', Object.values(matcherFields)],
   ['projectors', Object.values(projectorsFields)],
   ['query-api', Object.values(queryApiFields)],

@@ -16,6 +16,7 @@ interface Program {
 
 const programs: Readonly<Record<string, Program>> = {
   ingress: { entry: 'ingress/src/main.ts' },
+  operator: { entry: 'ingress/src/operator/main.ts' },
   matcher: { entry: 'matcher/src/main.ts' },
   projectors: { entry: 'projectors/src/main.ts' },
   // Ingress alone brings uses of agents to the log, and forgets agents.
@@ -174,6 +175,7 @@ test('every program that connects to Kafka has declared access, and no other', (
   const entries = [
     ...services.map((room) => `${room}/src/main.ts`),
     'query-api/src/streams/main.ts',
+    'ingress/src/operator/main.ts',
     'deploy/src/demo/main.ts',
     'deploy/src/gateway/main.ts',
     ...commands.flatMap((folder) =>
@@ -231,7 +233,7 @@ describe.each(each)('%s', (name, access) => {
 test('the services that may seal a topic are those that may write it', () => {
   const holders: Readonly<Record<SealRole, readonly string[]>> = {
     INGRESS: ['ingress'],
-    OPERATOR: ['ingress'],
+    OPERATOR: ['operator'],
     LEDGER: ['projectors'],
     OWNER: ['matcher'],
     ROOT: ['keys', 'setup'],
@@ -249,7 +251,7 @@ test('the services that may seal a topic are those that may write it', () => {
 });
 
 test('no service creates, deletes or changes a topic', () => {
-  const services = ['ingress', 'matcher', 'projectors', 'query-api', 'streams'];
+  const services = ['ingress', 'operator', 'matcher', 'projectors', 'query-api', 'streams'];
   for (const access of declaredAccess) {
     if (!services.includes(access.name)) continue;
     const all = access.topics.flatMap(({ operations }) => operations);

@@ -62,15 +62,22 @@ beforeAll(async () => {
   projectors = startProjectors();
   services.start('ingress', {
     PM_HTTP_PORT: String(ports.ingress),
-    PM_OPERATOR_PORT: String(ports.operator),
-    PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
-    PM_SECOND_PERSON: 'off',
-    PM_OPERATOR_SEED: keys.operatorSeed,
     PM_SIGNOFF_SEED: keys.ingressSeed,
     PM_KEY_SECRET: keys.keySecret,
     PM_RATE_LIMIT_SCALE: '10000',
   });
+  services.start(
+    'ingress',
+    {
+      PM_OPERATOR_PORT: String(ports.operator),
+      PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
+      PM_SECOND_PERSON: 'off',
+      PM_OPERATOR_SEED: keys.operatorSeed,
+    },
+    'operator/main.js',
+  );
   await until(async () => (await fetch(`${baseUrl}/ok`).catch(() => null))?.ok === true);
+  await until(async () => (await fetch(operatorUrl).catch(() => null)) !== null);
   const ledger = openLedger(installation.redis, redisKeys(name));
   await until(async () => (await ledger.state()).ready);
   const markets = ['traded', 'quiet'].map((slug) => ({

@@ -125,15 +125,11 @@ export const WalletOwnerAnswer = Type.Object({
   reserved: flag,
 });
 
-export const IngressStatus = Type.Object({
+export const OperatorStatus = Type.Object({
   readiness: Type.Object({ ready: flag, reasons: Type.Array(text) }),
   markets: count,
-  keys: count,
   boundWallets: count,
-  answersKept: count,
-  queuedSignatures: count,
   waitingCommands: count,
-  sessions: Type.Record(Type.String(), Type.Unknown()),
   partitions: Type.Array(
     Type.Object({
       partition: count,

@@ -13,7 +13,7 @@ import {
 } from '../http/operator.ts';
 import {
   AuditAnswer,
-  IngressStatus,
+  OperatorStatus,
   OperatorWalletParams,
   WalletOwnerAnswer,
   WalletStatusAnswer,
@@ -157,10 +157,10 @@ export const operatorWalletRoutes = {
     query: listed,
     responses: { 200: { description: 'Wallets.', schema: WalletStatusList } },
   }),
-  getIngressStatus: operatorRoute({
+  getOperatorStatus: operatorRoute({
     ...get,
     path: '/operator/status',
-    summary: 'The state of this ingress',
-    responses: { 200: { description: 'Facts.', schema: IngressStatus } },
+    summary: 'The state of the process that has this listener',
+    responses: { 200: { description: 'Facts.', schema: OperatorStatus } },
   }),
 } as const;

@@ -1,0 +1,50 @@
+import { randomInt } from 'node:crypto';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { systemClock as clock } from '@pm/kit/clock';
+import type { Log } from '@pm/kit/log';
+import type { Metrics } from '@pm/kit/metrics';
+import { type CommandChannel, openCommandChannel } from './command-channel.io.ts';
+import type { CommandTopics } from './topics.io.ts';
+
+export interface ChannelOptions {
+  /** Name of the program, as it is in the names of its metrics. */
+  readonly program: 'ingress' | 'operator';
+  readonly seed: Buffer;
+  /** How long a result is waited for, milliseconds. */
+  readonly waitMs: number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** A minute of runs: processes that start at one moment differ. */
+const runsAheadMax = 1_000;
+
+/** The channel of a program to the log. Envelopes that another process sends under its key are counted. */
+export function openChannel(topics: CommandTopics, options: ChannelOptions): CommandChannel {
+  return openCommandChannel({
+    key: openSignOffKey(options.seed),
+    codec: topics.codecs.orders,
+    producer: topics.orders,
+    topic: topics.names.orders,
+    partitions: topics.executionEnds.size,
+    nowMs: () => clock.nowMs(),
+    runsAhead: randomInt(runsAheadMax),
+    waitMs: options.waitMs,
+    onForeign: openForeignEnvelopes(options),
+  });
+}
+
+/** Counts the envelopes that another process has sent in a run of this one, and names the first. */
+function openForeignEnvelopes({ program, log, metrics }: ChannelOptions): () => void {
+  const envelopes = metrics.counter({
+    name: `pm_${program}_foreign_envelopes_total`,
+    help: 'Envelopes of another process with the run of sequences of this one, which then begins another run.',
+  });
+  let isNamed = false;
+  return () => {
+    envelopes.add(1);
+    if (!isNamed)
+      log.warn({}, 'another process used the same run of sequences: another one begins');
+    isNamed = true;
+  };
+}

@@ -1,0 +1,68 @@
+import { signingFields } from '@pm/domain/accounts/signing-fields.io';
+import {
+  addressPattern,
+  boolean,
+  type ConfigOf,
+  clickhouseFields,
+  integer,
+  kafkaFields,
+  namesOf,
+  readConfig,
+  redisFields,
+  registryFields,
+  rootKeyFields,
+  secondPersonFields,
+  secret,
+  serviceFields,
+  text,
+} from '@pm/kit/config';
+
+/** Variables that no other service reads. */
+export const operatorOwnFields = {
+  tickRefinement: boolean('PM_TICK_REFINEMENT', {
+    meaning:
+      'Whether markets at extreme prices get a finer tick by themselves (conventions.md 3.5).',
+    default: true,
+  }),
+  operatorHost: text('PM_OPERATOR_HOST', {
+    meaning: "Address that the operator's listener binds to; never public.",
+    default: '127.0.0.1',
+    pattern: addressPattern,
+  }),
+  operatorPort: integer('PM_OPERATOR_PORT', {
+    meaning: "Port of the operator's listener; never public.",
+    unit: 'port',
+    min: 0,
+    max: 65_535,
+  }),
+  operatorsFile: text('PM_OPERATORS_FILE', {
+    meaning:
+      'File of the operators with their roles and the hashes of their tokens (operator.md); read again when it changes.',
+    pattern: /^.{1,4096}$/,
+    allowed: 'a path',
+  }),
+  ...secondPersonFields,
+  operatorSeed: secret('PM_OPERATOR_SEED', {
+    meaning:
+      'Ed25519 seed of the key that may set markets; it must be the operator key that the partitions were opened with.',
+    bytes: 32,
+  }),
+};
+
+/** Variables of the program `operator`; the configuration reference is made of them. */
+export const operatorFields = {
+  ...operatorOwnFields,
+  ...serviceFields,
+  ...kafkaFields,
+  ...rootKeyFields,
+  ...registryFields,
+  ...redisFields,
+  ...signingFields,
+};
+
+export type OperatorConfig = ConfigOf<typeof operatorFields>;
+
+/** Reads and checks the environment. Throws the `Fault` `invalid_config` (stop). */
+export function readOperatorConfig(env?: Readonly<Record<string, string | undefined>>) {
+  return readConfig(operatorFields, env, { known: namesOf(clickhouseFields) });
+}

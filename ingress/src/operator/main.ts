@@ -1,0 +1,216 @@
+import { acceptedDomains } from '@pm/domain/accounts/signing-domain';
+import { countUnproven } from '@pm/domain/authority/unproven-records.io';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { readOpening } from '@pm/domain/signoff/opening.io';
+import { systemClock as clock } from '@pm/kit/clock';
+import { kafkaConnection, redisConnection, registryConnection } from '@pm/kit/config';
+import type { Fault } from '@pm/kit/fault';
+import { openOpsListener } from '@pm/kit/health';
+import { openHttp } from '@pm/kit/http';
+import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { type Log, openLog } from '@pm/kit/log';
+import { type Metrics, openMetrics } from '@pm/kit/metrics';
+import { openRedis } from '@pm/kit/redis';
+import { redisKeys, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { WalletOwners } from '../accounts/wallet-owners.ts';
+import { sweepBanned } from '../cancels/sweep.io.ts';
+import { CatalogIndex } from '../catalog/catalog-index.ts';
+import { CatalogLocks } from '../catalog/catalog-locks.io.ts';
+import { CatalogWriter } from '../catalog/catalog-writer.io.ts';
+import type { CatalogServices } from '../catalog/matcher-market.io.ts';
+import { ExtremePrices, TickRefinements } from '../catalog/tick-refinements.io.ts';
+import { batchBodyMaxBytes } from '../door/requests.io.ts';
+import { openTable } from '../log/compacted-table.io.ts';
+import { KeyedMutex } from '../log/keyed-mutex.io.ts';
+import { openChannel } from '../log/open-channel.io.ts';
+import { PartitionLiveness } from '../log/partition-liveness.ts';
+import { followResults } from '../log/results.io.ts';
+import { openTopics, type TopicsClient } from '../log/topics.io.ts';
+import { TransferWriter } from '../log/transfer-writer.io.ts';
+import { type NativeCrypto, openNativeCrypto } from '../orders/native-crypto.io.ts';
+import { openComments } from '../social/comments.io.ts';
+import { openAudit } from './audit-trail.io.ts';
+import { type OperatorConfig, readOperatorConfig } from './config.ts';
+import { openAdmission } from './open-admission.io.ts';
+import { openWallets } from './open-wallets.io.ts';
+import { addOperatorRoutes } from './operator.route.ts';
+import type { OperatorServices } from './operator-services.io.ts';
+import {
+  measureOperator,
+  type OperatorStatusParts,
+  operatorFacts,
+  readinessOf,
+} from './status.io.ts';
+import { operatorTopics } from './topics.ts';
+
+const name = 'operator';
+
+/** Dependencies shared by the constructors below. */
+interface Room {
+  readonly config: OperatorConfig;
+  readonly life: Lifecycle;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly crypto: NativeCrypto;
+}
+
+type Topics = TopicsClient<keyof typeof operatorTopics>;
+
+/** Operators wait longer than traders for a result: a partition may just be taken over. */
+const resultWaitMs = 10_000;
+
+/**
+ * The operator's listener, and all that takes the operator's key: markets and their rules, deposits, and what wallets
+ * may do. Ingress has neither this listener nor this key.
+ */
+async function start(life: Lifecycle): Promise<void> {
+  const room = openRoom(life);
+  const parts = await openParts(room);
+  const status: OperatorStatusParts = { ...parts, nowMs: clock.monotonicMs };
+  measureOperator(room.metrics, status);
+  await openOps(room, status);
+  await listen(room, { ...operatorServices(room, parts), status: () => operatorFacts(status) });
+  const facts = { partitions: parts.partitions.count, markets: parts.catalog.marketCount };
+  room.log.info(facts, 'listening for operators');
+}
+
+function openRoom(life: Lifecycle): Room {
+  const config = readOperatorConfig();
+  const log = openLog(name, config.logLevel);
+  life.useLog(log);
+  return { config, life, log, metrics: openMetrics(name), crypto: openNativeCrypto() };
+}
+
+/** Opens the log, the ledger and the tables, and begins to refine ticks; resolves when all tables are loaded. */
+async function openParts(room: Room) {
+  const { config, life, log, metrics } = room;
+  const topics = await openTopics({
+    ...config,
+    ...follow(room),
+    clientId: name,
+    used: operatorTopics,
+    kafka: kafkaConnection(config),
+    registry: registryConnection(config),
+    sealing: [openSignOffKey(config.operatorSeed)],
+    onUnproven: countUnproven(metrics, log, clock.monotonicMs),
+  });
+  life.onStop('log', () => topics.client.close());
+  const owners = await openOwners(room, topics);
+  const extremePrices = new ExtremePrices();
+  const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
+  const seed = config.operatorSeed;
+  const channel = openChannel(topics, { ...room, program: name, seed, waitMs: resultWaitMs });
+  await followResults(topics, { ...follow(room), channel, partitions, extremePrices });
+  const parts = {
+    partitions,
+    channel,
+    owners,
+    ledger: openMoney(room),
+    ...(await openWallets(topics, { ...follow(room), clock, owners })),
+    ...(await openCatalog(room, topics)),
+    transfers: new TransferWriter({
+      producer: topics.records,
+      topic: topics.names.transfers,
+      codec: topics.codecs.transfers,
+    }),
+    comments: await openComments(topics, follow(room)),
+    audit: await openAudit(topics, follow(room)),
+    ...(await openAdmission(topics, { ...room, ...follow(room), clock })),
+    locks: new CatalogLocks(new KeyedMutex()),
+  };
+  if (config.tickRefinement) {
+    const refinements = new TickRefinements(catalogServices(room, parts), log);
+    extremePrices.listen((market) => refinements.note(market));
+  }
+  return parts;
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** Owners of wallets; which addresses are reserved follows from the first record of the log. */
+async function openOwners(
+  { config, crypto }: Room,
+  { client, names, codecs }: Topics,
+): Promise<WalletOwners> {
+  const opening = await readOpening(client, { topic: names.orders, reader: codecs.orders });
+  const signingDomain = acceptedDomains(config, opening).own;
+  const feeWallet = walletFromBytes(opening.feeWallet);
+  return new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
+}
+
+function openMoney({ config, life, log }: Room) {
+  const redis = openRedis({ ...redisConnection(config), log });
+  life.onStop('redis', () => redis.disconnect());
+  return openLedger(redis, redisKeys(config.redisPrefix));
+}
+
+/** The catalog, and the table that it is written to. */
+async function openCatalog(room: Room, topics: Topics) {
+  const catalog = new CatalogIndex();
+  const { records: producer, names, codecs } = topics;
+  const topic = { ...follow(room), topic: names.catalog, codec: codecs.catalog };
+  const table = await openTable(topics, topic, { apply: (entry) => catalog.take(entry) });
+  return { catalog, writer: new CatalogWriter({ producer, table, topics: names, codecs }) };
+}
+
+function catalogServices(
+  { crypto }: Room,
+  {
+    catalog,
+    partitions,
+    channel,
+    writer,
+    locks,
+  }: Pick<Parts, 'catalog' | 'partitions' | 'channel' | 'writer' | 'locks'>,
+): CatalogServices {
+  const { keccak } = crypto;
+  const { commands } = channel;
+  return { catalog, clock, keccak, partitions: partitions.count, commands, writer, locks };
+}
+
+function operatorServices(room: Room, parts: Parts): Omit<OperatorServices, 'status'> {
+  const { ledger, owners, transfers, writer, partitions, channel, bindings, freezes } = parts;
+  const { operators, approvals, audit, comments, walletStatus, write } = parts;
+  const sweeping = { clock, partitions, commands: channel.commands, owners };
+  const sweep = (wallet: WalletAddress) => sweepBanned(wallet, sweeping);
+  return {
+    clock,
+    operators,
+    approvals,
+    audit,
+    catalog: catalogServices(room, parts),
+    money: { approvals, clock, writer, ledger, transfers, freezes, owners, bindings },
+    wallets: { walletStatus, freezes, write, ledger, owners, bindings, sweep },
+    comments,
+  };
+}
+
+/** Opened before the operator's listener, so that nothing is served without being observed. */
+async function openOps({ config, life, metrics }: Room, parts: OperatorStatusParts): Promise<void> {
+  const ops = await openOpsListener({
+    host: config.opsHost,
+    port: config.opsPort,
+    metrics,
+    status: () => operatorFacts(parts),
+    ready: () => readinessOf(parts),
+  });
+  life.onStop('ops listener', () => ops.close());
+}
+
+async function listen(
+  { config, life, log, metrics }: Room,
+  services: OperatorServices,
+): Promise<void> {
+  const app = openHttp({ log, bodyLimitBytes: batchBodyMaxBytes, metrics });
+  addOperatorRoutes(app, services);
+  await app.listen({ host: config.operatorHost, port: config.operatorPort });
+  life.onStop('listener', () => app.close());
+}
+
+/** Logging and the reaction to faults of everything that follows a topic. */
+function follow({ life, log }: Room) {
+  return { log, onFault: (fault: Fault) => life.fail(fault) };
+}
+
+await runService(name, start);

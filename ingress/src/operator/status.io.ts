@@ -1,0 +1,56 @@
+import type { Readiness } from '@pm/kit/health';
+import type { Metrics } from '@pm/kit/metrics';
+import type { WalletOwners } from '../accounts/wallet-owners.ts';
+import type { CatalogIndex } from '../catalog/catalog-index.ts';
+import type { CommandChannel } from '../log/command-channel.io.ts';
+import { isSomeReady, numbersOf, partitionFacts } from '../log/partition-facts.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.ts';
+
+/** The parts that status, readiness and gauges of the operator's process look at. */
+export interface OperatorStatusParts {
+  readonly nowMs: () => number;
+  readonly partitions: Pick<PartitionLiveness, 'count' | 'at' | 'isReady'>;
+  readonly channel: Pick<CommandChannel, 'envelopes' | 'waiters'>;
+  readonly catalog: Pick<CatalogIndex, 'marketCount'>;
+  readonly owners: Pick<WalletOwners, 'boundCount'>;
+}
+
+/** Ready while at least one partition works. Halts need no ledger, so its loss is no reason to get no requests. */
+export function readinessOf({ partitions }: Pick<OperatorStatusParts, 'partitions'>): Readiness {
+  const reasons = isSomeReady(partitions) ? [] : ['executions'];
+  return { ready: reasons.length === 0, reasons };
+}
+
+/** The status of the operator's process. */
+export function operatorFacts(parts: OperatorStatusParts) {
+  const { partitions, channel, catalog, owners } = parts;
+  const queued = (partition: number) => channel.envelopes.queued(partition);
+  return {
+    readiness: readinessOf(parts),
+    markets: catalog.marketCount,
+    boundWallets: owners.boundCount,
+    waitingCommands: channel.waiters.count,
+    partitions: partitionFacts(partitions, queued, parts.nowMs()),
+  };
+}
+
+/** The gauges of the operator's process; those of HTTP are the kit's. */
+export function measureOperator(metrics: Metrics, parts: OperatorStatusParts): void {
+  const { partitions, channel } = parts;
+  const numbers = numbersOf(partitions);
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gauge({ name, help, read });
+  gauge('pm_operator_commands_queued', 'Commands not durable yet.', () =>
+    numbers.reduce((sum, partition) => sum + channel.envelopes.queued(partition), 0),
+  );
+  gauge(
+    'pm_operator_commands_waiting',
+    'Commands without a result yet.',
+    () => channel.waiters.count,
+  );
+  gauge(
+    'pm_operator_partitions_silent',
+    'Partitions without a sign of life.',
+    () => numbers.filter((partition) => !partitions.isReady(partition)).length,
+  );
+}
