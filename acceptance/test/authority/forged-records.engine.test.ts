@@ -3,6 +3,7 @@ import { type Installation, openInstallation } from '@pm/deploy/installation/ope
 import { freePorts } from '@pm/deploy/local/ports';
 import { sealHeader, sealRecord } from '@pm/domain/authority/seal';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { sealEnvelope } from '@pm/domain/signoff/records';
 import {
   type IncomingRecord,
   type LogClient,
@@ -24,7 +25,14 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import { call, ExchangeUnderTest, type Trader, until } from '../exchange-under-test.ts';
+import {
+  call,
+  ExchangeUnderTest,
+  order,
+  place,
+  type Trader,
+  until,
+} from '../exchange-under-test.ts';
 import { variablesOf } from '../services-under-test.ts';
 
 // A writer on the broker who holds no key of a service.
@@ -251,4 +259,90 @@ test('a revoked key stays revoked when its record is appended again', async () =
   const late = await exchange.openIngress();
   for (const ingress of [first, second, late])
     expect((await call(ingress, trader, 'DELETE', '/cancel-all')).status).toBe(401);
+}, 180_000);
+
+test('the key of ingress seals and signs nothing that takes the key of the operator', async () => {
+  const trader = await exchange.openTrader('100');
+  const { address } = trader.signer;
+  const wallet = hexBytes(address);
+  const unbound = `0x${'ac'.repeat(20)}` as WalletAddress;
+  const timeMs = Date.now();
+  const codecs = registry();
+  const catalog = await codecs.codecFor(topics.catalog);
+  const markets = (await recordsOf(topics.catalog)).flatMap(({ value }) => {
+    const entry = value === null ? null : catalog.decode(value);
+    return entry?.kind === 'CatalogMarket' && entry.slug === 'entry-0' ? [entry] : [];
+  });
+  const market = markets.at(-1);
+  if (market === undefined) throw new Error('a market');
+  const { conditionId, market: number, partition, epoch } = market;
+  const freeze = { wallet, frozen: true, unsound: true, freeMicro: 0, reason: '' };
+  const owner = { wallet: hexBytes(unbound), owner: wallet, boundAtMs: timeMs, boundBy: 'ann' };
+  const written: readonly (readonly [Topic, string, Buffer])[] = [
+    [topics.catalog, 'market', catalog.encode({ ...market, question: 'Forged?', active: false })],
+    [
+      topics.routing,
+      'route',
+      (await codecs.codecFor(topics.routing)).encode({
+        conditionId,
+        market: number,
+        partition,
+        epoch: epoch + 1,
+      }),
+    ],
+    [
+      topics.walletStatus,
+      address,
+      (await codecs.codecFor(topics.walletStatus)).encode({
+        wallet,
+        status: 'BANNED',
+        reason: '',
+        changedAtMs: timeMs,
+      }),
+    ],
+    [topics.walletOwners, unbound, (await codecs.codecFor(topics.walletOwners)).encode(owner)],
+    [
+      topics.withdrawalFreezes,
+      address,
+      (await codecs.codecFor(topics.withdrawalFreezes)).encode({ ...freeze, changedAtMs: timeMs }),
+    ],
+  ];
+  const ingress = openSignOffKey(Buffer.from(exchange.keys.ingressSeed, 'hex'));
+  const named: string[] = [];
+  for (const [sequence, [topic, key, value]] of written.entries()) {
+    const record = { topic: nameOf(topic), partition: 0, key: Buffer.from(key), value };
+    const seal = sealRecord(ingress, { writer: Buffer.alloc(8, 2), sequence }, record);
+    const [at] = await producer.send([{ ...record, headers: { [sealHeader]: seal } }]);
+    named.push(`${record.topic}:0:${at?.offset} wrong_role`);
+  }
+  const { token0, token1, tick, minSizeMicro, feeRateBps, takerDelayMs } = market;
+  const rules = { token0, token1, tick, minSizeMicro, feeRateBps, takerDelayMs, tickOnly: false };
+  const halt = {
+    kind: 'SetMarket',
+    market: number,
+    conditionId,
+    ...rules,
+    mode: 'HALTED',
+  } as const;
+  const envelopes = await codecs.codecFor(topics.orders);
+  const content = { partition: 0, sequence: timeMs, commands: [halt] };
+  const value = sealEnvelope(envelopes, ingress, content);
+  const [sent] = await producer.send([
+    { topic: nameOf(topics.orders), partition: 0, key: null, value },
+  ]);
+  await settle();
+  await expectUnchanged(trader, unbound);
+  const executions = await codecs.codecFor(topics.executions);
+  const outcomes = (await recordsOf(topics.executions)).flatMap((record) => {
+    const execution = record.value === null ? null : executions.decode(record.value);
+    return execution?.inOffset === sent?.offset ? [...(execution?.events ?? [])] : [];
+  });
+  expect(outcomes).toMatchObject([{ kind: 'RecordRejected', reason: 'NOT_ALLOWED' }]);
+  const bid = order(trader, exchange.tokens[0] ?? '');
+  for (const process of exchange.ingresses) {
+    const { body } = await place(process, trader, [bid]);
+    expect(body[0]).toMatchObject({ success: true, status: 'live' });
+  }
+  const { unproven } = await checkSeals(installation);
+  expect(unproven).toEqual(expect.arrayContaining(named));
 }, 180_000);

@@ -1,7 +1,9 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { operatorsFileIn } from '@pm/deploy/setup/operators';
 import { addOperator, removeOperator } from '@pm/operate/operators/operators-file';
-import { ExchangeUnderTest } from '../exchange-under-test.ts';
+import { ExchangeUnderTest, order, place } from '../exchange-under-test.ts';
 
 let exchange: ExchangeUnderTest;
 beforeAll(async () => {
@@ -134,3 +136,27 @@ test('a resolution waits for a second person, survives a restart, and expires', 
   });
   process.kill('SIGTERM');
 }, 120_000);
+
+test('a market is halted while no ingress runs, and orders are booked while no process of the operator does', async () => {
+  const market = { slug: 'apart', question: 'Apart?', minOrderSize: '1' };
+  const listed = await exchange.operator.importEvents([
+    { slug: 'apart', title: 'Apart', markets: [market] },
+  ]);
+  const { id = '', tokenIds: [token = ''] = [] } = listed.markets[0] ?? {};
+  const trader = await exchange.openTrader('100');
+  const admin = exchange.keys.operatorToken;
+  for (const { process } of exchange.ingresses) await killed(process);
+  expect((await ask(admin, `markets/${id}/mode`, { mode: 'HALTED' })).status).toBe(200);
+  const ingress = await exchange.openIngress();
+  const tryOne = async () => (await place(ingress, trader, [order(trader, token)])).body[0];
+  expect(await tryOne()).toMatchObject({ success: false, code: 'condition_paused' });
+  expect((await ask(admin, `markets/${id}/mode`, { mode: 'OPEN' })).status).toBe(200);
+  await killed(exchange.operatorProcess.process);
+  expect(await tryOne()).toMatchObject({ success: true, status: 'live' });
+}, 120_000);
+
+async function killed(process: ChildProcess): Promise<void> {
+  const ended = once(process, 'exit');
+  process.kill('SIGKILL');
+  await ended;
+}

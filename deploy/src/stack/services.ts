@@ -141,7 +141,7 @@ function operatorService(options: ServicesOptions): ManagedProcess {
       PM_SECOND_PERSON: 'off',
       PM_OPERATOR_SEED: keys.operatorSeed,
       ...sharedSecrets(keys).rootKey,
-      ...signingEnv(options),
+      PM_SIGNING_DOMAIN: options.signing?.signingDomain ?? '',
     },
     needs: ['kafka', 'registry', 'redis'],
   });

@@ -57,7 +57,7 @@ export const operatorFields = {
   ...rootKeyFields,
   ...registryFields,
   ...redisFields,
-  ...signingFields,
+  signingDomain: signingFields.signingDomain,
 };
 
 export type OperatorConfig = ConfigOf<typeof operatorFields>;

@@ -1,4 +1,4 @@
-import { acceptedDomains } from '@pm/domain/accounts/signing-domain';
+import { derivedDomain } from '@pm/domain/accounts/signing-domain';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
@@ -134,7 +134,7 @@ async function openOwners(
   { client, names, codecs }: Topics,
 ): Promise<WalletOwners> {
   const opening = await readOpening(client, { topic: names.orders, reader: codecs.orders });
-  const signingDomain = acceptedDomains(config, opening).own;
+  const signingDomain = config.signingDomain ?? derivedDomain(opening);
   const feeWallet = walletFromBytes(opening.feeWallet);
   return new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
 }
