@@ -6,7 +6,7 @@ const byEnding = require('./tools/rooms-by-ending.json').join('|');
 
 /** Files that wait, read clocks or do I/O, and the wiring of rooms; other packages are seen as their built declarations. */
 const impure =
-  '\\.(io|route)\\.(ts|d\\.ts)$|^[a-z-]+/(src|dist)/(streams/)?(main|config|metrics)\\.(ts|d\\.ts)$';
+  '\\.(io|route)\\.(ts|d\\.ts)$|^[a-z-]+/(src|dist)/((streams|operator)/)?(main|config|metrics)\\.(ts|d\\.ts)$';
 
 const pure = {
   path: `^(${byEnding})/src/`,

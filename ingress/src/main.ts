@@ -62,8 +62,8 @@ interface Room {
 type Topics = TopicsClient<keyof typeof ingressTopics>;
 
 /**
- * Ingress: orders and keys come in here, are checked, and go to the log; their results come back from it. What operators
- * decide it reads; their listener and their key are those of the program `operator`.
+ * Ingress: orders and keys come in here, are checked, and go to the log; their results come back from it. It reads what
+ * operators decide; their listener and their key are those of the program `operator`.
  */
 async function start(life: Lifecycle): Promise<void> {
   const room = openRoom(life);

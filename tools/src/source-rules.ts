@@ -7,7 +7,7 @@ export function isPure(path: string): boolean {
   if (!/^[a-z-]+\/src\/.*\.ts$/.test(path)) return false;
   return (
     !/\.(io|route)\.ts$/.test(path) &&
-    !/^[a-z-]+\/src\/(streams\/)?(main|config|metrics)\.ts$/.test(path)
+    !/^[a-z-]+\/src\/((streams|operator)\/)?(main|config|metrics)\.ts$/.test(path)
   );
 }
 
