@@ -233,6 +233,7 @@ export class ExchangeUnderTest {
       PM_OPERATOR_PORT: String(port),
       PM_OPERATORS_FILE: makeFirstOperator(this.folder, keys),
       PM_SECOND_PERSON: 'off',
+      PM_CHALLENGE_SECONDS: '0',
       PM_OPERATOR_SEED: keys.operatorSeed,
       ...more,
     };

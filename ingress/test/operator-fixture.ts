@@ -8,6 +8,7 @@ import {
   type CatalogEntry,
   type CatalogMarket,
   type Command,
+  catalogKey,
   type ExecutionEvent,
   type OperatorEntry,
   type OperatorRole,
@@ -23,12 +24,15 @@ import { WalletRows, WalletWriter } from '../src/accounts/wallet-table.io.ts';
 import { type FreezeFacts, WithdrawalFreezes } from '../src/accounts/withdrawal-freezes.io.ts';
 import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { CatalogLocks } from '../src/catalog/catalog-locks.io.ts';
+import type { CatalogServices } from '../src/catalog/matcher-market.io.ts';
 import { KeyedMutex } from '../src/log/keyed-mutex.io.ts';
 import type { CommandResult } from '../src/log/result-waiters.ts';
-import { ApprovalRows, Approvals, type SecondPersonRule } from '../src/operator/approvals.io.ts';
+import { ApprovalRows } from '../src/operator/approval-rows.ts';
+import { Approvals, type SecondPersonRule } from '../src/operator/approvals.io.ts';
 import { AuditTrail } from '../src/operator/audit-trail.io.ts';
 import { addOperatorRoutes } from '../src/operator/operator.route.ts';
 import type { OperatorServices } from '../src/operator/operator-services.io.ts';
+import { Resolutions } from '../src/operator/resolutions.io.ts';
 import type { Reservations } from '../src/orders/reservation.io.ts';
 import { OwnersTopic } from './owners-fixture.ts';
 import { crypto } from './signing-fixture.ts';
@@ -66,7 +70,12 @@ export function carriedOut(command: Command): CommandResult {
 }
 
 /** Every request is carried out at once. */
-const onePerson: SecondPersonRule = { isOn: false, depositLimitMicro: 0, windowMs: 60_000 };
+const onePerson: SecondPersonRule = {
+  isOn: false,
+  depositLimitMicro: 0,
+  windowMs: 60_000,
+  challengeMs: 0,
+};
 
 /** The status of an operator's process that does nothing. */
 const quietStatus = {
@@ -83,9 +92,15 @@ export async function openOperator(
   {
     secondPerson = onePerson,
     approvalsTopic = new MemoryTopic<Approval>(),
-  }: { secondPerson?: SecondPersonRule; approvalsTopic?: MemoryTopic<Approval> } = {},
+    catalogTopic = new MemoryTopic<CatalogEntry>(),
+  }: {
+    secondPerson?: SecondPersonRule;
+    approvalsTopic?: MemoryTopic<Approval>;
+    catalogTopic?: MemoryTopic<CatalogEntry>;
+  } = {},
 ) {
   const catalog = new CatalogIndex();
+  const entries = catalogTopic.open({ apply: (entry) => catalog.take(entry) });
   const written: CatalogEntry[] = [];
   const routed: CatalogMarket[] = [];
   const transfers: Transfer[] = [];
@@ -100,8 +115,11 @@ export async function openOperator(
     audit: (record: AuditRecord) => trail.take(record),
     operators: operatorEntries() as readonly OperatorEntry[] | 'unreadable',
     nowMs: 1_700_000_000_000,
+    /** How far the clock of the partitions is behind. */
+    partitionsBehindMs: 0,
+    areReady: true,
   };
-  const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => 0 };
+  const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => fakes.nowMs };
   const statuses = new WalletRows<StatusFacts>();
   const freezeRows = new WalletRows<FreezeFacts>();
   const table = new MemoryTopic<WalletStatus>().open(statuses);
@@ -110,11 +128,11 @@ export async function openOperator(
   checkResponses(app);
   const writer = {
     writeRoutes: async (markets: readonly CatalogMarket[]) => void routed.push(...markets),
-    writeEntries: async (entries: readonly CatalogEntry[]) => {
+    writeEntries: async (changed: readonly CatalogEntry[]) => {
       // As long as a log takes: whatever else is under way goes on meanwhile.
       await nextTurn();
-      written.push(...entries);
-      for (const entry of entries) catalog.take(entry);
+      await entries.write(changed.map((value) => ({ key: catalogKey(value), value })));
+      written.push(...changed);
     },
     writeTransfers: async (more: readonly Transfer[]) => void transfers.push(...more),
   };
@@ -143,29 +161,51 @@ export async function openOperator(
     mutex: new KeyedMutex(),
     rule: secondPerson,
   });
+  const catalogServices: CatalogServices = {
+    catalog,
+    clock,
+    keccak: crypto.keccak,
+    partitions: 3,
+    commands: {
+      run: async (partition, command) => {
+        sent.push({ partition, command });
+        return fakes.answer(command);
+      },
+    },
+    writer,
+    locks: new CatalogLocks(new KeyedMutex()),
+  };
+  const audit = {
+    append: async (record: AuditRecord) => fakes.audit(record),
+    onLost: () => {},
+    page: (asked: Parameters<AuditTrail['page']>[0]) => trail.page(asked),
+  };
+  const resolutions = new Resolutions({
+    approvals,
+    catalog: catalogServices,
+    partitions: {
+      at: () => ({
+        inOffset: 1,
+        clockMs: fakes.nowMs - fakes.partitionsBehindMs,
+        seenAtMs: fakes.nowMs,
+      }),
+      isReady: () => fakes.areReady,
+    },
+    audit,
+    clock,
+    log: silentLog,
+  });
   const services: OperatorServices = {
     clock,
     approvals,
+    resolutions,
     operators: {
       find: (shown) =>
         fakes.operators === 'unreadable'
           ? 'unreadable'
           : operatorOf(shown, fakes.operators, clock.nowMs()),
     },
-    catalog: {
-      catalog,
-      clock,
-      keccak: crypto.keccak,
-      partitions: 3,
-      commands: {
-        run: async (partition, command) => {
-          sent.push({ partition, command });
-          return fakes.answer(command);
-        },
-      },
-      writer,
-      locks: new CatalogLocks(new KeyedMutex()),
-    },
+    catalog: catalogServices,
     money: {
       approvals,
       clock,
@@ -196,11 +236,7 @@ export async function openOperator(
         return fakes.swept;
       },
     },
-    audit: {
-      append: async (record) => fakes.audit(record),
-      onLost: () => {},
-      page: (asked) => trail.page(asked),
-    },
+    audit,
     comments: openSocial(catalog, { nowMs: () => 0 }).comments,
     status: () => quietStatus,
   };

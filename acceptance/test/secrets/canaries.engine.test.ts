@@ -62,6 +62,7 @@ beforeAll(async () => {
       PM_OPERATOR_PORT: String(ports.operator),
       PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
       PM_SECOND_PERSON: 'off',
+      PM_CHALLENGE_SECONDS: '0',
       PM_OPERATOR_SEED: keys.operatorSeed,
     },
     'operator/main.js',

@@ -89,7 +89,10 @@ export function stackOptions(
   };
 }
 
-/** On engines of another installation without the demo a second operator is needed, unless configured otherwise. */
+/**
+ * On engines of another installation without the demo a second operator is needed and a resolution can be challenged,
+ * unless configured otherwise.
+ */
 function secondPersonOf(
   isForTries: boolean,
   env: Readonly<Record<string, string | undefined>>,
@@ -98,8 +101,11 @@ function secondPersonOf(
     const value = env[name] ?? '';
     return value === '' ? [] : [[name, value] as const];
   });
-  const fallback = isForTries ? {} : { [secondPersonFields.secondPerson.name]: 'on' };
-  return { ...fallback, ...Object.fromEntries(named) };
+  const { secondPerson, challengeSeconds } = secondPersonFields;
+  const fallback = [secondPerson, challengeSeconds].map(
+    (field) => [field.name, String(field.fallback?.value)] as const,
+  );
+  return Object.fromEntries([...(isForTries ? [] : fallback), ...named]);
 }
 
 /** Copies of a topic on engines of another installation: any broker may be lost. */

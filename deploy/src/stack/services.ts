@@ -139,6 +139,7 @@ function operatorService(options: ServicesOptions): ManagedProcess {
       PM_OPERATOR_PORT: String(ports.operator),
       PM_OPERATORS_FILE: operatorsFileIn(dataDir),
       PM_SECOND_PERSON: 'off',
+      PM_CHALLENGE_SECONDS: '0',
       PM_OPERATOR_SEED: keys.operatorSeed,
       ...sharedSecrets(keys).rootKey,
       PM_SIGNING_DOMAIN: options.signing?.signingDomain ?? '',

@@ -220,8 +220,9 @@ function stateOf(known: CatalogMarket | undefined, draft: MarketDraft) {
     return { ...newState, partition: takeLeastLoaded(draft.load) };
   }
   const { active, closed, archived, mode, takerDelayMs, partition, epoch } = known;
-  const { payout0, askedPayout0 } = known;
-  return { active, closed, archived, mode, takerDelayMs, payout0, askedPayout0, partition, epoch };
+  const { payout0, askedPayout0, proposedPayout0, paysAtMs, challengedAtMs } = known;
+  const resolution = { payout0, askedPayout0, proposedPayout0, paysAtMs, challengedAtMs };
+  return { active, closed, archived, mode, takerDelayMs, partition, epoch, ...resolution };
 }
 
 const newState = {
@@ -232,6 +233,9 @@ const newState = {
   takerDelayMs: 0,
   payout0: -1,
   askedPayout0: -1,
+  proposedPayout0: -1,
+  paysAtMs: 0,
+  challengedAtMs: 0,
   epoch: 0,
 } as const;
 

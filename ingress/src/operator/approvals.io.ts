@@ -1,54 +1,53 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mayUse } from '@pm/domain/operators/operators';
 import type { Clock } from '@pm/kit/clock';
-import { type Approval, type OperatorEntry, operatorRoutes } from '@pm/schemas';
-import type { CompactedTable, TableFold } from '../log/compacted-table.io.ts';
+import { type Approval, type OperatorEntry, operatorRoutes, priceText } from '@pm/schemas';
+import type { CompactedTable } from '../log/compacted-table.io.ts';
 import type { KeyedMutex } from '../log/keyed-mutex.io.ts';
+import type { ApprovalRows } from './approval-rows.ts';
+import { isPending, isProposed, payoutOf, stateOf } from './proposals.ts';
 import { forbidden, type OperatorProblem, refused } from './requests.io.ts';
 
 /** Requests that a second person may have to decide on. */
 export type ApprovedAction = 'deposit' | 'resolveMarket';
 
-/** Approvals that are kept for reading, those that wait among them; the audit trail keeps all. */
+/** Approvals that are kept for reading, and those that wait for a second person; the audit trail keeps all. */
 export const approvalsMax = 100;
 
-/** The approvals of the topic, by id in the order of their requests. */
-export class ApprovalRows implements TableFold<Approval> {
-  readonly #rows = new Map<string, Approval>();
+/** Resolutions whose challenge window runs. */
+export const proposalsMax = 1_000;
 
-  apply(approval: Approval): void {
-    this.#rows.set(approval.id, approval);
-  }
-
-  forget(id: string): void {
-    this.#rows.delete(id);
-  }
-
-  find(id: string): Approval | undefined {
-    return this.#rows.get(id);
-  }
-
-  /** Oldest first. */
-  all(): readonly Approval[] {
-    return [...this.#rows.values()].sort((one, other) => one.requestedAtMs - other.requestedAtMs);
-  }
-}
-
-/** When a second person is needed. */
+/** When a second person is needed, and what may be challenged. */
 export interface SecondPersonRule {
   readonly isOn: boolean;
   /** One operator deposits so much within a UTC day alone, micro-USDC. */
   readonly depositLimitMicro: number;
   /** Time for the decision, milliseconds. */
   readonly windowMs: number;
+  /** Time in which a resolution can be challenged, milliseconds; 0 carries it out at once. */
+  readonly challengeMs: number;
 }
 
-/** A request that waits for a second person. */
+/** A request that waits for a second person, or for the end of its challenge window. */
 export interface Request {
   readonly action: ApprovedAction;
   /** Number of the market; 0 for deposits. */
   readonly market: number;
   readonly body: Buffer;
+}
+
+/** Who makes a resolution void, and why. */
+export interface Challenger {
+  readonly name: string;
+  readonly reason: string;
+  /** By the later of the clocks of this process and of the partition, Unix milliseconds. */
+  readonly nowMs: number;
+}
+
+/** The second person, and the end of the window of a resolution that is approved now; 0 when it has none. */
+export interface Decider {
+  readonly operator: OperatorEntry;
+  windowEndMs(approval: Approval): number | OperatorProblem;
 }
 
 export interface ApprovalsOptions {
@@ -59,12 +58,16 @@ export interface ApprovalsOptions {
   readonly rule: SecondPersonRule;
 }
 
+type Outcome = Promise<Approval | OperatorProblem>;
+
 const dayMs = 86_400_000;
 
-/** Requests that wait for a second person and their decisions, durable on the topic `approvals`. */
+/** Requests that wait, their decisions and challenges, durable on the topic `approvals`. Methods reject with faults. */
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #deposited = new Map<string, number>();
+  /** Proposals that this process carries out: no challenge comes in any more, whatever the clock says. */
+  readonly #begun = new Set<string>();
   #day = -1;
 
   constructor(options: ApprovalsOptions) {
@@ -80,8 +83,13 @@ export class Approvals {
     return this.#options.rows.find(id);
   }
 
-  get secondPersonResolves(): boolean {
-    return this.#options.rule.isOn;
+  get rule(): SecondPersonRule {
+    return this.#options.rule;
+  }
+
+  /** The resolution of a market whose challenge window runs, or has just ended. */
+  proposalOf(market: number): Approval | undefined {
+    return this.#options.rows.all().find((one) => one.market === market && isProposed(one));
   }
 
   /** Whether an operator may deposit so much more today without a second person; if so it is counted. */
@@ -99,69 +107,209 @@ export class Approvals {
     return true;
   }
 
-  /** Puts a request on the topic; the same one that still waits is returned as it is. Rejects with a `Fault`. */
-  request({ action, market, body }: Request, who: string): Promise<Approval | OperatorProblem> {
-    const { clock, rows, table, mutex, rule } = this.#options;
-    return mutex.run('approvals', async () => {
-      const nowMs = clock.nowMs();
-      const bodySha256 = createHash('sha256').update(body).digest();
-      const known = rows.all();
-      const waiting = known.filter((one) => isPending(one, nowMs));
-      const same = waiting.find(
-        (one) =>
-          one.action === action && one.market === market && one.bodySha256.equals(bodySha256),
-      );
-      if (same !== undefined) return same;
-      if (waiting.length >= approvalsMax) return refused('too many requests wait for approval');
-      const approval: Approval = {
-        id: randomUUID(),
-        action,
-        market,
-        body: body.toString('utf8'),
-        bodySha256,
-        requestedBy: who,
-        requestedAtMs: nowMs,
-        expiresAtMs: nowMs + rule.windowMs,
-        decision: 'NONE',
-        decidedBy: '',
-        decidedAtMs: 0,
-      };
-      const over = known.length + 1 - approvalsMax;
-      const oldest = known.filter((one) => !isPending(one, nowMs)).slice(0, Math.max(0, over));
-      const dropped = oldest.map(({ id }) => ({ key: id, value: null }));
-      await table.write([{ key: approval.id, value: approval }, ...dropped]);
-      return approval;
+  /** Puts a request on the topic that waits for a second person; the same one that still waits is returned as it is. */
+  request(asked: Request, who: string): Outcome {
+    return this.#locked(async () => {
+      const same = this.#sameOf(asked);
+      return same ?? (await this.#add(this.#newOf(asked, who)));
+    });
+  }
+
+  /**
+   * Puts a resolution on the topic that needs no second person and can be challenged until `paysAtMs`; one with the
+   * same payout that waits already is returned as it is.
+   */
+  propose(asked: Request, who: string, paysAtMs: number): Outcome {
+    return this.#locked(async () => {
+      const same = this.#conflictOf(asked);
+      if (same !== null) return same;
+      if (this.#isFull()) return tooManyProposals;
+      const row = this.#newOf(asked, who);
+      const { requestedAtMs: decidedAtMs } = row;
+      return await this.#add({ ...row, decision: 'APPROVED', decidedAtMs, paysAtMs });
     });
   }
 
   /**
    * The decision of a second person, durable. The same decision again is that decision, so that an approved request
-   * which was interrupted can be carried out again. Rejects with a `Fault`.
+   * which was interrupted can be carried out again. With an approval the challenge window of a resolution begins.
    */
   decide(
     id: string,
     decision: 'APPROVED' | 'REJECTED',
-    operator: OperatorEntry,
-  ): Promise<Approval | OperatorProblem> {
-    const { clock, rows, table, mutex } = this.#options;
-    return mutex.run('approvals', async () => {
-      const known = rows.find(id);
-      if (known === undefined) return { status: 404, text: 'approval not found' };
-      const { role } = operatorRoutes[known.action as ApprovedAction];
-      if (!mayUse(operator.roles, role)) return forbidden(`it takes the role ${role}`);
-      if (known.requestedBy === operator.name) return forbidden('a second person decides');
-      if (known.decision === decision) return known;
-      if (known.decision !== 'NONE') return refused(`it is ${known.decision.toLowerCase()}`);
-      const nowMs = clock.nowMs();
-      if (!isPending(known, nowMs)) return refused('it has expired: send the request again');
-      const decided = { ...known, decision, decidedBy: operator.name, decidedAtMs: nowMs };
-      await table.write([{ key: id, value: decided }]);
-      return decided;
+    { operator, windowEndMs }: Decider,
+  ): Outcome {
+    return this.#locked(async () => {
+      const known = this.find(id);
+      if (known === undefined) return unknownApproval;
+      const problem = this.#whyNotDecide(known, decision, operator);
+      if (problem !== null) return problem;
+      const isAgain = known.decision === decision;
+      const decidedAtMs = this.#options.clock.nowMs();
+      const decided = isAgain
+        ? known
+        : { ...known, decision, decidedBy: operator.name, decidedAtMs };
+      if (decision === 'APPROVED' && known.action === 'resolveMarket')
+        return await this.#openWindow(decided, windowEndMs);
+      return isAgain ? known : await this.#write(decided);
     });
+  }
+
+  /** Makes a resolution void that waits or is proposed. The same again is the challenge that there is. */
+  challenge(id: string, { name, reason, nowMs }: Challenger): Outcome {
+    return this.#locked(async () => {
+      const known = this.find(id);
+      if (known === undefined) return unknownApproval;
+      if (known.action !== 'resolveMarket') return refused('only a resolution can be challenged');
+      if (known.challengedAtMs > 0) return known;
+      if (!isProposed(known) && !isPending(known, nowMs))
+        return refused(`it is ${stateOf(known, nowMs).replace('_', ' ')}`);
+      if (isProposed(known) && (nowMs >= known.paysAtMs || this.#begun.has(id)))
+        return refused('its challenge window has ended');
+      const challenge = { challengedBy: name, challengedAtMs: nowMs, challengeReason: reason };
+      return await this.#write({ ...known, ...challenge });
+    });
+  }
+
+  /** The proposal as it is now, which nobody can challenge any more; null when it was. */
+  begin(id: string): Promise<Approval | null> {
+    return this.#locked(async () => {
+      const known = this.find(id);
+      if (known === undefined || known.challengedAtMs > 0) return null;
+      this.#begun.add(id);
+      return known;
+    });
+  }
+
+  /** Notes on the topic that a proposal was carried out. */
+  finish(id: string): Promise<void> {
+    return this.#locked(async () => {
+      const known = this.find(id);
+      if (known === undefined) return;
+      if (known.carriedOutAtMs === 0)
+        await this.#write({ ...known, carriedOutAtMs: this.#options.clock.nowMs() });
+      this.#begun.delete(id);
+    });
+  }
+
+  /** Gives a proposal another end of its window; null when it is none any more. */
+  reopen(id: string, paysAtMs: number): Promise<Approval | null> {
+    return this.#locked(async () => {
+      const known = this.find(id);
+      if (known === undefined || !isProposed(known)) return null;
+      return await this.#write({ ...known, paysAtMs });
+    });
+  }
+
+  #whyNotDecide(
+    known: Approval,
+    decision: 'APPROVED' | 'REJECTED',
+    { name, roles }: OperatorEntry,
+  ): OperatorProblem | null {
+    const { role } = operatorRoutes[known.action as ApprovedAction];
+    if (!mayUse(roles, role)) return forbidden(`it takes the role ${role}`);
+    if (known.requestedBy === name) return forbidden('a second person decides');
+    if (known.challengedAtMs > 0) return refused('it is challenged');
+    if (known.decision === decision) return null;
+    if (known.decision !== 'NONE') return refused(`it is ${known.decision.toLowerCase()}`);
+    const isOpen = isPending(known, this.#options.clock.nowMs());
+    return isOpen ? null : refused('it has expired: send the request again');
+  }
+
+  /** The window of an approved resolution begins, unless it has one or another proposal of the market waits. */
+  async #openWindow(approval: Approval, windowEndMs: Decider['windowEndMs']): Outcome {
+    if (approval.paysAtMs > 0) return approval;
+    const other = this.proposalOf(approval.market);
+    if (other !== undefined) return otherProposal(other);
+    const paysAtMs = windowEndMs(approval);
+    if (typeof paysAtMs !== 'number') return paysAtMs;
+    if (paysAtMs > 0 && this.#isFull()) return tooManyProposals;
+    const isWritten = this.find(approval.id)?.decision === approval.decision;
+    return paysAtMs === 0 && isWritten ? approval : await this.#write({ ...approval, paysAtMs });
+  }
+
+  #locked<T>(task: () => Promise<T>): Promise<T> {
+    return this.#options.mutex.run('approvals', task);
+  }
+
+  /** What waits already for the same, or why nothing else may wait; null when it is new. */
+  #sameOf(asked: Request): Approval | OperatorProblem | null {
+    const conflict = this.#conflictOf(asked);
+    if (conflict !== null) return conflict;
+    const nowMs = this.#options.clock.nowMs();
+    const waiting = this.list().filter((one) => isPending(one, nowMs));
+    const hash = sha256(asked.body);
+    const same = waiting.find(
+      ({ action, market, bodySha256 }) =>
+        action === asked.action && market === asked.market && bodySha256.equals(hash),
+    );
+    if (same !== undefined) return same;
+    return waiting.length >= approvalsMax ? refused('too many requests wait for approval') : null;
+  }
+
+  /** The proposal of the market, when it pays the same; otherwise it stands in the way. */
+  #conflictOf({ action, market, body }: Request): Approval | OperatorProblem | null {
+    const proposed = action === 'resolveMarket' ? this.proposalOf(market) : undefined;
+    if (proposed === undefined) return null;
+    const isSame = payoutOf(proposed) === payoutOf({ body: body.toString('utf8') });
+    return isSame ? proposed : otherProposal(proposed);
+  }
+
+  #isFull(): boolean {
+    return this.list().filter(isProposed).length >= proposalsMax;
+  }
+
+  #newOf({ action, market, body }: Request, who: string): Approval {
+    const nowMs = this.#options.clock.nowMs();
+    return {
+      ...undecided,
+      id: randomUUID(),
+      action,
+      market,
+      body: body.toString('utf8'),
+      bodySha256: sha256(body),
+      requestedBy: who,
+      requestedAtMs: nowMs,
+      expiresAtMs: nowMs + this.#options.rule.windowMs,
+    };
+  }
+
+  /** Writes a new approval and makes room for it. */
+  async #add(approval: Approval): Promise<Approval> {
+    const nowMs = this.#options.clock.nowMs();
+    const counted = this.#options.rows.all().filter((one) => !isProposed(one));
+    const over = Math.max(0, counted.length + 1 - approvalsMax);
+    const oldest = counted.filter((one) => !isPending(one, nowMs)).slice(0, over);
+    const dropped = oldest.map(({ id }) => ({ key: id, value: null }));
+    await this.#options.table.write([{ key: approval.id, value: approval }, ...dropped]);
+    return approval;
+  }
+
+  async #write(approval: Approval): Promise<Approval> {
+    await this.#options.table.write([{ key: approval.id, value: approval }]);
+    return approval;
   }
 }
 
-/** Whether it can still be decided on. */
-export function isPending({ decision, expiresAtMs }: Approval, nowMs: number): boolean {
-  return decision === 'NONE' && nowMs < expiresAtMs;
+const undecided = {
+  decision: 'NONE',
+  decidedBy: '',
+  decidedAtMs: 0,
+  paysAtMs: 0,
+  challengedBy: '',
+  challengedAtMs: 0,
+  challengeReason: '',
+  carriedOutAtMs: 0,
+} as const;
+
+const unknownApproval: OperatorProblem = { status: 404, text: 'approval not found' };
+const tooManyProposals = refused('too many resolutions wait for the end of their window');
+
+function otherProposal(proposed: Approval): OperatorProblem {
+  const payout = priceText(payoutOf(proposed) ?? 0);
+  return refused(`it is proposed to pay ${payout}: challenge approval ${proposed.id} first`);
+}
+
+function sha256(body: Buffer): Buffer {
+  return createHash('sha256').update(body).digest();
 }

@@ -3,13 +3,15 @@ import {
   type Approval,
   ApprovalChoice,
   auditBodyMaxChars,
+  Challenge,
   OperatorApprovalParams,
 } from '@pm/schemas';
 import type { ApprovedAction } from './approvals.io.ts';
-import { resolveMarket } from './market-resolve.route.ts';
 import { creditWallets } from './money.route.ts';
 import type { OperatorServices } from './operator-services.io.ts';
+import { isProposed } from './proposals.ts';
 import { type OperatorProblem, operatorOfRequest, sendProblem } from './requests.io.ts';
+import { resolveMarket } from './resolve-market.io.ts';
 import { approvalView, bodyBytesOf } from './second-person.io.ts';
 
 type Result = Promise<object | OperatorProblem>;
@@ -19,14 +21,13 @@ function actionsOf(services: OperatorServices): Record<ApprovedAction, (one: App
   return {
     deposit: ({ body, requestedBy }) =>
       creditWallets(JSON.parse(body), requestedBy, services.money),
-    resolveMarket: ({ market, body }) =>
-      resolveMarket(String(market), JSON.parse(body), services.catalog),
+    resolveMarket: ({ market, body }) => resolveMarket(market, JSON.parse(body), services.catalog),
   };
 }
 
-/** GET /operator/approvals, one of them, and the decision of a second person. */
+/** GET /operator/approvals, one of them, the decision of a second person, and the challenge of a resolution. */
 export function addApprovalRoutes(app: HttpApp, services: OperatorServices): void {
-  const { approvals, clock } = services;
+  const { approvals, resolutions, clock } = services;
   const actions = actionsOf(services);
   app.get('/operator/approvals', async () => {
     const shorten = (one: Approval) => ({ ...one, body: one.body.slice(0, auditBodyMaxChars) });
@@ -46,12 +47,27 @@ export function addApprovalRoutes(app: HttpApp, services: OperatorServices): voi
   const schema = { params: OperatorApprovalParams, body: ApprovalChoice };
   app.post(path, { schema }, async (request, reply) => {
     const decision = request.body.decision === 'approve' ? 'APPROVED' : 'REJECTED';
-    const decided = await approvals.decide(request.params.id, decision, operatorOfRequest(request));
+    const operator = operatorOfRequest(request);
+    const decided = await resolutions.decide(request.params.id, decision, operator);
     if ('status' in decided) return await sendProblem(reply, decided);
     const approval = approvalView(decided, clock.nowMs());
-    if (decision === 'REJECTED') return { approval, result: null };
+    if (decision === 'REJECTED' || isProposed(decided)) return { approval, result: null };
     const result = await actions[decided.action as ApprovedAction](decided);
     if ('status' in result) return await sendProblem(reply, result as OperatorProblem);
     return { approval, result };
+  });
+  addChallengeRoute(app, services);
+}
+
+/** POST /operator/approvals/:id/challenge: every operator may, also the one who asked for the resolution. */
+function addChallengeRoute(app: HttpApp, { resolutions, clock }: OperatorServices): void {
+  const path = '/operator/approvals/:id/challenge';
+  const schema = { params: OperatorApprovalParams, body: Challenge };
+  app.post(path, { schema }, async (request, reply) => {
+    const { name } = operatorOfRequest(request);
+    const { reason } = request.body;
+    const challenged = await resolutions.challenge(request.params.id, { name, reason });
+    if ('status' in challenged) return await sendProblem(reply, challenged);
+    return approvalView(challenged, clock.nowMs());
   });
 }

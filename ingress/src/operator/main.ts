@@ -33,6 +33,7 @@ import { openComments } from '../social/comments.io.ts';
 import { openAudit } from './audit-trail.io.ts';
 import { type OperatorConfig, readOperatorConfig } from './config.ts';
 import { openAdmission } from './open-admission.io.ts';
+import { openResolutions } from './open-resolutions.io.ts';
 import { openWallets } from './open-wallets.io.ts';
 import { addOperatorRoutes } from './operator.route.ts';
 import type { OperatorServices } from './operator-services.io.ts';
@@ -119,11 +120,13 @@ async function openParts(room: Room) {
     ...(await openAdmission(topics, { ...room, ...follow(room), clock })),
     locks: new CatalogLocks(new KeyedMutex()),
   };
+  const services = catalogServices(room, parts);
+  const resolutions = openResolutions({ ...parts, catalog: services, clock, log }, room);
   if (config.tickRefinement) {
-    const refinements = new TickRefinements(catalogServices(room, parts), log);
+    const refinements = new TickRefinements(services, log);
     extremePrices.listen((market) => refinements.note(market));
   }
-  return parts;
+  return { ...parts, resolutions };
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -178,6 +181,7 @@ function operatorServices(room: Room, parts: Parts): Omit<OperatorServices, 'sta
     clock,
     operators,
     approvals,
+    resolutions: parts.resolutions,
     audit,
     catalog: catalogServices(room, parts),
     money: { approvals, clock, writer, ledger, transfers, freezes, owners, bindings },

@@ -6,7 +6,8 @@ import { microPerUnit } from '@pm/schemas';
 import { openTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
-import { ApprovalRows, Approvals } from './approvals.io.ts';
+import { ApprovalRows } from './approval-rows.ts';
+import { Approvals } from './approvals.io.ts';
 import type { OperatorConfig } from './config.ts';
 import { Operators } from './operators.io.ts';
 
@@ -37,6 +38,7 @@ export async function openAdmission(
     isOn: config.secondPerson === 'on',
     depositLimitMicro: config.depositLimitUsdc * microPerUnit,
     windowMs: config.approvalSeconds * 1000,
+    challengeMs: config.challengeSeconds * 1000,
   };
   const approvals = new Approvals({ clock, rows, table, mutex: new KeyedMutex(), rule });
   return { operators, approvals };

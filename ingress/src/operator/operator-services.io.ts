@@ -14,6 +14,7 @@ import type { Comments } from '../social/comments.io.ts';
 import type { Approvals } from './approvals.io.ts';
 import type { OperatorAudit } from './audit-trail.io.ts';
 import type { Operators } from './operators.io.ts';
+import type { Resolutions } from './resolutions.io.ts';
 
 /** What a request that needs a second person waits in. */
 export interface ApprovalServices {
@@ -53,6 +54,7 @@ export interface OperatorWalletServices {
 /** Dependencies of the operator's routes, by domain. */
 export interface OperatorServices extends ApprovalServices {
   readonly operators: Pick<Operators, 'find'>;
+  readonly resolutions: Resolutions;
   readonly audit: OperatorAudit;
   readonly catalog: CatalogServices;
   readonly money: OperatorMoneyServices;

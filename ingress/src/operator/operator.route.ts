@@ -31,7 +31,7 @@ export function addOperatorRoutes(app: HttpApp, services: OperatorServices): voi
   addCommentHideRoute(app, services);
   addDepositsRoute(app, services.money);
   addMarketModeRoute(app, services.catalog);
-  addMarketResolveRoute(app, services.catalog, services);
+  addMarketResolveRoute(app, services);
   addSetMarketRoute(app, services.catalog);
   addTradingModeRoute(app, services.catalog);
   addWithdrawalsRoute(app, services.money);

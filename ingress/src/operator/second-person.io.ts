@@ -1,7 +1,8 @@
 import type { Approval, ApprovalAnswer } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ApprovedAction, isPending, type Request } from './approvals.io.ts';
+import type { ApprovedAction, Request } from './approvals.io.ts';
 import type { ApprovalServices } from './operator-services.io.ts';
+import { stateOf } from './proposals.ts';
 import { operatorOfRequest, sendProblem } from './requests.io.ts';
 
 /** Answers 202: the request waits for a second person. */
@@ -19,8 +20,7 @@ export async function sendToSecondPerson(
 
 /** An approval as it is at a moment. */
 export function approvalView(one: Approval, nowMs: number): ApprovalAnswer {
-  const { id, action, market, body, bodySha256, requestedBy, decidedBy, decidedAtMs } = one;
-  const isDecided = one.decision !== 'NONE';
+  const { id, action, market, body, bodySha256, requestedBy, decidedBy, challengedBy } = one;
   return {
     id,
     action: action as ApprovedAction,
@@ -32,15 +32,18 @@ export function approvalView(one: Approval, nowMs: number): ApprovalAnswer {
     requestedBy,
     requestedAt: new Date(one.requestedAtMs).toISOString(),
     expiresAt: new Date(one.expiresAtMs).toISOString(),
-    decidedBy: isDecided ? decidedBy : null,
-    decidedAt: isDecided ? new Date(decidedAtMs).toISOString() : null,
+    decidedBy: decidedBy === '' ? null : decidedBy,
+    decidedAt: timeOf(one.decidedAtMs),
+    paysAt: timeOf(one.paysAtMs),
+    challengedBy: challengedBy === '' ? null : challengedBy,
+    challengedAt: timeOf(one.challengedAtMs),
+    challengeReason: challengedBy === '' ? null : one.challengeReason,
+    carriedOutAt: timeOf(one.carriedOutAtMs),
   };
 }
 
-function stateOf(one: Approval, nowMs: number): ApprovalAnswer['state'] {
-  if (one.decision === 'APPROVED') return 'approved';
-  if (one.decision === 'REJECTED') return 'rejected';
-  return isPending(one, nowMs) ? 'pending' : 'expired';
+function timeOf(ms: number): string | null {
+  return ms === 0 ? null : new Date(ms).toISOString();
 }
 
 /** Size of the request. */

@@ -62,7 +62,7 @@ export interface CheckedOrder {
   readonly expiresAtMs: number;
   /** Why a new order would be refused now; the same order, placed before, gets its first result nevertheless. */
   readonly doubt: OrderRefusal | null;
-  /** The same, but by what operators allow the wallets. The matcher does not know it: it is decided here. */
+  /** The same, but by what operators allow wallets and have proposed. The matcher does not know it: decided here. */
   readonly forbidden: OrderRefusal | null;
 }
 
@@ -111,7 +111,8 @@ export function checkRules(
   const hold = holdMicro({ side, ...read.amounts, feeRateBps });
   const checked = { form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs };
   const doubt = doubtOf(form, token, caller.nowMs);
-  return { kind: 'checked', ...checked, doubt, forbidden: statusRefusal(form, caller) };
+  const forbidden = statusRefusal(form, caller) ?? proposalRefusal(token);
+  return { kind: 'checked', ...checked, doubt, forbidden };
 }
 
 function refused(code: RefusalCode): OrderRefusal {
@@ -128,6 +129,11 @@ function statusRefusal(form: OrderForm, caller: Caller): OrderRefusal | null {
     if (form.struct.side === 'BUY') return { kind: 'refused', code: 'closed_only', facts };
   }
   return null;
+}
+
+/** Whoever knows how a market is about to be resolved takes no resting orders of those who do not (operator.md). */
+function proposalRefusal({ market }: ListedToken): OrderRefusal | null {
+  return market.proposedPayout0 >= 0 && market.payout0 < 0 ? refused('cancel_only') : null;
 }
 
 function isImmediate(form: OrderForm): boolean {

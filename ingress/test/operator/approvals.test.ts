@@ -7,6 +7,7 @@ const rule: SecondPersonRule = {
   isOn: true,
   depositLimitMicro: 100_000_000,
   windowMs: 60_000,
+  challengeMs: 0,
 };
 const limitUsdc = '100';
 

@@ -285,6 +285,16 @@ test('closed markets take nothing', async () => {
   expect(resolved.body.code).toBe('market_resolved');
 });
 
+test('no order is taken while a resolution is proposed, and the mode counts again after a challenge', async () => {
+  const proposal = { proposedPayout0: 10_000, paysAtMs: 1 };
+  door.markets.take({ ...market, ...proposal });
+  const proposed = await placeOne(door, signedItem(testOrder()).item);
+  expect([proposed.status, proposed.body.code]).toEqual([503, 'cancel_only']);
+  expect(door.fakes.sent).toHaveLength(0);
+  door.markets.take({ ...market, ...proposal, proposedPayout0: -1, challengedAtMs: 1 });
+  expect((await placeOne(door, signedItem(testOrder()).item)).status).toBe(200);
+});
+
 test('money that cannot be held refuses, and gives nothing to the log', async () => {
   door.fakes.reserve = 'insufficient';
   const poor = await placeOne(door, signedItem(testOrder()).item);

@@ -42,7 +42,7 @@ export const bookNameFields = {
   }),
 };
 
-/** When a second operator is needed (operator.md). */
+/** When a second operator is needed, and how long a resolution can be challenged (operator.md). */
 export const secondPersonFields = {
   secondPerson: oneOf('PM_SECOND_PERSON', ['on', 'off'], {
     meaning:
@@ -62,6 +62,14 @@ export const secondPersonFields = {
     min: 1,
     max: 604_800,
     default: 3_600,
+  }),
+  challengeSeconds: integer('PM_CHALLENGE_SECONDS', {
+    meaning:
+      'Time within which an operator can challenge a resolution before it pays; with 0 it is carried out at once, as in the local stack unless it is set.',
+    unit: 'seconds',
+    min: 0,
+    max: 2_592_000,
+    default: 7_200,
   }),
 };
 

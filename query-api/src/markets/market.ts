@@ -81,14 +81,18 @@ export function marketOf(entry: CatalogMarket): Market {
     mode: entry.mode,
     takerDelayMs: entry.takerDelayMs,
     payout0: entry.payout0,
+    proposedPayout0: entry.proposedPayout0,
+    paysAtMs: entry.paysAtMs,
+    challengedAtMs: entry.challengedAtMs,
     partition: entry.partition,
     epoch: entry.epoch,
   };
 }
 
-/** Whether an order may come in now. */
+/** Whether an order may come in now. Ingress takes none while a resolution is proposed. */
 export function acceptsOrders(market: Market): boolean {
-  if (!market.active || market.closed || market.archived) return false;
+  if (!market.active || market.closed || market.archived || market.proposedPayout0 >= 0)
+    return false;
   return market.mode === 'OPEN' || market.mode === 'POST_ONLY';
 }
 

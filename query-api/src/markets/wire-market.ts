@@ -1,4 +1,4 @@
-import { microPerUnit, microText, priceOne } from '@pm/schemas';
+import { microPerUnit, microText, priceOne, priceText } from '@pm/schemas';
 import { noQuote, priceOfMicro, type Quote, type Quotes, unitsOf } from '../books/quote.ts';
 import type { Figures } from './figures.ts';
 import { acceptsOrders, type Market } from './market.ts';
@@ -46,7 +46,20 @@ export function eventMarket(market: Market) {
     createdAt: isoTime(market.createdAtMs),
     updatedAt: isoTime(market.updatedAtMs),
     questionID: market.questionId,
+    ...resolutionFacts(market),
   };
+}
+
+/** How far a market is resolved, in the words of the family; nothing before its first proposal. */
+function resolutionFacts({ payout0, proposedPayout0, paysAtMs, challengedAtMs }: Market) {
+  const end = paysAtMs === 0 ? {} : { umaEndDate: isoTime(paysAtMs) };
+  if (payout0 >= 0) return { umaResolutionStatus: 'resolved', ...end };
+  if (proposedPayout0 >= 0) {
+    const payouts = [priceText(proposedPayout0), priceText(priceOne - proposedPayout0)];
+    const proposedOutcomePrices = JSON.stringify(payouts);
+    return { umaResolutionStatus: 'proposed', ...end, proposedOutcomePrices };
+  }
+  return challengedAtMs > 0 ? { umaResolutionStatus: 'disputed', ...end } : {};
 }
 
 /** A catalog market with the fields that clients of the mount `/gamma` need to trade (conventions.md 1.1). */

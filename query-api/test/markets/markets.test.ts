@@ -293,6 +293,7 @@ describe('one market', () => {
     [{ mode: 'CANCEL_ONLY' }, 'paused'],
     [{ active: false }, 'paused'],
     [{ archived: true }, 'paused'],
+    [{ proposedPayout0: 10_000, paysAtMs: 1 }, 'paused'],
     [{ closed: true, active: false }, 'closed'],
     [{ closed: true, payout0: 0 }, 'resolved'],
   ] as const)('with %j is %s', async (changes, status) => {
@@ -301,6 +302,36 @@ describe('one market', () => {
     for (const path of ['/markets?next_cursor=', '/simplified-markets']) {
       const { data } = (await get(app, path)).body as { data: object[] };
       expect(data[0]).toMatchObject({ status, accepting_orders: status === 'active' });
+    }
+  });
+
+  it.each([
+    [{}, {}],
+    [
+      { proposedPayout0: 3_000, paysAtMs: 1_800_000_000_000 },
+      {
+        umaResolutionStatus: 'proposed',
+        umaEndDate: '2027-01-15T08:00:00.000Z',
+        proposedOutcomePrices: '["0.3","0.7"]',
+      },
+    ],
+    [
+      { paysAtMs: 1_800_000_000_000, challengedAtMs: 1_799_999_999_999 },
+      { umaResolutionStatus: 'disputed', umaEndDate: '2027-01-15T08:00:00.000Z' },
+    ],
+    [
+      { payout0: 3_000, proposedPayout0: 3_000, paysAtMs: 1_800_000_000_000, closed: true },
+      { umaResolutionStatus: 'resolved', umaEndDate: '2027-01-15T08:00:00.000Z' },
+    ],
+    [{ payout0: 0, closed: true }, { umaResolutionStatus: 'resolved' }],
+  ] as const)('with %j shows how far it is resolved', async (changes, facts) => {
+    const { world, app } = setUp();
+    world.catalog.apply(marketEntry(1, changes));
+    for (const path of ['/markets/1', '/gamma/markets/1', `/gamma/markets/${condition(1)}`]) {
+      const body = (await get(app, path)).body as Record<string, unknown>;
+      const names = ['umaResolutionStatus', 'umaEndDate', 'proposedOutcomePrices'];
+      const shown = names.filter((name) => name in body).map((name) => [name, body[name]]);
+      expect(Object.fromEntries(shown)).toEqual(facts);
     }
   });
 

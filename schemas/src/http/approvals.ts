@@ -4,6 +4,9 @@ import { count, dateTime, orNull, text } from './forms.ts';
 /** Parameters, bodies and answers of what a second operator decides on (operator.md). */
 const closed = { additionalProperties: false };
 
+/** Longest reason of a challenge. */
+const challengeReasonMaxChars = 1_000;
+
 export const OperatorApprovalParams = Type.Object({
   id: Type.String({
     pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
@@ -15,6 +18,19 @@ export const OperatorApprovalParams = Type.Object({
 export const ApprovalChoice = Type.Object({ decision: Type.Enum(['approve', 'reject']) }, closed);
 export type ApprovalChoice = Static<typeof ApprovalChoice>;
 
+/** POST /operator/approvals/:id/challenge. */
+export const Challenge = Type.Object(
+  {
+    reason: Type.String({
+      minLength: 1,
+      maxLength: challengeReasonMaxChars,
+      examples: ['The station measured no rain.'],
+    }),
+  },
+  closed,
+);
+export type Challenge = Static<typeof Challenge>;
+
 export const ApprovalAnswer = Type.Object({
   id: text,
   action: Type.Enum(['deposit', 'resolveMarket']),
@@ -22,17 +38,29 @@ export const ApprovalAnswer = Type.Object({
   body: Type.String({ description: 'What was sent; in lists its first 4,096 characters.' }),
   bodyBytes: count,
   bodySha256: text,
-  state: Type.Enum(['pending', 'approved', 'rejected', 'expired']),
+  state: Type.Enum(
+    ['pending', 'approved', 'rejected', 'expired', 'proposed', 'challenged', 'carried_out'],
+    { description: 'The last three are those of a resolution with a challenge window.' },
+  ),
   requestedBy: text,
   requestedAt: dateTime,
   expiresAt: dateTime,
   decidedBy: orNull(text),
   decidedAt: orNull(dateTime),
+  paysAt: Type.Union([dateTime, Type.Null()], {
+    description: 'When the challenge window ends; null where there is none, or not yet.',
+  }),
+  challengedBy: orNull(text),
+  challengedAt: orNull(dateTime),
+  challengeReason: orNull(text),
+  carriedOutAt: Type.Union([dateTime, Type.Null()], {
+    description: 'When a resolution with a challenge window was carried out.',
+  }),
 });
 export type ApprovalAnswer = Static<typeof ApprovalAnswer>;
 
 export const ApprovalList = Type.Object({ data: Type.Array(ApprovalAnswer) });
-/** The decision, and what the request answered once it was carried out. */
+/** The decision, and what the request answered once it was carried out; null while its challenge window runs. */
 export const ApprovalDecided = Type.Object({
   approval: ApprovalAnswer,
   result: orNull(Type.Object({}, { additionalProperties: true })),

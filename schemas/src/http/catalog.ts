@@ -75,6 +75,15 @@ const eventMarketFields = {
   createdAt: dateTime,
   updatedAt: dateTime,
   questionID: text,
+  umaResolutionStatus: Type.Optional(
+    Type.Enum(['proposed', 'disputed', 'resolved'], {
+      description: 'Not there before the first proposal of a resolution.',
+    }),
+  ),
+  /** When the newest proposal pays, or would have paid, unless challenged. */
+  umaEndDate: Type.Optional(dateTime),
+  /** What the outcomes are to pay, while a resolution is proposed. */
+  proposedOutcomePrices: Type.Optional(encodedArray),
 };
 export const EventMarket = Type.Object(eventMarketFields);
 

@@ -3,6 +3,7 @@ import {
   ApprovalChoice,
   ApprovalDecided,
   ApprovalList,
+  Challenge,
   OperatorApprovalParams,
 } from '../http/approvals.ts';
 import { OperatorError } from '../http/error-bodies.ts';
@@ -13,10 +14,11 @@ const read = { method: 'GET', auth: ['operator'], role: 'viewer' } as const;
 const params = { id: '6f1c2f64-0f5a-4c55-8f0e-2b8f5d1c9a10' } as const;
 const unknown = { 404: error('There is no such approval.') } as const;
 
-/** Answers of routes that may need a second operator. */
+/** Answers of routes that may need a second operator, or whose effect may be challenged first. */
 export const pendingApproval = {
   202: {
-    description: 'Nothing is done yet: a second operator decides (`/operator/approvals/{id}`).',
+    description:
+      'Nothing is done yet: a second operator decides (`/operator/approvals/{id}`), or a resolution can be challenged until `paysAt`.',
     schema: ApprovalAnswer,
   },
 } as const;
@@ -26,7 +28,8 @@ export const operatorApprovalRoutes = {
   listApprovals: operatorRoute({
     ...read,
     path: '/operator/approvals',
-    summary: 'Requests that wait for a second operator, and those decided on, newest first',
+    summary:
+      'Requests that wait for a second operator or can be challenged, and earlier ones, newest first',
     responses: { 200: { description: 'Approvals.', schema: ApprovalList } },
     examples: [{}],
   }),
@@ -45,7 +48,8 @@ export const operatorApprovalRoutes = {
     role: 'viewer',
     path: '/operator/approvals/:id',
     summary: 'Approve a request of another operator, or reject it',
-    description: 'An approved request is carried out; the same again carries it out again.',
+    description:
+      'An approved request is carried out; the same again carries it out again. An approved resolution waits for the end of its challenge window first.',
     params: OperatorApprovalParams,
     body: ApprovalChoice,
     responses: {
@@ -56,5 +60,26 @@ export const operatorApprovalRoutes = {
       ...unknown,
     },
     examples: [{ params, body: { decision: 'approve' } }],
+  }),
+  challengeApproval: operatorRoute({
+    method: 'POST',
+    auth: ['operator'],
+    // It stops money and moves none, so every operator may.
+    role: 'viewer',
+    path: '/operator/approvals/:id/challenge',
+    summary: 'Make a resolution void that has not paid yet',
+    description:
+      'Whoever proposed it may, too. The same again is the same challenge. The market can be resolved by another proposal.',
+    params: OperatorApprovalParams,
+    body: Challenge,
+    responses: {
+      200: { description: 'The resolution, challenged.', schema: ApprovalAnswer },
+      409: error(
+        'It is no resolution, is decided on otherwise, or its challenge window has ended.',
+      ),
+      503: error('Not done, or not confirmed: send the same again.'),
+      ...unknown,
+    },
+    examples: [{ params, body: { reason: 'The station measured no rain.' } }],
   }),
 } as const;

@@ -157,6 +157,8 @@ export const operatorCatalogRoutes = {
     role: 'resolver',
     path: '/operator/markets/:id/resolve',
     summary: 'End trading and fix what the tokens pay',
+    description:
+      'Where a challenge window is configured, it is carried out at the end of the window.',
     body: Resolution,
     responses: {
       200: { description: 'The payout.', schema: ResolutionAnswer },

@@ -2,13 +2,13 @@ import type { AvroRecord, Infer } from '../avro/schema.ts';
 import { hash32 } from './types.ts';
 
 /**
- * The compacted topic `approvals`: requests of operators that a second person decides on. Key: `id`. The newest record
- * of an id has its decision.
+ * The topic `approvals`: requests of operators that a second person decides on, and resolutions within their challenge
+ * window. Key: `id`. The newest record of an id has its state.
  */
 export const approval = {
   type: 'record',
   name: 'Approval',
-  doc: 'A request that waits for a second operator, or waited for one.',
+  doc: 'A request that waits for a second operator or for the end of its window, or waited for one.',
   fields: [
     { name: 'id', type: 'string', doc: 'UUID.' },
     {
@@ -29,12 +29,37 @@ export const approval = {
         name: 'ApprovalDecision',
         symbols: ['NONE', 'APPROVED', 'REJECTED'],
         default: 'NONE',
-        doc: 'What the second operator said.',
+        doc: 'What the second operator said; APPROVED, by nobody, where no second one was needed.',
       },
       doc: 'NONE while it waits, or when it expired.',
     },
     { name: 'decidedBy', type: 'string', doc: 'Name of the second operator, or empty.' },
     { name: 'decidedAtMs', type: 'long', doc: 'Unix milliseconds, or 0.' },
+    {
+      name: 'paysAtMs',
+      type: 'long',
+      doc: 'When the challenge window of an approved resolution ends, Unix milliseconds; 0 without one.',
+      default: 0,
+    },
+    {
+      name: 'challengedBy',
+      type: 'string',
+      doc: 'Name of the operator whose challenge made the resolution void, or empty.',
+      default: '',
+    },
+    {
+      name: 'challengedAtMs',
+      type: 'long',
+      doc: 'Unix milliseconds, or 0. A challenge is never taken back by a later record of the id.',
+      default: 0,
+    },
+    { name: 'challengeReason', type: 'string', doc: 'In words, or empty.', default: '' },
+    {
+      name: 'carriedOutAtMs',
+      type: 'long',
+      doc: 'When a resolution with a challenge window was carried out, Unix milliseconds, or 0.',
+      default: 0,
+    },
   ],
 } as const satisfies AvroRecord;
 

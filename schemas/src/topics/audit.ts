@@ -13,7 +13,11 @@ export const auditRecord = {
   fields: [
     { name: 'id', type: 'string', doc: 'Of the request; its two records share it.' },
     { name: 'timeMs', type: 'long', doc: 'Unix milliseconds.' },
-    { name: 'who', type: 'string', doc: 'The name of the operator whose token was shown.' },
+    {
+      name: 'who',
+      type: 'string',
+      doc: 'The name of the operator whose token was shown, or `approval ID` for a resolution at the end of its window.',
+    },
     {
       name: 'tokenId',
       type: 'string',

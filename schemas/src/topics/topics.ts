@@ -116,7 +116,7 @@ export const topics = {
   }),
   approvals: topic('approvals', approval, {
     partitions: 'single',
-    compacted: true,
+    compacted: false,
     writers: ['OPERATOR'],
   }),
   audit: topic('audit', auditRecord, { partitions: 'single', compacted: false }),
