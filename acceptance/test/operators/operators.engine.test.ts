@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { operatorsFileIn } from '@pm/deploy/setup/operators';
 import { addOperator, removeOperator } from '@pm/operate/operators/operators-file';
 import { ExchangeUnderTest, order, place } from '../exchange-under-test.ts';
+import { askOperator } from './ask-operator.ts';
 
 let exchange: ExchangeUnderTest;
 beforeAll(async () => {
@@ -17,19 +18,8 @@ const retryMs = 400;
 /** Longest time after which a change of the file counts, milliseconds, on a busy machine. */
 const pollBoundMs = 3_000;
 
-async function ask(
-  token: string,
-  path: string,
-  body?: object,
-  port = exchange.operatorProcess.port,
-) {
-  const response = await fetch(`http://127.0.0.1:${port}/operator/${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: (await response.json()) as never };
-}
+const ask = (token: string, path: string, body?: object, port = exchange.operatorProcess.port) =>
+  askOperator({ port }, token, path, body);
 
 /** Asks again until the answer is as it should be. Rejects with the last answer after `pollBoundMs`. */
 async function askUntil<T>(asking: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { operatorsFileIn } from '@pm/deploy/setup/operators';
+import { addOperator } from '@pm/operate/operators/operators-file';
+import {
+  call,
+  ExchangeUnderTest,
+  type OperatorProcess,
+  order,
+  place,
+  type Trader,
+  until,
+} from '../exchange-under-test.ts';
+import { askOperator } from './ask-operator.ts';
+
+const windowSeconds = 8;
+/** After the end of the window until it is paid, milliseconds, on a busy machine. */
+const payBoundMs = 5_000;
+const windowed = { PM_SECOND_PERSON: 'on', PM_CHALLENGE_SECONDS: String(windowSeconds) };
+const shares = '10';
+
+interface Listed {
+  readonly id: string;
+  readonly conditionId: string;
+  readonly token: string;
+}
+
+let exchange: ExchangeUnderTest;
+let trader: Trader;
+let listed: readonly [Listed, Listed];
+let tokens: { readonly rita: string; readonly ron: string; readonly vera: string };
+
+beforeAll(async () => {
+  exchange = await ExchangeUnderTest.open('challenges', 1);
+  const names = ['paid', 'challenged'];
+  const markets = names.map((slug) => ({ slug, question: `${slug}?`, minOrderSize: '1' }));
+  const event = { slug: 'windows', title: 'Windows', markets };
+  const { markets: made } = await exchange.operator.importEvents([event]);
+  const [first, second] = made.map(({ id, conditionId, tokenIds }) => ({
+    id,
+    conditionId,
+    token: tokenIds[0] ?? '',
+  }));
+  if (first === undefined || second === undefined) throw new Error('two markets are listed');
+  listed = [first, second];
+  trader = await exchange.openTrader('100');
+  for (const { conditionId } of listed) {
+    const body = JSON.stringify({ condition_id: conditionId, amount: shares, id: conditionId });
+    const split = await call(exchange.ingresses[0], trader, 'POST', '/account/split', { body });
+    expect(split.status).toBe(200);
+  }
+  const file = operatorsFileIn(exchange.folder);
+  tokens = {
+    rita: addOperator(file, { name: 'rita', roles: ['resolver'] }),
+    ron: addOperator(file, { name: 'ron', roles: ['resolver'] }),
+    vera: addOperator(file, { name: 'vera', roles: ['viewer'] }),
+  };
+  await kill(exchange.operatorProcess);
+}, 300_000);
+
+afterAll(() => exchange?.close(), 60_000);
+
+async function kill({ process }: OperatorProcess): Promise<void> {
+  const gone = once(process, 'exit');
+  process.kill('SIGKILL');
+  await gone;
+}
+
+interface Approval {
+  readonly id: string;
+  readonly state: string;
+  readonly paysAt: string;
+  readonly carriedOutAt: string | null;
+}
+
+async function approvalOf(operator: OperatorProcess, id: string): Promise<Approval> {
+  return (await askOperator(operator, tokens.vera, `approvals/${id}`)).body;
+}
+
+/** A resolution that rita asks for and ron approves. */
+async function propose(operator: OperatorProcess, market: Listed, payout0: string) {
+  const asked = await askOperator(operator, tokens.rita, `markets/${market.id}/resolve`, {
+    payout0,
+  });
+  expect(asked).toMatchObject({ status: 202, body: { state: 'pending' } });
+  const { id } = asked.body as Approval;
+  const decision = { decision: 'approve' };
+  const approved = await askOperator(operator, tokens.ron, `approvals/${id}`, decision);
+  expect(approved).toMatchObject({
+    status: 200,
+    body: { approval: { state: 'proposed' }, result: null },
+  });
+  return (approved.body as { readonly approval: Approval }).approval;
+}
+
+let redemptions = 0;
+
+/** The answer to the redemption of all tokens of a market. */
+async function redeem({ conditionId }: Listed) {
+  redemptions += 1;
+  const body = JSON.stringify({ condition_id: conditionId, id: `redeem-${redemptions}` });
+  return await call(exchange.ingresses[0], trader, 'POST', '/account/redeem', { body });
+}
+
+test('an approved resolution pays after its window, also when the process died within it', async () => {
+  const [market] = listed;
+  const first = await exchange.openOperator(windowed);
+  const { id, paysAt } = await propose(first, market, '1');
+  const [refused] = (await place(exchange.ingresses[0], trader, [order(trader, market.token)]))
+    .body;
+  expect(refused).toMatchObject({ success: false, code: 'cancel_only' });
+  expect((await redeem(market)).status).not.toBe(200);
+  await kill(first);
+  const second = await exchange.openOperator(windowed);
+  let sawProposed = false;
+  await until(async () => {
+    const { state } = await approvalOf(second, id);
+    sawProposed ||= state === 'proposed';
+    return state === 'carried_out';
+  });
+  expect(sawProposed).toBe(true);
+  const { carriedOutAt } = await approvalOf(second, id);
+  expect(Date.parse(carriedOutAt ?? '')).toBeGreaterThanOrEqual(Date.parse(paysAt));
+  expect(await redeem(market)).toMatchObject({ status: 200, body: { payout: shares } });
+  const trail = await askOperator(
+    second,
+    tokens.vera,
+    `audit?containing=/${market.id}/resolve&limit=1`,
+  );
+  expect(trail.body).toMatchObject({ entries: [{ who: `approval ${id}`, status: 200 }] });
+  await kill(second);
+}, 120_000);
+
+test('a challenged resolution never pays, and another one after it does, once, with two processes', async () => {
+  const [, market] = listed;
+  const one = await exchange.openOperator(windowed);
+  const other = await exchange.openOperator(windowed);
+  const { id, paysAt } = await propose(one, market, '1');
+  const reason = { reason: 'it rained' };
+  expect(await askOperator(one, tokens.vera, `approvals/${id}/challenge`, reason)).toMatchObject({
+    status: 200,
+    body: { state: 'challenged', challengedBy: 'vera', challengeReason: 'it rained' },
+  });
+  const [placed] = (await place(exchange.ingresses[0], trader, [order(trader, market.token)])).body;
+  expect(placed).toMatchObject({ success: true, status: 'live' });
+  await wait(Date.parse(paysAt) + payBoundMs - Date.now());
+  expect((await approvalOf(other, id)).state).toBe('challenged');
+  expect((await redeem(market)).status).not.toBe(200);
+  const again = await propose(one, market, '0.3');
+  await until(async () => {
+    const both = await Promise.all([one, other].map((process) => approvalOf(process, again.id)));
+    return both.every(({ state }) => state === 'carried_out');
+  });
+  expect(await redeem(market)).toMatchObject({ status: 200, body: { payout: shares } });
+  for (const process of [one, other]) {
+    const resolve = (payout0: string) =>
+      askOperator(operator, tokens.rita, `markets/${market.id}/resolve`, { payout0 });
+    expect([(await resolve('0.3')).status, (await resolve('1')).status]).toEqual([200, 409]);
+  }
+  expect((await exchange.ledger.balance(trader.signer.address)).freeMicro).toBeGreaterThan(0);
+}, 180_000);
