@@ -152,7 +152,7 @@ test('a challenged resolution never pays, and another one after it does, once, w
     return both.every(({ state }) => state === 'carried_out');
   });
   expect(await redeem(market)).toMatchObject({ status: 200, body: { payout: shares } });
-  for (const process of [one, other]) {
+  for (const operator of [one, other]) {
     const resolve = (payout0: string) =>
       askOperator(operator, tokens.rita, `markets/${market.id}/resolve`, { payout0 });
     expect([(await resolve('0.3')).status, (await resolve('1')).status]).toEqual([200, 409]);

@@ -9,8 +9,8 @@ type RefinementServices = Pick<
 >;
 
 /**
- * Gives a market whose price has come near an end a finer tick: in its book first, then in the catalog. Several ingress
- * may do it together: the same rules again change nothing. What fails is tried again at the market's next extreme
+ * Gives a market whose price has come near an end a finer tick: in its book first, then in the catalog. Several
+ * processes may do it together: the same rules again change nothing. What fails is tried again at the market's next extreme
  * price.
  */
 export class TickRefinements {
@@ -59,7 +59,7 @@ export class TickRefinements {
       this.#log.warn({ market: number, problem: problem.text }, 'a tick could not be refined');
       return;
     }
-    // Another ingress may have changed its words or its mode meanwhile.
+    // Another process may have changed its words or its mode meanwhile.
     const latest = this.#finer(number);
     if (latest !== null) await writer.writeEntries([latest]);
     this.#log.info({ market: number, tick: finer.tick }, 'refined the tick of a market');

@@ -70,7 +70,7 @@ function resolve(
     const problem = await resolveBook(market, asked, services);
     if (problem !== null) return problem;
     const states = { payout0, mode: 'RESOLVED', closed: true } as const;
-    // Another ingress may have changed its words meanwhile.
+    // Another process may have changed its words meanwhile.
     const latest = catalog.findMarket(number) ?? market;
     const resolved: CatalogMarket = { ...latest, ...states, updatedAtMs: clock.nowMs() };
     await writer.writeEntries([resolved]);
