@@ -145,6 +145,7 @@ export class ExchangeUnderTest {
   conditions: readonly string[] = [];
   #traders = 0;
   #matcher: ChildProcess | null = null;
+  #projectors: ChildProcess | null = null;
 
   private constructor(label: string) {
     this.name = `${label}_${process.pid}`;
@@ -157,10 +158,10 @@ export class ExchangeUnderTest {
 
   static async open(label: string, partitions: number): Promise<ExchangeUnderTest> {
     const exchange = new ExchangeUnderTest(label);
-    const { keys, services } = exchange;
+    const { keys } = exchange;
     await setUpNamed(exchange.name, { keys, partitions });
     exchange.startMatcher();
-    services.start('projectors', { PM_VIEWS: 'ledger', PM_LEDGER_SEED: keys.ledgerSeed });
+    exchange.startProjectors();
     for (let count = 0; count < 2; count += 1)
       exchange.#ingresses.push(await exchange.openIngress());
     exchange.#operator = await exchange.openOperator();
@@ -169,14 +170,29 @@ export class ExchangeUnderTest {
     return exchange;
   }
 
-  startMatcher(): void {
-    const { keys } = this;
+  /** The matcher, or one more, with the key of an owner. */
+  startMatcher(ownerSeed = this.keys.ownerSeed): void {
     this.#matcher = this.services.start('matcher', {
-      PM_OWNER_SEED: keys.ownerSeed,
+      PM_OWNER_SEED: ownerSeed,
       PM_REPLICATION_MIN: '1',
-      PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
+      PM_OPERATOR_KEY: publicKeyOf(this.keys.openingSeed),
       PM_SNAPSHOT_DIR: join(this.folder, 'snapshots'),
     });
+  }
+
+  /** The projector of the ledger, or one more, with a key of the ledger. */
+  startProjectors(ledgerSeed = this.keys.ledgerSeed): void {
+    this.#projectors = this.services.start('projectors', {
+      PM_VIEWS: 'ledger',
+      PM_LEDGER_SEED: ledgerSeed,
+    });
+  }
+
+  /** The processes that were started last. */
+  get started(): { readonly matcher: ChildProcess; readonly projectors: ChildProcess } {
+    const [matcher, projectors] = [this.#matcher, this.#projectors];
+    if (matcher === null || projectors === null) throw new Error('both are started by now');
+    return { matcher, projectors };
   }
 
   /** Ends the matcher without a chance to say so. */
@@ -279,8 +295,13 @@ export class ExchangeUnderTest {
     return await this.openKey(signer);
   }
 
-  async operate(method: 'GET' | 'POST' | 'PUT', path: string, body?: object) {
-    const { port } = this.operatorProcess;
+  /** A request to the operator's listener, of the process that is always there unless another one is named. */
+  async operate(
+    method: 'GET' | 'POST' | 'PUT',
+    path: string,
+    body?: object,
+    { port }: Pick<OperatorProcess, 'port'> = this.operatorProcess,
+  ) {
     const headers = {
       authorization: `Bearer ${this.keys.operatorToken}`,
       'content-type': 'application/json',

@@ -45,7 +45,7 @@ try {
 }
 
 function jobOf(round: number, part: GeneratorJob['part'], shape: Shape): GeneratorJob {
-  const { operatorSeed, ownerSeed, ingressSeed } = installation.keys;
+  const { openingSeed, ownerSeed, ingressSeed } = installation.keys;
   return {
     ...installation.place,
     part,
@@ -55,7 +55,7 @@ function jobOf(round: number, part: GeneratorJob['part'], shape: Shape): Generat
     firstSequence: new Sequences().next(timeMs) + round * 1_000_000,
     timeMs,
     perEnvelope,
-    seeds: { operator: operatorSeed, owner: ownerSeed, ingress: ingressSeed },
+    seeds: { operator: openingSeed, owner: ownerSeed, ingress: ingressSeed },
   };
 }
 

@@ -28,7 +28,8 @@ export const matcherFields = {
     bytes: 32,
   }),
   operatorKey: text('PM_OPERATOR_KEY', {
-    meaning: 'Raw Ed25519 public key that alone may open a partition.',
+    meaning:
+      'Raw Ed25519 public half of the opening key, which alone may open a partition; not that of PM_OPERATOR_SEED.',
     pattern: /^(0x)?[0-9a-fA-F]{64}$/,
     allowed: '32 bytes as 64 hex digits',
   }),
@@ -86,7 +87,7 @@ export function readMatcherConfig(): MatcherConfig {
   return readConfig(matcherFields, undefined, { known: namesOf(redisFields, clickhouseFields) });
 }
 
-/** The raw key of `PM_OPERATOR_KEY`. */
+/** The raw opening key (`PM_OPERATOR_KEY`). */
 export function operatorKeyOf({ operatorKey }: MatcherConfig): Buffer {
   return Buffer.from(operatorKey.replace(/^0x/, ''), 'hex');
 }

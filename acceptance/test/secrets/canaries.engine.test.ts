@@ -46,7 +46,7 @@ beforeAll(async () => {
   services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
     PM_REPLICATION_MIN: '1',
-    PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
+    PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
   });
   services.start('projectors', { PM_LEDGER_SEED: keys.ledgerSeed });

@@ -15,7 +15,7 @@ import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import type { ExchangeKeys } from './keys.ts';
 import { openPartitions } from './partitions.ts';
-import { setUpServiceKeys } from './service-keys.ts';
+import { readServiceKeys, setUpServiceKeys } from './service-keys.ts';
 import { setUpTables } from './tables.ts';
 
 export interface SetupOptions {
@@ -62,19 +62,23 @@ async function setUpLog(place: LogPlace, options: SetupOptions): Promise<void> {
   const registry = registryAt(place);
   await registry.registerAll();
   progress(`schemas: ${Object.keys(topics).length} registered, FULL_TRANSITIVE`);
+  const { keys } = options;
+  const services = { client, registry, topicPrefix, keys };
+  const sealed = await readServiceKeys(services);
   const opened = await openPartitions({
     client,
     admin,
     producer: await client.producer(),
     codec: await registry.codecFor(topics.orders),
     ordersTopic: topicName(topics.orders, topicPrefix),
-    keys: options.keys,
+    keys,
     feeWallet: options.feeWallet,
     nowMs: Date.now(),
+    wasListed: (keyId) => sealed.isKnown(keyId),
   });
   progress(`partitions: ${opened} opened, ${options.partitions - opened} kept`);
-  const { keys } = options;
-  const { listed, adopted } = await setUpServiceKeys({ client, registry, topicPrefix, keys });
+  // Last: a key that is listed here is in every partition.
+  const { listed, adopted } = await setUpServiceKeys(services, sealed);
   const older = adopted === 0 ? '' : `, ${adopted} records of an earlier version adopted`;
   progress(`service keys: ${listed} listed${older}`);
 }

@@ -10,9 +10,11 @@ import { StackError, systemCodeOf } from '../local/stack-error.ts';
  * only.
  */
 export interface ExchangeKeys {
-  /** Ed25519 seed of the root key: lists the keys of services. Only set-up reads it. */
+  /** Ed25519 seed of the root key: lists the keys of services on `service-keys`. No service gets it. */
   readonly rootSeed: string;
-  /** Ed25519 seed: may list markets, change keys, resolve. */
+  /** Ed25519 seed of the opening key: opens partitions, lists keys in them. No service gets it. */
+  readonly openingSeed: string;
+  /** Ed25519 seed: lists, changes and resolves markets, grants rights. */
   readonly operatorSeed: string;
   /** Ed25519 seed: signs the clock of the partitions. */
   readonly ownerSeed: string;
@@ -45,12 +47,14 @@ export const rotatedSeeds = {
   INGRESS: 'ingressSeed',
   OWNER: 'ownerSeed',
   LEDGER: 'ledgerSeed',
+  OPERATOR: 'operatorSeed',
 } as const satisfies Partial<Record<KeyRole, keyof ExchangeKeys>>;
 
 export type RotatedRole = keyof typeof rotatedSeeds;
 
 const fields = [
   'rootSeed',
+  'openingSeed',
   'operatorSeed',
   'ownerSeed',
   'ingressSeed',
@@ -63,8 +67,8 @@ const hex32 = /^[0-9a-f]{64}$/;
 const hex32List = /^[0-9a-f]{64}(,[0-9a-f]{64})*$/;
 
 /**
- * The keys in `file`, generated when there is none; missing keys of later versions are added. Throws a `StackError` for
- * a malformed file.
+ * The keys in `file`, generated when there is none; missing keys of later versions are added, and the key of the
+ * operator is taken out of the one that opened the partitions. Throws a `StackError` for a malformed file.
  */
 export function loadOrMakeKeys(file: string): ExchangeKeys {
   try {
@@ -86,6 +90,7 @@ function makeKeys(): ExchangeKeys {
   const secret = () => randomBytes(32).toString('hex');
   return {
     rootSeed: secret(),
+    openingSeed: secret(),
     operatorSeed: secret(),
     ownerSeed: secret(),
     ingressSeed: secret(),
@@ -107,20 +112,39 @@ export function saveKeys(keys: ExchangeKeys, file: string): ExchangeKeys {
 function checked(value: unknown, file: string): ExchangeKeys {
   const keys = value as Partial<Record<(typeof fields)[number], unknown>>;
   const bad = fields.find((field) => field in keys && !hex32.test(String(keys[field])));
-  const complete = { ...makeKeys(), ...(value as Partial<ExchangeKeys>) };
-  const { acceptedKeySecrets } = complete;
+  if (bad !== undefined)
+    throw new StackError('BAD_DESCRIPTION', `${bad} in ${file} is not 64 hex digits`);
+  const found = value as Partial<ExchangeKeys>;
+  const { acceptedKeySecrets } = found;
   if (acceptedKeySecrets !== undefined && !hex32List.test(acceptedKeySecrets)) {
     const form = 'is not 64 hex digits, or several of them between commas';
     throw new StackError('BAD_DESCRIPTION', `acceptedKeySecrets in ${file} ${form}`);
   }
-  if (!areRotations(complete))
+  if (!areRotations(found))
     throw new StackError('BAD_DESCRIPTION', `nextSeeds or formerKeys in ${file} is malformed`);
-  if (bad === undefined)
-    return fields.every((field) => field in keys) ? complete : saveKeys(complete, file);
-  throw new StackError('BAD_DESCRIPTION', `${bad} in ${file} is not 64 hex digits`);
+  if (fields.every((field) => field in keys)) return found as ExchangeKeys;
+  return saveKeys(withOpeningKey(found), file);
 }
 
-function areRotations({ nextSeeds = {}, formerKeys = [] }: ExchangeKeys): boolean {
+/**
+ * In files of earlier versions the key of the operator is also the opening key: it stays that, and the operator gets
+ * another one, as in a rotation.
+ */
+function withOpeningKey(found: Partial<ExchangeKeys>): ExchangeKeys {
+  const made = makeKeys();
+  const { openingSeed, operatorSeed } = found;
+  if (openingSeed !== undefined || operatorSeed === undefined) return { ...made, ...found };
+  const former: FormerKey = { role: 'OPERATOR', publicKey: publicKeyOf(operatorSeed) };
+  return {
+    ...made,
+    ...found,
+    openingSeed: operatorSeed,
+    operatorSeed: made.operatorSeed,
+    formerKeys: [...(found.formerKeys ?? []), former],
+  };
+}
+
+function areRotations({ nextSeeds = {}, formerKeys = [] }: Partial<ExchangeKeys>): boolean {
   return (
     Object.entries(nextSeeds).every(([role, seed]) => role in rotatedSeeds && hex32.test(seed)) &&
     Array.isArray(formerKeys) &&

@@ -1,5 +1,5 @@
 import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
-import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { keyIdOf, openSignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { Sequences } from '@pm/domain/signoff/sequences';
 import type { LogAdmin, LogClient, LogProducer } from '@pm/kit/kafka';
@@ -31,12 +31,17 @@ export interface PartitionOpening {
   /** The wallet that fees are paid to. */
   readonly feeWallet: WalletAddress;
   readonly nowMs: number;
+  /**
+   * Whether set-up or a rotation has listed the key with this id (hex) before, in all partitions that were there; it
+   * may be retired by now.
+   */
+  wasListed(keyId: string): boolean;
 }
 
 /**
  * Writes the first record of every partition that has none: its opening, the rules and the keys that may sign, signed
- * by the operator. A partition opened by an older version gets what its first record lacks, the ledger key or newer
- * rules, as a later record at each start; a repetition changes nothing. Returns the number of opened partitions.
+ * by the opening key. A partition opened by an older version gets newer rules, and keys of the ledger and the operator
+ * that were never listed, as a later record; a repetition changes nothing. Returns the number of opened partitions.
  */
 export async function openPartitions(opening: PartitionOpening): Promise<number> {
   const { admin, producer, ordersTopic: topic } = opening;
@@ -60,26 +65,26 @@ export async function openPartitions(opening: PartitionOpening): Promise<number>
   return opened;
 }
 
-/** What the first record of the partition lacks, because an older version wrote it. */
+/** What an older version has not written; the first record says what rules it began with. */
 async function missingCommands(
   opening: PartitionOpening,
   partition: number,
 ): Promise<readonly Command[]> {
   const { client, codec, ordersTopic: topic } = opening;
-  const ledgerKey = ledgerKeyOf(opening);
   const first = await readFirstEnvelope(client, { topic, partition, reader: codec });
   const commands = first?.commands ?? [];
-  const hasKey = commands.some(
-    (one) => one.kind === 'SetKey' && one.publicKey.equals(ledgerKey.publicKey),
-  );
   const hasRules = commands.some((one) => one.kind === 'SetRules' && one.version >= newestRules);
-  return [...(hasRules ? [] : [newRules]), ...(hasKey ? [] : [ledgerKey])];
+  const missing = laterKeys(opening).filter(
+    ({ publicKey }) => !opening.wasListed(keyIdOf(publicKey).toString('hex')),
+  );
+  return [...(hasRules ? [] : [newRules]), ...missing];
 }
 
 const newRules: CommandOf<'SetRules'> = { kind: 'SetRules', version: newestRules };
 
-function ledgerKeyOf({ keys }: PartitionOpening): CommandOf<'SetKey'> {
-  return keyOf(keys.ledgerSeed, 'LEDGER');
+/** The keys that partitions of older versions were opened without. */
+function laterKeys({ keys }: PartitionOpening): readonly CommandOf<'SetKey'>[] {
+  return [keyOf(keys.ledgerSeed, 'LEDGER'), keyOf(keys.operatorSeed, 'OPERATOR')];
 }
 
 function keyOf(seed: string, role: KeyRole): CommandOf<'SetKey'> {
@@ -94,7 +99,7 @@ function sealed(
   { codec, keys }: PartitionOpening,
   content: Parameters<typeof sealEnvelope>[2],
 ): Buffer {
-  const key = openSignOffKey(Buffer.from(keys.operatorSeed, 'hex'));
+  const key = openSignOffKey(Buffer.from(keys.openingSeed, 'hex'));
   return sealEnvelope(codec, key, content);
 }
 
@@ -104,7 +109,7 @@ function openingCommands(opening: PartitionOpening, partition: number): readonly
     {
       kind: 'OpenPartition',
       partition,
-      operatorKey: publicKeyBytes(keys.operatorSeed),
+      operatorKey: publicKeyBytes(keys.openingSeed),
       feeWallet: hexBytes(feeWallet),
       bookAgeLimitMs,
       orderAgeLimitMs,
@@ -113,6 +118,6 @@ function openingCommands(opening: PartitionOpening, partition: number): readonly
     newRules,
     keyOf(keys.ingressSeed, 'INGRESS'),
     keyOf(keys.ownerSeed, 'OWNER'),
-    ledgerKeyOf(opening),
+    ...laterKeys(opening),
   ];
 }

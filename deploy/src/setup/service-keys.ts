@@ -1,6 +1,6 @@
 import { adoptUnsealed, publishServiceKey } from '@pm/domain/authority/publish-service-key.io';
-import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
-import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
+import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { type Registry, topicName } from '@pm/kit/registry';
@@ -22,30 +22,33 @@ const rolesOf = (keys: ExchangeKeys): readonly (readonly [KeyRole, string])[] =>
   ['OWNER', keys.ownerSeed],
 ];
 
-/**
- * Lists the keys of services that the root key has never listed. On a log of an earlier version, whose records have no
- * seals, it first adopts those that are there. A repetition changes nothing. Returns the number of listed keys and of
- * adopted records. Throws a `StackError` when another root key has listed keys.
- */
-export async function setUpServiceKeys(
-  options: ServiceKeySetup,
-): Promise<{ readonly listed: number; readonly adopted: number }> {
-  const { client, keys, topicPrefix } = options;
-  const root = openSignOffKey(Buffer.from(keys.rootSeed, 'hex'));
+/** The keys that the root key has listed. Throws a `StackError` when another root key has listed keys. */
+export async function readServiceKeys(options: ServiceKeySetup): Promise<SealedLog> {
   const sealed = await openSealedLog({
     ...options,
-    rootKey: root.publicKey,
+    rootKey: rootOf(options).publicKey,
     sealing: [],
     log: silentLog,
     onUnproven: () => {},
     onFault: () => {},
   });
-  const place = { ...options, root, log: silentLog };
+  if (sealed.isNew) await refuseOtherRoot(options.client, options.topicPrefix);
+  return sealed;
+}
+
+/**
+ * Lists the keys of services that the root key has never listed (`sealed`). On a log of an earlier version, whose
+ * records have no seals, it first adopts those that are there. A repetition changes nothing. Returns the number of
+ * listed keys and of adopted records.
+ */
+export async function setUpServiceKeys(
+  options: ServiceKeySetup,
+  sealed: SealedLog,
+): Promise<{ readonly listed: number; readonly adopted: number }> {
+  const { keys } = options;
+  const place = { ...options, root: rootOf(options), log: silentLog };
   let adopted = 0;
-  if (sealed.isNew) {
-    await refuseOtherRoot(client, topicPrefix);
-    adopted = (await adoptUnsealed(place)).reduce((sum, { end }) => sum + end, 0);
-  }
+  if (sealed.isNew) adopted = (await adoptUnsealed(place)).reduce((sum, { end }) => sum + end, 0);
   let listed = 0;
   for (const [role, seed] of rolesOf(keys)) {
     const { publicKey, keyId } = openSignOffKey(Buffer.from(seed, 'hex'));
@@ -54,6 +57,10 @@ export async function setUpServiceKeys(
     listed += 1;
   }
   return { listed, adopted };
+}
+
+function rootOf({ keys }: ServiceKeySetup): SignOffKey {
+  return openSignOffKey(Buffer.from(keys.rootSeed, 'hex'));
 }
 
 async function refuseOtherRoot(client: LogClient, topicPrefix: string): Promise<void> {

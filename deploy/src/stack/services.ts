@@ -73,7 +73,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       opsPort: ports.matcherOps,
       env: {
         PM_OWNER_SEED: keys.ownerSeed,
-        PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
+        PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
         PM_SNAPSHOT_DIR: join(dataDir, 'snapshots'),
         PM_INSTANCE: 'matcher-1',
         PM_REPLICATION_MIN: String(options.replicationMin),

@@ -12,7 +12,7 @@ test('keys are made once, kept, and readable by their owner only', () => {
   const made = loadOrMakeKeys(file);
   expect(loadOrMakeKeys(file)).toEqual(made);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(new Set(Object.values(made)).size).toBe(8);
+  expect(new Set(Object.values(made)).size).toBe(9);
 });
 
 test('the public key of a seed is the one that signs off with it', () => {
@@ -39,6 +39,20 @@ test('secrets of a rotation are kept, and must be secrets', () => {
   expect(loadOrMakeKeys(file)).toEqual({ ...made, acceptedKeySecrets });
   writeFileSync(file, JSON.stringify({ ...made, acceptedKeySecrets: '22' }));
   expect(() => loadOrMakeKeys(file)).toThrow('acceptedKeySecrets');
+});
+
+test('the key of the operator is taken out of the one that opened the partitions', () => {
+  const file = join(folder, 'one-key.json');
+  const { openingSeed: _later, ...older } = loadOrMakeKeys(join(folder, 'made', 'keys.json'));
+  const ingress = { role: 'INGRESS', publicKey: '44'.repeat(32) } as const;
+  writeFileSync(file, JSON.stringify({ ...older, formerKeys: [ingress] }));
+  const keys = loadOrMakeKeys(file);
+  expect(keys.openingSeed).toBe(older.operatorSeed);
+  expect(keys.operatorSeed).toMatch(/^[0-9a-f]{64}$/);
+  expect(keys.operatorSeed).not.toBe(older.operatorSeed);
+  const former = { role: 'OPERATOR', publicKey: publicKeyOf(older.operatorSeed) };
+  expect(keys.formerKeys).toEqual([ingress, former]);
+  expect(loadOrMakeKeys(file)).toEqual(keys);
 });
 
 test('a damaged file is refused and not replaced', () => {

@@ -44,7 +44,7 @@ export const operatorOwnFields = {
   ...secondPersonFields,
   operatorSeed: secret('PM_OPERATOR_SEED', {
     meaning:
-      'Ed25519 seed of the key that may set markets; it must be the operator key that the partitions were opened with.',
+      'Ed25519 seed of the key that may set markets; the partitions and service-keys must list it as an OPERATOR key.',
     bytes: 32,
   }),
 };

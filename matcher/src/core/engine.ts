@@ -115,6 +115,7 @@ export class Engine {
     return this.state.keys.find(keyId);
   }
 
+  /** Raw public key that opened the partition. */
   operatorKey(): Buffer | null {
     return this.state.operatorKey;
   }

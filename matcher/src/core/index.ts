@@ -3,7 +3,7 @@ export { BatchBook, commandAt, commandWords, fillWords } from './book/batch-book
 export { packPrice } from './book/book.ts';
 export { Applied, Engine, type RejectReason } from './engine.ts';
 export { defaultLimits, type Limits } from './record.ts';
-export { roleAllows } from './rules/roles.ts';
+export { maySign, signerOf } from './rules/roles.ts';
 export { keyIdOf, type SignOffKey } from './rules/sign-off-keys.ts';
 export { UsedSequences } from './rules/used-sequences.ts';
 export { MalformedState } from './state/state-bytes.ts';

@@ -15,10 +15,19 @@ import {
   registryHeaderBytes,
   rules,
 } from '@pm/schemas';
-import { type Engine, type RejectReason, roleAllows, type SignOffKey } from '../core/index.ts';
+import {
+  type Engine,
+  maySign,
+  type RejectReason,
+  type SignOffKey,
+  signerOf,
+} from '../core/index.ts';
 
 /** The keys that the partition's state lists. */
-type KnownKeys = Pick<Engine, 'opened' | 'rules' | 'signOffKey' | 'timeMs' | 'witnessMs'>;
+type KnownKeys = Pick<
+  Engine,
+  'opened' | 'operatorKey' | 'rules' | 'signOffKey' | 'timeMs' | 'witnessMs'
+>;
 
 /** The sender that a record names: copied into the output. */
 interface Sender {
@@ -83,8 +92,8 @@ export class EnvelopeReader {
    * `isPrepared`: the schema was fetched for this record. Without that, a schema that was not registered when an
    * earlier record named it is not known: it may be that of a newer sender by now.
    *
-   * Throws `newer_record` (release) for a record that a known key signed and whose commands or rules only a newer
-   * version knows.
+   * Throws `newer_record` (release) for a record that a known key signed and whose commands only a newer version knows,
+   * and for rules of a newer version.
    */
   read(keys: KnownKeys, value: Buffer | null, isPrepared = false): EnvelopeReading {
     if (value === null || value[0] !== 0) return rejected(noSender, 'UNREADABLE');
@@ -101,13 +110,15 @@ export class EnvelopeReader {
     if (isUsed(head, key, keys.rules)) return rejected(head, 'OLD_SEQUENCE');
     const envelope = this.#decode(value);
     if (envelope === null) return rejected(noSender, 'UNREADABLE');
-    if (!roleAllows(key.role, envelope, keys.rules)) return rejected(head, 'NOT_ALLOWED');
+    const signer = signerOf(key, keys.operatorKey());
+    if (!maySign(signer, envelope, keys.rules)) return rejected(head, 'NOT_ALLOWED');
+    if (envelope.commands.some(isOfNewerRules)) throw this.#newer(value, null);
     if (key.role === 'OWNER' && isLeap(envelope, keys)) return rejected(head, 'CLOCK_LEAP');
     return { kind: 'accepted', sender: head, envelope };
   }
 
   /**
-   * Before the partition is opened only its opening counts, signed by the operator that this process is configured to
+   * Before the partition is opened only its opening counts, signed by the key that this process is configured to
    * trust.
    */
   #readOpening(head: Head, value: Buffer, isPrepared: boolean): EnvelopeReading {
@@ -123,7 +134,8 @@ export class EnvelopeReader {
     if (opening === null || !opening.operatorKey.equals(operatorKey)) {
       return rejected(head, 'NOT_OPENED');
     }
-    if (!roleAllows('OPERATOR', envelope, 0)) return rejected(head, 'NOT_ALLOWED');
+    if (!maySign('OPENING', envelope, 0)) return rejected(head, 'NOT_ALLOWED');
+    if (envelope.commands.some(isOfNewerRules)) throw this.#newer(value, null);
     return { kind: 'accepted', sender: head, envelope };
   }
 
@@ -147,9 +159,7 @@ export class EnvelopeReader {
 
   #decode(value: Buffer): Envelope | null {
     try {
-      const envelope = this.#options.codec.decode(value);
-      if (envelope.commands.some(isOfNewerRules)) throw this.#newer(value, null);
-      return envelope;
+      return this.#options.codec.decode(value);
     } catch (error) {
       if (!(error instanceof AvroError)) throw error;
       if (!unknownKind.test(error.message)) return null;

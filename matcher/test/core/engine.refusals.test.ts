@@ -214,10 +214,11 @@ const commands: [RefusalCode, string, Command, Command[]?][] = [
   ['duplicate', 'rules that hold already', newRules, [newRules]],
   ['invalid_payload', 'rules before the newest', { ...newRules, version: 0 }, [newRules]],
   ['invalid_payload', 'rules that are not known', { ...newRules, version: newestRules + 1 }],
-  ['invalid_payload', "the operator's key in another role", setKey],
+  ['invalid_payload', 'the opening key in another role', setKey],
+  ['invalid_payload', 'the opening key in another role, later', setKey, [newRules]],
   [
     'invalid_payload',
-    'a second operator',
+    'a second operator before the rules allow it',
     { ...setKey, publicKey: Buffer.alloc(32), role: 'OPERATOR' },
   ],
   ['invalid_payload', 'a generation that is not new', { kind: 'StartGeneration', generation: 0 }],

@@ -9,7 +9,6 @@ import {
   toAvroJson,
   topics,
 } from '@pm/schemas';
-import type { Engine } from '../../src/core/index.ts';
 import { UsedSequences } from '../../src/core/rules/used-sequences.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { marketRules } from '../core/commands.ts';
@@ -235,8 +234,9 @@ describe('newer records', () => {
       sequence: 1,
       commands: [{ kind: 'Sing', song: 'la' } as unknown as Command],
     });
-  const known: Pick<Engine, 'opened' | 'rules' | 'signOffKey' | 'timeMs' | 'witnessMs'> = {
+  const known: Parameters<EnvelopeReader['read']>[0] = {
     opened: true,
+    operatorKey: () => keys.operator.publicKey,
     rules: newestRules,
     timeMs: 0,
     witnessMs: 0,

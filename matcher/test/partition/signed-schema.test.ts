@@ -26,7 +26,7 @@ const ingress = {
 async function readWith(json: unknown, version: number, value: Buffer) {
   const codec = openRecordCodec(own, 1, async () => json);
   const reader = new EnvelopeReader({ partition, operatorKey: keys.operator.publicKey, codec });
-  const clock = { timeMs: 0, witnessMs: 0 };
+  const clock = { operatorKey: () => null, timeMs: 0, witnessMs: 0 };
   const state = { opened: true, rules: version, signOffKey: () => ingress, ...clock };
   const first = reader.read(state, value);
   if (first.kind !== 'schema_unknown') return first;
@@ -66,7 +66,7 @@ describe('an envelope is signed together with its schema', () => {
     let json: unknown = null;
     const codec = openRecordCodec(own, 1, async () => json);
     const reader = new EnvelopeReader({ partition, operatorKey: keys.operator.publicKey, codec });
-    const clock = { timeMs: 0, witnessMs: 0 };
+    const clock = { operatorKey: () => null, timeMs: 0, witnessMs: 0 };
     const state = { opened: true, rules: newestRules, signOffKey: () => ingress, ...clock };
     await codec.prepare(value);
     expect(reader.read(state, value, true)).toMatchObject({ reason: 'BAD_SIGNATURE' });

@@ -1,5 +1,5 @@
 import { keyIdOf } from '@pm/domain/signoff/keys';
-import { roleAllows, UsedSequences } from '@pm/matcher/core';
+import { maySign, UsedSequences } from '@pm/matcher/core';
 import {
   type Command,
   type Envelope,
@@ -37,8 +37,8 @@ export function idOf(publicKey: Buffer): string {
   return keyIdOf(publicKey).toString('hex');
 }
 
-/** An envelope of the operator, and where it is. */
-export interface OperatorRecord {
+/** An envelope of the opening key, and where it is. */
+export interface OpenerRecord {
   readonly envelope: Envelope;
   readonly offset: number;
   readonly timestampMs: number;
@@ -46,31 +46,31 @@ export interface OperatorRecord {
   isSigned(version: number): boolean;
 }
 
-/** The keys of one partition, folded from the envelopes of the operator that opened it, as its matcher does. */
+/** The keys of one partition, folded from the envelopes of the key that opened it, as its matcher does. */
 export class PartitionKeys {
   readonly #partition: number;
-  readonly #operatorKey: Buffer;
+  readonly #openingKey: Buffer;
   readonly #byId = new Map<string, ListedKey>();
   #isOpen = false;
   #rules = 0;
   readonly #used = new UsedSequences();
 
-  /** `operatorKey`: raw public key that alone may open the partition. */
-  constructor(partition: number, operatorKey: Buffer) {
+  /** `openingKey`: raw public key that alone may open the partition. */
+  constructor(partition: number, openingKey: Buffer) {
     this.#partition = partition;
-    this.#operatorKey = operatorKey;
+    this.#openingKey = openingKey;
   }
 
   get byId(): KeysById {
     return this.#byId;
   }
 
-  /** The next envelope that names the key of the operator; one that the matcher refuses changes nothing. */
-  take(record: OperatorRecord): void {
+  /** The next envelope that names the opening key; one that the matcher refuses changes nothing. */
+  take(record: OpenerRecord): void {
     const { partition, sequence, commands } = record.envelope;
     if (partition !== this.#partition || !record.isSigned(this.#rules)) return;
     if (!this.#isOpen && !this.#isOpening(commands[0])) return;
-    if (!roleAllows('OPERATOR', record.envelope, this.#rules)) return;
+    if (!maySign('OPENING', record.envelope, this.#rules)) return;
     const before = { isOpen: this.#isOpen, rules: this.#rules };
     if (before.rules >= rules.usedSequences && this.#used.has(sequence)) return;
     for (const command of commands) this.#apply(command, record);
@@ -80,10 +80,10 @@ export class PartitionKeys {
   }
 
   #isOpening(command: Command | undefined): boolean {
-    return command?.kind === 'OpenPartition' && command.operatorKey.equals(this.#operatorKey);
+    return command?.kind === 'OpenPartition' && command.operatorKey.equals(this.#openingKey);
   }
 
-  #apply(command: Command, record: OperatorRecord): void {
+  #apply(command: Command, record: OpenerRecord): void {
     if (command.kind === 'OpenPartition') {
       if (this.#isOpen) return;
       this.#isOpen = true;
@@ -91,8 +91,9 @@ export class PartitionKeys {
     } else if (command.kind === 'SetRules') {
       if (command.version <= newestRules) this.#rules = Math.max(this.#rules, command.version);
     } else if (command.kind === 'SetKey') {
-      const isOperator = command.publicKey.equals(this.#operatorKey);
-      if (!isOperator && command.role !== 'OPERATOR') set(this.#byId, command, record);
+      const isOpening = command.publicKey.equals(this.#openingKey);
+      const isTooEarly = command.role === 'OPERATOR' && this.#rules < rules.operatorKeys;
+      if (!isOpening && !isTooEarly) set(this.#byId, command, record);
     }
   }
 }

@@ -37,7 +37,7 @@ import type { KeyChange, KeyLog } from './rotation.ts';
 /** Longest wait for a matcher, milliseconds: longer than a partition takes to get another owner. */
 const appliedWaitMs = 60_000;
 const appliedCheckMs = 100;
-/** Attempts of one change: an ingress that sends with the same key at the same moment may be first. */
+/** Attempts of one change: a set-up that sends with the same key at the same moment may be first. */
 const attemptsMax = 5;
 const keyIdFrom = registryHeaderBytes + envelopeSignatureBytes;
 
@@ -49,10 +49,10 @@ interface Parts {
   readonly orders: RecordCodec<Envelope>;
   readonly executions: RecordCodec<Execution>;
   readonly root: SignOffKey;
-  readonly operator: SignOffKey;
+  readonly opening: SignOffKey;
 }
 
-/** The lists of keys of an installation, with the rights of its root key and its operator. */
+/** The lists of keys of an installation, with the rights of its root key and its opening key. */
 export class InstallationKeys implements KeyLog {
   readonly #parts: Parts;
   readonly #names: { readonly orders: string; readonly executions: string };
@@ -66,13 +66,13 @@ export class InstallationKeys implements KeyLog {
       orders: topicName(topics.orders, topicPrefix),
       executions: topicName(topics.executions, topicPrefix),
     };
-    this.#verifier = verifierFor(parts.operator.publicKey);
+    this.#verifier = verifierFor(parts.opening.publicKey);
   }
 
   /** `place` has a client that leaves out nothing. Close the keys before it. */
   static async open(
     place: LogPlace,
-    { rootSeed, operatorSeed }: Pick<ExchangeKeys, 'rootSeed' | 'operatorSeed'>,
+    { rootSeed, openingSeed }: Pick<ExchangeKeys, 'rootSeed' | 'openingSeed'>,
   ): Promise<InstallationKeys> {
     const registry = registryAt(place);
     return new InstallationKeys({
@@ -83,7 +83,7 @@ export class InstallationKeys implements KeyLog {
       orders: await registry.codecFor(topics.orders),
       executions: await registry.codecFor(topics.executions),
       root: openSignOffKey(Buffer.from(rootSeed, 'hex')),
-      operator: openSignOffKey(Buffer.from(operatorSeed, 'hex')),
+      opening: openSignOffKey(Buffer.from(openingSeed, 'hex')),
     });
   }
 
@@ -101,12 +101,12 @@ export class InstallationKeys implements KeyLog {
   }
 
   async setKey(partition: number, change: KeyChange): Promise<void> {
-    const { orders: codec, operator, producer } = this.#parts;
+    const { orders: codec, opening, producer } = this.#parts;
     const { publicKey, role, active } = change;
     const commands = [{ kind: 'SetKey', publicKey, role, active } as const];
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       const sequence = this.#sequences.next(Date.now());
-      const value = sealEnvelope(codec, operator, { partition, sequence, commands });
+      const value = sealEnvelope(codec, opening, { partition, sequence, commands });
       const [sent] = await producer.send([
         { topic: this.#names.orders, partition, key: null, value },
       ]);
@@ -132,8 +132,8 @@ export class InstallationKeys implements KeyLog {
   }
 
   async #keysOf(partition: number, from: number, to: number): Promise<KeysById> {
-    const { place, operator } = this.#parts;
-    const keys = new PartitionKeys(partition, operator.publicKey);
+    const { place, opening } = this.#parts;
+    const keys = new PartitionKeys(partition, opening.publicKey);
     await readRange(place.client, {
       topic: this.#names.orders,
       partition,
@@ -146,10 +146,10 @@ export class InstallationKeys implements KeyLog {
     return keys.byId;
   }
 
-  /** Only records that name the operator are decoded. */
+  /** Only records that name the opening key are decoded. */
   async #take(keys: PartitionKeys, { value, offset, timestampMs }: IncomingRecord): Promise<void> {
-    const { orders: codec, operator } = this.#parts;
-    const { keyId } = operator;
+    const { orders: codec, opening } = this.#parts;
+    const { keyId } = opening;
     if (value === null || !value.subarray(keyIdFrom, keyIdFrom + keyId.length).equals(keyId))
       return;
     if (!codec.knows(value)) await codec.prepare(value);

@@ -45,13 +45,9 @@ interface Places {
 export function rotatedRole(name: string): RotatedRole {
   const role = name.toUpperCase();
   if (role in rotatedSeeds) return role as RotatedRole;
-  if (role === 'OPERATOR') throw wrong(`${operatorStays}: it can be neither rotated nor retired`);
   const known = Object.keys(rotatedSeeds).join(', ').toLowerCase();
   throw wrong(`${name} is no role whose key can be rotated: ${known}`);
 }
-
-const operatorStays =
-  'the key of the operator opened the partitions, and the matcher takes no other';
 
 /**
  * Makes the next key of a role, lists it everywhere and makes it the one in use. Its seed is saved before anything is
@@ -60,6 +56,7 @@ const operatorStays =
  */
 export async function rotateKey({ log, file, onStep }: Places, role: RotatedRole): Promise<string> {
   const { services, partitions } = await openedLists(log);
+  assertListed({ services, partitions }, file.load(), role);
   const publicKey = nextKey(file, role, onStep);
   const id = idOf(publicKey);
   const change = { publicKey, role, active: true };
@@ -78,13 +75,20 @@ export async function rotateKey({ log, file, onStep }: Places, role: RotatedRole
   return id;
 }
 
-/** The lists of a log whose partitions the operator of the file has opened: only its changes count there. */
+/** The lists of a log whose partitions the opening key of the file has opened: only its changes count there. */
 async function openedLists(log: KeyLog): Promise<KeyLists> {
   const lists = await log.read();
   for (const [partition, keys] of lists.partitions)
     if (keys.size === 0)
-      throw wrong(`partition ${partition} was not opened by the operator of this keys.json`);
+      throw wrong(`partition ${partition} was not opened by the opening key of this keys.json`);
   return lists;
+}
+
+/** The key in use is listed everywhere, or set-up of this version has not run yet. */
+function assertListed(lists: KeyLists, keys: ExchangeKeys, role: RotatedRole): void {
+  const id = idOf(Buffer.from(publicKeyOf(keys[rotatedSeeds[role]]), 'hex'));
+  if ([lists.services, ...lists.partitions.values()].every((list) => list.has(id))) return;
+  throw wrong(`the ${role} key in use ${id} is not listed everywhere: start the stack once`);
 }
 
 /** The public key of the next seed of the role, which is made and saved unless an earlier run did so. */
@@ -114,7 +118,8 @@ function withNextInUse(keys: ExchangeKeys, role: RotatedRole): ExchangeKeys {
 export type RetiredKeys = { readonly role: RotatedRole } | { readonly id: string };
 
 /**
- * Retires keys everywhere: records that they sign or seal from then on change nothing. A repetition changes nothing.
+ * Retires keys everywhere: records that they sign or seal from then on change nothing. A repetition changes nothing. The
+ * opening key, which earlier versions sealed with, too, is retired on `service-keys` alone, with the operator's role.
  * Returns their ids, hex. Throws a `StackError`, before anything is changed, for a key that `keys.json` uses or is
  * about to use, and for one that no list has.
  */
@@ -123,11 +128,12 @@ export async function retireKeys(places: Places, which: RetiredKeys): Promise<re
   const ids = idsOf(which, file.load());
   const lists = await openedLists(log);
   const found = ids.map((id) => [id, keyIn(lists, id)] as const);
+  const openingId = idOf(Buffer.from(publicKeyOf(file.load().openingSeed), 'hex'));
   for (const [id, key] of found) {
     const change = { ...key, active: false };
     for (const [partition, keys] of lists.partitions) {
       const known = keys.get(id);
-      if (known === undefined) continue;
+      if (known === undefined || id === openingId) continue;
       if (known.active) await log.setKey(partition, change);
       else await log.awaitApplied(partition, known.offset);
       onStep(`partition ${partition}: ${id} is retired`);
@@ -150,7 +156,7 @@ function idsOf(which: RetiredKeys, keys: ExchangeKeys): readonly string[] {
   }
   const own = ownKeys(keys).find(({ id }) => id === which.id);
   if (own === undefined || own.use === 'former') return [which.id];
-  if (own.role === 'OPERATOR') throw wrong(operatorStays);
+  if (own.role === 'OPENING') throw wrong(`${own.id} opened the partitions: it stays in them`);
   const what = own.use === 'next' ? 'the next key of a rotation' : 'the key in use';
   throw wrong(`${own.id} is ${what} of the role ${own.role} (keys.json): it cannot be retired`);
 }

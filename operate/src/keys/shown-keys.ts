@@ -8,14 +8,17 @@ export type KeyUse = 'in use' | 'next' | 'former';
 /** A key of `keys.json`. */
 export interface OwnKey {
   readonly id: string;
-  readonly role: KeyRole;
+  readonly role: KeyRole | 'OPENING';
   readonly use: KeyUse;
 }
 
-/** The keys that a file of keys names, but for the root key, which is on no list. */
+/**
+ * The keys that a file of keys names, but for the root key, which is on no list. The opening key comes first: after an
+ * earlier version it is a former key of the operator as well.
+ */
 export function ownKeys(keys: ExchangeKeys): readonly OwnKey[] {
   const { nextSeeds = {}, formerKeys = [] } = keys;
-  const used = [...Object.entries(rotatedSeeds), ['OPERATOR', 'operatorSeed'] as const];
+  const used = [['OPENING', 'openingSeed'] as const, ...Object.entries(rotatedSeeds)];
   return [
     ...used.map(([role, field]) => own(role, publicKeyOf(keys[field]), 'in use')),
     ...Object.entries(nextSeeds).map(([role, seed]) => own(role, publicKeyOf(seed), 'next')),
@@ -24,7 +27,7 @@ export function ownKeys(keys: ExchangeKeys): readonly OwnKey[] {
 }
 
 function own(role: string, publicKey: string, use: KeyUse): OwnKey {
-  return { id: idOf(Buffer.from(publicKey, 'hex')), role: role as KeyRole, use };
+  return { id: idOf(Buffer.from(publicKey, 'hex')), role: role as OwnKey['role'], use };
 }
 
 /** A line for each key that a list or the file has: role, id, use, and what each list says; by role and age. */
@@ -43,7 +46,8 @@ function rowOf(id: string, { partitions, services }: KeyLists, owns: readonly Ow
   const inOrders = [...partitions.values()].flatMap((keys) => keys.get(id) ?? []);
   const service = services.get(id);
   const owned = owns.find((one) => one.id === id);
-  const role = inOrders[0]?.role ?? service?.role ?? owned?.role ?? '';
+  const isOpening = owned?.role === 'OPENING';
+  const role = isOpening ? owned.role : ((inOrders[0] ?? service ?? owned)?.role ?? '');
   const sinceMs = Math.min(...[...inOrders, ...listOf(service)].map((key) => key.sinceMs));
   const since = Number.isFinite(sinceMs) ? new Date(sinceMs).toISOString() : 'never listed';
   const parts = [
@@ -53,7 +57,7 @@ function rowOf(id: string, { partitions, services }: KeyLists, owns: readonly Ow
     since,
     `orders: ${inPartitions(inOrders, partitions.size)}`,
     `service-keys: ${stateOf(service)}`,
-    ...markOf(inOrders, service),
+    ...(isOpening ? openingMarkOf(service) : markOf(inOrders, service)),
   ];
   return { role, sinceMs, text: parts.join('  ') };
 }
@@ -80,6 +84,11 @@ function markOf(inOrders: readonly ListedKey[], service: ListedKey | undefined):
   if (inOrders.length === 0) return ['ONLY IN service-keys'];
   if (isActive === service.active) return [];
   return [isActive ? 'ACTIVE ONLY IN orders' : 'ACTIVE ONLY IN service-keys'];
+}
+
+/** Earlier versions sealed with the opening key. */
+function openingMarkOf(service: ListedKey | undefined): readonly string[] {
+  return service?.active === true ? ['SEALS ON service-keys'] : [];
 }
 
 function listOf(key: ListedKey | undefined): readonly ListedKey[] {

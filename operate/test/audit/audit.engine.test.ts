@@ -56,7 +56,7 @@ beforeAll(async () => {
   matcher = services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
     PM_REPLICATION_MIN: '1',
-    PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
+    PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
   });
   projectors = startProjectors();

@@ -26,7 +26,7 @@ function setKey(byte: number, role: KeyRole = 'INGRESS', active = true): Command
   return { kind: 'SetKey', publicKey: keyOf(byte), role, active };
 }
 
-/** The fold of envelopes of the operator; each has its place as its sequence and offset. */
+/** The fold of envelopes of the opening key; each has its place as its sequence and offset. */
 function folded(
   batches: readonly (readonly Command[])[],
   more: {
@@ -71,17 +71,17 @@ describe('the keys of a partition', () => {
 
   test.each([
     ['that nothing opened', [[setKey(2)]], {}],
-    ['that another operator opened', [[{ ...opening, operatorKey: keyOf(9) }, setKey(2)]], {}],
+    ['that another key opened', [[{ ...opening, operatorKey: keyOf(9) }, setKey(2)]], {}],
     ['of a forged record', [[opening], [setKey(2)]], { isSigned: false }],
     ['of a record of another partition', [[opening], [setKey(2)]], { partition: 1 }],
     ['of a record that was appended again', [[opening, newRules], [setKey(2)]], { sequence: 0 }],
     ['of a record with a command of another role', [[opening], [setKey(2), tick()]], {}],
-    ['of the role of operators', [[opening], [setKey(2, 'OPERATOR')]], {}],
+    ['of an operator before the rules allow it', [[opening], [setKey(2, 'OPERATOR')]], {}],
   ] as const)('do not have a key %s', (_, batches, more) => {
     expect(stateOf(folded(batches, more), 2)).toBeNull();
   });
 
-  test('are those that the matcher has, over any records of the operator', () => {
+  test('are those that the matcher has, over any records of the opening key', () => {
     for (let round = 0; round < 10; round += 1) {
       const engine = new Engine(0);
       const batches: Command[][] = [[opening, newRules, setKey(2)]];
@@ -126,7 +126,8 @@ test('a line names the use of a key and marks one that only one list has', () =>
     ...Object.fromEntries(
       ['rootSeed', 'keySecret', 'bookSecret', 'operatorToken'].map((name) => [name, seedOf(99)]),
     ),
-    operatorSeed: seedOf(1),
+    openingSeed: seedOf(1),
+    operatorSeed: seedOf(8),
     ingressSeed: seedOf(2),
     ownerSeed: seedOf(3),
     ledgerSeed: seedOf(4),
@@ -138,7 +139,12 @@ test('a line names the use of a key and marks one that only one list has', () =>
       idOf(keyOf(byte)),
       { publicKey: keyOf(byte), role, active, sinceMs: byte, offset: 0 },
     ] as const;
-  const both = [listed(1, 'OPERATOR'), listed(2, 'INGRESS'), listed(6, 'INGRESS', false)];
+  const both = [
+    listed(1, 'OPERATOR'),
+    listed(8, 'OPERATOR'),
+    listed(2, 'INGRESS'),
+    listed(6, 'INGRESS', false),
+  ];
   const lists = {
     partitions: new Map([
       [0, new Map([...both, listed(3, 'OWNER')])],
@@ -152,7 +158,8 @@ test('a line names the use of a key and marks one that only one list has', () =>
     `ingress   ${idOf(keyOf(6))}  former  ${time(6)}  orders: retired in 2 of 2  service-keys: retired`,
     `ledger    ${idOf(keyOf(7))}          ${time(7)}  orders: missing  service-keys: listed  ONLY IN service-keys`,
     `ledger    ${idOf(keyOf(4))}  in use  never listed  orders: missing  service-keys: missing`,
-    `operator  ${idOf(keyOf(1))}  in use  ${time(1)}  orders: listed in 2 of 2  service-keys: listed`,
+    `opening   ${idOf(keyOf(1))}  in use  ${time(1)}  orders: listed in 2 of 2  service-keys: listed  SEALS ON service-keys`,
+    `operator  ${idOf(keyOf(8))}  in use  ${time(8)}  orders: listed in 2 of 2  service-keys: listed`,
     `owner     ${idOf(keyOf(3))}  in use  ${time(3)}  orders: listed in 1 of 2  service-keys: missing  ONLY IN orders`,
     `owner     ${idOf(keyOf(5))}  next    never listed  orders: missing  service-keys: missing`,
   ]);

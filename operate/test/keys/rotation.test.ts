@@ -1,7 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ExchangeKeys, loadOrMakeKeys, publicKeyOf, saveKeys } from '@pm/deploy/setup/keys';
+import {
+  type ExchangeKeys,
+  loadOrMakeKeys,
+  publicKeyOf,
+  type RotatedRole,
+  rotatedSeeds,
+  saveKeys,
+} from '@pm/deploy/setup/keys';
 import { idOf, type ListedKey } from '../../src/keys/key-lists.ts';
 import {
   formerKeysMax,
@@ -11,6 +18,7 @@ import {
   rotatedRole,
   rotateKey,
 } from '../../src/keys/rotation.ts';
+import { ownKeys, shownKeys } from '../../src/keys/shown-keys.ts';
 
 const partitions = 3;
 let folder: string;
@@ -42,15 +50,19 @@ class ListsUnderTest implements KeyLog {
   #failAt = Number.POSITIVE_INFINITY;
   #steps = 0;
 
-  constructor({ ingressSeed, ownerSeed, ledgerSeed, operatorSeed }: ExchangeKeys) {
+  constructor(keys: ExchangeKeys) {
     for (let partition = 0; partition < partitions; partition += 1)
       this.partitions.set(partition, new Map());
-    const roles = { INGRESS: ingressSeed, OWNER: ownerSeed, LEDGER: ledgerSeed };
-    const all = { ...roles, OPERATOR: operatorSeed };
-    for (const [role, seed] of Object.entries(all)) {
-      const change = { publicKey: publicOf(seed), role: role as 'INGRESS', active: true };
-      for (const keys of [...this.partitions.values(), this.services]) put(keys, change);
+    for (const [role, field] of Object.entries(rotatedSeeds)) {
+      const change = { publicKey: publicOf(keys[field]), role: role as RotatedRole, active: true };
+      for (const list of [...this.partitions.values(), this.services]) put(list, change);
     }
+    const opening = {
+      publicKey: publicOf(keys.openingSeed),
+      role: 'OPERATOR',
+      active: true,
+    } as const;
+    for (const list of this.partitions.values()) put(list, opening);
   }
 
   /** The step that is so many from here throws, before or after its work. */
@@ -131,7 +143,7 @@ test.each(steps)(
     const after = file.load();
     if (step > 1) expect(after.ownerSeed).toBe(saved.nextSeeds?.OWNER);
     expect(log.statesOf(id)).toEqual(everywhere(true));
-    // The operator, three services and the one new key: no seed was made twice.
+    // Four services and the one new key: no seed was made twice.
     expect(log.services.size).toBe(5);
     expect(after.formerKeys).toHaveLength(1);
     // What an earlier run has set is waited for, not set again.
@@ -160,13 +172,13 @@ test('a retirement of a role retires its former keys everywhere, and again chang
   expect(await retireKeys(places(), { id: former[0] ?? '' })).toEqual([former[0]]);
 });
 
-test('a key in use, the next one, the key of the operator and an unknown one are not retired', async () => {
-  const { ingressSeed, operatorSeed } = file.load();
+test('a key in use, the next one, the opening key and an unknown one are not retired', async () => {
+  const { ingressSeed, openingSeed } = file.load();
   const retire = (id: string) => retireKeys(places(), { id });
   await expect(retire(idOfSeed(ingressSeed))).rejects.toThrow(
     'is the key in use of the role INGRESS',
   );
-  await expect(retire(idOfSeed(operatorSeed))).rejects.toThrow('the matcher takes no other');
+  await expect(retire(idOfSeed(openingSeed))).rejects.toThrow('opened the partitions');
   await expect(retire('00'.repeat(8))).rejects.toThrow('no list has a key');
   log.failAt(3);
   await expect(rotateKey(places(), 'INGRESS')).rejects.toThrow('interrupted');
@@ -181,16 +193,49 @@ test('only so many former keys wait for their retirement', async () => {
   await rotateKey(places(), 'OWNER');
 });
 
-test('a log that another operator opened is left alone', async () => {
+test('a log that another key opened is left alone', async () => {
   log.partitions.set(1, new Map());
-  await expect(rotateKey(places(), 'INGRESS')).rejects.toThrow('was not opened by the operator');
+  await expect(rotateKey(places(), 'INGRESS')).rejects.toThrow('was not opened by the opening key');
   expect(file.load().nextSeeds).toBeUndefined();
 });
 
-test('the key of the operator cannot be rotated, and the error says why', () => {
+test('the keys of services can be rotated, and no other', () => {
   expect(rotatedRole('ingress')).toBe('INGRESS');
-  expect(() => rotatedRole('operator')).toThrow('opened the partitions');
-  expect(() => rotatedRole('king')).toThrow('ingress, owner, ledger');
+  expect(rotatedRole('operator')).toBe('OPERATOR');
+  for (const other of ['opening', 'root', 'king'])
+    expect(() => rotatedRole(other)).toThrow('ingress, owner, ledger, operator');
+});
+
+test('a key in use that is not listed yet is not rotated', async () => {
+  const { operatorSeed } = file.load();
+  for (const lacking of [log.services, log.partitions.get(1)]) {
+    const key = lacking?.get(idOfSeed(operatorSeed));
+    lacking?.delete(idOfSeed(operatorSeed));
+    await expect(rotateKey(places(), 'OPERATOR')).rejects.toThrow('start the stack once');
+    if (key !== undefined) lacking?.set(idOfSeed(operatorSeed), key);
+  }
+  expect(file.load().nextSeeds).toBeUndefined();
+  await rotateKey(places(), 'OPERATOR');
+});
+
+test('the opening key of an earlier version, which sealed as well, is retired on service-keys alone', async () => {
+  const { openingSeed: operatorSeed, operatorSeed: _later, ...others } = file.load();
+  const { openingSeed: _opening, ...older } = { openingSeed: '', ...others };
+  writeFileSync(path, JSON.stringify({ ...older, operatorSeed }));
+  const keys = file.load();
+  expect(keys.openingSeed).toBe(operatorSeed);
+  log = new ListsUnderTest(keys);
+  const id = idOfSeed(operatorSeed);
+  const former = { publicKey: publicOf(operatorSeed), role: 'OPERATOR', active: true } as const;
+  put(log.services, former);
+  const lineOf = async () =>
+    shownKeys(await log.read(), ownKeys(file.load())).find((line) => line.includes(id));
+  expect(await lineOf()).toMatch(/^opening {3}.* in use .*service-keys: listed {2}SEALS ON/);
+  await expect(retireKeys(places(), { id })).rejects.toThrow('opened the partitions');
+  expect(await retireKeys(places(), { role: 'OPERATOR' })).toEqual([id]);
+  expect(log.statesOf(id)).toEqual([...Array.from({ length: partitions }, () => true), false]);
+  expect(await lineOf()).toMatch(/service-keys: retired$/);
+  expect(file.load().formerKeys).toEqual([]);
 });
 
 test.each([

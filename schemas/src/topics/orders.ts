@@ -33,7 +33,7 @@ const partitionOpened = {
     {
       name: 'operatorKey',
       type: publicKey32,
-      doc: 'The only key that may change keys and markets.',
+      doc: 'The opening key, which alone may change keys and rules; it never changes itself.',
     },
     { name: 'feeWallet', type: address20, doc: 'The wallet that fees are paid to.' },
     { name: 'bookAgeLimitMs', type: 'int', doc: 'Default time-to-book limit in milliseconds.' },
@@ -247,7 +247,7 @@ const setRules = {
     {
       name: 'version',
       type: 'int',
-      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness.',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -308,6 +308,8 @@ export const rules = {
   signedSchema: 2,
   /** The clock of a partition moves by `clockLeapMaxMs` at a time, or up to so much after the time of a witness. */
   witnessedClock: 3,
+  /** The opening key lists further OPERATOR keys. */
+  operatorKeys: 4,
 } as const;
 
 /**

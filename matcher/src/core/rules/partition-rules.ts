@@ -6,7 +6,7 @@ import type { Output } from '../record.ts';
 import { copyOf } from '../state/interned.ts';
 import type { State } from '../state/state.ts';
 
-/** The first command of a partition, and only that; its key is the operator's. */
+/** The first command of a partition, and only that. */
 export function openPartition(
   state: State,
   command: CommandOf<'OpenPartition'>,
@@ -35,10 +35,11 @@ export function openPartition(
   storeKey(state, { publicKey: state.operatorKey, role: 'OPERATOR', active: true }, out);
 }
 
-/** Adds, changes or retires a key. There is one operator, whose key neither changes nor retires. */
+/** Adds, changes or retires a key. The one that opened the partition neither changes nor retires. */
 export function setKey(state: State, command: CommandOf<'SetKey'>, out: Output): void {
-  const isOperator = state.operatorKey?.equals(command.publicKey) ?? false;
-  if (isOperator || command.role === 'OPERATOR') {
+  const isOpening = state.operatorKey?.equals(command.publicKey) ?? false;
+  const isTooEarly = command.role === 'OPERATOR' && state.rules < rules.operatorKeys;
+  if (isOpening || isTooEarly) {
     refuseCommand('invalid_payload', out);
     return;
   }

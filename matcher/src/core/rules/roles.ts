@@ -1,9 +1,21 @@
 import { type Command, type Envelope, type KeyRole, rules } from '@pm/schemas';
+import type { SignOffKey } from './sign-off-keys.ts';
+
+/** Who may sign what: the key that opened the partition, or any other key by its role. */
+export type Signer = KeyRole | 'OPENING';
+
+const market = [
+  'SetMarket',
+  'ResolveMarket',
+  'StartGeneration',
+  'CancelOrders',
+  'SetTradingMode',
+] as const;
 
 /**
- * Commands that each role may sign. The operator's `CancelOrders` closes markets, an ingress's cancels for its users.
+ * Commands that each signer may sign. The operator's `CancelOrders` closes markets, an ingress's cancels for its users.
  */
-const allowed: Readonly<Record<KeyRole, readonly Command['kind'][]>> = {
+const allowed: Readonly<Record<Signer, readonly Command['kind'][]>> = {
   INGRESS: [
     'PlaceOrder',
     'CancelOrder',
@@ -13,23 +25,23 @@ const allowed: Readonly<Record<KeyRole, readonly Command['kind'][]>> = {
     'RedeemPosition',
   ],
   OWNER: ['Tick'],
-  OPERATOR: [
-    'OpenPartition',
-    'SetKey',
-    'SetMarket',
-    'ResolveMarket',
-    'StartGeneration',
-    'CancelOrders',
-    'SetTradingMode',
-    'SetRules',
-  ],
+  OPERATOR: market,
+  OPENING: [...market, 'OpenPartition', 'SetKey', 'SetRules'],
   LEDGER: ['StartGeneration'],
 };
 
-/** Whether a key of this role may sign every command of the envelope, under these rules of the log. */
-export function roleAllows(role: KeyRole, envelope: Envelope, version: number): boolean {
-  const mayWitness = role === 'INGRESS' && version >= rules.witnessedClock;
+/** What a listed key signs as, in a partition that `openingKey` has opened. */
+export function signerOf(
+  { publicKey, role }: Pick<SignOffKey, 'publicKey' | 'role'>,
+  openingKey: Buffer | null,
+): Signer {
+  return openingKey?.equals(publicKey) === true ? 'OPENING' : role;
+}
+
+/** Whether this signer may sign every command of the envelope, under these rules of the log. */
+export function maySign(signer: Signer, envelope: Envelope, version: number): boolean {
+  const mayWitness = signer === 'INGRESS' && version >= rules.witnessedClock;
   return envelope.commands.every(
-    ({ kind }) => allowed[role].includes(kind) || (mayWitness && kind === 'Tick'),
+    ({ kind }) => allowed[signer].includes(kind) || (mayWitness && kind === 'Tick'),
   );
 }

@@ -16,6 +16,7 @@ import { Wallets } from './wallets.ts';
 export class State {
   readonly partition: number;
   opened = false;
+  /** The key that opened the partition. */
   operatorKey: Buffer | null = null;
   /** Slot of the wallet that fees are paid to. */
   feeWallet = -1;

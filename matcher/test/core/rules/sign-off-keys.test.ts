@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { newestRules, rules } from '@pm/schemas';
-import { keyIdOf, roleAllows } from '../../../src/core/index.ts';
+import { keyIdOf, maySign } from '../../../src/core/index.ts';
 import { sha256 } from '../../../src/core/rules/sha256.ts';
-import { cancelAll, envelopeOf, opening, orderOf } from '../commands.ts';
+import { cancelAll, envelopeOf, marketRules, opening, orderOf } from '../commands.ts';
 
 describe('a key id', () => {
   it('is the start of a SHA-256 that agrees with that of Node', () => {
@@ -18,22 +18,24 @@ describe('a key id', () => {
 describe('a role', () => {
   it('allows its own commands and no other', () => {
     const tick = { kind: 'Tick', timeMs: 1 } as const;
-    expect(roleAllows('INGRESS', envelopeOf([orderOf(1, 1), cancelAll()]), newestRules)).toBe(true);
-    expect(roleAllows('INGRESS', envelopeOf([orderOf(1, 1), tick]), newestRules)).toBe(true);
-    expect(roleAllows('INGRESS', envelopeOf([tick]), rules.witnessedClock - 1)).toBe(false);
-    expect(roleAllows('OWNER', envelopeOf([tick]), newestRules)).toBe(true);
-    expect(roleAllows('OWNER', envelopeOf([cancelAll()]), newestRules)).toBe(false);
-    expect(roleAllows('OPERATOR', envelopeOf([opening, cancelAll()]), newestRules)).toBe(true);
-    expect(roleAllows('OPERATOR', envelopeOf([orderOf(1, 1)]), newestRules)).toBe(false);
-    expect(roleAllows('OWNER', envelopeOf([]), newestRules)).toBe(true);
+    expect(maySign('INGRESS', envelopeOf([orderOf(1, 1), cancelAll()]), newestRules)).toBe(true);
+    expect(maySign('INGRESS', envelopeOf([orderOf(1, 1), tick]), newestRules)).toBe(true);
+    expect(maySign('INGRESS', envelopeOf([tick]), rules.witnessedClock - 1)).toBe(false);
+    expect(maySign('OWNER', envelopeOf([tick]), newestRules)).toBe(true);
+    expect(maySign('OWNER', envelopeOf([cancelAll()]), newestRules)).toBe(false);
+    expect(maySign('OPENING', envelopeOf([opening, cancelAll()]), newestRules)).toBe(true);
+    expect(maySign('OPENING', envelopeOf([orderOf(1, 1)]), newestRules)).toBe(false);
+    expect(maySign('OPERATOR', envelopeOf([cancelAll(), marketRules(1)]), newestRules)).toBe(true);
+    expect(maySign('OPERATOR', envelopeOf([orderOf(1, 1)]), newestRules)).toBe(false);
+    expect(maySign('OWNER', envelopeOf([]), newestRules)).toBe(true);
   });
 });
 
 describe('a ledger key', () => {
   it('may sign generations and nothing else', () => {
     const generation = { kind: 'StartGeneration', generation: 1 } as const;
-    expect(roleAllows('LEDGER', envelopeOf([generation]), newestRules)).toBe(true);
-    expect(roleAllows('LEDGER', envelopeOf([generation, orderOf(1, 1)]), newestRules)).toBe(false);
-    expect(roleAllows('INGRESS', envelopeOf([generation]), newestRules)).toBe(false);
+    expect(maySign('LEDGER', envelopeOf([generation]), newestRules)).toBe(true);
+    expect(maySign('LEDGER', envelopeOf([generation, orderOf(1, 1)]), newestRules)).toBe(false);
+    expect(maySign('INGRESS', envelopeOf([generation]), newestRules)).toBe(false);
   });
 });
