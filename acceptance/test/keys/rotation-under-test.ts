@@ -163,11 +163,21 @@ export const unrepeated: Sender = {
     (await cancelAll(ingress, trader)).length === partitions ? null : 'a cancel',
 };
 
-/** Repeats within its retry budget what cannot be answered now, as clients do. */
+/** How long `patient` sends new orders for one that reached the book too late, milliseconds: the budget of clients. */
+const patienceMs = 30_000;
+
+/**
+ * Repeats within its retry budget what cannot be answered now, as clients do. An order that had to wait for another
+ * owner of its partition longer than its time to book is sent as a new one.
+ */
 export const patient: Sender = {
   place: async (ingress, trader, token) => {
-    const placed = await clientOf(ingress, trader).postOrder(order(trader, token));
-    return placed.success ? null : placed;
+    const deadlineMs = performance.now() + patienceMs;
+    for (;;) {
+      const placed = await clientOf(ingress, trader).postOrder(order(trader, token));
+      if (placed.success) return null;
+      if (placed.code !== 'too_late' || performance.now() > deadlineMs) return placed;
+    }
   },
   cancel: async (ingress, trader) => {
     await clientOf(ingress, trader).cancelAll();

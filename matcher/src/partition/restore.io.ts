@@ -29,7 +29,7 @@ export interface RestoreParts {
   readonly ordersTopic: string;
   readonly log: Log;
   readonly engines: EngineFactory;
-  /** Raw public key of the operator that this process is configured to trust. */
+  /** Raw opening key that this process is configured to trust. */
   readonly operatorKey: Buffer;
   readonly ranges: LogRanges;
   readonly executions: StoredExecutions;
@@ -141,7 +141,7 @@ function assertAvailable(
   });
 }
 
-/** The state of a snapshot contains its operator: a process that trusts another one must not continue from it. */
+/** The state of a snapshot contains its opening key: a process that trusts another one must not continue from it. */
 function assertOperator({ partition, operatorKey }: RestoreParts, opener: Buffer | null): void {
   if (opener === null || opener.equals(operatorKey)) return;
   throw new Fault('operator_differs', 'release', { facts: { partition } });
