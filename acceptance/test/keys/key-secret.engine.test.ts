@@ -8,7 +8,7 @@ import {
   type Trader,
   until,
 } from '../exchange-under-test.ts';
-import { FlowingOrders, partitions, patient, stop } from './rotation-under-test.ts';
+import { FlowingOrders, partitions, patient, stop, stopFlows } from './rotation-under-test.ts';
 
 let exchange: ExchangeUnderTest;
 let former: Trader;
@@ -17,6 +17,8 @@ beforeAll(async () => {
   exchange = await ExchangeUnderTest.open('key_secret', partitions);
   former = await exchange.openTrader('100');
 }, 180_000);
+
+afterEach(stopFlows);
 
 afterAll(() => exchange?.close(), 60_000);
 

@@ -10,6 +10,7 @@ import {
   partitions,
   RotationUnderTest,
   stop,
+  stopFlows,
 } from './rotation-under-test.ts';
 
 let rotation: RotationUnderTest;
@@ -17,6 +18,8 @@ let rotation: RotationUnderTest;
 beforeAll(async () => {
   rotation = await RotationUnderTest.open('keys');
 }, 180_000);
+
+afterEach(stopFlows);
 
 afterAll(() => rotation?.close(), 60_000);
 

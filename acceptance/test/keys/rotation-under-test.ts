@@ -191,6 +191,13 @@ function clientOf({ port }: IngressProcess, { signer, trio, domain }: Trader): E
   return client;
 }
 
+const flows = new Set<FlowingOrders>();
+
+/** Ends the flows that a failed test has left. */
+export async function stopFlows(): Promise<void> {
+  for (const flow of flows) await flow.stop();
+}
+
 /** Orders, in each market, one after the other, through the ingress that is named last, and their cancels. */
 export class FlowingOrders {
   readonly refused: unknown[] = [];
@@ -209,6 +216,7 @@ export class FlowingOrders {
   ) {
     this.#ingress = ingress;
     this.#done = this.#run(trader, tokens, sender);
+    flows.add(this);
   }
 
   /** Resolves when orders have come through it. */
@@ -224,10 +232,15 @@ export class FlowingOrders {
     expect(this.refused).toEqual([]);
   }
 
-  /** Ends the flow: nothing was refused. */
-  async end(): Promise<void> {
+  async stop(): Promise<void> {
     this.#isOver = true;
     await this.#done;
+    flows.delete(this);
+  }
+
+  /** Ends the flow: nothing was refused. */
+  async end(): Promise<void> {
+    await this.stop();
     expect(this.refused).toEqual([]);
     expect(this.placed).toBeGreaterThan(20);
   }

@@ -12,6 +12,7 @@ import {
   patient,
   RotationUnderTest,
   stop,
+  stopFlows,
 } from './rotation-under-test.ts';
 
 let rotation: RotationUnderTest;
@@ -21,6 +22,8 @@ beforeAll(async () => {
   rotation = await RotationUnderTest.open('rotations');
   trader = await rotation.exchange.openTrader('1000');
 }, 180_000);
+
+afterEach(stopFlows);
 
 afterAll(() => rotation?.close(), 60_000);
 
