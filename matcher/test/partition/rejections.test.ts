@@ -287,6 +287,17 @@ describe('newer records', () => {
     );
   });
 
+  test('rules of a later version that a key of a service signs are rejected and stop nothing', () => {
+    const reader = readerWith(oldCodec);
+    const version = newestRules + 1;
+    for (const role of ['OPERATOR', 'INGRESS', 'OWNER', 'LEDGER'] as const) {
+      const key = { publicKey: keys.stranger.publicKey, role, active: true };
+      const listed = { ...known, signOffKey: () => ({ ...key, used: new UsedSequences() }) };
+      const value = sealed(keys.stranger, [{ kind: 'SetRules', version }]);
+      expect(reader.read(listed, value)).toMatchObject({ reason: 'NOT_ALLOWED' });
+    }
+  });
+
   test('a later version whose commands are all known is read', async () => {
     const reader = readerWith(oldCodec);
     const value = sealEnvelope(newerSealing, keys.ingress, {
