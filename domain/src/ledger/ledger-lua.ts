@@ -112,18 +112,19 @@ end
 
 /**
  * Whether the ledger is open and Redis is the same run as when it opened. A server that comes back without its last
- * writes has another run id; until the ledger is closed its reservations prove nothing.
+ * writes has another run id; until the ledger is closed its reservations prove nothing. The second value is the
+ * generation.
  */
 const isSoundFunction = `
 local function isSound(stateKey)
-  local state = redis.call('HMGET', stateKey, 'ready', 'life')
-  return state[1] == '1' and state[2] == string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+  local state = redis.call('HMGET', stateKey, 'ready', 'life', 'generation')
+  local isReady = state[1] == '1' and state[2] == string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+  return isReady, state[3]
 end
 `;
 
-/** The part of both scripts that reserve which follows their checks of the ledger. */
+/** The part of both scripts that reserve which follows their checks of the ledger; `generation` is known. */
 const reserveBody = `
-local generation = redis.call('HGET', KEYS[1], 'generation')
 local held = readHeld(KEYS[2], ARGV[1])
 if held then
   local isAmount = held.amount == ARGV[2] or held.amount == '0' or ARGV[2] == '0'
@@ -161,7 +162,8 @@ return {outcome, generation}
  * sendersMax. A ledger that came back from an earlier moment does not know the reservations after it: it is not ready.
  */
 export const reserveLua = `${isSoundFunction}${pendingFunctions}
-if not isSound(KEYS[1]) then return {'not_ready', '0'} end
+local isReady, generation = isSound(KEYS[1])
+if not isReady then return {'not_ready', '0'} end
 ${reserveBody}`;
 
 /**
@@ -171,7 +173,8 @@ ${reserveBody}`;
 export const reserveWithdrawalLua = `${isSoundFunction}${pendingFunctions}
 local applied = redis.call('HGET', KEYS[5], ARGV[1])
 if applied then return {'applied', '0', applied} end
-if not isSound(KEYS[1]) then return {'not_ready', '0'} end
+local isReady, generation = isSound(KEYS[1])
+if not isReady then return {'not_ready', '0'} end
 if redis.call('SISMEMBER', KEYS[6], ARGV[7]) == 1 or redis.call('EXISTS', KEYS[7]) == 1 then
   return {'frozen', '0'}
 end
