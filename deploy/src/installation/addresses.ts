@@ -24,7 +24,7 @@ export async function findInstallation(
   dataDir: string,
 ): Promise<InstallationAddresses> {
   if ((env['PM_KAFKA_BROKERS'] ?? '') !== '') return addressesIn(env);
-  const running = await stackStatus(dataDir);
+  const running = await stackStatus(dataDir, 'withAccounts');
   if (running === null) {
     const how =
       'start one (npm run stack -- up), name its --data, or set PM_KAFKA_BROKERS and the others';

@@ -1,5 +1,6 @@
 import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
+import { withoutAccounts } from '../local/without-account.ts';
 import { database } from '../stack/stack.ts';
 
 /** Rows as columns of text, each as wide as its widest cell. */
@@ -33,20 +34,13 @@ export function processTable(processes: readonly ProcessStatus[]): string {
 
 /** Addresses of the engines, to read tables, topics and keys directly; without passwords. */
 export function engineTable(urls: EngineUrls): string {
+  const { kafka, registry, clickhouse, redis } = withoutAccounts(urls);
   return textTable([
-    ['ClickHouse', withoutAccount(urls.clickhouse), `database ${database} (docs/data/queries.md)`],
-    ['Kafka', urls.kafka, ''],
-    ['schema registry', withoutAccount(urls.registry), ''],
-    ['Redis', withoutAccount(urls.redis), ''],
+    ['ClickHouse', clickhouse, `database ${database} (docs/data/queries.md)`],
+    ['Kafka', kafka, ''],
+    ['schema registry', registry, ''],
+    ['Redis', redis, ''],
   ]);
-}
-
-function withoutAccount(address: string): string {
-  const url = new URL(address);
-  url.username = '';
-  url.password = '';
-  // `URL` adds a slash to an address without a path.
-  return address.endsWith('/') ? url.href : url.href.replace(/\/$/, '');
 }
 
 /** A part of the response of GET /status. */

@@ -3,6 +3,7 @@ import { createServer, request } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
+import { withoutAccounts } from '../local/without-account.ts';
 import type { EngineMode } from './mode.ts';
 import type { RunningStack } from './stack.ts';
 
@@ -11,6 +12,7 @@ export interface StackStatus {
   readonly pid: number;
   readonly baseUrl: string;
   readonly logDir: string;
+  /** Without accounts, unless they were asked for. */
   readonly urls: EngineUrls;
   /** Whether the engines belong to this stack. */
   readonly engines: EngineMode['kind'];
@@ -23,6 +25,9 @@ export interface Control {
 
 const responseTimeoutMs = 3_000;
 
+/** Whoever connects to the engines asks for the addresses with the accounts in them. */
+const paths = { plain: '/', withAccounts: '/with-accounts' } as const;
+
 /** A socket in the data folder: its permissions are those of the folder. */
 function socketPath(dataDir: string): string {
   return join(resolve(dataDir), 'stack.sock');
@@ -33,12 +38,12 @@ export async function openControl(dataDir: string, stack: RunningStack): Promise
   const path = socketPath(dataDir);
   mkdirSync(resolve(dataDir), { recursive: true });
   rmSync(path, { force: true });
-  const server = createServer((_request, response) => {
+  const server = createServer(({ url }, response) => {
     const status: StackStatus = {
       pid: process.pid,
       baseUrl: stack.baseUrl,
       logDir: stack.logDir,
-      urls: stack.urls,
+      urls: url === paths.withAccounts ? stack.urls : withoutAccounts(stack.urls),
       engines: stack.engines,
       processes: stack.supervisor.status(),
     };
@@ -59,11 +64,14 @@ export async function openControl(dataDir: string, stack: RunningStack): Promise
 }
 
 /** Status of the stack on a data folder; null when none runs. */
-export function stackStatus(dataDir: string): Promise<StackStatus | null> {
+export function stackStatus(
+  dataDir: string,
+  addresses: keyof typeof paths = 'plain',
+): Promise<StackStatus | null> {
   return new Promise((done) => {
     const sent = request({
       socketPath: socketPath(dataDir),
-      path: '/',
+      path: paths[addresses],
       timeout: responseTimeoutMs,
     });
     sent.on('response', (response) => {
