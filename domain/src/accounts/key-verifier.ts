@@ -9,7 +9,7 @@ import { type Freshness, headerText, isFresh, type RawHeaders } from './auth-hea
 import { type DerivedKey, deriveListed, type KeySecrets } from './derive-keys.ts';
 import { type KeyProof, readBuilderProof, readKeyClaim } from './key-claim.ts';
 import type { KeyDirectory, ListedKey } from './key-directory.ts';
-import { coverageOf, type SignedRequest } from './request-hmac.ts';
+import { type Coverage, coverageOf, type SignedRequest } from './request-hmac.ts';
 import { sameText } from './same-text.ts';
 
 /** The holder of an active API key, proven by a request. */
@@ -47,8 +47,9 @@ const dummy: Omit<DerivedKey, 'apiKey'> & { readonly apiKey: null } = {
 
 /**
  * Proof of an API key by its headers (conventions.md 2.2 to 2.4). Form and time are checked first because they cost
- * nothing; an unknown key, a foreign one and a wrong secret then take the same path and time. A listed key that the
- * no secret of the server derives is no key here. Secrets are derived once per listed key and live as long as it does.
+ * nothing; an unknown key, a foreign one and a wrong passphrase then take the same path and time, with one hash of the
+ * body. A listed key that no secret of the server derives is no key here. Secrets are derived once per listed key and
+ * live as long as it does.
  */
 export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const { kind = 'TRADING', keys } = options;
@@ -61,16 +62,29 @@ export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     const { apiKey } = proof;
     const key = keys.find(apiKey);
     const secrets = key === undefined ? dummy : derivedOf(key);
-    const isPassphrase = sameText(proof.passphrase, secrets.passphrase);
-    const idempotencyKey = headerText(request.headers, 'idempotency-key');
-    const coverage = coverageOf(secrets.secret, proof, { ...request, idempotencyKey });
-    if (key?.active !== true || key.kind !== kind || secrets.apiKey !== apiKey) return null;
+    const coverage = provenCoverage(request, proof, secrets);
+    if (key?.active !== true || key.kind !== kind || coverage === null) return null;
     if (wallet !== null && wallet !== key.wallet) return null;
-    if (!isPassphrase || coverage === null) return null;
     const { wallet: holder, selfTrade } = key;
     const { exactBody: signsExactBody, idempotencyKey: signsIdempotencyKey } = coverage;
     return { apiKey, wallet: holder, selfTrade, signsExactBody, signsIdempotencyKey };
   };
+}
+
+/**
+ * The coverage of a request that has the passphrase of the key and is signed with its secret; null for any other. Who
+ * does not know the passphrase gets the time of one hash, whether the key is known or not.
+ */
+function provenCoverage(
+  request: Parameters<KeyVerifier>[0],
+  proof: KeyProof,
+  secrets: DerivedKey | typeof dummy,
+): Coverage | null {
+  const isKnown = sameText(proof.passphrase, secrets.passphrase) && secrets.apiKey === proof.apiKey;
+  const idempotencyKey = headerText(request.headers, 'idempotency-key');
+  const tried = isKnown ? 'all' : 'likeliest';
+  const coverage = coverageOf(secrets.secret, proof, { ...request, idempotencyKey, tried });
+  return isKnown ? coverage : null;
 }
 
 /** The secrets of listed keys, each derived once; those of no key where no secret of the server derives it. */

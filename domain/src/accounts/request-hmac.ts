@@ -31,34 +31,47 @@ const doubleQuote = 0x22;
  * that published clients sign are tried in the order of likelihood: the path without query as it arrived, without its
  * mount (K-TS, K-PY, P-TS2 sign the route only), with the query (older clients); and each with `'` read as `"` (K-PY,
  * K-RS). Then, with an idempotency key, a line feed and that key after the body as it arrived, which no JSON text can
- * equal. A valid signature of the likeliest form costs one HMAC and no copy. (conventions.md 1.2, 2.2.)
+ * equal. A valid signature of the likeliest form costs one HMAC and no copy. (conventions.md 1.2, 2.2.) `likeliest`:
+ * tries that form alone, for callers who prove nothing anyway.
  */
 export function coverageOf(
   secret: Buffer,
   claim: Pick<KeyProof, 'timestamp' | 'digest'>,
-  request: SignedRequest & { readonly idempotencyKey: string },
+  request: SignedRequest & {
+    readonly idempotencyKey: string;
+    readonly tried?: 'all' | 'likeliest';
+  },
 ): Coverage | null {
-  for (const body of signedBodies(request.body)) {
-    if (!isSigned(secret, claim, { ...request, body })) continue;
-    return { exactBody: body === request.body, idempotencyKey: false };
+  const { timestamp, digest } = claim;
+  for (const { path, body, coverage } of signedForms(request)) {
+    const text = timestamp + request.method + path;
+    const wanted = createHmac('sha256', secret).update(text).update(body).digest();
+    if (timingSafeEqual(wanted, digest)) return coverage;
+    if (request.tried === 'likeliest') return null;
   }
-  if (request.idempotencyKey === '') return null;
-  const key = Buffer.from(`\n${request.idempotencyKey}`);
-  const covered = { ...request, body: Buffer.concat([request.body, key]) };
-  return isSigned(secret, claim, covered) ? { exactBody: true, idempotencyKey: true } : null;
+  return null;
 }
 
-function isSigned(
-  secret: Buffer,
-  { timestamp, digest }: Pick<KeyProof, 'timestamp' | 'digest'>,
-  { method, url, body }: SignedRequest,
-): boolean {
-  for (const path of signedPaths(url)) {
-    const text = timestamp + method + path;
-    const wanted = createHmac('sha256', secret).update(text).update(body).digest();
-    if (timingSafeEqual(wanted, digest)) return true;
+interface SignedForm {
+  readonly path: string;
+  readonly body: Buffer;
+  readonly coverage: Coverage;
+}
+
+/** The forms of a request that may be signed, the likeliest first: each costs a hash of the body. At most twelve. */
+export function* signedForms({
+  url,
+  body: received,
+  idempotencyKey,
+}: Omit<SignedRequest, 'method'> & { readonly idempotencyKey: string }): Generator<SignedForm> {
+  for (const body of signedBodies(received)) {
+    const coverage = { exactBody: body === received, idempotencyKey: false };
+    for (const path of signedPaths(url)) yield { path, body, coverage };
   }
-  return false;
+  if (idempotencyKey === '') return;
+  const body = Buffer.concat([received, Buffer.from(`\n${idempotencyKey}`)]);
+  const coverage = { exactBody: true, idempotencyKey: true };
+  for (const path of signedPaths(url)) yield { path, body, coverage };
 }
 
 const mounts = Object.values(familyMounts);

@@ -17,7 +17,7 @@ import {
 } from '../../src/accounts/key-verifier.ts';
 import { ReadKeyDirectory } from '../../src/accounts/read-key-directory.ts';
 import { openReaderVerifier } from '../../src/accounts/reader-verifier.ts';
-import { coverageOf, signedPaths } from '../../src/accounts/request-hmac.ts';
+import { coverageOf, signedForms, signedPaths } from '../../src/accounts/request-hmac.ts';
 
 const serverSecret = Buffer.alloc(32, 7);
 const secrets = { present: serverSecret, others: [] };
@@ -216,6 +216,23 @@ describe('claims', () => {
       '/data/trades?x=1',
     ]);
     expect([...signedPaths('/data/trades')]).toEqual(['/data/trades']);
+  });
+
+  it('hash a body twelve times at most, and once where the passphrase is not known', () => {
+    const secret = Buffer.alloc(32, 1);
+    const request = { method: 'POST', url: '/clob/orders?x=1', body: Buffer.from(`['a']`) };
+    const sent = { ...request, idempotencyKey: 'k' };
+    const forms = [...signedForms(sent)];
+    expect(forms).toHaveLength(12);
+    const covered = forms.map(({ path, body }, index) => {
+      const digest = createHmac('sha256', secret).update(`1POST${path}`).update(body).digest();
+      const claim = { timestamp: '1', digest };
+      expect(coverageOf(secret, claim, sent)).toEqual(forms[index]?.coverage);
+      return coverageOf(secret, claim, { ...sent, tried: 'likeliest' }) !== null;
+    });
+    expect(covered).toEqual(forms.map((_form, index) => index === 0));
+    const plain = { url: '/orders', body: Buffer.from('[]'), idempotencyKey: '' };
+    expect([...signedForms(plain)]).toHaveLength(1);
   });
 });
 

@@ -180,6 +180,13 @@ test('a refusal before the body counts for no caller', async () => {
   expect(passed(await send('/orders', 170, { ...batch, headers }))).toBe(160);
 });
 
+test('a claim that failed too often is refused before its body is read', async () => {
+  const claimed = { headers: { 'x-key': 'wrong', ...from('192.0.2.1').headers } };
+  await send('/orders', 101, { method: 'POST', payload: [], ...claimed });
+  expect(await send('/orders', 1, broken(claimed.headers))).toEqual([429]);
+  expect(await send('/orders', 1, broken({ ...claimed.headers, 'x-key': 'other' }))).toEqual([400]);
+});
+
 test('the body of a refused request is read and dropped, and its connection serves the next one', async () => {
   await useUpOrders('127.0.0.1');
   const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
