@@ -21,6 +21,7 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
+import { EntryRoom } from './accounts/entry-room.io.ts';
 import { openAccounts } from './accounts/open-accounts.io.ts';
 import { WalletOwners } from './accounts/wallet-owners.ts';
 import { CatalogIndex } from './catalog/catalog-index.ts';
@@ -40,9 +41,11 @@ import { followResults } from './log/results.io.ts';
 import { openTopics, type TopicsClient } from './log/topics.io.ts';
 import { TransferWriter } from './log/transfer-writer.io.ts';
 import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
+import { FundedWallets } from './orders/funded-wallets.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
 import { openSignatures } from './orders/open-signatures.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
+import { UnfundedRequests } from './orders/unfunded-requests.io.ts';
 import { openSessionCounts } from './sessions/session-metrics.io.ts';
 import { openSessions } from './sessions/sessions.io.ts';
 import { openComments } from './social/comments.io.ts';
@@ -76,11 +79,12 @@ async function start(life: Lifecycle): Promise<void> {
     sessions: parts.sessions.counts,
   };
   const metrics = openIngressMetrics(room.metrics, statusOf(status).gauges);
+  const limits = openLimits(room);
   await openListeners(
-    { ...room, limits: openLimits(room) },
+    { ...room, limits },
     {
       status,
-      traders: publicServices(room, parts, metrics),
+      traders: publicServices(room, parts, { metrics, limits }),
     },
   );
   const facts = {
@@ -120,10 +124,12 @@ async function openParts(room: Room) {
   const results = await openResults(room, topics);
   const signingDomain = signing.domains.own;
   const owners = new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
+  const entryRoom = new EntryRoom({ ledger: money.ledger, owners });
   const accounts = await openAccounts(topics, {
     ...follow(room),
     clock,
     owners,
+    room: entryRoom,
     secrets: keySecretsIn(config),
     freshness: freshnessIn(config),
   });
@@ -132,12 +138,13 @@ async function openParts(room: Room) {
     ...money,
     ...results,
     owners,
+    entryRoom,
     accounts,
     catalog: await openCatalog(room, topics),
     transfers: openTransfers(topics),
-    sessions: await openSessionWatch(room, topics, results),
+    sessions: await openSessionWatch(room, topics, { ...results, entryRoom }),
     comments: await openComments(topics, follow(room)),
-    profiles: await openProfiles(topics, { ...follow(room), clock }),
+    profiles: await openProfiles(topics, { ...follow(room), clock, room: entryRoom }),
     activity: openActivity(room, money.redis, accounts.agents),
   };
 }
@@ -145,12 +152,17 @@ async function openParts(room: Room) {
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** The services of the public routes. */
-function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): PublicServices {
+function publicServices(
+  room: Room,
+  parts: Parts,
+  { metrics, limits }: { metrics: IngressMetrics; limits: ReturnType<typeof openLimits> },
+): PublicServices {
   const { ledger, owners, signatures, partitions, recentResults, comments, profiles } = parts;
   const { accounts, idempotencyKeys, activity, transfers, delayedResults } = parts;
   const { commands } = parts.channel;
   const markets = parts.catalog;
   const hashes = parts.hasher;
+  const unfunded = new UnfundedRequests(limits?.limiter ?? null, parts.fundedWallets);
   const authentication: Authentication = {
     clock,
     verify: accounts.verify,
@@ -174,6 +186,7 @@ function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): Publ
       commands,
       transfers,
       freezes: accounts.freezes,
+      unfunded,
     },
     orders: {
       authentication,
@@ -189,10 +202,11 @@ function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): Publ
       ledger,
       commands,
       metrics,
+      unfunded,
     },
     cancels: { authentication, clock, markets, partitions, recentResults, commands },
     sessions: { authentication, heartbeats: parts.sessions.heartbeats },
-    social: { authentication, comments, profiles, listed: markets },
+    social: { authentication, comments, profiles, room: parts.entryRoom, listed: markets },
     repetitions: {
       authentication,
       usedProofs: parts.usedProofs,
@@ -239,10 +253,11 @@ async function openResults(room: Room, topics: Topics) {
     seed: randomInt(2 ** 32),
   });
   const delayedResults = new DelayedResults();
+  const fundedWallets = new FundedWallets();
   const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
   const channel = openChannel(topics, { ...room, program: 'ingress', seed, waitMs });
   const witness = new ClockWitness({ clock, envelopes: channel.envelopes });
-  const parts = { channel, partitions, recentResults, delayedResults };
+  const parts = { channel, partitions, recentResults, delayedResults, fundedWallets };
   await followResults(topics, { ...follow(room), ...parts, witness });
   return parts;
 }
@@ -270,7 +285,11 @@ function openTransfers({ records, names, codecs }: Topics): TransferWriter {
 async function openSessionWatch(
   room: Room,
   topics: Topics,
-  { partitions, channel }: Awaited<ReturnType<typeof openResults>>,
+  {
+    partitions,
+    channel,
+    entryRoom,
+  }: Awaited<ReturnType<typeof openResults>> & { readonly entryRoom: EntryRoom },
 ) {
   const counts = openSessionCounts(room.metrics);
   const sessions = await openSessions(topics, {
@@ -278,6 +297,7 @@ async function openSessionWatch(
     clock,
     counts,
     partitions,
+    room: entryRoom,
     run: (partition, command) => channel.commands.run(partition, command),
   });
   room.life.onStop('sessions', () => sessions.close());

@@ -23,6 +23,7 @@ import { ReadOnlyKeys } from '../src/accounts/read-only-keys.io.ts';
 import type { WalletOwners } from '../src/accounts/wallet-owners.ts';
 import { type StatusFacts, WalletStatuses } from '../src/accounts/wallet-statuses.io.ts';
 import { WalletRows, WalletWriter } from '../src/accounts/wallet-table.io.ts';
+import { RoomFake } from './room-fixture.ts';
 import { MemoryTopic } from './table-fixture.ts';
 
 const serverSecret = Buffer.alloc(32, 5);
@@ -79,6 +80,7 @@ export class AccountTopics {
   /** Wallets that the solvency check has closed. */
   readonly closed = new Set<WalletAddress>();
   readonly redis = new MemoryRedis();
+  readonly room = new RoomFake();
   /** The secrets of processes that are opened from now on. */
   secrets: KeySecrets = { present: serverSecret, others: [] };
 
@@ -100,8 +102,10 @@ export class AccountTopics {
     const onFault = (error: unknown) => {
       throw error;
     };
+    const { room } = this;
     const keys: ApiKeys = new ApiKeys({
       secrets,
+      room,
       clock,
       directory,
       table: this.credentials.open(
@@ -115,17 +119,20 @@ export class AccountTopics {
         readOnlyKeys: new ReadOnlyKeys({
           secrets,
           clock,
+          room,
           directory: readDirectory,
           table: this.readKeys.open(readDirectory),
         }),
         agents: new Agents({
           clock,
+          room,
           directory: agentDirectory,
           table: this.agents.open(agentDirectory),
         }),
         agentDirectory,
         notificationMarks: new NotificationMarks({
           clock,
+          room,
           marks,
           table: this.notificationMarks.open(marks),
         }),

@@ -176,6 +176,15 @@ export interface Fakes {
   readonly reserved: string[];
   readonly givenBack: string[];
   readonly frozen: Set<string>;
+  readonly unfunded: UnfundedFake;
+}
+
+/** Seconds to wait for requests without reserved money, and the refusals that were counted. */
+class UnfundedFake {
+  wait: number | null = null;
+  readonly counted: string[] = [];
+  waitSeconds = () => this.wait;
+  refused = (_waiter: object, code: string) => void this.counted.push(code);
 }
 
 /**
@@ -209,17 +218,18 @@ export async function openDoor(
     finalAnswers: new Map(),
     reserved: [],
     givenBack: [],
+    unfunded: new UnfundedFake(),
   };
   const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => 0 };
   const { hasher, rule } = openRule(domains);
   const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
   const memory = new RecentResults({ nowMs: () => memorySinceMs, bytesMax: 1_000_000, seed: 1 });
-  const process = new SessionProcess(sessionsTopic);
+  const process = new SessionProcess(sessionsTopic, { room: accounts.room });
   const markets = new CatalogIndex();
   markets.take(market);
   const { door } = accounts.open(owners, clock);
   const { keys } = door;
-  const social = openSocial(markets, clock);
+  const social = openSocial(markets, clock, accounts.room);
   const authentication = {
     clock,
     verify: door.verify,
@@ -286,6 +296,7 @@ export async function openDoor(
         },
       },
       freezes: { isFrozen: (wallet) => fakes.frozen.has(wallet) },
+      unfunded: fakes.unfunded,
     },
     orders: {
       authentication,
@@ -303,6 +314,7 @@ export async function openDoor(
       ledger,
       commands,
       metrics: { stage() {}, refused() {}, placed() {} },
+      unfunded: fakes.unfunded,
     },
     cancels: { authentication, clock, markets, partitions, recentResults: memory, commands },
     sessions: { authentication, heartbeats: process.desk },
@@ -310,6 +322,7 @@ export async function openDoor(
       authentication,
       comments: social.comments,
       profiles: social.profiles,
+      room: accounts.room,
       listed: social.listed,
     },
     repetitions: { authentication, usedProofs: proofs, counts: proofs.counts },

@@ -8,6 +8,7 @@ import { type SessionCancelOptions, SessionCancels } from '../src/sessions/sessi
 import { SessionLog } from '../src/sessions/session-log.io.ts';
 import { SessionSilence } from '../src/sessions/session-silence.ts';
 import { sessionLimits } from '../src/sessions/sessions.io.ts';
+import { RoomFake } from './room-fixture.ts';
 
 export interface Written {
   readonly partition: number;
@@ -77,6 +78,7 @@ export interface ProcessOptions {
   /** Milliseconds from a record's place on the topic until this process has read it. */
   readonly readMs?: () => number;
   readonly waitMs?: number;
+  readonly room?: RoomFake;
 }
 
 /** One ingress process as far as sessions go. */
@@ -122,6 +124,7 @@ export class SessionProcess {
     this.desk = new Heartbeats({
       log: this.log,
       clock: { nowMs, monotonicMs },
+      room: options.room ?? new RoomFake(),
       onBeat: (outcome) => this.told.beats.push(outcome),
     });
     const run = options.run ?? (async () => nothingLeft);

@@ -2,10 +2,15 @@ import type { CommentEvent, Profile } from '@pm/schemas';
 import type { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { Comments } from '../src/social/comments.io.ts';
 import { ProfileCreationTimes, Profiles } from '../src/social/profiles.io.ts';
+import { RoomFake } from './room-fixture.ts';
 import { MemoryTopic } from './table-fixture.ts';
 
 /** Comments and profiles over topics in memory; `said` is what stands on them. */
-export function openSocial(listed: CatalogIndex, clock: { nowMs(): number }) {
+export function openSocial(
+  listed: CatalogIndex,
+  clock: { nowMs(): number },
+  room = new RoomFake(),
+) {
   const profileTopic = new MemoryTopic<Profile>();
   const said = { comments: [] as CommentEvent[], profiles: profileTopic.records };
   const comments = new Comments({
@@ -16,6 +21,7 @@ export function openSocial(listed: CatalogIndex, clock: { nowMs(): number }) {
     },
   });
   const creationTimes = new ProfileCreationTimes();
-  const profiles = new Profiles({ clock, creationTimes, table: profileTopic.open(creationTimes) });
-  return { comments, profiles, listed, said };
+  const table = profileTopic.open(creationTimes);
+  const profiles = new Profiles({ clock, creationTimes, room, table });
+  return { comments, profiles, room, listed, said };
 }

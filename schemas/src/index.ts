@@ -4,6 +4,7 @@ export { type Codec, compileCodec, compileResolver } from './avro/codec.ts';
 export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';
 export * from './decimal.ts';
 export * from './error-words.ts';
+export * from './held-entries.ts';
 export * from './http/account.ts';
 export * from './http/approvals.ts';
 export * from './http/batches.ts';

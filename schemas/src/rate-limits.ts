@@ -31,10 +31,10 @@ export interface RateScope {
   /** Burst first. */
   readonly windows: readonly RateWindow[];
   /**
-   * Counted for another caller than the one that the request proves: for the address of the client, or for one claimed
-   * key at one address.
+   * Counted for another caller than the one that the request proves: for the address of the client, for one claimed
+   * key at one address, or for the wallet of the key.
    */
-  readonly countedFor?: 'address' | 'claim';
+  readonly countedFor?: 'address' | 'claim' | 'wallet';
 }
 
 /** Every route is in one group: that of its family, or the reserve. */
@@ -79,6 +79,22 @@ const failedAddressScope = scope('failed-credentials-address', burst(5_000), {
   covers: [],
   countedFor: 'address',
 });
+
+/**
+ * Requests that reserved no money and that the matcher refused without having found tokens: they are on the log and
+ * cost their sender nothing. Counted for the wallet and the address, by their results; while it is used up, what
+ * reserves no money is refused before it reaches the log.
+ */
+const unfundedScope: RateScope = {
+  name: 'unfunded-requests',
+  unit: 'requests',
+  windows: [
+    { limit: 50, seconds: 10 },
+    { limit: 500, seconds: 600 },
+  ],
+  covers: [],
+  countedFor: 'wallet',
+};
 
 /** In the order of the published table, then what it leaves out (conventions.md 1.7). */
 export const rateScopes: readonly RateScope[] = [
@@ -129,6 +145,7 @@ export const rateScopes: readonly RateScope[] = [
   scope('description', burst(50)),
   failedProofScope,
   failedAddressScope,
+  unfundedScope,
 ];
 
 /** One window of one scope: what is counted. `place` is its index in `rateRules`. */
@@ -146,6 +163,9 @@ export const rateRules: readonly RateRule[] = rateScopes
 /** What counts proofs that failed, of a claim and of an address. */
 export const failedProofRules: readonly RateRule[] = rulesOf(failedProofScope);
 export const failedAddressRules: readonly RateRule[] = rulesOf(failedAddressScope);
+
+/** What counts requests that cost their sender nothing and the log a record. */
+export const unfundedRules: readonly RateRule[] = rulesOf(unfundedScope);
 
 function rulesOf(wanted: RateScope): readonly RateRule[] {
   return rateRules.filter(({ scope: of }) => of === wanted);

@@ -106,4 +106,6 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'Whether the request was sent before cannot be found out for a moment. Nothing was done.',
   other_signing_domain:
     'The signature is sound, and for a domain that other exchanges use. Sign for the one of `GET /signing-domain`.',
+  deposit_required:
+    'So many keys, sessions, profiles or comments exist that only wallets with money get another (docs/trading/limits.md).',
 };

@@ -276,6 +276,11 @@ const list = {
     text: 'signed for the domain of another exchange, see GET /signing-domain',
     retry: false,
   },
+  deposit_required: {
+    status: 403,
+    text: 'the exchange keeps no more of these for wallets without money, deposit {amount} USDC first',
+    retry: true,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;
@@ -314,7 +319,7 @@ export function retryAfterSeconds(code: RefusalCode): number | undefined {
  * Refusals of an order that is not decided by them, so that its idempotency key stays free:
  *
  *   unsent    the order could not be brought to its partition
- *   closed    its market, or the exchange, takes no orders now
+ *   closed    its market, or the exchange, takes no orders now, or none of this kind from this wallet
  *   limited   its market, or the exchange, takes fewer kinds of orders now
  */
 const outages: Readonly<Partial<Record<RefusalCode, 'unsent' | 'closed' | 'limited'>>> = {
@@ -325,6 +330,7 @@ const outages: Readonly<Partial<Record<RefusalCode, 'unsent' | 'closed' | 'limit
   condition_paused: 'closed',
   cancel_only: 'closed',
   trading_disabled: 'closed',
+  rate_limited: 'closed',
   post_only_mode: 'limited',
 };
 

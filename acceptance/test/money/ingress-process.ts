@@ -95,6 +95,7 @@ export class IngressProcess {
       partitions: liveness,
       recentResults,
       delayedResults,
+      fundedWallets: { take() {} },
       extremePrices: { note() {} },
       witness: { see() {} },
     });
@@ -108,6 +109,7 @@ export class IngressProcess {
       commands: this.commands,
       hashes: { keccak },
       metrics: { stage() {} },
+      unfunded: { waitSeconds: () => null, refused() {} },
     });
   }
 

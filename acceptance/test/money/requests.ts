@@ -142,7 +142,12 @@ export class Requests {
         const bytes = Buffer.from(requestId.slice(2), 'hex');
         const position = { action, requestId: bytes, wallet, token, sizeMicro: amountMicro };
         const work = { asked: position, requestId, caller, attempt };
-        const response = await carryOutPosition(work, { partitions, ledger, commands });
+        const response = await carryOutPosition(work, {
+          partitions,
+          ledger,
+          commands,
+          unfunded: { waitSeconds: () => null, refused() {} },
+        });
         if (response.status === 200) slot({ kind: 'done' });
         else this.#answerCode(slot, (response.body as { code: RefusalCode }).code);
         return response;

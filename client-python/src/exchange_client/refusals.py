@@ -243,4 +243,10 @@ refusals: dict[str, Refusal] = {
         retry=False,
         final=False,
     ),
+    "deposit_required": Refusal(
+        403,
+        "the exchange keeps no more of these for wallets without money, deposit {amount} USDC first",
+        retry=True,
+        final=False,
+    ),
 }

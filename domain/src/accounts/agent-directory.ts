@@ -39,6 +39,11 @@ export class AgentDirectory {
     return this.#settings.size;
   }
 
+  /** Agents ever made: deleted ones are remembered. */
+  get madeInAll(): number {
+    return this.#settings.size + this.#deleted.size;
+  }
+
   apply(entry: AgentEntry): void {
     const id = agentIdFromBytes(entry.agent);
     if (entry.kind === 'AgentDeleted') this.#delete(id, walletFromBytes(entry.owner));

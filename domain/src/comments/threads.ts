@@ -84,6 +84,11 @@ export class CommentThreads {
     return this.#comments.size;
   }
 
+  /** Likes and reports that are counted. */
+  get votes(): number {
+    return this.#votes;
+  }
+
   find(id: string): HeldComment | undefined {
     return this.#comments.get(id);
   }

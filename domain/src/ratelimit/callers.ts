@@ -1,4 +1,5 @@
 import { rateRules } from '@pm/schemas';
+import { AgedMap } from './aged-map.ts';
 
 /**
  * Kind of a caller: an address (of requests without a proof), an API key, an agent; the wallet of a key, and the
@@ -49,38 +50,26 @@ const callersPerGeneration = 50_000;
 /** The recently seen callers of one kind, bounded. */
 export class SeenCallers {
   readonly #kind: CallerKind;
-  readonly #max: number;
-  #young = new Map<string, CallerCounts>();
-  #old = new Map<string, CallerCounts>();
+  readonly #seen: AgedMap<string, CallerCounts>;
 
   constructor(kind: CallerKind, max = callersPerGeneration) {
     this.#kind = kind;
-    this.#max = max;
+    this.#seen = new AgedMap(max);
   }
 
   get size(): number {
-    return this.#young.size + this.#old.size;
+    return this.#seen.size;
   }
 
   /** Undefined for a caller that was not seen recently. */
   find(id: string): CallerCounts | undefined {
-    return this.#young.get(id) ?? this.#old.get(id);
+    return this.#seen.get(id);
   }
 
   of(id: string): CallerCounts {
-    return this.#young.get(id) ?? this.#renew(id);
-  }
-
-  #renew(id: string): CallerCounts {
-    const caller = { kind: this.#kind, id };
-    const counts = this.#old.get(id) ?? { caller, buckets: [], local: [] };
-    this.#old.delete(id);
-    if (this.#young.size >= this.#max) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(id, counts);
-    return counts;
+    const known = this.#seen.use(id);
+    if (known !== undefined) return known;
+    return this.#seen.set(id, { caller: { kind: this.#kind, id }, buckets: [], local: [] });
   }
 }
 

@@ -31,7 +31,8 @@ export function rateLimitReads(limiter: RateLimiter | null): RateLimitReads {
 }
 
 async function answerFor(limiter: RateLimiter | null, caller: Caller): Promise<RateLimitsAnswer> {
-  const uses = (await limiter?.uses(caller)) ?? [];
+  const all = (await limiter?.uses(caller)) ?? [];
+  const uses = all.filter(({ rule }) => rule.scope.countedFor !== 'wallet');
   return {
     caller: caller.kind === 'address' || caller.kind === 'agent' ? caller.kind : 'key',
     enabled: limiter !== null,

@@ -99,9 +99,12 @@ export function accountFacts({ wallet }: Sent, caller: Caller): Record<string, s
  * A refusal as the response of an action. A refusal that waiting helps against is not final: the same id may be sent
  * again. The result of an unconfirmed one is not known yet.
  */
-export function refusedAction(code: RefusalCode, body: object): HttpResponse {
+export function refusedAction(
+  code: RefusalCode,
+  body: object,
+  seconds = retryAfterSeconds(code),
+): HttpResponse {
   const { status, retry } = refusals[code];
-  const seconds = retryAfterSeconds(code);
   const headers = hasRetryAfter(code) ? { 'retry-after': String(seconds) } : {};
   const wait = seconds === undefined ? {} : { retryAfterSeconds: seconds };
   const kind = code === 'action_unconfirmed' ? 'open' : retry ? 'nothing' : 'final';

@@ -11,6 +11,7 @@ import type { TransferWriter } from '../log/transfer-writer.io.ts';
 import type { OrderHasher } from '../orders/eip712.ts';
 import type { Reservations } from '../orders/reservation.io.ts';
 import type { SignaturePool } from '../orders/signature-pool.io.ts';
+import type { UnfundedRequests } from '../orders/unfunded-requests.io.ts';
 import type { Agents } from './agents.io.ts';
 import type { ApiKeys } from './api-keys.io.ts';
 import type { NotificationMarks } from './notification-marks.io.ts';
@@ -47,4 +48,5 @@ export interface MoneyServices {
   readonly commands: Pick<CommandSender, 'run'>;
   readonly transfers: Pick<TransferWriter, 'write'>;
   readonly freezes: Pick<WithdrawalFreezes, 'isFrozen'>;
+  readonly unfunded: Pick<UnfundedRequests, 'waitSeconds' | 'refused'>;
 }

@@ -10,18 +10,21 @@ import {
   agentIdBytes,
   agentIdFromBytes,
   agentKeyOf,
+  freeEntries,
   hexBytes,
   type WalletAddress,
 } from '@pm/schemas';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { agentsEverMax, agentsMax } from './api-keys.io.ts';
+import type { BrokenLimit, EntryRoom } from './entry-room.io.ts';
 
 export interface AgentsOptions {
   readonly clock: Clock;
   readonly directory: AgentDirectory;
   /** The topic `agents`, folded into the directory. */
   readonly table: Pick<CompactedTable<AgentEntry>, 'write'>;
+  readonly room: Pick<EntryRoom, 'admits'>;
 }
 
 /** An agent with its fresh key, which is shown this once. */
@@ -48,11 +51,13 @@ export class Agents {
   }
 
   /** An agent with its key, or the limit that one more would break. */
-  create(owner: WalletAddress, name: string): Promise<KeyedAgent | { readonly max: number }> {
+  create(owner: WalletAddress, name: string): Promise<KeyedAgent | BrokenLimit> {
     return this.#mutex.run(owner, async () => {
-      const { directory, clock } = this.#options;
+      const { directory, clock, room } = this.#options;
       if (directory.listOf(owner).length >= agentsMax) return { max: agentsMax };
       if (directory.madeBy(owner) >= agentsEverMax) return { max: agentsEverMax };
+      const held = { entries: directory.madeInAll, free: freeEntries.agents };
+      if (!(await room.admits(held, owner))) return { max: null };
       const id = agentIdFromBytes(randomBytes(16));
       const createdAtMs = clock.nowMs();
       const agent: Agent = {

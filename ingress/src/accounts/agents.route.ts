@@ -5,6 +5,7 @@ import { AgentCreation, type AgentId, parseAgentId, type WalletAddress } from '@
 import { authenticate, authenticateReader } from '../door/authentication.io.ts';
 import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
+import { refuseLimit } from './entry-room.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
 
 /** The routes of agents, and of an agent that reads itself. */
@@ -79,7 +80,7 @@ function createAgentRoute(
         if (caller === null || refuseReserved(caller.address, reply, services)) return reply;
         if (!isCreation(request.body)) return refuse(reply, 'invalid_request', { detail });
         const made = await services.agents.create(caller.address, request.body.name);
-        if ('max' in made) return refuse(reply, 'too_many_agents', { max: made.max });
+        if ('max' in made) return refuseLimit(reply, 'too_many_agents', made);
         return { ...agentView(made.agent, 0), key: made.key };
       });
     },

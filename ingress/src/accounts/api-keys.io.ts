@@ -13,15 +13,18 @@ import {
   apiKeyBytes,
   apiKeyFromBytes,
   type Credential,
+  freeEntries,
   hexBytes,
   type KeyKind,
   parseApiKeyId,
+  replacedKeysFactor,
   type SelfTrade,
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
 import type { CompactedTable, TableFold } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
+import type { BrokenLimit, EntryRoom } from './entry-room.io.ts';
 
 export interface ApiKeysOptions {
   readonly secrets: KeySecrets;
@@ -29,6 +32,7 @@ export interface ApiKeysOptions {
   readonly directory: KeyDirectory;
   /** The topic `credentials`, folded by `keyFold` into the directory. */
   readonly table: Pick<CompactedTable<Credential>, 'write'>;
+  readonly room: Pick<EntryRoom, 'admits'>;
 }
 
 /** A timestamp in whole seconds may be so much before the moment at which it was signed, milliseconds. */
@@ -42,7 +46,7 @@ export interface SignedNonce {
 }
 
 /** A key, or the limit that it would break. */
-export type MadeKey = ApiKeyTrio | { readonly max: number };
+export type MadeKey = ApiKeyTrio | BrokenLimit;
 
 /**
  * How the topic `credentials` is folded: every wallet on it was proven by making a key for it. `onRevived` is called
@@ -167,6 +171,7 @@ export class ApiKeys {
     const isLive = (key: ListedKey) => key.active && deriveListed(secrets, key) !== null;
     const max = brokenKeyLimit(this.list(wallet, kind).map((key) => ({ active: isLive(key) })));
     if (max !== null) return { max };
+    if (!(await this.#hasRoom(wallet, kind))) return { max: null };
     const newest = this.#keysOf(wallet, kind, nonce)[0];
     const version = newest === undefined ? 0 : newest.version + 1;
     const derived = deriveKey(secrets.present, { wallet, nonce, version });
@@ -176,6 +181,15 @@ export class ApiKeys {
     const made = { apiKey, wallet, kind, nonce, version, selfTrade, createdAtMs };
     await this.#write({ ...made, active: true, revokedAtMs: 0 });
     return trioOf(derived);
+  }
+
+  /** A wallet whose only key was revoked may replace it for longer than others may have a first one. */
+  #hasRoom(wallet: WalletAddress, kind: KeyKind): Promise<boolean> {
+    const { directory, room } = this.#options;
+    const keys = this.list(wallet, kind);
+    const isReplaced = keys.length > 0 && !keys.some(({ active }) => active);
+    const free = freeEntries.apiKeys * (isReplaced ? replacedKeysFactor : 1);
+    return room.admits({ entries: directory.size, free }, wallet);
   }
 
   /** The keys of wallet and nonce, the newest version first. */

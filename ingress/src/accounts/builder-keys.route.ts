@@ -9,6 +9,7 @@ import {
 } from '../door/authentication.io.ts';
 import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
+import { refuseLimit } from './entry-room.io.ts';
 import { refuseReserved, sendOk } from './key-owner.io.ts';
 import { namedKey } from './read-only-keys.route.ts';
 
@@ -31,7 +32,7 @@ export function createBuilderKeyRoute(services: BuilderServices): DoorRoute {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null || refuseReserved(caller.address, reply, services)) return reply;
         const made = await services.keys.createBuilder(caller.address);
-        if ('max' in made) return refuse(reply, 'too_many_api_keys', { max: made.max });
+        if ('max' in made) return refuseLimit(reply, 'too_many_api_keys', made);
         const { apiKey: key, secret, passphrase } = made;
         return { key, secret, passphrase };
       });

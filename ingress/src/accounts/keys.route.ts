@@ -9,6 +9,7 @@ import {
   deleteBuilderKeyRoute,
   listBuilderKeysRoute,
 } from './builder-keys.route.ts';
+import { refuseLimit } from './entry-room.io.ts';
 import { type KeyOwner, proveOwner, proveWallet, refuseReserved, sendOk } from './key-owner.io.ts';
 import { closedOnlyRoute, readSettingsRoute, writeSettingsRoute } from './key-settings.route.ts';
 import {
@@ -60,7 +61,7 @@ function createKeyRoute(services: KeyServices): DoorRoute {
         const { keys } = services;
         if (keys.isFromBeforeRevocation(claim)) return refuse(reply, 'request_repeated');
         const made = await keys.create(claim.address, claim.nonce);
-        return 'max' in made ? refuse(reply, 'too_many_api_keys', { max: made.max }) : made;
+        return 'max' in made ? refuseLimit(reply, 'too_many_api_keys', made) : made;
       });
     },
   };

@@ -1,6 +1,7 @@
 import type { Clock } from '@pm/kit/clock';
 import {
   deletedNotificationsMax,
+  freeEntries,
   hexBytes,
   type NotificationMark,
   type WalletAddress,
@@ -8,12 +9,14 @@ import {
 } from '@pm/schemas';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
+import type { EntryRoom } from './entry-room.io.ts';
 
 export interface NotificationMarksOptions {
   readonly clock: Clock;
   readonly marks: DeletedNotifications;
   /** The topic `notification-marks`, folded into the marks. */
   readonly table: Pick<CompactedTable<NotificationMark>, 'write'>;
+  readonly room: Pick<EntryRoom, 'admits'>;
 }
 
 /**
@@ -28,13 +31,17 @@ export class NotificationMarks {
     this.#options = options;
   }
 
-  /** Resolves when it is durable. Throws a `Fault`. */
-  async delete(wallet: WalletAddress, ids: readonly number[]): Promise<void> {
-    await this.#mutex.run(wallet, async () => {
-      const deleted = this.#options.marks.withDeleted(wallet, ids);
+  /** Resolves when it is durable; with false when there is no room for a wallet without money. Throws a `Fault`. */
+  async delete(wallet: WalletAddress, ids: readonly number[]): Promise<boolean> {
+    return await this.#mutex.run(wallet, async () => {
+      const { marks, room } = this.#options;
+      const held = { entries: marks.size, free: freeEntries.notificationMarks };
+      if (!marks.has(wallet) && !(await room.admits(held, wallet))) return false;
+      const deleted = marks.withDeleted(wallet, ids);
       const changedAtMs = this.#options.clock.nowMs();
       const value = { wallet: hexBytes(wallet), deleted, changedAtMs };
       await this.#options.table.write([{ key: wallet, value }]);
+      return true;
     });
   }
 }
@@ -42,6 +49,15 @@ export class NotificationMarks {
 /** Deleted notifications by wallet, folded from the topic `notification-marks`. */
 export class DeletedNotifications {
   readonly #deleted = new Map<WalletAddress, readonly number[]>();
+
+  /** Wallets with deleted notifications. */
+  get size(): number {
+    return this.#deleted.size;
+  }
+
+  has(wallet: WalletAddress): boolean {
+    return this.#deleted.has(wallet);
+  }
 
   apply({ wallet, deleted }: NotificationMark): void {
     this.#deleted.set(walletFromBytes(wallet), [...deleted]);

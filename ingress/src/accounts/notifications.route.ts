@@ -2,6 +2,7 @@ import { type DoorRoute, parseListParam, refuse } from '@pm/kit/http';
 import { notificationsMax } from '@pm/schemas';
 import { authenticate } from '../door/authentication.io.ts';
 import type { AccountServices } from './account-services.io.ts';
+import { refuseWithoutMoney } from './entry-room.io.ts';
 
 /**
  * DELETE /notifications: the caller does not want to see these again; ids that are none are refused (conventions.md
@@ -22,8 +23,8 @@ export function deleteNotificationsRoute(
         if (texts.length === 0 || !texts.every((one) => idText.test(one))) {
           return refuse(reply, 'invalid_request', { detail: idsAllowed });
         }
-        await services.notificationMarks.delete(caller.address, texts.map(Number));
-        return { deleted: texts };
+        const isDone = await services.notificationMarks.delete(caller.address, texts.map(Number));
+        return isDone ? { deleted: texts } : refuseWithoutMoney(reply);
       });
     },
   };

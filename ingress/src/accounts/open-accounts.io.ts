@@ -15,6 +15,7 @@ import { openTable } from '../log/compacted-table.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
 import { Agents } from './agents.io.ts';
 import { ApiKeys, keyFold } from './api-keys.io.ts';
+import type { EntryRoom } from './entry-room.io.ts';
 import { DeletedNotifications, NotificationMarks } from './notification-marks.io.ts';
 import { ReadOnlyKeys } from './read-only-keys.io.ts';
 import { boundWalletOf, type WalletOwners } from './wallet-owners.ts';
@@ -37,6 +38,7 @@ export interface AccountsOptions {
   readonly freshness: Freshness;
   readonly clock: Clock;
   readonly owners: WalletOwners;
+  readonly room: Pick<EntryRoom, 'admits'>;
   readonly log: Log;
   onFault(fault: Fault): void;
 }
@@ -46,7 +48,7 @@ export interface AccountsOptions {
  * loaded. A status that cannot be read stops the process: it may be a ban. Owners, statuses and freezes are read alone.
  */
 export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: AccountsOptions) {
-  const { secrets, clock, owners, log, onFault, freshness } = options;
+  const { secrets, clock, owners, room, log, onFault, freshness } = options;
   const { names, codecs } = topicLog;
   const follow = { log, onFault };
   const wallets = await followWallets(topicLog, options);
@@ -74,7 +76,9 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
       marks,
     ),
   ]);
-  const keys = new ApiKeys({ secrets, clock, directory, table: credentials });
+  const making = { clock, room };
+  const reading = { directory: readDirectory, table: readKeys };
+  const keys = new ApiKeys({ ...making, secrets, directory, table: credentials });
   revokeAgain = (apiKey) => {
     keys
       .revokeAgain(apiKey)
@@ -85,10 +89,10 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
   return {
     owners,
     keys,
-    readOnlyKeys: new ReadOnlyKeys({ secrets, clock, directory: readDirectory, table: readKeys }),
-    agents: new Agents({ clock, directory: agentDirectory, table: agents }),
+    readOnlyKeys: new ReadOnlyKeys({ ...making, ...reading, secrets }),
+    agents: new Agents({ ...making, directory: agentDirectory, table: agents }),
     agentDirectory,
-    notificationMarks: new NotificationMarks({ clock, marks, table: marked }),
+    notificationMarks: new NotificationMarks({ ...making, marks, table: marked }),
     ...wallets,
     verify,
     verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),

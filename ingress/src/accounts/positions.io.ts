@@ -18,18 +18,21 @@ export interface PositionWork {
 /** Carries the action out in the matcher; a split holds its money first. */
 export async function carryOutPosition(
   work: PositionWork,
-  services: Pick<MoneyServices, 'partitions' | 'ledger' | 'commands'>,
+  services: Pick<MoneyServices, 'partitions' | 'ledger' | 'commands' | 'unfunded'>,
 ): Promise<HttpResponse> {
   const { asked, requestId, caller } = work;
+  const waiter = waiterOf(caller);
   const said = { request_id: requestId };
   const { partition } = asked.token.market;
   if (!services.partitions.isReady(partition)) return refusedAction('partition_not_ready', said);
+  const waitSeconds = asked.action === 'split' ? null : services.unfunded.waitSeconds(waiter);
+  if (waitSeconds !== null) return refusedAction('rate_limited', said, waitSeconds);
   const reserved = await reserve(work, services);
   if (typeof reserved === 'string') return refusedAction(reserved, said);
   const { holdMicro, generation, send } = reserved;
   const held = { holdMicro, generation, acceptedAtMs: caller.arrivedAtMs };
   const result = await services.commands.run(partition, positionCommand(asked, held), {
-    waiter: waiterOf(caller),
+    waiter,
     mayUseReserve: false,
   });
   if (result.kind === 'unsent') {
@@ -39,7 +42,10 @@ export async function carryOutPosition(
   if (result.kind === 'pending') return refusedAction('action_unconfirmed', said);
   if (result.kind === 'rejected') return refusedAction('internal_error', said);
   const done = positionResult(asked.action, result.events);
-  if (done.kind === 'refused') return refusedAction(done.code, said);
+  if (done.kind === 'refused') {
+    if (holdMicro === 0) services.unfunded.refused(waiter, done.code);
+    return refusedAction(done.code, said);
+  }
   return { kind: 'final', status: 200, body: doneOf(asked, requestId, done.payoutMicro) };
 }
 

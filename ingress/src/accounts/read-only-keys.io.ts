@@ -3,10 +3,18 @@ import { hashOfKey } from '@pm/domain/accounts/key-hash';
 import type { ListedReadKey, ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { readKeyWallet } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
-import { type ApiKeyId, headers, hexBytes, type ReadKey, type WalletAddress } from '@pm/schemas';
+import {
+  type ApiKeyId,
+  freeEntries,
+  headers,
+  hexBytes,
+  type ReadKey,
+  type WalletAddress,
+} from '@pm/schemas';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { brokenKeyLimit } from './api-keys.io.ts';
+import type { BrokenLimit, EntryRoom } from './entry-room.io.ts';
 
 export interface ReadOnlyKeysOptions {
   readonly secrets: KeySecrets;
@@ -14,6 +22,7 @@ export interface ReadOnlyKeysOptions {
   readonly directory: ReadKeyDirectory;
   /** The topic `read-keys`, folded into the directory. */
   readonly table: Pick<CompactedTable<ReadKey>, 'write'>;
+  readonly room: Pick<EntryRoom, 'admits'>;
 }
 
 /** Gives read-only keys out and takes them back; what is stored of a key is its SHA-256 (conventions.md 2.5). */
@@ -27,11 +36,13 @@ export class ReadOnlyKeys {
   }
 
   /** One more key, or the limit that it would break. Resolves when it is durable; throws a `Fault`. */
-  create(wallet: WalletAddress): Promise<ApiKeyId | { readonly max: number }> {
+  create(wallet: WalletAddress): Promise<ApiKeyId | BrokenLimit> {
     return this.#mutex.run(wallet, async () => {
       const keys = this.#options.directory.listOf(wallet);
       const max = brokenKeyLimit(keys);
       if (max !== null) return { max };
+      const held = { entries: this.#options.directory.size, free: freeEntries.readOnlyKeys };
+      if (!(await this.#options.room.admits(held, wallet))) return { max: null };
       // Numbers are never given twice, so no deleted key comes back.
       const number = (keys.at(-1)?.number ?? -1) + 1;
       const createdAtMs = this.#options.clock.nowMs();

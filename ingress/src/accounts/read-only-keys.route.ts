@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { authenticate, refuseUnproven, signedFacts } from '../door/authentication.io.ts';
 import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
+import { refuseLimit } from './entry-room.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
 
 type ReadKeyServices = Pick<AccountServices, 'authentication' | 'owners' | 'readOnlyKeys'>;
@@ -19,7 +20,7 @@ export function createReadKeyRoute(services: ReadKeyServices): DoorRoute {
         if (caller === null || refuseReserved(caller.address, reply, services)) return reply;
         const made = await services.readOnlyKeys.create(caller.address);
         if (typeof made === 'string') return { apiKey: made };
-        return refuse(reply, 'too_many_api_keys', { max: made.max });
+        return refuseLimit(reply, 'too_many_api_keys', made);
       });
     },
   };

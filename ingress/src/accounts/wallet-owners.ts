@@ -41,6 +41,9 @@ export type Ownership =
  */
 export type BindFailure = 'unconfirmed' | 'overloaded' | 'full';
 
+/** Bound wallets of one owner that are looked at together. */
+const boundWalletsAskedMax = 20;
+
 /**
  * Decides which address may move the money of a wallet (conventions.md 3.3). An API key proves its own address, and
  * with it the wallets that known factories derive from that address; a proof counts whatever the log says. Another
@@ -52,6 +55,7 @@ export class WalletOwners {
   readonly #reserved: OwnAddresses;
   readonly #proven = new Map<WalletAddress, WalletAddress>();
   readonly #bound = new Map<WalletAddress, Omit<BoundWallet, 'wallet'>>();
+  readonly #boundTo = new Map<WalletAddress, WalletAddress[]>();
 
   constructor(keccak: Keccak, reserved: OwnAddresses) {
     this.#keccak = keccak;
@@ -113,6 +117,16 @@ export class WalletOwners {
   bind({ wallet, ...bound }: BoundWallet): void {
     if (bound.boundBy === '' || this.#bound.has(wallet)) return;
     this.#bound.set(wallet, bound);
+    const known = this.#boundTo.get(bound.owner);
+    if (known === undefined) this.#boundTo.set(bound.owner, [wallet]);
+    else known.push(wallet);
+  }
+
+  /** The address itself and the contract wallets that it owns; of those that an operator bound the first ones. */
+  walletsOf(owner: WalletAddress): readonly WalletAddress[] {
+    const bound = (this.#boundTo.get(owner) ?? []).slice(0, boundWalletsAskedMax);
+    const all = new Set([owner, ...this.#derivedFrom(owner), ...bound]);
+    return [...all].filter((wallet) => this.isOwnedBy(wallet, owner));
   }
 
   #derivedFrom(owner: WalletAddress): readonly WalletAddress[] {

@@ -5,6 +5,7 @@ import type { Log } from '@pm/kit/log';
 import { type Execution, type ExecutionEvent, orderIdFromBytes } from '@pm/schemas';
 import { extremeMarketOf } from '../catalog/market-rules.ts';
 import type { ExtremePrices } from '../catalog/tick-refinements.io.ts';
+import type { FundedWallets } from '../orders/funded-wallets.ts';
 import { type EventsPlace, resultsOf } from '../orders/order-result.ts';
 import type { ClockWitness } from './clock-witness.io.ts';
 import type { CommandChannel } from './command-channel.io.ts';
@@ -22,6 +23,7 @@ export interface ResultReaderOptions {
   /** The program keeps results of orders. */
   readonly recentResults?: Pick<RecentResults, 'keep'>;
   readonly delayedResults?: Pick<DelayedResults, 'follow' | 'settle'>;
+  readonly fundedWallets?: Pick<FundedWallets, 'take'>;
   /** The program refines ticks. */
   readonly extremePrices?: Pick<ExtremePrices, 'note'>;
   /** The program bears witness to the time. */
@@ -51,6 +53,7 @@ export class ResultReader {
     this.#options.witness?.see(partition, execution.timeMs);
     if (execution.sequence < 0) return;
     if (execution.events.some(isAboutOrder)) this.#remember(partition, execution);
+    this.#options.fundedWallets?.take(execution.events);
     this.#followDelays(execution);
     this.#noteExtremes(execution);
     channels.get(execution.keyId.toString('hex'))?.take(partition, execution);

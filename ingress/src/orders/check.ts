@@ -46,6 +46,8 @@ export interface OrderRefusal {
   readonly facts?: Readonly<Record<string, string>>;
   /** Instead of the text of the code. */
   readonly text?: string;
+  /** Until it is worth another attempt, when it is not the time of the code. */
+  readonly waitSeconds?: number;
 }
 
 /** An order whose rules, amounts, hash and signature are proved. Its partition and its money remain. */

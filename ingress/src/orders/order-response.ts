@@ -8,6 +8,7 @@ import {
   retryAfterSeconds,
   tradeId,
 } from '@pm/schemas';
+import type { OrderRefusal } from './check.ts';
 import type { Keccak } from './eip712.ts';
 import type { OrderResult, TradeRef } from './order-result.ts';
 
@@ -15,9 +16,9 @@ import type { OrderResult, TradeRef } from './order-result.ts';
 export function refusedResponse(
   code: RefusalCode,
   facts: Readonly<Record<string, string | number>> = {},
-  text = refusalText(code, facts),
+  { text = refusalText(code, facts), waitSeconds }: Pick<OrderRefusal, 'text' | 'waitSeconds'> = {},
 ): PlacementResult {
-  const seconds = retryAfterSeconds(code);
+  const seconds = waitSeconds ?? retryAfterSeconds(code);
   const wait = seconds === undefined ? {} : { retry_after_seconds: seconds };
   return { success: false, errorMsg: text, ...noOrder, code, ...wait };
 }

@@ -15,12 +15,14 @@ import type { OrderHasher } from './eip712.ts';
 import { type IsSubmission, type OrderForm, readOrderForm } from './form.ts';
 import type { SignatureJob, SignatureVerdict } from './signature.ts';
 import type { SignaturePool } from './signature-pool.io.ts';
+import type { UnfundedRequests } from './unfunded-requests.io.ts';
 
 export interface OrderPipelineOptions extends OrderTables {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly hashes: Pick<OrderHasher, 'structHash' | 'likelyId'>;
   readonly signatures: Pick<SignaturePool, 'check'>;
   readonly metrics: Pick<IngressMetrics, 'stage'>;
+  readonly unfunded: Pick<UnfundedRequests, 'waitSeconds' | 'refused'>;
 }
 
 /** Collects findings about each order that has a form, for a request that wants to know more than the first refusal. */
@@ -70,7 +72,9 @@ export class OrderPipeline {
     // Stages are those of placements; a dry run is none.
     const metrics = reporter === undefined ? this.#options.metrics : undefined;
     const startedMs = clock.monotonicMs();
-    const steps = this.#checkRules(items, caller);
+    const waitSeconds =
+      reporter === undefined ? this.#options.unfunded.waitSeconds(waiterOf(caller)) : null;
+    const steps = this.#checkRules(items, caller, waitSeconds);
     const ruledMs = clock.monotonicMs();
     metrics?.stage('check', ruledMs - startedMs);
     if (steps === null) return 'invalid_payload';
@@ -79,8 +83,12 @@ export class OrderPipeline {
     return proven ?? 'overloaded';
   }
 
-  /** Null when an item is malformed. */
-  #checkRules(items: readonly unknown[], caller: Caller): readonly (Step | OrderRefusal)[] | null {
+  /** Null when an item is malformed. `waitSeconds`: until the caller may sell; null when it may now. */
+  #checkRules(
+    items: readonly unknown[],
+    caller: Caller,
+    waitSeconds: number | null,
+  ): readonly (Step | OrderRefusal)[] | null {
     const steps: (Step | OrderRefusal)[] = [];
     const seen = new Set<string>();
     const owner = hexBytes(caller.address);
@@ -89,6 +97,10 @@ export class OrderPipeline {
       if (form === 'invalid_payload') return null;
       if (typeof form === 'string') {
         steps.push({ kind: 'refused', code: form });
+        continue;
+      }
+      if (waitSeconds !== null && form.struct.side === 'SELL') {
+        steps.push({ kind: 'refused', code: 'rate_limited', waitSeconds });
         continue;
       }
       const checked = checkRules(form, caller, this.#options);

@@ -92,7 +92,8 @@ export function singleResponse([result]: readonly PlacementResult[]): HttpRespon
 /** All results as the response of POST /orders; one refusal when nothing at all can be placed now. */
 export function batchResponse(results: readonly PlacementResult[]): HttpResponse {
   const outage = commonOutage(results);
-  return outage === null ? { kind: 'final', status: 200, body: results } : refusalResponse(outage);
+  if (outage === null) return { kind: 'final', status: 200, body: results };
+  return refusalResponse(outage, {}, results[0]?.retry_after_seconds);
 }
 
 function requestRefusal({ code, isOpen }: PlacementRefusal): HttpResponse {
@@ -104,9 +105,9 @@ function requestRefusal({ code, isOpen }: PlacementRefusal): HttpResponse {
 function refusalResponse(
   code: RefusalCode,
   facts: Readonly<Record<string, string | number>> = {},
+  seconds = retryAfterSeconds(code),
 ): HttpResponse {
   const { status } = refusals[code];
-  const seconds = retryAfterSeconds(code);
   const headers = hasRetryAfter(code) ? { 'retry-after': String(seconds) } : {};
   const wait = seconds === undefined ? {} : { retryAfterSeconds: seconds };
   return { kind: 'nothing', status, headers, body: refusalBody(code, facts, wait) };

@@ -61,7 +61,7 @@ export class Placements {
       const result = known[index] ?? null;
       if (result !== null) return result;
       if (order.kind === 'checked') return this.#options.submitter.submit(order, placement);
-      return refusedResponse(order.code, order.facts, order.text);
+      return refusedResponse(order.code, order.facts, order);
     });
     return await Promise.all(results);
   }

@@ -15,7 +15,7 @@ import type { DelayedResults } from '../log/delayed-results.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CommandResult } from '../log/result-waiters.ts';
-import { waiterOf } from '../log/waiting-shares.ts';
+import { type Waiter, waiterOf } from '../log/waiting-shares.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { admissionRefusal, type Caller, type CheckedOrder } from './check.ts';
 import { placeCommand, type SentOrder } from './command.ts';
@@ -23,6 +23,7 @@ import type { OrderHasher } from './eip712.ts';
 import { delayedResponse, refusedResponse, responseOf } from './order-response.ts';
 import { delayOf, firstResultOf, type OrderResult } from './order-result.ts';
 import { hold, type Reservations, type Reserved, takeBack } from './reservation.io.ts';
+import type { UnfundedRequests } from './unfunded-requests.io.ts';
 
 /** The caller of a placement, its time limit, and the clock of its stages. */
 export interface Placement {
@@ -41,6 +42,7 @@ export interface OrderSubmitterOptions {
   readonly commands: Pick<CommandSender, 'run'>;
   readonly hashes: Pick<OrderHasher, 'keccak'>;
   readonly metrics: Pick<IngressMetrics, 'stage'>;
+  readonly unfunded: Pick<UnfundedRequests, 'waitSeconds' | 'refused'>;
 }
 
 /**
@@ -115,29 +117,48 @@ export class OrderSubmitter {
     const refusal = admissionRefusal(order, partitions, mayBeOld);
     if (refusal !== null) return refusedResponse(refusal.code, { ...facts, ...refusal.facts });
     const startedMs = clock.monotonicMs();
-    const reserved = await this.#reserve(order, orderId, caller.arrivedAtMs);
+    const waiter = waiterOf(caller);
+    const waitSeconds = this.#options.unfunded.waitSeconds(waiter);
+    const reserved = await this.#reserve(order, { orderId, caller, waitSeconds });
     const reservedMs = clock.monotonicMs();
     times.add('reserve', reservedMs - startedMs);
     metrics.stage('reserve', reservedMs - startedMs);
-    if (typeof reserved === 'string') return refusedResponse(reserved);
+    if (typeof reserved === 'string') {
+      const wait = waitSeconds === null || reserved !== 'rate_limited' ? {} : { waitSeconds };
+      return refusedResponse(reserved, {}, wait);
+    }
     const { generation, holdMicro } = reserved;
     const command = placeCommand(order, caller, { generation, holdMicro, ageLimitMs });
-    const waiting = { waiter: waiterOf(caller), mayUseReserve: false };
+    const waiting = { waiter, mayUseReserve: false };
     const result = await commands.run(order.token.market.partition, command, waiting);
     metrics.stage('result', clock.monotonicMs() - reservedMs);
     times.addLog(result);
+    if (holdMicro === 0) this.#noteUnfunded(waiter, result);
     return await this.#conclude(result, { orderId, facts, reserved });
+  }
+
+  #noteUnfunded(waiter: Waiter, result: CommandResult): void {
+    if (result.kind !== 'executed') return;
+    const first = firstResultOf(result.events, result.place);
+    if (first?.kind === 'refused') this.#options.unfunded.refused(waiter, first.code);
   }
 
   /**
    * Holds the money; the refusal when it cannot be held. An order that may have been placed before this process read
    * results, or that is on its way with another hold, goes to the log with nothing held: the matcher returns its first
-   * result again, or refuses it for the money.
+   * result again, or refuses it for the money. While the caller has to wait with such requests it is `rate_limited`.
    */
   async #reserve(
     { form, token, holdMicro }: CheckedOrder,
-    orderId: OrderId,
-    acceptedAtMs: number,
+    {
+      orderId,
+      caller: { arrivedAtMs: acceptedAtMs },
+      waitSeconds,
+    }: {
+      readonly orderId: OrderId;
+      readonly caller: Pick<Caller, 'arrivedAtMs'>;
+      readonly waitSeconds: number | null;
+    },
   ): Promise<Reserved | RefusalCode> {
     const { recentResults, ledger } = this.#options;
     const { partition, market } = token.market;
@@ -150,11 +171,12 @@ export class OrderSubmitter {
       market,
       acceptedAtMs,
     } as const;
-    const mayBeOld = recentResults.mayHaveForgotten(form.signedAtMs);
-    const askable: readonly ReserveOutcome[] = mayBeOld
-      ? ['conflict', 'insufficient']
-      : ['conflict'];
-    return await hold({ ...reservation, amountMicro: holdMicro }, askable, ledger);
+    const asks = recentResults.mayHaveForgotten(form.signedAtMs);
+    const mayAsk = asks && waitSeconds === null;
+    const askable: readonly ReserveOutcome[] = mayAsk ? ['conflict', 'insufficient'] : ['conflict'];
+    const reserved = await hold({ ...reservation, amountMicro: holdMicro }, askable, ledger);
+    const isHeldBack = asks && !mayAsk && reserved === 'insufficient_balance_or_allowance';
+    return isHeldBack ? 'rate_limited' : reserved;
   }
 
   async #conclude(

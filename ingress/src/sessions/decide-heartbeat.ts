@@ -23,7 +23,10 @@ export type HeartbeatResult =
   | { readonly kind: 'accepted'; readonly id: HeartbeatId }
   | Extract<HeartbeatDecision, { kind: 'wrong' }>
   /** It may have been accepted or not; the client tries again. */
-  | { readonly kind: 'refused'; readonly code: 'overloaded' | 'session_ending' };
+  | {
+      readonly kind: 'refused';
+      readonly code: 'overloaded' | 'session_ending' | 'deposit_required';
+    };
 
 /**
  * The rule of the id chain (conventions.md 3.16). After a miss no id is right; a start waits until the orders of the

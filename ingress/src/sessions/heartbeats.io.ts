@@ -4,17 +4,20 @@ import { present } from '@pm/kit/assert';
 import type { Clock } from '@pm/kit/clock';
 import {
   type ApiKeyId,
+  freeEntries,
   type HeartbeatId,
   hexBytes,
   parseHeartbeatId,
   type WalletAddress,
 } from '@pm/schemas';
+import type { EntryRoom } from '../accounts/entry-room.io.ts';
 import { decideHeartbeat, type HeartbeatClaim, type HeartbeatResult } from './decide-heartbeat.ts';
 import type { SessionLog } from './session-log.io.ts';
 
 export interface HeartbeatsOptions {
   readonly log: SessionLog;
   readonly clock: Clock;
+  readonly room: Pick<EntryRoom, 'admits'>;
   /** Called with each result. */
   onBeat(result: HeartbeatResult['kind']): void;
   /** How long a heartbeat waits for the end of the session before it, milliseconds. */
@@ -82,7 +85,16 @@ export class Heartbeats {
       const isChanged = await log.changed(holder.apiKey, waitMs);
       return isChanged ? null : { kind: 'refused', code: 'session_ending' };
     }
+    if (follows === undefined && !(await this.#hasRoom(holder))) {
+      return { kind: 'refused', code: 'deposit_required' };
+    }
     return await this.#write(holder, follows, decision.keeps ?? newHeartbeatId());
+  }
+
+  /** For the first heartbeat of a key; its session is remembered for ever. */
+  #hasRoom({ address }: SessionHolder): Promise<boolean> {
+    const { log, room } = this.#options;
+    return room.admits({ entries: log.table.size, free: freeEntries.sessions }, address);
   }
 
   async #write(

@@ -8,6 +8,7 @@ import {
   refusalText,
 } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
+import { depositFacts } from '../accounts/entry-room.io.ts';
 import { type Authentication, authenticate } from '../door/authentication.io.ts';
 import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { HeartbeatClaim, HeartbeatResult } from './decide-heartbeat.ts';
@@ -84,7 +85,7 @@ function refuseHeartbeat(
   result: Exclude<HeartbeatResult, { kind: 'accepted' }>,
   reply: FastifyReply,
 ): FastifyReply {
-  if (result.kind === 'refused') return refuse(reply, result.code);
+  if (result.kind === 'refused') return refuse(reply, result.code, depositFacts);
   const text = refusalText('invalid_heartbeat');
   const body = { error_msg: text, heartbeat_id: result.expected ?? '' };
   return refuse(reply, 'invalid_heartbeat', {}, { body });

@@ -76,7 +76,7 @@ interface CatchUp {
 const readBackWaitMs = 2_000;
 /** Records that wait to be read back; beyond it nothing is written. */
 const writingsMax = 10_000;
-/** Sessions of keys that ever beat, live or not; about 500 bytes each. */
+/** Sessions of keys that ever beat, live or not; about 700 bytes each. */
 const sessionsMax = 1_000_000;
 /** Processes whose pulses are remembered; more only after many restarts. */
 const processesMax = 1_000;

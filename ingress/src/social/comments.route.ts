@@ -4,12 +4,14 @@ import {
   type CommentBody,
   type CommentEvent,
   type CommentWritten,
+  freeEntries,
   hexBytes,
   type ReactionBody,
   type ReportBody,
   type WalletAddress,
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { depositFacts, refuseWithoutMoney } from '../accounts/entry-room.io.ts';
 import { authenticate } from '../door/authentication.io.ts';
 import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { Caller } from '../orders/check.ts';
@@ -59,6 +61,10 @@ async function post(
   const { threads } = services.comments;
   const refusal = replyRefusal(form, threads);
   if (refusal !== null) return refusal;
+  const held = { entries: threads.size, free: freeEntries.comments };
+  if (!(await services.room.admits(held, caller.address))) {
+    return { code: 'deposit_required', facts: depositFacts };
+  }
   const offset = await services.comments.write(eventOf(form, caller.address, caller.nowMs));
   const id = idOfNamed(services, caller.address, form) ?? commentIdAt(offset);
   // The comment that it replies to may have been deleted by an earlier record.
@@ -179,6 +185,18 @@ function byCaller({ comment, caller }: ChangeFacts) {
   return { commentId: comment.id, wallet: hexBytes(caller.address), timeMs: caller.nowMs };
 }
 
+/** Votes are counted up to a number in all, so those without money get a part of it. */
+async function hasRoomFor(
+  event: CommentEvent,
+  { address }: Caller,
+  { comments, room }: SocialServices,
+): Promise<boolean> {
+  const isVote =
+    event.kind === 'CommentReported' || (event.kind === 'CommentReacted' && event.active);
+  const held = { entries: comments.threads.votes, free: freeEntries.commentVotes };
+  return !isVote || (await room.admits(held, address));
+}
+
 function changeRoute(
   { method, path }: { readonly method: 'POST' | 'DELETE'; readonly path: string },
   services: SocialServices,
@@ -195,6 +213,7 @@ function changeRoute(
         if (comment === undefined) return refuse(reply, 'comment_not_found');
         const event = change(request, reply, { comment, caller });
         if (event === null) return reply;
+        if (!(await hasRoomFor(event, caller, services))) return refuseWithoutMoney(reply);
         await services.comments.write(event);
         return written(comment.id);
       };

@@ -2,12 +2,14 @@ import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import {
+  freeEntries,
   hexBytes,
   type Profile,
   profilesHeldMax,
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
+import type { EntryRoom } from '../accounts/entry-room.io.ts';
 import { type CompactedTable, openTable, type TableFold } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
@@ -30,6 +32,10 @@ export class ProfileCreationTimes implements TableFold<Profile> {
     if (this.hasRoomFor(address)) this.#createdAtMs.set(address, createdAtMs);
   }
 
+  get size(): number {
+    return this.#createdAtMs.size;
+  }
+
   hasRoomFor(wallet: WalletAddress): boolean {
     return this.#createdAtMs.has(wallet) || this.#createdAtMs.size < this.#max;
   }
@@ -45,6 +51,7 @@ export interface ProfilesOptions {
   readonly creationTimes: ProfileCreationTimes;
   /** The topic `profiles`, folded into the creationTimes. */
   readonly table: Pick<CompactedTable<Profile>, 'write'>;
+  readonly room: Pick<EntryRoom, 'admits'>;
 }
 
 /** Profiles as their owners set them. */
@@ -57,13 +64,16 @@ export class Profiles {
   }
 
   /**
-   * Resolves when it is durable. Rejects with a `Fault`: `overloaded` (retry) when the exchange has as many as it
-   * keeps.
+   * Resolves when it is durable; with null when there is no room for a wallet without money. Rejects with a `Fault`:
+   * `overloaded` (retry) when the exchange has as many as it keeps.
    */
-  async put(wallet: WalletAddress, form: ProfileForm): Promise<Profile> {
-    const { clock, creationTimes, table } = this.#options;
+  async put(wallet: WalletAddress, form: ProfileForm): Promise<Profile | null> {
+    const { clock, creationTimes, table, room } = this.#options;
     return await this.#mutex.run(wallet, async () => {
       if (!creationTimes.hasRoomFor(wallet)) throw new Fault('overloaded', 'retry');
+      const held = { entries: creationTimes.size, free: freeEntries.profiles };
+      const isNew = creationTimes.of(wallet) === undefined;
+      if (isNew && !(await room.admits(held, wallet))) return null;
       const updatedAtMs = clock.nowMs();
       const createdAtMs = creationTimes.of(wallet) ?? updatedAtMs;
       const profile: Profile = { wallet: hexBytes(wallet), ...form, createdAtMs, updatedAtMs };
@@ -76,15 +86,20 @@ export class Profiles {
 /** Opens the profiles on the log; resolves when all that were there are known. */
 export async function openProfiles(
   topicLog: TopicsOf<'profiles'>,
-  options: { readonly clock: Clock; readonly log: Log; onFault(fault: Fault): void },
+  options: Pick<ProfilesOptions, 'room'> & {
+    readonly clock: Clock;
+    readonly log: Log;
+    onFault(fault: Fault): void;
+  },
 ): Promise<Profiles> {
-  const { clock, log, onFault } = options;
+  const { clock, log, onFault, room } = options;
   const { names, codecs } = topicLog;
   const creationTimes = new ProfileCreationTimes();
   const topic = { topic: names.profiles, codec: codecs.profiles, log, onFault };
   return new Profiles({
     clock,
     creationTimes,
+    room,
     table: await openTable(topicLog, topic, creationTimes),
   });
 }

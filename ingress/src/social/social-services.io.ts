@@ -1,3 +1,4 @@
+import type { EntryRoom } from '../accounts/entry-room.io.ts';
 import type { CatalogIndex } from '../catalog/catalog-index.ts';
 import type { Authentication } from '../door/authentication.io.ts';
 import type { Comments } from './comments.io.ts';
@@ -8,5 +9,6 @@ export interface SocialServices {
   readonly authentication: Authentication;
   readonly comments: Pick<Comments, 'threads' | 'write'>;
   readonly profiles: Pick<Profiles, 'put'>;
+  readonly room: Pick<EntryRoom, 'admits'>;
   readonly listed: Pick<CatalogIndex, 'findEvent' | 'hasSeries' | 'findMarket' | 'findCondition'>;
 }

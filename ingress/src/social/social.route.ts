@@ -7,6 +7,7 @@ import {
   UncheckedComment,
   UncheckedProfile,
 } from '@pm/schemas';
+import { refuseWithoutMoney } from '../accounts/entry-room.io.ts';
 import { authenticate } from '../door/authentication.io.ts';
 import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import {
@@ -47,7 +48,8 @@ function putProfileRoute(
         if (!isBody(body)) return refuse(reply, 'invalid_profile', { detail: 'its form' });
         const form = readProfileForm(body);
         if (typeof form === 'string') return refuse(reply, 'invalid_profile', { detail: form });
-        await services.profiles.put(caller.address, form);
+        const profile = await services.profiles.put(caller.address, form);
+        if (profile === null) return refuseWithoutMoney(reply);
         const { name, bio, image: profileImage, xName: xUsername, showName } = form;
         const proxyWallet = checksumAddress(caller.address);
         const shown = { name, bio, profileImage, xUsername, displayUsernamePublic: showName };

@@ -8,6 +8,7 @@ import { type AccountTopic, openAccounts } from '../../src/accounts/open-account
 import { WalletOwners } from '../../src/accounts/wallet-owners.ts';
 import { openWallets } from '../../src/operator/open-wallets.io.ts';
 import { addressOf, ownAddresses } from '../owners-fixture.ts';
+import { RoomFake } from '../room-fixture.ts';
 import { keccak, l2Signature } from '../wallet-fixture.ts';
 
 const topicPrefix = `t-accounts-${process.pid}-${Date.now().toString(36)}-`;
@@ -57,6 +58,7 @@ async function openProcess(): Promise<Process> {
     ...frame(),
     secrets: { present: Buffer.alloc(32, 5), others: [] },
     freshness: { secondsMs: 300_000, millisecondsMs: 30_000 },
+    room: new RoomFake(),
   });
 }
 

@@ -41,6 +41,7 @@ function openSource() {
     partitions: hearings,
     recentResults: memory,
     delayedResults: delays,
+    fundedWallets: { take() {} },
     extremePrices: { note: (market) => void extreme.push(market) },
     witness,
     channels: new Map([[keyId.toString('hex'), { take: waiters.settle.bind(waiters) }]]),

@@ -4,6 +4,7 @@ import { openRegistry } from '@pm/kit/registry';
 import { type Command, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { openSessions, type SessionLimits, type Sessions } from '../../src/sessions/sessions.io.ts';
+import { RoomFake } from '../room-fixture.ts';
 import { holderOf } from '../sessions-fixture.ts';
 
 const topicPrefix = `t-sessions-${process.pid}-${Date.now().toString(36)}-`;
@@ -59,6 +60,7 @@ async function openWatcher(): Promise<Watcher> {
   const sessions = await openSessions(topicLog, {
     log: silentLog,
     clock,
+    room: new RoomFake(),
     run,
     limits,
     partitions: { count: 1, isReady: () => true, at: () => ({ clockMs: Date.now() }) },

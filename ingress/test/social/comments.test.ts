@@ -8,6 +8,7 @@ import {
 } from '@pm/schemas';
 import { ProfileCreationTimes, Profiles } from '../../src/social/profiles.io.ts';
 import { call, conditionId, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
+import { RoomFake } from '../room-fixture.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
 
@@ -306,6 +307,7 @@ test('as many wallets set a profile as readers keep; those that have one go on',
   const store = new Profiles({
     clock: { nowMs: () => 5 },
     creationTimes,
+    room: new RoomFake(),
     table: topic.open(creationTimes),
   });
   const form = { name: 'Ann', bio: '', image: '', xName: '', showName: true };

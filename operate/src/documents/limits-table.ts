@@ -7,6 +7,7 @@ const end = '<!-- limits:end -->';
 const failures = {
   claim: 'failed proofs of one claimed key from one address',
   address: 'all failed proofs from one address',
+  wallet: 'requests of one wallet without reserved money that found no tokens; and of one address',
 } as const;
 
 /** The table of rate limits as Markdown. */

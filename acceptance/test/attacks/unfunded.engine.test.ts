@@ -1,0 +1,111 @@
+import {
+  call,
+  cancelAll,
+  ExchangeUnderTest,
+  type IngressProcess,
+  order,
+  place,
+  type Trader,
+} from '../exchange-under-test.ts';
+
+// Orders that cost their sender nothing, at two ingress processes with the limits of an installation.
+let exchange: ExchangeUnderTest;
+let limited: readonly [IngressProcess, IngressProcess];
+
+beforeAll(async () => {
+  exchange = await ExchangeUnderTest.open('unfunded', 1);
+  const plain = { PM_RATE_LIMIT_SCALE: '1' };
+  limited = [
+    await exchange.openIngress('127.0.0.1', plain),
+    await exchange.openIngress('127.0.0.1', plain),
+  ];
+}, 180_000);
+
+afterAll(() => exchange?.close(), 60_000);
+
+const ordersPerBatch = 15;
+const batches = 120;
+const inFlight = 4;
+/** Of one wallet in 10 seconds, and what is on its way when the count is used up. */
+const perWindow = 100 + inFlight * ordersPerBatch;
+
+/** Sells without tokens, from all keys in turn. */
+function sellsOf(keys: readonly Trader[]) {
+  const token = exchange.tokens[0] ?? '';
+  return Array.from({ length: batches }, (_, number) => {
+    const key = keys[number % keys.length] as Trader;
+    const sell = () => order(key, token, '0.40', { side: 'SELL', size: '1' });
+    return { key, orders: Array.from({ length: ordersPerBatch }, sell) };
+  });
+}
+
+/** Sends them to both processes; how often each code was answered. */
+async function flood(sells: ReturnType<typeof sellsOf>): Promise<ReadonlyMap<string, number>> {
+  const answers = new Map<string, number>();
+  const add = (code: string, count: number) => answers.set(code, (answers.get(code) ?? 0) + count);
+  const waiting = [...sells.entries()];
+  const send = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [number, { key, orders }] = next;
+      const { status, headers, body } = await place(processAt(number), key, orders);
+      if (status === 429) {
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+        add('rate_limited', orders.length);
+      } else {
+        for (const { code = 'taken' } of body) add(code, 1);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, send));
+  return answers;
+}
+
+const processAt = (number: number) => limited[number % 2] as IngressProcess;
+
+/** Buys a share and sells it at once, at the other process; how often anything else than a match was answered. */
+async function roundTrips(trader: Trader, count: number): Promise<readonly unknown[]> {
+  const token = exchange.tokens[0] ?? '';
+  const failures: unknown[] = [];
+  for (let round = 0; round < count; round += 1) {
+    const buy = await place(processAt(round), trader, [
+      order(trader, token, '0.50', { size: '1' }),
+    ]);
+    const sale = order(trader, token, '0.40', { side: 'SELL', size: '1' });
+    const sell = await place(processAt(round + 1), trader, [sale]);
+    for (const { body } of [buy, sell]) if (body[0]?.status !== 'matched') failures.push(body);
+  }
+  return failures;
+}
+
+test('a flood of sells without tokens, from many keys of a wallet, stops before the log; who buys and sells goes on', async () => {
+  const [maker, trader] = [await exchange.openTrader('2000'), await exchange.openTrader('500')];
+  const token = exchange.tokens[0] ?? '';
+  const split = { condition_id: exchange.conditions[0], amount: '1100', id: 'depth' };
+  await call(exchange.ingresses[0], maker, 'POST', '/account/split', {
+    body: JSON.stringify(split),
+  });
+  const depth = [
+    order(maker, token, '0.50', { side: 'SELL', size: '1100' }),
+    order(maker, token, '0.40', { size: '1100' }),
+  ];
+  for (const { success } of (await place(exchange.ingresses[0], maker, depth)).body)
+    expect(success).toBe(true);
+  const attacker = exchange.newSigner();
+  const keys: Trader[] = [];
+  for (let nonce = 0n; nonce < 6n; nonce += 1n) keys.push(await exchange.openKey(attacker, nonce));
+  const sells = sellsOf(keys);
+  // The set-up went through processes with other limits, which count in the same place.
+  await exchange.redis.del(...(await exchange.redis.keys(`${exchange.name}:limits:*`)));
+  const startedMs = Date.now();
+  const timed = async () => ({ answers: await flood(sells), tookMs: Date.now() - startedMs });
+  const [{ answers, tookMs }, failures] = await Promise.all([timed(), roundTrips(trader, 1_000)]);
+  expect(failures).toEqual([]);
+  const onLog = answers.get('insufficient_balance_or_allowance') ?? 0;
+  const refused = answers.get('rate_limited') ?? 0;
+  expect(onLog + refused).toBe(batches * ordersPerBatch);
+  expect(onLog).toBeLessThanOrEqual((1 + Math.ceil(tookMs / 10_000)) * perWindow);
+  // Of 600 seconds, however long the flood took.
+  expect(onLog).toBeLessThanOrEqual(1_000 + inFlight * ordersPerBatch);
+  // Cancels are never held back.
+  expect(await cancelAll(limited[0], keys[0] as Trader)).toEqual([]);
+}, 400_000);

@@ -1,0 +1,28 @@
+import { AgedMap } from '@pm/domain/ratelimit/aged-map';
+import { type ExecutionEvent, walletFromBytes } from '@pm/schemas';
+
+/** Wallets of one generation; about 150 bytes each. A forgotten one is learned again with its next order. */
+const walletsMax = 50_000;
+
+/**
+ * Signers whose orders the log has taken since this process started, and so had money or tokens; the recently used
+ * ones. It only ever speaks for a wallet, so it may lag behind the log.
+ */
+export class FundedWallets {
+  readonly #wallets: AgedMap<string, true>;
+
+  constructor(max = walletsMax) {
+    this.#wallets = new AgedMap(max);
+  }
+
+  /** Takes the events of a record of `executions`. */
+  take(events: readonly ExecutionEvent[]): void {
+    for (const event of events) {
+      if (event.kind === 'OrderPlaced') this.#wallets.set(walletFromBytes(event.signer), true);
+    }
+  }
+
+  has(wallet: string): boolean {
+    return this.#wallets.use(wallet) === true;
+  }
+}
