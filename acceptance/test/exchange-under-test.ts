@@ -147,17 +147,22 @@ export class ExchangeUnderTest {
   #matcher: ChildProcess | null = null;
   #projectors: ChildProcess | null = null;
 
-  private constructor(label: string) {
+  private constructor(label: string, more: Readonly<Record<string, string>>) {
     this.name = `${label}_${process.pid}`;
     this.folder = mkdtempSync(join(tmpdir(), `${label}-`));
     this.keys = loadOrMakeKeys(join(this.folder, 'keys.json'));
-    this.services = new ServicesUnderTest(this.name);
+    this.services = new ServicesUnderTest(this.name, more);
     this.redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
     this.ledger = openLedger(this.redis, redisKeys(this.name));
   }
 
-  static async open(label: string, partitions: number): Promise<ExchangeUnderTest> {
-    const exchange = new ExchangeUnderTest(label);
+  /** `more`: variables of all its services. */
+  static async open(
+    label: string,
+    partitions: number,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<ExchangeUnderTest> {
+    const exchange = new ExchangeUnderTest(label, more);
     const { keys } = exchange;
     await setUpNamed(exchange.name, { keys, partitions });
     exchange.startMatcher();

@@ -7,6 +7,7 @@ import {
   namesOf,
   publicDoorFields,
   readConfig,
+  redisCacheFields,
   redisFields,
   registryFields,
   rootKeyFields,
@@ -22,6 +23,7 @@ export const ingressFields = {
   ...rootKeyFields,
   ...registryFields,
   ...redisFields,
+  ...redisCacheFields,
   ...publicDoorFields,
   ...signingFields,
   signOffSeed: secret('PM_SIGNOFF_SEED', {

@@ -10,6 +10,7 @@ import {
   freshnessIn,
   kafkaConnection,
   keySecretsIn,
+  redisCacheConnection,
   redisConnection,
   registryConnection,
 } from '@pm/kit/config';
@@ -17,8 +18,8 @@ import type { Fault } from '@pm/kit/fault';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
-import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { redisKeys } from '@pm/schemas';
+import { openRedis, type RedisClient, watchRedisServer } from '@pm/kit/redis';
+import { cacheBudgets, redisKeys } from '@pm/schemas';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
 import { EntryRoom } from './accounts/entry-room.io.ts';
@@ -27,7 +28,7 @@ import { WalletOwners } from './accounts/wallet-owners.ts';
 import { CatalogIndex } from './catalog/catalog-index.ts';
 import { type IngressConfig, readIngressConfig } from './config.ts';
 import type { Authentication } from './door/authentication.io.ts';
-import { IdempotencyKeys } from './door/idempotency-keys.io.ts';
+import { countFullRetries, IdempotencyKeys } from './door/idempotency-keys.io.ts';
 import { openListeners } from './door/listeners.io.ts';
 import type { PublicServices } from './door/public.route.ts';
 import { openRepetitionCounts } from './door/repetitions.io.ts';
@@ -145,7 +146,7 @@ async function openParts(room: Room) {
     sessions: await openSessionWatch(room, topics, { ...results, entryRoom }),
     comments: await openComments(topics, follow(room)),
     profiles: await openProfiles(topics, { ...follow(room), clock, room: entryRoom }),
-    activity: openActivity(room, money.redis, accounts.agents),
+    activity: openActivity(room, money.cache, accounts.agents),
   };
 }
 
@@ -215,16 +216,22 @@ function publicServices(
   };
 }
 
-function openMoney({ config, life, log }: Room) {
+function openMoney({ config, life, log, metrics }: Room) {
   const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
+  const cache = openRedis({ ...redisCacheConnection(config), log });
+  life.onStop('redis cache', () => cache.disconnect());
+  const watch = watchRedisServer({ redis: cache, server: 'cache', wantsSync: false, metrics, log });
+  life.onStop('redis watch', () => watch.close());
   const keys = redisKeys(config.redisPrefix);
   const ledger = openLedger(redis, keys);
   const ledgerWatch = watchLedger(ledger);
   life.onStop('ledger watch', () => ledgerWatch.close());
-  const idempotencyKeys = new IdempotencyKeys(redis, keys);
-  const usedProofs = new UsedProofs(redis, keys);
-  return { redis, ledger, ledgerWatch, idempotencyKeys, usedProofs };
+  const budgets = cacheBudgets(config.redisCacheBytes);
+  const onFull = countFullRetries(metrics);
+  const idempotencyKeys = new IdempotencyKeys(cache, keys, { budgets: budgets.retries, onFull });
+  const usedProofs = new UsedProofs(cache, keys, budgets.usedProofsOfSet);
+  return { cache, ledger, ledgerWatch, idempotencyKeys, usedProofs };
 }
 
 function openLimits({ config, life, log }: Room) {
@@ -235,10 +242,11 @@ function openLimits({ config, life, log }: Room) {
 }
 
 /** Uses of agents' keys: noted at once, written to the log every minute. */
-function openActivity({ config, life }: Room, redis: RedisClient, agents: Agents) {
+function openActivity({ config, life }: Room, cache: RedisClient, agents: Agents) {
   const onFault = (error: unknown) => life.fail(error);
   const keys = redisKeys(config.redisPrefix);
-  const activity = new AgentActivity({ redis, keys, clock, onFault });
+  const bytesMax = cacheBudgets(config.redisCacheBytes).agents;
+  const activity = new AgentActivity({ redis: cache, keys, bytesMax, clock, onFault });
   const runner = runActivity({ agents, activity, onFault });
   life.onStop('agent activity', () => runner.close());
   return activity;

@@ -35,6 +35,16 @@ class MemoryRedis {
   isHeld = false;
   writes = 0;
 
+  async hlen() {
+    this.#ask();
+    return this.seen.size;
+  }
+
+  async hexists(_key: string, agent: string) {
+    this.#ask();
+    return Number(this.seen.has(agent));
+  }
+
   async hset(_key: string, agent: string, text: string) {
     this.#ask();
     this.writes += 1;

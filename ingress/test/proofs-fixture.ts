@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import { usedProofLimits } from '@pm/schemas';
+import { cacheBudgets, usedProofLimits } from '@pm/schemas';
 import type { ProofVerdict, UsedProof, UsedProofs } from '../src/door/used-proofs.io.ts';
 
 /** The rule of used proofs without Redis: several processes may share one; see used-proofs.engine.test.ts. */
@@ -12,7 +12,7 @@ export class ProofMemory implements Pick<UsedProofs, 'note'> {
   readonly #max: number;
   readonly #firstMs = new Map<string, number>();
 
-  constructor(bytesMax: number = usedProofLimits.bytesMax) {
+  constructor(bytesMax: number = cacheBudgets().usedProofsOfSet) {
     this.#max = Math.floor(bytesMax / usedProofLimits.proofBytes);
   }
 

@@ -20,7 +20,8 @@ export class RetryMemory implements IdempotencyMemory {
   /** Whether the store is away. */
   isAway = false;
   readonly #kept = new Map<string, Kept>();
-  readonly #ofCaller = new Map<string, Set<string>>();
+  /** Whether there is no room for further keys: in the part of each wallet, or in all. */
+  isFull: false | 'wallet' | 'all' = false;
 
   get size(): number {
     return this.#kept.size;
@@ -31,9 +32,9 @@ export class RetryMemory implements IdempotencyMemory {
     return this.#kept;
   }
 
-  async begin({ caller, digest, fingerprint, token }: IdempotencyKey) {
+  async begin({ digest, fingerprint, token }: IdempotencyKey) {
     this.#meet();
-    const { leaseMs, ttlMs, keysPerCallerMax } = retryLimits;
+    const { leaseMs, ttlMs } = retryLimits;
     const known = this.#kept.get(digest);
     const leaseUntilMs = this.nowMs + leaseMs;
     if (known !== undefined && known.expiresAtMs > this.nowMs) {
@@ -43,9 +44,8 @@ export class RetryMemory implements IdempotencyMemory {
       Object.assign(known, { token, leaseUntilMs });
       return { kind: 'resumed', text: known.attempt } as const;
     }
-    const mine = this.#keysOf(caller);
-    if (mine.size >= keysPerCallerMax) return { kind: 'full', text: '' } as const;
-    mine.add(digest);
+    if (this.isFull === 'wallet') return { kind: 'full', text: '' } as const;
+    if (this.isFull === 'all') return { kind: 'fullForAll', text: '' } as const;
     const expiresAtMs = this.nowMs + ttlMs;
     this.#kept.set(digest, { fingerprint, token, leaseUntilMs, expiresAtMs, attempt: '' });
     return { kind: 'fresh', text: '' } as const;
@@ -66,16 +66,6 @@ export class RetryMemory implements IdempotencyMemory {
   async forget(key: IdempotencyKey): Promise<void> {
     if (!this.#write(key, {})) return;
     this.#kept.delete(key.digest);
-    this.#keysOf(key.caller).delete(key.digest);
-  }
-
-  #keysOf(caller: string): Set<string> {
-    const known = this.#ofCaller.get(caller) ?? new Set<string>();
-    this.#ofCaller.set(caller, known);
-    for (const digest of known) {
-      if ((this.#kept.get(digest)?.expiresAtMs ?? 0) <= this.nowMs) known.delete(digest);
-    }
-    return known;
   }
 
   #write({ digest, token }: IdempotencyKey, change: Partial<Kept>): boolean {

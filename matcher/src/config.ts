@@ -8,6 +8,7 @@ import {
   namesOf,
   path,
   readConfig,
+  redisCacheFields,
   redisFields,
   registryFields,
   replicationMinField,
@@ -84,7 +85,9 @@ export type MatcherConfig = ConfigOf<typeof matcherFields>;
 
 /** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names every wrong setting. */
 export function readMatcherConfig(): MatcherConfig {
-  return readConfig(matcherFields, undefined, { known: namesOf(redisFields, clickhouseFields) });
+  return readConfig(matcherFields, undefined, {
+    known: namesOf(redisFields, redisCacheFields, clickhouseFields),
+  });
 }
 
 /** The raw opening key (`PM_OPERATOR_KEY`). */

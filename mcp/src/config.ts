@@ -6,6 +6,7 @@ import {
   namesOf,
   publicDoorFields,
   readConfig,
+  redisCacheFields,
   redisFields,
   registryFields,
   serviceFields,
@@ -35,6 +36,12 @@ export type McpConfig = ConfigOf<typeof mcpFields>;
 
 /** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names every wrong setting. */
 export function readMcpConfig(): McpConfig {
-  const others = namesOf(kafkaFields, registryFields, redisFields, clickhouseFields);
+  const others = namesOf(
+    kafkaFields,
+    registryFields,
+    redisFields,
+    redisCacheFields,
+    clickhouseFields,
+  );
   return readConfig(mcpFields, undefined, { known: others });
 }

@@ -3,7 +3,10 @@ import {
   integer,
   kafkaFields,
   list,
+  namesOf,
+  oneOf,
   readConfig,
+  redisCacheFields,
   redisFields,
   registryFields,
   rootKeyFields,
@@ -44,6 +47,11 @@ export const projectorsFields = {
     meaning:
       'Ed25519 seed of the key that begins ledger generations; the partitions must list it as a LEDGER key.',
     bytes: 32,
+  }),
+  ledgerSync: oneOf('PM_LEDGER_SYNC', ['always', 'any'], {
+    meaning:
+      'Whether the Redis of the ledger should write to its disk before it answers (`appendfsync always`); with `always` another setting is logged and shown in `pm_redis_synced`.',
+    default: 'always',
   }),
   bookAgeLimitMs: integer('PM_BOOK_AGE_LIMIT_MS', {
     meaning:
@@ -110,6 +118,8 @@ export function loadConfig(
   env?: Readonly<Record<string, string | undefined>>,
   known: readonly string[] = [],
 ) {
-  const config = readConfig(projectorsFields, env, { known });
+  const config = readConfig(projectorsFields, env, {
+    known: [...known, ...namesOf(redisCacheFields)],
+  });
   return { ...config, views: config.views.filter(isView) };
 }

@@ -14,7 +14,7 @@ import { openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
-import { openRedis, type RedisClient } from '@pm/kit/redis';
+import { openRedis, type RedisClient, watchRedisServer } from '@pm/kit/redis';
 import { openRegistry } from '@pm/kit/registry';
 import { redisKeys, topics } from '@pm/schemas';
 import { booksView } from './books/books-view.io.ts';
@@ -55,7 +55,7 @@ await runService('projectors', async (life) => {
     onFault: (fault) => life.fail(fault),
   });
   life.onStop('log client', () => client.close());
-  await startViews({ config, life, log, metrics, progress, client, registry });
+  await startViews({ config, life, log, metrics, progress, client, registry }, registered);
 });
 
 async function startOps(
@@ -73,13 +73,22 @@ async function startOps(
   life.onStop('ops', () => ops.close());
 }
 
-async function startViews(room: Room): Promise<void> {
+async function startViews(room: Room, registered: Metrics): Promise<void> {
   const { config, life, log, progress } = room;
   const wants = (...names: readonly string[]) => config.views.some((view) => names.includes(view));
   const catalog = wants('books', 'tables', 'leaderboards') ? await openCatalog(room) : null;
   if (wants('ledger', 'books')) {
     const redis = openRedis({ ...redisConnection(config), log });
     life.onStop('redis', () => redis.disconnect());
+    const wantsSync = wants('ledger') && config.ledgerSync === 'always';
+    const watch = watchRedisServer({
+      redis,
+      server: 'ledger',
+      wantsSync,
+      metrics: registered,
+      log,
+    });
+    life.onStop('redis watch', () => watch.close());
     if (wants('ledger')) await startLedger(room, redis);
     if (catalog !== null && wants('books')) await startBooks(room, redis, catalog);
   }

@@ -18,6 +18,7 @@ import {
   freshnessIn,
   kafkaConnection,
   keySecretsIn,
+  redisCacheConnection,
   redisConnection,
   registryConnection,
 } from '@pm/kit/config';
@@ -30,6 +31,7 @@ import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
 import {
+  cacheBudgets,
   matcherGroup,
   projectorGroup,
   type RedisKeys,
@@ -83,6 +85,8 @@ interface Shared {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly redis: RedisClient;
+  /** That of what is kept for a time. */
+  readonly cache: RedisClient;
   readonly redisKeys: RedisKeys;
   readonly clickhouse: ClickHouse;
   readonly client: LogClient;
@@ -146,6 +150,8 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const metrics = openMetrics(name);
   const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
+  const cache = openRedis({ ...redisCacheConnection(config), log });
+  life.onStop('redis cache', () => cache.disconnect());
   const account = clickhouseAccount(config);
   const requestTimeoutMs = queryTimeoutMs;
   const clickhouse = openClickHouse({ ...account, requestTimeoutMs, socketWaitMs, log });
@@ -172,6 +178,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
     log,
     metrics,
     redis,
+    cache,
     redisKeys: keys,
     clickhouse,
     client,
@@ -288,13 +295,14 @@ async function readDomains({ client, registry, config }: Shared) {
 
 /** The HTTP app with its limits, and what proves its callers. */
 function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTopics) {
-  const { life, config, log, metrics, redis, limits } = shared;
+  const { life, config, log, metrics, limits } = shared;
   const freshness = freshnessIn(config);
   const secrets = keySecretsIn(config);
   const verify = oncePerRequest(openKeyVerifier({ keys, secrets, freshness, nowMs }));
   const activity = new AgentActivity({
-    redis,
+    redis: shared.cache,
     keys: shared.redisKeys,
+    bytesMax: cacheBudgets(config.redisCacheBytes).agents,
     clock: systemClock,
     onFault: (error) => life.fail(error),
   });

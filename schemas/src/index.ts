@@ -34,6 +34,7 @@ export { exampleOf } from './openapi/example-of.ts';
 export * from './operators.ts';
 export * from './rate-limits.ts';
 export * from './read-refusals.ts';
+export * from './redis-cache.ts';
 export * from './redis-keys.ts';
 export { refusalCauses } from './refusal-causes.ts';
 export * from './refusals.ts';

@@ -1,7 +1,8 @@
 import type { TokenId, WalletAddress } from './ids.ts';
 
 /**
- * All Redis keys, in one place. Everything under them is derived from the log and can be deleted.
+ * All keys of the Redis of the ledger, `PM_REDIS_URL`, in one place. What they hold is derived from the log and can be
+ * deleted.
  *
  *   <prefix>:book:<token>              hash   see `bookFields`; moves forward only, compared by `version`
  *   <prefix>:ledger3:wallet:<wallet>   hash   free, held, pending, micro-USDC
@@ -23,15 +24,6 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:ledger3:state             hash   generation, ready ("1" when open), life (run of the server it was opened
  * in),
  *                                             plan, planned (id and generation of a rebuild under way)
- *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a
- * minute later
- *   <prefix>:agents:flush              string set while one process has just brought them to the log
- *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used"; expires by itself
- *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; not in the log, expires
- *   <prefix>:retries:<caller>          zset   digests of the caller's retry keys by expiry, Unix milliseconds
- *   <prefix>:used:<kind>               zset   first 16 bytes of the proofs of requests that were carried out, by the
- * time they were first met, Unix
- *                                             milliseconds, see `usedProofLimits`; not in the log, expires
  *   <prefix>:books:marks               hash   partition -> next offset to apply, there while its books are what the log
  * says;
  *                                             clock:<partition> -> its clock at the last record applied, Unix
@@ -43,7 +35,7 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:rebuild                   string which run of `npm run rebuild` works on the tables; not in the log,
  * expires
  */
-export function redisKeys(prefix: string) {
+function ledgerKeys(prefix: string) {
   // The number is the version of these values: under another one the ledger is not there yet and is folded from the
   // log.
   const ledger = `${prefix}:ledger3`;
@@ -71,20 +63,52 @@ export function redisKeys(prefix: string) {
     ledgerBreaches: `${ledger}:breaches`,
     ledgerTransfers: `${ledger}:transfers`,
     ledgerState: `${ledger}:state`,
-    /**
-     * What a caller used up: `address:…`, `key:…` or `agent:…`. Not derived from the log, and of no value when lost.
-     */
-    limits: (subject: string) => `${prefix}:limits:${subject}`,
-    retry: (digest: string) => `${prefix}:retry:${digest}`,
-    retries: (caller: string) => `${prefix}:retries:${caller}`,
-    usedProofs: (kind: string) => `${prefix}:used:${kind}`,
-    agentsSeen: `${prefix}:agents:seen`,
-    agentsFlush: `${prefix}:agents:flush`,
     rebuild: `${prefix}:rebuild`,
   };
 }
 
+/**
+ * All keys of the Redis of what is kept for a time, `PM_REDIS_CACHE_URL`: nothing of it is on the log, and each kind is
+ * bounded in bytes (`cacheBudgets`). Keys are never evicted, since a proof that was forgotten could be used again.
+ *
+ *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a
+ * minute later
+ *   <prefix>:agents:flush              string set while one process has just brought them to the log
+ *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used", and `=` -> "window bytes", its part of the next; expires
+ *   <prefix>:limits-bytes:<kind>       hash   bytes of the counts of a kind of caller by the window in which they expire
+ *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; expires
+ *   <prefix>:retries:<kind>:<wallet>   hash   bytes of the wallet's requests of a kind by the window in which they expire
+ *   <prefix>:retries:<kind>            hash   the same of all wallets
+ *   <prefix>:used:<kind>               zset   first 16 bytes of the proofs of requests that were carried out, by the
+ *                                             time they were first met, Unix milliseconds, see `usedProofLimits`; expires
+ */
+function cacheKeys(prefix: string) {
+  return {
+    /**
+     * What a caller used up: `address:…`, `key:…` or `agent:…`. Of no value when lost.
+     */
+    limits: (subject: string) => `${prefix}:limits:${subject}`,
+    limitsBytes: (kind: string) => `${prefix}:limits-bytes:${kind}`,
+    retry: (digest: string) => `${prefix}:retry:${digest}`,
+    retries: (kind: string) => `${prefix}:retries:${kind}`,
+    usedProofs: (kind: string) => `${prefix}:used:${kind}`,
+    agentsSeen: `${prefix}:agents:seen`,
+    agentsFlush: `${prefix}:agents:flush`,
+  };
+}
+
+/** The keys of both servers; which server has a key is said by where it is declared above. */
+export function redisKeys(prefix: string) {
+  return { ...ledgerKeys(prefix), ...cacheKeys(prefix) };
+}
+
 export type RedisKeys = ReturnType<typeof redisKeys>;
+export type RedisCacheKeys = ReturnType<typeof cacheKeys>;
+
+/** Whether the Redis of what is kept for a time has a key, by its name in `redisKeys`. */
+export function isCacheKey(name: keyof RedisKeys): name is keyof RedisCacheKeys {
+  return Object.hasOwn(cacheKeys(''), name);
+}
 
 /** What is kept of requests that carry a retry key (conventions.md 3.9). */
 export const retryLimits = {
@@ -95,8 +119,12 @@ export const retryLimits = {
    * time-to-book.
    */
   leaseMs: 10_000,
-  /** Keys of one caller at a time. */
-  keysPerCallerMax: 20_000,
+  /** Bytes of Redis that a record takes at most, beside its recorded attempt and its response. */
+  recordBytes: 1_024,
+  /** The part of the memory of all wallets that one wallet may take. */
+  walletPart: 1 / 16,
+  /** Bytes count until the window is over in which their record expires, milliseconds. */
+  windowMs: 300_000,
   /** A longer answer is not kept; it is made again from the log. */
   answerMaxBytes: 262_144,
   /** Characters of a key. */
@@ -112,8 +140,6 @@ export const usedProofLimits = {
   graceMs: 2_000,
   /** Largest difference of the clocks of Redis and of all ingress, milliseconds. */
   clockMarginMs: 10_000,
-  /** Bytes of Redis for each kind of proof; there are two kinds, each with timestamps in two units. */
-  bytesMax: 33_554_432,
   /** Bytes that one proof takes at most. */
   proofBytes: 128,
 } as const;

@@ -89,7 +89,8 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   action_unconfirmed:
     'The action may or may not have been carried out. Send it again with the same id.',
   retries_unavailable: 'Redis is away, so a retry could not be distinguished from a new request.',
-  too_many_retry_keys: 'More idempotency keys within the hour than are kept.',
+  too_many_retry_keys:
+    'The idempotency keys of the wallet within the hour fill its part of the memory.',
   too_many_wallets:
     'Retired: no request is refused with it any more. Signatures claimed wallets in earlier versions.',
   session_ending:

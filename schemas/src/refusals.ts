@@ -228,12 +228,12 @@ const list = {
   },
   retries_unavailable: {
     status: 503,
-    text: 'the memory of retry keys is away, try again shortly',
+    text: 'the memory of retry keys is away or full, try again shortly',
     retry: true,
   },
   too_many_retry_keys: {
     status: 429,
-    text: 'too many retry keys within the hour, max allowed: {max}',
+    text: 'the retry keys of this wallet within the hour are too many or too long',
     retry: true,
   },
   too_many_wallets: {

@@ -97,7 +97,8 @@ export class Requests {
       return;
     }
     const meaning = orders.map(({ number }) => number).join();
-    const identity = { caller: caller.apiKey, route: '/orders', key: retryKey, meaning };
+    const whose = { caller: caller.apiKey, wallet: caller.address, kind: 'orders' } as const;
+    const identity = { ...whose, route: '/orders', key: retryKey, meaning };
     this.#run(() =>
       this.#idempotent(identity, async (attempt): Promise<HttpResponse> => {
         const placed = await placements.place(orders, placement, attempt);

@@ -198,10 +198,15 @@ test('what is refused to services is done for an account that may', async () => 
 });
 
 /** The reply of Redis to a command of an account: its value, or the class of the refusal. */
-async function reply(account: string, command: readonly [string, ...string[]]): Promise<unknown> {
+async function reply(
+  account: string,
+  command: readonly [string, ...string[]],
+  url = engines.urls.redis,
+): Promise<unknown> {
   const addresses = readAddresses({
     ...environmentOf(account),
     ...engines.variablesOf(account),
+    PM_REDIS_URL: url,
   });
   const redis = openRedis({ ...redisConnection(addresses), log: silentLog });
   try {
@@ -223,6 +228,16 @@ test('Redis refuses a service what is not its own', async () => {
   const script = "return redis.call('HSET', KEYS[1], 'free', 1)";
   const hidden = `return redis.pcall('HSET', '${ledgerTransfers}', 'x', 1)['err']`;
   const no = 'NOPERM';
+
+  const { cacheUrl } = engines;
+  const retry = keys.retry('x');
+  for (const account of ['ingress', 'query-api'])
+    expect(await reply(account, ['HSET', keys.limits('address:1'), 'a', '1'], cacheUrl)).toBe(1);
+  expect(await reply('ingress', ['HGET', retry, 'answer'], cacheUrl)).toBeNull();
+  expect(await reply('query-api', ['HGET', retry, 'answer'], cacheUrl)).toBe(no);
+  expect(await reply('ingress', ['HGET', wallet, 'free'], cacheUrl)).toBe(no);
+  expect(await reply('ingress', write(keys.limits('address:1')))).toBe(no);
+  expect(await reply('ingress', ['HGET', retry, 'answer'])).toBe(no);
 
   expect(await reply('ingress', ['HGET', wallet, 'free'])).toBeNull();
   expect(await reply('ingress', write(book))).toBe(no);

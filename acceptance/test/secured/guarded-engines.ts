@@ -14,9 +14,11 @@ import { makeCertificates } from './certificates.ts';
 import { startSecuredKafka } from './secured-kafka.ts';
 import { startSecuredRedis } from './secured-redis.ts';
 
-/** A broker and a Redis with the accounts that `npm run access` writes; the other engines are those of all tests. */
+/** A broker and two Redis with the accounts that `npm run access` writes; the other engines are those of all tests. */
 export interface GuardedEngines {
   readonly urls: EngineUrls;
+  /** The Redis of what is kept for a time. */
+  readonly cacheUrl: string;
   /** What each process needs, whoever it is. */
   readonly shared: Readonly<Record<string, string>>;
   /** Variables by which a service or tool signs in. */
@@ -36,19 +38,21 @@ export async function startGuardedEngines(
   const accounts = declaredAccess.map(accountOf);
   const names = readExchangeNames(env);
   // The Redis of tests is 6.2.
-  const redisUsers = accessText('redis-6', names)
-    .trim()
-    .replace(/SHA256_OF_(\S+)/g, (_all, account: string) => sha256Of(passwordOf(account)));
-  const [kafka, redis] = await Promise.all([
+  const startRedis = (server: 'ledger' | 'cache') => {
+    const users = accessText('redis-6', names, server)
+      .trim()
+      .replace(/SHA256_OF_(\S+)/g, (_all, account: string) => sha256Of(passwordOf(account)));
+    const administrator = `user ${admin} on >${passwordOf(admin)} ~* &* +@all`;
+    return startSecuredRedis(folder, certificates, [users, administrator], `redis-${server}`);
+  };
+  const [kafka, redis, cache] = await Promise.all([
     startSecuredKafka({
       folder,
       certificates,
       users: Object.fromEntries([admin, ...accounts].map((name) => [name, passwordOf(name)])),
     }),
-    startSecuredRedis(folder, certificates, [
-      redisUsers,
-      `user ${admin} on >${passwordOf(admin)} ~* &* +@all`,
-    ]),
+    startRedis('ledger'),
+    startRedis('cache'),
   ]);
   const ca = readFileSync(certificates.caFile, 'utf8');
   const brokerAccount = (name: string) => {
@@ -57,8 +61,11 @@ export async function startGuardedEngines(
   };
   const engines = {
     urls: { ...engineUrls(), kafka: kafka.broker, redis: redis.url },
+    cacheUrl: cache.url,
     shared: {
       ...env,
+      PM_REDIS_CACHE_URL: cache.url,
+      PM_REDIS_CACHE_TLS_CA: certificates.caFile,
       PM_KAFKA_TLS_CA: certificates.caFile,
       PM_KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512',
       PM_REDIS_TLS_CA: certificates.caFile,
@@ -66,7 +73,7 @@ export async function startGuardedEngines(
     variablesOf: (name: string) => signIn(folder, name),
     brokerAccount,
     stop: async () => {
-      await Promise.all([kafka.stop(), redis.stop()]);
+      await Promise.all([kafka.stop(), redis.stop(), cache.stop()]);
     },
   };
   try {
@@ -82,12 +89,14 @@ function signIn(folder: string, name: string): Readonly<Record<string, string>> 
   const account = name === admin ? admin : accountOf({ name });
   const file = join(folder, `${account}.password`);
   writeFileSync(file, `${passwordOf(account)}\n`);
-  const hasRedis =
-    name === admin || declaredAccess.some((one) => one.name === name && one.redis !== null);
+  const declared = declaredAccess.find((one) => one.name === name);
+  const hasRedis = name === admin || (declared !== undefined && declared.redis !== null);
+  const hasCache = name === admin || declared?.redisCache !== undefined;
   return {
     PM_KAFKA_SASL_USERNAME: account,
     PM_KAFKA_SASL_PASSWORD_FILE: file,
     ...(hasRedis ? { PM_REDIS_USERNAME: account, PM_REDIS_PASSWORD_FILE: file } : {}),
+    ...(hasCache ? { PM_REDIS_CACHE_USERNAME: account, PM_REDIS_CACHE_PASSWORD_FILE: file } : {}),
   };
 }
 

@@ -13,11 +13,12 @@ export interface SecuredRedis {
   stop(): Promise<void>;
 }
 
-/** A Redis with TLS and users; no port without TLS. `aclLines` are lines of its ACL file. */
+/** A Redis with TLS and users; no port without TLS. `aclLines` are lines of its ACL file. `name`: of several. */
 export async function startSecuredRedis(
   folder: string,
   certificates: Certificates,
   aclLines: readonly string[],
+  name = 'redis',
 ): Promise<SecuredRedis> {
   const jars = await ensureEngineJars(defaultCacheDir, () => {});
   if (jars.bundledRedis === undefined)
@@ -25,7 +26,7 @@ export async function startSecuredRedis(
   const held = await holdFreePorts(1);
   await held.release();
   const port = held.ports[0] ?? 0;
-  const dir = join(folder, 'redis');
+  const dir = join(folder, name);
   mkdirSync(dir, { recursive: true });
   const aclFile = join(dir, 'users.acl');
   writeFileSync(aclFile, `${aclLines.join('\n')}\n`, { mode: 0o600 });

@@ -46,7 +46,11 @@ export async function runLoops(rounds: number, seconds: number): Promise<readonl
 }
 
 /** Every second trader buys the one token of a market at a half, the others the other: every second order is a fill. */
-function signRequests({ markets, traders }: World, perRequest: number, seconds: number): Request[] {
+export function signRequests(
+  { markets, traders }: World,
+  perRequest: number,
+  seconds: number,
+): Request[] {
   const orders = seconds * (perRequest === 1 ? signedPerSecond.single : signedPerSecond.batch);
   return Array.from({ length: Math.ceil(orders / perRequest) }, (_, index) => {
     const place = index % traders.length;
@@ -62,7 +66,7 @@ function signRequests({ markets, traders }: World, perRequest: number, seconds: 
 }
 
 /** Each connection sends its next request after its response, until time or requests run out. */
-async function runLoop(
+export async function runLoop(
   poster: Poster,
   requests: readonly Request[],
   loop: { readonly connections: number; readonly perRequest: number; readonly seconds: number },

@@ -3,6 +3,7 @@ import {
   clickhouseFields,
   type Field,
   kafkaFields,
+  redisCacheFields,
   redisFields,
   registryFields,
 } from '@pm/kit/config';
@@ -57,7 +58,8 @@ function externalUrls(env: Environment): EngineUrls {
 /** What the engines ask of who connects: the same for each service of this stack. */
 function externalAccess(env: Environment): EngineAccess {
   const urls: readonly string[] = Object.values(urlVariables);
-  const fields = { ...kafkaFields, ...registryFields, ...redisFields, ...clickhouseFields };
+  const redis = { ...redisFields, ...redisCacheFields };
+  const fields = { ...kafkaFields, ...registryFields, ...redis, ...clickhouseFields };
   const given = Object.values(fields).flatMap(({ name, isPath }: Field<unknown>) => {
     const value = env[name] ?? '';
     if (value === '' || urls.includes(name) || ownNames.includes(name)) return [];

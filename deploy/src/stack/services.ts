@@ -82,7 +82,13 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
     }),
     service(options, 'projectors', {
       opsPort: ports.projectorsOps,
-      env: { ...rootKey, PM_INSTANCE: 'projectors-1', PM_LEDGER_SEED: keys.ledgerSeed },
+      env: {
+        ...rootKey,
+        PM_INSTANCE: 'projectors-1',
+        PM_LEDGER_SEED: keys.ledgerSeed,
+        // The Redis of this stack is for trying things out; that of other engines holds money.
+        PM_LEDGER_SYNC: options.engines.includes('redis') ? 'any' : 'always',
+      },
       needs: ['kafka', 'registry', 'redis', 'clickhouse'],
     }),
     service(options, 'ingress', {

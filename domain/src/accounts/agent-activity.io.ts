@@ -1,11 +1,13 @@
 import type { Clock } from '@pm/kit/clock';
 import { reactionTo } from '@pm/kit/fault';
 import type { HttpApp } from '@pm/kit/http';
-import { type AgentId, parseAgentId, type RedisKeys } from '@pm/schemas';
+import { type AgentId, cacheBudgets, parseAgentId, type RedisCacheKeys } from '@pm/schemas';
 import type { agentCredentials } from './agent-key.ts';
 
 /** The commands of a `RedisClient` that record uses. */
 export interface ActivityRedis {
+  hlen(key: string): Promise<number>;
+  hexists(key: string, field: string): Promise<number>;
   hset(key: string, field: string, value: string): Promise<unknown>;
   hmget(key: string, ...fields: readonly string[]): Promise<readonly (string | null)[]>;
   hgetall(key: string): Promise<Readonly<Record<string, string>>>;
@@ -15,7 +17,9 @@ export interface ActivityRedis {
 
 export interface AgentActivityOptions {
   readonly redis: ActivityRedis;
-  readonly keys: Pick<RedisKeys, 'agentsSeen' | 'agentsFlush'>;
+  readonly keys: Pick<RedisCacheKeys, 'agentsSeen' | 'agentsFlush'>;
+  /** Memory of all uses in Redis, bytes. */
+  readonly bytesMax?: number;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** Called for a fault that is not transient. */
   onFault(error: unknown): void;
@@ -25,13 +29,15 @@ export interface AgentActivityOptions {
 const markIntervalMs = 10_000;
 /** Shortest interval between two records of uses on the log, whatever the number of processes. */
 export const flushIntervalMs = 60_000;
+/** Bytes of Redis that the use of one agent takes at most. */
+export const agentUseBytes = 192;
 /** Agents whose last mark is remembered; at the limit all are forgotten and marked again. */
 const markedMax = 100_000;
 
 /**
  * The last use of each agent, recorded in Redis by ingress and query-api and written to the log by ingress once a
  * minute. Recording never delays or fails a request; when Redis is unavailable or emptied, at most the last minute is
- * lost.
+ * lost. Of more agents than fit, the uses of those that came last are not recorded.
  */
 export class AgentActivity {
   readonly #options: AgentActivityOptions;
@@ -47,8 +53,7 @@ export class AgentActivity {
     if (nowMs - (this.#marked.get(agentId) ?? 0) < markIntervalMs) return;
     if (this.#marked.size >= markedMax) this.#marked.clear();
     this.#marked.set(agentId, nowMs);
-    const { redis, keys } = this.#options;
-    this.#quietly(redis.hset(keys.agentsSeen, agentId, String(nowMs)));
+    this.#quietly(this.#note(agentId, nowMs));
   }
 
   /** Last uses in the order of the ids, Unix milliseconds; 0 without one, or when Redis is unavailable. */
@@ -85,6 +90,13 @@ export class AgentActivity {
   forget(agentIds: readonly AgentId[]): void {
     const { redis, keys } = this.#options;
     if (agentIds.length > 0) this.#quietly(redis.hdel(keys.agentsSeen, ...agentIds));
+  }
+
+  async #note(agentId: AgentId, nowMs: number): Promise<void> {
+    const { redis, keys, bytesMax = cacheBudgets().agents } = this.#options;
+    const isFull = (await redis.hlen(keys.agentsSeen)) >= Math.floor(bytesMax / agentUseBytes);
+    if (isFull && (await redis.hexists(keys.agentsSeen, agentId)) === 0) return;
+    await redis.hset(keys.agentsSeen, agentId, String(nowMs));
   }
 
   #quietly(noting: Promise<unknown>): void {

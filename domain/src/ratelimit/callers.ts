@@ -1,11 +1,11 @@
-import { rateRules } from '@pm/schemas';
+import { type CountedKind, rateRules } from '@pm/schemas';
 import { AgedMap } from './aged-map.ts';
 
 /**
  * Kind of a caller: an address (of requests without a proof), an API key, an agent; the wallet of a key, and the
  * address of all requests with a proof (`network`); or a claimed key at an address, whose proofs fail.
  */
-export type CallerKind = 'address' | 'key' | 'agent' | 'wallet' | 'network' | 'claim';
+export type CallerKind = CountedKind;
 
 export interface Caller {
   readonly kind: CallerKind;

@@ -10,12 +10,16 @@ import {
   SeenCallers,
 } from './callers.ts';
 import { type Granted, giveBack, Leases, note, returnUnits, type Want } from './leases.ts';
+import { isLimitsFull } from './limits-full.ts';
 import { LocalLimits } from './local-limits.ts';
 import type { RuleVerdict } from './verdict.ts';
 
 /** The counts shared by all processes. Every method rejects when the store is unavailable. */
 export interface LimitStore {
-  /** Takes all wants of one request in one atomic step: all of them or none. */
+  /**
+   * Takes all wants of one request in one atomic step: all of them or none. Rejects with `limits_full` when there is no
+   * room to count the caller.
+   */
   take(caller: Caller, wants: readonly Want[]): Promise<Granted>;
   /** Units used in the current window, by the fields of the rules; a missing rule is unused. */
   used(
@@ -65,6 +69,7 @@ export class RateLimiter {
     claim: new SeenCallers('claim'),
   };
   #isAway = false;
+  #uncounted = 0;
   #tryAtMs = 0;
 
   constructor(options: RateLimiterOptions) {
@@ -76,6 +81,11 @@ export class RateLimiter {
   /** Whether the store answers; while it does not, every process counts alone. */
   get isShared(): boolean {
     return !this.#isAway;
+  }
+
+  /** Requests of callers for whom the store had no room, which were counted in this process alone. */
+  get uncounted(): number {
+    return this.#uncounted;
   }
 
   get callers(): number {
@@ -165,13 +175,16 @@ export class RateLimiter {
   ): Promise<RuleVerdict> {
     const { own, wants } = this.#leases.draw(counts, rules, items, askedAtMs);
     const granted = await this.#options.store.take(counts.caller, wants).catch((error) => {
+      if (isLimitsFull(error)) return 'full' as const;
       this.#goLocal(error);
       return null;
     });
     for (const { rule } of wants) bucketAt(counts, rule.place).asking -= 1;
-    if (granted === null) {
-      giveBack(own);
-      return this.#takeLocally(counts, rules, items);
+    if (granted === null || granted === 'full') giveBack(own);
+    if (granted === null) return this.#takeLocally(counts, rules, items);
+    if (granted === 'full') {
+      this.#uncounted += 1;
+      return this.#local.take(counts, rules, items, this.#options.clock.nowMs());
     }
     note(counts, wants, granted, askedAtMs);
     const isGranted = granted.grants.every((grant, at) => grant.granted >= (wants[at]?.need ?? 0));

@@ -1,8 +1,13 @@
 import type { Clock } from '@pm/kit/clock';
-import { type ConfigOf, redisConnection, type redisFields } from '@pm/kit/config';
+import {
+  type ConfigOf,
+  redisCacheConnection,
+  type redisCacheFields,
+  type redisFields,
+} from '@pm/kit/config';
 import type { Log } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
-import { type RedisKeys, rateRules } from '@pm/schemas';
+import { cacheBudgets, type RedisCacheKeys, rateRules } from '@pm/schemas';
 import { limitTable } from './callers.ts';
 import { RateLimiter } from './limiter.io.ts';
 import { RedisLimits } from './redis-limits.io.ts';
@@ -11,8 +16,8 @@ import { RedisLimits } from './redis-limits.io.ts';
 const countTimeoutMs = 250;
 
 export interface DoorLimiterOptions {
-  /** `publicDoorFields` of `@pm/kit/config`. */
-  readonly config: ConfigOf<typeof redisFields> & {
+  /** `publicDoorFields` of `@pm/kit/config`, and what names Redis. */
+  readonly config: ConfigOf<typeof redisFields & typeof redisCacheFields> & {
     readonly rateLimits: 'on' | 'off';
     readonly rateLimitScale: number;
     readonly rateLimitAgentFactor: number;
@@ -20,7 +25,7 @@ export interface DoorLimiterOptions {
     readonly rateLimitAddressFactor: number;
     readonly doorProcesses: number;
   };
-  readonly keys: Pick<RedisKeys, 'limits'>;
+  readonly keys: Pick<RedisCacheKeys, 'limits' | 'limitsBytes'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -43,9 +48,10 @@ export function openDoorLimiter({
   log,
 }: DoorLimiterOptions): DoorLimiter | null {
   if (config.rateLimits === 'off') return null;
-  const redis = openRedis({ ...redisConnection(config), log, commandTimeoutMs: countTimeoutMs });
+  const connection = redisCacheConnection(config);
+  const redis = openRedis({ ...connection, log, commandTimeoutMs: countTimeoutMs });
   const limiter = new RateLimiter({
-    store: new RedisLimits(redis, keys),
+    store: new RedisLimits(redis, keys, cacheBudgets(config.redisCacheBytes).limitsOfKind),
     limits: limitTable(config.rateLimitScale, {
       agent: config.rateLimitAgentFactor,
       wallet: config.rateLimitWalletFactor,
@@ -62,6 +68,7 @@ export function openDoorLimiter({
       scale: config.rateLimitScale,
       rules: rateRules.length,
       callers: limiter.callers,
+      uncounted: limiter.uncounted,
     }),
     close: () => redis.disconnect(),
   };

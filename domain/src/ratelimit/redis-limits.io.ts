@@ -1,10 +1,11 @@
 import { Fault } from '@pm/kit/fault';
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
-import { type RedisKeys, rateRules, rateWindowMaxSeconds } from '@pm/schemas';
+import { cacheBudgets, type RedisCacheKeys, rateRules, rateWindowMaxSeconds } from '@pm/schemas';
 import { takeLua, usedLua } from './buckets-lua.ts';
 import type { Caller } from './callers.ts';
 import type { Granted, Want } from './leases.ts';
 import type { LimitStore } from './limiter.io.ts';
+import { limitsFull } from './limits-full.ts';
 
 /** Requests in one call, and requests that may wait for one. */
 const takesPerCall = 64;
@@ -29,18 +30,26 @@ interface Waiting {
 
 /**
  * The counts in Redis: a hash per caller, a field per rule, by the clock of the server. Requests of one turn of the
- * event loop share a call. Rejects with `redis_unavailable` at once while there is no connection.
+ * event loop share a call. What the counts of each kind of caller take is bounded in bytes. Rejects with
+ * `redis_unavailable` at once while there is no connection, and with `limits_full` when there is no room to count a
+ * caller.
  */
 export class RedisLimits implements LimitStore {
   readonly #redis: RedisClient;
-  readonly #keys: Pick<RedisKeys, 'limits'>;
+  readonly #keys: Pick<RedisCacheKeys, 'limits' | 'limitsBytes'>;
+  readonly #bytesMax: number;
   readonly #used: DefinedScript<readonly (number | string)[]>;
   readonly #takes = new Map<number, DefinedScript<readonly number[]>>();
   #waiting: Waiting[] = [];
 
-  constructor(redis: RedisClient, keys: Pick<RedisKeys, 'limits'>) {
+  constructor(
+    redis: RedisClient,
+    keys: Pick<RedisCacheKeys, 'limits' | 'limitsBytes'>,
+    bytesMax: number = cacheBudgets().limitsOfKind,
+  ) {
     this.#redis = redis;
     this.#keys = keys;
+    this.#bytesMax = bytesMax;
     this.#used = defineScript(redis, 'limitsUsed', usedLua, 1);
   }
 
@@ -86,9 +95,13 @@ export class RedisLimits implements LimitStore {
   }
 
   async #call(takes: readonly Waiting[]): Promise<void> {
-    const keys = takes.map(({ caller }) => this.#keyOf(caller));
+    const keys = [
+      ...takes.map(({ caller }) => this.#keyOf(caller)),
+      ...takes.map(({ caller }) => this.#keys.limitsBytes(caller.kind)),
+    ];
     const args = takes.flatMap(({ caller, wants }) => [
       expireMsOf(caller, wants),
+      this.#bytesMax,
       wants.length,
       ...wants.flatMap(argumentsOf),
     ]);
@@ -126,12 +139,13 @@ function argumentsOf({ rule, limit, need, more }: Want): (string | number)[] {
 function settle(takes: readonly Waiting[], answer: readonly number[]): void {
   const nowMs = answer[0] ?? 0;
   let at = 1;
-  for (const { wants, resolve } of takes) {
+  for (const { wants, resolve, reject } of takes) {
     const grants = wants.map((_want, index) => ({
       granted: answer[at + 2 * index] ?? 0,
       remaining: answer[at + 2 * index + 1] ?? 0,
     }));
     at += 2 * wants.length;
-    resolve({ nowMs, grants });
+    if (grants.some(({ granted }) => granted < 0)) reject(limitsFull());
+    else resolve({ nowMs, grants });
   }
 }

@@ -142,7 +142,15 @@ test('a transient fault of Redis is ignored; another one is reported', async () 
   const open = (fault: Fault) => {
     const away = () => Promise.reject(fault);
     return new AgentActivity({
-      redis: { hset: away, hmget: away, hgetall: away, hdel: away, set: away },
+      redis: {
+        hlen: away,
+        hexists: away,
+        hset: away,
+        hmget: away,
+        hgetall: away,
+        hdel: away,
+        set: away,
+      },
       keys: redisKeys('t'),
       clock: { nowMs: () => 1_000_000 },
       onFault: (error) => void told.push(error),

@@ -87,7 +87,8 @@ export function identityOf(
   { action, condition, amountMicro }: AccountAction,
 ): IdempotentRequest {
   const meaning = [action, wallet, condition, amountMicro].join('|');
-  return { caller: wallet, route: `account/${action}`, key: id, meaning, repeated: { id } };
+  const whose = { caller: wallet, wallet, kind: 'actions' } as const;
+  return { ...whose, route: `account/${action}`, key: id, meaning, repeated: { id } };
 }
 
 /** The facts that texts of refusals may mention of an account action. */

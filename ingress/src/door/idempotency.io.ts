@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { refuse } from '@pm/kit/http';
-import { type RefusalCode, retryLimits } from '@pm/schemas';
+import { type RefusalCode, type RetryKind, retryLimits, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { IdempotencyKey, IdempotencyKeys } from './idempotency-keys.io.ts';
 import { unlessUnavailable } from './requests.io.ts';
@@ -9,6 +9,10 @@ import { unlessUnavailable } from './requests.io.ts';
 export interface IdempotentRequest {
   /** Whose keys these are: the API key, or the wallet of an account action. */
   readonly caller: string;
+  /** Whose memory the key takes. */
+  readonly wallet: WalletAddress;
+  /** Only actions have an identity on the log that every retry shares. */
+  readonly kind: RetryKind;
   readonly route: string;
   /** As the client gave it. */
   readonly key: string;
@@ -61,11 +65,13 @@ export async function idempotent(
   if (began === null) return refuse(reply, 'retries_unavailable');
   const { repeated } = identity;
   if (began.kind === 'done') return replay(began.text, { reply, repeated });
-  const refusal = refusalOf(began.kind);
-  if (refusal !== null) {
-    const max = retryLimits.keysPerCallerMax;
-    return refuse(reply, refusal, { max });
+  // The log carries the id of an action out once, whatever is remembered; a retry of orders signs others.
+  if (began.kind === 'fullForAll' && identity.kind === 'actions') {
+    const { body, ...response } = await run(unremembered);
+    return send({ ...response, body: withRepeated(body, repeated) }, reply);
   }
+  const refusal = refusalOf(began.kind);
+  if (refusal !== null) return refuse(reply, refusal);
   const isResumed = began.kind === 'resumed';
   const response = await run({
     sent: began.text,
@@ -77,6 +83,8 @@ export async function idempotent(
   return send({ ...response, body: withRepeated(response.body, repeated) }, reply);
 }
 
+const unremembered: Attempt = { sent: '', isResumed: false, record: async () => true };
+
 /** Sends a response without an idempotency key, or the first one of a key. */
 export function send({ status, headers, body }: HttpResponse, reply: FastifyReply): FastifyReply {
   return reply
@@ -85,9 +93,9 @@ export function send({ status, headers, body }: HttpResponse, reply: FastifyRepl
     .send(body);
 }
 
-function keyOf({ caller, route, key, meaning }: IdempotentRequest): IdempotencyKey {
+function keyOf({ caller, wallet, kind, route, key, meaning }: IdempotentRequest): IdempotencyKey {
   const digest = sha256(`${caller}\n${route}\n${key}`);
-  return { caller, digest, fingerprint: sha256(meaning), token: randomUUID() };
+  return { wallet, kind, digest, fingerprint: sha256(meaning), token: randomUUID() };
 }
 
 function sha256(text: string): string {
@@ -99,6 +107,7 @@ function refusalOf(
 ): RefusalCode | null {
   if (kind === 'reused') return 'idempotency_key_reused';
   if (kind === 'running') return 'idempotency_in_progress';
+  if (kind === 'fullForAll') return 'retries_unavailable';
   return kind === 'full' ? 'too_many_retry_keys' : null;
 }
 

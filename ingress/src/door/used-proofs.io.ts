@@ -1,5 +1,5 @@
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
-import { type RedisKeys, type Repetition, usedProofLimits } from '@pm/schemas';
+import { cacheBudgets, type RedisCacheKeys, type Repetition, usedProofLimits } from '@pm/schemas';
 
 /** The proof of a request to a route whose repetitions are not harmless. */
 export interface UsedProof {
@@ -40,11 +40,15 @@ const memberBytes = 16;
  * can be fresh, and each kind bounded in bytes. Rejects with `openRedis`' faults.
  */
 export class UsedProofs {
-  readonly #keys: RedisKeys;
+  readonly #keys: RedisCacheKeys;
   readonly #note: DefinedScript<number>;
   readonly #proofsMax: number;
 
-  constructor(redis: RedisClient, keys: RedisKeys, bytesMax: number = usedProofLimits.bytesMax) {
+  constructor(
+    redis: RedisClient,
+    keys: RedisCacheKeys,
+    bytesMax: number = cacheBudgets().usedProofsOfSet,
+  ) {
     this.#keys = keys;
     this.#note = defineScript(redis, 'noteProof', noteLua, 1);
     this.#proofsMax = Math.floor(bytesMax / usedProofLimits.proofBytes);

@@ -71,7 +71,14 @@ export async function respondToPlacement(
   if (key === undefined) return send(await place(), reply);
   const meaning = meaningOf(items, isSubmission);
   if (meaning === null) return send(refusalResponse('invalid_payload'), reply);
-  const identity = { caller: caller.apiKey, route, key, meaning };
+  const identity = {
+    caller: caller.apiKey,
+    wallet: caller.address,
+    kind: 'orders',
+    route,
+    key,
+    meaning,
+  } as const;
   return await idempotent(identity, { keys: idempotencyKeys, reply }, place);
 }
 

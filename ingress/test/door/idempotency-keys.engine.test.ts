@@ -1,10 +1,10 @@
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { redisKeys, retryLimits } from '@pm/schemas';
+import { cacheBudgets, redisKeys, retryLimits, type WalletAddress } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { IdempotencyMemory } from '../../src/door/idempotency.io.ts';
-import { IdempotencyKeys } from '../../src/door/idempotency-keys.io.ts';
+import { type IdempotencyKey, IdempotencyKeys } from '../../src/door/idempotency-keys.io.ts';
 import { RetryMemory } from '../retry-fixture.ts';
 
 const prefix = `retry-test-${process.pid}`;
@@ -26,11 +26,18 @@ afterAll(async () => {
   await redis.quit();
 });
 
+const walletOf = (number: number) => `0x${String(number).padStart(40, '0')}` as WalletAddress;
+
+function keyOf(digest: string, more: Partial<IdempotencyKey> = {}): IdempotencyKey {
+  return { wallet: walletOf(1), kind: 'orders', digest, fingerprint: 'f', token: 't', ...more };
+}
+
 function step(next: (below: number) => number) {
   const dice = next(6);
   const name = next(4);
   const key = {
-    caller: `caller-${name % 2}`,
+    wallet: walletOf(name % 2),
+    kind: 'orders' as const,
     digest: `digest-${name}`,
     fingerprint: `means-${next(5) === 0 ? 1 : 0}`,
     token: `token-${next(3)}`,
@@ -58,7 +65,7 @@ test('the store in Redis agrees with the rule in random histories', async () => 
 
 test('a request whose process is dead is taken over with its record, and the dead one may not write', async () => {
   const store = new IdempotencyKeys(redis, keys);
-  const first = { caller: 'c', digest: 'd', fingerprint: 'f', token: 'one' };
+  const first = keyOf('d', { token: 'one' });
   expect(await store.begin(first)).toEqual({ kind: 'fresh', text: '' });
   expect(await store.record(first, 'orders')).toBe(true);
   const second = { ...first, token: 'two' };
@@ -70,22 +77,71 @@ test('a request whose process is dead is taken over with its record, and the dea
   expect(await store.begin(first)).toEqual({ kind: 'done', text: 'answer' });
 });
 
-test('keys expire, and a caller has no more than the limit of them', async () => {
+/** What the record and the two counts of its bytes take of Redis. */
+async function bytesOf(digest: string): Promise<number> {
+  return Number(await redis.memory('USAGE', keys.retry(digest)));
+}
+
+async function countedBytes(of: string): Promise<number> {
+  const windows = await redis.hvals(keys.retries(of));
+  return windows.reduce((sum, bytes) => sum + Number(bytes), 0);
+}
+
+test('a record takes no more bytes than are counted for it, and they are given up with it', async () => {
   const store = new IdempotencyKeys(redis, keys);
-  const key = { caller: 'c', digest: 'd', fingerprint: 'f', token: 't' };
-  await store.begin(key);
+  for (const length of [0, 1, 100, 1_000, 5_000, 40_000, retryLimits.answerMaxBytes]) {
+    const key = keyOf('d'.repeat(64), { fingerprint: 'f'.repeat(64), token: 't'.repeat(36) });
+    expect((await store.begin(key)).kind).toBe('fresh');
+    expect(await store.record(key, 'a'.repeat(length))).toBe(true);
+    expect(await bytesOf(key.digest)).toBeLessThanOrEqual(await countedBytes('orders'));
+    await store.finish(key, 'b'.repeat(length));
+    expect(await bytesOf(key.digest)).toBeLessThanOrEqual(await countedBytes('orders'));
+    expect(await countedBytes(`orders:${key.wallet}`)).toBe(await countedBytes('orders'));
+    expect(await redis.hexists(keys.retry(key.digest), 'attempt')).toBe(0);
+    await store.forget(key);
+    expect(await countedBytes('orders')).toBe(0);
+  }
+});
+
+test('keys expire, and so do the bytes of a window that is over', async () => {
+  const store = new IdempotencyKeys(redis, keys);
+  await store.begin(keyOf('d'));
   const ttl = await redis.pttl(keys.retry('d'));
   expect(ttl).toBeGreaterThan(retryLimits.ttlMs - 5_000);
   expect(ttl).toBeLessThanOrEqual(retryLimits.ttlMs);
-  const far = Date.now() + 60_000;
-  const many = Array.from({ length: retryLimits.keysPerCallerMax }, (_, index) => [
-    far,
-    `k${index}`,
-  ]);
-  await redis.zadd(keys.retries('c'), ...many.flat());
-  expect((await store.begin({ ...key, digest: 'e' })).kind).toBe('full');
-  expect((await store.begin({ ...key, caller: 'other', digest: 'e' })).kind).toBe('fresh');
-  const past = many.map(([, name]) => [1, name]);
-  await redis.zadd(keys.retries('c'), ...(past.flat() as string[]));
-  expect((await store.begin({ ...key, digest: 'g' })).kind).toBe('fresh');
+  const bytesTtl = await redis.pttl(keys.retries('orders'));
+  expect(bytesTtl).toBeGreaterThan(ttl);
+  const window = Math.floor(Date.now() / retryLimits.windowMs);
+  await redis.hset(keys.retries('orders'), window - 1, cacheBudgets().retries.orders);
+  expect((await store.begin(keyOf('e'))).kind).toBe('fresh');
+  expect(await countedBytes('orders')).toBe(2 * retryLimits.recordBytes);
+});
+
+test('a wallet fills its part alone, all of them fill no more than all, and no key is forgotten for another', async () => {
+  const full: string[] = [];
+  const budgets = { orders: 64 * retryLimits.recordBytes, actions: 64 * retryLimits.recordBytes };
+  const store = new IdempotencyKeys(redis, keys, {
+    budgets,
+    onFull: (kind, of) => void full.push(`${kind} ${of}`),
+  });
+  const ofWallet = 64 * retryLimits.walletPart;
+  const key = (wallet: number, count: number) =>
+    keyOf(`${wallet} ${count}`, { wallet: walletOf(wallet) });
+  for (let wallet = 0; wallet < 1 / retryLimits.walletPart; wallet += 1) {
+    for (let count = 0; count < ofWallet; count += 1)
+      expect((await store.begin(key(wallet, count))).kind).toBe('fresh');
+    expect((await store.begin(key(wallet, ofWallet))).kind).toBe('full');
+  }
+  expect((await store.begin(key(99, 0))).kind).toBe('fullForAll');
+  expect((await store.begin({ ...key(99, 0), kind: 'actions' })).kind).toBe('fresh');
+  expect(full.filter((one) => one === 'orders wallet')).toHaveLength(1 / retryLimits.walletPart);
+  expect(full.at(-1)).toBe('orders all');
+  // Neither what is about to be sent nor a response grows beyond it.
+  await expect(store.record(key(0, 0), 'orders')).rejects.toMatchObject({ code: 'retries_full' });
+  await store.finish(key(0, 0), 'answer');
+  expect((await store.begin(key(0, 0))).kind).toBe('resumed');
+  expect((await store.begin(key(0, 1))).kind).toBe('running');
+  await store.forget(key(0, 1));
+  expect((await store.begin(key(0, 1))).kind).toBe('fresh');
+  expect(await countedBytes('orders')).toBe(budgets.orders);
 });

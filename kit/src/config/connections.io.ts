@@ -1,5 +1,11 @@
 import { Fault } from '../fault/index.ts';
-import type { clickhouseFields, kafkaFields, redisFields, registryFields } from './engines.io.ts';
+import type {
+  clickhouseFields,
+  kafkaFields,
+  redisCacheFields,
+  redisFields,
+  registryFields,
+} from './engines.io.ts';
 import type { ConfigOf } from './fields.ts';
 
 /** TLS and sign-in of a connection to the brokers; PEM texts. */
@@ -63,6 +69,22 @@ export function redisConnection(config: ConfigOf<typeof redisFields>) {
     redisPassword: password,
   } = config;
   return { url, ...given({ ca, username, password }) };
+}
+
+/**
+ * The Redis of what is kept for a time, as `openRedis` takes it: the one of `redisConnection` unless it has a URL. Throws
+ * the `Fault` `invalid_config` (stop) for variables of a server without a URL.
+ */
+export function redisCacheConnection(
+  config: ConfigOf<typeof redisFields> & ConfigOf<typeof redisCacheFields>,
+) {
+  const { redisCacheUrl: url, redisCacheTlsCa: ca } = config;
+  const { redisCacheUsername: username, redisCachePassword: password } = config;
+  const more = given({ ca, username, password });
+  if (url !== '') return { url, ...more };
+  if (Object.keys(more).length > 0)
+    throw invalid('PM_REDIS_CACHE_USERNAME and the others need PM_REDIS_CACHE_URL');
+  return redisConnection(config);
 }
 
 /** The registry as `openRegistry` takes it. */

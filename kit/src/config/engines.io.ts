@@ -1,3 +1,4 @@
+import { cacheBytesDefault, cacheBytesMin } from '@pm/schemas';
 import { integer, list, oneOf, text, url } from './fields.ts';
 import { certificateFile, privateKeyFile, secretFile, tokenFile } from './files.io.ts';
 
@@ -76,7 +77,8 @@ export const registryFields = {
 /** Redis, and the prefix of its keys. */
 export const redisFields = {
   redisUrl: url('PM_REDIS_URL', {
-    meaning: 'Redis with books, the collateral ledger, idempotency keys and rate limits.',
+    meaning:
+      'Redis with the collateral ledger and the books, and with what the `PM_REDIS_CACHE_*` variables describe unless they name another server.',
     protocols: ['redis', 'rediss'],
   }),
   redisTlsCa: certificateFile('PM_REDIS_TLS_CA', {
@@ -94,6 +96,34 @@ export const redisFields = {
     meaning: 'Prefix of every Redis key of this exchange.',
     default: 'pm',
     pattern: /^[\w-]{1,64}$/,
+  }),
+};
+
+/** The Redis with what public listeners keep for a time. Without its URL it is the other one. */
+export const redisCacheFields = {
+  redisCacheUrl: url('PM_REDIS_CACHE_URL', {
+    meaning:
+      'Redis with what is kept for a time: idempotency keys, used proofs, rate limits, uses of agents; without it the server of `PM_REDIS_URL`.',
+    protocols: ['redis', 'rediss'],
+    default: '',
+  }),
+  redisCacheTlsCa: certificateFile('PM_REDIS_CACHE_TLS_CA', {
+    meaning: 'Authorities of that server if it is a `rediss` one, in place of those of Node.',
+  }),
+  redisCacheUsername: text('PM_REDIS_CACHE_USERNAME', {
+    meaning: 'User at that server, in place of the one in its URL.',
+    default: '',
+  }),
+  redisCachePassword: secretFile('PM_REDIS_CACHE_PASSWORD_FILE', {
+    meaning: 'File with the password of that user, or of the server where there are no users.',
+  }),
+  redisCacheBytes: integer('PM_REDIS_CACHE_BYTES', {
+    meaning:
+      'Memory that all of it may take; each kind of key has a fixed part. The same for all processes of ingress and query-api, and less than `maxmemory` of the server.',
+    unit: 'bytes',
+    min: cacheBytesMin,
+    max: 68_719_476_736,
+    default: cacheBytesDefault,
   }),
 };
 

@@ -4,12 +4,14 @@ export {
   clickhouseAccount,
   type KafkaSecurity,
   kafkaConnection,
+  redisCacheConnection,
   redisConnection,
   registryConnection,
 } from './connections.io.ts';
 export {
   clickhouseFields,
   kafkaFields,
+  redisCacheFields,
   redisFields,
   registryFields,
   replicationMinField,

@@ -54,8 +54,10 @@ export interface DeclaredAccess {
   readonly name: string;
   readonly topics: readonly TopicRight[];
   readonly groups: readonly GroupRight[];
-  /** Null without an account. */
+  /** At the Redis of the ledger; null without an account. */
   readonly redis: RedisRights | null;
+  /** At the Redis of what is kept for a time. Where both are one server, its account has the rights of both. */
+  readonly redisCache?: RedisRights;
   /** Role of `operate/src/roles`; null without an account. */
   readonly clickhouseRole: string | null;
 }
@@ -63,10 +65,30 @@ export interface DeclaredAccess {
 /** ioredis asks for INFO before a connection counts as ready, and selects the database that a URL names. */
 const connecting = ['info', 'select'];
 const scripts = ['eval', 'evalsha'];
-/** Of the script that counts requests. */
-const limiting = ['time', 'hmget', 'hset', 'pexpire', 'hgetall'];
-/** Of the scripts and reads that reserve money and release it, besides those above. */
-const reserving = ['exists', 'hdel', 'hget', 'hincrby', 'sismember', 'zadd', 'zrem'];
+/** Of what is counted and noted for a time: requests, and uses of agents. */
+const counting = [
+  'hdel',
+  'hexists',
+  'hgetall',
+  'hincrby',
+  'hlen',
+  'hmget',
+  'hset',
+  'pexpire',
+  'time',
+];
+/** Of the scripts and reads that reserve money and release it. */
+const reserving = [
+  'exists',
+  'hdel',
+  'hget',
+  'hincrby',
+  'hmget',
+  'hset',
+  'sismember',
+  'zadd',
+  'zrem',
+];
 /** Where CLIENT TRACKING reports changes to a connection of RESP2. */
 const invalidations = '__redis__:invalidate';
 
@@ -136,7 +158,15 @@ const services: readonly DeclaredAccess[] = [
         'ledgerTransfers',
         'ledgerInsolvent',
         'ledgerBreaches',
+      ],
+      commands: [...connecting, ...scripts, ...reserving],
+      channels: [],
+    },
+    redisCache: {
+      reads: [],
+      writes: [
         'limits',
+        'limitsBytes',
         'retry',
         'retries',
         'usedProofs',
@@ -146,11 +176,12 @@ const services: readonly DeclaredAccess[] = [
       commands: [
         ...connecting,
         ...scripts,
-        ...limiting,
-        ...reserving,
+        ...counting,
         'del',
+        'hget',
         'ping',
         'set',
+        'zadd',
         'zcard',
         'zremrangebyscore',
         'zscore',
@@ -239,9 +270,7 @@ const services: readonly DeclaredAccess[] = [
         'del',
         'hexists',
         'hlen',
-        'hmget',
         'hrandfield',
-        'hset',
         'hsetnx',
         'sadd',
         'srandmember',
@@ -266,19 +295,24 @@ const services: readonly DeclaredAccess[] = [
     ],
     redis: {
       reads: ['book', 'bookMarks', 'wallet', 'ledgerMarks', 'ledgerState'],
-      writes: ['limits', 'agentsSeen'],
+      writes: [],
       commands: [
         ...connecting,
-        ...scripts,
-        ...limiting,
         'client|id',
         'client|tracking',
         'hget',
+        'hmget',
         'hscan',
         'ping',
         'subscribe',
       ],
       channels: [invalidations],
+    },
+    redisCache: {
+      reads: [],
+      writes: ['limits', 'limitsBytes', 'agentsSeen'],
+      commands: [...connecting, ...scripts, ...counting, 'ping'],
+      channels: [],
     },
     clickhouseRole: 'pm_reader',
   },

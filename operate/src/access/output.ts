@@ -3,7 +3,7 @@ import { clickhouseFields, kafkaFields, readConfig, redisFields } from '@pm/kit/
 import { clickhouseUserStatements } from './clickhouse-users.ts';
 import { declaredAccess } from './declared.ts';
 import { kafkaAclLines } from './kafka-acls.ts';
-import { redisUserLines } from './redis-users.ts';
+import { type RedisServer, redisUserLines } from './redis-users.ts';
 
 /** The prefixes and the database of an exchange; its addresses have no part in this. */
 const nameFields = {
@@ -24,18 +24,27 @@ export function readExchangeNames(
   return readConfig(nameFields, env, { known: Object.keys(env) });
 }
 
-/** The accounts of one engine and their rights, in its language. */
-export function accessText(format: AccessFormat, names: ExchangeNames): string {
-  return `${linesOf(format, names).join('\n')}\n`;
+/** The accounts of one engine and their rights, in its language; of Redis, of one of its servers. */
+export function accessText(
+  format: AccessFormat,
+  names: ExchangeNames,
+  server: RedisServer = 'all',
+): string {
+  return `${linesOf(format, names, server).join('\n')}\n`;
 }
 
-function linesOf(format: AccessFormat, names: ExchangeNames): readonly string[] {
+function linesOf(
+  format: AccessFormat,
+  names: ExchangeNames,
+  server: RedisServer,
+): readonly string[] {
   switch (format) {
     case 'kafka':
       return ['set -eu', ...kafkaAclLines(declaredAccess, names.topicPrefix)];
     case 'redis':
     case 'redis-6':
       return redisUserLines(declaredAccess, {
+        server,
         redisPrefix: names.redisPrefix,
         hasReadOnlyKeys: format === 'redis',
       });

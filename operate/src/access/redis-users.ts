@@ -1,8 +1,13 @@
 import { type RedisKeys, redisKeys } from '@pm/schemas';
-import { accountOf, type DeclaredAccess, type RedisKeyName } from './declared.ts';
+import { accountOf, type DeclaredAccess, type RedisKeyName, type RedisRights } from './declared.ts';
 import { passwordHashOf } from './password-hash.ts';
 
+/** One of two servers, or the only one. */
+export const redisServers = ['all', 'ledger', 'cache'] as const;
+export type RedisServer = (typeof redisServers)[number];
+
 export interface RedisUsersOptions {
+  readonly server: RedisServer;
   readonly redisPrefix: string;
   /** Redis 6.2 knows no keys that are only read: all keys of an account may be written there. */
   readonly hasReadOnlyKeys: boolean;
@@ -14,13 +19,14 @@ export interface RedisUsersOptions {
  */
 export function redisUserLines(
   declared: readonly DeclaredAccess[],
-  { redisPrefix, hasReadOnlyKeys }: RedisUsersOptions,
+  { server, redisPrefix, hasReadOnlyKeys }: RedisUsersOptions,
 ): readonly string[] {
   const keys = redisKeys(redisPrefix);
   const read = hasReadOnlyKeys ? '%R~' : '~';
   const users = declared.flatMap((access) => {
-    if (access.redis === null) return [];
-    const { reads, writes, commands, channels } = access.redis;
+    const rights = rightsAt(server, access);
+    if (rights === null) return [];
+    const { reads, writes, commands, channels } = rights;
     const rules = [
       `user ${accountOf(access)} on`,
       `#${passwordHashOf(access)}`,
@@ -33,6 +39,18 @@ export function redisUserLines(
     return [rules.join(' ')];
   });
   return ['user default off', ...users];
+}
+
+function rightsAt(server: RedisServer, { redis, redisCache }: DeclaredAccess): RedisRights | null {
+  if (server === 'ledger') return redis;
+  if (server === 'cache' || redis === null) return redisCache ?? null;
+  if (redisCache === undefined) return redis;
+  return {
+    reads: [...redis.reads, ...redisCache.reads],
+    writes: [...redis.writes, ...redisCache.writes],
+    commands: [...new Set([...redis.commands, ...redisCache.commands])],
+    channels: [...redis.channels, ...redisCache.channels],
+  };
 }
 
 /** A prefix has no character with a meaning in patterns. */

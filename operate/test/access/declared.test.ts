@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { sealedTopics } from '@pm/domain/authority/sealed-log.io';
-import { redisKeys, type SealRole, type Topic, topics } from '@pm/schemas';
+import { isCacheKey, redisKeys, type SealRole, type Topic, topics } from '@pm/schemas';
 import { type DeclaredAccess, declaredAccess } from '../../src/access/declared.ts';
 import { clickhouseRoles } from '../../src/roles/roles.ts';
 import { type Sources, sourcesOf } from './sources-of.ts';
@@ -20,7 +20,7 @@ const programs: Readonly<Record<string, Program>> = {
   matcher: { entry: 'matcher/src/main.ts' },
   projectors: { entry: 'projectors/src/main.ts' },
   // Ingress alone brings uses of agents to the log, and forgets agents.
-  'query-api': { entry: 'query-api/src/main.ts', notUsed: ['agentsFlush', 'set', 'hdel'] },
+  'query-api': { entry: 'query-api/src/main.ts', notUsed: ['agentsFlush', 'set'] },
   streams: { entry: 'query-api/src/streams/main.ts' },
   setup: { entry: 'deploy/src/setup/exchange-setup.ts' },
   keys: { entry: 'operate/src/commands/keys.ts' },
@@ -214,17 +214,23 @@ describe.each(each)('%s', (name, access) => {
 
   test('has access to the keys of Redis that its sources name, and to no other', () => {
     const used = redisKeysUsed(name).filter((one) => !notUsed.includes(one));
-    expect(sorted([...(access.redis?.reads ?? []), ...(access.redis?.writes ?? [])])).toEqual(used);
+    const [ledger, cache] = [access.redis, access.redisCache].map((rights) => [
+      ...(rights?.reads ?? []),
+      ...(rights?.writes ?? []),
+    ]);
+    expect(sorted([...(ledger ?? []), ...(cache ?? [])])).toEqual(used);
+    expect(ledger?.filter((key) => isCacheKey(key))).toEqual([]);
+    expect(cache?.filter((key) => !isCacheKey(key))).toEqual([]);
   });
 
   test('may send the commands that its sources send', () => {
-    if (access.redis === null) return;
+    const commands = [access.redis, access.redisCache].flatMap((rights) => rights?.commands ?? []);
+    if (commands.length === 0) return;
     const files = sourcesNamed(name);
     const all = commandsIn([...files].flatMap(([file, text]) => (isOfKit(file) ? [] : [text])));
-    expect(access.redis.commands.filter((command) => !all.includes(command))).toEqual([]);
-    // Of the scripts of the ledger projectors run all; which ones others run is proved on a real server.
+    expect(commands.filter((command) => !all.includes(command))).toEqual([]);
+    // Of the scripts of the ledger projectors run all; which ones others run, and at which server, is proved on real ones.
     const needed = name === 'projectors' ? all : commandsIn(textsOutsideLedger(files));
-    const { commands } = access.redis;
     const missing = sorted(needed).filter((command) => !commands.includes(command));
     expect(missing).toEqual(sorted(notUsed.filter((one) => all.includes(one))));
   });

@@ -39,6 +39,18 @@ test('Redis before 7.0 gets the same accounts without keys that are only read', 
   expect(accessText('redis-6', names)).toBe(plain);
 });
 
+test('of two servers of Redis each has the accounts that use it, with its own keys alone', () => {
+  const [ledger, cache] = [
+    accessText('redis', names, 'ledger'),
+    accessText('redis', names, 'cache'),
+  ];
+  const accounts = (text: string) => [...text.matchAll(/^user (\S+) on/gm)].map(([, name]) => name);
+  expect(accounts(ledger)).toEqual(accounts(accessText('redis', names)));
+  expect(accounts(cache)).toEqual(['pm-ingress', 'pm-query-api']);
+  expect(cache).not.toMatch(/~east:(?:ledger|book)/);
+  expect(ledger).not.toMatch(/~east:(?:limits|retr|used|agents)/);
+});
+
 test('names with other characters are refused', () => {
   const env = { PM_TOPIC_PREFIX: 'a; rm -rf /' };
   expect(() => readExchangeNames(env)).toThrow('invalid_config');

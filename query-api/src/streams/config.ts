@@ -8,6 +8,7 @@ import {
   path,
   publicDoorFields,
   readConfig,
+  redisCacheFields,
   redisFields,
   registryFields,
   rootKeyFields,
@@ -68,7 +69,9 @@ export const streamsFields = {
 
 /** Reads the environment; throws the `Fault` `invalid_config` that names every variable that is wrong. */
 export function readStreamsConfig() {
-  return readConfig(streamsFields, undefined, { known: namesOf(redisFields, clickhouseFields) });
+  return readConfig(streamsFields, undefined, {
+    known: namesOf(redisFields, redisCacheFields, clickhouseFields),
+  });
 }
 
 export type StreamsConfig = ReturnType<typeof readStreamsConfig>;
