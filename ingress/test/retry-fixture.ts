@@ -22,6 +22,8 @@ export class RetryMemory implements IdempotencyMemory {
   readonly #kept = new Map<string, Kept>();
   /** Whether there is no room for further keys: in the part of each wallet, or in all. */
   isFull: false | 'wallet' | 'all' = false;
+  /** Whether there is no room for what is about to be sent. */
+  isFullForRecords = false;
 
   get size(): number {
     return this.#kept.size;
@@ -52,6 +54,7 @@ export class RetryMemory implements IdempotencyMemory {
   }
 
   async record(key: IdempotencyKey, attempt: string): Promise<boolean> {
+    if (this.isFullForRecords) throw new Fault('retries_full', 'retry');
     return this.#write(key, { attempt, leaseUntilMs: this.nowMs + retryLimits.leaseMs });
   }
 

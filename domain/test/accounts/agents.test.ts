@@ -8,7 +8,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import fc from 'fast-check';
-import { AgentActivity } from '../../src/accounts/agent-activity.io.ts';
+import { AgentActivity, agentUseBytes } from '../../src/accounts/agent-activity.io.ts';
 import { AgentDirectory } from '../../src/accounts/agent-directory.ts';
 import { newAgentKey } from '../../src/accounts/agent-key.io.ts';
 import { agentCredentials, bearerAgent } from '../../src/accounts/agent-key.ts';
@@ -164,4 +164,32 @@ test('a transient fault of Redis is ignored; another one is reported', async () 
   broken.mark(idOf(1));
   await expect(broken.seen([idOf(1)])).rejects.toThrow('redis_refused');
   expect(told).toMatchObject([{ code: 'redis_refused' }]);
+});
+
+test('uses of more agents than fit are not recorded, and those of known ones are', async () => {
+  const seen = new Map<string, string>();
+  const clock = { now: 1_000_000, nowMs: () => clock.now };
+  const activity = new AgentActivity({
+    redis: {
+      hlen: async () => seen.size,
+      hexists: async (_key, agent) => Number(seen.has(agent)),
+      hset: async (_key, agent, text) => void seen.set(agent, text),
+      hmget: async (_key, ...agents) => agents.map((agent) => seen.get(agent) ?? null),
+      hgetall: async () => Object.fromEntries(seen),
+      hdel: async () => 0,
+      set: async () => null,
+    },
+    keys: redisKeys('t'),
+    bytesMax: 2 * agentUseBytes,
+    clock,
+    onFault: () => {},
+  });
+  for (const at of [1, 2, 3]) {
+    activity.mark(idOf(at));
+    await new Promise(setImmediate);
+  }
+  clock.now += 60_000;
+  activity.mark(idOf(1));
+  await new Promise(setImmediate);
+  expect(await activity.seen([idOf(1), idOf(2), idOf(3)])).toEqual([1_060_000, 1_000_000, 0]);
 });

@@ -17,6 +17,7 @@ import {
   trioIn,
 } from '../door-fixture.ts';
 import { OwnersTopic, ownerRecord } from '../owners-fixture.ts';
+import { RetryMemory } from '../retry-fixture.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -53,6 +54,23 @@ const act = (action: string, body: object, more: Pick<SentRequest, 'headers' | '
 /** With an `Idempotency-Key` that the signature covers. */
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key }, signsKey: true });
 const ten = { condition_id: conditionId, amount: '10', id: 'first' };
+
+test('an action for which there is no memory of all goes to the log under its id; a wallet that is full waits', async () => {
+  await door.app.close();
+  const retries = new RetryMemory();
+  door = await openDoor(undefined, 0, retries);
+  door.fakes.answer = carriedOut;
+  retries.isFull = 'all';
+  const [first, second] = [await act('split', ten), await act('split', ten)];
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect(first.body).toMatchObject({ id: 'first', success: true });
+  expect(second.body).toEqual(first.body);
+  expect(second.headers).not.toHaveProperty('idempotent-replayed');
+  expect(retries.size).toBe(0);
+  retries.isFull = 'wallet';
+  const refused = await act('split', { ...ten, id: 'second' });
+  expect([refused.status, refused.body.code]).toEqual([429, 'too_many_retry_keys']);
+});
 
 test('a split reserves its money and gets its response when the matcher has done it', async () => {
   const { status, body } = await act('split', ten);

@@ -106,6 +106,33 @@ test('a retry that is signed again gets the first response, at another ingress t
   expect(log.books.size).toBe(4);
 });
 
+test('a key for which there is no room places nothing, and one that is kept is found all the same', async () => {
+  const door = await open();
+  const placed = await send(door, two());
+  for (const [isFull, status, code] of [
+    ['wallet', 429, 'too_many_retry_keys'],
+    ['all', 503, 'retries_unavailable'],
+  ] as const) {
+    retries.isFull = isFull;
+    const refused = await send(door, two(), 'another');
+    expect([refused.status, refused.body.code]).toEqual([status, code]);
+    expect((await send(door, two())).body).toEqual(placed.body);
+  }
+  expect(log.books.size).toBe(2);
+});
+
+test('what is about to be sent and finds no room is not sent, and keeps its key', async () => {
+  const door = await open();
+  retries.isFullForRecords = true;
+  const refused = await send(door, two());
+  expect([refused.status, refused.body.code]).toEqual([503, 'retries_unavailable']);
+  expect(log.books.size).toBe(0);
+  expect(retries.size).toBe(1);
+  retries.isFullForRecords = false;
+  expect((await send(door, two())).status).toBe(200);
+  expect(log.books.size).toBe(2);
+});
+
 test('the same key with other orders, and on another route, is another matter', async () => {
   const door = await open();
   await send(door, two());

@@ -5,19 +5,22 @@ import { join } from 'node:path';
 import {
   clickhouseAccount,
   kafkaConnection,
+  redisCacheConnection,
   redisConnection,
   registryConnection,
 } from '../../src/config/connections.io.ts';
 import {
   clickhouseFields,
   kafkaFields,
+  redisCacheFields,
   redisFields,
   registryFields,
 } from '../../src/config/engines.io.ts';
 import { readConfig } from '../../src/config/read.io.ts';
 import { Fault } from '../../src/fault/index.ts';
 
-const fields = { ...kafkaFields, ...registryFields, ...redisFields, ...clickhouseFields };
+const redis = { ...redisFields, ...redisCacheFields };
+const fields = { ...kafkaFields, ...registryFields, ...redis, ...clickhouseFields };
 const urls = {
   PM_KAFKA_BROKERS: 'kafka:9092',
   PM_REGISTRY_URL: 'https://registry/apis/ccompat/v7',
@@ -90,6 +93,25 @@ test('files are read into the connections', () => {
   expect(redisConnection(config)).toEqual({ url: urls.PM_REDIS_URL, ...account });
   expect(registryConnection(config)).toEqual({ url: urls.PM_REGISTRY_URL, access: account });
   expect(clickhouseAccount(config)).toMatchObject({ ca, password: secret });
+});
+
+test('what is kept for a time is on the Redis of the ledger unless it has a URL and an account of its own', () => {
+  const ledger = { PM_REDIS_USERNAME: 'u', PM_REDIS_PASSWORD_FILE: file('password') };
+  const shared = read(ledger);
+  expect(redisCacheConnection(shared)).toEqual(redisConnection(shared));
+  const url = 'redis://cache:6380';
+  expect(redisCacheConnection(read({ ...ledger, PM_REDIS_CACHE_URL: url }))).toEqual({ url });
+  const own = read({
+    PM_REDIS_CACHE_URL: url,
+    PM_REDIS_CACHE_TLS_CA: file('cert.pem'),
+    PM_REDIS_CACHE_USERNAME: 'c',
+    PM_REDIS_CACHE_PASSWORD_FILE: file('password'),
+  });
+  const ca = readFileSync(file('cert.pem'), 'utf8');
+  expect(redisCacheConnection(own)).toEqual({ url, ca, username: 'c', password: secret });
+  expect(redisConnection(own)).toEqual({ url: urls.PM_REDIS_URL });
+  const facts = factsOf(() => redisCacheConnection(read({ PM_REDIS_CACHE_USERNAME: 'c' })));
+  expect(JSON.stringify(facts)).toContain('PM_REDIS_CACHE_URL');
 });
 
 test('PLAIN and OAUTHBEARER, and TLS by the authorities of Node', () => {
