@@ -1,3 +1,6 @@
+import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { ordersPerRequestMax } from '@pm/schemas';
@@ -5,7 +8,7 @@ import { type CallRates, measureCalls } from './ledger/calls.ts';
 import { type LoopRates, measureLoops } from './ledger/loops.ts';
 import type { BySync } from './ledger/sync.ts';
 import { readArguments } from './report/arguments.ts';
-import { msText, ratioText, spreadOf, spreadText } from './report/numbers.ts';
+import { msText, quantile, ratioText, spreadOf, spreadText } from './report/numbers.ts';
 import { publish, type Table } from './report/report.ts';
 import { openWorld } from './world/world.ts';
 
@@ -22,6 +25,10 @@ const given = readArguments({
 const calls = { rounds: given.number('rounds'), seconds: given.number('seconds') };
 const loops = { rounds: given.number('loopRounds'), seconds: given.number('loopSeconds') };
 
+const flushes = 300;
+const flushMs = flushTimesMs();
+const [flushMedian, flushLate] = [0.5, 0.99].map((q) => msText(quantile(flushMs, q)));
+
 const world = await openWorld({ markets: ordersPerRequestMax, traders: 16 });
 const open = () => openRedis({ url: world.stack.urls.redis, log: silentLog });
 const clients = [open(), open()] as const;
@@ -36,17 +43,35 @@ try {
         'One Redis with an append-only file; `appendfsync` is set to `everysec` and `always` in turn between runs, which change places each round.',
         `Calls: the scripts of the ledger as ingress (reserve) and projectors (apply) call them, each over one connection, ${calls.rounds} rounds of ${calls.seconds} s a line after one that is not counted. The exchange of the second table runs beside them, idle.`,
         `Orders: the closed loop of \`bench:orders\`, straight at ingress, with the whole pipeline, ${loops.rounds} rounds of ${loops.seconds} s a line after one to warm up. The load generator runs on the same cores.`,
-        'Ratios are the medians of the quotients of each round. The cost is that of one flush of the disk of this machine: another disk has other figures.',
+        'Ratios are the medians of the quotients of each round. The cost is that of a flush of this disk: another one has other figures.',
+        `A plain flush before the run (256 bytes appended, fsync; ${flushes} of them): median ${flushMedian} ms, p99 ${flushLate} ms. The file of Redis is in the same folder for temporary files.`,
       ],
       tables: [callTable(callRates), loopTable(loopRates)],
       notes: ['Rates: min / median / max.'],
-      figures: { callRates, loopRates },
+      figures: { flushMs, callRates, loopRates },
     },
     given,
   );
 } finally {
   for (const client of clients) client.disconnect();
   await world.end();
+}
+
+/** Times of appending 256 bytes to a file and flushing it, milliseconds. */
+function flushTimesMs(): readonly number[] {
+  const folder = mkdtempSync(join(tmpdir(), 'pm-bench-'));
+  const file = openSync(join(folder, 'appended'), 'a');
+  try {
+    return Array.from({ length: flushes }, () => {
+      const from = performance.now();
+      writeSync(file, Buffer.alloc(256));
+      fsyncSync(file);
+      return performance.now() - from;
+    });
+  } finally {
+    closeSync(file);
+    rmSync(folder, { recursive: true });
+  }
 }
 
 function quotient({ everysec, always }: BySync): string {

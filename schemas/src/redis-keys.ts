@@ -74,13 +74,15 @@ function ledgerKeys(prefix: string) {
  *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a
  * minute later
  *   <prefix>:agents:flush              string set while one process has just brought them to the log
- *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used", and `=` -> "window bytes", its part of the next; expires
- *   <prefix>:limits-bytes:<kind>       hash   bytes of the counts of a kind of caller by the window in which they expire
+ *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used", and `=` -> "window bytes", what
+ *                                             it adds to the next; expires
+ *   <prefix>:limits-bytes:<kind>       hash   bytes of the counts of a kind of caller by the window they expire in
  *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; expires
- *   <prefix>:retries:<kind>:<wallet>   hash   bytes of the wallet's requests of a kind by the window in which they expire
+ *   <prefix>:retries:<kind>:<wallet>   hash   bytes of the wallet's requests of a kind by the window they expire in
  *   <prefix>:retries:<kind>            hash   the same of all wallets
  *   <prefix>:used:<kind>               zset   first 16 bytes of the proofs of requests that were carried out, by the
- *                                             time they were first met, Unix milliseconds, see `usedProofLimits`; expires
+ *                                             time they were first met, Unix milliseconds, see
+ *                                             `usedProofLimits`; expires
  */
 function cacheKeys(prefix: string) {
   return {
@@ -121,6 +123,8 @@ export const retryLimits = {
   leaseMs: 10_000,
   /** Bytes of Redis that a record takes at most, beside its recorded attempt and its response. */
   recordBytes: 1_024,
+  /** Bytes that are left when a record is made: as many as a batch that is about to be sent takes. */
+  roomBytes: 16_384,
   /** The part of the memory of all wallets that one wallet may take. */
   walletPart: 1 / 16,
   /** Bytes count until the window is over in which their record expires, milliseconds. */

@@ -8,7 +8,7 @@ import { findRedis } from '@pm/deploy/local/engines/redis-server';
 import { defaultCacheDir } from '@pm/deploy/local/paths';
 import { holdFreePorts } from '@pm/deploy/local/ports';
 
-/** A Redis of a test, which keeps nothing on disk and refuses writes beyond its memory; it can be killed and come back. */
+/** A Redis of a test: nothing is kept on disk, writes beyond its memory are refused. It can be killed and come back. */
 export class OwnRedis {
   readonly url: string;
   readonly #command: string;

@@ -33,7 +33,11 @@ test('external engines need every URL, and the missing ones are named', () => {
 });
 
 test('what external engines ask of who connects goes to the services, and names of topics and tables do not', () => {
-  const access = { PM_CLICKHOUSE_USER: 'exchange', PM_CLICKHOUSE_PASSWORD: 'secret' };
+  const access = {
+    PM_CLICKHOUSE_USER: 'exchange',
+    PM_CLICKHOUSE_PASSWORD: 'secret',
+    PM_REDIS_CACHE_URL: 'redis://cache:6380',
+  };
   const others = { PM_TOPIC_PREFIX: 'other-', PM_CLICKHOUSE_DATABASE: 'other', PM_PORT_REDIS: '1' };
   expect(engineMode({ STACK: 'external', ...urls, ...access, ...others })).toMatchObject({
     access,

@@ -9,10 +9,10 @@ const bytesWindowMs = 60_000;
 const bytesField = '=';
 
 /**
- * Keys: one hash per request, then for each of them the bytes of its kind of caller. Arguments: per request how long its
- * hash is kept, milliseconds, the largest bytes of its kind, and the number of its wants, and per want: field, window in
- * milliseconds, limit, need, more. A request gets all its needs or nothing. The result is flat: the server's time, then
- * granted and remaining units, want by want; -1 units when there is no room to count them.
+ * Keys: one hash per request, then for each of them the bytes of its kind of caller. Arguments: per request how long
+ * its hash is kept, milliseconds, the largest bytes of its kind, and the number of its wants, and per want: field,
+ * window in milliseconds, limit, need, more. A request gets all its needs or nothing. The result is flat: the server's
+ * time, then granted and remaining units, want by want; -1 units when there is no room to count them.
  */
 export const takeLua = `${expiringBytesLua}
 local time = redis.call('TIME')

@@ -26,8 +26,8 @@ export interface IdempotencyKey {
 
 /**
  * `fresh`: not seen before. `resumed`: begun by a process that seems dead; the text is what it recorded. `done`: the
- * text is the response. `running`: begun a moment ago. `reused`: has another meaning. `full`: the wallet has used up its
- * part of the memory. `fullForAll`: all of it is used up.
+ * text is the response. `running`: begun a moment ago. `reused`: has another meaning. `full`: the wallet has used up
+ * its part of the memory. `fullForAll`: all of it is used up.
  */
 type Began = readonly [
   'fresh' | 'resumed' | 'done' | 'running' | 'reused' | 'full' | 'fullForAll',
@@ -46,8 +46,8 @@ local function bytesOf(text) return math.ceil(#text * 1.25) end
 
 /**
  * KEYS record, bytes of the wallet, bytes of all. ARGV fingerprint, token, leaseMs, ttlMs, recordBytes, windowMs,
- * walletMax, allMax. Returns the response of a request that has one; of a request whose process seems dead, what it was
- * about to do.
+ * walletMax, allMax, roomBytes. Returns the response of a request that has one; of a request whose process seems dead,
+ * what it was about to do.
  */
 const beginLua = `${nowLua}${expiringBytesLua}
 local known = redis.call('HMGET', KEYS[1], 'fingerprint', 'answer', 'leaseUntil', 'attempt')
@@ -59,8 +59,9 @@ if known[1] then
   return {'resumed', known[4] or ''}
 end
 local ttl, bytes, windowMs = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-if bytesAt(KEYS[2], now, windowMs) + bytes > tonumber(ARGV[7]) then return {'full', ''} end
-if bytesAt(KEYS[3], now, windowMs) + bytes > tonumber(ARGV[8]) then return {'fullForAll', ''} end
+local wanted = bytes + tonumber(ARGV[9])
+if bytesAt(KEYS[2], now, windowMs) + wanted > tonumber(ARGV[7]) then return {'full', ''} end
+if bytesAt(KEYS[3], now, windowMs) + wanted > tonumber(ARGV[8]) then return {'fullForAll', ''} end
 local window = windowOf(now + ttl, windowMs)
 redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'token', ARGV[2], 'leaseUntil', now + tonumber(ARGV[3]),
   'window', window)
@@ -73,8 +74,8 @@ return {'fresh', ''}
 `;
 
 /**
- * KEYS record, bytes of the wallet, bytes of all. ARGV token, field, value, leaseMs, windowMs, walletMax, allMax. 0 when
- * another process carries on by now, 2 when there is no room. A response takes the place of the attempt.
+ * KEYS record, bytes of the wallet, bytes of all. ARGV token, field, value, leaseMs, windowMs, walletMax, allMax. 0
+ * when another process carries on by now, 2 when there is no room. A response takes the place of the attempt.
  */
 const keepLua = `${nowLua}${expiringBytesLua}${bytesLua}
 local known = redis.call('HMGET', KEYS[1], 'token', 'window', ARGV[2], 'attempt')
@@ -153,7 +154,7 @@ export class IdempotencyKeys {
   }
 
   async begin(key: IdempotencyKey) {
-    const { leaseMs, ttlMs, recordBytes, windowMs } = retryLimits;
+    const { leaseMs, ttlMs, recordBytes, windowMs, roomBytes } = retryLimits;
     const { fingerprint, token } = key;
     const [kind, text] = await this.#begin.run(this.#keysOf(key), [
       fingerprint,
@@ -163,6 +164,7 @@ export class IdempotencyKeys {
       recordBytes,
       windowMs,
       ...this.#bytesMax(key),
+      roomBytes,
     ]);
     if (kind === 'full') this.#options.onFull(key.kind, 'wallet');
     if (kind === 'fullForAll') this.#options.onFull(key.kind, 'all');

@@ -119,29 +119,35 @@ test('keys expire, and so do the bytes of a window that is over', async () => {
 
 test('a wallet fills its part alone, all of them fill no more than all, and no key is forgotten for another', async () => {
   const full: string[] = [];
-  const budgets = { orders: 64 * retryLimits.recordBytes, actions: 64 * retryLimits.recordBytes };
+  const { recordBytes, roomBytes, walletPart } = retryLimits;
+  const ofWallet = 8;
+  const bytes = (roomBytes + ofWallet * recordBytes) / walletPart;
   const store = new IdempotencyKeys(redis, keys, {
-    budgets,
+    budgets: { orders: bytes, actions: bytes },
     onFull: (kind, of) => void full.push(`${kind} ${of}`),
   });
-  const ofWallet = 64 * retryLimits.walletPart;
   const key = (wallet: number, count: number) =>
     keyOf(`${wallet} ${count}`, { wallet: walletOf(wallet) });
-  for (let wallet = 0; wallet < 1 / retryLimits.walletPart; wallet += 1) {
-    for (let count = 0; count < ofWallet; count += 1)
-      expect((await store.begin(key(wallet, count))).kind).toBe('fresh');
+  const all = Math.floor((bytes - roomBytes) / recordBytes);
+  for (let made = 0; made < all; made += 1) {
+    const [wallet, count] = [Math.floor(made / ofWallet), made % ofWallet];
+    expect((await store.begin(key(wallet, count))).kind).toBe('fresh');
+    if (count + 1 < ofWallet || made + 1 === all) continue;
     expect((await store.begin(key(wallet, ofWallet))).kind).toBe('full');
   }
   expect((await store.begin(key(99, 0))).kind).toBe('fullForAll');
   expect((await store.begin({ ...key(99, 0), kind: 'actions' })).kind).toBe('fresh');
-  expect(full.filter((one) => one === 'orders wallet')).toHaveLength(1 / retryLimits.walletPart);
+  expect(full.filter((one) => one === 'orders wallet')).toHaveLength(
+    Math.floor((all - 1) / ofWallet),
+  );
   expect(full.at(-1)).toBe('orders all');
   // Neither what is about to be sent nor a response grows beyond it.
-  await expect(store.record(key(0, 0), 'orders')).rejects.toMatchObject({ code: 'retries_full' });
-  await store.finish(key(0, 0), 'answer');
+  const long = 'x'.repeat(roomBytes);
+  await expect(store.record(key(0, 0), long)).rejects.toMatchObject({ code: 'retries_full' });
+  await store.finish(key(0, 0), long);
   expect((await store.begin(key(0, 0))).kind).toBe('resumed');
   expect((await store.begin(key(0, 1))).kind).toBe('running');
   await store.forget(key(0, 1));
   expect((await store.begin(key(0, 1))).kind).toBe('fresh');
-  expect(await countedBytes('orders')).toBe(budgets.orders);
+  expect(await countedBytes('orders')).toBe(all * recordBytes);
 });

@@ -72,8 +72,8 @@ export function redisConnection(config: ConfigOf<typeof redisFields>) {
 }
 
 /**
- * The Redis of what is kept for a time, as `openRedis` takes it: the one of `redisConnection` unless it has a URL. Throws
- * the `Fault` `invalid_config` (stop) for variables of a server without a URL.
+ * The Redis of what is kept for a time, as `openRedis` takes it: the one of `redisConnection` unless it has a URL.
+ * Throws the `Fault` `invalid_config` (stop) for variables of a server without a URL.
  */
 export function redisCacheConnection(
   config: ConfigOf<typeof redisFields> & ConfigOf<typeof redisCacheFields>,

@@ -19,7 +19,7 @@ export interface RedisServerFacts {
   readonly sync: RedisSync;
 }
 
-/** Facts of a server and its settings, by commands that every account may send. Rejects with the faults of `openRedis`. */
+/** Facts of a server and of its settings, as far as the account may ask. Rejects with the faults of `openRedis`. */
 export async function readServerFacts(
   redis: Pick<RedisClient, 'info' | 'config'>,
   mayAskSettings = true,
