@@ -196,10 +196,13 @@ refusals: dict[str, Refusal] = {
         final=False,
     ),
     "retries_unavailable": Refusal(
-        503, "the memory of retry keys is away, try again shortly", retry=True, final=False
+        503, "the memory of retry keys is away or full, try again shortly", retry=True, final=False
     ),
     "too_many_retry_keys": Refusal(
-        429, "too many retry keys within the hour, max allowed: {max}", retry=True, final=False
+        429,
+        "the retry keys of this wallet within the hour are too many or too long",
+        retry=True,
+        final=False,
     ),
     "too_many_wallets": Refusal(
         400,
