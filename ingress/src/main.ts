@@ -10,7 +10,6 @@ import {
   freshnessIn,
   kafkaConnection,
   keySecretsIn,
-  redisCacheConnection,
   redisConnection,
   registryConnection,
 } from '@pm/kit/config';
@@ -18,8 +17,8 @@ import type { Fault } from '@pm/kit/fault';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
-import { openRedis, type RedisClient, watchRedisServer } from '@pm/kit/redis';
-import { cacheBudgets, redisKeys } from '@pm/schemas';
+import { openRedis } from '@pm/kit/redis';
+import { redisKeys } from '@pm/schemas';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
 import { EntryRoom } from './accounts/entry-room.io.ts';
@@ -28,11 +27,10 @@ import { WalletOwners } from './accounts/wallet-owners.ts';
 import { CatalogIndex } from './catalog/catalog-index.ts';
 import { type IngressConfig, readIngressConfig } from './config.ts';
 import type { Authentication } from './door/authentication.io.ts';
-import { countFullRetries, IdempotencyKeys } from './door/idempotency-keys.io.ts';
+import { type DoorMemory, openDoorMemory } from './door/door-memory.io.ts';
 import { openListeners } from './door/listeners.io.ts';
 import type { PublicServices } from './door/public.route.ts';
 import { openRepetitionCounts } from './door/repetitions.io.ts';
-import { UsedProofs } from './door/used-proofs.io.ts';
 import { ClockWitness } from './log/clock-witness.io.ts';
 import { DelayedResults } from './log/delayed-results.io.ts';
 import { openChannel } from './log/open-channel.io.ts';
@@ -146,7 +144,7 @@ async function openParts(room: Room) {
     sessions: await openSessionWatch(room, topics, { ...results, entryRoom }),
     comments: await openComments(topics, follow(room)),
     profiles: await openProfiles(topics, { ...follow(room), clock, room: entryRoom }),
-    activity: openActivity(room, money.cache, accounts.agents),
+    activity: openActivity(room, money, accounts.agents),
   };
 }
 
@@ -216,22 +214,14 @@ function publicServices(
   };
 }
 
-function openMoney({ config, life, log, metrics }: Room) {
+function openMoney(room: Room) {
+  const { config, life, log } = room;
   const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
-  const cache = openRedis({ ...redisCacheConnection(config), log });
-  life.onStop('redis cache', () => cache.disconnect());
-  const watch = watchRedisServer({ redis: cache, server: 'cache', wantsSync: false, metrics, log });
-  life.onStop('redis watch', () => watch.close());
-  const keys = redisKeys(config.redisPrefix);
-  const ledger = openLedger(redis, keys);
+  const ledger = openLedger(redis, redisKeys(config.redisPrefix));
   const ledgerWatch = watchLedger(ledger);
   life.onStop('ledger watch', () => ledgerWatch.close());
-  const budgets = cacheBudgets(config.redisCacheBytes);
-  const onFull = countFullRetries(metrics);
-  const idempotencyKeys = new IdempotencyKeys(cache, keys, { budgets: budgets.retries, onFull });
-  const usedProofs = new UsedProofs(cache, keys, budgets.usedProofsOfSet);
-  return { cache, ledger, ledgerWatch, idempotencyKeys, usedProofs };
+  return { ledger, ledgerWatch, ...openDoorMemory(room) };
 }
 
 function openLimits({ config, life, log }: Room) {
@@ -242,11 +232,11 @@ function openLimits({ config, life, log }: Room) {
 }
 
 /** Uses of agents' keys: noted at once, written to the log every minute. */
-function openActivity({ config, life }: Room, cache: RedisClient, agents: Agents) {
+function openActivity({ config, life }: Room, memory: DoorMemory, agents: Agents) {
   const onFault = (error: unknown) => life.fail(error);
   const keys = redisKeys(config.redisPrefix);
-  const bytesMax = cacheBudgets(config.redisCacheBytes).agents;
-  const activity = new AgentActivity({ redis: cache, keys, bytesMax, clock, onFault });
+  const bytesMax = memory.cacheBudgets.agents;
+  const activity = new AgentActivity({ redis: memory.cache, keys, bytesMax, clock, onFault });
   const runner = runActivity({ agents, activity, onFault });
   life.onStop('agent activity', () => runner.close());
   return activity;
