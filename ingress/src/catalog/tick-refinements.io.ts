@@ -10,8 +10,8 @@ type RefinementServices = Pick<
 
 /**
  * Gives a market whose price has come near an end a finer tick: in its book first, then in the catalog. Several
- * processes may do it together: the same rules again change nothing. What fails is tried again at the market's next extreme
- * price.
+ * processes may do it together: the same rules again change nothing. What fails is tried again at the market's next
+ * extreme price.
  */
 export class TickRefinements {
   readonly #services: RefinementServices;
