@@ -153,7 +153,7 @@ export interface Sender {
 }
 
 /** Sends each request once. */
-export const unrepeated: Sender = {
+const unrepeated: Sender = {
   place: async (ingress, trader, token) => {
     const { status, body } = await place(ingress, trader, [order(trader, token)]);
     const isBooked = status === 200 && body[0]?.success === true && body[0].status === 'live';

@@ -118,8 +118,8 @@ function withNextInUse(keys: ExchangeKeys, role: RotatedRole): ExchangeKeys {
 export type RetiredKeys = { readonly role: RotatedRole } | { readonly id: string };
 
 /**
- * Retires keys everywhere: records that they sign or seal from then on change nothing. A repetition changes nothing. The
- * opening key, which earlier versions sealed with, too, is retired on `service-keys` alone, with the operator's role.
+ * Retires keys everywhere: records that they sign or seal from then on change nothing. A repetition changes nothing.
+ * The opening key, which earlier versions sealed with, too, is retired on `service-keys` alone, with the role OPERATOR.
  * Returns their ids, hex. Throws a `StackError`, before anything is changed, for a key that `keys.json` uses or is
  * about to use, and for one that no list has.
  */
