@@ -84,6 +84,10 @@ test('topics have distinct names, and matching topics go side by side', () => {
   expect(topics.orders.partitions).toBe(topics.executions.partitions);
 });
 
+test('approvals are never compacted: a challenge counts whatever follows it, compaction keeps the newest', () => {
+  expect(topics.approvals).toMatchObject({ partitions: 'single', compacted: false });
+});
+
 test('owners of wallets are never compacted: the first record counts, compaction keeps the newest', () => {
   expect(topics.walletOwners).toMatchObject({ partitions: 'single', compacted: false });
 });
