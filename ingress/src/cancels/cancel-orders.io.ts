@@ -14,6 +14,7 @@ import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CommandResult } from '../log/result-waiters.ts';
 import { waiterOf } from '../log/waiting-shares.ts';
 import type { PlacedEvent } from '../orders/order-result.ts';
+import type { OrderSearches } from './order-searches.io.ts';
 import { cancelResult, settlesCancel } from './result.ts';
 
 /** The result of a cancel. With a `failure`, orders that are not in the result may or may not be canceled. */
@@ -43,31 +44,64 @@ export interface CancelServices {
 /** What cancels that name no order need. */
 export type CancelAllServices = Omit<CancelServices, 'recentResults'>;
 
+/** Dependencies of cancels that name their orders. */
+export interface NamedCancelServices extends CancelServices {
+  readonly searches: Pick<OrderSearches, 'run'>;
+}
+
 /** Commands of one request that are on their way at once: half of what a wallet may have (`WaitingShares`). */
 const commandsAtOnceMax = 800;
 
 /**
- * Takes orders of the signer off their books, all partitions at once. The partition of recent orders is remembered; for
- * others every partition is asked, since only one of them can know the order. An order that cannot be settled is
- * returned with its reason beside what could; the request fails only when nothing was settled.
+ * Takes orders of the signer off their books. The partition of recent orders is remembered; for others every partition
+ * is asked (`OrderSearches`), since only one of them can know the order. An order that cannot be settled is returned
+ * with its reason beside what could; the request fails only when nothing was settled.
  */
 export async function cancelOrders(
   orderIds: readonly OrderId[],
   canceler: Canceler,
-  services: CancelServices,
+  services: NamedCancelServices,
 ): Promise<Cancellation> {
-  const asked: Asked[] = [];
-  const atOnce = Math.max(1, Math.floor(commandsAtOnceMax / services.partitions.count));
-  for (let from = 0; from < orderIds.length; from += atOnce) {
-    const wave = orderIds.slice(from, from + atOnce);
-    asked.push(...(await Promise.all(wave.map((orderId) => ask(orderId, canceler, services)))));
-  }
+  const isKnown = (orderId: OrderId) => services.recentResults.partitionOf(orderId) !== undefined;
+  const [known, others] = [orderIds.filter(isKnown), orderIds.filter((id) => !isKnown(id))];
+  const answers = await Promise.all([
+    askKnown(known, canceler, services),
+    search(others, canceler, services),
+  ]);
+  const asked = answers.flat();
   const unsettled = new Map<OrderId, RefusalCode>();
   for (const { orderId, failure } of asked) if (failure !== null) unsettled.set(orderId, failure);
   const events = asked.flatMap((one) => one.events);
   const [first = null] = unsettled.values();
   const failure = unsettled.size === orderIds.length ? first : null;
   return { result: cancelResult(events, failure === null ? unsettled : undefined), failure };
+}
+
+/** Orders whose partition is remembered. */
+async function askKnown(
+  orderIds: readonly OrderId[],
+  canceler: Canceler,
+  services: CancelServices,
+): Promise<readonly Asked[]> {
+  const asked: Asked[] = [];
+  for (let from = 0; from < orderIds.length; from += commandsAtOnceMax) {
+    const wave = orderIds.slice(from, from + commandsAtOnceMax);
+    asked.push(...(await Promise.all(wave.map((orderId) => ask(orderId, canceler, services)))));
+  }
+  return asked;
+}
+
+/** Orders that may be in any partition; those of a caller with too many searches are `overloaded`. */
+async function search(
+  orderIds: readonly OrderId[],
+  canceler: Canceler,
+  services: NamedCancelServices,
+): Promise<readonly Asked[]> {
+  const { waiter } = waitingOf(canceler.caller, false);
+  if (orderIds.length === 0) return [];
+  if (waiter === null) return await Promise.all(orderIds.map((id) => ask(id, canceler, services)));
+  const asked = await services.searches.run(waiter, orderIds, (id) => ask(id, canceler, services));
+  return asked ?? orderIds.map((orderId) => ({ orderId, events: [], failure: 'overloaded' }));
 }
 
 interface Asked {

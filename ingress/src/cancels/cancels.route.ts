@@ -31,7 +31,9 @@ import {
   cancelAll,
   cancelMarket,
   cancelOrders,
+  type NamedCancelServices,
 } from './cancel-orders.io.ts';
+import { OrderSearches } from './order-searches.io.ts';
 
 /** Dependencies of the routes that cancel. */
 export interface CancelRouteServices extends CancelServices {
@@ -40,11 +42,16 @@ export interface CancelRouteServices extends CancelServices {
   readonly markets: Pick<CatalogIndex, 'findToken' | 'findCondition'>;
 }
 
+/** The same, with the turns of orders that every partition is asked for. */
+type NamedCancelRouteServices = CancelRouteServices & NamedCancelServices;
+
 /** The routes that cancel orders. */
 export function cancelRoutes(services: CancelRouteServices): readonly DoorRoute[] {
+  const searches = new OrderSearches(services.partitions.count);
+  const named = { ...services, searches };
   return [
-    deleteOrderRoute(services, checkerOf(CancelOrderBody)),
-    deleteOrdersRoute(services),
+    deleteOrderRoute(named, checkerOf(CancelOrderBody)),
+    deleteOrdersRoute(named),
     cancelAllRoute(services),
     cancelMarketOrdersRoute(services, checkerOf(CancelMarketBody)),
   ];
@@ -96,7 +103,7 @@ function answerCancel(
 
 /** DELETE /order: one order of the caller, in either spelling of the id (conventions.md 3.12). */
 function deleteOrderRoute(
-  services: CancelRouteServices,
+  services: NamedCancelRouteServices,
   isBody: (value: unknown) => value is CancelOrderBody,
 ): DoorRoute {
   return cancelRoute(services, {
@@ -126,7 +133,7 @@ type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
  * DELETE /orders: up to `cancelsPerRequestMax` orders of the caller, a JSON array of ids; the same id twice counts
  * once. A body that was lost on the way may come in the query as `orderIDs` (conventions.md 3.12).
  */
-function deleteOrdersRoute(services: CancelRouteServices): DoorRoute {
+function deleteOrdersRoute(services: NamedCancelRouteServices): DoorRoute {
   return cancelRoute(services, {
     path: '/orders',
     bodyLimit: batchBodyMaxBytes,

@@ -1,0 +1,105 @@
+import type { OrderId } from '@pm/schemas';
+import { type Waiter, type WaitingLimits, WaitingShares } from '../log/waiting-shares.ts';
+import { FairQueue } from '../orders/fair-queue.ts';
+
+/** Bounds of searches, in commands: an id costs one for each partition. */
+export interface SearchLimits {
+  /** On their way at once; each counts for `holdMs` at least, so the quotient is their largest rate. */
+  readonly atOnce: number;
+  readonly holdMs: number;
+  /** Of one request that go together; at least one id. */
+  readonly perWave: number;
+  /** Of requests that wait or are searching. */
+  readonly waiting: WaitingLimits;
+}
+
+/**
+ * 4,000 commands a second: with 8 partitions 500 ids. An address has as many searches as it may have other commands;
+ * a request counts for at most what a wallet may have, so that any request can be carried out.
+ */
+const defaultLimits: SearchLimits = {
+  atOnce: 400,
+  holdMs: 100,
+  perWave: 100,
+  waiting: { total: 20_000, reserve: 0, perWallet: 800, perClient: 4_000 },
+};
+
+interface Wave {
+  readonly commands: number;
+  start(): void;
+}
+
+/**
+ * Searches for orders whose partition nobody remembers: every partition is asked for each id, which makes them the most
+ * expensive requests of a caller. They go in waves at a bounded rate, and callers are served in rotation, so that a
+ * flood of unknown ids delays other searches by a wave and leaves the log to orders and other cancels.
+ */
+export class OrderSearches {
+  readonly #partitions: number;
+  readonly #limits: SearchLimits;
+  readonly #shares: WaitingShares;
+  readonly #waiting = new FairQueue<Wave>();
+  #next: Wave | undefined;
+  #free: number;
+
+  constructor(partitions: number, limits: SearchLimits = defaultLimits) {
+    this.#partitions = partitions;
+    this.#limits = limits;
+    this.#shares = new WaitingShares(limits.waiting);
+    this.#free = limits.atOnce;
+  }
+
+  /** Asks for each id when it is its turn; null, at once, when the part of the caller is full. */
+  async run<T>(
+    caller: Waiter,
+    ids: readonly OrderId[],
+    ask: (id: OrderId) => Promise<T>,
+  ): Promise<readonly T[] | null> {
+    const { waiting, perWave } = this.#limits;
+    const places = Math.min(ids.length * this.#partitions, waiting.perWallet);
+    if (!this.#shares.take(caller, true, places)) return null;
+    const perTurn = Math.max(1, Math.floor(perWave / this.#partitions));
+    const found: T[] = [];
+    try {
+      for (let from = 0; from < ids.length; from += perTurn) {
+        const wave = ids.slice(from, from + perTurn);
+        found.push(
+          ...(await this.#runWave(
+            caller,
+            wave.map((id) => () => ask(id)),
+          )),
+        );
+      }
+    } finally {
+      this.#shares.leave(caller, places);
+    }
+    return found;
+  }
+
+  async #runWave<T>(caller: Waiter, asks: readonly (() => Promise<T>)[]): Promise<readonly T[]> {
+    const { atOnce, holdMs } = this.#limits;
+    const commands = Math.min(asks.length * this.#partitions, atOnce);
+    await new Promise<void>((start) => {
+      this.#waiting.push(caller, { commands, start });
+      this.#pump();
+    });
+    const held = new Promise<void>((resolve) => void setTimeout(resolve, holdMs).unref());
+    const asked = Promise.all(asks.map((ask) => ask()));
+    void Promise.allSettled([held, asked]).then(() => {
+      this.#free += commands;
+      this.#pump();
+    });
+    return await asked;
+  }
+
+  /** Starts waves in the order of the queue while they fit. */
+  #pump(): void {
+    for (;;) {
+      this.#next ??= this.#waiting.shift();
+      if (this.#next === undefined || this.#next.commands > this.#free) return;
+      this.#free -= this.#next.commands;
+      this.#next.start();
+      this.#next = undefined;
+    }
+  }
+}
