@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { countedAddress } from '@pm/domain/ratelimit/callers';
 import {
   type ClientAddress,
   clientAddressBy,
@@ -11,17 +12,26 @@ import {
   originForm,
 } from '@pm/kit/http';
 import { type Log, silentLog } from '@pm/kit/log';
-import { type Door, type HttpRoute, routes, urlsOf } from '@pm/schemas';
+import { type Door, type HttpRoute, rateGroupOf, refusalText, routes, urlsOf } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { pictureOf, pictureRoute } from '../demo/pictures.ts';
+import { ClientTurns, type TurnLimits } from './client-turns.ts';
 import { forwardStreams } from './streams.ts';
 
 /** Longer than any bounded wait of a service. */
 const serviceTimeoutMs = 30_000;
 
-/** Connections to each service. */
-const connectionsPerService = 64;
+/** Connections to each service: for sixteen clients that have as many requests there as they may. */
+const connectionsPerService = 512;
+
+/**
+ * Requests of one address with ingress at once, twice: cancels and heartbeats have places of their own. As many as the
+ * client library sends. A service works on them one after the other, so more would only delay those of others.
+ */
+const ingressLimits: TurnLimits = { atOnce: 32, waiting: 1_024 };
+/** Those with query-api, where they wait for the tables rather than for a thread. */
+const readLimits: TurnLimits = { atOnce: 64, waiting: 1_024 };
 
 /**
  * Base URLs of what the gateway forwards to. Without `streams` upgrades are refused; without `mcp`, which is at `/mcp`
@@ -65,7 +75,10 @@ export function openGateway(
     for (const pool of [pools.ingress, pools['query-api'], mcp]) await pool?.destroy();
   });
   const addressOf = clientAddressBy(trustedProxies);
-  for (const route of routes) mount(app, route, { service: pools[route.door], addressOf });
+  const turnsOf = openTurns();
+  for (const route of routes as readonly HttpRoute[]) {
+    mount(app, route, { service: pools[route.door], addressOf, turns: turnsOf(route) });
+  }
   if (mcp !== null) mountMcp(app, { service: mcp, addressOf });
   servePictures(app);
   if (services.streams !== undefined) {
@@ -79,6 +92,16 @@ export interface GatewayOptions {
   readonly log?: Log;
   /** Addresses and networks of proxies before it, whose `X-Forwarded-For` is used; default none. */
   readonly trustedProxies?: readonly string[];
+}
+
+/** The turns of clients on a route. */
+function openTurns(): (route: HttpRoute) => ClientTurns {
+  const [orders, reserve] = [new ClientTurns(ingressLimits), new ClientTurns(ingressLimits)];
+  const reads = new ClientTurns(readLimits);
+  return (route) => {
+    if (route.door === 'query-api') return reads;
+    return rateGroupOf(route) === 'reserve' ? reserve : orders;
+  };
 }
 
 /** Pictures of the demo's events: their URLs work without a network. */
@@ -103,10 +126,11 @@ function openPool(serviceUrl: string): Pool {
   });
 }
 
-/** A service, and the address that it gets of a client. */
+/** A service, the address that it gets of a client, and the turns of clients, where they are bounded. */
 interface Target {
   readonly service: Pool;
   readonly addressOf: ClientAddress;
+  readonly turns?: ClientTurns;
 }
 
 function mount(app: HttpApp, route: HttpRoute, target: Target): void {
@@ -136,8 +160,12 @@ async function forward(
   reply: FastifyReply,
   target: Target,
 ): Promise<FastifyReply> {
-  const response = await send(request, target).catch(() => null);
-  if (response === null) return await replyUnreachable(request, reply);
+  const { turns, addressOf } = target;
+  const ask = () => send(request, target).catch(() => 'unreachable' as const);
+  const client = countedAddress(addressOf(request.raw));
+  const response = turns === undefined ? await ask() : await turns.run(client, ask);
+  if (response === null) return await replyUnavailable(request, reply, overloaded);
+  if (response === 'unreachable') return await replyUnavailable(request, reply, unreachable);
   const { statusCode, headers, body } = response;
   return await reply.code(statusCode).headers(endToEnd(headers)).send(body);
 }
@@ -177,13 +205,20 @@ function endToEnd(
   return Object.fromEntries(kept);
 }
 
+const unreachable = { error: 'the service behind this route is not reachable' };
+/** Too many requests of the address of the client wait. */
+const overloaded = { error: refusalText('overloaded'), code: 'overloaded' };
+
 /** A 503 in the format of the route family (conventions.md 1.2). The gateway does not retry; the client does. */
-function replyUnreachable(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function replyUnavailable(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  words: { readonly error: string; readonly code?: string },
+): FastifyReply {
   const family = familyOf(request);
-  const error = 'the service behind this route is not reachable';
   const wait = family === 'clob' ? { retry_after_seconds: 1 } : {};
   return reply
     .code(503)
     .header('retry-after', '1')
-    .send(inWordsOf(family, 503, { error, ...wait }));
+    .send(inWordsOf(family, 503, { ...words, ...wait }));
 }

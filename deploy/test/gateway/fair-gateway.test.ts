@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { HttpApp } from '@pm/kit/http';
+import { openGateway } from '../../src/gateway/gateway.ts';
+
+/** A service that keeps requests until it is told to answer. */
+const kept: { readonly path: string; readonly client: string; response: ServerResponse }[] = [];
+let service: Server;
+let gateway: HttpApp;
+
+beforeAll(async () => {
+  service = createServer((request, response) => {
+    request.resume();
+    const client = String(request.headers['x-forwarded-for']);
+    kept.push({ path: `${request.method} ${request.url}`, client, response });
+  });
+  service.listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const options = { trustedProxies: ['127.0.0.1'] };
+  gateway = openGateway({ ingress: url, 'query-api': url }, options);
+  await gateway.listen({ host: '127.0.0.1', port: 0 });
+});
+
+afterAll(async () => {
+  gateway.server.closeAllConnections();
+  await gateway.close();
+  service.closeAllConnections();
+  service.close();
+});
+
+function send(client: string, method: string, path: string): Promise<Response> {
+  const { port } = gateway.server.address() as AddressInfo;
+  const headers = { 'x-forwarded-for': client };
+  return fetch(`http://127.0.0.1:${port}${path}`, { method, headers });
+}
+
+async function untilKept(count: number): Promise<void> {
+  while (kept.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+function answerAll(): void {
+  for (const { response } of kept.splice(0)) response.end('{}');
+}
+
+test('an address with many requests has so many at a service, and others do not wait for it', async () => {
+  const flood = Array.from({ length: 100 }, () => send('198.51.100.1', 'POST', '/order'));
+  await untilKept(32);
+  // Requests that came later and belong to another client, or take orders off the book.
+  const others = [
+    send('198.51.100.2', 'POST', '/order'),
+    send('198.51.100.1', 'DELETE', '/order'),
+    send('198.51.100.1', 'GET', '/book?token_id=1'),
+  ];
+  await untilKept(35);
+  expect(kept.slice(0, 32).every(({ client }) => client === '198.51.100.1')).toBe(true);
+  expect(
+    kept
+      .slice(32)
+      .map(({ path, client }) => [path, client])
+      .sort(),
+  ).toEqual([
+    ['DELETE /order', '198.51.100.1'],
+    ['GET /book?token_id=1', '198.51.100.1'],
+    ['POST /order', '198.51.100.2'],
+  ]);
+  const answering = setInterval(answerAll, 5);
+  const answers = await Promise.all([...flood, ...others]);
+  clearInterval(answering);
+  expect(answers.map(({ status }) => status)).toEqual(Array(103).fill(200));
+});
