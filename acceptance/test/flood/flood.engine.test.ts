@@ -1,0 +1,144 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  call,
+  ExchangeUnderTest,
+  type IngressProcess,
+  order,
+  type Trader,
+  until,
+} from '../exchange-under-test.ts';
+
+// Floods from one address over HTTP, with the limits of the product. Clocks judge nothing: what passes has to pass.
+const partitions = 4;
+/** Addresses that a trusted proxy names. */
+const [floodAddress, goodAddress] = ['198.51.100.1', '198.51.100.2'];
+let exchange: ExchangeUnderTest;
+
+beforeAll(async () => {
+  exchange = await ExchangeUnderTest.open('flood', partitions);
+}, 180_000);
+
+afterAll(() => exchange?.close(), 60_000);
+
+/** An ingress whose limits are the table times `scale`. */
+function openLimited(scale: number): Promise<IngressProcess> {
+  const limits = { PM_RATE_LIMIT_SCALE: String(scale), PM_TRUSTED_PROXIES: '127.0.0.1' };
+  return exchange.openIngress('127.0.0.1', limits);
+}
+
+/** Requests of a client at an address to one ingress. */
+function clientAt(ingress: IngressProcess, address: string) {
+  const headers = { 'x-forwarded-for': address };
+  const ask = (trader: Trader, method: string, path: string, sent: unknown) =>
+    call(ingress, trader, method, path, { body: JSON.stringify(sent), headers });
+  const token = exchange.tokens[0] ?? '';
+  return {
+    cancelMany: (trader: Trader, ids: readonly string[]) => ask(trader, 'DELETE', '/orders', ids),
+    cancel: (trader: Trader, orderID: string) => ask(trader, 'DELETE', '/order', { orderID }),
+    async place(trader: Trader) {
+      const { orderId, submission } = order(trader, token);
+      return { orderId, ...(await ask(trader, 'POST', '/order', submission)) };
+    },
+    /** A BUY that rests, and its cancel. */
+    async placeAndCancel(trader: Trader) {
+      const placed = await this.place(trader);
+      expect([placed.status, placed.body]).toMatchObject([200, { success: true, status: 'live' }]);
+      const canceled = await this.cancel(trader, placed.orderId);
+      expect([canceled.status, canceled.body]).toMatchObject([200, { canceled: [placed.orderId] }]);
+    },
+  };
+}
+
+const unknownId = () => `0x${randomBytes(32).toString('hex')}`;
+const badSecret = () => randomBytes(32).toString('base64url');
+const withTrio = (trader: Trader, changes: Partial<Trader['trio']>): Trader => ({
+  ...trader,
+  trio: { ...trader.trio, ...changes },
+});
+
+/** Keeps `atOnce` requests in flight until it is stopped; counts what they got. */
+class Flood {
+  readonly statuses = new Map<number, number>();
+  #isOver = false;
+  readonly #loops: readonly Promise<void>[];
+
+  constructor(atOnce: number, send: (loop: number) => Promise<{ readonly status: number }>) {
+    this.#loops = Array.from({ length: atOnce }, async (_, loop) => {
+      while (!this.#isOver) {
+        const { status } = await send(loop);
+        this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+      }
+    });
+  }
+
+  /** Resolves once some request got this status. */
+  async got(status: number): Promise<void> {
+    await until(async () => this.statuses.has(status));
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#loops);
+  }
+}
+
+test('a flood of bad proofs from an address leaves the good keys behind it able to place and to cancel', async () => {
+  const good = await exchange.openTrader('100');
+  const client = clientAt(await openLimited(0.05), floodAddress);
+  const flood = new Flood(20, () =>
+    client.place(withTrio(good, { apiKey: randomUUID() as never, secret: badSecret() as never })),
+  );
+  try {
+    await flood.got(401);
+    await flood.got(429);
+    for (let round = 0; round < 10; round += 1) await client.placeAndCancel(good);
+  } finally {
+    await flood.stop();
+  }
+  expect([...flood.statuses.keys()].sort()).toEqual([401, 429]);
+}, 180_000);
+
+test('bad proofs for a key lock it out at their address, cancels and other addresses excepted', async () => {
+  const good = await exchange.openTrader('100');
+  const ingress = await openLimited(0.05);
+  const [client, elsewhere] = [clientAt(ingress, floodAddress), clientAt(ingress, goodAddress)];
+  const resting = (await elsewhere.place(good)).orderId;
+  const flood = new Flood(10, () => client.place(withTrio(good, { secret: badSecret() as never })));
+  try {
+    await until(async () => (await client.place(good)).status === 429);
+    const canceled = await client.cancel(good, resting);
+    expect([canceled.status, canceled.body]).toMatchObject([200, { canceled: [resting] }]);
+    for (let round = 0; round < 5; round += 1) await elsewhere.placeAndCancel(good);
+  } finally {
+    await flood.stop();
+  }
+}, 180_000);
+
+test('a hundred keys at one address that search for unknown orders leave orders and cancels to others', async () => {
+  const keys: Trader[] = [];
+  for (let wallet = 0; wallet < 50; wallet += 1) {
+    const signer = exchange.newSigner();
+    keys.push(await exchange.openKey(signer), await exchange.openKey(signer, 1n));
+  }
+  const [good, neighbor] = [await exchange.openTrader('100'), await exchange.openTrader('100')];
+  const ingress = await openLimited(1);
+  const [client, elsewhere] = [clientAt(ingress, floodAddress), clientAt(ingress, goodAddress)];
+  const ids = Array.from({ length: 100 }, unknownId);
+  const flood = new Flood(keys.length, (loop) => client.cancelMany(keys[loop] ?? good, ids));
+  try {
+    // The searches of the address have all of their places.
+    await flood.got(503);
+    for (let round = 0; round < 10; round += 1) await elsewhere.placeAndCancel(good);
+    // The memory of this ingress has the order, so no partition is searched: also at the same address it passes.
+    await client.placeAndCancel(neighbor);
+    const missing = unknownId();
+    const searched = await elsewhere.cancel(good, missing);
+    expect(searched.status).toBe(200);
+    expect(Object.keys((searched.body as { not_canceled: object }).not_canceled)).toEqual([
+      missing,
+    ]);
+  } finally {
+    await flood.stop();
+  }
+  for (const status of flood.statuses.keys()) expect([200, 429, 503]).toContain(status);
+}, 300_000);
