@@ -11,30 +11,37 @@ export interface Answer {
 /** Timeout after which an order counts as `no answer`, milliseconds. */
 const timeoutMs = 10_000;
 
+type Key = ApiKeyTrio & { readonly address: string };
+
 /** Sends orders over connections that stay open; HMAC at the time of sending. */
 export class Poster {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 128 });
+  readonly #agent: Agent;
   readonly #base: URL;
 
-  constructor(baseUrl: string) {
+  /** `localAddress`: the loopback address that requests come from, which the gateway reports to the services. */
+  constructor(baseUrl: string, { localAddress }: { readonly localAddress?: string } = {}) {
     this.#base = new URL(baseUrl);
+    this.#agent = new Agent({
+      keepAlive: true,
+      maxSockets: 128,
+      ...(localAddress && { localAddress }),
+    });
   }
 
-  post(
-    key: ApiKeyTrio & { readonly address: string },
-    body: string,
-    path: '/order' | '/orders' = '/order',
+  post(key: Key, body: string, path: '/order' | '/orders' = '/order'): Promise<Answer> {
+    return this.signed(key, { method: 'POST', path, body });
+  }
+
+  /** Any request with a body. */
+  signed(
+    key: Key,
+    sent: { readonly method: 'POST' | 'DELETE'; readonly path: string; readonly body: string },
   ): Promise<Answer> {
-    const headers = signedHeaders(key, { method: 'POST', path, body }, Date.now());
-    return this.#send({ method: 'POST', path, headers, body });
+    return this.#send({ ...sent, headers: signedHeaders(key, sent, Date.now()) });
   }
 
   /** A read that belongs to the key; the query is not signed. */
-  get(
-    key: ApiKeyTrio & { readonly address: string },
-    path: string,
-    query: string,
-  ): Promise<Answer> {
+  get(key: Key, path: string, query: string): Promise<Answer> {
     const headers = signedHeaders(key, { method: 'GET', path, body: '' }, Date.now());
     return this.#send({ method: 'GET', path: path + query, headers, body: '' });
   }

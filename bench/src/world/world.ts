@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildOrder, ExchangeClient, type OrderIntent, walletFromPrivateKey } from '@pm/client';
+import {
+  buildOrder,
+  ExchangeClient,
+  type OrderIntent,
+  type Signer,
+  walletFromPrivateKey,
+} from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
 import { wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
@@ -30,8 +36,14 @@ export interface World {
 
 const depositUsdc = '5000000';
 
-/** The whole stack on free ports in a temporary folder, with markets and traders of the benchmark only. */
-export async function openWorld(counts: { markets: number; traders: number }): Promise<World> {
+/**
+ * The whole stack on free ports in a temporary folder, with markets and traders of the benchmark only. Rate limits
+ * count and refuse nothing, unless `hasWideLimits` is false: then they are those of the product.
+ */
+export async function openWorld(
+  counts: { markets: number; traders: number },
+  { hasWideLimits = true }: { readonly hasWideLimits?: boolean } = {},
+): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pm-bench-'));
   const stack = await startStack({
     mode: { kind: 'local' },
@@ -41,7 +53,7 @@ export async function openWorld(counts: { markets: number; traders: number }): P
     fresh: false,
     seed: false,
     demo: null,
-    extraEnv: wideLimits,
+    ...(hasWideLimits && { extraEnv: wideLimits }),
   });
   const end = async () => {
     await stack.stop();
@@ -79,10 +91,20 @@ async function listMarkets(stack: RunningStack, count: number): Promise<WorldMar
 }
 
 async function openTrader(stack: RunningStack, index: number): Promise<Trader> {
-  const secret = createHash('sha256').update(`bench trader ${index}`).digest('hex');
-  const signer = walletFromPrivateKey(`0x${secret}`);
+  const signer = signerOf(`trader ${index}`);
   const transferId = `0x${String(index + 1).padStart(64, '0')}`;
   await stack.operator.deposit([{ transferId, wallet: signer.address, amount: depositUsdc }]);
+  return await openKey(stack, signer);
+}
+
+/** The wallet of this name in benchmarks. */
+export function signerOf(name: string): Signer {
+  const secret = createHash('sha256').update(`bench ${name}`).digest('hex');
+  return walletFromPrivateKey(`0x${secret}`);
+}
+
+/** A key of a wallet, whether or not it has money. */
+export async function openKey(stack: RunningStack, signer: Signer): Promise<Trader> {
   const client = new ExchangeClient({ baseUrl: stack.baseUrl, signer });
   const key = { ...(await client.connect()), address: signer.checksummed };
   const domain = await client.signingDomain();

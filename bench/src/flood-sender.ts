@@ -1,0 +1,54 @@
+import { ExchangeClient, noRetries } from '@pm/client';
+import { serveParent } from './child/child.ts';
+import type { FloodJob, FloodOutcome } from './flood/job.ts';
+import { sendFlood } from './flood/send-flood.ts';
+import { Poster } from './latency/poster.ts';
+import { signerOf } from './world/world.ts';
+
+/** A flood at a fixed rate from one address, in a process of its own that gets the processor last. */
+await serveParent(async (job: FloodJob) => {
+  const work = async (): Promise<FloodOutcome> => {
+    const poster = new Poster(job.url, { localAddress: job.localAddress });
+    try {
+      return await sendFlood(
+        job,
+        job.requests.length === 0 ? newKeyOf(job) : signedOf(job, poster),
+      );
+    } finally {
+      poster.close();
+    }
+  };
+  return { info: null, work };
+});
+
+type Send = (index: number) => Promise<string>;
+
+function signedOf({ requests }: FloodJob, poster: Poster): Send {
+  return async (index) => {
+    const { key, ...sent } = requests[index % requests.length] ?? noRequest();
+    const { status, body } = await poster.signed(key, sent);
+    return status === 0 ? 'no answer' : wordOf(status, body);
+  };
+}
+
+/** A key for a wallet that has none; from the address of this machine that nothing else of the run uses. */
+function newKeyOf({ url, name }: FloodJob): Send {
+  return async (index) => {
+    const signer = signerOf(`${name} ${index}`);
+    const client = new ExchangeClient({ baseUrl: url, signer, retry: noRetries });
+    return await client.connect().then(
+      () => '200',
+      (error: { readonly status?: number }) => String(error.status ?? 'no answer'),
+    );
+  };
+}
+
+/** The status; of a fault or an overload also its code. */
+function wordOf(status: number, body: string): string {
+  const code = status >= 500 ? /"code":"(\w+)"/.exec(body)?.[1] : undefined;
+  return code === undefined ? String(status) : `${status} ${code}`;
+}
+
+function noRequest(): never {
+  throw new RangeError('a flood has requests');
+}

@@ -1,0 +1,185 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { ordersPerRequestMax, rateScopes } from '@pm/schemas';
+import type { Trader, WorldMarket } from '../world/world.ts';
+
+/** A request that a flood sends again and again, with its HMAC made at the time of sending. */
+export interface FloodRequest {
+  readonly key: Trader['key'];
+  readonly method: 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body: string;
+}
+
+/** One kind of flood. */
+export interface FloodKind {
+  readonly name: string;
+  /** What one address may send, requests a second. */
+  readonly perSecond: number;
+  /** From the address of the probe instead of one of its own. */
+  readonly isAtProbe: boolean;
+  /** Orders of the probe are refused by design: bad proofs for a key lock it out at this address, cancels excepted. */
+  readonly locksOrders: boolean;
+  /** Sent in rotation; empty for new keys, which are made with a signature of the moment. */
+  readonly requests: readonly FloodRequest[];
+}
+
+/** What all keys of an address may send is this many times the table (`PM_RATE_LIMIT_ADDRESS_FACTOR`). */
+const addressFactor = 4;
+const idsPerRequest = 100;
+const unknownLists = 50;
+/** Of each key, sent again and again. */
+const ordersPerKey = ordersPerRequestMax;
+const claimedKeys = 100;
+
+/** What one address may send of a scope in its shorter window, units a second, by the key limit times a factor. */
+function unitsPerSecond(scopeName: string, factor: number): number {
+  const window = rateScopes.find(({ name }) => name === scopeName)?.windows[0];
+  if (window === undefined) throw new RangeError(`no scope ${scopeName}`);
+  return (window.limit / window.seconds) * factor;
+}
+
+/** Every kind of flood, by free keys at one address, and by bad proofs at the address of the probe. */
+export function floodKinds(
+  keys: readonly Trader[],
+  markets: readonly WorldMarket[],
+  probe: Trader,
+): readonly FloodKind[] {
+  const orders = keys.flatMap((trader, at) => ordersOf(trader, markets, at));
+  const ofAddress = { isAtProbe: false, locksOrders: false };
+  const ofProbe = { isAtProbe: true, locksOrders: false };
+  const kinds: FloodKind[] = [
+    {
+      name: `cancels of ${idsPerRequest} unknown ids`,
+      perSecond: unitsPerSecond('cancel-orders', addressFactor),
+      ...ofAddress,
+      requests: unknownCancels(keys),
+    },
+    {
+      name: 'orders without money',
+      perSecond: unitsPerSecond('orders', addressFactor),
+      ...ofAddress,
+      requests: orders.map(({ key, buy }) => ({ key, method: 'POST', path: '/order', body: buy })),
+    },
+    {
+      name: 'sells without tokens',
+      perSecond: unitsPerSecond('orders', addressFactor),
+      ...ofAddress,
+      requests: orders.map(({ key, sell }) => ({
+        key,
+        method: 'POST',
+        path: '/order',
+        body: sell,
+      })),
+    },
+    {
+      name: `batches of ${ordersPerRequestMax} without money`,
+      perSecond: unitsPerSecond('orders', addressFactor) / ordersPerRequestMax,
+      ...ofAddress,
+      requests: batchesOf(keys, orders, '/orders'),
+    },
+    {
+      name: `dry runs of ${ordersPerRequestMax}`,
+      perSecond: unitsPerSecond('validate', addressFactor) / ordersPerRequestMax,
+      ...ofAddress,
+      requests: batchesOf(keys, orders.map(badlySigned), '/orders/validate'),
+    },
+    { name: 'new keys', perSecond: unitsPerSecond('keys', 1), ...ofAddress, requests: [] },
+    {
+      name: 'bad proofs for other keys',
+      perSecond: unitsPerSecond('orders', 1),
+      ...ofProbe,
+      requests: badProofs(
+        Array.from({ length: claimedKeys }, () => unknownKey(probe)),
+        orders,
+      ),
+    },
+    {
+      name: "bad proofs for the probe's key",
+      perSecond: unitsPerSecond('orders', 1),
+      isAtProbe: true,
+      locksOrders: true,
+      requests: badProofs(
+        [{ ...probe.key, secret: randomBytes(32).toString('base64url') }],
+        orders,
+      ),
+    },
+  ];
+  return [...kinds, mixtureOf(kinds.filter((kind) => !kind.isAtProbe && kind.requests.length > 0))];
+}
+
+interface KeyOrders {
+  readonly key: Trader['key'];
+  readonly buy: string;
+  readonly sell: string;
+}
+
+function ordersOf(trader: Trader, markets: readonly WorldMarket[], at: number): KeyOrders[] {
+  return Array.from({ length: ordersPerKey }, (_, index) => {
+    const market = markets[(at + index) % markets.length];
+    const tokenId = market?.tokens[0] ?? '';
+    const shared = { tokenId, price: '0.5', size: String(5 + index) };
+    const buy = trader.sign({ ...shared, side: 'BUY' }).body;
+    const sell = trader.sign({ ...shared, side: 'SELL' }).body;
+    return { key: trader.key, buy, sell };
+  });
+}
+
+function unknownCancels(keys: readonly Trader[]): FloodRequest[] {
+  return Array.from({ length: unknownLists * keys.length }, (_, index) => {
+    const key = (keys[index % keys.length] as Trader).key;
+    return { key, method: 'DELETE', path: '/orders', body: unknownIds[index % unknownLists] ?? '' };
+  });
+}
+
+const unknownIds = Array.from({ length: unknownLists }, () =>
+  JSON.stringify(
+    Array.from({ length: idsPerRequest }, () => `0x${randomBytes(32).toString('hex')}`),
+  ),
+);
+
+function batchesOf(
+  keys: readonly Trader[],
+  orders: readonly KeyOrders[],
+  path: string,
+): FloodRequest[] {
+  return keys.map(({ key }) => {
+    const own = orders.filter((order) => order.key === key).map(({ buy }) => buy);
+    return { key, method: 'POST', path, body: `[${own.join(',')}]` };
+  });
+}
+
+/** A signature of another order: well formed, and by nobody that may sign here. */
+function badlySigned(order: KeyOrders): KeyOrders {
+  return { ...order, buy: order.buy.replace(/"makerAmount":"(\d+)"/, '"makerAmount":"9$1"') };
+}
+
+function unknownKey({ key }: Trader): Trader['key'] {
+  return { ...key, apiKey: randomUUID(), secret: randomBytes(32).toString('base64url') };
+}
+
+function badProofs(claims: readonly Trader['key'][], orders: readonly KeyOrders[]): FloodRequest[] {
+  return claims.map((key, at) => {
+    const body = orders[at % orders.length]?.buy ?? '';
+    return { key, method: 'POST', path: '/order', body };
+  });
+}
+
+/** All kinds in turn, each with its part of what it may send. */
+function mixtureOf(kinds: readonly FloodKind[]): FloodKind {
+  const perSecond = kinds.reduce((sum, kind) => sum + kind.perSecond, 0);
+  const length = 2_000;
+  const requests = kinds.flatMap((kind) =>
+    Array.from({ length: Math.round((length * kind.perSecond) / perSecond) }, (_, at) => ({
+      request: kind.requests[at % kind.requests.length] as FloodRequest,
+      at: at / kind.perSecond,
+    })),
+  );
+  const ordered = requests.sort((a, b) => a.at - b.at).map(({ request }) => request);
+  return {
+    name: 'all of these',
+    perSecond,
+    isAtProbe: false,
+    locksOrders: false,
+    requests: ordered,
+  };
+}

@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startChild } from '../child/child.ts';
+import { Poster } from '../latency/poster.ts';
+import type { Trader, World, WorldMarket } from '../world/world.ts';
+import type { FloodJob, FloodOutcome } from './job.ts';
+import type { FloodKind } from './kinds.ts';
+import { noSamples, type ProbeSamples, runProbe } from './probe.ts';
+import { addUsed, processorTimes } from './processor-time.ts';
+
+/** Phases of one load: samples of all its rounds together. */
+export interface PhaseSums {
+  readonly samples: ProbeSamples;
+  readonly processor: Map<string, number>;
+  readonly answers: Record<string, number>;
+  planned: number;
+  seconds: number;
+}
+
+/** A kind of flood at each of its rates, and the quiet phases between them. */
+export interface KindResult {
+  readonly kind: Omit<FloodKind, 'requests'>;
+  readonly quiet: PhaseSums;
+  readonly floods: readonly { readonly level: Level; readonly sums: PhaseSums }[];
+}
+
+export interface Level {
+  readonly name: string;
+  /** Of what the limits of the address admit. */
+  readonly share: number;
+}
+
+export interface PhasePlan {
+  readonly world: World;
+  readonly probe: Trader;
+  readonly markets: readonly WorldMarket[];
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly levels: readonly Level[];
+}
+
+const probeAddress = '127.2.0.1';
+/** After a flood, for what it left in queues. */
+const settleMs = 1_500;
+/** The flood begins before the probe and ends after it. */
+const floodLeadMs = 500;
+
+const emptySums = (): PhaseSums => ({
+  samples: noSamples(),
+  processor: new Map(),
+  answers: {},
+  planned: 0,
+  seconds: 0,
+});
+
+/** Phases in turn: quiet, then the flood at each level; several rounds. */
+export async function measureKind(
+  plan: PhasePlan,
+  kind: FloodKind,
+  nextAddress: () => string,
+): Promise<KindResult> {
+  const quiet = emptySums();
+  const floods = plan.levels.map((level) => ({ level, sums: emptySums() }));
+  for (let round = 0; round < plan.rounds; round += 1) {
+    await runPhase(plan, quiet, null);
+    for (const { level, sums } of floods) {
+      const localAddress = kind.isAtProbe ? probeAddress : nextAddress();
+      await runPhase(plan, sums, { kind, level, localAddress, round });
+    }
+  }
+  const { requests: _, ...named } = kind;
+  return { kind: named, quiet, floods };
+}
+
+interface PhaseFlood {
+  readonly kind: FloodKind;
+  readonly level: Level;
+  readonly localAddress: string;
+  readonly round: number;
+}
+
+async function runPhase(plan: PhasePlan, sums: PhaseSums, flood: PhaseFlood | null): Promise<void> {
+  const { world, probe: trader, markets, perSecond, seconds } = plan;
+  const poster = new Poster(world.stack.baseUrl, { localAddress: probeAddress });
+  const sender = flood === null ? null : startFlood(plan, flood);
+  try {
+    await sender?.ready;
+    const before = processorTimes(world.stack);
+    const flooding = sender?.go();
+    await sleep(floodLeadMs);
+    const samples = await runProbe(poster, { trader, markets, perSecond, seconds });
+    addUsed(sums.processor, before, processorTimes(world.stack));
+    const outcome = (await flooding) ?? null;
+    addSamples(sums, samples, outcome);
+    sums.seconds += seconds;
+    await sleep(settleMs);
+  } finally {
+    sender?.stop();
+    poster.close();
+  }
+}
+
+function startFlood(
+  { world, seconds }: PhasePlan,
+  { kind, level, localAddress, round }: PhaseFlood,
+) {
+  const job: FloodJob = {
+    name: `${kind.name} ${level.name} ${round}`,
+    url: world.stack.baseUrl,
+    localAddress,
+    perSecond: kind.perSecond * level.share,
+    seconds: seconds + (2 * floodLeadMs) / 1000,
+    requests: kind.requests,
+  };
+  return startChild<FloodOutcome>('flood-sender', job, { isBackground: true });
+}
+
+function addSamples(sums: PhaseSums, samples: ProbeSamples, outcome: FloodOutcome | null): void {
+  sums.samples.orderMs.push(...samples.orderMs);
+  sums.samples.cancelMs.push(...samples.cancelMs);
+  addCounts(sums.samples.orders, samples.orders);
+  addCounts(sums.samples.cancels, samples.cancels);
+  sums.samples.plannedLateMs = Math.max(sums.samples.plannedLateMs, samples.plannedLateMs);
+  addCounts(sums.answers, outcome?.answers ?? {});
+  sums.planned += outcome?.planned ?? 0;
+}
+
+function addCounts(to: Record<string, number>, counts: Readonly<Record<string, number>>): void {
+  for (const [word, count] of Object.entries(counts)) to[word] = (to[word] ?? 0) + count;
+}
