@@ -43,9 +43,9 @@ function newKeyOf({ url, name }: FloodJob): Send {
   };
 }
 
-/** The status; of a fault or an overload also its code. */
+/** The status, and the code of a refusal. */
 function wordOf(status: number, body: string): string {
-  const code = status >= 500 ? /"code":"(\w+)"/.exec(body)?.[1] : undefined;
+  const code = status !== 200 ? /"code":"(\w+)"/.exec(body)?.[1] : undefined;
   return code === undefined ? String(status) : `${status} ${code}`;
 }
 

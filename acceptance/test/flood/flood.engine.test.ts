@@ -41,12 +41,32 @@ function clientAt(ingress: IngressProcess, address: string) {
     },
     /** A BUY that rests, and its cancel. */
     async placeAndCancel(trader: Trader) {
-      const placed = await this.place(trader);
-      expect([placed.status, placed.body]).toMatchObject([200, { success: true, status: 'live' }]);
-      const canceled = await this.cancel(trader, placed.orderId);
-      expect([canceled.status, canceled.body]).toMatchObject([200, { canceled: [placed.orderId] }]);
+      const placed = await passed(() => this.place(trader));
+      expect(placed.body).toMatchObject({ success: true, status: 'live' });
+      const { body, tries } = await passed(() => this.cancel(trader, placed.orderId));
+      // The first of several may have canceled it without saying so.
+      if (tries === 1) expect(body).toMatchObject({ canceled: [placed.orderId] });
+    },
+    /** Other processes, whose limits are wide, have leased more of a window than this one has. */
+    async untilLimitsAreFree(trader: Trader) {
+      await until(async () => (await this.cancel(trader, unknownId())).status === 200);
     },
   };
+}
+
+/** What a slow machine makes of good requests, which a client sends again; a flood must cause nothing else. */
+const slowCodes = ['too_late', 'order_unconfirmed', 'cancel_unconfirmed', 'partition_not_ready'];
+const triesMax = 20;
+
+async function passed<A extends { readonly status: number; readonly body: object }>(
+  ask: () => Promise<A>,
+): Promise<A & { readonly tries: number }> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await ask();
+    if (answer.status === 200) return { ...answer, tries };
+    expect(slowCodes).toContain((answer.body as { readonly code?: string }).code);
+    expect(tries).toBeLessThan(triesMax);
+  }
 }
 
 const unknownId = () => `0x${randomBytes(32).toString('hex')}`;
@@ -85,6 +105,7 @@ class Flood {
 test('a flood of bad proofs from an address leaves the good keys behind it able to place and to cancel', async () => {
   const good = await exchange.openTrader('100');
   const client = clientAt(await openLimited(0.05), floodAddress);
+  await client.untilLimitsAreFree(good);
   const flood = new Flood(20, () =>
     client.place(withTrio(good, { apiKey: randomUUID() as never, secret: badSecret() as never })),
   );
@@ -102,12 +123,12 @@ test('bad proofs for a key lock it out at their address, cancels and other addre
   const good = await exchange.openTrader('100');
   const ingress = await openLimited(0.05);
   const [client, elsewhere] = [clientAt(ingress, floodAddress), clientAt(ingress, goodAddress)];
-  const resting = (await elsewhere.place(good)).orderId;
+  await elsewhere.untilLimitsAreFree(good);
+  const resting = (await passed(() => elsewhere.place(good))).orderId;
   const flood = new Flood(10, () => client.place(withTrio(good, { secret: badSecret() as never })));
   try {
     await until(async () => (await client.place(good)).status === 429);
-    const canceled = await client.cancel(good, resting);
-    expect([canceled.status, canceled.body]).toMatchObject([200, { canceled: [resting] }]);
+    await passed(() => client.cancel(good, resting));
     for (let round = 0; round < 5; round += 1) await elsewhere.placeAndCancel(good);
   } finally {
     await flood.stop();
@@ -124,6 +145,7 @@ test('a hundred keys at one address that search for unknown orders leave orders 
   const ingress = await openLimited(1);
   const [client, elsewhere] = [clientAt(ingress, floodAddress), clientAt(ingress, goodAddress)];
   const ids = Array.from({ length: 100 }, unknownId);
+  for (const trader of [good, neighbor]) await elsewhere.untilLimitsAreFree(trader);
   const flood = new Flood(keys.length, (loop) => client.cancelMany(keys[loop] ?? good, ids));
   try {
     // The searches of the address have all of their places.
@@ -132,8 +154,7 @@ test('a hundred keys at one address that search for unknown orders leave orders 
     // The memory of this ingress has the order, so no partition is searched: also at the same address it passes.
     await client.placeAndCancel(neighbor);
     const missing = unknownId();
-    const searched = await elsewhere.cancel(good, missing);
-    expect(searched.status).toBe(200);
+    const searched = await passed(() => elsewhere.cancel(good, missing));
     expect(Object.keys((searched.body as { not_canceled: object }).not_canceled)).toEqual([
       missing,
     ]);

@@ -13,6 +13,6 @@ export interface FloodJob {
 
 export interface FloodOutcome {
   readonly planned: number;
-  /** By HTTP status, with the code of a 503; `no answer`; `not sent` when too many were in flight. */
+  /** By HTTP status and code of a refusal; `no answer`; `not sent` when too many were in flight. */
   readonly answers: Readonly<Record<string, number>>;
 }

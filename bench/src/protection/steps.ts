@@ -60,5 +60,6 @@ export function costTable(
 }
 
 function microText(micro: number): string {
-  return Number.isFinite(micro) ? micro.toPrecision(3) : '-';
+  if (!Number.isFinite(micro)) return '-';
+  return Math.abs(micro) >= 100 ? micro.toFixed(0) : micro.toPrecision(3);
 }

@@ -4,11 +4,14 @@ export interface TurnLimits {
   readonly atOnce: number;
   /** Waiting for that. */
   readonly waiting: number;
+  /** Longest wait, milliseconds: a client that has given up must not be served later. */
+  readonly waitMs: number;
 }
 
 interface Client {
   running: number;
-  readonly waiting: (() => void)[];
+  /** In the order of their arrival. */
+  readonly waiting: Set<() => void>;
 }
 
 /**
@@ -29,13 +32,13 @@ export class ClientTurns {
     return this.#clients.size;
   }
 
-  /** Runs the task when it is its turn; null, at once, when too many of the client wait. */
+  /** Runs the task when it is its turn; null when too many of the client wait, or its turn does not come in time. */
   async run<T>(name: string, task: () => Promise<T>): Promise<T | null> {
-    const client = this.#clients.get(name) ?? { running: 0, waiting: [] };
+    const client = this.#clients.get(name) ?? { running: 0, waiting: new Set() };
     if (client.running >= this.#limits.atOnce) {
-      if (client.waiting.length >= this.#limits.waiting) return null;
+      if (client.waiting.size >= this.#limits.waiting) return null;
       // The one that ends passes its place on.
-      await new Promise<void>((resolve) => client.waiting.push(resolve));
+      if (!(await this.#hasTurn(client))) return null;
     } else {
       client.running += 1;
       this.#clients.set(name, client);
@@ -47,9 +50,24 @@ export class ClientTurns {
     }
   }
 
+  #hasTurn({ waiting }: Client): Promise<boolean> {
+    return new Promise((resolve) => {
+      const start = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(start);
+        resolve(false);
+      }, this.#limits.waitMs);
+      waiting.add(start);
+    });
+  }
+
   #leave(name: string, client: Client): void {
-    const next = client.waiting.shift();
+    const [next] = client.waiting;
     if (next !== undefined) {
+      client.waiting.delete(next);
       next();
       return;
     }

@@ -29,9 +29,9 @@ const connectionsPerService = 512;
  * Requests of one address with ingress at once, twice: cancels and heartbeats have places of their own. As many as the
  * client library sends. A service works on them one after the other, so more would only delay those of others.
  */
-const ingressLimits: TurnLimits = { atOnce: 32, waiting: 1_024 };
+const ingressLimits: TurnLimits = { atOnce: 32, waiting: 1_024, waitMs: 2_000 };
 /** Those with query-api, where they wait for the tables rather than for a thread. */
-const readLimits: TurnLimits = { atOnce: 64, waiting: 1_024 };
+const readLimits: TurnLimits = { atOnce: 64, waiting: 1_024, waitMs: 2_000 };
 
 /**
  * Base URLs of what the gateway forwards to. Without `streams` upgrades are refused; without `mcp`, which is at `/mcp`

@@ -1,5 +1,7 @@
 import { ClientTurns } from '../../src/gateway/client-turns.ts';
 
+const waitMs = 60_000;
+
 /** Tasks that end when they are told to. */
 class Tasks {
   readonly running: string[] = [];
@@ -24,7 +26,7 @@ class Tasks {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test('a client has so many requests at once, and they follow each other in order', async () => {
-  const [turns, tasks] = [new ClientTurns({ atOnce: 2, waiting: 10 }), new Tasks()];
+  const [turns, tasks] = [new ClientTurns({ atOnce: 2, waiting: 10, waitMs }), new Tasks()];
   const results = ['1', '2', '3', '4'].map((name) => turns.run('a', tasks.of(name)));
   expect(tasks.running).toEqual(['1', '2']);
   await tasks.end('2');
@@ -36,28 +38,45 @@ test('a client has so many requests at once, and they follow each other in order
   expect(turns.size).toBe(0);
 });
 
-test('a client whose requests wait does not delay those of others', () => {
-  const [turns, tasks] = [new ClientTurns({ atOnce: 1, waiting: 10 }), new Tasks()];
-  for (let count = 0; count < 10; count += 1) void turns.run('flood', tasks.of(`flood ${count}`));
-  void turns.run('good', tasks.of('good'));
+test('a client whose requests wait does not delay those of others', async () => {
+  const [turns, tasks] = [new ClientTurns({ atOnce: 1, waiting: 10, waitMs }), new Tasks()];
+  const names = ['flood 0', 'flood 1', 'flood 2', 'flood 3'];
+  const flood = names.map((name) => turns.run('flood', tasks.of(name)));
+  const good = turns.run('good', tasks.of('good'));
   expect(tasks.running).toEqual(['flood 0', 'good']);
+  for (const name of ['good', ...names]) await tasks.end(name);
+  expect(await Promise.all([...flood, good])).toEqual([...names, 'good']);
 });
 
 test('what would wait too long is refused at once', async () => {
-  const [turns, tasks] = [new ClientTurns({ atOnce: 1, waiting: 2 }), new Tasks()];
-  for (const name of ['1', '2', '3']) void turns.run('a', tasks.of(name));
+  const [turns, tasks] = [new ClientTurns({ atOnce: 1, waiting: 2, waitMs }), new Tasks()];
+  const results = ['1', '2', '3'].map((name) => turns.run('a', tasks.of(name)));
   expect(await turns.run('a', tasks.of('4'))).toBeNull();
   await tasks.end('1');
-  void turns.run('a', tasks.of('5'));
+  results.push(turns.run('a', tasks.of('5')));
   expect(tasks.running).toEqual(['2']);
+  for (const name of ['2', '3', '5']) await tasks.end(name);
+  expect(await Promise.all(results)).toEqual(['1', '2', '3', '5']);
+});
+
+test('what has waited too long is not carried out any more', async () => {
+  const [turns, tasks] = [new ClientTurns({ atOnce: 1, waiting: 2, waitMs: 5 }), new Tasks()];
+  const first = turns.run('a', tasks.of('first'));
+  expect(await turns.run('a', tasks.of('late'))).toBeNull();
+  await tasks.end('first');
+  expect(await first).toBe('first');
+  expect(tasks.running).toEqual([]);
+  expect(turns.size).toBe(0);
 });
 
 test('a request that fails passes its place on', async () => {
-  const [turns, tasks] = [new ClientTurns({ atOnce: 1, waiting: 2 }), new Tasks()];
+  const [turns, tasks] = [new ClientTurns({ atOnce: 1, waiting: 2, waitMs }), new Tasks()];
   const failed = turns.run('a', async () => {
     throw new Error('gone');
   });
-  void turns.run('a', tasks.of('next'));
+  const next = turns.run('a', tasks.of('next'));
   await expect(failed).rejects.toThrow('gone');
   expect(tasks.running).toEqual(['next']);
+  await tasks.end('next');
+  expect(await next).toBe('next');
 });
