@@ -17,7 +17,7 @@ export interface FloodKind {
   readonly perSecond: number;
   /** From the address of the probe instead of one of its own. */
   readonly isAtProbe: boolean;
-  /** Orders of the probe are refused by design: bad proofs for a key lock it out at this address, cancels excepted. */
+  /** Bad proofs for a key lock it out at their address, cancels excepted: the probe's orders come from another one. */
   readonly locksOrders: boolean;
   /** Sent in rotation; empty for new keys, which are made with a signature of the moment. */
   readonly requests: readonly FloodRequest[];

@@ -40,8 +40,10 @@ export interface PhasePlan {
 }
 
 const probeAddress = '127.2.0.1';
-/** After a flood, for what it left in queues. */
-const settleMs = 1_500;
+/** Where the orders of the probe come from when bad proofs lock its key out at the first one. */
+const otherAddress = '127.2.0.2';
+/** After a flood, for what it left in queues; after bad proofs until their window has ended. */
+const settleMs = { queues: 1_500, window: 10_500 };
 /** The flood begins before the probe and ends after it. */
 const floodLeadMs = 500;
 
@@ -62,10 +64,11 @@ export async function measureKind(
   const quiet = emptySums();
   const floods = plan.levels.map((level) => ({ level, sums: emptySums() }));
   for (let round = 0; round < plan.rounds; round += 1) {
-    await runPhase(plan, quiet, null);
+    const orderAddress = kind.locksOrders ? otherAddress : probeAddress;
+    await runPhase(plan, quiet, { orderAddress, flood: null });
     for (const { level, sums } of floods) {
       const localAddress = kind.isAtProbe ? probeAddress : nextAddress();
-      await runPhase(plan, sums, { kind, level, localAddress, round });
+      await runPhase(plan, sums, { orderAddress, flood: { kind, level, localAddress, round } });
     }
   }
   const { requests: _, ...named } = kind;
@@ -79,24 +82,37 @@ interface PhaseFlood {
   readonly round: number;
 }
 
-async function runPhase(plan: PhasePlan, sums: PhaseSums, flood: PhaseFlood | null): Promise<void> {
+interface Phase {
+  /** The address that the orders of the probe come from. */
+  readonly orderAddress: string;
+  /** Null when it is quiet. */
+  readonly flood: PhaseFlood | null;
+}
+
+async function runPhase(
+  plan: PhasePlan,
+  sums: PhaseSums,
+  { orderAddress, flood }: Phase,
+): Promise<void> {
   const { world, probe: trader, markets, perSecond, seconds } = plan;
-  const poster = new Poster(world.stack.baseUrl, { localAddress: probeAddress });
+  const posterAt = (localAddress: string) => new Poster(world.stack.baseUrl, { localAddress });
+  const [orders, cancels] = [posterAt(orderAddress), posterAt(probeAddress)];
   const sender = flood === null ? null : startFlood(plan, flood);
   try {
     await sender?.ready;
     const before = processorTimes(world.stack);
     const flooding = sender?.go();
     await sleep(floodLeadMs);
-    const samples = await runProbe(poster, { trader, markets, perSecond, seconds });
+    const samples = await runProbe({ orders, cancels }, { trader, markets, perSecond, seconds });
     addUsed(sums.processor, before, processorTimes(world.stack));
     const outcome = (await flooding) ?? null;
     addSamples(sums, samples, outcome);
     sums.seconds += seconds;
-    await sleep(settleMs);
+    await sleep(flood?.kind.isAtProbe === true ? settleMs.window : settleMs.queues);
   } finally {
     sender?.stop();
-    poster.close();
+    orders.close();
+    cancels.close();
   }
 }
 

@@ -32,17 +32,20 @@ export interface ProbePlan {
  * Places orders that rest and cancels them, at planned moments whether or not answers come. Samples without an answer
  * count with the time until the probe gave up. The last orders are canceled without being counted.
  */
-export async function runProbe(poster: Poster, plan: ProbePlan): Promise<ProbeSamples> {
+export async function runProbe(
+  { orders, cancels }: { readonly orders: Poster; readonly cancels: Poster },
+  plan: ProbePlan,
+): Promise<ProbeSamples> {
   const { trader, markets, perSecond, seconds } = plan;
   const lag = Math.max(1, Math.round((cancelAfterMs * perSecond) / 1000));
   const signed = Array.from({ length: perSecond * seconds + lag }, (_, index) => {
     const tokenId = markets[index % markets.length]?.tokens[0] ?? '';
     return trader.sign({ tokenId, side: 'BUY', price: '0.1', size: '5' });
   });
-  const place = (index: number) => poster.post(trader.key, signed[index]?.body ?? '');
+  const place = (index: number) => orders.post(trader.key, signed[index]?.body ?? '');
   const cancel = (index: number) => {
     const body = JSON.stringify({ orderID: signed[index]?.orderId });
-    return poster.signed(trader.key, { method: 'DELETE', path: '/order', body });
+    return cancels.signed(trader.key, { method: 'DELETE', path: '/order', body });
   };
   // The first cancels have something to cancel.
   await Promise.all(Array.from({ length: lag }, (_, index) => place(index)));
@@ -58,7 +61,7 @@ export async function runProbe(poster: Poster, plan: ProbePlan): Promise<ProbeSa
     running.push(note(samples.cancelMs, samples.cancels, betweenAt, cancel(index), cancelOutcome));
   }
   await Promise.all(running);
-  await poster.signed(trader.key, { method: 'DELETE', path: '/cancel-all', body: '' });
+  await cancels.signed(trader.key, { method: 'DELETE', path: '/cancel-all', body: '' });
   return samples;
 }
 

@@ -50,8 +50,6 @@ function rowsOf({ kind, quiet, floods }: KindResult): string[][] {
   return both.flatMap((what) => [
     row(what, 'quiet', quiet, ['1.00x', '']),
     ...floods.map(({ level, sums }) => {
-      if (what === 'orders' && kind.locksOrders)
-        return row(what, level.name, sums, ['-', 'locked out by design']);
       const ratio = p99Ratio(quiet, sums, what);
       return row(what, level.name, sums, [ratioText(ratio), ratio <= ratioMax ? 'met' : 'missed']);
     }),

@@ -14,15 +14,17 @@ export interface SearchLimits {
 }
 
 /**
- * 4,000 commands a second: with 8 partitions 500 ids. An address has as many searches as it may have other commands;
+ * 2,000 commands a second, with 8 partitions 250 ids, and at least 80 ids. An address has as many searches as it may have other commands;
  * a request counts for at most what a wallet may have, so that any request can be carried out.
  */
-const defaultLimits: SearchLimits = {
-  atOnce: 400,
-  holdMs: 100,
-  perWave: 100,
-  waiting: { total: 20_000, reserve: 0, perWallet: 800, perClient: 4_000 },
-};
+function limitsFor(partitions: number): SearchLimits {
+  return {
+    atOnce: Math.max(200, 8 * partitions),
+    holdMs: 100,
+    perWave: 100,
+    waiting: { total: 20_000, reserve: 0, perWallet: 800, perClient: 4_000 },
+  };
+}
 
 interface Wave {
   readonly commands: number;
@@ -42,7 +44,7 @@ export class OrderSearches {
   #next: Wave | undefined;
   #free: number;
 
-  constructor(partitions: number, limits: SearchLimits = defaultLimits) {
+  constructor(partitions: number, limits: SearchLimits = limitsFor(partitions)) {
     this.#partitions = partitions;
     this.#limits = limits;
     this.#shares = new WaitingShares(limits.waiting);
