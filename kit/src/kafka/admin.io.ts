@@ -2,6 +2,7 @@ import { type Admin, AssignerProtocol, type ITopicMetadata, type Kafka } from 'k
 import { Fault } from '../fault/index.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
 import { openCluster } from './kafkajs-connection.io.ts';
+import { untilTopicsKnown } from './known-topics.io.ts';
 import type { LogClientLimits } from './limits.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
 import { parseClaim } from './sticky-assignor.io.ts';
@@ -46,9 +47,9 @@ export interface TopicDurability {
 
 export interface LogAdmin {
   /**
-   * Creates what is missing and waits for its leaders. Never changes what exists: a differing partition count,
-   * replication factor or setting is a `Fault` `topic_differs` (stop) with the topic, the field, the wanted value and
-   * the found one.
+   * Creates what is missing and waits until every broker that answers knows all of them with their leaders (else
+   * `topic_unknown`, retry). Never changes what exists: a differing partition count, replication factor or setting is a
+   * `Fault` `topic_differs` (stop) with the topic, the field, the wanted value and the found one.
    */
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
   /** Lets the broker remove nothing more from those topics that exist and are compacted, and should not be. */
@@ -104,8 +105,11 @@ export class KafkajsAdmin implements LogAdmin {
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
     const existing = new Set(await this.#admin.listTopics());
     const missing = topics.filter((topic) => !existing.has(topic.name));
+    // kafkajs' own wait for leaders fails when the broker that it asks has not heard of the topics yet.
     if (missing.length > 0)
-      await this.#admin.createTopics({ waitForLeaders: true, topics: missing.map(creationOf) });
+      await this.#admin.createTopics({ waitForLeaders: false, topics: missing.map(creationOf) });
+    const names = topics.map(({ name }) => name);
+    await untilTopicsKnown(this.#kafka, this.#limits, names);
     for (const topic of topics) await this.#compare(topic);
   }
 

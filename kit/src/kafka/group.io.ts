@@ -27,7 +27,8 @@ export interface GroupOptions {
   /**
    * With `facts.partition`: that partition has stopped (`offset_gap`, `offset_out_of_range`, `handler_failed`,
    * `assign_failed`, or the handler's own fault), the others go on; `restore` starts it again. `reader_stalled`
-   * (retry). `group_crashed` (stop): no more restarts.
+   * (retry). `assign_failed` is `release` while the log is away, and `stop` for what was not foreseen. `group_crashed`
+   * (stop): no more restarts.
    */
   onFault(fault: Fault, partition: number | null): void;
   /** Silence after which the broker gives our partitions to others, 6,000 to 10,000 milliseconds; default 6,000. */

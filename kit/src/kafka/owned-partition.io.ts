@@ -1,4 +1,5 @@
 import { Fault } from '../fault/index.ts';
+import { failureFacts, failureOf } from './kafkajs-errors.ts';
 import type { PartitionLane } from './partition-lane.io.ts';
 
 /** Callbacks of an owned partition. */
@@ -70,12 +71,7 @@ export class OwnedPartition {
       if (this.#revoked || this.#paused) await lane.close();
     } catch (error) {
       if (this.#revoked) return;
-      const facts = { partition: this.partition };
-      this.#hooks.onFault(
-        error instanceof Fault
-          ? error
-          : new Fault('assign_failed', 'stop', { facts, cause: error }),
-      );
+      this.#hooks.onFault(error instanceof Fault ? error : assignFailed(this.partition, error));
     }
   }
 
@@ -92,4 +88,12 @@ export class OwnedPartition {
     this.#lane = null;
     if (lane !== null) await this.#hooks.remove(lane);
   }
+}
+
+/** Without a leader or a connection now, the partition can be assigned later; anything else was not foreseen. */
+function assignFailed(partition: number, cause: unknown): Fault {
+  const { name, type, retriable } = failureOf(cause);
+  const passes = type === '' ? name.startsWith('KafkaJS') : retriable;
+  const facts = { partition, ...(passes ? failureFacts(cause) : {}) };
+  return new Fault('assign_failed', passes ? 'release' : 'stop', { facts, cause });
 }

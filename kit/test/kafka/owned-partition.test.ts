@@ -1,3 +1,4 @@
+import { KafkaJSConnectionError, KafkaJSProtocolError } from 'kafkajs';
 import type { Fault } from '../../src/fault/index.ts';
 import { OwnedPartition } from '../../src/kafka/owned-partition.io.ts';
 import { PartitionLane } from '../../src/kafka/partition-lane.io.ts';
@@ -93,4 +94,20 @@ test('a failed restore is a fault of the partition; the next one can succeed', a
   expect(faults).toMatchObject([{ code: 'assign_failed', reaction: 'stop' }]);
   await owned.restore();
   expect(events).toEqual(['open 4']);
+});
+
+/** As kafkajs makes it of the answer of a broker. */
+function answered(type: string, retriable: boolean): Error {
+  return new KafkaJSProtocolError(Object.assign(new Error(type), { type, retriable }));
+}
+
+test.each([
+  ['a leader is being elected', answered('LEADER_NOT_AVAILABLE', true), 'release'],
+  ['no broker answers', new KafkaJSConnectionError('closed'), 'release'],
+  ['access is refused', answered('TOPIC_AUTHORIZATION_FAILED', false), 'stop'],
+])('a restore while %s ends as its reason says', async (_, error, reaction) => {
+  const { hooks, faults } = hooksWith(Promise.reject(error));
+  new OwnedPartition(0, hooks, Promise.resolve());
+  await turn();
+  expect(faults).toMatchObject([{ code: 'assign_failed', reaction }]);
 });
