@@ -1,50 +1,76 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../command.ts';
 import { type ManagedProcess, mebibyte, processEnvironment } from '../managed-process.ts';
-import { loopback } from '../ports.ts';
 import { askPort } from '../probes.ts';
 import { StackError } from '../stack-error.ts';
 import type { EngineJars } from './download-engines.ts';
+import { type KafkaNode, kafkaSettings } from './kafka-settings.ts';
 
-export interface KafkaOptions {
+interface KafkaPlaces {
   readonly jars: EngineJars;
   readonly dataDir: string;
   readonly logDir: string;
+}
+
+export interface KafkaOptions extends KafkaPlaces {
   readonly port: number;
   readonly controllerPort: number;
 }
 
+export interface KafkaClusterOptions extends KafkaPlaces {
+  /** Their number is final for a data folder: the voters of a quorum are part of its settings. */
+  readonly nodes: readonly KafkaNode[];
+}
+
 const formatTimeoutMs = 60_000;
-const maxMessageBytes = 16 * mebibyte;
+/** Heap of a lone broker, and of each broker of a cluster on one machine. */
+const aloneHeapMebibytes = 400;
+const clusterHeapMebibytes = 256;
 
 /**
  * One broker that is its own controller, without replication: the whole log of the exchange on one
  * machine.
  */
-export function kafkaBroker(options: KafkaOptions): ManagedProcess {
-  const folder = join(options.dataDir, 'kafka');
+export function kafkaBroker({ port, controllerPort, ...places }: KafkaOptions): ManagedProcess {
+  const node = { id: 1, port, controllerPort };
+  return nodeProcess({ ...places, nodes: [node] }, node, 'kafka');
+}
+
+/**
+ * Brokers `kafka-1`, `kafka-2` ... which are the controllers as well, for tests of replication on one machine. Start
+ * them together: the first is ready when most of them run. One that dies is started again.
+ */
+export function kafkaCluster(options: KafkaClusterOptions): ManagedProcess[] {
+  return options.nodes.map((node) => nodeProcess(options, node, `kafka-${node.id}`));
+}
+
+function nodeProcess(options: KafkaClusterOptions, node: KafkaNode, name: string): ManagedProcess {
+  const { jars, dataDir, logDir, nodes } = options;
+  const isAlone = nodes.length === 1;
+  const folder = join(dataDir, name);
   const configFile = join(folder, 'server.properties');
-  const heap = ['-Xms128m', '-Xmx400m', '-XX:+UseSerialGC'];
+  const heapMebibytes = isAlone ? aloneHeapMebibytes : clusterHeapMebibytes;
+  const heap = ['-Xms128m', `-Xmx${heapMebibytes}m`, '-XX:+UseSerialGC'];
   return {
-    name: 'kafka',
-    command: options.jars.java,
-    args: [...heap, ...javaArgs(options.jars), 'kafka.Kafka', configFile],
+    name,
+    command: jars.java,
+    args: [...heap, ...javaArgs(jars), 'kafka.Kafka', configFile],
     env: processEnvironment(),
     cwd: folder,
-    logFile: join(options.logDir, 'kafka.log'),
+    logFile: join(logDir, `${name}.log`),
     dependsOn: [],
-    ports: [options.port, options.controllerPort],
-    restart: false,
+    ports: [node.port, node.controllerPort, ...(node.proxied ? [node.proxied.port] : [])],
+    restart: !isAlone,
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 20_000,
     readyTimeoutMs: 90_000,
     memoryHintBytes: 300 * mebibyte,
     watchesStdin: false,
-    prepare: () => prepare(options, folder, configFile),
-    ready: () => requireBroker(options.port),
+    prepare: () => prepare(options, node, folder),
+    ready: () => requireBroker(node.port),
   };
 }
 
@@ -61,15 +87,20 @@ function javaArgs(jars: EngineJars): string[] {
  * Ports may differ from run to run, so the settings are written each time; the storage is formatted
  * once.
  */
-async function prepare(options: KafkaOptions, folder: string, configFile: string): Promise<void> {
+async function prepare(
+  { jars, dataDir, nodes }: KafkaClusterOptions,
+  node: KafkaNode,
+  folder: string,
+): Promise<void> {
   const logFolder = join(folder, 'log');
+  const configFile = join(folder, 'server.properties');
   await mkdir(logFolder, { recursive: true });
-  await writeFile(configFile, settings(options, logFolder));
+  await writeFile(configFile, kafkaSettings(node, nodes, logFolder));
   if (existsSync(join(logFolder, 'meta.properties'))) return;
-  const clusterId = randomBytes(16).toString('base64url').replace(/^-/, 'A');
-  const args = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', ...javaArgs(options.jars)];
+  const clusterId = nodes.length === 1 ? newClusterId() : sharedClusterId(dataDir);
+  const args = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', ...javaArgs(jars)];
   const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', configFile];
-  const result = await runCommand(options.jars.java, [...args, ...format], {
+  const result = await runCommand(jars.java, [...args, ...format], {
     env: processEnvironment(),
     timeoutMs: formatTimeoutMs,
   });
@@ -78,42 +109,15 @@ async function prepare(options: KafkaOptions, folder: string, configFile: string
   }
 }
 
-function settings(options: KafkaOptions, logFolder: string): string {
-  const broker = `${loopback}:${options.port}`;
-  const controller = `${loopback}:${options.controllerPort}`;
-  const values: Record<string, string | number> = {
-    'process.roles': 'broker,controller',
-    'node.id': 1,
-    'controller.quorum.voters': `1@${controller}`,
-    listeners: `PLAINTEXT://${broker},CONTROLLER://${controller}`,
-    'advertised.listeners': `PLAINTEXT://${broker}`,
-    'controller.listener.names': 'CONTROLLER',
-    'inter.broker.listener.name': 'PLAINTEXT',
-    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
-    'log.dirs': logFolder.replaceAll('\\', '\\\\'),
-    'offsets.topic.replication.factor': 1,
-    'transaction.state.log.replication.factor': 1,
-    'transaction.state.log.min.isr': 1,
-    'share.coordinator.state.topic.replication.factor': 1,
-    'share.coordinator.state.topic.min.isr': 1,
-    'default.replication.factor': 1,
-    'min.insync.replicas': 1,
-    'group.initial.rebalance.delay.ms': 0,
-    'group.min.session.timeout.ms': 1000,
-    'auto.create.topics.enable': 'false',
-    'offsets.topic.num.partitions': 4,
-    'transaction.state.log.num.partitions': 4,
-    'num.network.threads': 2,
-    'num.io.threads': 4,
-    'log.cleaner.dedupe.buffer.size': 16 * mebibyte,
-    'message.max.bytes': maxMessageBytes,
-    'replica.fetch.max.bytes': maxMessageBytes,
-    // The log is the exchange's memory; a topic with limited retention sets it itself.
-    'log.retention.ms': -1,
-  };
-  return `${Object.entries(values)
-    .map(([name, value]) => `${name}=${value}`)
-    .join('\n')}\n`;
+function newClusterId(): string {
+  return randomBytes(16).toString('base64url').replace(/^-/, 'A');
+}
+
+/** Brokers are formatted one by one, perhaps in several starts, for one cluster. */
+function sharedClusterId(dataDir: string): string {
+  const file = join(dataDir, 'kafka-cluster-id');
+  if (!existsSync(file)) writeFileSync(file, newClusterId());
+  return readFileSync(file, 'utf8');
 }
 
 const apiVersionsKey = 18;
