@@ -2,163 +2,28 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SignOffKey } from '@pm/domain/signoff/keys';
-import { checkChain, firstChain, sealEnvelope } from '@pm/domain/signoff/records';
-import { Sequences } from '@pm/domain/signoff/sequences';
-import { type LogClient, type LogProducer, openLogClient, readRange } from '@pm/kit/kafka';
-import { silentLog } from '@pm/kit/log';
-import { openRegistry, topicName } from '@pm/kit/registry';
-import { type Command, type EventOf, type Execution, newestRules, topics } from '@pm/schemas';
+import type { EventOf, Execution } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import { Engine } from '../../src/core/index.ts';
-import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
-import { firstPosition, RecordProcessor } from '../../src/partition/record-processor.ts';
 import { decodeImage } from '../../src/partition/snapshot-image.ts';
-import { marketRules, opening, orderOf } from '../core/commands.ts';
+import {
+  flow,
+  openPartitions,
+  openWorld,
+  partitions,
+  readThrough,
+  replayed,
+  topicNames,
+  until,
+  valuesOf,
+  type World,
+} from './log-world.ts';
 import { keys } from './sealed-records.ts';
 import { SpawnedMatcher } from './spawned-matcher.ts';
 
-const partitions = [0, 1, 2, 3];
 const broker = engineUrl('KAFKA');
 const registryUrl = engineUrl('REGISTRY');
 const topicPrefix = `t-matcher-${process.pid}-${Date.now().toString(36)}-`;
-const names = {
-  orders: topicName(topics.orders, topicPrefix),
-  executions: topicName(topics.executions, topicPrefix),
-  deadLetters: topicName(topics.deadLetters, topicPrefix),
-};
-
-async function openWorld() {
-  const client = openLogClient({ brokers: [broker], clientId: 'matcher-test', log: silentLog });
-  const admin = await client.admin();
-  const spec = { replicationFactor: 1, minInSyncReplicas: 1, compacted: false, retentionMs: -1 };
-  await admin.ensureTopics([
-    { ...spec, name: names.orders, partitions: 4, maxMessageBytes: 1 << 20 },
-    { ...spec, name: names.executions, partitions: 4, maxMessageBytes: 16 << 20 },
-    { ...spec, name: names.deadLetters, partitions: 1, maxMessageBytes: 1 << 20 },
-  ]);
-  const registry = openRegistry({ url: registryUrl, topicPrefix, log: silentLog });
-  await registry.registerAll();
-  const codecs = {
-    orders: await registry.codecFor(topics.orders),
-    executions: await registry.codecFor(topics.executions),
-  };
-  return { client, admin, codecs, producer: await client.producer() };
-}
-
-type World = Awaited<ReturnType<typeof openWorld>>;
-
-const sequences = new Sequences();
-
-async function append(world: World, key: SignOffKey, partition: number, commands: Command[]) {
-  const sequence = sequences.next(Date.now());
-  const value = sealEnvelope(world.codecs.orders, key, { partition, sequence, commands });
-  await world.producer.send([{ topic: names.orders, partition, key: null, value }]);
-}
-
-async function openPartitions(world: World): Promise<void> {
-  const setKey = (key: SignOffKey, role: 'OWNER' | 'INGRESS'): Command => ({
-    kind: 'SetKey',
-    publicKey: key.publicKey,
-    role,
-    active: true,
-  });
-  for (const partition of partitions) {
-    const operatorKey = keys.operator.publicKey;
-    await append(world, keys.operator, partition, [
-      { ...opening, partition, operatorKey, timeMs: Date.now() },
-      { kind: 'SetRules', version: newestRules },
-      setKey(keys.owner, 'OWNER'),
-      setKey(keys.ingress, 'INGRESS'),
-      marketRules(1),
-    ]);
-  }
-}
-
-/** Orders that match each other, and a poison record now and then, until the signal. */
-async function flow(world: World, signal: AbortSignal): Promise<number> {
-  let id = 0;
-  while (!signal.aborted) {
-    const nowMs = Date.now();
-    for (const partition of partitions) {
-      const orders = Array.from({ length: 6 }, () => {
-        id += 1;
-        const price = 4_700 + 100 * (id % 7);
-        const times = { acceptedAtMs: nowMs, signedAtMs: nowMs };
-        return orderOf(id, id % 9, { outcome: id % 2, price, ...times });
-      });
-      // Without an ingress that bears witness no clock moves on after a long takeover.
-      await append(world, keys.ingress, partition, [{ kind: 'Tick', timeMs: nowMs }, ...orders]);
-    }
-    if (id % 240 === 0) await poison(world.producer, partitions[id % 4] ?? 0);
-    await pause(10);
-  }
-  return id;
-}
-
-async function poison(producer: LogProducer, partition: number): Promise<void> {
-  const value = Buffer.from('poison');
-  await producer.send([{ topic: names.orders, partition, key: null, value }]);
-}
-
-async function valuesOf(client: LogClient, topic: string, partition: number, to: number) {
-  const values: Buffer[] = [];
-  await readRange(client, {
-    topic,
-    partition,
-    from: 0,
-    to,
-    onBatch: async ({ records }) => {
-      for (const { value } of records) values.push(value ?? Buffer.alloc(0));
-    },
-  });
-  return values;
-}
-
-/** Reads outputs by the high-water rule; throws at a gap, at a copy that differs and where the chain breaks. */
-function readThrough(world: World, values: readonly Buffer[]): readonly Execution[] {
-  const taken: { value: Buffer; execution: Execution }[] = [];
-  let chain = firstChain;
-  for (const value of values) {
-    const execution = world.codecs.executions.decode(value);
-    const known = taken[execution.inOffset];
-    if (known !== undefined) {
-      if (!known.value.equals(value)) throw new Error('a copy differs');
-      continue;
-    }
-    if (execution.inOffset !== taken.length) throw new Error('a gap');
-    if (!checkChain(value, chain)) throw new Error('the chain breaks');
-    chain = execution.chain;
-    taken.push({ value, execution });
-  }
-  return taken.map(({ execution }) => execution);
-}
-
-async function until(
-  what: string,
-  holds: () => Promise<boolean>,
-  limitMs = 30_000,
-): Promise<number> {
-  const startedMs = Date.now();
-  while (!(await holds())) {
-    if (Date.now() - startedMs > limitMs) throw new Error(`waited too long: ${what}`);
-    await pause(50);
-  }
-  return Date.now() - startedMs;
-}
-
-/** The same log through the same steps in this process. */
-function replayed(world: World, partition: number, values: readonly Buffer[]) {
-  const reader = new EnvelopeReader({
-    partition,
-    operatorKey: keys.operator.publicKey,
-    codec: world.codecs.orders,
-  });
-  const parts = { partition, reader, executions: world.codecs.executions };
-  const processor = new RecordProcessor(parts, firstPosition(new Engine(partition)));
-  for (const [offset, value] of values.entries()) processor.process({ offset, value });
-  return processor;
-}
+const names = topicNames(topicPrefix);
 
 async function newestSnapshot(directory: string, partition: number) {
   const folder = join(directory, `p${partition}`);
@@ -193,7 +58,7 @@ describe('two matchers on a real log', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pm-matcher-'));
-    world = await openWorld();
+    world = await openWorld({ brokers: [broker], registryUrl, topicPrefix, copies: 1 });
     await openPartitions(world);
   }, 60_000);
 

@@ -1,0 +1,174 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SignOffKey } from '@pm/domain/signoff/keys';
+import { checkChain, firstChain, sealEnvelope } from '@pm/domain/signoff/records';
+import { Sequences } from '@pm/domain/signoff/sequences';
+import { type LogClient, openLogClient, readRange } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRegistry, topicName } from '@pm/kit/registry';
+import { type Command, type Execution, newestRules, topics } from '@pm/schemas';
+import { Engine } from '../../src/core/index.ts';
+import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
+import { firstPosition, RecordProcessor } from '../../src/partition/record-processor.ts';
+import { marketRules, opening, orderOf } from '../core/commands.ts';
+import { keys } from './sealed-records.ts';
+
+export const partitions = [0, 1, 2, 3];
+
+/** Topics under a prefix. */
+export function topicNames(topicPrefix: string) {
+  return {
+    orders: topicName(topics.orders, topicPrefix),
+    executions: topicName(topics.executions, topicPrefix),
+    deadLetters: topicName(topics.deadLetters, topicPrefix),
+  };
+}
+
+interface WorldOptions {
+  readonly brokers: readonly string[];
+  readonly registryUrl: string;
+  readonly topicPrefix: string;
+  /** Of each topic; one may be missing at any time, if there are several. */
+  readonly copies: number;
+}
+
+/** The topics of a matcher, and what writes and reads them. */
+export async function openWorld({ brokers, registryUrl, topicPrefix, copies }: WorldOptions) {
+  const names = topicNames(topicPrefix);
+  const client = openLogClient({ brokers, clientId: 'matcher-test', log: silentLog });
+  const admin = await client.admin();
+  const spec = {
+    replicationFactor: copies,
+    minInSyncReplicas: Math.max(1, copies - 1),
+    compacted: false,
+    retentionMs: -1,
+  };
+  await admin.ensureTopics([
+    { ...spec, name: names.orders, partitions: 4, maxMessageBytes: 1 << 20 },
+    { ...spec, name: names.executions, partitions: 4, maxMessageBytes: 16 << 20 },
+    { ...spec, name: names.deadLetters, partitions: 1, maxMessageBytes: 1 << 20 },
+  ]);
+  const registry = openRegistry({ url: registryUrl, topicPrefix, log: silentLog });
+  await registry.registerAll();
+  const codecs = {
+    orders: await registry.codecFor(topics.orders),
+    executions: await registry.codecFor(topics.executions),
+  };
+  return { names, client, admin, codecs, producer: await client.producer() };
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+const sequences = new Sequences();
+
+async function append(world: World, key: SignOffKey, partition: number, commands: Command[]) {
+  const sequence = sequences.next(Date.now());
+  const value = sealEnvelope(world.codecs.orders, key, { partition, sequence, commands });
+  await world.producer.send([{ topic: world.names.orders, partition, key: null, value }]);
+}
+
+/** The first records of each partition. */
+export async function openPartitions(world: World): Promise<void> {
+  const setKey = (key: SignOffKey, role: 'OWNER' | 'INGRESS'): Command => ({
+    kind: 'SetKey',
+    publicKey: key.publicKey,
+    role,
+    active: true,
+  });
+  for (const partition of partitions) {
+    const operatorKey = keys.operator.publicKey;
+    await append(world, keys.operator, partition, [
+      { ...opening, partition, operatorKey, timeMs: Date.now() },
+      { kind: 'SetRules', version: newestRules },
+      setKey(keys.owner, 'OWNER'),
+      setKey(keys.ingress, 'INGRESS'),
+      marketRules(1),
+    ]);
+  }
+}
+
+/** Orders that match each other, and a poison record now and then, until the signal. */
+export async function flow(world: World, signal: AbortSignal): Promise<number> {
+  let id = 0;
+  while (!signal.aborted) {
+    const nowMs = Date.now();
+    for (const partition of partitions) {
+      const orders = Array.from({ length: 6 }, () => {
+        id += 1;
+        const price = 4_700 + 100 * (id % 7);
+        const times = { acceptedAtMs: nowMs, signedAtMs: nowMs };
+        return orderOf(id, id % 9, { outcome: id % 2, price, ...times });
+      });
+      // Without an ingress that bears witness no clock moves on after a long takeover.
+      await append(world, keys.ingress, partition, [{ kind: 'Tick', timeMs: nowMs }, ...orders]);
+    }
+    if (id % 240 === 0) await poison(world, partitions[id % 4] ?? 0);
+    await pause(10);
+  }
+  return id;
+}
+
+async function poison(world: World, partition: number): Promise<void> {
+  const value = Buffer.from('poison');
+  await world.producer.send([{ topic: world.names.orders, partition, key: null, value }]);
+}
+
+/** The records of a partition before an offset. */
+export async function valuesOf(client: LogClient, topic: string, partition: number, to: number) {
+  const values: Buffer[] = [];
+  await readRange(client, {
+    topic,
+    partition,
+    from: 0,
+    to,
+    onBatch: async ({ records }) => {
+      for (const { value } of records) values.push(value ?? Buffer.alloc(0));
+    },
+  });
+  return values;
+}
+
+/** Reads outputs by the high-water rule; throws at a gap, at a copy that differs and where the chain breaks. */
+export function readThrough(world: World, values: readonly Buffer[]): readonly Execution[] {
+  const taken: { value: Buffer; execution: Execution }[] = [];
+  let chain = firstChain;
+  for (const value of values) {
+    const execution = world.codecs.executions.decode(value);
+    const known = taken[execution.inOffset];
+    if (known !== undefined) {
+      if (!known.value.equals(value)) throw new Error('a copy differs');
+      continue;
+    }
+    if (execution.inOffset !== taken.length) throw new Error('a gap');
+    if (!checkChain(value, chain)) throw new Error('the chain breaks');
+    chain = execution.chain;
+    taken.push({ value, execution });
+  }
+  return taken.map(({ execution }) => execution);
+}
+
+/** Milliseconds until it holds. */
+export async function until(
+  what: string,
+  holds: () => Promise<boolean>,
+  limitMs = 30_000,
+): Promise<number> {
+  const startedMs = Date.now();
+  while (!(await holds())) {
+    if (Date.now() - startedMs > limitMs) throw new Error(`waited too long: ${what}`);
+    await pause(50);
+  }
+  return Date.now() - startedMs;
+}
+
+/** The same log through the same steps in this process. */
+export function replayed(world: World, partition: number, values: readonly Buffer[]) {
+  const reader = new EnvelopeReader({
+    partition,
+    operatorKey: keys.operator.publicKey,
+    codec: world.codecs.orders,
+  });
+  const parts = { partition, reader, executions: world.codecs.executions };
+  const processor = new RecordProcessor(parts, firstPosition(new Engine(partition)));
+  for (const [offset, value] of values.entries()) processor.process({ offset, value });
+  return processor;
+}
