@@ -1,14 +1,21 @@
 import net from 'node:net';
-import { createDeferred } from './deferred.ts';
+import { createDeferred, type Deferred } from './deferred.ts';
 import { FrameReader } from './frame-reader.ts';
+import { BytesReader } from './kafka-bytes.ts';
 
 /** Kafka's number of a produce request. */
 const produce = 0;
 
+/** A frame that did not go on to the client. */
+interface HeldAnswer {
+  readonly client: net.Socket;
+  readonly frame: Buffer;
+}
+
 /**
  * A TCP relay in front of one broker that reads Kafka's frames, so that it can lose exactly one answer. Clients are
- * sent through it with `LogClientOptions.route` (or kafkajs' `socketFactory`), whatever address the broker
- * advertises.
+ * sent through it with `LogClientOptions.route` (or kafkajs' `socketFactory`), or by a broker that advertises its
+ * address.
  */
 export class FaultProxy {
   readonly #target: { host: string; port: number };
@@ -16,6 +23,10 @@ export class FaultProxy {
   readonly #pairs = new Set<readonly [net.Socket, net.Socket]>();
   #swallow = 0;
   #swallowed = createDeferred();
+  /** Topics of which the next answer is held back, or the next request is awaited. */
+  readonly #holds = new Map<string, Deferred>();
+  readonly #awaited = new Map<string, Deferred>();
+  #held: HeldAnswer[] = [];
   #dropProduces = false;
   #stalled = false;
   /** Produce requests that came through. */
@@ -44,6 +55,26 @@ export class FaultProxy {
     this.#swallow += 1;
     this.#swallowed = createDeferred();
     return this.#swallowed.promise;
+  }
+
+  /**
+   * Holds back the next answer to a produce request for this topic that says that the records were appended; resolves
+   * when the broker has given it.
+   */
+  holdProduceResponse(topic: string): Promise<void> {
+    return awaited(this.#holds, topic);
+  }
+
+  /** Resolves when the next produce request for this topic has been passed on to the broker. */
+  nextProduceRequest(topic: string): Promise<void> {
+    return awaited(this.#awaited, topic);
+  }
+
+  /** Passes on what was held back, to clients that still wait, and holds nothing more. */
+  releaseHeld(): void {
+    this.#holds.clear();
+    for (const { client, frame } of this.#held) if (!client.destroyed) client.write(frame);
+    this.#held = [];
   }
 
   /** Answers to produce requests get lost from now on, their connections stay. */
@@ -80,13 +111,14 @@ export class FaultProxy {
       broker.destroy();
       this.#pairs.delete(pair);
     };
-    const produces = new Set<number>();
+    const produces = new Map<number, readonly string[]>();
     const requests = new FrameReader((frame) => {
-      if (frame.readInt16BE(4) === produce) {
-        produces.add(frame.readInt32BE(8));
-        this.produceRequests += 1;
-      }
       broker.write(frame);
+      if (frame.readInt16BE(4) !== produce) return;
+      const topics = topicsOf(frame);
+      produces.set(frame.readInt32BE(8), topics);
+      this.produceRequests += 1;
+      settle(this.#awaited, topics);
     });
     const answers = new FrameReader((frame) => this.#answer(frame, produces, client, end));
     client
@@ -100,9 +132,19 @@ export class FaultProxy {
     if (this.#stalled) for (const socket of pair) socket.pause();
   }
 
-  #answer(frame: Buffer, produces: Set<number>, client: net.Socket, end: () => void): void {
+  #answer(
+    frame: Buffer,
+    produces: Map<number, readonly string[]>,
+    client: net.Socket,
+    end: () => void,
+  ): void {
+    const topics = produces.get(frame.readInt32BE(4)) ?? [];
     const isProduce = produces.delete(frame.readInt32BE(4));
     if (isProduce && this.#dropProduces) return;
+    if (isProduce && isAppended(frame) && settle(this.#holds, topics)) {
+      this.#held.push({ client, frame });
+      return;
+    }
     if (isProduce && this.#swallow > 0) {
       this.#swallow -= 1;
       end();
@@ -111,4 +153,43 @@ export class FaultProxy {
     }
     client.write(frame);
   }
+}
+
+/** Topics of a produce request of version 3 and later (https://kafka.apache.org/protocol#The_Messages_Produce). */
+function topicsOf(frame: Buffer): readonly string[] {
+  const request = new BytesReader(frame.subarray(12));
+  request.text();
+  request.text();
+  request.take(2 + 4);
+  return request.list(() => {
+    const topic = request.text();
+    request.list(() => request.take(4).length + request.take(request.int32()).length);
+    return topic;
+  });
+}
+
+/** Whether the answer has no error for the first partition of the request: topics, partitions, number, error. */
+function isAppended(frame: Buffer): boolean {
+  const answer = new BytesReader(frame.subarray(8));
+  if (answer.int32() === 0) return false;
+  answer.text();
+  answer.int32();
+  answer.int32();
+  return answer.int16() === 0;
+}
+
+function awaited(by: Map<string, Deferred>, topic: string): Promise<void> {
+  const deferred = by.get(topic) ?? createDeferred();
+  by.set(topic, deferred);
+  return deferred.promise;
+}
+
+/** Whether one of the topics was waited for. */
+function settle(by: Map<string, Deferred>, topics: readonly string[]): boolean {
+  const waiting = topics.filter((topic) => by.has(topic));
+  for (const topic of waiting) {
+    by.get(topic)?.resolve();
+    by.delete(topic);
+  }
+  return waiting.length > 0;
 }
