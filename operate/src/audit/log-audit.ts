@@ -52,6 +52,8 @@ export class LogAudit {
   refused = 0;
   repeated = 0;
   rejectedRecords = 0;
+  /** Those of them that were no envelopes. */
+  unreadableRecords = 0;
   readonly #feeWallet: string;
   readonly #keepsEnded: boolean;
   readonly #nextOffset = new Map<number, number>();
@@ -135,6 +137,7 @@ export class LogAudit {
         break;
       case 'RecordRejected':
         this.rejectedRecords += 1;
+        if (event.reason === 'UNREADABLE') this.unreadableRecords += 1;
         break;
       case 'Checkpoint':
         this.checkpoints += 1;
