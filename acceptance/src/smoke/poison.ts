@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { addressesOf } from '@pm/deploy/installation/read-addresses';
-import type { RunningStack } from '@pm/deploy/stack/stack';
 import { kafkaConnection } from '@pm/kit/config';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { topicName } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
+import type { World } from './world.ts';
 
 const recordsPerPartition = 3;
 
@@ -13,9 +13,9 @@ const recordsPerPartition = 3;
  * Writes records that are no envelopes directly to `orders`: each must get a result, be counted, and stop nothing.
  * Returns how many.
  */
-export async function appendPoison(stack: RunningStack): Promise<number> {
+export async function appendPoison({ stack, accessOf }: World): Promise<number> {
   const client = openLogClient({
-    ...kafkaConnection(addressesOf(stack.urls, stack.access)),
+    ...kafkaConnection(addressesOf(stack.urls, accessOf('ingress'))),
     clientId: 'smoke',
     log: silentLog,
   });

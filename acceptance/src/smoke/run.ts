@@ -74,7 +74,7 @@ export async function runSmoke(world: World, seed: number, progress: Progress): 
     ...(await sendBadInput(world.stack.baseUrl)),
     ...(await sendForgedKey(world.stack.baseUrl, key)),
   ];
-  const poisonRecords = await appendPoison(world.stack);
+  const poisonRecords = await appendPoison(world);
   const recovery = Object.entries(recoveryMs)
     .filter(([, ms]) => ms > recoveryMaxMs)
     .map(([name]) => `${name} was not back after ${recoveryMaxMs} ms`);

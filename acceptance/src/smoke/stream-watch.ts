@@ -17,6 +17,7 @@ export class StreamWatch {
   readonly #expected: string[] = [];
   readonly #failures: string[] = [];
   #book: BookEvent | null = null;
+  #end: () => Promise<unknown> = async () => {};
 
   private constructor(wallet: string, market: SmokeMarket) {
     this.#wallet = wallet;
@@ -33,6 +34,7 @@ export class StreamWatch {
     const first = await books.next();
     watch.#book = first.value ?? null;
     await own.next();
+    watch.#end = () => Promise.all([books.return?.(), own.return?.()]);
     void watch.#follow(books, (book) => {
       watch.#book = book;
     });
@@ -41,6 +43,11 @@ export class StreamWatch {
         watch.#received.push(`${event.id} ${event.role}`);
     });
     return watch;
+  }
+
+  /** Ends both subscriptions. */
+  async end(): Promise<void> {
+    await this.#end();
   }
 
   /** Takes a record of the log: the fills of the wallet in it must have been received. */

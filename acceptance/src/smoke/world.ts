@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testAccounts } from '@pm/deploy/demo/wallets';
+import type { EngineAccess } from '@pm/deploy/local/engines';
 import type { Progress } from '@pm/deploy/local/managed-process';
 import { freePorts } from '@pm/deploy/local/ports';
-import { engineMode } from '@pm/deploy/stack/mode';
-import { wideLimits } from '@pm/deploy/stack/services';
+import { type EngineMode, engineMode } from '@pm/deploy/stack/mode';
+import { type ExtraEnv, wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
 import type { ImportEvent } from '@pm/schemas';
 import type { SmokeMarket } from './trader.ts';
@@ -13,6 +14,8 @@ import type { SmokeMarket } from './trader.ts';
 export interface World {
   readonly stack: RunningStack;
   readonly markets: readonly SmokeMarket[];
+  /** What a service or tool of this name needs at the engines beside their addresses. */
+  accessOf(name: string): EngineAccess;
   /** Stops everything and removes the folder. */
   end(): Promise<void>;
 }
@@ -34,11 +37,31 @@ export interface WorldPlan {
 
 const smokePlan = (): WorldPlan => ({ events: events(), depositUsdc, familyDomains: false });
 
+/** Engines, with the account of each service and tool where they ask for one. */
+export interface WorldEngines {
+  readonly mode: EngineMode;
+  readonly accounts: ExtraEnv;
+}
+
+const chosenEngines = (): WorldEngines => ({ mode: engineMode(process.env), accounts: {} });
+
+// A restored matcher compares every replayed record with what is stored, byte by byte.
+const settings: ExtraEnv = { matcher: { PM_VERIFY_REPLAY: '1' }, ...wideLimits };
+
+function withAccounts(accounts: ExtraEnv): ExtraEnv {
+  const names = Object.keys({ ...accounts, ...settings });
+  return Object.fromEntries(names.map((name) => [name, { ...accounts[name], ...settings[name] }]));
+}
+
 /** The whole stack on free ports in a temporary folder, with a small catalog and funded wallets. */
-export async function openWorld(progress: Progress, plan = smokePlan()): Promise<World> {
+export async function openWorld(
+  progress: Progress,
+  plan = smokePlan(),
+  { mode, accounts }: WorldEngines = chosenEngines(),
+): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'exchange-smoke-'));
   const stack = await startStack({
-    mode: engineMode(process.env),
+    mode,
     dataDir,
     ports: await freePorts(),
     progress,
@@ -46,8 +69,7 @@ export async function openWorld(progress: Progress, plan = smokePlan()): Promise
     seed: false,
     demo: null,
     signing: { familyDomains: plan.familyDomains },
-    // A restored matcher compares every replayed record with what is stored, byte by byte.
-    extraEnv: { matcher: { PM_VERIFY_REPLAY: '1' }, ...wideLimits },
+    extraEnv: withAccounts(accounts),
   });
   try {
     const { markets } = await stack.operator.importEvents(plan.events);
@@ -65,6 +87,7 @@ export async function openWorld(progress: Progress, plan = smokePlan()): Promise
         conditionId: market.conditionId,
         tokenIds: [market.tokenIds[0] ?? '', market.tokenIds[1] ?? ''],
       })),
+      accessOf: (name) => ({ ...stack.access, ...accounts[name] }),
       end: async () => {
         await stack.stop();
         rmSync(dataDir, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,7 +16,9 @@ import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { openOperator } from '@pm/deploy/stack/operator';
 import { exchangeServices } from '@pm/deploy/stack/services';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import { redisConnection } from '@pm/kit/config';
+import { openClickHouse } from '@pm/kit/clickhouse';
+import { clickhouseAccount, redisConnection } from '@pm/kit/config';
+import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { redisKeys, type TokenId, type WalletAddress } from '@pm/schemas';
@@ -264,4 +267,48 @@ test('Redis refuses a service what is not its own', async () => {
     for (const command of [['FLUSHALL'], ['KEYS', '*'], ['CONFIG', 'GET', '*'], ['ACL', 'LIST']])
       expect(await reply(account, command as [string])).toBe(no);
   expect(await reply('admin', ['HGET', wallet, 'free'])).toBeNull();
+});
+
+/** `done`, or the class of the refusal. */
+async function outcomeAtTables(account: string, statement: string): Promise<string> {
+  const addresses = readAddresses(environmentOf(account));
+  const tables = openClickHouse({
+    ...clickhouseAccount(addresses),
+    database: name,
+    log: silentLog,
+  });
+  try {
+    await tables.command(statement);
+    return 'done';
+  } catch (error) {
+    return error instanceof Fault ? error.code : String(error);
+  } finally {
+    await tables.close();
+  }
+}
+
+test('ClickHouse refuses a service what is not its own', async () => {
+  const select = 'SELECT count() FROM fills';
+  const create = `CREATE TABLE ${name}.foreign (a UInt8) ENGINE = MergeTree ORDER BY a`;
+  expect(await outcomeAtTables('query-api', select)).toBe('done');
+  expect(await outcomeAtTables('query-api', create)).not.toBe('done');
+  expect(await outcomeAtTables('audit', create)).not.toBe('done');
+  for (const account of ['ingress', 'matcher', 'streams', 'keys'])
+    expect(await outcomeAtTables(account, select)).not.toBe('done');
+  expect(await outcomeAtTables('setup', create)).toBe('done');
+});
+
+test('the registry answers accounts only', async () => {
+  const { PM_REGISTRY_URL: url = '' } = environmentOf('ingress');
+  const status = (password: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const auth = `pm-ingress:${password}`;
+      const ca = engines.brokerAccount('ingress').ca;
+      get(`${url}/subjects`, { auth, ca }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      }).once('error', reject);
+    });
+  expect(await status(engines.brokerAccount('ingress').password)).toBe(200);
+  expect(await status('another')).toBe(401);
 });

@@ -13,8 +13,12 @@ import { engineUrls } from '../services-under-test.ts';
 import { makeCertificates } from './certificates.ts';
 import { startSecuredKafka } from './secured-kafka.ts';
 import { startSecuredRedis } from './secured-redis.ts';
+import { callerOf, type Judge, openTlsFront } from './tls-front.ts';
 
-/** A broker and two Redis with the accounts that `npm run access` writes; the other engines are those of all tests. */
+/**
+ * A broker and two Redis with TLS and the accounts that `npm run access` writes. The registry and ClickHouse are those
+ * of all tests, behind TLS and the same accounts: at ClickHouse each is the local user of its role.
+ */
 export interface GuardedEngines {
   readonly urls: EngineUrls;
   /** The Redis of what is kept for a time. */
@@ -45,7 +49,8 @@ export async function startGuardedEngines(
     const administrator = `user ${admin} on >${passwordOf(admin)} ~* &* +@all`;
     return startSecuredRedis(folder, certificates, [users, administrator], `redis-${server}`);
   };
-  const [kafka, redis, cache] = await Promise.all([
+  const shared = engineUrls();
+  const [kafka, redis, cache, registry, clickhouse] = await Promise.all([
     startSecuredKafka({
       folder,
       certificates,
@@ -53,6 +58,8 @@ export async function startGuardedEngines(
     }),
     startRedis('ledger'),
     startRedis('cache'),
+    openTlsFront(new URL(shared.registry).origin, certificates, judgeRegistry),
+    openTlsFront(shared.clickhouse, certificates, judgeTables),
   ]);
   const ca = readFileSync(certificates.caFile, 'utf8');
   const brokerAccount = (name: string) => {
@@ -60,7 +67,12 @@ export async function startGuardedEngines(
     return { broker: kafka.broker, ca, username, password: passwordOf(username) };
   };
   const engines = {
-    urls: { ...engineUrls(), kafka: kafka.broker, redis: redis.url },
+    urls: {
+      kafka: kafka.broker,
+      redis: redis.url,
+      registry: `${registry.url}${new URL(shared.registry).pathname}`,
+      clickhouse: clickhouse.url,
+    },
     cacheUrl: cache.url,
     shared: {
       ...env,
@@ -69,11 +81,14 @@ export async function startGuardedEngines(
       PM_KAFKA_TLS_CA: certificates.caFile,
       PM_KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512',
       PM_REDIS_TLS_CA: certificates.caFile,
+      PM_REGISTRY_TLS_CA: certificates.caFile,
+      PM_CLICKHOUSE_TLS_CA: certificates.caFile,
     },
     variablesOf: (name: string) => signIn(folder, name),
     brokerAccount,
     stop: async () => {
-      await Promise.all([kafka.stop(), redis.stop(), cache.stop()]);
+      const servers = [kafka.stop(), redis.stop(), cache.stop()];
+      await Promise.all([...servers, registry.close(), clickhouse.close()]);
     },
   };
   try {
@@ -92,13 +107,46 @@ function signIn(folder: string, name: string): Readonly<Record<string, string>> 
   const declared = declaredAccess.find((one) => one.name === name);
   const hasRedis = name === admin || (declared !== undefined && declared.redis !== null);
   const hasCache = name === admin || declared?.redisCache !== undefined;
+  const hasTables = tableUsers.has(tableAccountOf(account));
   return {
     PM_KAFKA_SASL_USERNAME: account,
     PM_KAFKA_SASL_PASSWORD_FILE: file,
+    PM_REGISTRY_USERNAME: account,
+    PM_REGISTRY_PASSWORD_FILE: file,
     ...(hasRedis ? { PM_REDIS_USERNAME: account, PM_REDIS_PASSWORD_FILE: file } : {}),
     ...(hasCache ? { PM_REDIS_CACHE_USERNAME: account, PM_REDIS_CACHE_PASSWORD_FILE: file } : {}),
+    ...(hasTables
+      ? {
+          PM_CLICKHOUSE_USER: tableAccountOf(account),
+          PM_CLICKHOUSE_PASSWORD_FILE: file,
+        }
+      : {}),
   };
 }
+
+/** Accounts of ClickHouse have underscores. */
+const tableAccountOf = (account: string) => account.replaceAll('-', '_');
+
+/** Account of ClickHouse -> user of the local one with its rights; those that make tables are administrators there. */
+const tableUsers: ReadonlyMap<string, string> = new Map([
+  [admin, 'default'],
+  ...declaredAccess.flatMap(({ name, clickhouseRole }) => {
+    const user = name === 'setup' || name === 'rebuild' ? 'default' : clickhouseRole;
+    return user === null ? [] : [[tableAccountOf(accountOf({ name })), user] as const];
+  }),
+]);
+
+const judgeTables: Judge = (request) => {
+  const { user, password } = callerOf(request);
+  const isKnown = password === passwordOf(user.replaceAll('_', '-'));
+  return (isKnown ? tableUsers.get(user) : undefined) ?? 403;
+};
+
+/** Accounts of the registry are no part of `npm run access`: each of the others may use it. */
+const judgeRegistry: Judge = (request) => {
+  const { user, password } = callerOf(request);
+  return user !== '' && password === passwordOf(user) ? null : 401;
+};
 
 const passwordOf = (account: string) => `canary-of-${account}`;
 const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');

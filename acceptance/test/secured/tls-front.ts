@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Certificates } from './certificates.ts';
@@ -10,8 +15,8 @@ export interface TlsFront {
   close(): Promise<void>;
 }
 
-/** Status of a refusal; null lets a request through. */
-export type Judge = (request: IncomingMessage) => number | null;
+/** Status of a refusal; null lets a request through, and a name lets it through as the one of that user. */
+export type Judge = (request: IncomingMessage) => number | string | null;
 
 /** TLS in front of an engine that has none: the same requests go on to it, those that `judge` lets through. */
 export async function openTlsFront(
@@ -22,9 +27,10 @@ export async function openTlsFront(
   const key = readFileSync(certificates.keyFile);
   const cert = readFileSync(certificates.certFile);
   const server = createServer({ key, cert }, (incoming, response) => {
-    const refused = judge(incoming);
-    if (refused === null) forward(incoming, response, target);
-    else response.writeHead(refused, { connection: 'close' }).end('{"message":"refused"}');
+    const judged = judge(incoming);
+    if (typeof judged !== 'number')
+      forward(incoming, response, headersAs(judged, incoming), target);
+    else response.writeHead(judged, { connection: 'close' }).end('{"message":"refused"}');
   });
   await new Promise<void>((done) => {
     server.listen(0, '127.0.0.1', done);
@@ -39,9 +45,20 @@ export async function openTlsFront(
   };
 }
 
-function forward(incoming: IncomingMessage, response: ServerResponse, target: string): void {
+function headersAs(user: string | null, { headers }: IncomingMessage): IncomingHttpHeaders {
+  const { host: _, ...passed } = headers;
+  if (user === null) return passed;
+  const { authorization: _given, 'x-clickhouse-key': _key, ...others } = passed;
+  return { ...others, 'x-clickhouse-user': user };
+}
+
+function forward(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  headers: IncomingHttpHeaders,
+  target: string,
+): void {
   const { hostname, port } = new URL(target);
-  const { host: _, ...headers } = incoming.headers;
   const passed = request(
     { hostname, port, method: incoming.method, path: incoming.url, headers },
     (answer) => {
@@ -49,7 +66,11 @@ function forward(incoming: IncomingMessage, response: ServerResponse, target: st
       answer.pipe(response);
     },
   );
-  passed.once('error', () => response.destroy());
+  passed.on('error', () => response.destroy());
+  // Of a caller that was killed: the engine would wait for the rest of the request, and others for the engine.
+  response.once('close', () => {
+    if (!response.writableFinished) passed.destroy();
+  });
   incoming.pipe(passed);
 }
 

@@ -36,7 +36,7 @@ export interface SigningChoice {
   readonly signingDomain?: string;
 }
 
-/** Name of a service -> variables it gets besides its own. */
+/** Name of a service, or `setup` -> variables it gets besides its own. */
 export type ExtraEnv = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
 
 const manyTimes = { PM_RATE_LIMIT_SCALE: '10000' };

@@ -80,9 +80,10 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   try {
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
     const operatorsFile = makeFirstOperator(dataDir, keys);
+    const { extraEnv = {}, signing = { familyDomains: false } } = options;
     const otherTables = await setUpExchange({
       urls,
-      access,
+      access: { ...access, ...extraEnv['setup'] },
       keys,
       feeWallet: options.feeWallet ?? defaultFeeWallet,
       partitions: options.partitions ?? defaultPartitions,
@@ -92,7 +93,6 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       progress,
     });
     const folders = { dataDir, logDir };
-    const { extraEnv = {}, signing = { familyDomains: false } } = options;
     await supervisor.start(
       exchangeServices({
         urls,

@@ -1,0 +1,63 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { database } from '@pm/deploy/stack/stack';
+import { openClickHouse } from '@pm/kit/clickhouse';
+import { silentLog } from '@pm/kit/log';
+import { killed, runSmoke } from '../../src/smoke/run.ts';
+import { verifyWorld } from '../../src/smoke/verify.ts';
+import { openWorld, type World } from '../../src/smoke/world.ts';
+import { engineUrls } from '../services-under-test.ts';
+import { type GuardedEngines, startGuardedEngines } from './guarded-engines.ts';
+
+jest.setTimeout(420_000);
+
+const seed = 1;
+let folder: string;
+let engines: GuardedEngines;
+let world: World;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pm-secured-smoke-'));
+  engines = await startGuardedEngines(folder, {});
+  const accounts = Object.fromEntries(
+    ['setup', 'audit', ...killed].map((name) => [name, engines.variablesOf(name)]),
+  );
+  const { urls, shared: access } = engines;
+  const mode = { kind: 'external', urls, access } as const;
+  world = await openWorld((line) => lines.push(line), undefined, { mode, accounts }).catch(
+    (error: unknown) => {
+      throw new Error(lines.slice(-20).join('\n'), { cause: error });
+    },
+  );
+}, 240_000);
+
+afterAll(async () => {
+  await world?.end();
+  await engines?.stop();
+  const { clickhouse: url } = engineUrls();
+  const account = { user: 'default', password: '', database: 'default' };
+  const clickhouse = openClickHouse({ url, ...account, log: silentLog });
+  await clickhouse.command(`DROP DATABASE IF EXISTS \`${database}\``);
+  await clickhouse.close();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+test('the smoke run holds on engines with TLS where each service and tool has its own account', async () => {
+  const result = await runSmoke(world, seed, (line) => lines.push(line));
+  const { checks, audit } = await verifyWorld(world, result);
+  await result.streams.end();
+  const broken = Object.entries(checks)
+    .filter(([, problems]) => problems.length > 0)
+    .map(([name, problems]) => [name, ...problems.slice(0, 3)]);
+  expect(broken).toEqual([]);
+  expect(audit.fills).toBeGreaterThan(100);
+  expect(Object.keys(result.recoveryMs)).toEqual([...killed]);
+  const { logDir } = world.stack;
+  const logs = readdirSync(logDir).map((file) => readFileSync(join(logDir, file), 'utf8'));
+  expect(logs.join('\n')).not.toMatch(/NOPERM|AUTHORIZATION_FAILED|canary-of/);
+  process.stdout.write(
+    `${audit.fills} fills, back after ${JSON.stringify(result.recoveryMs)} ms\n`,
+  );
+});
