@@ -59,7 +59,8 @@ export const streamsFields = {
     default: 60_000,
   }),
   ingressUrl: url('PM_INGRESS_URL', {
-    meaning: 'Base URL of ingress, for the heartbeats of `cancel_on_disconnect`.',
+    meaning:
+      'Base URL of ingress, for the heartbeats of `cancel_on_disconnect`. They count for the address of their client where ingress has the address of streams in `PM_TRUSTED_PROXIES`.',
   }),
   compression: oneOf('PM_STREAMS_COMPRESSION', ['off', 'on'], {
     meaning: 'Whether messages are compressed for clients that ask for it.',

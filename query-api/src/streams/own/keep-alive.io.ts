@@ -36,7 +36,8 @@ const beatsAtOnce = 64;
  */
 export class SessionKeepAlives {
   readonly #parts: KeepAliveParts;
-  readonly #holds = new Map<ApiKeyId, number>();
+  /** The addresses of the connections that hold a key, one for each hold. */
+  readonly #holds = new Map<ApiKeyId, string[]>();
   readonly #timer: NodeJS.Timeout;
   #isBeating = false;
 
@@ -50,16 +51,18 @@ export class SessionKeepAlives {
     return this.#holds.size;
   }
 
-  hold({ apiKey }: KeyHolder): KeepAlive {
-    this.#holds.set(apiKey, (this.#holds.get(apiKey) ?? 0) + 1);
+  /** For a connection from this address. */
+  hold({ apiKey }: KeyHolder, address: string): KeepAlive {
+    this.#holds.set(apiKey, [...(this.#holds.get(apiKey) ?? []), address]);
     void this.#beat(apiKey);
     let isHeld = true;
     return {
       release: () => {
         if (!isHeld) return;
         isHeld = false;
-        const left = (this.#holds.get(apiKey) ?? 1) - 1;
-        if (left > 0) this.#holds.set(apiKey, left);
+        const held = this.#holds.get(apiKey) ?? [];
+        const left = held.toSpliced(held.indexOf(address), 1);
+        if (left.length > 0) this.#holds.set(apiKey, left);
         else this.#holds.delete(apiKey);
       },
     };
@@ -86,13 +89,15 @@ export class SessionKeepAlives {
   async #beat(apiKey: ApiKeyId): Promise<void> {
     const { keys, secrets, ingressUrl, log } = this.#parts;
     const listed = keys.find(apiKey);
-    if (listed?.active !== true || !this.#holds.has(apiKey)) return;
+    const address = this.#holds.get(apiKey)?.at(-1);
+    if (listed?.active !== true || address === undefined) return;
     const key = deriveListed(secrets, listed);
     if (key === null) return;
     try {
       const response = await fetch(ingressUrl + path, {
         method: 'POST',
-        headers: this.#signed(key, listed.wallet),
+        // Counts for the client: the limit of one address would end the sessions of all.
+        headers: { ...this.#signed(key, listed.wallet), 'x-forwarded-for': address },
         signal: AbortSignal.timeout(beatTimeoutMs),
       });
       await response.arrayBuffer();

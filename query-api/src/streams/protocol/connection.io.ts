@@ -192,7 +192,7 @@ export class Connection implements SocketReader {
     this.#proof.start(() => this.#parts.verify(proof), {
       proven: (holder) => {
         if (!this.#socket.hold(holder)) return;
-        if (isCanceling) this.#keepAlive = this.#parts.keepAlives.hold(holder);
+        if (isCanceling) this.#keepAlive = this.#parts.keepAlives.hold(holder, this.address);
         this.#writer.answer({ type: 'authenticated', id, wallet: checksumAddress(holder.wallet) });
       },
       unproven: () => this.#refuse(id, 'unauthorized'),

@@ -1,0 +1,78 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { deriveKey } from '@pm/domain/accounts/derive-keys';
+import { KeyDirectory } from '@pm/domain/accounts/key-directory';
+import { systemClock } from '@pm/kit/clock';
+import { silentLog } from '@pm/kit/log';
+import { apiKeyBytes, hexBytes, type WalletAddress } from '@pm/schemas';
+import { SessionKeepAlives } from '../../src/streams/own/keep-alive.io.ts';
+
+const present = Buffer.alloc(32, 7);
+const wallet = `0x${'11'.repeat(20)}` as WalletAddress;
+const beats: IncomingHttpHeaders[] = [];
+const ingress = createServer((request, response) => {
+  beats.push(request.headers);
+  response.end('{}');
+});
+let keepAlives: SessionKeepAlives;
+
+const { apiKey } = deriveKey(present, { wallet, nonce: '0' });
+const holder = {
+  apiKey,
+  wallet,
+  selfTrade: 'ALLOW',
+  signsExactBody: false,
+  signsIdempotencyKey: false,
+} as const;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => {
+    ingress.listen(0, '127.0.0.1', resolve);
+  });
+  const keys = new KeyDirectory();
+  keys.apply({
+    apiKey: apiKeyBytes(apiKey),
+    wallet: hexBytes(wallet),
+    nonce: '0',
+    version: 0,
+    keyKind: 'TRADING',
+    active: true,
+    createdAtMs: 1,
+    revokedAtMs: 0,
+    selfTrade: 'ALLOW',
+  });
+  keepAlives = new SessionKeepAlives({
+    ingressUrl: `http://127.0.0.1:${(ingress.address() as AddressInfo).port}`,
+    keys,
+    secrets: { present, others: [] },
+    clock: systemClock,
+    log: silentLog,
+  });
+});
+
+afterAll(() => {
+  keepAlives.close();
+  ingress.close();
+});
+
+/** Addresses that the next heartbeats name. */
+async function namedBy(count: number): Promise<readonly unknown[]> {
+  const from = beats.length;
+  while (beats.length < from + count) await new Promise((resolve) => setTimeout(resolve, 10));
+  return beats.slice(from, from + count).map((headers) => headers['x-forwarded-for']);
+}
+
+test('heartbeats of cancel_on_disconnect count for the address of a connection that is open', async () => {
+  const first = namedBy(1);
+  const left = keepAlives.hold(holder, '203.0.113.1');
+  expect(await first).toEqual(['203.0.113.1']);
+  const second = namedBy(1);
+  const stays = keepAlives.hold(holder, '203.0.113.2');
+  expect(await second).toEqual(['203.0.113.2']);
+  stays.release();
+  stays.release();
+  expect(keepAlives.size).toBe(1);
+  expect(await namedBy(1)).toEqual(['203.0.113.1']);
+  left.release();
+  expect(keepAlives.size).toBe(0);
+}, 10_000);
