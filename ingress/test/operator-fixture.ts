@@ -30,6 +30,7 @@ import type { CommandResult } from '../src/log/result-waiters.ts';
 import { ApprovalRows } from '../src/operator/approval-rows.ts';
 import { Approvals, type SecondPersonRule } from '../src/operator/approvals.io.ts';
 import { AuditTrail } from '../src/operator/audit-trail.io.ts';
+import type { DayDeposits, LoneDeposit } from '../src/operator/day-deposits.io.ts';
 import { addOperatorRoutes } from '../src/operator/operator.route.ts';
 import type { OperatorServices } from '../src/operator/operator-services.io.ts';
 import { Resolutions } from '../src/operator/resolutions.io.ts';
@@ -86,6 +87,19 @@ const quietStatus = {
   partitions: [],
 };
 
+/** The sums of all days in one. */
+export class MemoryDeposits implements Pick<DayDeposits, 'add'> {
+  readonly #sums = new Map<string, number>();
+
+  async add({ name, amountMicro, limitMicro, atMs }: LoneDeposit): Promise<boolean> {
+    const key = `${Math.floor(atMs / 86_400_000)} ${name}`;
+    const sum = (this.#sums.get(key) ?? 0) + amountMicro;
+    if (sum > limitMicro) return false;
+    this.#sums.set(key, sum);
+    return true;
+  }
+}
+
 /** The operator's listener over a catalog in memory and a matcher that carries out every command. */
 export async function openOperator(
   ownersTopic = new OwnersTopic(),
@@ -93,10 +107,12 @@ export async function openOperator(
     secondPerson = onePerson,
     approvalsTopic = new MemoryTopic<Approval>(),
     catalogTopic = new MemoryTopic<CatalogEntry>(),
+    deposited = new MemoryDeposits(),
   }: {
     secondPerson?: SecondPersonRule;
     approvalsTopic?: MemoryTopic<Approval>;
     catalogTopic?: MemoryTopic<CatalogEntry>;
+    deposited?: Pick<DayDeposits, 'add'>;
   } = {},
 ) {
   const catalog = new CatalogIndex();
@@ -160,6 +176,7 @@ export async function openOperator(
     table: approvalsTopic.open(approvalRows),
     mutex: new KeyedMutex(),
     rule: secondPerson,
+    deposited,
   });
   const catalogServices: CatalogServices = {
     catalog,

@@ -2,9 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mayUse } from '@pm/domain/operators/operators';
 import type { Clock } from '@pm/kit/clock';
 import { type Approval, type OperatorEntry, operatorRoutes, priceText } from '@pm/schemas';
+import { unlessUnavailable } from '../door/requests.io.ts';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import type { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { ApprovalRows } from './approval-rows.ts';
+import type { DayDeposits } from './day-deposits.io.ts';
 import { isPending, isProposed, payoutOf, stateOf } from './proposals.ts';
 import { forbidden, type OperatorProblem, refused } from './requests.io.ts';
 
@@ -56,19 +58,16 @@ export interface ApprovalsOptions {
   readonly table: Pick<CompactedTable<Approval>, 'write'>;
   readonly mutex: KeyedMutex;
   readonly rule: SecondPersonRule;
+  readonly deposited: Pick<DayDeposits, 'add'>;
 }
 
 type Outcome = Promise<Approval | OperatorProblem>;
 
-const dayMs = 86_400_000;
-
 /** Requests that wait, their decisions and challenges, durable on the topic `approvals`. Methods reject with faults. */
 export class Approvals {
   readonly #options: ApprovalsOptions;
-  readonly #deposited = new Map<string, number>();
   /** Proposals that this process carries out: no challenge comes in any more, whatever the clock says. */
   readonly #begun = new Set<string>();
-  #day = -1;
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
@@ -92,19 +91,16 @@ export class Approvals {
     return this.#options.rows.all().find((one) => one.market === market && isProposed(one));
   }
 
-  /** Whether an operator may deposit so much more today without a second person; if so it is counted. */
-  depositsAlone(name: string, amountMicro: number): boolean {
-    const { rule, clock } = this.#options;
+  /**
+   * Whether an operator may deposit so much more today without a second person; if so it is counted. While the sums
+   * cannot be read nobody deposits alone.
+   */
+  async depositsAlone(name: string, amountMicro: number): Promise<boolean> {
+    const { rule, clock, deposited } = this.#options;
     if (!rule.isOn) return true;
-    const day = Math.floor(clock.nowMs() / dayMs);
-    if (day !== this.#day) {
-      this.#day = day;
-      this.#deposited.clear();
-    }
-    const sum = (this.#deposited.get(name) ?? 0) + amountMicro;
-    if (sum > rule.depositLimitMicro) return false;
-    this.#deposited.set(name, sum);
-    return true;
+    const limitMicro = rule.depositLimitMicro;
+    const alone = { name, amountMicro, limitMicro, atMs: clock.nowMs() };
+    return (await unlessUnavailable(() => deposited.add(alone))) ?? false;
   }
 
   /** Puts a request on the topic that waits for a second person; the same one that still waits is returned as it is. */

@@ -103,11 +103,12 @@ async function openParts(room: Room) {
   const seed = config.operatorSeed;
   const channel = openChannel(topics, { ...room, program: name, seed, waitMs: resultWaitMs });
   await followResults(topics, { ...follow(room), channel, partitions, extremePrices });
+  const { redis, ledger } = openMoney(room);
   const parts = {
     partitions,
     channel,
     owners,
-    ledger: openMoney(room),
+    ledger,
     ...(await openWallets(topics, { ...follow(room), clock, owners })),
     ...(await openCatalog(room, topics)),
     transfers: new TransferWriter({
@@ -117,7 +118,7 @@ async function openParts(room: Room) {
     }),
     comments: await openComments(topics, follow(room)),
     audit: await openAudit(topics, follow(room)),
-    ...(await openAdmission(topics, { ...room, ...follow(room), clock })),
+    ...(await openAdmission(topics, { ...room, ...follow(room), redis, clock })),
     locks: new CatalogLocks(new KeyedMutex()),
   };
   const services = catalogServices(room, parts);
@@ -145,7 +146,7 @@ async function openOwners(
 function openMoney({ config, life, log }: Room) {
   const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
-  return openLedger(redis, redisKeys(config.redisPrefix));
+  return { redis, ledger: openLedger(redis, redisKeys(config.redisPrefix)) };
 }
 
 /** The catalog, and the table that it is written to. */

@@ -37,7 +37,7 @@ export function addDepositsRoute(app: HttpApp, services: OperatorMoneyServices):
     const transfers = readTransfers(request.body.deposits, services);
     if (!Array.isArray(transfers)) return await sendProblem(reply, transfers);
     const sumMicro = transfers.reduce((sum, { amountMicro }) => sum + amountMicro, 0);
-    if (!services.approvals.depositsAlone(name, sumMicro))
+    if (!(await services.approvals.depositsAlone(name, sumMicro)))
       return await sendToSecondPerson(request, reply, { action: 'deposit', market: 0 }, services);
     const result = await creditWallets(request.body, name, services);
     return 'status' in result ? await sendProblem(reply, result) : result;

@@ -2,13 +2,15 @@ import type { Clock } from '@pm/kit/clock';
 import type { Fault } from '@pm/kit/fault';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
-import { microPerUnit } from '@pm/schemas';
+import type { RedisClient } from '@pm/kit/redis';
+import { microPerUnit, redisKeys } from '@pm/schemas';
 import { openTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
 import { ApprovalRows } from './approval-rows.ts';
 import { Approvals } from './approvals.io.ts';
 import type { OperatorConfig } from './config.ts';
+import { DayDeposits } from './day-deposits.io.ts';
 import { Operators } from './operators.io.ts';
 
 /** Opens the operators and what waits for a second one; resolves when the file and the topic have been read. */
@@ -16,12 +18,14 @@ export async function openAdmission(
   topics: TopicsOf<'approvals'>,
   {
     config,
+    redis,
     clock,
     life,
     log,
     onFault,
   }: {
     readonly config: OperatorConfig;
+    readonly redis: RedisClient;
     readonly clock: Clock;
     readonly life: Pick<Lifecycle, 'onStop'>;
     readonly log: Log;
@@ -40,6 +44,8 @@ export async function openAdmission(
     windowMs: config.approvalSeconds * 1000,
     challengeMs: config.challengeSeconds * 1000,
   };
-  const approvals = new Approvals({ clock, rows, table, mutex: new KeyedMutex(), rule });
+  const deposited = new DayDeposits(redis, redisKeys(config.redisPrefix));
+  const mutex = new KeyedMutex();
+  const approvals = new Approvals({ clock, rows, table, mutex, rule, deposited });
   return { operators, approvals };
 }

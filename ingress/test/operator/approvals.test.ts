@@ -1,6 +1,15 @@
+import { Fault } from '@pm/kit/fault';
 import type { Approval } from '@pm/schemas';
 import { Approvals, approvalsMax, type SecondPersonRule } from '../../src/operator/approvals.io.ts';
-import { carriedOut, event, market, openOperator, token, tokenNamed } from '../operator-fixture.ts';
+import {
+  carriedOut,
+  event,
+  MemoryDeposits,
+  market,
+  openOperator,
+  token,
+  tokenNamed,
+} from '../operator-fixture.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 
 const rule: SecondPersonRule = {
@@ -116,6 +125,26 @@ describe('a deposit', () => {
     expect(operator.transfers.map(({ amountMicro }) => amountMicro)).toEqual([100_000_000, 1]);
     operator.fakes.nowMs += 86_400_000;
     expect((await operator.post('/operator/deposits', deposit(limitUsdc, 3))).status).toBe(200);
+  });
+
+  it('counts for its day also after a restart and at another process', async () => {
+    const deposited = new MemoryDeposits();
+    for (const [number, status] of [200, 202].entries()) {
+      const process = await openOperator(undefined, { secondPerson: rule, deposited });
+      const answer = await process.post('/operator/deposits', deposit('60', number));
+      expect(answer.status).toBe(status);
+      await process.app.close();
+    }
+  });
+
+  it('needs a second person while the sums of the day are away', async () => {
+    const deposited = {
+      add: () => Promise.reject(new Fault('redis_unavailable', 'retry')),
+    };
+    const process = await openOperator(undefined, { secondPerson: rule, deposited });
+    expect((await process.post('/operator/deposits', deposit('1'))).status).toBe(202);
+    expect(process.transfers).toEqual([]);
+    await process.app.close();
   });
 
   it('sent again while it waits is the same approval', async () => {
