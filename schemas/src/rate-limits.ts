@@ -133,6 +133,9 @@ export const rateScopes: readonly RateScope[] = [
   scope('heartbeats', burst(200)),
   scope('keys', burst(100), { covers: { under: '/auth/' } }),
   scope('agents', burst(100), { covers: { under: '/api/v1/agents' } }),
+  scope('account-actions', burstAndSustained(600, 6_000)),
+  // The ledger keeps the id of each withdrawal for ever, and the smallest one is a millionth of a USDC.
+  scope('withdrawals', burstAndSustained(20, 120)),
   scope('open-orders', burst(500)),
   scope('balance', burst(200)),
   scope('balance-update', burst(50)),

@@ -44,6 +44,7 @@ test.each(all)('$method $path is counted by its group at least', (route) => {
 
 test.each([
   ['GET', '/book', 'clob', ['book.10', 'clob.10']],
+  ['POST', '/account/merge', 'clob', ['account-actions.10', 'account-actions.600', 'clob.10']],
   ['GET', '/events', 'gamma', ['catalog.10', 'events.10', 'listings.10']],
   ['GET', '/trades', 'data', ['data.10', 'trades.10']],
   ['GET', '/data/trades', 'clob', ['clob.10', 'trades.10']],
@@ -58,6 +59,13 @@ test.each([
 ] as const)('%s %s is counted in all its scopes', (method, path, family, fields) => {
   const rules = rateRulesOf({ method, path, family });
   expect(rules.map((rule) => rule.field).sort()).toEqual(fields);
+});
+
+test('a day of withdrawals from one address leaves the ledger fewer than 100,000 ids', () => {
+  const addressFactor = 4;
+  const rules = rateRulesOf({ method: 'POST', path: '/account/withdrawals', family: 'clob' });
+  const perDay = Math.min(...rules.map(({ limit, seconds }) => (limit * 86_400) / seconds));
+  expect(perDay * addressFactor).toBeLessThan(100_000);
 });
 
 test('no cancel shares a bucket with anything that is no cancel or heartbeat', () => {

@@ -48,6 +48,7 @@ export const accountRoutes = {
   splitPosition: route({
     ...action,
     path: '/account/split',
+    limits: ['account-actions'],
     opensPositions: 'request',
     summary: 'Split USDC into pairs of tokens',
     body: PositionActionBody,
@@ -56,6 +57,7 @@ export const accountRoutes = {
   mergePositions: route({
     ...action,
     path: '/account/merge',
+    limits: ['account-actions'],
     summary: 'Merge pairs of tokens into USDC',
     body: PositionActionBody,
     examples: [{ body: pairs, response: result({ action: 'merge', ...done }) }],
@@ -63,6 +65,7 @@ export const accountRoutes = {
   redeemPositions: route({
     ...action,
     path: '/account/redeem',
+    limits: ['account-actions'],
     summary: 'Redeem the tokens of a resolved market',
     description: 'All free tokens of both outcomes; a body with an `amount` is refused.',
     body: RedemptionBody,
@@ -76,6 +79,7 @@ export const accountRoutes = {
   withdraw: route({
     ...action,
     path: '/account/withdrawals',
+    limits: ['account-actions', 'withdrawals'],
     summary: 'Withdraw USDC',
     body: WithdrawalBody,
     examples: [
