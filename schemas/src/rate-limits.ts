@@ -132,6 +132,8 @@ export const rateScopes: readonly RateScope[] = [
   scope('cancel-market', burstAndSustained(2_400, 24_000)),
   scope('heartbeats', burst(200)),
   scope('keys', burst(100), { covers: { under: '/auth/' } }),
+  // Keys cost nothing, and every service keeps each of them in memory for ever, revoked ones too.
+  scope('new-keys', burstAndSustained(100, 300)),
   scope('agents', burst(100), { covers: { under: '/api/v1/agents' } }),
   scope('account-actions', burstAndSustained(600, 6_000)),
   // The ledger keeps the id of each withdrawal for ever, and the smallest one is a millionth of a USDC.

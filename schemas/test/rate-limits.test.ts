@@ -68,6 +68,17 @@ test('a day of withdrawals from one address leaves the ledger fewer than 100,000
   expect(perDay * addressFactor).toBeLessThan(100_000);
 });
 
+test.each([
+  ['/auth/api-key', 1],
+  ['/auth/readonly-api-key', 4],
+  ['/auth/builder-api-key', 4],
+  ['/api/v1/agents', 4],
+])('a day at one address makes fewer than 200,000 keys by POST %s', (path, addressFactor) => {
+  const rules = rateRulesOf({ method: 'POST', path, family: 'clob' });
+  const perDay = Math.min(...rules.map(({ limit, seconds }) => (limit * 86_400) / seconds));
+  expect(perDay * addressFactor).toBeLessThan(200_000);
+});
+
 test('no cancel shares a bucket with anything that is no cancel or heartbeat', () => {
   const reserved = all.filter((route) => rateGroupOf(route) === 'reserve');
   expect(reserved.map(({ method, path }) => `${method} ${path}`)).toContain('DELETE /order');

@@ -36,8 +36,11 @@ interface Kept extends HeldComment {
   readonly reporters: Set<WalletAddress>;
 }
 
-/** Comments in memory; beyond it whole threads are dropped and remain on the log only. About 1 kB each. */
+/** Comments in memory; beyond it whole threads are dropped and remain on the log only. About 1 kB each, and the body. */
 const commentsHeldMax = 100_000;
+
+/** UTF-16 code units of their bodies, two bytes each: the longest bodies would be 800 MB, which no heap has. */
+const bodyUnitsHeldMax = 32_000_000;
 
 /**
  * Replies of one thread: it is returned as a whole in one response. Ingress refuses more; the fold accepts all on the
@@ -73,11 +76,14 @@ export class CommentThreads {
   readonly #byClientId = new Map<string, Kept>();
   readonly #max: number;
   readonly #votesMax: number;
+  readonly #unitsMax: number;
   #votes = 0;
+  #units = 0;
 
-  constructor(max = commentsHeldMax, votesMax = votesHeldMax) {
+  constructor(max = commentsHeldMax, votesMax = votesHeldMax, unitsMax = bodyUnitsHeldMax) {
     this.#max = max;
     this.#votesMax = votesMax;
+    this.#unitsMax = unitsMax;
   }
 
   get size(): number {
@@ -190,6 +196,7 @@ export class CommentThreads {
   #keep(comment: Kept): void {
     const { id, top, above, author, clientId } = comment;
     this.#comments.set(id, comment);
+    this.#units += comment.body.length;
     if (above === null) add(this.#tops, placeOfComment(comment), comment);
     else above.replies.add(comment);
     add(this.#byAuthor, author, comment);
@@ -197,10 +204,10 @@ export class CommentThreads {
     const held = (this.#threads.get(top) ?? 0) + 1;
     this.#threads.delete(top);
     this.#threads.set(top, held);
-    if (this.#comments.size > this.#max) this.#forgetThread();
+    while (this.#comments.size > this.#max || this.#units > this.#unitsMax) this.#forgetThread();
   }
 
-  /** Drops the least recently written thread, which is never the thread of the new comment. */
+  /** Drops the least recently written thread: that of the new comment last. */
   #forgetThread(): void {
     const { value = '' } = this.#oldestThreads.next();
     const top = this.#comments.get(value);
@@ -222,8 +229,9 @@ export class CommentThreads {
   }
 
   #forget(comment: Kept): void {
-    const { id, author, clientId, likes, reporters } = comment;
+    const { id, author, body, clientId, likes, reporters } = comment;
     this.#votes -= likes.size + reporters.size;
+    this.#units -= body.length;
     this.#comments.delete(id);
     take(this.#byAuthor, author, comment);
     if (clientId !== '') this.#byClientId.delete(nameOf(author, clientId));

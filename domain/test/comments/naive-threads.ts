@@ -7,6 +7,7 @@ interface Plain {
   readonly place: string;
   readonly replyTo: string;
   readonly clientId: string;
+  readonly body: string;
   isHidden: boolean;
   likes: readonly string[];
   reporters: readonly string[];
@@ -21,10 +22,12 @@ export class NaiveThreads {
   #written: readonly string[] = [];
   readonly #max: number;
   readonly #votesMax: number;
+  readonly #unitsMax: number;
 
-  constructor(max: number, votesMax: number) {
+  constructor(max: number, votesMax: number, unitsMax: number) {
     this.#max = max;
     this.#votesMax = votesMax;
+    this.#unitsMax = unitsMax;
   }
 
   apply(offset: number, event: CommentEvent): void {
@@ -101,7 +104,7 @@ export class NaiveThreads {
   }
 
   #post(id: string, event: Extract<CommentEvent, { kind: 'CommentPosted' }>): void {
-    const { replyTo, clientId, parentType, parentId } = event;
+    const { replyTo, clientId, body, parentType, parentId } = event;
     const author = hex(event.author);
     if (replyTo !== '' && this.#find(replyTo) === undefined) return;
     const isNamed = (each: Plain) => each.author === author && each.clientId === clientId;
@@ -113,6 +116,7 @@ export class NaiveThreads {
       place,
       replyTo,
       clientId,
+      body,
       isHidden: false,
       likes: [],
       reporters: [],
@@ -120,7 +124,10 @@ export class NaiveThreads {
     this.#comments = [...this.#comments, comment];
     const top = this.#topOf(comment);
     this.#written = [...this.#written.filter((each) => each !== top), top];
-    if (this.#comments.length > this.#max) this.#remove(this.#written[0] ?? '');
+    const units = () => this.#comments.map((each) => each.body).join('').length;
+    while (this.#comments.length > this.#max || units() > this.#unitsMax) {
+      this.#remove(this.#written[0] ?? '');
+    }
   }
 
   #remove(id: string): void {

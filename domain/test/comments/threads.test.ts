@@ -62,6 +62,7 @@ function eventOf({ kind, back, wallet, flag, name }: Step, offset: number): Comm
         parentId: String(name % 2),
         clientId: name > 9 ? `c${name}` : '',
         replyTo: kind === 'reply' ? commentId : '',
+        body: 'x'.repeat(1 + name),
       });
   }
 }
@@ -95,6 +96,7 @@ test('any records give the threads that a naive twin has', () => {
       steps,
       fc.constantFrom(1, 4, 9, 1_000),
       fc.constantFrom(0, 2, 1_000),
+      fc.constantFrom(5, 40, 10_000),
       (...given) => {
         const [sequence, ...bounds] = given;
         const events = sequence.map(eventOf);
@@ -110,6 +112,14 @@ test('any records give the threads that a naive twin has', () => {
     ),
     { numRuns: 1_000 },
   );
+});
+
+test('the longest bodies take no more memory than their bound', () => {
+  const body = '\u{1F600}'.repeat(2_000);
+  const threads = new CommentThreads();
+  for (let offset = 0; offset < 9_000; offset += 1) threads.apply(offset, posted({ body }));
+  expect(threads.size).toBe(8_000);
+  expect(threads.find(commentIdAt(0))).toBeUndefined();
 });
 
 /** More than any stack has room for, and than a step for each pair would end with. */

@@ -45,6 +45,7 @@ export const agentRoutes = {
     auth: ['l2'],
     method: 'POST',
     path: '/api/v1/agents',
+    limits: ['new-keys'],
     repetition: 'refused',
     summary: 'Create an agent',
     body: AgentCreation,

@@ -34,6 +34,7 @@ export const keyRoutes = {
     method: 'POST',
     path: '/auth/api-key',
     auth: ['l1'],
+    limits: ['new-keys'],
     summary: 'Create or find the API key of a wallet and nonce',
     description:
       'The same wallet and nonce get the same key until it is revoked. A body is ignored.',
@@ -104,6 +105,7 @@ export const keyRoutes = {
     ...own,
     method: 'POST',
     path: '/auth/readonly-api-key',
+    limits: ['new-keys'],
     repetition: 'refused',
     summary: 'Create a read-only key',
     responses: { 200: { description: 'The key.', schema: ReadOnlyKey } },
@@ -151,6 +153,7 @@ export const keyRoutes = {
     ...own,
     method: 'POST',
     path: '/auth/builder-api-key',
+    limits: ['new-keys'],
     repetition: 'refused',
     summary: 'Create a builder key',
     responses: { 200: { description: 'The key, and what signs with it.', schema: BuilderKey } },
