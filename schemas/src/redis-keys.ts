@@ -24,8 +24,8 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:ledger3:state             hash   generation, ready ("1" when open), life (run of the server it was opened
  * in),
  *                                             plan, planned (id and generation of a rebuild under way)
- *   <prefix>:deposited:<day>           hash   operator -> micro-USDC deposited without a second person on that day since
- * the epoch; not in the log, expires
+ *   <prefix>:deposited:<day>           hash   operator -> micro-USDC deposited without a second person on that day
+ *                                             since the epoch; not in the log, expires
  *   <prefix>:books:marks               hash   partition -> next offset to apply, there while its books are what the log
  * says;
  *                                             clock:<partition> -> its clock at the last record applied, Unix

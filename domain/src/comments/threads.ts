@@ -36,7 +36,7 @@ interface Kept extends HeldComment {
   readonly reporters: Set<WalletAddress>;
 }
 
-/** Comments in memory; beyond it whole threads are dropped and remain on the log only. About 1 kB each, and the body. */
+/** Comments in memory; beyond it whole threads are dropped and remain on the log only. About 1 kB each and the body. */
 const commentsHeldMax = 100_000;
 
 /** UTF-16 code units of their bodies, two bytes each: the longest bodies would be 800 MB, which no heap has. */

@@ -14,8 +14,8 @@ export interface SearchLimits {
 }
 
 /**
- * 2,000 commands a second, with 8 partitions 250 ids, and at least 80 ids. An address has as many searches as it may have other commands;
- * a request counts for at most what a wallet may have, so that any request can be carried out.
+ * 2,000 commands a second, with 8 partitions 250 ids, and at least 80 ids. An address has as many searches as it may
+ * have other commands; a request counts for at most what a wallet may have, so that any request can be carried out.
  */
 function limitsFor(partitions: number): SearchLimits {
   return {

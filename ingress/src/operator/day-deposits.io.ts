@@ -12,7 +12,7 @@ export interface LoneDeposit {
   readonly atMs: number;
 }
 
-/** KEYS the sums of the day. ARGV operator, amount, limit, ttlMs. 1 when the sum stays within the limit; then it is counted. */
+/** KEYS the sums of the day. ARGV operator, amount, limit, ttlMs. 1 when the limit allows it; then it is counted. */
 const addLua = `
 local sum = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') + tonumber(ARGV[2])
 if sum > tonumber(ARGV[3]) then return 0 end

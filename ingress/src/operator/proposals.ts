@@ -40,8 +40,8 @@ export function payoutOf({ body }: Pick<Approval, 'body'>): number | null {
 }
 
 /**
- * The market as the catalog has to show it for the approval that counts for it; the same object when it does. A resolved
- * market stays as it is.
+ * The market as the catalog has to show it for the approval that counts for it; the same object when it does. A
+ * resolved market stays as it is.
  */
 export function shownWith(market: CatalogMarket, approval: Approval): CatalogMarket {
   const payout0 = payoutOf(approval);

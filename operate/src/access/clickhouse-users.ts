@@ -1,5 +1,6 @@
-import { accountOf, type DeclaredAccess } from './declared.ts';
+import { accountOf } from './declared.ts';
 import { passwordHashOf } from './password-hash.ts';
+import type { DeclaredAccess } from './rights.ts';
 
 /**
  * Statements that create the users of ClickHouse and give each its one role; the roles are those of

@@ -1,7 +1,8 @@
 import { topicName } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
 import { copyNameOf } from '../repair/copy-marker.ts';
-import { accountOf, type DeclaredAccess, type TopicRight } from './declared.ts';
+import { accountOf } from './declared.ts';
+import type { DeclaredAccess, TopicRight } from './rights.ts';
 
 /** Where the commands find the brokers and the account that may change ACLs: variables of the shell. */
 const connection = '--bootstrap-server "$KAFKA" --command-config "$KAFKA_ADMIN"';

@@ -1,4 +1,5 @@
-import { accountOf, type DeclaredAccess } from './declared.ts';
+import { accountOf } from './declared.ts';
+import type { DeclaredAccess } from './rights.ts';
 
 /**
  * Stands for the SHA-256 of the password of an account, 64 hex digits. Neither Redis nor ClickHouse takes it for a

@@ -1,6 +1,7 @@
 import { type RedisKeys, redisKeys } from '@pm/schemas';
-import { accountOf, type DeclaredAccess, type RedisKeyName, type RedisRights } from './declared.ts';
+import { accountOf } from './declared.ts';
 import { passwordHashOf } from './password-hash.ts';
+import type { DeclaredAccess, RedisKeyName, RedisRights } from './rights.ts';
 
 /** One of two servers, or the only one. */
 export const redisServers = ['all', 'ledger', 'cache'] as const;

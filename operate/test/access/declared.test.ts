@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { sealedTopics } from '@pm/domain/authority/sealed-log.io';
 import { isCacheKey, redisKeys, type SealRole, type Topic, topics } from '@pm/schemas';
-import { type DeclaredAccess, declaredAccess } from '../../src/access/declared.ts';
+import { declaredAccess } from '../../src/access/declared.ts';
+import type { DeclaredAccess } from '../../src/access/rights.ts';
 import { clickhouseRoles } from '../../src/roles/roles.ts';
 import { type Sources, sourcesOf } from './sources-of.ts';
 

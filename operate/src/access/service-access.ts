@@ -1,0 +1,265 @@
+import {
+  connecting,
+  type DeclaredAccess,
+  executionViews,
+  groupsOf,
+  matchers,
+  scripts,
+  type TopicName,
+} from './rights.ts';
+
+/** Of what is counted and noted for a time: requests, and uses of agents. */
+const counting = [
+  'hdel',
+  'hexists',
+  'hgetall',
+  'hincrby',
+  'hlen',
+  'hmget',
+  'hset',
+  'pexpire',
+  'time',
+];
+/** Of the scripts and reads that reserve money and release it. */
+const reserving = [
+  'exists',
+  'hdel',
+  'hget',
+  'hincrby',
+  'hmget',
+  'hset',
+  'sismember',
+  'zadd',
+  'zrem',
+];
+/** Where CLIENT TRACKING reports changes to a connection of RESP2. */
+const invalidations = '__redis__:invalidate';
+
+/** Topics that the reading services follow; their table is in `query-api/src/door/followed-topics.io.ts`. */
+const followed: readonly TopicName[] = [
+  'catalog',
+  'credentials',
+  'walletOwners',
+  'notificationMarks',
+  'readKeys',
+  'agents',
+  'comments',
+  'profiles',
+  'withdrawalFreezes',
+];
+
+/** Services. */
+export const serviceAccess: readonly DeclaredAccess[] = [
+  {
+    name: 'ingress',
+    topics: [
+      // Of `orders` it reads the first record, and of `executions` the results.
+      {
+        operations: ['Read', 'Write'],
+        topics: [
+          'orders',
+          'credentials',
+          'readKeys',
+          'agents',
+          'notificationMarks',
+          'sessions',
+          'comments',
+          'profiles',
+        ],
+      },
+      {
+        operations: ['Read'],
+        topics: [
+          'executions',
+          'serviceKeys',
+          'catalog',
+          'walletStatus',
+          'withdrawalFreezes',
+          'walletOwners',
+        ],
+      },
+      { operations: ['Write'], topics: ['transfers'] },
+    ],
+    groups: [],
+    redis: {
+      reads: [],
+      writes: [
+        'ledgerState',
+        'pending',
+        'waiting',
+        'wallet',
+        'ledgerTransfers',
+        'ledgerInsolvent',
+        'ledgerBreaches',
+      ],
+      commands: [...connecting, ...scripts, ...reserving],
+      channels: [],
+    },
+    redisCache: {
+      reads: [],
+      writes: [
+        'limits',
+        'limitsBytes',
+        'retry',
+        'retries',
+        'usedProofs',
+        'agentsSeen',
+        'agentsFlush',
+      ],
+      commands: [
+        ...connecting,
+        ...scripts,
+        ...counting,
+        'del',
+        'hget',
+        'ping',
+        'set',
+        'zadd',
+        'zcard',
+        'zremrangebyscore',
+        'zscore',
+      ],
+      channels: [],
+    },
+    clickhouseRole: null,
+  },
+  {
+    name: 'operator',
+    topics: [
+      // Of `orders` it reads the first record, and of `executions` the results. Comments are hidden by a record.
+      {
+        operations: ['Read', 'Write'],
+        topics: [
+          'orders',
+          'catalog',
+          'walletStatus',
+          'withdrawalFreezes',
+          'walletOwners',
+          'approvals',
+          'audit',
+          'comments',
+        ],
+      },
+      // Of `credentials` it learns whose addresses are proven.
+      { operations: ['Read'], topics: ['executions', 'serviceKeys', 'credentials'] },
+      { operations: ['Write'], topics: ['transfers', 'routing'] },
+    ],
+    groups: [],
+    redis: {
+      reads: [],
+      writes: [
+        'ledgerState',
+        'pending',
+        'waiting',
+        'wallet',
+        'ledgerTransfers',
+        'ledgerInsolvent',
+        'ledgerBreaches',
+        'deposited',
+      ],
+      commands: [...connecting, ...scripts, ...reserving, 'pexpire'],
+      channels: [],
+    },
+    clickhouseRole: null,
+  },
+  {
+    name: 'matcher',
+    topics: [
+      // Ticks go to `orders`. It starts only on topics whose settings keep what was acknowledged.
+      { operations: ['Read', 'Write', 'DescribeConfigs'], topics: ['orders', 'executions'] },
+      { operations: ['Write'], topics: ['deadLetters'] },
+    ],
+    groups: [{ operation: 'Read', names: matchers }],
+    redis: null,
+    clickhouseRole: null,
+  },
+  {
+    name: 'projectors',
+    topics: [
+      { operations: ['Read'], topics: ['executions', 'catalog', 'serviceKeys'] },
+      // Beginnings of generations, and fences between withdrawals.
+      { operations: ['Read', 'Write'], topics: ['transfers'] },
+      { operations: ['Write'], topics: ['orders', 'withdrawalFreezes'] },
+    ],
+    groups: [{ operation: 'Read', names: groupsOf([...executionViews, 'transfers']) }],
+    redis: {
+      reads: [],
+      writes: [
+        'book',
+        'bookMarks',
+        'wallet',
+        'pending',
+        'waiting',
+        'ledgerMarks',
+        'ledgerInsolvent',
+        'ledgerMarkets',
+        'ledgerBreaches',
+        'ledgerTransfers',
+        'ledgerState',
+      ],
+      commands: [
+        ...connecting,
+        ...scripts,
+        ...reserving,
+        'del',
+        'hexists',
+        'hlen',
+        'hrandfield',
+        'hsetnx',
+        'sadd',
+        'srandmember',
+        'srem',
+        'sunionstore',
+        'zrangebyscore',
+        'zrevrangebyscore',
+      ],
+      channels: [],
+    },
+    clickhouseRole: 'pm_writer',
+  },
+  {
+    name: 'query-api',
+    // Of `orders` it reads the first record and the ends.
+    topics: [
+      { operations: ['Read'], topics: ['orders', 'executions', 'serviceKeys', ...followed] },
+    ],
+    groups: [
+      { operation: 'Describe', names: matchers },
+      { operation: 'Describe', names: groupsOf(['tables']) },
+    ],
+    redis: {
+      reads: ['book', 'bookMarks', 'wallet', 'ledgerMarks', 'ledgerState'],
+      writes: [],
+      commands: [
+        ...connecting,
+        'client|id',
+        'client|tracking',
+        'hget',
+        'hmget',
+        'hscan',
+        'ping',
+        'subscribe',
+      ],
+      channels: [invalidations],
+    },
+    redisCache: {
+      reads: [],
+      writes: ['limits', 'limitsBytes', 'agentsSeen'],
+      commands: [...connecting, ...scripts, ...counting, 'ping'],
+      channels: [],
+    },
+    clickhouseRole: 'pm_reader',
+  },
+  {
+    name: 'streams',
+    topics: [
+      {
+        operations: ['Read'],
+        topics: ['executions', 'serviceKeys', 'transfers', 'sessions', ...followed],
+      },
+    ],
+    groups: [],
+    redis: null,
+    clickhouseRole: null,
+  },
+];
