@@ -153,6 +153,7 @@ test('every scope that a route names exists, and every scope of names has a rout
   expect(empty.map(({ name }) => name)).toEqual([
     'failed-credentials',
     'failed-credentials-address',
+    'unfunded-requests',
   ]);
 });
 
