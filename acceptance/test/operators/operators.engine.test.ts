@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { operatorsFileIn } from '@pm/deploy/setup/operators';
 import { addOperator, removeOperator } from '@pm/operate/operators/operators-file';
-import { ExchangeUnderTest, order, place } from '../exchange-under-test.ts';
+import { ExchangeUnderTest, order, place, until as untilTrue } from '../exchange-under-test.ts';
 import { askOperator } from './ask-operator.ts';
 
 let exchange: ExchangeUnderTest;
@@ -138,7 +138,12 @@ test('a market is halted while no ingress runs, and orders are booked while no p
   for (const { process } of exchange.ingresses) await killed(process);
   expect((await ask(admin, `markets/${id}/mode`, { mode: 'HALTED' })).status).toBe(200);
   const ingress = await exchange.openIngress();
-  const tryOne = async () => (await place(ingress, trader, [order(trader, token)])).body[0];
+  const tryOne = async () => {
+    const { status, body } = await place(ingress, trader, [order(trader, token)]);
+    return status === 200 ? body[0] : null;
+  };
+  // Until it has read an execution of the partition it takes no orders.
+  await untilTrue(async () => (await tryOne()) !== null);
   expect(await tryOne()).toMatchObject({ success: false, code: 'condition_paused' });
   expect((await ask(admin, `markets/${id}/mode`, { mode: 'OPEN' })).status).toBe(200);
   await killed(exchange.operatorProcess.process);
