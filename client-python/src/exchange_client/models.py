@@ -277,6 +277,14 @@ class MarketAnswer(Model):
     created_at: datetime = Field(alias="createdAt")
     updated_at: datetime = Field(alias="updatedAt")
     question_id: str = Field(alias="questionID")
+    uma_resolution_status: Annotated[Literal["proposed", "disputed", "resolved"], Open] | None = (
+        Field(default=None, alias="umaResolutionStatus")
+    )
+    """Not there before the first proposal of a resolution."""
+    uma_end_date: datetime | None = Field(default=None, alias="umaEndDate")
+    """ISO 8601, milliseconds, UTC."""
+    proposed_outcome_prices: TextList | None = Field(default=None, alias="proposedOutcomePrices")
+    """A JSON array as text."""
     mirror_condition_id: str = Field(alias="mirrorConditionId")
     mirror_clob_token_ids: TextList = Field(alias="mirrorClobTokenIds")
     """A JSON array as text."""
@@ -330,6 +338,14 @@ class FamilyMarketAnswer(Model):
     created_at: datetime = Field(alias="createdAt")
     updated_at: datetime = Field(alias="updatedAt")
     question_id: str = Field(alias="questionID")
+    uma_resolution_status: Annotated[Literal["proposed", "disputed", "resolved"], Open] | None = (
+        Field(default=None, alias="umaResolutionStatus")
+    )
+    """Not there before the first proposal of a resolution."""
+    uma_end_date: datetime | None = Field(default=None, alias="umaEndDate")
+    """ISO 8601, milliseconds, UTC."""
+    proposed_outcome_prices: TextList | None = Field(default=None, alias="proposedOutcomePrices")
+    """A JSON array as text."""
     outcome_prices: TextList = Field(alias="outcomePrices")
     """A JSON array as text."""
     order_price_min_tick_size: Decimal = Field(alias="orderPriceMinTickSize")
@@ -971,6 +987,14 @@ class FamilyMarket(Model):
     created_at: datetime = Field(alias="createdAt")
     updated_at: datetime = Field(alias="updatedAt")
     question_id: str = Field(alias="questionID")
+    uma_resolution_status: Annotated[Literal["proposed", "disputed", "resolved"], Open] | None = (
+        Field(default=None, alias="umaResolutionStatus")
+    )
+    """Not there before the first proposal of a resolution."""
+    uma_end_date: datetime | None = Field(default=None, alias="umaEndDate")
+    """ISO 8601, milliseconds, UTC."""
+    proposed_outcome_prices: TextList | None = Field(default=None, alias="proposedOutcomePrices")
+    """A JSON array as text."""
     outcome_prices: TextList = Field(alias="outcomePrices")
     """A JSON array as text."""
     order_price_min_tick_size: Decimal = Field(alias="orderPriceMinTickSize")
@@ -1077,6 +1101,14 @@ class EventMarket(Model):
     created_at: datetime = Field(alias="createdAt")
     updated_at: datetime = Field(alias="updatedAt")
     question_id: str = Field(alias="questionID")
+    uma_resolution_status: Annotated[Literal["proposed", "disputed", "resolved"], Open] | None = (
+        Field(default=None, alias="umaResolutionStatus")
+    )
+    """Not there before the first proposal of a resolution."""
+    uma_end_date: datetime | None = Field(default=None, alias="umaEndDate")
+    """ISO 8601, milliseconds, UTC."""
+    proposed_outcome_prices: TextList | None = Field(default=None, alias="proposedOutcomePrices")
+    """A JSON array as text."""
 
 
 class SeriesAnswer(Model):
@@ -1309,6 +1341,14 @@ class RootBookMarket(Model):
     archived: bool
     created_at: datetime = Field(alias="createdAt")
     updated_at: datetime = Field(alias="updatedAt")
+    uma_resolution_status: Annotated[Literal["proposed", "disputed", "resolved"], Open] | None = (
+        Field(default=None, alias="umaResolutionStatus")
+    )
+    """Not there before the first proposal of a resolution."""
+    uma_end_date: datetime | None = Field(default=None, alias="umaEndDate")
+    """ISO 8601, milliseconds, UTC."""
+    proposed_outcome_prices: TextList | None = Field(default=None, alias="proposedOutcomePrices")
+    """A JSON array as text."""
     mirror_clob_token_ids: TextList = Field(alias="mirrorClobTokenIds")
     """A JSON array as text."""
     events: list[EventSummary]
@@ -1392,6 +1432,14 @@ class BookMarket(Model):
     archived: bool
     created_at: datetime = Field(alias="createdAt")
     updated_at: datetime = Field(alias="updatedAt")
+    uma_resolution_status: Annotated[Literal["proposed", "disputed", "resolved"], Open] | None = (
+        Field(default=None, alias="umaResolutionStatus")
+    )
+    """Not there before the first proposal of a resolution."""
+    uma_end_date: datetime | None = Field(default=None, alias="umaEndDate")
+    """ISO 8601, milliseconds, UTC."""
+    proposed_outcome_prices: TextList | None = Field(default=None, alias="proposedOutcomePrices")
+    """A JSON array as text."""
     outcome_prices: TextList = Field(alias="outcomePrices")
     """A JSON array as text."""
     order_price_min_tick_size: Decimal = Field(alias="orderPriceMinTickSize")
