@@ -235,7 +235,7 @@ test('Redis refuses a service what is not its own', async () => {
   const { cacheUrl } = engines;
   const retry = keys.retry('x');
   for (const account of ['ingress', 'query-api'])
-    expect(await reply(account, ['HSET', keys.limits('address:1'), 'a', '1'], cacheUrl)).toBe(1);
+    expect(await reply(account, ['HSET', keys.limits(account), 'a', '1'], cacheUrl)).toBe(1);
   expect(await reply('ingress', ['HGET', retry, 'answer'], cacheUrl)).toBeNull();
   expect(await reply('query-api', ['HGET', retry, 'answer'], cacheUrl)).toBe(no);
   expect(await reply('ingress', ['HGET', wallet, 'free'], cacheUrl)).toBe(no);
