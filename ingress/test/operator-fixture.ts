@@ -34,7 +34,6 @@ import type { DayDeposits, LoneDeposit } from '../src/operator/day-deposits.io.t
 import { addOperatorRoutes } from '../src/operator/operator.route.ts';
 import type { OperatorServices } from '../src/operator/operator-services.io.ts';
 import { Resolutions } from '../src/operator/resolutions.io.ts';
-import type { Reservations } from '../src/orders/reservation.io.ts';
 import { OwnersTopic } from './owners-fixture.ts';
 import { crypto } from './signing-fixture.ts';
 import { openSocial } from './social-fixture.ts';
@@ -134,6 +133,7 @@ export async function openOperator(
     /** How far the clock of the partitions is behind. */
     partitionsBehindMs: 0,
     areReady: true,
+    balance: { freeMicro: -2_500_000, heldMicro: 0, availableMicro: -2_500_000 },
   };
   const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => fakes.nowMs };
   const statuses = new WalletRows<StatusFacts>();
@@ -155,7 +155,7 @@ export async function openOperator(
   const freezes = new WithdrawalFreezes(freezeRows);
   const freezeTable = new MemoryTopic<WithdrawalFreeze>().open(freezeRows);
   const walletStatus = new WalletStatuses(statuses, freezes);
-  const ledger: Omit<Reservations, 'reserve'> = {
+  const ledger: OperatorServices['money']['ledger'] & OperatorServices['wallets']['ledger'] = {
     reserveWithdrawal: async ({ amountMicro }) => {
       const paidMicro = fakes.withdrawn === 'applied' ? amountMicro : 0;
       return { outcome: fakes.withdrawn, generation: 4, sender: 'sender', paidMicro };
@@ -167,7 +167,7 @@ export async function openOperator(
       const { wallet, amountMicro } = found;
       return { wallet: walletFromBytes(wallet), amountMicro, movedMicro: amountMicro };
     },
-    balance: async () => ({ freeMicro: -2_500_000, availableMicro: -2_500_000 }),
+    balance: async () => fakes.balance,
   };
   const approvalRows = new ApprovalRows();
   const approvals = new Approvals({

@@ -3,7 +3,9 @@ import {
   Deposits,
   type DepositsResult,
   hexBytes,
+  microPerUnit,
   microText,
+  orderIdFromBytes,
   parseMicro,
   parseOrderId,
   parseWalletAddress,
@@ -13,6 +15,7 @@ import {
   type WalletAddress,
   Withdrawals,
   type WithdrawalsResult,
+  walletFromBytes,
 } from '@pm/schemas';
 import type { Binding } from '../accounts/wallet-owners.ts';
 import { type PaidWithdrawal, withdraw } from '../accounts/withdrawals.io.ts';
@@ -22,6 +25,12 @@ import { sendToSecondPerson } from './second-person.io.ts';
 import { bindFailures, bindingErrors } from './wallets.route.ts';
 
 const depositsBodyMaxBytes = 512 * 1024;
+
+/**
+ * What a wallet may hold after a deposit: a billion USDC, in micro-USDC. The ledger counts exactly up to 2^53 of them,
+ * and the fold of a log that brings a wallet beyond stops for good.
+ */
+const walletMoneyMaxMicro = 1_000_000_000 * microPerUnit;
 
 type Deposit = Deposits['deposits'][number];
 
@@ -52,7 +61,8 @@ export async function creditWallets(
 ): Promise<DepositsResult | OperatorProblem> {
   const transfers = readTransfers(deposits, services);
   if (!Array.isArray(transfers)) return transfers;
-  const problem = await bindOwners(deposits, boundBy, services);
+  const problem =
+    (await excessIn(transfers, services)) ?? (await bindOwners(deposits, boundBy, services));
   if (problem !== null) return problem;
   await services.writer.writeTransfers(transfers);
   return { accepted: transfers.length };
@@ -78,6 +88,32 @@ function readTransfers(
     transfers.push({ transferId, wallet: hexBytes(wallet), amountMicro, timeMs, generation: 0 });
   }
   return transfers;
+}
+
+/** The first deposit that brings its wallet beyond what it may hold; null when none does. Applied ones count once. */
+async function excessIn(
+  transfers: readonly Transfer[],
+  { ledger }: OperatorMoneyServices,
+): Promise<OperatorProblem | null> {
+  const held = new Map<WalletAddress, number>();
+  await Promise.all(
+    [...new Set(transfers.map(({ wallet }) => walletFromBytes(wallet)))].map(async (wallet) => {
+      const { freeMicro, heldMicro } = await ledger.balance(wallet);
+      held.set(wallet, freeMicro + heldMicro);
+    }),
+  );
+  for (const [index, { wallet: bytes, transferId, amountMicro }] of transfers.entries()) {
+    const wallet = walletFromBytes(bytes);
+    const sumMicro = (held.get(wallet) ?? 0) + amountMicro;
+    const isAbove = sumMicro > walletMoneyMaxMicro;
+    if (isAbove && (await ledger.appliedTransfer(orderIdFromBytes(transferId))) === null) {
+      const path = `/deposits/${index}/amount`;
+      const text = `${path} brings the wallet above ${microText(walletMoneyMaxMicro)} USDC`;
+      return { status: 409, text, path };
+    }
+    held.set(wallet, isAbove ? sumMicro - amountMicro : sumMicro);
+  }
+  return null;
 }
 
 /** A binding that a deposit asks for, and its place in the body. */

@@ -1,3 +1,4 @@
+import type { Balance } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
 import type { WalletAddress } from '@pm/schemas';
 import type { WalletBindings } from '../accounts/wallet-bindings.io.ts';
@@ -29,7 +30,7 @@ export interface OperatorMoneyServices extends ApprovalServices {
   readonly ledger: Pick<
     Reservations,
     'reserveWithdrawal' | 'cancelReservation' | 'appliedTransfer'
-  >;
+  > & { balance(wallet: WalletAddress): Promise<Pick<Balance, 'freeMicro' | 'heldMicro'>> };
   readonly transfers: Pick<TransferWriter, 'write'>;
   readonly freezes: Pick<WithdrawalFreezes, 'isFrozen'>;
   readonly owners: Pick<WalletOwners, 'judge' | 'takesDeposits'>;

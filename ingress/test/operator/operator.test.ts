@@ -250,6 +250,29 @@ test('deposits are whole micro-USDC above nothing', async () => {
   expect(operator.transfers).toHaveLength(2);
 });
 
+test('no deposit brings a wallet above a billion USDC, and one that was applied may be sent again', async () => {
+  const operator = await openOperator();
+  const deposit = (id: string, amount: string) => ({
+    transferId: `0x${id.repeat(32)}`,
+    wallet: `0x${'02'.repeat(20)}`,
+    amount,
+  });
+  const credit = (...deposits: readonly object[]) =>
+    operator.post('/operator/deposits', { deposits });
+  operator.fakes.balance = { freeMicro: 400_000_000_000_000, heldMicro: 1, availableMicro: 0 };
+  const above = { error: '/deposits/1/amount brings the wallet above 1000000000 USDC' };
+  expect(await credit(deposit('01', '599999999'), deposit('02', '1'))).toMatchObject({
+    status: 409,
+    body: above,
+  });
+  expect(operator.transfers).toEqual([]);
+  const first = [deposit('01', '599999999'), deposit('02', '0.999999')];
+  expect((await credit(...first)).body).toEqual({ accepted: 2 });
+  operator.fakes.balance = { freeMicro: 1_000_000_000_000_000, heldMicro: 0, availableMicro: 0 };
+  expect((await credit(...first)).body).toEqual({ accepted: 2 });
+  expect((await credit(deposit('03', '0.000001'))).status).toBe(409);
+});
+
 test.each([
   [{}],
   [{ authorization: 'Bearer x' }],

@@ -61,7 +61,7 @@ export const operatorWalletRoutes = {
     responses: {
       200: { description: 'Durable.', schema: DepositsResult },
       ...pendingApproval,
-      409: error('The wallet has another owner.'),
+      409: error('The wallet has another owner, or would hold more than a billion USDC.'),
       503: error('Not done, or not confirmed: send the same again.'),
     },
     examples: [{ body: { deposits: [transfer] }, response: { accepted: 1 } }],
