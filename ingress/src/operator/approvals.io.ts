@@ -17,7 +17,7 @@ export type ApprovedAction = 'deposit' | 'resolveMarket';
 export const approvalsMax = 100;
 
 /** Resolutions whose challenge window runs. */
-export const proposalsMax = 1_000;
+const proposalsMax = 1_000;
 
 /** When a second person is needed, and what may be challenged. */
 export interface SecondPersonRule {
