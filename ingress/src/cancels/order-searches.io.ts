@@ -14,12 +14,12 @@ export interface SearchLimits {
 }
 
 /**
- * 2,000 commands a second, with 8 partitions 250 ids, and at least 80 ids. An address has as many searches as it may
- * have other commands; a request counts for at most what a wallet may have, so that any request can be carried out.
+ * 250 ids a second, however many partitions there are. An address has as many searches as it may have other commands; a
+ * request counts for at most what a wallet may have, so that any request can be carried out.
  */
 function limitsFor(partitions: number): SearchLimits {
   return {
-    atOnce: Math.max(200, 8 * partitions),
+    atOnce: 25 * partitions,
     holdMs: 100,
     perWave: 100,
     waiting: { total: 20_000, reserve: 0, perWallet: 800, perClient: 4_000 },
