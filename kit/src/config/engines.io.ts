@@ -78,7 +78,7 @@ export const registryFields = {
 export const redisFields = {
   redisUrl: url('PM_REDIS_URL', {
     meaning:
-      'Redis with the collateral ledger and the books, and with what the `PM_REDIS_CACHE_*` variables describe unless they name another server.',
+      'Redis with the collateral ledger and the books, and with what `PM_REDIS_CACHE_URL` describes unless that names another server.',
     protocols: ['redis', 'rediss'],
   }),
   redisTlsCa: certificateFile('PM_REDIS_TLS_CA', {
