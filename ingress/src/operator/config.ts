@@ -8,6 +8,7 @@ import {
   kafkaFields,
   namesOf,
   readConfig,
+  redisCacheFields,
   redisFields,
   registryFields,
   rootKeyFields,
@@ -64,5 +65,5 @@ export type OperatorConfig = ConfigOf<typeof operatorFields>;
 
 /** Reads and checks the environment. Throws the `Fault` `invalid_config` (stop). */
 export function readOperatorConfig(env?: Readonly<Record<string, string | undefined>>) {
-  return readConfig(operatorFields, env, { known: namesOf(clickhouseFields) });
+  return readConfig(operatorFields, env, { known: namesOf(redisCacheFields, clickhouseFields) });
 }
