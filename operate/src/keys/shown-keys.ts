@@ -56,7 +56,7 @@ function rowOf(id: string, { partitions, services }: KeyLists, owns: readonly Ow
     (owned?.use ?? '').padEnd(6),
     since,
     `orders: ${inPartitions(inOrders, partitions.size)}`,
-    `service-keys: ${stateOf(service)}`,
+    `service-keys: ${isOpening && service === undefined ? 'never' : stateOf(service)}`,
     ...(isOpening ? openingMarkOf(service) : markOf(inOrders, service)),
   ];
   return { role, sinceMs, text: parts.join('  ') };

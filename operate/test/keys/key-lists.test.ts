@@ -163,4 +163,6 @@ test('a line names the use of a key and marks one that only one list has', () =>
     `owner     ${idOf(keyOf(3))}  in use  ${time(3)}  orders: listed in 1 of 2  service-keys: missing  ONLY IN orders`,
     `owner     ${idOf(keyOf(5))}  next    never listed  orders: missing  service-keys: missing`,
   ]);
+  const unlisted = shownKeys({ ...lists, services: new Map() }, ownKeys(keys));
+  expect(unlisted.find((line) => line.startsWith('opening'))).toMatch(/ service-keys: never$/);
 });
