@@ -18,9 +18,9 @@ function without(part: string, instead = ''): Defects {
 }
 
 const answeredCheck = 'if tonumber(held.answers) >= senderCount(held) then';
-const soundCheck = "if not isSound(KEYS[1]) then return {'not_ready', '0'} end\n\n";
+const soundCheck = 'local isReady, generation = isSound(KEYS[1])';
 const readyCheck =
-  "if redis.call('HGET', KEYS[1], 'ready') ~= '1' then return {'not_ready', '0'} end\n";
+  "local ready, generation = unpack(redis.call('HMGET', KEYS[1], 'ready', 'generation'))\nlocal isReady = ready == '1'";
 
 const noFunds = without("tonumber(money[1] or '0') - tonumber(money[2] or '0') < amount", 'false');
 

@@ -40,6 +40,8 @@ afterAll(async () => {
   const account = { user: 'default', password: '', database: 'default' };
   const clickhouse = openClickHouse({ url, ...account, log: silentLog });
   await clickhouse.command(`DROP DATABASE IF EXISTS \`${database}\``);
+  // Sessions of the local ClickHouse begin in it.
+  await clickhouse.command(`CREATE DATABASE \`${database}\` ENGINE = Atomic`);
   await clickhouse.close();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
