@@ -1,6 +1,6 @@
 /**
  * Functions of Lua that bound the bytes of keys which expire. A hash has the bytes by the window of time in which their
- * keys expire, so a key that has gone counts until its window is over, and nothing has to be told of its end. Windows
+ * keys expire, so a key that has gone counts until its window is over, and no counter has to learn of its end. Windows
  * are a few in number: as many as are begun in the life of a key.
  */
 export const expiringBytesLua = `

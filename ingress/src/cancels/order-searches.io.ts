@@ -32,7 +32,7 @@ interface Wave {
 }
 
 /**
- * Searches for orders whose partition nobody remembers: every partition is asked for each id, which makes them the most
+ * Searches for orders whose partition is not known: every partition is asked for each id, which makes them the most
  * expensive requests of a caller. They go in waves at a bounded rate, and callers are served in rotation, so that a
  * flood of unknown ids delays other searches by a wave and leaves the log to orders and other cancels.
  */

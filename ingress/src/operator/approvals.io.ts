@@ -93,7 +93,7 @@ export class Approvals {
 
   /**
    * Whether an operator may deposit so much more today without a second person; if so it is counted. While the sums
-   * cannot be read nobody deposits alone.
+   * cannot be read no operator deposits alone.
    */
   async depositsAlone(name: string, amountMicro: number): Promise<boolean> {
     const { rule, clock, deposited } = this.#options;
@@ -167,7 +167,7 @@ export class Approvals {
     });
   }
 
-  /** The proposal as it is now, which nobody can challenge any more; null when it was. */
+  /** The proposal as it is now, which can be challenged no more; null when it was. */
   begin(id: string): Promise<Approval | null> {
     return this.#locked(async () => {
       const known = this.find(id);

@@ -115,7 +115,7 @@ export class Resolutions {
     }
   }
 
-  /** Completes what a process that has ended left half done. A window that nobody could see begins again. */
+  /** Completes what a process that has ended left half done. A window that was never shown begins again. */
   async #mend(approval: Approval, market: CatalogMarket): Promise<void> {
     // The next attempt comes as late.
     this.#unshownSince.set(approval.id, this.#options.clock.monotonicMs());

@@ -4,6 +4,7 @@ import {
   executionViews,
   groupsOf,
   matchers,
+  type RedisKeyName,
   scripts,
   type TopicName,
 } from './rights.ts';
@@ -31,6 +32,16 @@ const reserving = [
   'sismember',
   'zadd',
   'zrem',
+];
+/** Keys of the scripts that reserve money and release it. */
+const reservationKeys: readonly RedisKeyName[] = [
+  'ledgerState',
+  'pending',
+  'waiting',
+  'wallet',
+  'ledgerTransfers',
+  'ledgerInsolvent',
+  'ledgerBreaches',
 ];
 /** Where CLIENT TRACKING reports changes to a connection of RESP2. */
 const invalidations = '__redis__:invalidate';
@@ -83,15 +94,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
     groups: [],
     redis: {
       reads: [],
-      writes: [
-        'ledgerState',
-        'pending',
-        'waiting',
-        'wallet',
-        'ledgerTransfers',
-        'ledgerInsolvent',
-        'ledgerBreaches',
-      ],
+      writes: reservationKeys,
       commands: [...connecting, ...scripts, ...reserving],
       channels: [],
     },
@@ -147,16 +150,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
     groups: [],
     redis: {
       reads: [],
-      writes: [
-        'ledgerState',
-        'pending',
-        'waiting',
-        'wallet',
-        'ledgerTransfers',
-        'ledgerInsolvent',
-        'ledgerBreaches',
-        'deposited',
-      ],
+      writes: [...reservationKeys, 'deposited'],
       commands: [...connecting, ...scripts, ...reserving, 'pexpire'],
       channels: [],
     },

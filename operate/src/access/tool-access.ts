@@ -9,7 +9,7 @@ import {
   sealed,
 } from './rights.ts';
 
-/** Tools, which run while somebody needs them. */
+/** Tools, which run while an operator needs them. */
 export const toolAccess: readonly DeclaredAccess[] = [
   {
     name: 'setup',

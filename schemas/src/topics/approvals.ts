@@ -29,7 +29,7 @@ export const approval = {
         name: 'ApprovalDecision',
         symbols: ['NONE', 'APPROVED', 'REJECTED'],
         default: 'NONE',
-        doc: 'What the second operator said; APPROVED, by nobody, where no second one was needed.',
+        doc: 'What the second operator said; APPROVED without a name where no second one was needed.',
       },
       doc: 'NONE while it waits, or when it expired.',
     },
