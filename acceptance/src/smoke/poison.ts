@@ -8,6 +8,8 @@ import { topics } from '@pm/schemas';
 import type { World } from './world.ts';
 
 const recordsPerPartition = 3;
+/** A value in the format of the registry begins with 0. */
+const notMagicByte = 0xff;
 
 /**
  * Writes records that are no envelopes directly to `orders`: each must get a result, be counted, and stop nothing.
@@ -30,7 +32,7 @@ export async function appendPoison({ stack, accessOf }: World): Promise<number> 
           topic,
           partition,
           key: null,
-          value: randomBytes(20 + index * 100),
+          value: garbage(20 + index * 100),
         })),
       ),
     );
@@ -38,4 +40,9 @@ export async function appendPoison({ stack, accessOf }: World): Promise<number> 
   } finally {
     await client.close();
   }
+}
+
+/** Random bytes that never begin like an envelope: those that do are rejected as of another partition or key. */
+function garbage(bytes: number): Buffer {
+  return Buffer.concat([Buffer.of(notMagicByte), randomBytes(bytes - 1)]);
 }
