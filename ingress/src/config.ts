@@ -2,6 +2,7 @@ import { signingFields } from '@pm/domain/accounts/signing-fields.io';
 import {
   type ConfigOf,
   clickhouseFields,
+  decimal,
   integer,
   kafkaFields,
   namesOf,
@@ -26,6 +27,14 @@ export const ingressFields = {
   ...redisCacheFields,
   ...publicDoorFields,
   ...signingFields,
+  rateLimitUnfundedFactor: decimal('PM_RATE_LIMIT_UNFUNDED_FACTOR', {
+    meaning:
+      'Multiplies the limits of trading for all wallets without money at an address together.',
+    unit: 'factor',
+    min: 0.001,
+    max: 1_000_000,
+    default: 0.25,
+  }),
   signOffSeed: secret('PM_SIGNOFF_SEED', {
     meaning:
       'Ed25519 seed of the key that signs envelopes; the partitions must list it as an INGRESS key. One per process.',

@@ -22,6 +22,7 @@ import { redisKeys } from '@pm/schemas';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
 import { EntryRoom } from './accounts/entry-room.io.ts';
+import { LedgerFunds } from './accounts/ledger-funds.io.ts';
 import { openAccounts } from './accounts/open-accounts.io.ts';
 import { WalletOwners } from './accounts/wallet-owners.ts';
 import { CatalogIndex } from './catalog/catalog-index.ts';
@@ -84,6 +85,7 @@ async function start(life: Lifecycle): Promise<void> {
     {
       status,
       traders: publicServices(room, parts, { metrics, limits }),
+      funds: new LedgerFunds({ trading: parts.fundedWallets, room: parts.entryRoom, clock }),
     },
   );
   const facts = {

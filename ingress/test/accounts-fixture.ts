@@ -140,6 +140,7 @@ export class AccountTopics {
           table: this.agents.open(agentDirectory),
         }),
         agentDirectory,
+        keyDirectory: directory,
         notificationMarks: new NotificationMarks({
           clock,
           room,

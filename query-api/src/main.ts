@@ -307,7 +307,7 @@ function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTo
     onFault: (error) => life.fail(error),
   });
   const byAgent = agentCredentials(agents, activity);
-  const credentials = [keyCredentials(verify), byAgent];
+  const credentials = [keyCredentials(verify, keys), byAgent];
   const { maxHeaderBytes, bodyLimitBytes } = doorBounds['query-api'];
   const app = openHttp({
     log,

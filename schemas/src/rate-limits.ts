@@ -35,6 +35,11 @@ export interface RateScope {
    * key at one address, or for the wallet of the key.
    */
   readonly countedFor?: 'address' | 'claim' | 'wallet';
+  /**
+   * Also counted for all wallets without money at an address together, which get a part of the limit: their requests
+   * make work and can change nothing.
+   */
+  readonly hasUnfundedPart?: true;
 }
 
 /** Every route is in one group: that of its family, or the reserve. */
@@ -60,9 +65,18 @@ const burstAndSustained = (limit: number, sustained: number): readonly RateWindo
 function scope(
   name: string,
   windows: readonly RateWindow[],
-  options: Partial<Pick<RateScope, 'covers' | 'unit' | 'countedFor'>> = {},
+  options: Partial<Pick<RateScope, 'covers' | 'unit' | 'countedFor' | 'hasUnfundedPart'>> = {},
 ): RateScope {
   return { name, unit: 'requests', covers: named(name), windows, ...options };
+}
+
+/** A scope of requests that place, try or cancel orders, or move what a wallet holds. */
+function tradingScope(
+  name: string,
+  windows: readonly RateWindow[],
+  options: Pick<RateScope, 'unit'> = { unit: 'requests' },
+): RateScope {
+  return scope(name, windows, { ...options, hasUnfundedPart: true });
 }
 
 /**
@@ -115,8 +129,8 @@ export const rateScopes: readonly RateScope[] = [
   scope('batch-prices-history', burst(80)),
   // One ledger under two names, of which one takes a key and the other none: one budget of a client (decisions.md).
   scope('trades', burst(150), { countedFor: 'address' }),
-  scope('orders', burstAndSustained(2_400, 24_000), { unit: 'items' }),
-  scope('cancel-order', burstAndSustained(2_400, 24_000)),
+  tradingScope('orders', burstAndSustained(2_400, 24_000), { unit: 'items' }),
+  tradingScope('cancel-order', burstAndSustained(2_400, 24_000)),
 
   scope('midpoints', burst(80)),
   scope('spread', burst(200)),
@@ -124,20 +138,20 @@ export const rateScopes: readonly RateScope[] = [
   scope('last-trade-price', burst(200)),
   scope('last-trades-prices', burst(80)),
   scope('candles', burst(100)),
-  scope('order-batches', burstAndSustained(1_000, 4_000)),
-  scope('validate', burst(1_000), { unit: 'items' }),
+  tradingScope('order-batches', burstAndSustained(1_000, 4_000)),
+  tradingScope('validate', burst(1_000), { unit: 'items' }),
   scope('reserve', burst(5_000), { covers: { group: 'reserve' } }),
-  scope('cancel-orders', burstAndSustained(2_400, 24_000), { unit: 'hundreds of items' }),
-  scope('cancel-all', burstAndSustained(2_400, 24_000)),
-  scope('cancel-market', burstAndSustained(2_400, 24_000)),
+  tradingScope('cancel-orders', burstAndSustained(2_400, 24_000), { unit: 'hundreds of items' }),
+  tradingScope('cancel-all', burstAndSustained(2_400, 24_000)),
+  tradingScope('cancel-market', burstAndSustained(2_400, 24_000)),
   scope('heartbeats', burst(200)),
   scope('keys', burst(100), { covers: { under: '/auth/' } }),
   // Keys cost nothing, and every service keeps each of them in memory for ever, revoked ones too.
   scope('new-keys', burstAndSustained(100, 300)),
   scope('agents', burst(100), { covers: { under: '/api/v1/agents' } }),
-  scope('account-actions', burstAndSustained(600, 6_000)),
+  tradingScope('account-actions', burstAndSustained(600, 6_000)),
   // The ledger keeps the id of each withdrawal for ever, and the smallest one is a millionth of a USDC.
-  scope('withdrawals', burstAndSustained(20, 120)),
+  tradingScope('withdrawals', burstAndSustained(20, 120)),
   scope('open-orders', burst(500)),
   scope('balance', burst(200)),
   scope('balance-update', burst(50)),

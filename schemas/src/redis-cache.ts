@@ -3,7 +3,15 @@ export const retryKinds = ['orders', 'actions'] as const;
 export type RetryKind = (typeof retryKinds)[number];
 
 /** Kinds of callers that are counted, each in a memory of its own: one kind that is made up crowds out no other. */
-export const countedKinds = ['address', 'key', 'agent', 'wallet', 'network', 'claim'] as const;
+export const countedKinds = [
+  'address',
+  'key',
+  'agent',
+  'wallet',
+  'network',
+  'unfunded',
+  'claim',
+] as const;
 export type CountedKind = (typeof countedKinds)[number];
 
 /** Sets of used proofs: two kinds of repetition, each with timestamps in two units. */

@@ -163,3 +163,21 @@ test('a hundred keys at one address that search for unknown orders leave orders 
   }
   for (const status of flood.statuses.keys()) expect([200, 429, 503]).toContain(status);
 }, 300_000);
+
+test('wallets without money at an address use up their own part, and one with money there goes on', async () => {
+  const good = await exchange.openTrader('100');
+  const free: Trader[] = [];
+  for (let wallet = 0; wallet < 20; wallet += 1)
+    free.push(await exchange.openKey(exchange.newSigner()));
+  const client = clientAt(await openLimited(0.05), floodAddress);
+  await client.untilLimitsAreFree(good);
+  const flood = new Flood(free.length, (loop) => client.place(free[loop] ?? good));
+  try {
+    await flood.got(400);
+    await flood.got(429);
+    for (let round = 0; round < 10; round += 1) await client.placeAndCancel(good);
+  } finally {
+    await flood.stop();
+  }
+  expect([...flood.statuses.keys()].sort()).toEqual([400, 429]);
+}, 180_000);

@@ -23,8 +23,8 @@ export interface FloodKind {
   readonly requests: readonly FloodRequest[];
 }
 
-/** What all keys of an address may send is this many times the table (`PM_RATE_LIMIT_ADDRESS_FACTOR`). */
-const addressFactor = 4;
+/** The part of the table that wallets without money at an address get together (`PM_RATE_LIMIT_UNFUNDED_FACTOR`). */
+const unfundedFactor = 0.25;
 const idsPerRequest = 100;
 const unknownLists = 50;
 /** Of each key, sent again and again. */
@@ -50,19 +50,19 @@ export function floodKinds(
   const kinds: FloodKind[] = [
     {
       name: `cancels of ${idsPerRequest} unknown ids`,
-      perSecond: unitsPerSecond('cancel-orders', addressFactor),
+      perSecond: unitsPerSecond('cancel-orders', unfundedFactor),
       ...ofAddress,
       requests: unknownCancels(keys),
     },
     {
       name: 'orders without money',
-      perSecond: unitsPerSecond('orders', addressFactor),
+      perSecond: unitsPerSecond('orders', unfundedFactor),
       ...ofAddress,
       requests: orders.map(({ key, buy }) => ({ key, method: 'POST', path: '/order', body: buy })),
     },
     {
       name: 'sells without tokens',
-      perSecond: unitsPerSecond('orders', addressFactor),
+      perSecond: unitsPerSecond('orders', unfundedFactor),
       ...ofAddress,
       requests: orders.map(({ key, sell }) => ({
         key,
@@ -73,13 +73,13 @@ export function floodKinds(
     },
     {
       name: `batches of ${ordersPerRequestMax} without money`,
-      perSecond: unitsPerSecond('orders', addressFactor) / ordersPerRequestMax,
+      perSecond: unitsPerSecond('orders', unfundedFactor) / ordersPerRequestMax,
       ...ofAddress,
       requests: batchesOf(keys, orders, '/orders'),
     },
     {
       name: `dry runs of ${ordersPerRequestMax}`,
-      perSecond: unitsPerSecond('validate', addressFactor) / ordersPerRequestMax,
+      perSecond: unitsPerSecond('validate', unfundedFactor) / ordersPerRequestMax,
       ...ofAddress,
       requests: batchesOf(keys, orders.map(badlySigned), '/orders/validate'),
     },

@@ -1,4 +1,4 @@
-import type { AgentId } from '@pm/schemas';
+import type { AgentId, WalletAddress } from '@pm/schemas';
 import type { Agent, AgentDirectory } from './agent-directory.ts';
 import type { RawHeaders } from './auth-headers.ts';
 import { hashOfKey } from './key-hash.ts';
@@ -42,11 +42,13 @@ export function agentCredentials(
   return {
     claims: (headers: RawHeaders): boolean => bearerAgent(headers, agents) !== null,
     claimed: (headers: RawHeaders): string => bearerAgent(headers, agents)?.id ?? '',
+    claimedPayer: (headers: RawHeaders): WalletAddress | null =>
+      bearerAgent(headers, agents)?.owner ?? null,
     prove({ headers }: { readonly headers: RawHeaders }) {
       const agent = bearerAgent(headers, agents);
       if (agent === null) return null;
       activity.mark(agent.id);
-      return { kind: 'agent', id: agent.id } as const;
+      return { kind: 'agent', id: agent.id, payer: agent.owner } as const;
     },
   };
 }

@@ -1,5 +1,6 @@
-import { headers as names, parseApiKeyId } from '@pm/schemas';
+import { headers as names, parseApiKeyId, type WalletAddress } from '@pm/schemas';
 import { headerText, type RawHeaders } from './auth-headers.ts';
+import type { KeyDirectory } from './key-directory.ts';
 import type { KeyVerifier } from './key-verifier.ts';
 import type { SignedRequest } from './request-hmac.ts';
 
@@ -9,15 +10,21 @@ type Arrived = Omit<SignedRequest, 'body'> & {
 };
 
 /** The five headers of an API key as credentials of the rate limits: a request with a key counts for that key. */
-export function keyCredentials(verify: KeyVerifier) {
+export function keyCredentials(verify: KeyVerifier, keys: Pick<KeyDirectory, 'find'>) {
   const name = names.apiKey.toLowerCase();
+  const claimedKey = (headers: RawHeaders) => parseApiKeyId(headerText(headers, name));
   return {
     claims: (headers: RawHeaders): boolean => headers[name] !== undefined,
-    claimed: (headers: RawHeaders): string => parseApiKeyId(headerText(headers, name)) ?? '',
+    claimed: (headers: RawHeaders): string => claimedKey(headers) ?? '',
+    claimedPayer(headers: RawHeaders): WalletAddress | null {
+      const key = claimedKey(headers);
+      return key === null ? null : (keys.find(key)?.wallet ?? null);
+    },
     prove({ method, url, headers, rawBody: body }: Arrived) {
       const holder = verify({ method, url, headers, body });
       if (holder === null) return null;
-      return { kind: 'key', id: holder.apiKey, wallet: holder.wallet } as const;
+      const { apiKey, wallet } = holder;
+      return { kind: 'key', id: apiKey, wallet, payer: wallet } as const;
     },
   };
 }

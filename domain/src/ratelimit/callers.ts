@@ -2,8 +2,9 @@ import { type CountedKind, rateRules } from '@pm/schemas';
 import { AgedMap } from './aged-map.ts';
 
 /**
- * Kind of a caller: an address (of requests without a proof), an API key, an agent; the wallet of a key, and the
- * address of all requests with a proof (`network`); or a claimed key at an address, whose proofs fail.
+ * Kind of a caller: an address (of requests without a proof), an API key, an agent; the wallet of a key; the address of
+ * all requests with a proof (`network`), and of those of wallets without money (`unfunded`); or a claimed key at an
+ * address, whose proofs fail.
  */
 export type CallerKind = CountedKind;
 
@@ -91,6 +92,8 @@ export interface LimitFactors {
   readonly wallet: number;
   /** Of all keys and agents at an address together. */
   readonly network: number;
+  /** Of all wallets without money at an address together. */
+  readonly unfunded: number;
 }
 
 /** `scale` multiplies everything. No limit is below 1. */
@@ -104,6 +107,7 @@ export function limitTable(scale: number, factors: LimitFactors): LimitTable {
     agent: times(factors.agent),
     wallet: times(factors.wallet),
     network: times(factors.network),
+    unfunded: times(factors.unfunded),
     claim: table,
   };
 }

@@ -8,21 +8,13 @@ import {
   tableMethod,
 } from '@pm/kit/http';
 import type { Metrics } from '@pm/kit/metrics';
-import {
-  failedAddressRules,
-  failedProofRules,
-  type HttpRoute,
-  type RateRule,
-  rateGroupOf,
-  rateRulesOf,
-  routes,
-  urlsOf,
-} from '@pm/schemas';
+import { failedAddressRules, failedProofRules, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { type Caller, claimOf } from './callers.ts';
 import { type Charge, takeAll, takeEach } from './charges.io.ts';
 import { CountedAddresses } from './counted-addresses.io.ts';
 import type { RateLimiter } from './limiter.io.ts';
+import { type Plan, plansOf } from './route-plans.io.ts';
 import type { RuleVerdict } from './verdict.ts';
 
 /**
@@ -33,6 +25,8 @@ export interface Credentials {
   claims(headers: FastifyRequest['headers']): boolean;
   /** The key that such a request claims, in its one spelling; empty when it names none. */
   claimed(headers: FastifyRequest['headers']): string;
+  /** The wallet of the key that such a request claims; null for one that is not known. */
+  claimedPayer(headers: FastifyRequest['headers']): WalletAddress | null;
   /** Null when they prove no caller. */
   prove(request: FastifyRequest): ProvenCaller | null;
 }
@@ -40,6 +34,16 @@ export interface Credentials {
 /** A caller with a proof; the keys of one wallet share limits. */
 export interface ProvenCaller extends Caller {
   readonly wallet?: string;
+  /** The wallet whose money its requests use. */
+  readonly payer: WalletAddress;
+}
+
+/** What is known of the money of wallets. */
+export interface PayerFunds {
+  /** Whether the wallet has money or trades. Never rejects. */
+  isFunded(payer: WalletAddress): boolean | Promise<boolean>;
+  /** Whether it is known to have no money; asks nobody. */
+  isKnownUnfunded(payer: WalletAddress): boolean;
 }
 
 /** The limiter of a listener and the credentials it accepts. */
@@ -47,28 +51,17 @@ export interface DoorLimits {
   readonly limiter: RateLimiter;
   /** Tried in order; a request without any is counted for its address. */
   readonly credentials: readonly Credentials[];
-}
-
-/** Precomputed facts for the hooks of a route. */
-interface Plan {
-  readonly rules: readonly RateRule[];
-  /** The rules that count a proven caller, and those that count its address all the same. */
-  readonly callerRules: readonly RateRule[];
-  readonly addressRules: readonly RateRule[];
-  /** Not refused for proofs that failed: cancels and heartbeats. */
-  readonly isReserve: boolean;
-  /** GET has no body, so that proofs can be checked before anything is read. */
-  readonly isBodyless: boolean;
-  allowed(): void;
-  limited(scope: string): void;
+  /** Where wallets without money get a part of the limits of an address. */
+  readonly funds?: PayerFunds;
 }
 
 type Done = (error?: Error) => void;
 
 /**
  * Limits every public route by the table of rate limits as the route is added, so none can be forgotten. A request
- * that proves a key counts for the key, its wallet and its address; a failed proof and an unreadable body count for the
- * address, and for the claimed key at that address. Every response has the units left (`RateLimit-*`).
+ * that proves a key counts for the key, its wallet and its address, and for all wallets without money at that address
+ * if its own is one; a failed proof and an unreadable body count for the address, and for the claimed key at that
+ * address. Every response has the units left (`RateLimit-*`).
  */
 export function limitRequests(limits: DoorLimits): RequestLimits {
   return { attach: (app, metrics) => attachLimits(app, limits, metrics) };
@@ -102,46 +95,6 @@ function attachLimits(app: HttpApp, limits: DoorLimits, metrics?: Metrics): Limi
       const hooks = new RouteHooks(limits, plan, addresses);
       return (request) => hooks.passAtOnce(request);
     },
-  };
-}
-
-/** Every public route by the URLs it is served under. */
-function plansOf(metrics: Metrics | undefined): ReadonlyMap<string, Plan> {
-  const counters = metrics === undefined ? null : openCounters(metrics);
-  const plans = new Map<string, Plan>();
-  for (const route of routes as readonly HttpRoute[]) {
-    const rules = rateRulesOf(route);
-    const scopes = [...new Set(rules.map((rule) => rule.scope.name))];
-    const counts = scopes.map((scope) => counters?.allowed.bind({ scope }) ?? (() => {}));
-    const plan: Plan = {
-      rules,
-      callerRules: rules.filter(({ scope }) => scope.countedFor !== 'address'),
-      addressRules: rules.filter(({ scope }) => scope.countedFor === 'address'),
-      isReserve: rateGroupOf(route) === 'reserve',
-      isBodyless: route.method === 'GET',
-      allowed: () => {
-        for (const count of counts) count();
-      },
-      limited: (scope) => counters?.limited.add(1, { scope }),
-    };
-    for (const { url } of urlsOf(route)) plans.set(`${route.method} ${url}`, plan);
-  }
-  return plans;
-}
-
-function openCounters(metrics: Metrics) {
-  const labels = ['scope'] as const;
-  return {
-    allowed: metrics.counter({
-      name: 'pm_rate_allowed_total',
-      help: 'Requests that a scope of the rate limits let pass.',
-      labels,
-    }),
-    limited: metrics.counter({
-      name: 'pm_rate_limited_total',
-      help: 'Requests refused, by the scope of the rate limits that refused them.',
-      labels,
-    }),
   };
 }
 
@@ -202,12 +155,25 @@ class RouteHooks {
    * The refusal before the body is read: of an address whose keys have used up its part of the route, whatever they
    * prove, and of a claim that failed too often.
    */
-  #lockedOut(request: FastifyRequest, { claimed }: Credentials): RuleVerdict | null {
+  #lockedOut(request: FastifyRequest, credentials: Credentials): RuleVerdict | null {
     const { callerRules, isReserve } = this.#plan;
-    const spent = this.#limits.limiter.isSpent(this.#networkOf(request), callerRules);
+    const { limiter } = this.#limits;
+    const spent =
+      limiter.isSpent(this.#networkOf(request), callerRules) ??
+      this.#spentByUnfunded(request, credentials);
     if (spent !== null || isReserve) return spent;
-    const claim = claimOf(this.#addresses.of(request), claimed(request.headers));
-    return this.#limits.limiter.isSpent(claim, failedProofRules);
+    const claim = claimOf(this.#addresses.of(request), credentials.claimed(request.headers));
+    return limiter.isSpent(claim, failedProofRules);
+  }
+
+  /** The same of the wallets without money at the address; whoever claims such a key would be refused with it, too. */
+  #spentByUnfunded(request: FastifyRequest, { claimedPayer }: Credentials): RuleVerdict | null {
+    const { funds, limiter } = this.#limits;
+    if (funds === undefined || this.#plan.unfundedRules.length === 0) return null;
+    const spent = limiter.isSpent(this.#unfundedOf(request), this.#plan.unfundedRules);
+    if (spent === null) return null;
+    const payer = claimedPayer(request.headers);
+    return payer !== null && funds.isKnownUnfunded(payer) ? spent : null;
   }
 
   #prove(request: FastifyRequest, reply: FastifyReply, done: Done): void {
@@ -216,7 +182,18 @@ class RouteHooks {
       this.#fail(request, reply, done);
       return;
     }
-    const { callerRules, addressRules } = this.#plan;
+    const { funds } = this.#limits;
+    const charge = (isFunded: boolean): void => {
+      this.#count(takeAll, this.#chargesOf(request, proven, isFunded), reply, done);
+    };
+    const isFunded =
+      funds === undefined || this.#plan.unfundedRules.length === 0 || funds.isFunded(proven.payer);
+    if (typeof isFunded === 'boolean') charge(isFunded);
+    else isFunded.then(charge, done);
+  }
+
+  #chargesOf(request: FastifyRequest, proven: ProvenCaller, isFunded: boolean): readonly Charge[] {
+    const { callerRules, addressRules, unfundedRules } = this.#plan;
     const charges: Charge[] = [
       { caller: proven, rules: callerRules },
       { caller: this.#networkOf(request), rules: callerRules },
@@ -227,11 +204,16 @@ class RouteHooks {
     if (addressRules.length > 0) {
       charges.push({ caller: this.#addresses.of(request), rules: addressRules });
     }
-    this.#count(takeAll, charges, reply, done);
+    if (!isFunded) charges.push({ caller: this.#unfundedOf(request), rules: unfundedRules });
+    return charges;
   }
 
   #networkOf(request: FastifyRequest): Caller {
     return { kind: 'network', id: this.#addresses.of(request).id };
+  }
+
+  #unfundedOf(request: FastifyRequest): Caller {
+    return { kind: 'unfunded', id: this.#addresses.of(request).id };
   }
 
   /** Counts a failed proof. An address that has too many of them gets no further answers about keys. */

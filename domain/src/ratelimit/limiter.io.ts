@@ -66,6 +66,7 @@ export class RateLimiter {
     agent: new SeenCallers('agent'),
     wallet: new SeenCallers('wallet'),
     network: new SeenCallers('network'),
+    unfunded: new SeenCallers('unfunded'),
     claim: new SeenCallers('claim'),
   };
   #isAway = false;

@@ -23,6 +23,8 @@ export interface DoorLimiterOptions {
     readonly rateLimitAgentFactor: number;
     readonly rateLimitWalletFactor: number;
     readonly rateLimitAddressFactor: number;
+    /** Of services that know which wallets have money. */
+    readonly rateLimitUnfundedFactor?: number;
     readonly doorProcesses: number;
   };
   readonly keys: Pick<RedisCacheKeys, 'limits' | 'limitsBytes'>;
@@ -56,6 +58,7 @@ export function openDoorLimiter({
       agent: config.rateLimitAgentFactor,
       wallet: config.rateLimitWalletFactor,
       network: config.rateLimitAddressFactor,
+      unfunded: config.rateLimitUnfundedFactor ?? 1,
     }),
     processes: config.doorProcesses,
     clock,

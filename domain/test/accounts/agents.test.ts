@@ -129,7 +129,9 @@ test('credentials of an agent mark it; a key that opens nothing claims nothing',
   const headers = { authorization: `Bearer ${keys[0]}` };
   expect(credentials.claims(headers)).toBe(true);
   expect(marked).toEqual([]);
-  expect(credentials.prove({ headers })).toEqual({ kind: 'agent', id: idOf(1) });
+  const payer = agents.find(idOf(1))?.owner;
+  expect(credentials.claimedPayer(headers)).toBe(payer);
+  expect(credentials.prove({ headers })).toEqual({ kind: 'agent', id: idOf(1), payer });
   expect(marked).toEqual([idOf(1)]);
   for (const other of [{}, { authorization: `Bearer ${keys[1]}` }]) {
     expect(credentials.claims(other)).toBe(false);

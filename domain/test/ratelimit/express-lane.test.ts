@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
+import type { WalletAddress } from '@pm/schemas';
 import { limitTable } from '../../src/ratelimit/callers.ts';
 import { type Credentials, limitRequests } from '../../src/ratelimit/limit-requests.io.ts';
 import { RateLimiter } from '../../src/ratelimit/limiter.io.ts';
@@ -12,10 +13,12 @@ import { PlainStore } from './plain-store.ts';
 const metrics = openMetrics('test');
 const json = Buffer.from('{"bids":[]}');
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const payer = '0x' as WalletAddress;
 const named: Credentials = {
   claims: (headers) => headers['x-key'] !== undefined,
   claimed: (headers) => String(headers['x-key']),
-  prove: ({ headers }) => ({ kind: 'key', id: String(headers['x-key']) }),
+  claimedPayer: () => null,
+  prove: ({ headers }) => ({ kind: 'key', id: String(headers['x-key']), payer }),
 };
 let clock: TestClock;
 let app: HttpApp;
@@ -25,7 +28,7 @@ let handled = 0;
 beforeAll(async () => {
   clock = new TestClock();
   // Ten times the table: of smaller limits nothing is leased, so nothing can be granted without asking.
-  const limits = limitTable(10, { agent: 2, wallet: 2, network: 4 });
+  const limits = limitTable(10, { agent: 2, wallet: 2, network: 4, unfunded: 0.25 });
   const store = new PlainStore(clock.nowMs);
   const limiter = new RateLimiter({ store, limits, clock, processes: 1, log: silentLog });
   app = openHttp({

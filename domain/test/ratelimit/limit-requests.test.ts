@@ -1,8 +1,14 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
-import { type Credentials, limitRequests } from '../../src/ratelimit/limit-requests.io.ts';
+import type { WalletAddress } from '@pm/schemas';
+import {
+  type Credentials,
+  limitRequests,
+  type PayerFunds,
+} from '../../src/ratelimit/limit-requests.io.ts';
 import { openLimiter, TestClock } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
 
@@ -10,14 +16,28 @@ import { PlainStore } from './plain-store.ts';
 const named: Credentials = {
   claims: (headers) => headers['x-key'] !== undefined,
   claimed: (headers) => String(headers['x-key']),
-  prove: ({ headers }) =>
-    headers['x-proof'] === 'wrong' || headers['x-key'] === 'wrong'
-      ? null
-      : {
-          kind: 'key',
-          id: String(headers['x-key']),
-          wallet: String(headers['x-wallet'] ?? headers['x-key']),
-        },
+  claimedPayer: walletIn,
+  prove({ headers }) {
+    if (headers['x-proof'] === 'wrong' || headers['x-key'] === 'wrong') return null;
+    const wallet = walletIn(headers);
+    return { kind: 'key', id: String(headers['x-key']), wallet, payer: wallet };
+  },
+};
+
+function walletIn(headers: IncomingHttpHeaders): WalletAddress {
+  return String(headers['x-wallet'] ?? headers['x-key']) as WalletAddress;
+}
+
+/** Wallets named `free` have no money; the first answer about one comes later. */
+const asked = new Set<string>();
+const funds: PayerFunds = {
+  isFunded(payer) {
+    const isFunded = !payer.startsWith('free');
+    const isKnown = asked.has(payer);
+    asked.add(payer);
+    return isKnown ? isFunded : Promise.resolve(isFunded);
+  },
+  isKnownUnfunded: (payer) => asked.has(payer) && payer.startsWith('free'),
 };
 
 const metrics = openMetrics('test');
@@ -25,13 +45,14 @@ let clock: TestClock;
 let app: HttpApp;
 
 beforeEach(() => {
+  asked.clear();
   clock = new TestClock();
   const limiter = openLimiter(new PlainStore(clock.nowMs), clock);
   app = openHttp({
     log: silentLog,
     bodyLimitBytes: 10_000,
     trustedProxies: ['127.0.0.1'],
-    rateLimits: limitRequests({ limiter, credentials: [named] }),
+    rateLimits: limitRequests({ limiter, credentials: [named], funds }),
   });
   for (const url of [
     ...['/', '/clob', '/clob/', '/data-api', '/book', '/events', '/positions', '/internal'],
@@ -153,6 +174,36 @@ async function useUpOrders(address: string): Promise<void> {
     await send('/orders', 161, { method: 'POST', payload, headers });
   }
 }
+
+test('wallets without money at one address share a quarter of a table of trading', async () => {
+  const batch = { method: 'POST', payload: Array(15).fill({}) };
+  let granted = 0;
+  for (let key = 0; key < 5; key += 1) {
+    const free = ofWallet(`key ${key}`, `free ${key}`, '192.0.2.1');
+    granted += passed(await send('/orders', 15, { ...batch, ...free }));
+  }
+  expect(granted * 15).toBe(600);
+  const rich = ofWallet('rich', 'rich', '192.0.2.1');
+  expect(passed(await send('/orders', 160, { ...batch, ...rich }))).toBe(160);
+  const elsewhere = ofWallet('key 1', 'free 1', '192.0.2.2');
+  expect(await send('/orders', 1, { ...batch, ...elsewhere })).toEqual([200]);
+});
+
+test('what wallets without money do beside trading is not counted for them together', async () => {
+  for (let key = 0; key < 3; key += 1) {
+    const free = ofWallet(`key ${key}`, `free ${key}`, '192.0.2.1');
+    expect(passed(await send('/positions', 100, free))).toBe(100);
+  }
+});
+
+test('their part used up, they are refused before a body is read, and others are not', async () => {
+  const free = ofWallet('one', 'free one', '192.0.2.1');
+  await send('/orders', 41, { method: 'POST', payload: Array(15).fill({}), ...free });
+  expect(await send('/orders', 1, broken(free.headers))).toEqual([429]);
+  const rich = ofWallet('rich', 'rich', '192.0.2.1');
+  expect(await send('/orders', 1, broken(rich.headers))).toEqual([400]);
+  expect(await send('/order', 1, { method: 'DELETE', ...free })).toEqual([200]);
+});
 
 const broken = (headers: object) => ({
   method: 'POST' as const,

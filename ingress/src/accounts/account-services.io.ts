@@ -1,5 +1,6 @@
 import type { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
 import type { AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import type { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
 import type { Clock } from '@pm/kit/clock';
 import type { CatalogIndex } from '../catalog/catalog-index.ts';
@@ -26,6 +27,7 @@ export interface AccountServices {
   readonly verifyBuilder: KeyVerifier;
   readonly signatures: Pick<SignaturePool, 'attest'>;
   readonly keys: ApiKeys;
+  readonly keyDirectory: Pick<KeyDirectory, 'find'>;
   readonly readOnlyKeys: ReadOnlyKeys;
   readonly agents: Agents;
   /** The agents by their keys. */

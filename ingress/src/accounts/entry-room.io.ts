@@ -29,11 +29,18 @@ export class EntryRoom {
   }
 
   /**
-   * Whether the wallet may add an entry: while there is free room, or if it has money, in itself or in a contract
-   * wallet of its own; money in open orders counts. Rejects with a `Fault` (retry) when the ledger is unavailable.
+   * Whether the wallet may add an entry: while there is free room, or if it has money. Rejects with a `Fault` (retry)
+   * when the ledger is unavailable.
    */
   async admits({ entries, free }: Held, wallet: WalletAddress): Promise<boolean> {
-    if (entries < free) return true;
+    return entries < free || (await this.hasMoney(wallet));
+  }
+
+  /**
+   * Whether the wallet has `entryMoneyMicro`, in itself or in contract wallets of its own; money in open orders counts.
+   * Rejects with a `Fault` (retry) when the ledger is unavailable.
+   */
+  async hasMoney(wallet: WalletAddress): Promise<boolean> {
     const { ledger, owners } = this.#options;
     const balances = await Promise.all(owners.walletsOf(wallet).map((one) => ledger.balance(one)));
     const sumMicro = balances.reduce((sum, { freeMicro, heldMicro }) => {

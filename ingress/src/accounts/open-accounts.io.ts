@@ -88,6 +88,7 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
   const verify = oncePerRequest(openKeyVerifier(proof));
   return {
     owners,
+    keyDirectory: directory,
     keys,
     readOnlyKeys: new ReadOnlyKeys({ ...making, ...reading, secrets }),
     agents: new Agents({ ...making, directory: agentDirectory, table: agents }),

@@ -1,7 +1,7 @@
 import { markAgents } from '@pm/domain/accounts/agent-activity.io';
 import { agentCredentials } from '@pm/domain/accounts/agent-key';
 import { keyCredentials } from '@pm/domain/accounts/key-credentials';
-import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
+import { limitRequests, type PayerFunds } from '@pm/domain/ratelimit/limit-requests.io';
 import type { DoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openOpsListener } from '@pm/kit/health';
 import { type HttpApp, openHttp } from '@pm/kit/http';
@@ -30,6 +30,7 @@ export interface ListenerFrame {
 export interface ServedParts {
   readonly status: StatusParts;
   readonly traders: PublicServices;
+  readonly funds: PayerFunds;
 }
 
 /** Opens the ops listener first, so that nothing is served without being observed, and the public listener after it. */
@@ -45,7 +46,7 @@ export async function openListeners(frame: ListenerFrame, parts: ServedParts): P
     ready: () => readinessOf(parts.status),
   });
   life.onStop('ops listener', () => ops.close());
-  const traders = openPublicApp(frame, parts.traders);
+  const traders = openPublicApp(frame, parts);
   addPublicRoutes(traders, parts.traders);
   await traders.listen({ host: config.host, port: config.httpPort });
   life.onStop('listener', () => traders.close());
@@ -53,7 +54,7 @@ export async function openListeners(frame: ListenerFrame, parts: ServedParts): P
 
 function openPublicApp(
   { config, log, metrics, limits }: ListenerFrame,
-  { accounts }: PublicServices,
+  { traders: { accounts }, funds }: ServedParts,
 ): HttpApp {
   const { trustedProxies } = config;
   const agents = agentCredentials(accounts.agentDirectory, accounts.activity);
@@ -63,6 +64,7 @@ function openPublicApp(
     markAgents(app, agents);
     return app;
   }
-  const credentials = [keyCredentials(accounts.authentication.verify), agents];
-  return openHttp({ ...options, rateLimits: limitRequests({ ...limits, credentials }) });
+  const byKey = keyCredentials(accounts.authentication.verify, accounts.keyDirectory);
+  const credentials = [byKey, agents];
+  return openHttp({ ...options, rateLimits: limitRequests({ ...limits, credentials, funds }) });
 }

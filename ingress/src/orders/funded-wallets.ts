@@ -5,8 +5,8 @@ import { type ExecutionEvent, walletFromBytes } from '@pm/schemas';
 const walletsMax = 50_000;
 
 /**
- * Signers whose orders the log has taken since this process started, and so had money or tokens; the recently used
- * ones. It only ever speaks for a wallet, so it may lag behind the log.
+ * Wallets whose orders the log has taken, or canceled, since this process started, and so had money or tokens; the
+ * recently used ones. It only ever speaks for a wallet, so it may lag behind the log.
  */
 export class FundedWallets {
   readonly #wallets: AgedMap<string, true>;
@@ -19,6 +19,7 @@ export class FundedWallets {
   take(events: readonly ExecutionEvent[]): void {
     for (const event of events) {
       if (event.kind === 'OrderPlaced') this.#wallets.set(walletFromBytes(event.signer), true);
+      if (event.kind === 'OrderCanceled') this.#wallets.set(walletFromBytes(event.maker), true);
     }
   }
 

@@ -21,6 +21,7 @@ export type { Field } from './fields.ts';
 export {
   boolean,
   type ConfigOf,
+  decimal,
   integer,
   list,
   oneOf,
