@@ -113,6 +113,21 @@ async function forge(topic: Topic, key: string | Buffer, value: Buffer): Promise
   return places.map(({ offset }, index) => `${nameOf(topic)}:0:${offset} ${reasons[index]}`);
 }
 
+/** Deposits under the seals of services that write `transfers`, and may bring no money. */
+async function depositWithout(wallet: WalletAddress, value: Buffer): Promise<string[]> {
+  const { ingressSeed, ledgerSeed } = exchange.keys;
+  const key = Buffer.from(wallet);
+  const record = { topic: nameOf(topics.transfers), partition: 0, key, value };
+  const forged = [ingressSeed, ledgerSeed].map((seed, index) => {
+    const writer = Buffer.alloc(8, 2 + index);
+    const service = openSignOffKey(Buffer.from(seed, 'hex'));
+    const seal = sealRecord(service, { writer, sequence: 1 }, record);
+    return { ...record, headers: { [sealHeader]: seal } };
+  });
+  const places = await producer.send(forged);
+  return places.map(({ offset }) => `${record.topic}:0:${offset} foreign_deposit`);
+}
+
 /** Appends a record as it stands on the log once more. */
 async function again(topic: Topic, { key, value, headers }: IncomingRecord): Promise<string[]> {
   const record: OutgoingRecord = {
@@ -229,6 +244,7 @@ test('forged and repeated records of every kind change nothing and are named', a
   };
   const named = [
     ...(await forge(topics.transfers, wallet, values.deposit)),
+    ...(await depositWithout(wallet, values.deposit)),
     ...(await forge(topics.credentials, trader.trio.apiKey, values.credential)),
     ...(await forge(topics.walletStatus, wallet, values.status)),
     ...(await forge(topics.walletOwners, unbound, values.owner)),

@@ -1,4 +1,8 @@
-import { adoptUnsealed, publishServiceKey } from '@pm/domain/authority/publish-service-key.io';
+import {
+  adoptUnsealed,
+  publishServiceKey,
+  reserveDeposits,
+} from '@pm/domain/authority/publish-service-key.io';
 import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import type { LogClient } from '@pm/kit/kafka';
@@ -38,8 +42,8 @@ export async function readServiceKeys(options: ServiceKeySetup): Promise<SealedL
 
 /**
  * Lists the keys of services that the root key has never listed (`sealed`). On a log of an earlier version, whose
- * records have no seals, it first adopts those that are there. A repetition changes nothing. Returns the number of
- * listed keys and of adopted records.
+ * records have no seals, it first adopts those that are there. From then on only OPERATOR keys deposit. A repetition
+ * changes nothing. Returns the number of listed keys and of adopted records.
  */
 export async function setUpServiceKeys(
   options: ServiceKeySetup,
@@ -56,6 +60,7 @@ export async function setUpServiceKeys(
     await publishServiceKey(place, { publicKey, role, active: true });
     listed += 1;
   }
+  if (!sealed.hasReservedDeposits) await reserveDeposits(place);
   return { listed, adopted };
 }
 

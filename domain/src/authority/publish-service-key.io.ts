@@ -41,6 +41,14 @@ export async function adoptUnsealed(place: ServiceKeyPlace): Promise<readonly Pa
   return ends;
 }
 
+/** Reserves deposits for OPERATOR keys from here on; only the first call for a log changes something. */
+export async function reserveDeposits(place: ServiceKeyPlace): Promise<void> {
+  const admin = await place.client.admin();
+  const topic = topicName(topics.transfers, place.topicPrefix);
+  const ends = await endsIn(admin, topic).finally(() => admin.close());
+  await append(place, { kind: 'DepositsReserved', ends });
+}
+
 async function append(place: ServiceKeyPlace, entry: ServiceKeyEntry): Promise<void> {
   const { root, registry, topicPrefix } = place;
   const codec = await registry.codecFor(topics.serviceKeys);

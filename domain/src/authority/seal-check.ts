@@ -2,7 +2,10 @@ import type { SealRole } from '@pm/schemas';
 import { readSeal, type Seal, type WithHeaders } from './seal.ts';
 import { placeOf, type ServiceKey, type ServiceKeys } from './service-keys.ts';
 
-/** Why a record of a sealed topic does not count. `old`: its writer has sealed a later one before it on the log. */
+/**
+ * Why a record of a sealed topic does not count. `old`: its writer has sealed a later one before it on the log.
+ * `foreign_deposit`: it brings money, and no operator sealed it.
+ */
 export const unprovenReasons = [
   'unsealed',
   'malformed',
@@ -10,6 +13,7 @@ export const unprovenReasons = [
   'wrong_role',
   'retired_key',
   'bad_signature',
+  'foreign_deposit',
   'old',
 ] as const;
 

@@ -16,6 +16,7 @@ import { type Registry, topicName } from '@pm/kit/registry';
 import { type SealRole, type Topic, topics } from '@pm/schemas';
 import type { SignOffKey } from '../signoff/keys.ts';
 import { KeyFollower } from './key-follower.io.ts';
+import { ReservedDeposits } from './reserved-deposits.io.ts';
 import { sealHeader, sealRecord, signedBytes, writerIdBytes } from './seal.ts';
 import { claimOf, type SealClaim, type UnprovenReason, WriterSequences } from './seal-check.ts';
 import { ServiceKeys } from './service-keys.ts';
@@ -56,11 +57,13 @@ export class SealedLog implements LogClient {
   readonly #options: SealedLogOptions;
   readonly #keys: ServiceKeys;
   readonly #writers: ReadonlyMap<string, readonly SealRole[]>;
+  readonly #deposits: ReservedDeposits;
   #follower: KeyFollower | null = null;
 
   constructor(options: SealedLogOptions) {
     this.#options = options;
     this.#keys = new ServiceKeys(options.rootKey);
+    this.#deposits = new ReservedDeposits(this.#keys, options);
     this.#writers = new Map(
       sealedTopics().map(({ topic, writers }) => [topicName(topic, options.topicPrefix), writers]),
     );
@@ -74,6 +77,11 @@ export class SealedLog implements LogClient {
   /** The offset before which records of a partition (`placeOf`) count without a seal. */
   adoptedEnd(place: string): number {
     return this.#keys.adoptedEnd(place);
+  }
+
+  /** Whether deposits count under the seal of an OPERATOR key alone. */
+  get hasReservedDeposits(): boolean {
+    return this.#keys.hasReservedDeposits;
   }
 
   /** Whether the key with this id (hex) was ever listed. */
@@ -193,7 +201,11 @@ export class SealedLog implements LogClient {
         some.map((record, index) => isSigned({ topic, partition, ...record }, claims[index])),
       );
       for (const [index, record] of some.entries()) {
-        const verdict = verdictOf(record, claims[index], signed[index] === true, sequences);
+        const sealed = verdictOf(record, claims[index], signed[index] === true, sequences);
+        const isForeign =
+          sealed === 'counts' &&
+          (await this.#deposits.isForeign({ topic, partition, ...record }, claims[index]));
+        const verdict = isForeign ? 'foreign_deposit' : sealed;
         if (verdict === 'counts') records.push(record);
         else if (verdict !== 'repeated')
           this.#options.onUnproven({ topic, partition, offset: record.offset, reason: verdict });

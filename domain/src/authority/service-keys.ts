@@ -22,6 +22,7 @@ export function placeOf({ topic, partition }: Pick<PartitionEnd, 'topic' | 'part
 export class ServiceKeys {
   readonly #keys = new Map<string, ServiceKey>();
   #adopted: Ends = new Map();
+  #depositsFrom: Ends | null = null;
   #isEmpty = true;
 
   /** `rootKey`: raw public key, 32 bytes. */
@@ -44,8 +45,22 @@ export class ServiceKeys {
     return this.#adopted.get(place) ?? 0;
   }
 
+  /** Whether deposits count under the seal of an OPERATOR key alone, from some place on. */
+  get hasReservedDeposits(): boolean {
+    return this.#depositsFrom !== null;
+  }
+
+  /** Whether a deposit at this offset counts under the seal of an OPERATOR key alone. */
+  isReservedDeposit(place: string, offset: number): boolean {
+    return this.#depositsFrom !== null && offset >= (this.#depositsFrom.get(place) ?? 0);
+  }
+
   apply(entry: ServiceKeyEntry): void {
     this.#isEmpty = false;
+    if (entry.kind === 'DepositsReserved') {
+      this.#depositsFrom ??= endsOf(entry.ends);
+      return;
+    }
     if (entry.kind === 'UnsealedAdopted') {
       // The first one counts: what came later was written when every writer sealed.
       if (this.#adopted.size === 0) this.#adopted = endsOf(entry.ends);

@@ -1,7 +1,11 @@
 import { silentLog } from '@pm/kit/log';
 import { openRecordCodec } from '@pm/kit/registry';
 import { type KeyRole, type Topic, topics } from '@pm/schemas';
-import { adoptUnsealed, publishServiceKey } from '../../src/authority/publish-service-key.io.ts';
+import {
+  adoptUnsealed,
+  publishServiceKey,
+  reserveDeposits,
+} from '../../src/authority/publish-service-key.io.ts';
 import { openSealedLog, type SealedLog } from '../../src/authority/sealed-log.io.ts';
 import { openSignOffKey, type SignOffKey } from '../../src/signoff/keys.ts';
 import { MemoryLog } from './memory-log.ts';
@@ -15,9 +19,10 @@ const [root, ingress, operator, ledger, stranger] = [1, 2, 3, 4, 5].map(keyOf) a
   SignOffKey,
 ];
 const codec = openRecordCodec(topics.serviceKeys.value, 1, async () => null);
+const transferCodec = openRecordCodec(topics.transfers.value, 2, async () => null);
 const registry = {
   codecFor: async () => codec,
-  readerFor: () => codec,
+  readerFor: (topic: Topic) => (topic.name === topics.transfers.name ? transferCodec : codec),
 } as unknown as Parameters<typeof publishServiceKey>[0]['registry'];
 const credentials = `x-${topics.credentials.name}`;
 let log: MemoryLog;
@@ -167,6 +172,57 @@ test('records of an earlier version count where the root key adopted them, and l
   await adoptUnsealed(place);
   expect(await read(credentials)).toEqual(['older']);
   expect(unproven).toEqual([`${credentials}:1 unsealed`]);
+});
+
+const transfers = `x-${topics.transfers.name}`;
+let made = 0;
+
+/** A transfer of its own, as a service seals it. */
+async function transfer(key: SignOffKey, amountMicro: number): Promise<void> {
+  made += 1;
+  const id = { transferId: Buffer.alloc(32, made), wallet: Buffer.alloc(20, 1) };
+  const value = transferCodec.encode({ ...id, amountMicro, timeMs: 1, generation: 0 });
+  const producer = await (await open(key)).producer();
+  await producer.send([{ topic: transfers, partition: 0, key: null, value }]);
+}
+
+async function amounts(sealed?: SealedLog): Promise<readonly number[]> {
+  const read: number[] = [];
+  await (sealed ?? (await open())).reader({
+    topic: transfers,
+    positions: new Map([[0, 0]]),
+    dense: false,
+    onBatch: async ({ records }) => {
+      for (const { value } of records)
+        if (value !== null) read.push(transferCodec.decode(value).amountMicro);
+    },
+    onFault: () => {},
+  });
+  return read;
+}
+
+test('once deposits are reserved, services that pay or fence can bring no money', async () => {
+  await reserveDeposits(place);
+  await transfer(operator, 5);
+  for (const key of [ingress, ledger]) {
+    await transfer(key, 7);
+    await transfer(key, -2);
+    await transfer(key, 0);
+  }
+  expect(await amounts()).toEqual([5, -2, 0, -2, 0]);
+  expect(unproven).toEqual([`${transfers}:1 foreign_deposit`, `${transfers}:4 foreign_deposit`]);
+});
+
+test('deposits that others sealed before that count for ever, and a second reservation moves nothing', async () => {
+  await transfer(ingress, 3);
+  expect((await open()).hasReservedDeposits).toBe(false);
+  await reserveDeposits(place);
+  await transfer(ingress, 4);
+  await transfer(operator, 5);
+  await reserveDeposits(place);
+  expect((await open()).hasReservedDeposits).toBe(true);
+  expect(await amounts()).toEqual([3, 5]);
+  expect(unproven).toEqual([`${transfers}:1 foreign_deposit`]);
 });
 
 test('a process without a key for a topic cannot write it', async () => {

@@ -52,6 +52,19 @@ const unsealedAdopted = {
   ],
 } as const;
 
+const depositsReserved = {
+  type: 'record',
+  name: 'DepositsReserved',
+  doc: 'At and after these ends, money comes in under the seal of an OPERATOR key alone; an earlier version had others seal it.',
+  fields: [
+    {
+      name: 'ends',
+      type: { type: 'array', items: partitionEnd },
+      doc: 'Of the topic of transfers.',
+    },
+  ],
+} as const;
+
 /**
  * The topic `service-keys`: the keys of services whose seals count, and from which place on they do not. Key: the kind
  * of the entry. Every record is sealed by the root key (`PM_ROOT_KEY`). Not compacted: the order of its records counts.
@@ -60,7 +73,7 @@ export const serviceKeyEntry = {
   type: 'oneOf',
   name: 'ServiceKeyEntry',
   doc: 'Exactly one of its fields is set.',
-  branches: [serviceKeyListed, serviceKeyRetired, unsealedAdopted],
+  branches: [serviceKeyListed, serviceKeyRetired, unsealedAdopted, depositsReserved],
 } as const;
 
 export type ServiceKeyEntry = Infer<typeof serviceKeyEntry>;
