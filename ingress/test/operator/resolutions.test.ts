@@ -183,8 +183,10 @@ describe('a challenge', () => {
     const { app } = operator;
     operator = await open();
     await app.close();
-    operator.fakes.nowMs += challengeMs + settleMs;
-    await pass(0);
+    await pass(challengeMs + settleMs);
+    // A window that the catalog does not show would begin again.
+    await pass(unshownMaxMs);
+    await pass(challengeMs + settleMs);
     expect(listed()?.payout0).toBe(-1);
   });
 });
