@@ -42,10 +42,12 @@ function clientAt(ingress: IngressProcess, address: string) {
     /** A BUY that rests, and its cancel. */
     async placeAndCancel(trader: Trader) {
       const placed = await passed(() => this.place(trader));
-      expect(placed.body).toMatchObject({ success: true, status: 'live' });
+      const { success, status } = placed.body as { success: boolean; status: string };
+      expect([success, ['live', 'delayed'].includes(status)]).toEqual([true, true]);
       const { body, tries } = await passed(() => this.cancel(trader, placed.orderId));
-      // The first of several may have canceled it without saying so.
-      if (tries === 1) expect(body).toMatchObject({ canceled: [placed.orderId] });
+      // The first of several may have canceled it without saying so; a slow machine may not have it in the book yet.
+      if (tries === 1 && status === 'live')
+        expect(body).toMatchObject({ canceled: [placed.orderId] });
     },
     /** Other processes, whose limits are wide, have leased more of a window than this one has. */
     async untilLimitsAreFree(trader: Trader) {
