@@ -35,6 +35,9 @@ const aloneMs = 4_000;
 /** Its batches are given up long before a dead broker is replaced. */
 const hastyLimits = { requestTimeoutMs: 700, sendTimeoutMs: 1_500 };
 
+/** Orders wait for a leader as long as a slow machine takes to find one. */
+const steadyLimits = { sendTimeoutMs: roundMaxMs };
+
 let cluster: ClusterUnderTest;
 let client: LogClient;
 const topics: string[] = [];
@@ -166,7 +169,14 @@ describe('leaders are killed and paused between append and answer', () => {
     async () => {
       const topicPrefix = `t-brokers-${process.pid}-`;
       const registryUrl = engineUrl('REGISTRY');
-      world = await openWorld({ brokers: cluster.addresses, registryUrl, topicPrefix, copies: 3 });
+      const { addresses: brokers } = cluster;
+      world = await openWorld({
+        brokers,
+        registryUrl,
+        topicPrefix,
+        copies: 3,
+        limits: steadyLimits,
+      });
       await openPartitions(world);
       owner = new SpawnedMatcher({
         PM_KAFKA_BROKERS: cluster.addresses.join(),

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { checkChain, firstChain, sealEnvelope } from '@pm/domain/signoff/records';
 import { Sequences } from '@pm/domain/signoff/sequences';
-import { type LogClient, openLogClient, readRange } from '@pm/kit/kafka';
+import { type LogClient, type LogClientOptions, openLogClient, readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { type Command, type Execution, newestRules, topics } from '@pm/schemas';
@@ -29,12 +29,14 @@ interface WorldOptions {
   readonly topicPrefix: string;
   /** Of each topic; one may be missing at any time, if there are several. */
   readonly copies: number;
+  readonly limits?: LogClientOptions['limits'];
 }
 
 /** The topics of a matcher, and what writes and reads them. */
-export async function openWorld({ brokers, registryUrl, topicPrefix, copies }: WorldOptions) {
+export async function openWorld(options: WorldOptions) {
+  const { brokers, registryUrl, topicPrefix, copies, limits = {} } = options;
   const names = topicNames(topicPrefix);
-  const client = openLogClient({ brokers, clientId: 'matcher-test', log: silentLog });
+  const client = openLogClient({ brokers, clientId: 'matcher-test', log: silentLog, limits });
   const admin = await client.admin();
   const spec = {
     replicationFactor: copies,

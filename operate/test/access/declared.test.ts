@@ -20,11 +20,11 @@ const programs: Readonly<Record<string, Program>> = {
   operator: { entry: 'ingress/src/operator/main.ts' },
   matcher: { entry: 'matcher/src/main.ts' },
   projectors: { entry: 'projectors/src/main.ts' },
-  // Ingress alone brings uses of agents to the log, and forgets agents.
-  'query-api': { entry: 'query-api/src/main.ts', notUsed: ['agentsFlush', 'set'] },
+  // Ingress alone brings uses of agents to the log, and forgets agents. Who reads no transfers judges no deposits.
+  'query-api': { entry: 'query-api/src/main.ts', notUsed: ['agentsFlush', 'set', 'transfers'] },
   streams: { entry: 'query-api/src/streams/main.ts' },
   setup: { entry: 'deploy/src/setup/exchange-setup.ts' },
-  keys: { entry: 'operate/src/commands/keys.ts' },
+  keys: { entry: 'operate/src/commands/keys.ts', notUsed: ['transfers'] },
   audit: { entry: 'operate/src/commands/audit.ts' },
   // It reads no record of the log: the ends of `executions` say which partitions there are.
   export: {
