@@ -85,7 +85,7 @@ async function start(life: Lifecycle): Promise<void> {
     {
       status,
       traders: publicServices(room, parts, { metrics, limits }),
-      funds: new LedgerFunds({ trading: parts.fundedWallets, room: parts.entryRoom, clock }),
+      funds: parts.funds,
     },
   );
   const facts = {
@@ -140,6 +140,7 @@ async function openParts(room: Room) {
     ...results,
     owners,
     entryRoom,
+    funds: new LedgerFunds({ trading: results.fundedWallets, room: entryRoom, clock }),
     accounts,
     catalog: await openCatalog(room, topics),
     transfers: openTransfers(topics),
@@ -205,7 +206,15 @@ function publicServices(
       metrics,
       unfunded,
     },
-    cancels: { authentication, clock, markets, partitions, recentResults, commands },
+    cancels: {
+      authentication,
+      clock,
+      markets,
+      partitions,
+      recentResults,
+      commands,
+      funds: parts.funds,
+    },
     sessions: { authentication, heartbeats: parts.sessions.heartbeats },
     social: { authentication, comments, profiles, room: parts.entryRoom, listed: markets },
     repetitions: {

@@ -177,6 +177,8 @@ export interface Fakes {
   readonly givenBack: string[];
   readonly frozen: Set<string>;
   readonly unfunded: UnfundedFake;
+  /** Whether wallets are known to have no money. */
+  isWithoutMoney: boolean;
 }
 
 /** Seconds to wait for requests without reserved money, and the refusals that were counted. */
@@ -219,6 +221,7 @@ export async function openDoor(
     reserved: [],
     givenBack: [],
     unfunded: new UnfundedFake(),
+    isWithoutMoney: false,
   };
   const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => 0 };
   const { hasher, rule } = openRule(domains);
@@ -316,7 +319,15 @@ export async function openDoor(
       metrics: { stage() {}, refused() {}, placed() {} },
       unfunded: fakes.unfunded,
     },
-    cancels: { authentication, clock, markets, partitions, recentResults: memory, commands },
+    cancels: {
+      authentication,
+      clock,
+      markets,
+      partitions,
+      recentResults: memory,
+      commands,
+      funds: { isKnownUnfunded: () => fakes.isWithoutMoney },
+    },
     sessions: { authentication, heartbeats: process.desk },
     social: {
       authentication,

@@ -14,7 +14,7 @@ import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CommandResult } from '../log/result-waiters.ts';
 import { waiterOf } from '../log/waiting-shares.ts';
 import type { PlacedEvent } from '../orders/order-result.ts';
-import type { OrderSearches } from './order-searches.io.ts';
+import type { Searches } from './order-searches.io.ts';
 import { cancelResult, settlesCancel } from './result.ts';
 
 /** The result of a cancel. With a `failure`, orders that are not in the result may or may not be canceled. */
@@ -46,7 +46,7 @@ export type CancelAllServices = Omit<CancelServices, 'recentResults'>;
 
 /** Dependencies of cancels that name their orders. */
 export interface NamedCancelServices extends CancelServices {
-  readonly searches: Pick<OrderSearches, 'run'>;
+  searchesOf(wallet: WalletAddress): Searches;
 }
 
 /** Commands of one request that are on their way at once: half of what a wallet may have (`WaitingShares`). */
@@ -100,7 +100,8 @@ async function search(
   const { waiter } = waitingOf(canceler.caller, false);
   if (orderIds.length === 0) return [];
   if (waiter === null) return await Promise.all(orderIds.map((id) => ask(id, canceler, services)));
-  const asked = await services.searches.run(waiter, orderIds, (id) => ask(id, canceler, services));
+  const searches = services.searchesOf(canceler.caller.address);
+  const asked = await searches.run(waiter, orderIds, (id) => ask(id, canceler, services));
   return asked ?? orderIds.map((orderId) => ({ orderId, events: [], failure: 'overloaded' }));
 }
 

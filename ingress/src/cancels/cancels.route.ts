@@ -1,3 +1,4 @@
+import type { PayerFunds } from '@pm/domain/ratelimit/limit-requests.io';
 import type { Clock } from '@pm/kit/clock';
 import { type DoorRoute, parseListParam, refuse } from '@pm/kit/http';
 import {
@@ -12,6 +13,7 @@ import {
   parseConditionId,
   parseOrderId,
   type RefusalCode,
+  type WalletAddress,
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CatalogIndex, ListedToken } from '../catalog/catalog-index.ts';
@@ -33,13 +35,14 @@ import {
   cancelOrders,
   type NamedCancelServices,
 } from './cancel-orders.io.ts';
-import { OrderSearches } from './order-searches.io.ts';
+import { openSearches } from './order-searches.io.ts';
 
 /** Dependencies of the routes that cancel. */
 export interface CancelRouteServices extends CancelServices {
   readonly authentication: Authentication;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly markets: Pick<CatalogIndex, 'findToken' | 'findCondition'>;
+  readonly funds: Pick<PayerFunds, 'isKnownUnfunded'>;
 }
 
 /** The same, with the turns of orders that every partition is asked for. */
@@ -47,8 +50,10 @@ type NamedCancelRouteServices = CancelRouteServices & NamedCancelServices;
 
 /** The routes that cancel orders. */
 export function cancelRoutes(services: CancelRouteServices): readonly DoorRoute[] {
-  const searches = new OrderSearches(services.partitions.count);
-  const named = { ...services, searches };
+  const { funded, unfunded } = openSearches(services.partitions.count);
+  const searchesOf = (wallet: WalletAddress) =>
+    services.funds.isKnownUnfunded(wallet) ? unfunded : funded;
+  const named = { ...services, searchesOf };
   return [
     deleteOrderRoute(named, checkerOf(CancelOrderBody)),
     deleteOrdersRoute(named),

@@ -14,17 +14,39 @@ export interface SearchLimits {
 }
 
 /**
- * 250 ids a second, however many partitions there are. An address has as many searches as it may have other commands; a
- * request counts for at most what a wallet may have, so that any request can be carried out.
+ * Ids a second of one kind of callers, however many partitions there are. A wallet without money can have an order only
+ * if it holds tokens, so such wallets share few.
  */
-function limitsFor(partitions: number): SearchLimits {
+export const searchesPerSecond = { funded: 250, unfunded: 20 } as const;
+
+/**
+ * An address has as many searches as it may have other commands; a request counts for at most what a wallet may have,
+ * so that any request can be carried out. Callers without money have fewer: what waits is carried out within ten
+ * seconds.
+ */
+function limitsFor(partitions: number, kind: keyof typeof searchesPerSecond): SearchLimits {
+  const holdMs = 100;
+  const atOnce = ((searchesPerSecond[kind] * holdMs) / 1_000) * partitions;
+  const perClient = { funded: 4_000, unfunded: 1_600 }[kind];
   return {
-    atOnce: 25 * partitions,
-    holdMs: 100,
-    perWave: 100,
-    waiting: { total: 20_000, reserve: 0, perWallet: 800, perClient: 4_000 },
+    atOnce,
+    holdMs,
+    perWave: Math.min(100, atOnce),
+    waiting: { total: 20_000, reserve: 0, perWallet: 800, perClient },
   };
 }
+
+/** The searches of callers with money, and of those without, which delay no other. */
+export function openSearches(
+  partitions: number,
+): Readonly<Record<'funded' | 'unfunded', Searches>> {
+  return {
+    funded: new OrderSearches(partitions, limitsFor(partitions, 'funded')),
+    unfunded: new OrderSearches(partitions, limitsFor(partitions, 'unfunded')),
+  };
+}
+
+export type Searches = Pick<OrderSearches, 'run'>;
 
 interface Wave {
   readonly commands: number;
@@ -44,7 +66,7 @@ export class OrderSearches {
   #next: Wave | undefined;
   #free: number;
 
-  constructor(partitions: number, limits: SearchLimits = limitsFor(partitions)) {
+  constructor(partitions: number, limits: SearchLimits) {
     this.#partitions = partitions;
     this.#limits = limits;
     this.#shares = new WaitingShares(limits.waiting);

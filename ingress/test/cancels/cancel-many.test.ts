@@ -96,6 +96,37 @@ test('three thousand unknown ids are asked for in every partition, in waves', as
   expect(most).toBeLessThanOrEqual(4_000);
 });
 
+test('the searches of wallets without money are few at once, and delay nobody with money', async () => {
+  const asked: OrderId[] = [];
+  let answerAll = (): void => {};
+  const open = new Promise<void>((resolve) => {
+    answerAll = resolve;
+  });
+  door.services.cancels.commands.run = async (_partition, command) => {
+    asked.push(idIn(command));
+    await open;
+    return answered([refused(command, 'order_not_found')]);
+  };
+  const idsFrom = (first: number) => Array.from({ length: 20 }, (_, at) => idOf(first + at));
+  door.fakes.isWithoutMoney = true;
+  const without = cancelIds(idsFrom(100));
+  await until(() => asked.length > 0);
+  await settled();
+  const few = new Set(asked);
+  expect(few.size).toBe(2);
+  door.fakes.isWithoutMoney = false;
+  const withMoney = cancelIds(idsFrom(500));
+  await until(() => new Set(asked).size === few.size + 20);
+  answerAll();
+  expect([(await withMoney).status, (await without).status]).toEqual([200, 200]);
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await settled();
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 test.each([
   [[], 'invalid_payload', 'Invalid order payload'],
   [{}, 'invalid_payload', 'Invalid order payload'],
