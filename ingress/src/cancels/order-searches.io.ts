@@ -13,27 +13,24 @@ export interface SearchLimits {
   readonly waiting: WaitingLimits;
 }
 
-/**
- * Ids a second of one kind of callers, however many partitions there are. A wallet without money can have an order only
- * if it holds tokens, so such wallets share few.
- */
-export const searchesPerSecond = { funded: 250, unfunded: 20 } as const;
+/** A request counts for at most what a wallet may have, so that any request can be carried out. */
+const waiting = { total: 20_000, reserve: 0, perWallet: 800 } as const;
 
 /**
- * An address has as many searches as it may have other commands; a request counts for at most what a wallet may have,
- * so that any request can be carried out. Callers without money have fewer: what waits is carried out within ten
- * seconds.
+ * 250 ids a second, however many partitions there are. An address has as many searches as it may have other commands.
  */
-function limitsFor(partitions: number, kind: keyof typeof searchesPerSecond): SearchLimits {
-  const holdMs = 100;
-  const atOnce = ((searchesPerSecond[kind] * holdMs) / 1_000) * partitions;
-  const perClient = { funded: 4_000, unfunded: 1_600 }[kind];
-  return {
-    atOnce,
-    holdMs,
-    perWave: Math.min(100, atOnce),
-    waiting: { total: 20_000, reserve: 0, perWallet: 800, perClient },
-  };
+function fundedLimits(partitions: number): SearchLimits {
+  const atOnce = 25 * partitions;
+  return { atOnce, holdMs: 100, perWave: 100, waiting: { ...waiting, perClient: 4_000 } };
+}
+
+/**
+ * 10 ids a second, and all of a second go together: each wave is a record in every partition. A wallet without money
+ * can have an order only if it holds tokens, so such wallets share few.
+ */
+function unfundedLimits(partitions: number): SearchLimits {
+  const atOnce = 10 * partitions;
+  return { atOnce, holdMs: 1_000, perWave: atOnce, waiting: { ...waiting, perClient: 1_600 } };
 }
 
 /** The searches of callers with money, and of those without, which delay no other. */
@@ -41,8 +38,8 @@ export function openSearches(
   partitions: number,
 ): Readonly<Record<'funded' | 'unfunded', Searches>> {
   return {
-    funded: new OrderSearches(partitions, limitsFor(partitions, 'funded')),
-    unfunded: new OrderSearches(partitions, limitsFor(partitions, 'unfunded')),
+    funded: new OrderSearches(partitions, fundedLimits(partitions)),
+    unfunded: new OrderSearches(partitions, unfundedLimits(partitions)),
   };
 }
 

@@ -113,7 +113,7 @@ test('the searches of wallets without money are few at once, and delay nobody wi
   await until(() => asked.length > 0);
   await settled();
   const few = new Set(asked);
-  expect(few.size).toBe(2);
+  expect(few.size).toBe(10);
   door.fakes.isWithoutMoney = false;
   const withMoney = cancelIds(idsFrom(500));
   await until(() => new Set(asked).size === few.size + 20);
