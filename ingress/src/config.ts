@@ -33,7 +33,7 @@ export const ingressFields = {
     unit: 'factor',
     min: 0.001,
     max: 1_000_000,
-    default: 0.25,
+    default: 0.1,
   }),
   signOffSeed: secret('PM_SIGNOFF_SEED', {
     meaning:

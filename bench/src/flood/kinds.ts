@@ -24,7 +24,7 @@ export interface FloodKind {
 }
 
 /** The part of the table that wallets without money at an address get together (`PM_RATE_LIMIT_UNFUNDED_FACTOR`). */
-const unfundedFactor = 0.25;
+const unfundedFactor = 0.1;
 const idsPerRequest = 100;
 const unknownLists = 50;
 /** Of each key, sent again and again. */

@@ -28,7 +28,7 @@ let handled = 0;
 beforeAll(async () => {
   clock = new TestClock();
   // Ten times the table: of smaller limits nothing is leased, so nothing can be granted without asking.
-  const limits = limitTable(10, { agent: 2, wallet: 2, network: 4, unfunded: 0.25 });
+  const limits = limitTable(10, { agent: 2, wallet: 2, network: 4, unfunded: 0.1 });
   const store = new PlainStore(clock.nowMs);
   const limiter = new RateLimiter({ store, limits, clock, processes: 1, log: silentLog });
   app = openHttp({

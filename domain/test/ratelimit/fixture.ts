@@ -17,7 +17,7 @@ export class TestClock {
 export function openLimiter(store: LimitStore, clock: TestClock, processes = 1): RateLimiter {
   return new RateLimiter({
     store,
-    limits: limitTable(1, { agent: 2, wallet: 2, network: 4, unfunded: 0.25 }),
+    limits: limitTable(1, { agent: 2, wallet: 2, network: 4, unfunded: 0.1 }),
     processes,
     clock,
     log: silentLog,

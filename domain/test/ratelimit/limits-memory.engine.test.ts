@@ -89,7 +89,7 @@ test('a caller without room in the store is held to its share of the limit, and 
   const open = () =>
     new RateLimiter({
       store: new RedisLimits(redis, keys, 1),
-      limits: limitTable(1, { agent: 2, wallet: 2, network: 4, unfunded: 0.25 }),
+      limits: limitTable(1, { agent: 2, wallet: 2, network: 4, unfunded: 0.1 }),
       processes: 2,
       clock: systemClock,
       log: silentLog,

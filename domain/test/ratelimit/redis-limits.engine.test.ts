@@ -64,7 +64,7 @@ test('two processes at twice the load accept what one rule allows, within 1 %', 
   const open = async () =>
     new RateLimiter({
       store: new RedisLimits(await ready(connect()), keys),
-      limits: limitTable(1, { agent: 2, wallet: 2, network: 4, unfunded: 0.25 }),
+      limits: limitTable(1, { agent: 2, wallet: 2, network: 4, unfunded: 0.1 }),
       processes: 2,
       clock: systemClock,
       log: silentLog,
