@@ -106,17 +106,20 @@ export function followResults(
   options: Omit<ResultReaderOptions, 'codec' | 'channels'> & {
     readonly channel: Pick<CommandChannel, 'keyId' | 'take'>;
     readonly log: Log;
+    /** Pause between fetches, milliseconds; default none. */
+    readonly restMs?: number;
     /** The results cannot be followed any further. */
     onFault(fault: Fault): void;
   },
 ): Promise<LogReader> {
-  const { channel, log, onFault, ...observers } = options;
+  const { channel, log, onFault, restMs = 0, ...observers } = options;
   const channels = new Map([[channel.keyId, channel]]);
   const source = new ResultReader({ codec: codecs.executions, channels, ...observers });
   return client.reader({
     topic: names.executions,
     positions: executionEnds,
     dense: true,
+    restMs,
     onBatch: (batch) => source.onBatch(batch),
     onFault: (fault) => {
       if (fault.reaction === 'retry') log.warn({ code: fault.code }, 'results are held up');

@@ -60,6 +60,8 @@ type Topics = TopicsClient<keyof typeof operatorTopics>;
 
 /** Operators wait longer than traders for a result: a partition may just be taken over. */
 const resultWaitMs = 10_000;
+/** It reads the results of all orders, for a few of its own; a person waits for these. */
+const resultRestMs = 50;
 
 /**
  * The operator's listener, and all that takes the operator's key: markets and their rules, deposits, and what wallets
@@ -102,7 +104,8 @@ async function openParts(room: Room) {
   const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
   const seed = config.operatorSeed;
   const channel = openChannel(topics, { ...room, program: name, seed, waitMs: resultWaitMs });
-  await followResults(topics, { ...follow(room), channel, partitions, extremePrices });
+  const observers = { partitions, extremePrices };
+  await followResults(topics, { ...follow(room), channel, restMs: resultRestMs, ...observers });
   const { redis, ledger } = openMoney(room);
   const parts = {
     partitions,

@@ -13,6 +13,8 @@ export interface FetchLoopParts {
   readonly log: Log;
   /** Longest wait of a fetch without records, milliseconds. */
   readonly maxWaitMs: number;
+  /** Pause after a fetch with records, milliseconds: the next one brings those that came meanwhile. */
+  readonly restMs: number;
   /** Open lanes, by partition. */
   readonly lanes: ReadonlyMap<number, PartitionLane>;
 }
@@ -102,7 +104,7 @@ export class FetchLoops {
   }
 
   async #turn(node: string, lanes: readonly PartitionLane[]): Promise<void> {
-    const { wire, limits, maxWaitMs } = this.#parts;
+    const { wire, limits, maxWaitMs, restMs } = this.#parts;
     const probe = this.#takeProbe(node);
     const ready = (probe === null ? lanes : [probe]).filter((lane) => lane.hasRoom());
     if (ready.length === 0) {
@@ -115,10 +117,13 @@ export class FetchLoops {
       offset,
     }));
     const asked = new Map(ready.map((lane) => [lane.partition, lane]));
+    let records = 0;
     for (const fetched of await wire.fetch(node, positions, waitMs)) {
       const lane = asked.get(fetched.partition);
       if (lane !== undefined) this.#hand(node, lane, fetched, positions.length === 1);
+      records += fetched.records.length;
     }
+    if (records > 0 && restMs > 0) await pause(restMs);
   }
 
   /**

@@ -27,6 +27,11 @@ export interface ReaderOptions {
   onFault(fault: Fault): void;
   /** Longest wait of a fetch without records, 200 to 500 milliseconds; a record ends it at once. */
   readonly maxWaitMs?: number;
+  /**
+   * Pause after a fetch with records, at most 100 milliseconds, for a reader that has time: a fetch costs as much as
+   * many records. Default none.
+   */
+  readonly restMs?: number;
   readonly log?: Log;
 }
 
@@ -51,6 +56,7 @@ export async function openReader(
   const reader = new TopicReader(kafka, limits, {
     topic: options.topic,
     maxWaitMs: options.maxWaitMs ?? defaultMaxWaitMs,
+    restMs: options.restMs ?? 0,
     ...(options.log === undefined ? {} : { log: options.log }),
     onStall: (fault) => options.onFault(fault),
   });

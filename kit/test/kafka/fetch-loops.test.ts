@@ -61,7 +61,7 @@ class MemoryBrokers {
   };
 }
 
-function reading(brokers: MemoryBrokers) {
+function reading(brokers: MemoryBrokers, restMs = 0) {
   const lanes = new Map<number, PartitionLane>();
   const watchdog = new Watchdog(1_000, () => performance.now());
   const loops = new FetchLoops({
@@ -70,6 +70,7 @@ function reading(brokers: MemoryBrokers) {
     watchdog,
     log: silentLog,
     maxWaitMs: 20,
+    restMs,
     lanes,
   });
   const seen = new Map<number, number[]>();
@@ -113,6 +114,26 @@ test('a full lane is left out of the fetches, the others go on', async () => {
   slow.resolve();
   await until(() => seen.get(0)?.length === 4, 'the slow one follows');
   await loops.close();
+});
+
+test('a reader that has time rests after records, and not after a fetch without them', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [0, 1]);
+  const { loops, add, seen } = reading(brokers, 500);
+  const startedMs = performance.now();
+  add(0, true);
+  await until(() => seen.get(0)?.length === 2, 'it has read what there was');
+  brokers.put(0, [0, 1, 2, 3]);
+  await until(() => seen.get(0)?.length === 4, 'it has read the rest');
+  expect(performance.now() - startedMs).toBeGreaterThan(490);
+  expect(brokers.asked).toHaveLength(2);
+  await loops.close();
+  const idle = new MemoryBrokers();
+  idle.put(0, []);
+  const other = reading(idle, 3_600_000);
+  other.add(0, true);
+  await until(() => idle.asked.length > 3, 'it asks on');
+  await other.loops.close();
 });
 
 test('follows a partition to its new leader', async () => {
