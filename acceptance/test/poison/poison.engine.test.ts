@@ -20,8 +20,8 @@ const partitions = 2;
 /** Between two orders that must be booked. */
 const perRound = 1_000;
 const perSend = 100;
-/** Records larger than this are sent alone, bytes. */
-const aloneBytes = 50_000;
+/** Records larger than this are sent alone, bytes: what is sent together is one batch of a partition, below 1 MiB. */
+const aloneBytes = 8_000;
 const goodMax = 20;
 const services = ['matcher', 'projectors', 'ingress', 'operator', 'query-api', 'streams'];
 /**
