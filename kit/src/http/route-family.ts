@@ -7,20 +7,31 @@ import {
   urlsOf,
 } from '@pm/schemas';
 
-/** The family of each beginning of a public URL, up to its first parameter; of a shared one, the first in the table. */
+/**
+ * The family of each beginning of a public URL, up to and with its first parameter, which is `:` whatever its name; of
+ * a shared one, the first in the table.
+ */
 const familiesByBeginning: ReadonlyMap<string, RouteFamily> = beginnings();
 
 function beginnings(): ReadonlyMap<string, RouteFamily> {
   const families = new Map<string, RouteFamily>();
   for (const route of routes as readonly HttpRoute[]) {
     for (const { url, mount } of urlsOf(route)) {
-      for (const beginning of beginningsOf(url)) {
-        if (beginning.includes(':')) break;
-        if (!families.has(beginning)) families.set(beginning, mount ?? route.family);
+      for (const name of namedBeginnings(url)) {
+        if (!families.has(name)) families.set(name, mount ?? route.family);
       }
     }
   }
   return families;
+}
+
+/** `/a`, `/a/b`, `/a/b/:` of `/a/b/:c/d`. */
+function* namedBeginnings(url: string): Generator<string> {
+  for (const beginning of beginningsOf(url)) {
+    const [fixed = '', parameter] = beginning.split(':', 2);
+    yield parameter === undefined ? fixed : `${fixed}:`;
+    if (parameter !== undefined) return;
+  }
 }
 
 /** `/a`, `/a/b`, `/a/b/c` of `/a/b/c`. */
@@ -35,10 +46,12 @@ function* beginningsOf(path: string): Generator<string> {
 export function familyOfTarget(target: string): RouteFamily {
   const [path = ''] = originForm(target).split(/[?#]/, 1);
   let family: RouteFamily = 'clob';
+  let parent = '';
   for (const beginning of beginningsOf(path)) {
     const known = familiesByBeginning.get(beginning);
-    if (known === undefined) return family;
+    if (known === undefined) return familiesByBeginning.get(`${parent}/:`) ?? family;
     family = known;
+    parent = beginning;
   }
   return family;
 }
