@@ -25,11 +25,11 @@ function fundedLimits(partitions: number): SearchLimits {
 }
 
 /**
- * 10 ids a second, and all of a second go together: each wave is a record in every partition. A wallet without money
- * can have an order only if it holds tokens, so such wallets share few.
+ * 25 ids a second, and all of a second go together: each wave is a record in every partition. A wallet without money
+ * can have an order only if it holds tokens, so such wallets share few. What waits of an address takes eight seconds.
  */
 function unfundedLimits(partitions: number): SearchLimits {
-  const atOnce = 10 * partitions;
+  const atOnce = 25 * partitions;
   return { atOnce, holdMs: 1_000, perWave: atOnce, waiting: { ...waiting, perClient: 1_600 } };
 }
 

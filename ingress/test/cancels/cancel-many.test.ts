@@ -107,15 +107,16 @@ test('the searches of wallets without money are few at once, and delay nobody wi
     await open;
     return answered([refused(command, 'order_not_found')]);
   };
-  const idsFrom = (first: number) => Array.from({ length: 20 }, (_, at) => idOf(first + at));
+  const idsFrom = (first: number, length: number) =>
+    Array.from({ length }, (_, at) => idOf(first + at));
   door.fakes.isWithoutMoney = true;
-  const without = cancelIds(idsFrom(100));
+  const without = cancelIds(idsFrom(100, 40));
   await until(() => asked.length > 0);
   await settled();
   const few = new Set(asked);
-  expect(few.size).toBe(10);
+  expect(few.size).toBe(25);
   door.fakes.isWithoutMoney = false;
-  const withMoney = cancelIds(idsFrom(500));
+  const withMoney = cancelIds(idsFrom(500, 20));
   await until(() => new Set(asked).size === few.size + 20);
   answerAll();
   expect([(await withMoney).status, (await without).status]).toEqual([200, 200]);
