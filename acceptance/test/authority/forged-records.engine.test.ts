@@ -2,7 +2,7 @@ import { findInstallation } from '@pm/deploy/installation/addresses';
 import { type Installation, openInstallation } from '@pm/deploy/installation/open';
 import { freePorts } from '@pm/deploy/local/ports';
 import { sealHeader, sealRecord } from '@pm/domain/authority/seal';
-import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import {
   type IncomingRecord,
@@ -100,14 +100,17 @@ async function recordsOf(topic: Topic): Promise<readonly IncomingRecord[]> {
   return records;
 }
 
+/** The record as the first one of a writer that has this key. */
+function sealedBy(key: SignOffKey, writer: number, record: OutgoingRecord): OutgoingRecord {
+  const seal = sealRecord(key, { writer: Buffer.alloc(8, writer), sequence: 1 }, record);
+  return { ...record, headers: { [sealHeader]: seal } };
+}
+
 /** Appends a record without a seal, with one of a foreign key, and with one of a service that may not write it. */
 async function forge(topic: Topic, key: string | Buffer, value: Buffer): Promise<string[]> {
   const record = { topic: nameOf(topic), partition: 0, key: Buffer.from(key), value };
   const owner = openSignOffKey(Buffer.from(exchange.keys.ownerSeed, 'hex'));
-  const seals = [foreign, owner].map((one) =>
-    sealRecord(one, { writer: Buffer.alloc(8, 1), sequence: 1 }, record),
-  );
-  const forged = [record, ...seals.map((seal) => ({ ...record, headers: { [sealHeader]: seal } }))];
+  const forged = [record, ...[foreign, owner].map((one) => sealedBy(one, 1, record))];
   const reasons = ['unsealed', 'unknown_key', 'wrong_role'];
   const places = await producer.send(forged);
   return places.map(({ offset }, index) => `${nameOf(topic)}:0:${offset} ${reasons[index]}`);
@@ -118,12 +121,9 @@ async function depositWithout(wallet: WalletAddress, value: Buffer): Promise<str
   const { ingressSeed, ledgerSeed } = exchange.keys;
   const key = Buffer.from(wallet);
   const record = { topic: nameOf(topics.transfers), partition: 0, key, value };
-  const forged = [ingressSeed, ledgerSeed].map((seed, index) => {
-    const writer = Buffer.alloc(8, 2 + index);
-    const service = openSignOffKey(Buffer.from(seed, 'hex'));
-    const seal = sealRecord(service, { writer, sequence: 1 }, record);
-    return { ...record, headers: { [sealHeader]: seal } };
-  });
+  const forged = [ingressSeed, ledgerSeed].map((seed, index) =>
+    sealedBy(openSignOffKey(Buffer.from(seed, 'hex')), 2 + index, record),
+  );
   const places = await producer.send(forged);
   return places.map(({ offset }) => `${record.topic}:0:${offset} foreign_deposit`);
 }

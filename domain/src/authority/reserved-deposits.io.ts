@@ -1,18 +1,12 @@
-import type { IncomingRecord } from '@pm/kit/kafka';
+import type { IncomingRecord, RecordBatch } from '@pm/kit/kafka';
 import { type RecordReader, type Registry, readValue, topicName } from '@pm/kit/registry';
 import { type Transfer, topics } from '@pm/schemas';
 import type { SealClaim } from './seal-check.ts';
 import { placeOf, type ServiceKeys } from './service-keys.ts';
 
-interface PlacedRecord extends IncomingRecord {
-  /** Name on the broker. */
-  readonly topic: string;
-  readonly partition: number;
-}
-
 /**
  * Money comes in by operators alone: a service that pays withdrawals writes the same topic, and must not be able to
- * make money for whoever takes it over.
+ * make money for an attacker who takes it over.
  */
 export class ReservedDeposits {
   readonly #keys: Pick<ServiceKeys, 'isReservedDeposit'>;
@@ -30,13 +24,17 @@ export class ReservedDeposits {
   }
 
   /**
-   * Whether the record brings money under another seal than that of an operator, where that counts no more. False for
-   * one that cannot be read: its reader decides. Rejects with the faults of the registry.
+   * Whether the record of a partition brings money under another seal than that of an operator, where that counts no
+   * more. False for one that cannot be read: its reader decides. Rejects with the faults of the registry.
    */
-  isForeign(record: PlacedRecord, claim: SealClaim | undefined): boolean | Promise<boolean> {
-    if (record.topic !== this.#topic || claim?.kind !== 'sealed') return false;
+  isForeign(
+    at: Pick<RecordBatch, 'topic' | 'partition'>,
+    record: IncomingRecord,
+    claim: SealClaim | undefined,
+  ): boolean | Promise<boolean> {
+    if (at.topic !== this.#topic || claim?.kind !== 'sealed') return false;
     if (claim.key.role === 'OPERATOR') return false;
-    if (!this.#keys.isReservedDeposit(placeOf(record), record.offset)) return false;
+    if (!this.#keys.isReservedDeposit(placeOf(at), record.offset)) return false;
     this.#reader ??= this.#readerFor();
     const transfer = readValue(this.#reader, record.value, () => null);
     const isDeposit = (read: Transfer | null) => read !== null && read.amountMicro > 0;

@@ -203,8 +203,7 @@ export class SealedLog implements LogClient {
       for (const [index, record] of some.entries()) {
         const sealed = verdictOf(record, claims[index], signed[index] === true, sequences);
         const isForeign =
-          sealed === 'counts' &&
-          (await this.#deposits.isForeign({ topic, partition, ...record }, claims[index]));
+          sealed === 'counts' && (await this.#deposits.isForeign(batch, record, claims[index]));
         const verdict = isForeign ? 'foreign_deposit' : sealed;
         if (verdict === 'counts') records.push(record);
         else if (verdict !== 'repeated')

@@ -42,7 +42,7 @@ export interface ProvenCaller extends Caller {
 export interface PayerFunds {
   /** Whether the wallet has money or trades. Never rejects. */
   isFunded(payer: WalletAddress): boolean | Promise<boolean>;
-  /** Whether it is known to have no money; asks nobody. */
+  /** Whether it is known to have no money, without a question to the ledger. */
   isKnownUnfunded(payer: WalletAddress): boolean;
 }
 
@@ -166,7 +166,7 @@ class RouteHooks {
     return limiter.isSpent(claim, failedProofRules);
   }
 
-  /** The same of the wallets without money at the address; whoever claims such a key would be refused with it, too. */
+  /** The same of the wallets without money at the address; a false claim of such a key would be refused, too. */
   #spentByUnfunded(request: FastifyRequest, { claimedPayer }: Credentials): RuleVerdict | null {
     const { funds, limiter } = this.#limits;
     if (funds === undefined || this.#plan.unfundedRules.length === 0) return null;

@@ -28,7 +28,7 @@ interface Asked {
 /**
  * Whether wallets have money, by the ledger and by the orders that the log has taken. The ledger is asked before the
  * first request of a wallet counts, and again beside later requests: a deposit is known with the second request after
- * it, or 5 seconds later. While the ledger does not answer nobody is taken for a wallet without money.
+ * it, or 5 seconds later. While the ledger does not answer no wallet counts as one without money.
  */
 export class LedgerFunds implements PayerFunds {
   readonly #options: LedgerFundsOptions;

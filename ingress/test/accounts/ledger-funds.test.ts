@@ -3,7 +3,7 @@ import { LedgerFunds } from '../../src/accounts/ledger-funds.io.ts';
 
 const [poor, rich] = ['0xa', '0xb'] as WalletAddress[] as [WalletAddress, WalletAddress];
 
-/** A ledger that answers when told to, and a clock that the test moves. */
+/** A ledger that answers when the test lets it, and a clock that the test moves. */
 class Ledger {
   nowMs = 0;
   readonly trading = new Set<string>();
@@ -39,7 +39,7 @@ test('the first requests of a wallet wait for one answer of the ledger', async (
   expect(ledger.questions).toHaveLength(0);
 });
 
-test('a deposit is known 5 seconds later, and nobody waits for that', async () => {
+test('a deposit is known 5 seconds later, and no request waits for that', async () => {
   const ledger = new Ledger();
   const first = ledger.funds.isFunded(poor);
   ledger.answerAll(false);
@@ -65,7 +65,7 @@ test('a wallet that trades is not asked for, whatever the ledger said before', a
   expect(ledger.questions).toHaveLength(0);
 });
 
-test('while the ledger does not answer nobody is taken for a wallet without money', async () => {
+test('while the ledger does not answer no wallet counts as one without money', async () => {
   const ledger = new Ledger();
   const asked = [ledger.funds.isFunded(poor), ledger.funds.isFunded(rich)];
   ledger.answerAll(new Error('away'));

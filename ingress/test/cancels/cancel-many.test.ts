@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, type ExecutionEvent, hexBytes, type OrderId } from '@pm/schemas';
 import {
   answered,
@@ -96,7 +97,7 @@ test('three thousand unknown ids are asked for in every partition, in waves', as
   expect(most).toBeLessThanOrEqual(4_000);
 });
 
-test('the searches of wallets without money are few at once, and delay nobody with money', async () => {
+test('the searches of wallets without money are few at once, and delay no search of others', async () => {
   const asked: OrderId[] = [];
   let answerAll = (): void => {};
   const open = new Promise<void>((resolve) => {
@@ -111,22 +112,16 @@ test('the searches of wallets without money are few at once, and delay nobody wi
     Array.from({ length }, (_, at) => idOf(first + at));
   door.fakes.isWithoutMoney = true;
   const without = cancelIds(idsFrom(100, 40));
-  await until(() => asked.length > 0);
-  await settled();
+  while (asked.length === 0) await nextTurn();
+  await nextTurn();
   const few = new Set(asked);
   expect(few.size).toBe(25);
   door.fakes.isWithoutMoney = false;
   const withMoney = cancelIds(idsFrom(500, 20));
-  await until(() => new Set(asked).size === few.size + 20);
+  while (new Set(asked).size < few.size + 20) await nextTurn();
   answerAll();
   expect([(await withMoney).status, (await without).status]).toEqual([200, 200]);
 });
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await settled();
-}
-
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test.each([
   [[], 'invalid_payload', 'Invalid order payload'],

@@ -71,6 +71,7 @@ export async function openGroup(
   const reader = new TopicReader(kafka, limits, {
     topic: options.topic,
     maxWaitMs: defaultMaxWaitMs,
+    restMs: 0,
     log,
     onStall: (fault) => options.onFault(fault, null),
   });

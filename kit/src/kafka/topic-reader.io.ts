@@ -14,8 +14,8 @@ export const defaultMaxWaitMs = 250;
 export interface TopicReaderOptions {
   readonly topic: string;
   readonly maxWaitMs: number;
-  /** Pause after a fetch with records, milliseconds; default none. */
-  readonly restMs?: number;
+  /** Pause after a fetch with records, milliseconds. */
+  readonly restMs: number;
   readonly log?: Log;
   /** `reader_stalled` (retry): no fetch from a broker has finished for `stallMs`; the reader goes on trying. */
   onStall(fault: Fault): void;
@@ -47,7 +47,7 @@ export class TopicReader {
       watchdog: this.#watchdog,
       log: (options.log ?? silentLog).child({ topic: options.topic }),
       maxWaitMs: options.maxWaitMs,
-      restMs: options.restMs ?? 0,
+      restMs: options.restMs,
       lanes: this.#lanes,
     });
   }
