@@ -23,7 +23,7 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type ApiKeyTrio, type PlacementResult, redisKeys, type SigningDomain } from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
-import { ServicesUnderTest, setUpNamed } from './services-under-test.ts';
+import { ServicesUnderTest, setUpNamed, wideLimits } from './services-under-test.ts';
 
 /** One ingress process. */
 export interface IngressProcess {
@@ -238,7 +238,7 @@ export class ExchangeUnderTest {
       PM_HTTP_PORT: String(ports.ingress),
       PM_SIGNOFF_SEED: keys.ingressSeed,
       PM_KEY_SECRET: keys.keySecret,
-      PM_RATE_LIMIT_SCALE: '10000',
+      ...wideLimits,
       ...more,
     });
     const url = `http://${host}:${ports.ingress}/ok`;

@@ -22,13 +22,12 @@ import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import type { ImportEvent, ImportResult } from '@pm/schemas';
-import { engineUrls } from './services-under-test.ts';
+import { engineUrls, wideLimits } from './services-under-test.ts';
 
 /** Services of a whole exchange; agents are another matter. */
 const left = new Set(['mcp']);
 /** Longest wait for a process that was killed, milliseconds. */
 const backMaxMs = 90_000;
-const wideLimits = { PM_RATE_LIMIT_SCALE: '10000' };
 /** Longer than any process may take to come back. */
 const retry = { firstPauseMs: 100, longestPauseMs: 1_000, totalMs: backMaxMs };
 

@@ -33,7 +33,7 @@ import {
   type Trader,
   until,
 } from '../exchange-under-test.ts';
-import { variablesOf } from '../services-under-test.ts';
+import { variablesOf, wideLimits } from '../services-under-test.ts';
 
 // A writer on the broker who holds no key of a service.
 let exchange: ExchangeUnderTest;
@@ -63,6 +63,7 @@ beforeAll(async () => {
     PM_OPS_PORT: String(ports.queryApiOps),
     PM_KEY_SECRET: exchange.keys.keySecret,
     PM_BOOK_SECRET: exchange.keys.bookSecret,
+    ...wideLimits,
   });
   const local = (port: number) => `http://127.0.0.1:${port}`;
   queryApi = { url: local(ports.queryApi), opsUrl: local(ports.queryApiOps) };

@@ -8,6 +8,7 @@ import {
   type Trader,
   until,
 } from '../exchange-under-test.ts';
+import { wideLimits } from '../services-under-test.ts';
 import { FlowingOrders, partitions, patient, stop, stopFlows } from './rotation-under-test.ts';
 
 let exchange: ExchangeUnderTest;
@@ -37,7 +38,12 @@ function steps() {
 async function openReader(secrets: Readonly<Record<string, string>>) {
   const { queryApi: port } = await freePorts();
   const { bookSecret } = exchange.keys;
-  const env = { PM_HTTP_PORT: String(port), PM_BOOK_SECRET: bookSecret, ...secrets };
+  const env = {
+    PM_HTTP_PORT: String(port),
+    PM_BOOK_SECRET: bookSecret,
+    ...wideLimits,
+    ...secrets,
+  };
   const process = exchange.services.start('query-api', env);
   await until(async () => (await fetch(`http://127.0.0.1:${port}/ok`).catch(() => null)) !== null);
   return { process, port };

@@ -19,7 +19,7 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type HttpRoute, headers as names, redisKeys, routes, urlsOf } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { Canaries } from '../../../kit/test/hostile/canaries.ts';
-import { ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
+import { ServicesUnderTest, setUpNamed, wideLimits } from '../services-under-test.ts';
 import { allRecords, allRows, allValues } from './kept-by-engines.ts';
 
 /**
@@ -50,7 +50,7 @@ beforeAll(async () => {
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
   });
   services.start('projectors', { PM_LEDGER_SEED: keys.ledgerSeed });
-  const door = { PM_KEY_SECRET: keys.keySecret, PM_RATE_LIMIT_SCALE: '10000' };
+  const door = { PM_KEY_SECRET: keys.keySecret, ...wideLimits };
   services.start('ingress', {
     ...door,
     PM_HTTP_PORT: String(ports.ingress),
