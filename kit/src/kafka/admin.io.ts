@@ -1,7 +1,8 @@
 import { type Admin, AssignerProtocol, type ITopicMetadata, type Kafka } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
-import { openCluster } from './kafkajs-connection.io.ts';
+import { openCluster, retryOptions } from './kafkajs-connection.io.ts';
+import { failureOf } from './kafkajs-errors.ts';
 import { untilTopicsKnown } from './known-topics.io.ts';
 import type { LogClientLimits } from './limits.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
@@ -58,7 +59,7 @@ export interface LogAdmin {
   durability(topic: string): Promise<TopicDurability>;
   /** Whether the broker has the topic; creates nothing. */
   hasTopic(topic: string): Promise<boolean>;
-  /** Offsets [low, high) of each partition. */
+  /** Offsets [low, high) of each partition. Rejects with `leader_unknown` (retry) when one has no leader for long. */
   bounds(topic: string): Promise<ReadonlyMap<number, PartitionBounds>>;
   /** The next offset each partition's reader in the group committed; partitions without a commit are absent. */
   committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>>;
@@ -90,6 +91,12 @@ export interface TopicReaders {
 /** Looks at a topic that is being deleted, and the wait between two. */
 const deletionLooks = 300;
 const deletionLookMs = 100;
+
+/** Null for an answer of a broker that does not lead a partition. */
+function elsewhere(error: unknown): null {
+  if (failureOf(error).type === 'NOT_LEADER_FOR_PARTITION') return null;
+  throw error;
+}
 
 export class KafkajsAdmin implements LogAdmin {
   readonly #admin: Admin;
@@ -149,13 +156,31 @@ export class KafkajsAdmin implements LogAdmin {
   }
 
   async bounds(topic: string): Promise<ReadonlyMap<number, PartitionBounds>> {
-    const found = await this.#admin.fetchTopicOffsets(topic);
+    const found = await this.#offsets(topic);
     return new Map(
       found.map(({ partition, low, high }) => [
         partition,
         { low: parseOffset(low), high: parseOffset(high) },
       ]),
     );
+  }
+
+  /**
+   * A partition may have no leader yet, or another one than this admin knows: then an admin with new metadata asks
+   * again, which kafkajs does not.
+   */
+  async #offsets(topic: string) {
+    const { maxMetadataTries, maxRetryMs } = this.#limits;
+    let found = await this.#admin.fetchTopicOffsets(topic).catch(elsewhere);
+    for (let tried = 1; found === null && tried < maxMetadataTries; tried += 1) {
+      await pause(maxRetryMs);
+      const admin = this.#kafka.admin({ retry: retryOptions(this.#limits) });
+      await admin.connect();
+      const asked = admin.fetchTopicOffsets(topic).catch(elsewhere);
+      found = await asked.finally(() => admin.disconnect());
+    }
+    if (found === null) throw new Fault('leader_unknown', 'retry', { facts: { topic } });
+    return found;
   }
 
   async committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>> {

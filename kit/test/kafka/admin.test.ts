@@ -1,0 +1,48 @@
+import type { Admin, Kafka } from 'kafkajs';
+import { KafkajsAdmin } from '../../src/kafka/admin.io.ts';
+import { defaultLimits } from '../../src/kafka/limits.ts';
+
+const limits = { ...defaultLimits, maxRetryMs: 1 };
+const moved = () => Object.assign(new Error('moved'), { type: 'NOT_LEADER_FOR_PARTITION' });
+const offsets = [{ partition: 0, offset: '7', low: '2', high: '7' }];
+
+/** An admin whose connections answer in turn; the last answer is given again and again. */
+function adminOf(answers: (() => Promise<typeof offsets>)[]) {
+  let asked = 0;
+  const connections: string[] = [];
+  const connection = () =>
+    ({
+      connect: async () => void connections.push('open'),
+      disconnect: async () => void connections.push('closed'),
+      fetchTopicOffsets: () => {
+        const answer = answers[Math.min(asked, answers.length - 1)];
+        asked += 1;
+        return answer?.() ?? Promise.reject(new Error('no answer'));
+      },
+    }) as unknown as Admin;
+  const kafka = { admin: connection } as unknown as Kafka;
+  return { admin: new KafkajsAdmin(connection(), kafka, limits), connections, asked: () => asked };
+}
+
+const lost = () => Promise.reject(moved());
+
+test('asks for bounds again, with new metadata, where a partition has moved', async () => {
+  const { admin, connections } = adminOf([lost, lost, async () => offsets]);
+  expect([...(await admin.bounds('t'))]).toEqual([[0, { low: 2, high: 7 }]]);
+  expect(connections).toEqual(['open', 'closed', 'open', 'closed']);
+});
+
+test('gives up on bounds of a partition without a leader', async () => {
+  const { admin, asked } = adminOf([lost]);
+  await expect(admin.bounds('t')).rejects.toMatchObject({
+    code: 'leader_unknown',
+    reaction: 'retry',
+  });
+  expect(asked()).toBe(limits.maxMetadataTries);
+});
+
+test('passes on any other failure of bounds at once', async () => {
+  const { admin, asked } = adminOf([() => Promise.reject(new Error('no such topic'))]);
+  await expect(admin.bounds('t')).rejects.toThrow('no such topic');
+  expect(asked()).toBe(1);
+});
