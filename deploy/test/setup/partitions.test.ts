@@ -8,6 +8,7 @@ import { openRecordCodec } from '@pm/kit/registry';
 import { Engine } from '@pm/matcher/core';
 import { type Command, rules, topics, type WalletAddress } from '@pm/schemas';
 import { MemoryLog } from '../../../domain/test/authority/memory-log.ts';
+import { loneReader } from '../../../kit/test/kafka/lone-reader.ts';
 import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
 import { openPartitions } from '../../src/setup/partitions.ts';
 
@@ -27,7 +28,7 @@ class ReadableLog extends MemoryLog {
     setImmediate(
       () => void onBatch({ topic, partition: 0, records, highWatermark: records.length }),
     );
-    return { position: () => 0, lagRecords: () => 0, close: async () => {} };
+    return { position: () => 0, lagRecords: () => 0, ...loneReader, close: async () => {} };
   }
 }
 

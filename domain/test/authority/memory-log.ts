@@ -1,4 +1,5 @@
 import type { IncomingRecord, LogClient, OutgoingRecord, ReaderOptions } from '@pm/kit/kafka';
+import { loneReader } from '../../../kit/test/kafka/lone-reader.ts';
 
 /** A log of partitions 0 in memory: readers get what is there at once and what comes later with it. */
 export class MemoryLog implements LogClient {
@@ -41,6 +42,7 @@ export class MemoryLog implements LogClient {
     return {
       position: () => reader.next,
       lagRecords: () => this.records(options.topic).length - reader.next,
+      ...loneReader,
       close: async () => {},
     };
   }

@@ -2,6 +2,7 @@ import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord, LogClient, LogReader, ReaderOptions } from '@pm/kit/kafka';
 import { openRecordCodec, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
+import { loneReader } from '../../../kit/test/kafka/lone-reader.ts';
 import type { ExecutionLog } from '../../src/executions/execution-reader.io.ts';
 import { firstChain, sealExecution } from '../../src/signoff/records.ts';
 
@@ -43,7 +44,7 @@ export function fakeLog(
         cause instanceof Fault ? cause : new Fault('handler_failed', 'stop', { cause }),
       );
     });
-    return { position: () => from, lagRecords: () => 0, close: async () => {} };
+    return { position: () => from, lagRecords: () => 0, ...loneReader, close: async () => {} };
   };
   const admin = async () => ({ bounds, close: async () => {} });
   // Readers use no other part of the client.

@@ -1,6 +1,11 @@
 import type { Log } from '../log/index.ts';
-import type { FetchedPartition, FetchWire } from './fetch-wire.io.ts';
-import { failureOf } from './kafkajs-errors.ts';
+import {
+  type FetchedPartition,
+  type FetchPosition,
+  type FetchWire,
+  placeOf,
+} from './fetch-wire.io.ts';
+import { failureOf, type KafkajsFailure } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import type { PartitionLane } from './partition-lane.io.ts';
 import { pause, Wakeup } from './waiting.io.ts';
@@ -13,20 +18,28 @@ export interface FetchLoopParts {
   readonly log: Log;
   /** Longest wait of a fetch without records, milliseconds. */
   readonly maxWaitMs: number;
-  /** Pause after a fetch with records, milliseconds: the next one brings those that came meanwhile. */
+  /**
+   * Pause after a fetch with records and without more to come, milliseconds: the next one brings those that came
+   * meanwhile.
+   */
   readonly restMs: number;
-  /** Open lanes, by partition. */
-  readonly lanes: ReadonlyMap<number, PartitionLane>;
+  /** Open lanes; several may read the same partition. */
+  readonly lanes: ReadonlySet<PartitionLane>;
 }
+
+/** Failures in a row after which one lane is asked for alone: a broken topic must not hold up the others for ever. */
+const failuresTogether = 2;
 
 /** One loop per leading broker: fetches for the lanes that have room, with bounded waits between retries. */
 export class FetchLoops {
   readonly #parts: FetchLoopParts;
   readonly #running = new Map<string, Promise<void>>();
   readonly #wakeups = new Map<string, Wakeup>();
+  readonly #rests = new Map<string, Wakeup>();
   /** Per broker: the lane to ask for alone next time. */
   readonly #probes = new Map<string, PartitionLane>();
-  #turns = 0;
+  /** Fetches so far, by broker. */
+  readonly #turns = new Map<string, number>();
   #open = true;
 
   constructor(parts: FetchLoopParts) {
@@ -36,19 +49,21 @@ export class FetchLoops {
   /** Starts loops for brokers that lead a lane, and ends waits for room. Call after lanes or metadata changed. */
   refresh(): void {
     if (!this.#open) return;
-    const { lanes, wire } = this.#parts;
-    const leaders = wire.leaders();
-    for (const partition of lanes.keys()) {
-      const node = leaders.get(partition) ?? noLeader;
+    for (const node of this.#leaders().values())
       if (!this.#running.has(node)) this.#startLoop(node);
-    }
     this.#wakeAll();
+  }
+
+  /** Ends the pauses after records: a caller waits for the next ones. */
+  hurry(): void {
+    for (const rest of this.#rests.values()) rest.wake();
   }
 
   /** Resolves when no fetch is running. */
   async close(): Promise<void> {
     this.#open = false;
     this.#wakeAll();
+    this.hurry();
     await Promise.all(this.#running.values());
   }
 
@@ -58,9 +73,11 @@ export class FetchLoops {
 
   #startLoop(node: string): void {
     this.#wakeups.set(node, new Wakeup());
+    this.#rests.set(node, new Wakeup());
     const running = this.#loop(node).finally(() => {
       this.#running.delete(node);
       this.#wakeups.delete(node);
+      this.#rests.delete(node);
       this.#parts.watchdog.forget(node);
       // A lane may have come to this broker while its loop ended.
       if (this.#lanesOf(node).length > 0) this.refresh();
@@ -79,6 +96,7 @@ export class FetchLoops {
           await this.#lookForLeaders();
           continue;
         }
+        if (failures >= failuresTogether) this.#probeNext(node, lanes);
         await this.#turn(node, lanes);
         watchdog.progress(node);
         failures = 0;
@@ -97,9 +115,10 @@ export class FetchLoops {
   }
 
   /** Brokers fill a response in the order of the request, so the order changes or the last partition starves. */
-  #rotated(lanes: readonly PartitionLane[]): readonly PartitionLane[] {
-    this.#turns += 1;
-    const first = this.#turns % lanes.length;
+  #rotated(node: string, lanes: readonly PartitionLane[]): readonly PartitionLane[] {
+    const turn = (this.#turns.get(node) ?? 0) + 1;
+    this.#turns.set(node, turn);
+    const first = turn % lanes.length;
     return [...lanes.slice(first), ...lanes.slice(0, first)];
   }
 
@@ -111,19 +130,30 @@ export class FetchLoops {
       await this.#wakeups.get(node)?.wait(maxWaitMs);
       return;
     }
-    const waitMs = ready.length < lanes.length ? Math.min(limits.busyPollMs, maxWaitMs) : maxWaitMs;
-    const positions = this.#rotated(ready).map(({ partition, fetchPosition: offset }) => ({
-      partition,
-      offset,
-    }));
-    const asked = new Map(ready.map((lane) => [lane.partition, lane]));
-    let records = 0;
+    const asked = lanesByPlace(this.#rotated(node, ready));
+    const positions = [...asked.values()].map((place) => this.#positionOf(node, place));
+    const isWaiting = ready.length === lanes.length && [...asked.values()].every(isTogether);
+    const waitMs = isWaiting ? maxWaitMs : Math.min(limits.busyPollMs, maxWaitMs);
+    let [records, isBehind] = [0, false];
     for (const fetched of await wire.fetch(node, positions, waitMs)) {
-      const lane = asked.get(fetched.partition);
-      if (lane !== undefined) this.#hand(node, lane, fetched, positions.length === 1);
+      for (const lane of asked.get(placeOf(fetched)) ?? [])
+        this.#hand(node, lane, fetched, positions.length === 1);
       records += fetched.records.length;
+      isBehind ||= fetched.nextOffset < fetched.highWatermark;
     }
-    if (records > 0 && restMs > 0) await pause(restMs);
+    if (records > 0 && !isBehind && restMs > 0) await this.#rests.get(node)?.wait(restMs);
+  }
+
+  /**
+   * Where the hindmost of the lanes of one partition is: the others leave out what they have. Each second time where the
+   * foremost is, so that one that is far behind does not hold it up.
+   */
+  #positionOf(node: string, lanes: readonly PartitionLane[]): FetchPosition {
+    const [{ topic, partition }] = lanes as [PartitionLane];
+    const offsets = lanes.map((lane) => lane.fetchPosition);
+    const offset =
+      (this.#turns.get(node) ?? 0) % 2 === 0 ? Math.min(...offsets) : Math.max(...offsets);
+    return { topic, partition, offset };
   }
 
   /**
@@ -138,17 +168,33 @@ export class FetchLoops {
     lane.accept(hollow && alone ? { ...fetched, nextOffset: fetched.from + 1 } : fetched);
   }
 
+  #probeNext(node: string, lanes: readonly PartitionLane[]): void {
+    const [next] = this.#rotated(node, lanes);
+    if (next !== undefined) this.#probes.set(node, next);
+  }
+
   #takeProbe(node: string): PartitionLane | null {
-    const probe = this.#probes.get(node) ?? null;
+    const probe = this.#probes.get(node);
     this.#probes.delete(node);
-    return probe;
+    return probe !== undefined && this.#parts.lanes.has(probe) ? probe : null;
   }
 
   #lanesOf(node: string): PartitionLane[] {
-    const leaders = this.#parts.wire.leaders();
-    return [...this.#parts.lanes.values()].filter(
-      (lane) => lane.open && (leaders.get(lane.partition) ?? noLeader) === node,
-    );
+    return [...this.#leaders()]
+      .filter(([lane, leader]) => lane.open && leader === node)
+      .map(([lane]) => lane);
+  }
+
+  #leaders(): ReadonlyMap<PartitionLane, string> {
+    const { lanes, wire } = this.#parts;
+    const byTopic = new Map<string, ReadonlyMap<number, string>>();
+    const leaders = new Map<PartitionLane, string>();
+    for (const lane of lanes) {
+      const ofTopic = byTopic.get(lane.topic) ?? wire.leaders(lane.topic);
+      byTopic.set(lane.topic, ofTopic);
+      leaders.set(lane, ofTopic.get(lane.partition) ?? noLeader);
+    }
+    return leaders;
   }
 
   async #recover(node: string, error: unknown, failures: number): Promise<void> {
@@ -158,8 +204,8 @@ export class FetchLoops {
       { node, cause: failure.name, type: failure.type, failures },
       'a fetch failed, trying again',
     );
-    if (failure.name === 'KafkaJSOffsetOutOfRange' && failure.partition !== null) {
-      await this.#confirmOutOfRange(failure.partition).catch(() => {});
+    if (failure.name === 'KafkaJSOffsetOutOfRange') {
+      await this.#confirmOutOfRange(failure).catch(() => {});
     } else {
       wire.forget(error);
       await wire.refresh().catch(() => {});
@@ -170,15 +216,33 @@ export class FetchLoops {
   }
 
   /** A replica that has just become leader may lag for a moment; only its bounds decide. */
-  async #confirmOutOfRange(partition: number): Promise<void> {
-    const lane = this.#parts.lanes.get(partition);
+  async #confirmOutOfRange({ topic, partition }: KafkajsFailure): Promise<void> {
+    const lane = [...this.#parts.lanes].find(
+      (one) => one.topic === topic && one.partition === partition,
+    );
     if (lane === undefined) return;
     const asked = lane.fetchPosition;
-    const bounds = (await this.#parts.wire.bounds([partition])).get(partition);
+    const bounds = (await this.#parts.wire.bounds(lane.topic, [lane.partition])).get(
+      lane.partition,
+    );
     if (bounds === undefined || lane.fetchPosition !== asked) return;
     if (asked < bounds.low || asked > bounds.high)
       lane.fail('offset_out_of_range', { position: asked, low: bounds.low, high: bounds.high });
   }
+}
+
+function lanesByPlace(lanes: readonly PartitionLane[]): ReadonlyMap<string, PartitionLane[]> {
+  const places = new Map<string, PartitionLane[]>();
+  for (const lane of lanes) {
+    const place = placeOf(lane);
+    places.set(place, [...(places.get(place) ?? []), lane]);
+  }
+  return places;
+}
+
+/** Whether the lanes of one partition need the same records next. */
+function isTogether(lanes: readonly PartitionLane[]): boolean {
+  return lanes.every((lane) => lane.fetchPosition === lanes[0]?.fetchPosition);
 }
 
 /** Stands for the broker of partitions that have no leader at the moment. */

@@ -11,12 +11,14 @@ import {
 
 /** A partition and the offset to read from. */
 export interface FetchPosition {
+  readonly topic: string;
   readonly partition: number;
   readonly offset: number;
 }
 
 /** The records of one partition in one fetch. */
 export interface FetchedPartition {
+  readonly topic: string;
   readonly partition: number;
   /** The requested offset. */
   readonly from: number;
@@ -34,23 +36,27 @@ export interface FetchedPartition {
  */
 export class FetchWire {
   readonly #cluster: Cluster;
-  readonly #topic: string;
   readonly #limits: LogClientLimits;
 
-  constructor(kafka: Kafka, topic: string, limits: LogClientLimits) {
+  constructor(kafka: Kafka, limits: LogClientLimits) {
     this.#cluster = openCluster(kafka, limits);
-    this.#topic = topic;
     this.#limits = limits;
   }
 
   async connect(): Promise<void> {
     await this.#cluster.connect();
-    await this.#cluster.addTargetTopic(this.#topic);
   }
 
-  /** Leader of each partition by the newest metadata; a partition without a leader is absent. */
-  leaders(): ReadonlyMap<number, string> {
-    const known = this.#cluster.findTopicPartitionMetadata(this.#topic);
+  /** Learns the leaders of one more topic. */
+  async follow(topic: string): Promise<void> {
+    await this.#cluster.addTargetTopic(topic);
+  }
+
+  /**
+   * Leader of each partition of a followed topic by the newest metadata; a partition without a leader is absent.
+   */
+  leaders(topic: string): ReadonlyMap<number, string> {
+    const known = this.#cluster.findTopicPartitionMetadata(topic);
     return new Map(
       known.filter((one) => one.leader >= 0).map((one) => [one.partitionId, String(one.leader)]),
     );
@@ -82,18 +88,24 @@ export class FetchWire {
       minBytes: 1,
       maxBytes: this.#limits.maxFetchBytes,
       isolationLevel: readUncommitted,
-      topics: [{ topic: this.#topic, partitions: positions.map((one) => this.#request(one)) }],
+      topics: this.#requests(positions),
     });
-    const asked = new Map(positions.map((one) => [one.partition, one.offset]));
-    return answer.responses.flatMap(({ partitions }) =>
-      partitions.map((one) => fetchedOf(one, asked.get(one.partition) ?? 0)),
+    const asked = new Map(positions.map((one) => [placeOf(one), one.offset]));
+    return answer.responses.flatMap(({ topicName: topic, partitions }) =>
+      partitions.map((one) => {
+        const { partition } = one;
+        return fetchedOf(one, { topic, from: asked.get(placeOf({ topic, partition })) ?? 0 });
+      }),
     );
   }
 
   /** Current bounds of these partitions, from their leaders. */
-  async bounds(partitions: readonly number[]): Promise<ReadonlyMap<number, PartitionBounds>> {
-    const lows = await this.#offsets(partitions, true);
-    const highs = await this.#offsets(partitions, false);
+  async bounds(
+    topic: string,
+    partitions: readonly number[],
+  ): Promise<ReadonlyMap<number, PartitionBounds>> {
+    const lows = await this.#offsets(topic, partitions, true);
+    const highs = await this.#offsets(topic, partitions, false);
     const bounds = new Map<number, PartitionBounds>();
     for (const [partition, low] of lows) {
       const high = highs.get(partition);
@@ -106,18 +118,29 @@ export class FetchWire {
     await this.#cluster.disconnect();
   }
 
-  #request({ partition, offset }: FetchPosition) {
+  /** In the order of the positions, by topic. */
+  #requests(positions: readonly FetchPosition[]) {
     const maxBytes = this.#limits.maxPartitionFetchBytes;
-    return { partition, fetchOffset: String(offset), maxBytes };
+    const byTopic = new Map<
+      string,
+      { partition: number; fetchOffset: string; maxBytes: number }[]
+    >();
+    for (const { topic, partition, offset } of positions) {
+      const partitions = byTopic.get(topic) ?? [];
+      partitions.push({ partition, fetchOffset: String(offset), maxBytes });
+      byTopic.set(topic, partitions);
+    }
+    return [...byTopic].map(([topic, partitions]) => ({ topic, partitions }));
   }
 
   async #offsets(
+    topic: string,
     partitions: readonly number[],
     fromBeginning: boolean,
   ): Promise<Map<number, number>> {
     const asked = partitions.map((partition) => ({ partition }));
     const found = await this.#cluster.fetchTopicsOffset([
-      { topic: this.#topic, partitions: asked, fromBeginning },
+      { topic, partitions: asked, fromBeginning },
     ]);
     const all = found.flatMap((one) => one.partitions);
     return new Map(all.map(({ partition, offset }) => [partition, parseOffset(offset)]));
@@ -128,7 +151,10 @@ const readUncommitted = 0;
 
 /** The part of kafkajs' untyped fetch response that is used. */
 interface FetchAnswer {
-  readonly responses: readonly { readonly partitions: readonly PartitionAnswer[] }[];
+  readonly responses: readonly {
+    readonly topicName: string;
+    readonly partitions: readonly PartitionAnswer[];
+  }[];
 }
 
 interface PartitionAnswer {
@@ -145,7 +171,15 @@ interface PartitionAnswer {
   }[];
 }
 
-function fetchedOf(answer: PartitionAnswer, from: number): FetchedPartition {
+/** A partition of a topic as a key. */
+export function placeOf({ topic, partition }: Pick<FetchPosition, 'topic' | 'partition'>): string {
+  return `${topic}/${partition}`;
+}
+
+function fetchedOf(
+  answer: PartitionAnswer,
+  { topic, from }: { readonly topic: string; readonly from: number },
+): FetchedPartition {
   const records: IncomingRecord[] = [];
   for (const message of answer.messages) {
     const { key, value } = message;
@@ -158,6 +192,7 @@ function fetchedOf(answer: PartitionAnswer, from: number): FetchedPartition {
   }
   const highWatermark = parseOffset(answer.highWatermark);
   return {
+    topic,
     partition: answer.partition,
     from,
     records,

@@ -4,6 +4,7 @@ import { retryOptions } from './kafkajs-connection.io.ts';
 import { Membership, type MembershipParts } from './membership.io.ts';
 import { OwnedPartition } from './owned-partition.io.ts';
 import type { RecordBatch } from './records.ts';
+import type { SharedFetchers } from './shared-fetchers.io.ts';
 import { defaultMaxWaitMs, TopicReader } from './topic-reader.io.ts';
 
 /** Ownership of partitions that are distributed among the members of a group. */
@@ -35,6 +36,10 @@ export interface GroupOptions {
   readonly sessionTimeoutMs?: number;
   /** Member name seen by the others. */
   readonly instance?: string;
+  /** As for readers. */
+  readonly restMs?: number;
+  /** Reads together with the other groups of this process that do and have the same `restMs`. */
+  readonly shares?: boolean;
 }
 
 export interface PartitionGroup {
@@ -62,16 +67,18 @@ export interface PartitionGroup {
 
 const defaultSessionMs = 6_000;
 
+/** What the client has for its groups. */
+export interface GroupParts extends MembershipParts {
+  readonly shared: SharedFetchers;
+}
+
 /** Resolves after the first join; `onAssigned` calls may still be running. Rejects with `group_unreachable` (retry). */
-export async function openGroup(
-  parts: MembershipParts,
-  options: GroupOptions,
-): Promise<PartitionGroup> {
-  const { kafka, limits, log } = parts;
+export async function openGroup(parts: GroupParts, options: GroupOptions): Promise<PartitionGroup> {
+  const { kafka, limits, log, shared } = parts;
+  const waits = { maxWaitMs: defaultMaxWaitMs, restMs: options.restMs ?? 0 };
   const reader = new TopicReader(kafka, limits, {
     topic: options.topic,
-    maxWaitMs: defaultMaxWaitMs,
-    restMs: 0,
+    ...waits,
     log,
     onStall: (fault) => options.onFault(fault, null),
   });
@@ -92,6 +99,7 @@ export async function openGroup(
   group.close = () => close().finally(() => admin.disconnect());
   try {
     await group.start();
+    if (options.shares === true) await reader.share(shared.of(waits));
   } catch (error) {
     await group.close();
     throw error;

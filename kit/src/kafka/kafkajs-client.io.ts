@@ -11,6 +11,7 @@ import { ProduceWire } from './produce-wire.io.ts';
 import { LaneProducer, type LogProducer } from './producer.io.ts';
 import { type LogReader, openReader, type ReaderOptions } from './reader.io.ts';
 import type { SendQueueLimits } from './send-queue.ts';
+import { SharedFetchers } from './shared-fetchers.io.ts';
 
 interface Closable {
   close(): Promise<void>;
@@ -25,6 +26,7 @@ class KafkajsClient implements LogClient {
   readonly #limits: LogClientLimits;
   readonly #log: Log;
   readonly #kafka: Kafka;
+  readonly #shared: SharedFetchers;
   readonly #open = new Set<Closable>();
   #closed = false;
 
@@ -32,6 +34,7 @@ class KafkajsClient implements LogClient {
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#log = options.log;
     this.#kafka = openKafkajs(options, this.#limits);
+    this.#shared = new SharedFetchers(this.#kafka, this.#limits, this.#log);
   }
 
   async producer(options: Partial<SendQueueLimits> = {}): Promise<LogProducer> {
@@ -44,12 +47,18 @@ class KafkajsClient implements LogClient {
 
   async reader(options: ReaderOptions): Promise<LogReader> {
     this.#assertOpen();
-    return this.#track(await openReader(this.#kafka, this.#limits, options));
+    const parts = { kafka: this.#kafka, limits: this.#limits, shared: this.#shared };
+    return this.#track(await openReader(parts, options));
   }
 
   async group(options: GroupOptions): Promise<PartitionGroup> {
     this.#assertOpen();
-    const parts = { kafka: this.#kafka, limits: this.#limits, log: this.#log };
+    const parts = {
+      kafka: this.#kafka,
+      limits: this.#limits,
+      log: this.#log,
+      shared: this.#shared,
+    };
     return this.#track(await openGroup(parts, options));
   }
 

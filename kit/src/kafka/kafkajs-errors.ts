@@ -7,6 +7,7 @@ export interface KafkajsFailure {
   readonly retriable: boolean;
   readonly host: string | null;
   readonly port: number | null;
+  readonly topic: string | null;
   readonly partition: number | null;
 }
 
@@ -19,6 +20,7 @@ export function failureOf(error: unknown): KafkajsFailure {
     retriable: fieldOf(inner, 'retriable') === true,
     host: textOf(inner, 'host'),
     port: numberOf(inner, 'port'),
+    topic: textOf(inner, 'topic'),
     partition: numberOf(inner, 'partition'),
   };
 }

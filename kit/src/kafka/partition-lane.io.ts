@@ -33,6 +33,7 @@ interface Buffered {
  * the next fetch.
  */
 export class PartitionLane {
+  readonly topic: string;
   readonly partition: number;
   readonly #options: LaneOptions;
   readonly #buffer: Buffered[] = [];
@@ -45,6 +46,7 @@ export class PartitionLane {
   #running: Promise<void> | null = null;
 
   constructor(options: LaneOptions) {
+    this.topic = options.topic;
     this.partition = options.partition;
     this.#options = options;
     this.#fetchPosition = options.from;
@@ -82,9 +84,14 @@ export class PartitionLane {
     return this.#open && !full;
   }
 
-  /** Takes the records of a fetch. A response to an older request is dropped; a gap is a fault. */
-  accept(fetched: FetchedPartition): void {
-    if (!this.#open || fetched.from !== this.#fetchPosition) return;
+  /**
+   * Takes the records of a fetch from its position on, whether or not the fetch began there. A response that ends before
+   * it or begins after it is dropped; a gap is a fault.
+   */
+  accept(response: FetchedPartition): void {
+    const from = this.#fetchPosition;
+    if (!this.#open || response.from > from || response.nextOffset < from) return;
+    const fetched = response.from === from ? response : restOf(response, from);
     this.#highWatermark = Math.max(fetched.highWatermark, fetched.nextOffset);
     const gap = this.#options.dense ? gapOf(fetched) : null;
     if (gap !== null) {
@@ -148,6 +155,11 @@ export class PartitionLane {
     this.#buffer.length = 0;
     this.#options.onFault(fault);
   }
+}
+
+/** A fetch of another lane of the same partition, without what comes before the offset. */
+function restOf(response: FetchedPartition, from: number): FetchedPartition {
+  return { ...response, from, records: response.records.filter(({ offset }) => offset >= from) };
 }
 
 /** The first place where offsets do not follow each other. */

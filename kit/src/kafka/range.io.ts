@@ -80,7 +80,8 @@ export interface FollowOptions {
 }
 
 /**
- * Reads a compacted topic from its start and goes on live. Resolves when all records that existed at the call are
+ * Reads a compacted topic from its start and goes on live, then together with the other topics that this process
+ * follows. Resolves when all records that existed at the call are
  * handled; rejects when a fault stops the reader before.
  */
 export async function followCompacted(
@@ -122,6 +123,7 @@ export async function followCompacted(
   } finally {
     clearInterval(watch);
   }
+  await reader.share();
   return reader;
 }
 

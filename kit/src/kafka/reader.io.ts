@@ -5,6 +5,7 @@ import type { Log } from '../log/index.ts';
 import type { LogClientLimits } from './limits.ts';
 import type { PartitionLane } from './partition-lane.io.ts';
 import type { RecordBatch } from './records.ts';
+import type { SharedFetcher, SharedFetchers } from './shared-fetchers.io.ts';
 import { defaultMaxWaitMs, TopicReader } from './topic-reader.io.ts';
 
 /** Explicit partitions from explicit offsets; no group, no commits. */
@@ -40,8 +41,22 @@ export interface LogReader {
   position(partition: number): number;
   /** Records of the partition that are not handled yet. */
   lagRecords(partition: number): number;
+  /**
+   * From now on reads with the other readers of this process that share and have the same waits: one connection and one
+   * fetch for all. One that is far behind slows the others down.
+   */
+  share(): Promise<void>;
+  /** Fetches at once instead of after `restMs`: a caller waits for the newest records. */
+  hurry(): void;
   /** No batch starts after this call; resolves when the running ones have ended. */
   close(): Promise<void>;
+}
+
+/** What the client has for its readers. */
+export interface ReaderParts {
+  readonly kafka: Kafka;
+  readonly limits: LogClientLimits;
+  readonly shared: SharedFetchers;
 }
 
 /**
@@ -49,14 +64,13 @@ export interface LogReader {
  * has; nothing was read then and `onFault` is not called.
  */
 export async function openReader(
-  kafka: Kafka,
-  limits: LogClientLimits,
+  { kafka, limits, shared }: ReaderParts,
   options: ReaderOptions,
 ): Promise<LogReader> {
+  const waits = { maxWaitMs: options.maxWaitMs ?? defaultMaxWaitMs, restMs: options.restMs ?? 0 };
   const reader = new TopicReader(kafka, limits, {
     topic: options.topic,
-    maxWaitMs: options.maxWaitMs ?? defaultMaxWaitMs,
-    restMs: options.restMs ?? 0,
+    ...waits,
     ...(options.log === undefined ? {} : { log: options.log }),
     onStall: (fault) => options.onFault(fault),
   });
@@ -67,16 +81,18 @@ export async function openReader(
     await reader.close();
     throw error;
   }
-  return new FixedReader(reader, options);
+  return new FixedReader(reader, options, shared.of(waits));
 }
 
 class FixedReader implements LogReader {
   readonly #reader: TopicReader;
+  readonly #shared: SharedFetcher;
   readonly #lanes = new Map<number, PartitionLane>();
   #stopped = false;
 
-  constructor(reader: TopicReader, options: ReaderOptions) {
+  constructor(reader: TopicReader, options: ReaderOptions, shared: SharedFetcher) {
     this.#reader = reader;
+    this.#shared = shared;
     for (const [partition, from] of options.positions) {
       const lane = reader.add({
         partition,
@@ -96,6 +112,14 @@ class FixedReader implements LogReader {
 
   lagRecords(partition: number): number {
     return this.#lane(partition).lagRecords;
+  }
+
+  async share(): Promise<void> {
+    await this.#reader.share(this.#shared);
+  }
+
+  hurry(): void {
+    this.#reader.hurry();
   }
 
   async close(): Promise<void> {

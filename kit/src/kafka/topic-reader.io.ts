@@ -1,13 +1,11 @@
 import type { Kafka } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
 import { type Log, silentLog } from '../log/index.ts';
-import { FetchLoops } from './fetch-loops.io.ts';
-import { FetchWire } from './fetch-wire.io.ts';
+import { Fetcher, type Stall } from './fetcher.io.ts';
 import type { LogClientLimits } from './limits.ts';
 import { type LaneOptions, PartitionLane } from './partition-lane.io.ts';
 import type { PartitionBounds } from './records.ts';
-import { closeWithin, pause } from './waiting.io.ts';
-import { Watchdog, watchdogChecks } from './watchdog.ts';
+import type { SharedFetcher } from './shared-fetchers.io.ts';
 
 export const defaultMaxWaitMs = 250;
 
@@ -30,31 +28,33 @@ export type AddedLane = Omit<
 export class TopicReader {
   readonly #limits: LogClientLimits;
   readonly #options: TopicReaderOptions;
-  readonly #wire: FetchWire;
-  readonly #lanes = new Map<number, PartitionLane>();
-  readonly #loops: FetchLoops;
-  readonly #watchdog: Watchdog;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #lanes = new Set<PartitionLane>();
+  readonly #stall: Stall;
+  #fetcher: Fetcher;
+  #end: () => Promise<void>;
+  /** The end of its own connections after `share`. */
+  #former: Promise<void> = Promise.resolve();
+  #isShared = false;
+  #closed = false;
 
   constructor(kafka: Kafka, limits: LogClientLimits, options: TopicReaderOptions) {
+    const { topic, maxWaitMs, restMs } = options;
+    const log = (options.log ?? silentLog).child({ topic });
+    const fetcher = new Fetcher(kafka, limits, { maxWaitMs, restMs, log });
     this.#limits = limits;
     this.#options = options;
-    this.#wire = new FetchWire(kafka, options.topic, limits);
-    this.#watchdog = new Watchdog(limits.stallMs, () => performance.now());
-    this.#loops = new FetchLoops({
-      wire: this.#wire,
-      limits,
-      watchdog: this.#watchdog,
-      log: (options.log ?? silentLog).child({ topic: options.topic }),
-      maxWaitMs: options.maxWaitMs,
-      restMs: options.restMs,
-      lanes: this.#lanes,
-    });
+    this.#fetcher = fetcher;
+    this.#end = () => fetcher.close();
+    this.#stall = (silence) => {
+      const facts = { topic, ...silence };
+      options.onStall(new Fault('reader_stalled', 'retry', { facts }));
+    };
   }
 
   async connect(): Promise<void> {
-    await this.#wire.connect();
-    this.#timer = setInterval(() => this.#reportStalls(), this.#limits.stallMs / watchdogChecks);
+    await this.#fetcher.connect();
+    await this.#fetcher.follow(this.#options.topic);
+    this.#fetcher.onStall(this.#stall);
   }
 
   /** Throws `partition_unknown` or `offset_out_of_range` (both stop) before anything is read. */
@@ -71,24 +71,8 @@ export class TopicReader {
   }
 
   /** Bounds of these partitions; one that is missing does not exist, also by fresh metadata. */
-  async bounds(partitions: readonly number[]): Promise<ReadonlyMap<number, PartitionBounds>> {
-    const { maxMetadataTries, maxRetryMs } = this.#limits;
-    for (let tried = 1; ; tried += 1) {
-      const last = tried === maxMetadataTries;
-      try {
-        const bounds = await this.#wire.bounds(partitions);
-        if (bounds.size === partitions.length || last) return bounds;
-      } catch (error) {
-        if (last) throw error;
-        await pause(maxRetryMs / maxMetadataTries);
-      }
-      await this.#wire.refresh();
-    }
-  }
-
-  /** All partitions of the topic by the newest metadata. */
-  partitions(): readonly number[] {
-    return [...this.#wire.leaders().keys()].sort((a, b) => a - b);
+  bounds(partitions: readonly number[]): Promise<ReadonlyMap<number, PartitionBounds>> {
+    return this.#fetcher.bounds(this.#options.topic, partitions);
   }
 
   /** Starts to read a partition; its position must be within bounds. */
@@ -101,32 +85,61 @@ export class TopicReader {
       mayDeliver: () => options.mayDeliver(),
       onBatch: (batch) => options.onBatch(batch),
       onFault: (fault) => options.onFault(fault),
-      onRoom: () => this.#loops.refresh(),
+      onRoom: () => this.#fetcher.resume(),
     });
-    this.#lanes.set(lane.partition, lane);
-    this.#loops.refresh();
+    this.#lanes.add(lane);
+    this.#fetcher.add(lane);
     return lane;
   }
 
   /** No batch of the lane starts after this call; resolves when the running one has ended. */
   async remove(lane: PartitionLane): Promise<void> {
-    if (this.#lanes.get(lane.partition) === lane) this.#lanes.delete(lane.partition);
+    this.#lanes.delete(lane);
+    this.#fetcher.drop(lane);
     await lane.close();
   }
 
-  /** Stops all fetch loops; resolves when the running batches have ended, so a handler must not wait for it. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    const lanes = [...this.#lanes.values()].map((lane) => lane.close());
-    await Promise.all([closeWithin(this.#loops.close(), this.#limits.closeTimeoutMs), ...lanes]);
-    await this.#wire.disconnect();
+  /** Fetches at once instead of after the pause. */
+  hurry(): void {
+    this.#fetcher.hurry();
   }
 
-  #reportStalls(): void {
-    const { topic } = this.#options;
-    for (const { key: node, silentMs } of this.#watchdog.newlyStalled())
-      this.#options.onStall(
-        new Fault('reader_stalled', 'retry', { facts: { topic, node, silentMs } }),
-      );
+  /**
+   * From now on reads with the others that share, and closes its own connections. When it cannot, it reads on as
+   * before.
+   */
+  async share(shared: SharedFetcher): Promise<void> {
+    if (this.#isShared) return;
+    this.#isShared = true;
+    try {
+      const common = await shared.join();
+      await common.follow(this.#options.topic);
+      if (this.#closed) throw new Fault('reader_closed', 'stop');
+      this.#moveTo(common, () => shared.leave());
+    } catch {
+      this.#isShared = false;
+      await shared.leave();
+    }
+  }
+
+  /** Stops all fetches; resolves when the running batches have ended, so a handler must not wait for it. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#fetcher.offStall(this.#stall);
+    const lanes = [...this.#lanes].map((lane) => this.remove(lane));
+    await Promise.all([this.#end(), this.#former, ...lanes]);
+  }
+
+  #moveTo(fetcher: Fetcher, end: () => Promise<void>): void {
+    const own = this.#fetcher;
+    own.offStall(this.#stall);
+    this.#fetcher = fetcher;
+    this.#end = end;
+    fetcher.onStall(this.#stall);
+    for (const lane of this.#lanes) {
+      own.drop(lane);
+      fetcher.add(lane);
+    }
+    this.#former = own.close();
   }
 }

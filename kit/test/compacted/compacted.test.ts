@@ -6,6 +6,7 @@ import type { ReaderOptions } from '../../src/kafka/reader.io.ts';
 import type { IncomingRecord } from '../../src/kafka/records.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { openRecordCodec } from '../../src/registry/record-codec.io.ts';
+import { loneReader } from '../kafka/lone-reader.ts';
 
 const codec = openRecordCodec(catalogEntry, 7, async () => null);
 
@@ -49,7 +50,7 @@ class OnePartition {
         this.#options = options;
         this.topic = options.topic;
         if (this.records.length > 0) setImmediate(() => void this.deliver(0));
-        return { close: async () => {} };
+        return { ...loneReader, close: async () => {} };
       },
     };
     return client as unknown as LogClient;

@@ -120,12 +120,13 @@ export async function tryWrite(account: BrokerAccount, topic: string): Promise<s
 
 /** Reads the first records of partition 0. */
 export async function tryRead(account: BrokerAccount, topic: string): Promise<string> {
-  const wire = new FetchWire(kafkaOf(account), topic, limits);
+  const wire = new FetchWire(kafkaOf(account), limits);
   const partition = 0;
   return await outcomeOf(async () => {
     await wire.connect();
-    const leader = wire.leaders().get(partition) ?? '';
-    await wire.fetch(leader, [{ partition, offset: 0 }], 100);
+    await wire.follow(topic);
+    const leader = wire.leaders(topic).get(partition) ?? '';
+    await wire.fetch(leader, [{ topic, partition, offset: 0 }], 100);
   }).finally(() => wire.disconnect());
 }
 

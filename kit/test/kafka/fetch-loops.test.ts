@@ -8,7 +8,11 @@ import { silentLog } from '../../src/log/index.ts';
 import { createDeferred, until } from './deferred.ts';
 
 const outOfRange = (partition: number) =>
-  Object.assign(new Error('out of range'), { name: 'KafkaJSOffsetOutOfRange', partition });
+  Object.assign(new Error('out of range'), {
+    name: 'KafkaJSOffsetOutOfRange',
+    topic: 't',
+    partition,
+  });
 
 /** Brokers in memory: partition to its offsets, leader to its partitions. */
 class MemoryBrokers {
@@ -18,6 +22,8 @@ class MemoryBrokers {
   lows = new Map<number, number>();
   asked: (readonly FetchPosition[])[] = [];
   failures: Error[] = [];
+  /** Partitions that no fetch may name. */
+  readonly broken = new Set<number>();
   refreshes = 0;
 
   put(partition: number, offsets: number[], options: { leader?: string; end?: number } = {}): void {
@@ -31,7 +37,7 @@ class MemoryBrokers {
   refresh = async () => {
     this.refreshes += 1;
   };
-  bounds = async (partitions: readonly number[]) =>
+  bounds = async (_: string, partitions: readonly number[]) =>
     new Map(
       partitions.map((one) => [
         one,
@@ -47,6 +53,7 @@ class MemoryBrokers {
     await new Promise((resolve) => setTimeout(resolve, 2));
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
+    if (positions.some(({ partition }) => this.broken.has(partition))) throw new Error('broken');
     return positions.map(({ partition, offset: from }) => {
       if (this.leaderOf.get(partition) !== node)
         throw Object.assign(new Error('moved'), { type: 'NOT_LEADER_FOR_PARTITION' });
@@ -56,13 +63,14 @@ class MemoryBrokers {
         .slice(0, 2);
       const records = offsets.map((offset) => ({ offset, key: null, value: null, timestampMs: 0 }));
       const nextOffset = (offsets.at(-1) ?? from - 1) + 1;
-      return { partition, from, records, nextOffset, highWatermark: this.ends.get(partition) ?? 0 };
+      const highWatermark = this.ends.get(partition) ?? 0;
+      return { topic: 't', partition, from, records, nextOffset, highWatermark };
     });
   };
 }
 
 function reading(brokers: MemoryBrokers, restMs = 0) {
-  const lanes = new Map<number, PartitionLane>();
+  const lanes = new Set<PartitionLane>();
   const watchdog = new Watchdog(1_000, () => performance.now());
   const loops = new FetchLoops({
     wire: brokers,
@@ -75,29 +83,37 @@ function reading(brokers: MemoryBrokers, restMs = 0) {
   });
   const seen = new Map<number, number[]>();
   const faults: Fault[] = [];
-  const add = (partition: number, dense: boolean, wait: Promise<void> = Promise.resolve()) => {
-    seen.set(partition, []);
-    lanes.set(
-      partition,
+  const addLane = (
+    lane: { partition: number; from: number; dense: boolean },
+    onOffsets: (offsets: readonly number[]) => Promise<void>,
+  ) => {
+    lanes.add(
       new PartitionLane({
         topic: 't',
-        partition,
-        from: 0,
-        dense,
+        ...lane,
         maxBufferedBytes: 1_000_000,
         maxBufferedRecords: 2,
         mayDeliver: () => true,
-        onBatch: async ({ records }) => {
-          await wait;
-          seen.get(partition)?.push(...records.map((record) => record.offset));
-        },
+        onBatch: ({ records }) => onOffsets(records.map((record) => record.offset)),
         onFault: (fault) => faults.push(fault),
         onRoom: () => loops.refresh(),
       }),
     );
     loops.refresh();
   };
-  return { loops, add, seen, faults };
+  const add = (partition: number, dense: boolean, wait: Promise<void> = Promise.resolve()) => {
+    seen.set(partition, []);
+    addLane({ partition, from: 0, dense }, async (offsets) => {
+      await wait;
+      seen.get(partition)?.push(...offsets);
+    });
+  };
+  const addMore = (partition: number, from: number): readonly number[] => {
+    const offsets: number[] = [];
+    addLane({ partition, from, dense: true }, async (more) => void offsets.push(...more));
+    return offsets;
+  };
+  return { loops, add, addMore, seen, faults };
 }
 
 test('a full lane is left out of the fetches, the others go on', async () => {
@@ -110,7 +126,7 @@ test('a full lane is left out of the fetches, the others go on', async () => {
   add(1, true);
   await until(() => seen.get(1)?.length === 4, 'the fast one has read all');
   expect(seen.get(0)).toEqual([]);
-  expect(brokers.asked.at(-1)).toEqual([{ partition: 1, offset: 4 }]);
+  expect(brokers.asked.at(-1)).toEqual([{ topic: 't', partition: 1, offset: 4 }]);
   slow.resolve();
   await until(() => seen.get(0)?.length === 4, 'the slow one follows');
   await loops.close();
@@ -134,6 +150,70 @@ test('a reader that has time rests after records, and not after a fetch without 
   other.add(0, true);
   await until(() => idle.asked.length > 3, 'it asks on');
   await other.loops.close();
+});
+
+test('no rest while there is more to read, and a hurry ends it', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [0, 1, 2, 3, 4]);
+  const { loops, add, seen } = reading(brokers, 60_000);
+  add(0, true);
+  await until(() => seen.get(0)?.length === 5, 'it has read all');
+  brokers.put(0, [0, 1, 2, 3, 4, 5]);
+  expect(brokers.asked).toHaveLength(3);
+  await until(() => {
+    loops.hurry();
+    return seen.get(0)?.length === 6;
+  }, 'it reads at once');
+  await loops.close();
+});
+
+test('lanes of one partition share a fetch, the hindmost says from where', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [0, 1, 2, 3]);
+  const { loops, add, addMore, seen, faults } = reading(brokers);
+  add(0, true);
+  await until(() => seen.get(0)?.length === 4, 'the first has read all');
+  const asked = brokers.asked.length;
+  const late = addMore(0, 2);
+  await until(() => late.length === 2, 'the second has read its part');
+  brokers.put(0, [0, 1, 2, 3, 4]);
+  await until(() => late.length === 3 && seen.get(0)?.length === 5, 'both read on');
+  expect(late).toEqual([2, 3, 4]);
+  expect(seen.get(0)).toEqual([0, 1, 2, 3, 4]);
+  expect(brokers.asked.slice(asked).every((positions) => positions.length === 1)).toBe(true);
+  expect(faults).toEqual([]);
+  await loops.close();
+});
+
+test('a lane that is far behind does not hold up the foremost of its partition', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [0]);
+  const { loops, add, addMore, seen } = reading(brokers);
+  add(0, true);
+  const all = Array.from({ length: 400 }, (_, offset) => offset);
+  const foremost = addMore(0, 399);
+  brokers.put(0, all);
+  await until(() => foremost.length === 1, 'the foremost has read its part');
+  expect(seen.get(0)?.length).toBeLessThan(20);
+  await until(() => seen.get(0)?.length === 400, 'the other one has caught up');
+  brokers.put(0, [...all, 400]);
+  await until(() => foremost.length === 2 && seen.get(0)?.length === 401, 'both read on');
+  await loops.close();
+});
+
+test('a topic that cannot be fetched holds up the others only for a while', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [0, 1]);
+  brokers.put(1, [0, 1, 2, 3]);
+  brokers.broken.add(0);
+  const { loops, add, seen } = reading(brokers);
+  add(0, true);
+  add(1, true);
+  await until(() => seen.get(1)?.length === 4, 'the sound one is read');
+  expect(seen.get(0)).toEqual([]);
+  brokers.broken.delete(0);
+  await until(() => seen.get(0)?.length === 2, 'the other one follows');
+  await loops.close();
 });
 
 test('follows a partition to its new leader', async () => {

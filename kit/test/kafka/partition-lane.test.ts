@@ -16,7 +16,15 @@ function fetched(
     timestampMs: 0,
   }));
   const nextOffset = (offsets.at(-1) ?? from - 1) + 1;
-  return { partition: 0, from, records, nextOffset, highWatermark: nextOffset, ...more };
+  return {
+    topic: 't',
+    partition: 0,
+    from,
+    records,
+    nextOffset,
+    highWatermark: nextOffset,
+    ...more,
+  };
 }
 
 function laneWith(options: {
@@ -56,6 +64,21 @@ test('hands batches over in order and moves its position after the handler', asy
   await settled();
   expect(seen).toEqual([5, 6, 7]);
   expect(lane.position).toBe(8);
+});
+
+test('takes from its position on what another lane of the partition asked for', async () => {
+  const { lane, seen, faults } = laneWith({});
+  lane.accept(fetched(3, [3, 4]));
+  lane.accept(fetched(3, [3, 4, 5, 6]));
+  expect(lane.fetchPosition).toBe(7);
+  lane.accept(fetched(3, [3, 4, 5, 6, 7]));
+  lane.accept(fetched(3, [3, 4]));
+  lane.accept(fetched(9, [9]));
+  await settled();
+  expect(seen).toEqual([5, 6, 7]);
+  expect(faults).toEqual([]);
+  lane.accept(fetched(6, [6, 7, 9]));
+  expect(faults).toMatchObject([{ code: 'offset_gap', facts: { expected: 8, found: 9 } }]);
 });
 
 test.each([

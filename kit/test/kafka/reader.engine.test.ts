@@ -72,6 +72,40 @@ describe('a reader of explicit partitions', () => {
     expect(reader.lagRecords(0)).toBe(0);
   });
 
+  test('readers that share are fetched for together, and each gets its own records', async () => {
+    const [one, other] = [await freshTopic(client), await freshTopic(client)];
+    await fill(one, 0, 3);
+    const seen = new Map<string, string[]>();
+    const open = (topic: string, name: string) =>
+      client.reader({
+        topic,
+        positions: new Map([[0, 0]]),
+        dense: true,
+        onBatch: async ({ records }) => {
+          seen.set(name, [...(seen.get(name) ?? []), ...valuesOf(records)]);
+        },
+        onFault: noFault,
+      });
+    const first = await open(one, 'first');
+    const second = await open(one, 'second');
+    const third = await open(other, 'third');
+    for (const reader of [first, second, third]) await reader.share();
+    await fill(one, 3, 6);
+    await fill(other, 0, 2);
+    await until(() => seen.get('third')?.length === 2, 'the other topic is read');
+    await until(() => seen.get('second')?.length === 6, 'the second reader has read all');
+    await first.close();
+    await fill(one, 6, 8);
+    await until(() => seen.get('second')?.length === 8, 'the others read on');
+    expect(seen.get('first')).toEqual(numbers(0, 6));
+    expect(seen.get('second')).toEqual(numbers(0, 8));
+    await Promise.all([second.close(), third.close()]);
+    const again = await open(other, 'again');
+    await again.share();
+    await fill(other, 2, 3);
+    await until(() => seen.get('again')?.length === 3, 'the last one opens a fetcher again');
+  });
+
   test('bare kafkajs: a slow partition holds up the others, whatever the concurrency', async () => {
     const topic = await freshTopic(client, { partitions: 2 });
     await fill(topic, 0, 1);

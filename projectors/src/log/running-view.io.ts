@@ -15,6 +15,12 @@ export interface ViewHost {
   fail(error: unknown): void;
 }
 
+/**
+ * Pause after a fetch with records, milliseconds: a fetch costs as much as many records. Books and free money are at
+ * most so much older for it.
+ */
+const restMs = 10;
+
 /** Waits before a partition is restored after a fault, milliseconds; doubles up to the second. */
 const firstRestoreMs = 500;
 const maxRestoreMs = 15_000;
@@ -73,6 +79,8 @@ export class RunningView {
     this.#group = client.group({
       groupId,
       topic,
+      restMs,
+      shares: true,
       dense: true,
       ...(instance === '' ? {} : { instance }),
       onAssigned: (partition) => this.#assign(partition),

@@ -40,6 +40,8 @@ const restartAfterMs = 2_000;
 /** A read waits so long for the records that were there when it came; then it answers with what there is. */
 const settleMaxMs = 1_000;
 const settlePollMs = 2;
+/** Pause after a fetch with records, milliseconds; a request that waits for records ends it. */
+const restMs = 20;
 /** With more lag than this no request waits. */
 const settleLagMax = 20_000;
 /**
@@ -119,6 +121,7 @@ export class RecentFollower {
       if (partition >= this.#partitions) return false;
       if (reader.lagRecords(partition) > settleLagMax) return false;
       while (reader.position(partition) < end) {
+        reader.hurry();
         if (signal.aborted || reader !== this.#reader) return false;
         await wait(settlePollMs);
       }
@@ -156,6 +159,7 @@ export class RecentFollower {
         topic,
         positions,
         dense: true,
+        restMs,
         onBatch: (batch) => this.#take(batch),
         onFault: (fault) => this.#onFault(fault),
       });

@@ -20,6 +20,8 @@ const reopenAfterMaxMs = 30_000;
 const recordsPerSlice = 128;
 /** A record ends the wait of a fetch at once. */
 const maxWaitMs = 500;
+/** Pause after records, milliseconds: a fetch for all partitions costs as much as one for one of them. */
+const restMs = 5;
 
 /** The changes that one record of `executions` made; never empty. */
 export interface FeedRecord {
@@ -175,6 +177,7 @@ export class PartitionFollower {
       positions: new Map([[partition, from]]),
       dense: true,
       maxWaitMs,
+      restMs,
       onBatch: (batch) => this.#take(batch, feed),
       onFault: (fault) => (fault.reaction === 'retry' ? this.#stalled(fault) : end(fault)),
     });
@@ -182,6 +185,7 @@ export class PartitionFollower {
     this.#fault = null;
     this.#failures = this.#isCaughtUp ? 0 : this.#failures;
     this.#noteCaughtUp(from);
+    if (this.#isCaughtUp) await reader.share();
     const fault = await ended;
     this.#reader = null;
     await reader.close();
@@ -287,6 +291,7 @@ export class PartitionFollower {
     if (this.#isCaughtUp || this.#feed === null || position < this.#high) return;
     this.#isCaughtUp = true;
     this.#failures = 0;
+    void this.#reader?.share();
     const { partition, log } = this.#parts;
     log.info({ partition, ...this.#feed.counts }, 'a feed is caught up');
   }

@@ -3,6 +3,7 @@ import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord, LogClient, ReaderOptions } from '@pm/kit/kafka';
 import { openRecordCodec } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
+import { loneReader } from '../../../../kit/test/kafka/lone-reader.ts';
 
 export const executionCodec = openRecordCodec(topics.executions.value, 1, async () => null);
 
@@ -97,6 +98,8 @@ class MemoryReader {
   lagRecords(): number {
     return this.#log.records.length - this.#position;
   }
+
+  share = loneReader.share;
 
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -1,0 +1,7 @@
+import type { LogReader } from '../../src/kafka/index.ts';
+
+/** What a reader of a memory log does about fetches, of which it has none. */
+export const loneReader: Pick<LogReader, 'share' | 'hurry'> = {
+  share: async () => {},
+  hurry: () => {},
+};
