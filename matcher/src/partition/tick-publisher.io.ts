@@ -17,14 +17,15 @@ interface TickPublisherParts {
   readonly key: SignOffKey;
   readonly topic: string;
   readonly partition: number;
-  /** Milliseconds between ticks. */
+  /** Milliseconds between ticks; they come when the clock passes a multiple of it. */
   readonly everyMs: number;
   readonly log: Log;
 }
 
 /**
- * Moves the clock of one partition by appending ticks to its own input: every `everyMs`, and as soon as an order
- * expires or a delay ends. One tick is in flight at a time. It does not wait for the engine to process it: while the
+ * Moves the clock of one partition by appending ticks to its own input: every `everyMs`, at the same moments as those of
+ * the other partitions, and as soon as an order expires or a delay ends. Ticks of one moment are one request, one fetch
+ * and one wake-up of each reader. One tick is in flight at a time. It does not wait for the engine to process it: while the
  * owner lags, the ticks between the orders show how old each order was.
  */
 export class TickPublisher {
@@ -65,7 +66,8 @@ export class TickPublisher {
 
   /** An expiry causes one tick: until that tick is processed, only the interval counts. */
   #isDue(nowMs: number, { nextExpiryMs }: TickedEngine): boolean {
-    if (nowMs - this.#lastMs >= this.#parts.everyMs) return true;
+    const { everyMs } = this.#parts;
+    if (Math.floor(nowMs / everyMs) > Math.floor(this.#lastMs / everyMs)) return true;
     return nextExpiryMs <= nowMs && this.#lastMs < nextExpiryMs;
   }
 

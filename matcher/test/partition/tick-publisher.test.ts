@@ -88,6 +88,17 @@ describe('ticks', () => {
     expect(times()).toEqual([0, 500, 1_000]);
   });
 
+  test('of several partitions come together, whenever each was opened', async () => {
+    const [early, late] = [openTicks(), openTicks()];
+    for (let nowMs = 100; nowMs < 2_000; nowMs += 25) {
+      void early.ticks.publishDue(nowMs, engineOf());
+      if (nowMs >= 300) void late.ticks.publishDue(nowMs, engineOf());
+      await Promise.all([early.answer(), late.answer()]);
+    }
+    expect(early.times()).toEqual([100, 500, 1_000, 1_500]);
+    expect(late.times()).toEqual([300, 500, 1_000, 1_500]);
+  });
+
   test('do not pile up while one is not acknowledged', async () => {
     const { ticks, times, answer } = openTicks();
     for (const nowMs of [0, 500, 1_000, 1_500]) void ticks.publishDue(nowMs, engineOf());
