@@ -63,7 +63,8 @@ function openQueue(limits: WaitingLimits): Queue {
 }
 
 /**
- * Spreads signatures over a bounded pool of threads; each gets the next ones when it has returned the last ones.
+ * Spreads signatures over a bounded pool of threads; each gets the next ones when it has returned the last ones. A
+ * single one that comes alone is checked at once.
  * Callers are served in rotation, signature by signature, and none can fill a queue. A message has at most one
  * explanation, so that explanations delay checks little however many wait, and are not delayed for ever either.
  */
@@ -76,6 +77,8 @@ export class SignaturePool {
   readonly #running = new Map<number, readonly Waiting[]>();
   #nextId = 0;
   #closed = false;
+  /** Since the last iteration of the event loop. */
+  #hasChecked = false;
 
   constructor(options: SignaturePoolOptions) {
     this.#options = options;
@@ -92,7 +95,8 @@ export class SignaturePool {
     jobs: readonly SignatureJob[],
     caller: Waiter,
   ): Promise<readonly SignatureVerdict[] | null> {
-    if (this.#workers.length === 0) return jobs.map((job) => this.#options.rule.check(job));
+    if (this.#workers.length === 0 || this.#isAlone(jobs))
+      return jobs.map((job) => this.#options.rule.check(job));
     const results = await this.#run(this.#checks, jobs, caller);
     return results?.map(verdictOf) ?? null;
   }
@@ -102,6 +106,19 @@ export class SignaturePool {
     if (this.#workers.length === 0) return explainSignature(job, this.#options);
     const results = await this.#run(this.#explanations, [{ ...job, isExplained: true }], caller);
     return results === null ? null : readingsOf(results[0]);
+  }
+
+  /**
+   * Whether the caller checks here: to send one order to a thread and back costs more than its check. Once in an
+   * iteration of the event loop, so that other work waits for one check at most.
+   */
+  #isAlone(jobs: readonly SignatureJob[]): boolean {
+    if (jobs.length !== 1 || this.#hasChecked || this.queued > 0) return false;
+    this.#hasChecked = true;
+    setImmediate(() => {
+      this.#hasChecked = false;
+    });
+    return true;
   }
 
   async #run(

@@ -159,3 +159,17 @@ given('a thread that dies is a fault that stops', async () => {
   }
   expect(faults[0]).toMatchObject({ code: 'signature_worker_died', reaction: 'stop' });
 });
+
+given('a single order is checked at once, the next of the same iteration in a thread', async () => {
+  const { runner, faults } = open(1);
+  const jobs = [1, 2, 3].map(jobOf);
+  const [first, second, third] = jobs.map((job) => runner.check([job], caller));
+  expect(runner.queued).toBe(2);
+  const verdicts = [await first, await second, await third];
+  expect(verdicts).toEqual(jobs.map((job) => [rule.check(job)]));
+  await new Promise((resolve) => setImmediate(resolve));
+  const later = runner.check([jobs[0] as ReturnType<typeof jobOf>], caller);
+  expect(runner.queued).toBe(0);
+  expect(await later).toEqual(verdicts[0]);
+  expect(faults).toEqual([]);
+});
