@@ -2,7 +2,8 @@ import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import type { LogClientLimits } from './limits.ts';
 import { BatchNumbers, PartitionBatch, type ProducerIdentity } from './partition-batch.ts';
-import { NotReached, type ProduceWire, type SequencedRecords } from './produce-wire.io.ts';
+import type { SequencedRecords } from './produce-request.ts';
+import { NotReached, type ProduceWire } from './produce-wire.io.ts';
 import {
   type AttemptFailure,
   isAnswer,

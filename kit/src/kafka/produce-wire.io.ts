@@ -4,17 +4,13 @@ import { openCluster } from './kafkajs-connection.io.ts';
 import { failureOf } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import type { ProducerIdentity } from './partition-batch.ts';
-import type { OutgoingRecord } from './records.ts';
+import {
+  produceVersionMin,
+  type SequencedRecords,
+  writeProduceRequest,
+} from './produce-request.ts';
 import { firstOffsets, type ProduceAnswer } from './result-coverage.ts';
 import { placeKey } from './send-queue.ts';
-
-/** Records of one partition with the number of the first under an identity. */
-export interface SequencedRecords {
-  readonly topic: string;
-  readonly partition: number;
-  readonly firstSequence: number;
-  readonly records: readonly OutgoingRecord[];
-}
 
 /** Records for one broker. */
 export interface ProduceRequest {
@@ -33,20 +29,29 @@ export class NotReached extends Error {
   }
 }
 
-/** kafkajs has the call, its types do not. */
+/** kafkajs has these, its types do not. */
 type ProducingBroker = Broker & {
   initProducerId(request: { transactionTimeout: number }): Promise<{
     producerId: string;
     producerEpoch: number;
   }>;
+  /** Finds the newest version of a request that both sides speak. */
+  lookupRequest(key: number, definition: unknown): (content: object) => Protocol;
 };
+
+/** A request and the reader of its response, as kafkajs' connection takes them. */
+interface Protocol {
+  readonly request: { readonly apiVersion: number; encode(): Promise<unknown> };
+  readonly response: unknown;
+}
 
 /** Only transactions have one; the broker wants a number all the same. */
 const noTransactionMs = 60_000;
 
 /**
  * Writing without kafkajs' producer, which makes one send of the partitions of several leaders, asks no broker twice in
- * it and gives sequence numbers back after a failure (traps.md). Metadata, connections and the encoding are kafkajs'.
+ * it and gives sequence numbers back after a failure (traps.md), and without its encoder. Metadata, connections, the
+ * choice of a version and the answers are kafkajs'.
  */
 export class ProduceWire {
   readonly #cluster: Cluster;
@@ -110,19 +115,13 @@ export class ProduceWire {
       throw new NotReached(error);
     });
     onSent();
-    const { producerId, epoch: producerEpoch } = identity;
-    const request = {
-      producerId,
-      producerEpoch,
-      acks: -1,
-      timeout: this.#limits.ackTimeoutMs,
-      topicData: topicDataOf(batches),
-    };
+    const { ackTimeoutMs } = this.#limits;
+    const content = { identity, ackTimeoutMs, timestampMs: Date.now(), batches };
     // kafkajs ends a request in time, but not one whose connection it closes at that moment.
     const lateMs = this.#limits.requestTimeoutMs * 2;
     const late = () => new Error('no answer');
     const answer: ProduceAnswer = await this.#watched(node, broker, () =>
-      within(broker.produce(request), lateMs, late),
+      within(sendEncoded(broker, writeProduceRequest(content)), lateMs, late),
     );
     return firstOffsets(answer);
   }
@@ -201,19 +200,26 @@ export class ProduceWire {
   }
 }
 
-function topicDataOf(batches: readonly SequencedRecords[]) {
-  const topics = new Map<string, ReturnType<typeof partitionDataOf>[]>();
-  for (const batch of batches) {
-    const partitions = topics.get(batch.topic) ?? [];
-    partitions.push(partitionDataOf(batch));
-    topics.set(batch.topic, partitions);
-  }
-  return [...topics].map(([topic, partitions]) => ({ topic, partitions }));
-}
-
-function partitionDataOf({ partition, firstSequence, records }: SequencedRecords) {
-  const messages = records.map(({ key, value, headers }) =>
-    headers === undefined ? { key, value } : { key, value, headers },
-  );
-  return { partition, firstSequence, messages };
+/**
+ * kafkajs' `produce` with a body of ours: kafkajs finds the version, sends and reads the answer, on an object that
+ * stands for the broker and differs in the encoding of its request.
+ */
+function sendEncoded(broker: ProducingBroker, body: Buffer): Promise<ProduceAnswer> {
+  const lookupRequest: ProducingBroker['lookupRequest'] = (key, definition) => {
+    const make = broker.lookupRequest(key, definition);
+    return (content) => {
+      const { request, response } = make(content);
+      if (request.apiVersion < produceVersionMin)
+        throw new NotReached(new Error(`produce requests of version ${request.apiVersion}`));
+      // The two fields of an encoder that kafkajs reads when it puts its header before the body.
+      return {
+        request: { ...request, encode: async () => ({ buf: body, buffer: body }) },
+        response,
+      };
+    };
+  };
+  const writer: ProducingBroker = Object.create(broker, {
+    lookupRequest: { value: lookupRequest },
+  });
+  return writer.produce({ topicData: [], acks: -1 });
 }

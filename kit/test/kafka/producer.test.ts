@@ -1,6 +1,7 @@
 import { defaultLimits, retriesWithin } from '../../src/kafka/limits.ts';
 import { BatchNumbers, type ProducerIdentity } from '../../src/kafka/partition-batch.ts';
-import type { ProduceRequest, SequencedRecords } from '../../src/kafka/produce-wire.io.ts';
+import type { SequencedRecords } from '../../src/kafka/produce-request.ts';
+import type { ProduceRequest } from '../../src/kafka/produce-wire.io.ts';
 import { LaneProducer, type ProducerWire } from '../../src/kafka/producer.io.ts';
 import type { OutgoingRecord } from '../../src/kafka/records.ts';
 import { firstOffsets } from '../../src/kafka/result-coverage.ts';

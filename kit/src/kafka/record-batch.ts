@@ -1,0 +1,130 @@
+import { crc32c } from './crc32c.ts';
+import type { ProducerIdentity } from './partition-batch.ts';
+import type { OutgoingRecord, RecordHeaders } from './records.ts';
+
+/** Records of one partition as a broker stores them, uncompressed. */
+export interface BatchContent {
+  readonly identity: ProducerIdentity;
+  /** The number of the first record under the identity. */
+  readonly firstSequence: number;
+  /** Of every record, milliseconds since 1970-01-01 UTC. */
+  readonly timestampMs: number;
+  readonly records: readonly Pick<OutgoingRecord, 'key' | 'value' | 'headers'>[];
+}
+
+/** From the start to the first record, and where its fields are (https://kafka.apache.org/documentation/#recordbatch). */
+const headBytes = 61;
+const lengthAt = 8;
+const afterLengthAt = 12;
+const magicAt = 16;
+const crcAt = 17;
+const checkedAt = 21;
+const lastOffsetDeltaAt = 23;
+const timestampsAt = 27;
+const producerIdAt = 43;
+const countAt = 57;
+const magic = 2;
+
+/** Bytes of the batch of these records. */
+export function recordBatchBytes(records: BatchContent['records']): number {
+  let bytes = headBytes;
+  for (let index = 0; index < records.length; index += 1) {
+    const body = bodyBytes(records[index] as BatchContent['records'][number], index);
+    bytes += varintBytes(body) + body;
+  }
+  return bytes;
+}
+
+/**
+ * Writes a batch (`recordBatchBytes` long) at an offset of `to`, with its checksum; returns the offset after it. Each
+ * byte is copied once, which kafkajs' encoder does four times.
+ */
+export function writeRecordBatch(to: Buffer, start: number, content: BatchContent): number {
+  const { identity, firstSequence, timestampMs, records } = content;
+  let at = start + headBytes;
+  for (let index = 0; index < records.length; index += 1)
+    at = writeRecord(to, at, records[index] as BatchContent['records'][number], index);
+  to.fill(0, start, start + headBytes);
+  to.writeInt32BE(at - start - afterLengthAt, start + lengthAt);
+  to.writeInt8(magic, start + magicAt);
+  to.writeInt32BE(records.length - 1, start + lastOffsetDeltaAt);
+  to.writeBigInt64BE(BigInt(timestampMs), start + timestampsAt);
+  to.writeBigInt64BE(BigInt(timestampMs), start + timestampsAt + 8);
+  to.writeBigInt64BE(BigInt(identity.producerId), start + producerIdAt);
+  to.writeInt16BE(identity.epoch, start + producerIdAt + 8);
+  to.writeInt32BE(firstSequence, start + producerIdAt + 10);
+  to.writeInt32BE(records.length, start + countAt);
+  to.writeUInt32BE(crc32c(to.subarray(start + checkedAt, at)), start + crcAt);
+  return at;
+}
+
+type Content = BatchContent['records'][number];
+
+/** Attributes and the time after the first record: both are always 0, one byte each. */
+const fixedBytes = 2;
+
+function bodyBytes({ key, value, headers }: Content, index: number): number {
+  return (
+    fixedBytes +
+    varintBytes(index) +
+    bytesWithLength(key) +
+    bytesWithLength(value) +
+    headersBytes(headers)
+  );
+}
+
+function headersBytes(headers: RecordHeaders | undefined): number {
+  if (headers === undefined) return 1;
+  const names = Object.keys(headers);
+  return names.reduce((sum, name) => {
+    const length = Buffer.byteLength(name);
+    return sum + varintBytes(length) + length + bytesWithLength(headers[name] ?? null);
+  }, varintBytes(names.length));
+}
+
+function bytesWithLength(bytes: Buffer | null): number {
+  return bytes === null ? 1 : varintBytes(bytes.length) + bytes.length;
+}
+
+function writeRecord(to: Buffer, start: number, record: Content, index: number): number {
+  let at = writeVarint(to, start, bodyBytes(record, index));
+  to[at] = 0;
+  to[at + 1] = 0;
+  at = writeVarint(to, at + fixedBytes, index);
+  at = writeBytes(to, at, record.key);
+  at = writeBytes(to, at, record.value);
+  const { headers } = record;
+  if (headers === undefined) return writeVarint(to, at, 0);
+  const names = Object.keys(headers);
+  at = writeVarint(to, at, names.length);
+  for (const name of names) {
+    at = writeVarint(to, at, Buffer.byteLength(name));
+    at += to.write(name, at);
+    at = writeBytes(to, at, headers[name] ?? null);
+  }
+  return at;
+}
+
+function writeBytes(to: Buffer, start: number, bytes: Buffer | null): number {
+  if (bytes === null) return writeVarint(to, start, -1);
+  const at = writeVarint(to, start, bytes.length);
+  to.set(bytes, at);
+  return at + bytes.length;
+}
+
+/** Zig-zag: the sign is the lowest bit. */
+function varintBytes(value: number): number {
+  const bits = 32 - Math.clz32((value << 1) ^ (value >> 31));
+  return bits === 0 ? 1 : Math.ceil(bits / 7);
+}
+
+function writeVarint(to: Buffer, start: number, value: number): number {
+  let rest = ((value << 1) ^ (value >> 31)) >>> 0;
+  let at = start;
+  for (; rest > 0x7f; at += 1) {
+    to[at] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  to[at] = rest;
+  return at + 1;
+}
