@@ -18,6 +18,7 @@ import { requireDurable } from './durability.io.ts';
 import { type MatcherMetrics, openMatcherMetrics } from './metrics.ts';
 import { DeadLetters } from './partition/dead-letters.io.ts';
 import { EnvelopeReader } from './partition/envelope-reader.ts';
+import { defaultWriterLimits } from './partition/execution-writer.io.ts';
 import { type LogRanges, openLogRanges } from './partition/log-ranges.io.ts';
 import { OutputSeals } from './partition/output-seals.ts';
 import { OwnedPartition, type OwnedPartitionParts } from './partition/owned-partition.io.ts';
@@ -210,7 +211,8 @@ function writerParts(
     writer: randomBytes(writerIdBytes),
     monotonicMs: systemClock.monotonicMs,
   });
-  return { producer: outputs, deadLetters, topic, partition, retry, seals };
+  const limits = defaultWriterLimits;
+  return { producer: outputs, deadLetters, topic, partition, retry, limits, seals };
 }
 
 await runService('matcher', start);

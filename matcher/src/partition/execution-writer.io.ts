@@ -17,12 +17,31 @@ export interface OutputSlice {
   readonly snapshot: Snapshot | null;
 }
 
+/** Bounds of the slices that wait for the one in flight, and of those that are sent together. */
+export interface WriterLimits {
+  /** Slices that are not durable; one that comes at this number waits. */
+  readonly slicesMax: number;
+  /** The same in bytes of outputs; a single slice may exceed it. */
+  readonly bytesMax: number;
+  /** Outputs and bytes of one send, where it holds more than one slice; what one request of the producer takes. */
+  readonly sendOutputsMax: number;
+  readonly sendBytesMax: number;
+}
+
+export const defaultWriterLimits: WriterLimits = {
+  slicesMax: 8,
+  bytesMax: 4 * 1_024 * 1_024,
+  sendOutputsMax: 1_000,
+  sendBytesMax: 900 * 1_024,
+};
+
 export interface ExecutionWriterParts {
   readonly producer: Pick<LogProducer, 'send'>;
   readonly deadLetters: DeadLetters;
   readonly topic: string;
   readonly partition: number;
   readonly retry: RetryRules;
+  readonly limits: WriterLimits;
   readonly seals: Pick<OutputSeals, 'seal'>;
   readonly places: Pick<OutputPlaces, 'check'>;
   /** The outputs of a slice are durable; the last one has this offset of `executions`. */
@@ -35,48 +54,102 @@ export interface ExecutionWriterParts {
 const frameBytes = 1_024;
 const outputBytesMax = topics.executions.maxMessageBytes - frameBytes;
 
+/** A slice that is not durable yet. */
+interface Waiting {
+  readonly slice: OutputSlice;
+  readonly bytes: number;
+}
+
 /**
- * Writes outputs in order: one slice is in flight, the next may be computed meanwhile. After a failure nothing more is
- * written, so that an output never overtakes the one before.
+ * Writes outputs in order: one send is in flight, and what is computed meanwhile goes together into the next one. After
+ * a failure nothing more is written, so that an output never overtakes the one before.
  */
 export class ExecutionWriter {
   readonly #parts: ExecutionWriterParts;
-  #inFlight: Promise<void> = Promise.resolve();
+  readonly #waiting: Waiting[] = [];
+  /** Slices and bytes that are not durable. */
+  #slices = 0;
+  #bytes = 0;
+  /** Ends with the send in flight, and never rejects. */
+  #inFlight: Promise<void> | null = null;
   #failure: unknown = null;
 
   constructor(parts: ExecutionWriterParts) {
     this.#parts = parts;
   }
 
-  /** Resolves when the slice is being sent, after the one before is durable. Throws the failure of the one before. */
+  /** Resolves when there is room for the slice. Throws the failure of an earlier one. */
   async push(slice: OutputSlice): Promise<void> {
     for (const output of slice.outputs) this.#assertFits(output);
-    await this.stored();
-    this.#inFlight = this.#send(slice);
+    const bytes = slice.outputs.reduce((sum, { value }) => sum + value.length, 0);
+    while (this.#inFlight !== null && !this.#hasRoom(bytes)) await this.#inFlight;
+    this.#assertSound();
+    this.#waiting.push({ slice, bytes });
+    this.#slices += 1;
+    this.#bytes += bytes;
+    if (this.#inFlight === null) this.#sendNext();
   }
 
   /** Resolves when every pushed slice is durable; throws the failure of the first that is not. */
   async stored(): Promise<void> {
-    await this.#inFlight;
+    while (this.#inFlight !== null) await this.#inFlight;
+    this.#assertSound();
+  }
+
+  #assertSound(): void {
     if (this.#failure !== null) throw this.#failure;
   }
 
+  #hasRoom(bytes: number): boolean {
+    const { slicesMax, bytesMax } = this.#parts.limits;
+    return this.#slices < slicesMax && this.#bytes + bytes <= bytesMax;
+  }
+
+  #sendNext(): void {
+    const group = this.#failure === null ? this.#nextGroup() : [];
+    this.#inFlight = group.length === 0 ? null : this.#send(group).finally(() => this.#sendNext());
+  }
+
+  /** The longest run of waiting slices that one send takes; at least one if any waits. */
+  #nextGroup(): readonly Waiting[] {
+    const { sendOutputsMax, sendBytesMax } = this.#parts.limits;
+    let [count, outputs, bytes] = [0, 0, 0];
+    for (const waiting of this.#waiting) {
+      outputs += waiting.slice.outputs.length;
+      bytes += waiting.bytes;
+      if (count > 0 && (outputs > sendOutputsMax || bytes > sendBytesMax)) break;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
   /** Never rejects: the failure is stored and reported once. */
-  async #send(slice: OutputSlice): Promise<void> {
-    const { producer, deadLetters, topic, partition, seals, retry, onStored, onFault } =
-      this.#parts;
+  async #send(group: readonly Waiting[]): Promise<void> {
+    const { producer, deadLetters, topic, partition, seals, retry, onFault } = this.#parts;
+    const outputs = group.flatMap(({ slice }) => slice.outputs);
     try {
       // First the dead letters: once the output is stored, no replay would send them again.
-      await deadLetters.send(partition, slice.rejected);
-      const records = slice.outputs.map(({ value }) =>
+      for (const { slice } of group) await deadLetters.send(partition, slice.rejected);
+      const records = outputs.map(({ value }) =>
         seals.seal({ topic, partition, key: null, value }),
       );
       const places = await sendWithRetry(producer, records, retry);
-      await this.#parts.places.check(slice.outputs, places);
-      onStored(slice, present(places.at(-1), 'the place of the last output').offset);
+      await this.#parts.places.check(outputs, places);
+      this.#stored(group, present(places[0], 'the place of the first output').offset);
     } catch (error) {
       this.#failure = error;
       onFault(error);
+    }
+  }
+
+  /** The outputs of the group are stored together, from this offset on. */
+  #stored(group: readonly Waiting[], firstOffset: number): void {
+    let next = firstOffset;
+    for (const { slice, bytes } of group) {
+      next += slice.outputs.length;
+      this.#slices -= 1;
+      this.#bytes -= bytes;
+      this.#parts.onStored(slice, next - 1);
     }
   }
 

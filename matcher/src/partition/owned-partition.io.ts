@@ -110,7 +110,7 @@ export class OwnedPartition {
     }
   }
 
-  /** Resolves when the outputs are being sent, after those of the batch before are durable. */
+  /** Resolves when the outputs are handed to the writer, which sends them in order. */
   async process(batch: InputBatch): Promise<void> {
     const live = this.#live;
     const { partition, sliceLimits, clock } = this.#parts;

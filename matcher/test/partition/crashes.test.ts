@@ -1,3 +1,4 @@
+import { Random } from '@pm/kit/random';
 import fc from 'fast-check';
 import { MatcherProcess, snapshotFolder, topicNames } from './matcher-process.ts';
 import { type FileStep, fileSteps, MemoryFiles } from './memory-files.ts';
@@ -121,6 +122,58 @@ describe('a killed process', () => {
       }),
       { numRuns: 60, seed: 4 },
     );
+  });
+});
+
+describe('slices that are computed while one is sent', () => {
+  const fates = [
+    'store',
+    'store',
+    'store',
+    'store',
+    'refuse',
+    'lose',
+    'store_and_lose_answer',
+  ] as const;
+
+  /** Goes on as the group does: after a fault the partition is restored from the log. */
+  async function outlive(process: MatcherProcess): Promise<number> {
+    for (let failures = 0; failures < 1_000; failures += 1) {
+      try {
+        await process.run();
+        return failures;
+      } catch {
+        // Restored by the next attempt.
+      }
+    }
+    throw new Error('fails for ever');
+  }
+
+  test('end with the same outputs in the same order, whatever happens to each send', async () => {
+    const chain = await undisturbed();
+    let [failures, sends] = [0, 0];
+    for (let seed = 1; seed <= 25; seed += 1) {
+      const random = new Random(seed);
+      const log = logOf();
+      log.batchRecords = random.integer(1, 30);
+      log.turns = () => random.below(6);
+      log.verdict = () => random.pick(fates);
+      const process = new MatcherProcess(log, {
+        recordsPerSlice: random.integer(1, 4),
+        snapshotEveryRecords: random.integer(1, 40),
+        writerLimits: {
+          slicesMax: random.integer(1, 6),
+          sendOutputsMax: random.integer(1, 12),
+        },
+        restTurns: 80,
+      });
+      failures += await outlive(process);
+      sends += log.sends;
+      expect(process.owned.status()).toMatchObject({ state: 'live', chain });
+      expect(readOutputs(log).executions).toHaveLength(count);
+    }
+    expect(failures).toBeGreaterThan(25);
+    expect(sends).toBeGreaterThan(250);
   });
 });
 

@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Log, silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { Engine } from '../../src/core/index.ts';
 import { openMatcherMetrics } from '../../src/metrics.ts';
 import { DeadLetters } from '../../src/partition/dead-letters.io.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
+import { defaultWriterLimits, type WriterLimits } from '../../src/partition/execution-writer.io.ts';
 import {
   type InputBatch,
   OwnedPartition,
@@ -43,6 +45,9 @@ export interface ProcessOptions {
   readonly verifyReplay?: boolean;
   readonly recordsPerSlice?: number;
   readonly engines?: EngineFactory;
+  readonly writerLimits?: Partial<WriterLimits>;
+  /** Turns of the event loop after the last record, for its send. */
+  readonly restTurns?: number;
 }
 
 /** A matcher process that owns one partition of a log in memory; a second one on the same log is the next owner. */
@@ -53,6 +58,7 @@ export class MatcherProcess {
   readonly badSnapshots: number[] = [];
   readonly writeFailures: number[] = [];
   readonly #log: MemoryLog;
+  readonly #restTurns: number;
   #next = 0;
   wanted = true;
   nowMs = startMs;
@@ -60,6 +66,7 @@ export class MatcherProcess {
   constructor(log: MemoryLog, options: ProcessOptions = {}) {
     this.#log = log;
     this.files = options.files ?? new MemoryFiles();
+    this.#restTurns = options.restTurns ?? 10;
     this.owned = new OwnedPartition(this.#parts(options));
   }
 
@@ -83,7 +90,7 @@ export class MatcherProcess {
       this.#next += batch.length;
     }
     // Some more rounds of the event loop, so that the last send is acknowledged.
-    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < this.#restTurns; turn += 1) await setImmediate();
     if (this.faults.length > 0) throw this.faults[0];
   }
 
@@ -143,6 +150,7 @@ export class MatcherProcess {
         topic: topicNames.executions,
         partition,
         retry,
+        limits: { ...defaultWriterLimits, ...options.writerLimits },
       },
       ticks: new TickPublisher({
         producer: memory,

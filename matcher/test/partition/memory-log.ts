@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import type { OutgoingRecord, RecordPlace } from '@pm/kit/kafka';
 import type { LogRanges, RangeRead } from '../../src/partition/log-ranges.io.ts';
@@ -14,6 +15,8 @@ export class MemoryLog implements LogRanges {
   batchRecords = 7;
   /** Sends so far. */
   sends = 0;
+  /** Turns of the event loop that the next send takes. */
+  turns: () => number = () => 0;
   verdict: (records: readonly OutgoingRecord[]) => SendVerdict = () => 'store';
 
   records(topic: string): readonly InputRecord[] {
@@ -63,6 +66,7 @@ export class MemoryLog implements LogRanges {
     this.sends += 1;
     const verdict = this.verdict(records);
     await Promise.resolve();
+    for (let left = this.turns(); left > 0; left -= 1) await setImmediate();
     if (verdict === 'refuse') throw new Fault('not_sent', 'retry');
     if (verdict === 'lose') throw new Fault('send_outcome_unknown', 'release');
     const places = records.map(({ topic, partition, value }) => ({
