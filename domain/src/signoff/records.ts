@@ -54,10 +54,19 @@ export function verifySealed(
   verifier: Verifier,
   fingerprint: Buffer | null,
 ): boolean {
-  if (value.length <= signedFrom) return false;
+  const seal = sealOf(value, fingerprint);
+  return seal !== null && verifier(seal.signed, seal.signature);
+}
+
+/** What the sign-off of an envelope covers, and the signature; null for a value too short to have one. */
+export function sealOf(
+  value: Buffer,
+  fingerprint: Buffer | null,
+): { readonly signed: Buffer; readonly signature: Buffer } | null {
+  if (value.length <= signedFrom) return null;
   const signed =
     fingerprint === null ? value.subarray(signedFrom) : signedBytes(value, fingerprint);
-  return verifier(signed, value.subarray(registryHeaderBytes, signedFrom));
+  return { signed, signature: value.subarray(registryHeaderBytes, signedFrom) };
 }
 
 /** The fingerprint and every byte after the signature. */

@@ -1,5 +1,5 @@
 import { keyIdOf, type Verifier, verifierFor } from '@pm/domain/signoff/keys';
-import { verifySealed } from '@pm/domain/signoff/records';
+import { sealOf, verifySealed } from '@pm/domain/signoff/records';
 import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import {
@@ -40,6 +40,29 @@ export type EnvelopeReading =
   | { readonly kind: 'accepted'; readonly sender: Sender; readonly envelope: Envelope }
   | { readonly kind: 'rejected'; readonly sender: Sender; readonly reason: RejectReason }
   | { readonly kind: 'schema_unknown' };
+
+/** The sign-off of a record under one key and one schema; whether it holds depends on nothing else. */
+export interface Seal {
+  /** Raw, 32 bytes. */
+  readonly publicKey: Buffer;
+  readonly fingerprint: Buffer;
+}
+
+/** A sign-off that was checked before its record is read. */
+export interface CheckedSeal extends Seal {
+  readonly holds: boolean;
+}
+
+/** What is known of a record before it is read. */
+export interface ReadingHints {
+  /**
+   * The schema was fetched for this record. Without that, a schema that was not registered when an earlier record named
+   * it is not known: it may be that of a newer sender by now.
+   */
+  readonly isPrepared?: boolean;
+  /** Counts only when the record is judged by that key and schema. */
+  readonly checked?: CheckedSeal | null;
+}
 
 interface EnvelopeReaderOptions {
   readonly partition: number;
@@ -89,13 +112,14 @@ export class EnvelopeReader {
   }
 
   /**
-   * `isPrepared`: the schema was fetched for this record. Without that, a schema that was not registered when an
-   * earlier record named it is not known: it may be that of a newer sender by now.
-   *
    * Throws `newer_record` (release) for a record that a known key signed and whose commands only a newer version knows,
    * and for rules of a newer version.
    */
-  read(keys: KnownKeys, value: Buffer | null, isPrepared = false): EnvelopeReading {
+  read(
+    keys: KnownKeys,
+    value: Buffer | null,
+    { isPrepared = false, checked = null }: ReadingHints = {},
+  ): EnvelopeReading {
     if (value === null || value[0] !== 0) return rejected(noSender, 'UNREADABLE');
     const head = readHead(value);
     if (head === null) return rejected(noSender, 'UNREADABLE');
@@ -104,7 +128,8 @@ export class EnvelopeReader {
     const key = keys.signOffKey(head.keyId);
     if (key === null || !key.active) return rejected(head, 'UNKNOWN_KEY');
     const verifier = this.#verifier(head.keyId, key.publicKey);
-    const sealed = this.#isSealed(value, verifier, { version: keys.rules, isPrepared });
+    const hints = { isPrepared, checked: checkedBy(key, checked) };
+    const sealed = this.#isSealed(value, verifier, { version: keys.rules, ...hints });
     if (sealed === null) return { kind: 'schema_unknown' };
     if (!sealed) return rejected(head, 'BAD_SIGNATURE');
     if (isUsed(head, key, keys.rules)) return rejected(head, 'OLD_SEQUENCE');
@@ -118,6 +143,25 @@ export class EnvelopeReader {
   }
 
   /**
+   * The check of the sign-off that `read` makes of this record while the keys stay as they are, and what it is made of;
+   * null when `read` comes to its judgement without one, or with another.
+   */
+  sealAhead(
+    keys: KnownKeys,
+    value: Buffer | null,
+  ): (Seal & NonNullable<ReturnType<typeof sealOf>>) | null {
+    if (value === null || value[0] !== 0 || !keys.opened) return null;
+    if (keys.rules < rules.signedSchema) return null;
+    const head = readHead(value);
+    if (head === null || head.partition !== this.#options.partition) return null;
+    const key = keys.signOffKey(head.keyId);
+    const fingerprint = this.#options.codec.fingerprintOf(value);
+    if (key === null || !key.active || fingerprint === null) return null;
+    const seal = sealOf(value, fingerprint);
+    return seal && { ...seal, publicKey: Buffer.from(key.publicKey), fingerprint };
+  }
+
+  /**
    * Before the partition is opened only its opening counts, signed by the key that this process is configured to
    * trust.
    */
@@ -125,7 +169,11 @@ export class EnvelopeReader {
     const { operatorKey } = this.#options;
     if (!keyIdOf(operatorKey).equals(head.keyId)) return rejected(head, 'NOT_OPENED');
     const verifier = this.#verifier(head.keyId, operatorKey);
-    const sealed = this.#isSealed(value, verifier, { version: 0, isPrepared });
+    const sealed = this.#isSealed(value, verifier, {
+      version: 0,
+      isPrepared,
+      checked: null,
+    });
     if (sealed === null) return { kind: 'schema_unknown' };
     if (!sealed) return rejected(head, 'BAD_SIGNATURE');
     const envelope = this.#decode(value);
@@ -146,15 +194,16 @@ export class EnvelopeReader {
   #isSealed(
     value: Buffer,
     verifier: Verifier,
-    { version, isPrepared }: { readonly version: number; readonly isPrepared: boolean },
+    { version, isPrepared, checked }: Required<ReadingHints> & { readonly version: number },
   ): boolean | null {
     const { codec } = this.#options;
     const isOld = version < rules.signedSchema && verifySealed(value, verifier, null);
     if (!codec.knows(value)) return null;
     if (isOld) return true;
     const fingerprint = codec.fingerprintOf(value);
-    if (fingerprint === null && !isPrepared) return null;
-    return fingerprint !== null && verifySealed(value, verifier, fingerprint);
+    if (fingerprint === null) return isPrepared ? false : null;
+    if (checked?.fingerprint.equals(fingerprint) === true) return checked.holds;
+    return verifySealed(value, verifier, fingerprint);
   }
 
   #decode(value: Buffer): Envelope | null {
@@ -213,6 +262,11 @@ function varintEnd(value: Buffer, start: number): number {
     if ((value[at] ?? 0) < 0x80) return at + 1;
   }
   return -1;
+}
+
+/** The check that was made ahead, if it was made with this key. */
+function checkedBy({ publicKey }: SignOffKey, checked: CheckedSeal | null): CheckedSeal | null {
+  return checked?.publicKey.equals(publicKey) === true ? checked : null;
 }
 
 /** Whether the key has sent this envelope, or a later one of its run, before. */

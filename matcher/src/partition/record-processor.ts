@@ -3,7 +3,7 @@ import { type Encoder, firstChain, sealWritten } from '@pm/domain/signoff/record
 import { Fault } from '@pm/kit/fault';
 import { checkpointEveryRecords, type Execution, type RefusalCode } from '@pm/schemas';
 import type { Applied, Engine, RejectReason } from '../core/index.ts';
-import type { EnvelopeReader, EnvelopeReading } from './envelope-reader.ts';
+import type { EnvelopeReader, EnvelopeReading, ReadingHints } from './envelope-reader.ts';
 
 /** A record of `orders` as it is read. */
 export interface InputRecord {
@@ -72,15 +72,20 @@ export class RecordProcessor implements LogPosition {
   }
 
   /**
-   * The output of the next record. `null` when the record's schema has to be fetched first (`processPrepared`, which
-   * then sets `isPrepared`): then nothing has changed. Throws `input_gap`, `newer_record` and `engine_broken`
+   * The output of the next record. `null` when the record's schema has to be fetched first (`processPrepared`): then
+   * nothing has changed. Throws `input_gap`, `newer_record` and `engine_broken`
    * (release).
    */
-  process(record: InputRecord, isPrepared = false): OutputRecord | null {
+  process(record: InputRecord, hints?: ReadingHints): OutputRecord | null {
     this.#assertNext(record);
-    const read = this.#parts.reader.read(this.engine, record.value, isPrepared);
+    const read = this.#parts.reader.read(this.engine, record.value, hints);
     if (read.kind === 'schema_unknown') return null;
     return this.#seal(read, this.#apply(read, record.offset));
+  }
+
+  /** The check of a later record's sign-off by the keys of now; null when none can be made ahead. */
+  sealAhead({ value }: InputRecord): ReturnType<EnvelopeReader['sealAhead']> {
+    return this.#parts.reader.sealAhead(this.engine, value);
   }
 
   #apply(read: Known, inOffset: number): Applied {

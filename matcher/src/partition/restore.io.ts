@@ -12,6 +12,7 @@ import {
   type RecordProcessorParts,
 } from './record-processor.ts';
 import { ReplayCheck } from './replay-check.io.ts';
+import { SealsAhead } from './seals-ahead.io.ts';
 import { processPrepared, type SchemaFetcher } from './slices.io.ts';
 import type { SnapshotDirectory } from './snapshot-directory.io.ts';
 import type { Snapshot } from './snapshot-image.ts';
@@ -160,8 +161,12 @@ async function replay(
     from,
     to,
     onBatch: async ({ records }) => {
-      for (const record of records) {
-        const output = await processPrepared(processor, record, parts.schemas);
+      const seals = new SealsAhead(processor, records);
+      for (const [at, record] of records.entries()) {
+        const checked = await seals.of(at);
+        const output =
+          processor.process(record, { checked }) ??
+          (await processPrepared(processor, record, parts.schemas));
         parts.onReplayed(output);
         await check?.expect(output);
       }

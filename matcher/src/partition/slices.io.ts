@@ -4,6 +4,7 @@ import type { RecordCodec } from '@pm/kit/registry';
 import type { Envelope } from '@pm/schemas';
 import type { Rejected } from './dead-letters.io.ts';
 import type { InputRecord, OutputRecord, RecordProcessor } from './record-processor.ts';
+import { SealsAhead } from './seals-ahead.io.ts';
 
 /** The codec that fetches the schema of a record from the registry. */
 export type SchemaFetcher = Pick<RecordCodec<Envelope>, 'prepare'>;
@@ -51,9 +52,10 @@ export async function processInSlices(
   records: readonly InputRecord[],
   rules: SliceRules,
 ): Promise<void> {
+  const seals = new SealsAhead(processor, records);
   let done = 0;
   while (done < records.length) {
-    const slice = await processSlice(processor, records, { ...rules, from: done });
+    const slice = await processSlice(processor, records, { ...rules, seals, from: done });
     done += slice.outputs.length;
     await rules.onSlice(slice);
     if (done < records.length) await setImmediate();
@@ -63,15 +65,19 @@ export async function processInSlices(
 async function processSlice(
   processor: RecordProcessor,
   records: readonly InputRecord[],
-  { schemas, limits, monotonicMs, from }: SliceRules & { readonly from: number },
+  rules: SliceRules & { readonly seals: SealsAhead; readonly from: number },
 ): Promise<ProcessedSlice> {
+  const { schemas, limits, monotonicMs, seals, from } = rules;
   const startedMs = monotonicMs();
   const outputs: OutputRecord[] = [];
   const rejected: Rejected[] = [];
   let [bytes, commands, changed] = [0, 0, false];
   for (let at = from; at < records.length; at += 1) {
     const record = records[at] as InputRecord;
-    const output = processor.process(record) ?? (await processPrepared(processor, record, schemas));
+    const pending = seals.of(at);
+    const checked = pending === null ? null : await pending;
+    const output =
+      processor.process(record, { checked }) ?? (await processPrepared(processor, record, schemas));
     outputs.push(output);
     if (output.rejected !== null) rejected.push({ record, reason: output.rejected });
     bytes += output.value.length;
@@ -93,7 +99,7 @@ export async function processPrepared(
   if (output !== null) return output;
   assert(record.value !== null, 'a record of an unknown schema has a value');
   await schemas.prepare(record.value);
-  const prepared = processor.process(record, true);
+  const prepared = processor.process(record, { isPrepared: true });
   assert(prepared !== null, 'a prepared schema is known');
   return prepared;
 }

@@ -31,7 +31,7 @@ async function readWith(json: unknown, version: number, value: Buffer) {
   const first = reader.read(state, value);
   if (first.kind !== 'schema_unknown') return first;
   await codec.prepare(value);
-  return reader.read(state, value, true);
+  return reader.read(state, value, { isPrepared: true });
 }
 
 /** Written under the schema 7. */
@@ -69,11 +69,13 @@ describe('an envelope is signed together with its schema', () => {
     const clock = { operatorKey: () => null, timeMs: 0, witnessMs: 0 };
     const state = { opened: true, rules: newestRules, signOffKey: () => ingress, ...clock };
     await codec.prepare(value);
-    expect(reader.read(state, value, true)).toMatchObject({ reason: 'BAD_SIGNATURE' });
+    expect(reader.read(state, value, { isPrepared: true })).toMatchObject({
+      reason: 'BAD_SIGNATURE',
+    });
     json = toAvroJson(own);
     expect(reader.read(state, value)).toEqual({ kind: 'schema_unknown' });
     await codec.prepare(value);
-    expect(reader.read(state, value, true)).toMatchObject({ kind: 'accepted' });
+    expect(reader.read(state, value, { isPrepared: true })).toMatchObject({ kind: 'accepted' });
   });
 
   test('under the rules of older logs a signature over the bytes alone holds, and later no more', async () => {
