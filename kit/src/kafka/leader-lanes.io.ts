@@ -1,9 +1,10 @@
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import type { LogClientLimits } from './limits.ts';
+import { NotReached } from './not-reached.ts';
 import { BatchNumbers, PartitionBatch, type ProducerIdentity } from './partition-batch.ts';
 import type { SequencedRecords } from './produce-request.ts';
-import { NotReached, type ProduceWire } from './produce-wire.io.ts';
+import type { ProduceWire } from './produce-wire.io.ts';
 import {
   type AttemptFailure,
   isAnswer,

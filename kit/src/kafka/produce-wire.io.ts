@@ -3,12 +3,10 @@ import { Fault, within } from '../fault/index.ts';
 import { openCluster } from './kafkajs-connection.io.ts';
 import { failureOf } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
+import { NotReached } from './not-reached.ts';
 import type { ProducerIdentity } from './partition-batch.ts';
-import {
-  produceVersionMin,
-  type SequencedRecords,
-  writeProduceRequest,
-} from './produce-request.ts';
+import { type EncodingBroker, sendEncoded } from './produce-encoded.io.ts';
+import { type SequencedRecords, writeProduceRequest } from './produce-request.ts';
 import { firstOffsets, type ProduceAnswer } from './result-coverage.ts';
 import { placeKey } from './send-queue.ts';
 
@@ -20,30 +18,14 @@ export interface ProduceRequest {
   onSent(): void;
 }
 
-/** The broker was not reached: nothing of the request left this process. */
-export class NotReached extends Error {
-  override readonly name = 'NotReached';
-
-  constructor(cause: unknown) {
-    super('the broker was not reached', { cause });
-  }
-}
-
-/** kafkajs has these, its types do not. */
-type ProducingBroker = Broker & {
-  initProducerId(request: { transactionTimeout: number }): Promise<{
-    producerId: string;
-    producerEpoch: number;
-  }>;
-  /** Finds the newest version of a request that both sides speak. */
-  lookupRequest(key: number, definition: unknown): (content: object) => Protocol;
-};
-
-/** A request and the reader of its response, as kafkajs' connection takes them. */
-interface Protocol {
-  readonly request: { readonly apiVersion: number; encode(): Promise<unknown> };
-  readonly response: unknown;
-}
+/** kafkajs has the call, its types do not. */
+type ProducingBroker = Broker &
+  EncodingBroker & {
+    initProducerId(request: { transactionTimeout: number }): Promise<{
+      producerId: string;
+      producerEpoch: number;
+    }>;
+  };
 
 /** Only transactions have one; the broker wants a number all the same. */
 const noTransactionMs = 60_000;
@@ -198,28 +180,4 @@ export class ProduceWire {
       throw error;
     }
   }
-}
-
-/**
- * kafkajs' `produce` with a body of ours: kafkajs finds the version, sends and reads the answer, on an object that
- * stands for the broker and differs in the encoding of its request.
- */
-function sendEncoded(broker: ProducingBroker, body: Buffer): Promise<ProduceAnswer> {
-  const lookupRequest: ProducingBroker['lookupRequest'] = (key, definition) => {
-    const make = broker.lookupRequest(key, definition);
-    return (content) => {
-      const { request, response } = make(content);
-      if (request.apiVersion < produceVersionMin)
-        throw new NotReached(new Error(`produce requests of version ${request.apiVersion}`));
-      // The two fields of an encoder that kafkajs reads when it puts its header before the body.
-      return {
-        request: { ...request, encode: async () => ({ buf: body, buffer: body }) },
-        response,
-      };
-    };
-  };
-  const writer: ProducingBroker = Object.create(broker, {
-    lookupRequest: { value: lookupRequest },
-  });
-  return writer.produce({ topicData: [], acks: -1 });
 }
