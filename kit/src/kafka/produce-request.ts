@@ -19,7 +19,7 @@ export interface ProduceContent {
   readonly batches: readonly SequencedRecords[];
 }
 
-/** From this version to the newest of kafkajs the layout is this (https://kafka.apache.org/protocol#The_Messages_Produce). */
+/** This version to the newest of kafkajs have this layout (https://kafka.apache.org/protocol#The_Messages_Produce). */
 export const produceVersionMin = 3;
 
 /** No transaction, `acks` of all replicas in sync. */

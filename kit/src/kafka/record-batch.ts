@@ -12,7 +12,7 @@ export interface BatchContent {
   readonly records: readonly Pick<OutgoingRecord, 'key' | 'value' | 'headers'>[];
 }
 
-/** From the start to the first record, and where its fields are (https://kafka.apache.org/documentation/#recordbatch). */
+/** Bytes before the first record, and their fields (https://kafka.apache.org/documentation/#recordbatch). */
 const headBytes = 61;
 const lengthAt = 8;
 const afterLengthAt = 12;
