@@ -3,19 +3,20 @@ import type { ProfileRules } from '../report/profile.ts';
 /** The parts of a matcher's work. */
 export const matcherRules: ProfileRules = [
   ['match', /matcher\/dist\/core\//],
-  ['verify', /signoff\/records\.js/, /^verifySealed$/],
+  ['verify', /signoff\/(records\.js|verify-in-pool|keys\.js)/, /^(verify|sealOf|signedBytes)/],
   ['hash', /signoff\/records\.js/, /^chainOf$/],
-  ['decode', /registry\/record-codec\.js/, /^decode$/],
-  ['encode', /registry\/record-codec\.js/, /^encode$/],
+  ['decode', /registry\/record-codec\.io\.js/, /^decode$/],
+  ['encode', /registry\/record-codec\.io\.js/, /^encode$/],
   ['metrics', /prom-client|matcher\/dist\/metrics|kit\/dist\/metrics/],
+  ['checksum', /kafka\/crc32c\.js|recordBatch\/crc32C/],
   [
-    'kafkajs send',
-    /kafkajs\/src\/producer|protocol\/requests\/produce|recordBatch\/v0\/index|idempotent-session|send-queue|kafka\/producer\.js/,
+    'send',
+    /kafka\/(record-batch|produce-|leader-lanes|partition-batch|pending-call|send-queue|producer)|requests\/produce/,
   ],
   [
-    'kafkajs fetch',
-    /requests\/fetch|protocol\/recordBatch\/(?!crc32C)|protocol\/message|fetch-loops|fetch-wire|partition-lane|topic-reader/,
+    'fetch',
+    /requests\/fetch|protocol\/recordBatch\/|protocol\/message|fetch-loops|fetch-wire|partition-lane|topic-reader/,
   ],
-  ['kafkajs connection', /kafkajs\/src\/(?!protocol\/recordBatch\/crc32C|utils)/],
-  ['matcher loops', /matcher\/dist\/io\//],
+  ['kafkajs connection', /kafkajs\/src\/(?!utils)/],
+  ['matcher loops', /matcher\/dist\/partition\//],
 ];
