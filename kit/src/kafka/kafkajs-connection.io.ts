@@ -5,6 +5,7 @@ import { present } from '../assert/index.ts';
 import { type KafkaSecurity, readBounded } from '../config/index.ts';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
+import { FrameAssembler } from './frame-assembler.ts';
 import { kafkajsLog } from './kafkajs-log.io.ts';
 import { type LogClientLimits, retriesWithin } from './limits.ts';
 
@@ -104,9 +105,26 @@ function socketFactory(options: LogClientOptions): NonNullable<KafkaConfig['sock
     const servername = net.isIP(host) === 0 ? { servername: host } : {};
     const socket = ssl
       ? tls.connect({ ...target, ...servername, ...ssl }, onConnect)
-      : net.connect(target, onConnect);
+      : connectPlain(target, onConnect);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, keepAliveMs);
     return socket;
   };
+}
+
+/** All connections read into it in turn: what was read is copied at once. */
+const readBuffer = Buffer.allocUnsafeSlow(256 << 10);
+
+/** A connection that gives kafkajs whole frames; without TLS, which Node reads otherwise. */
+function connectPlain(target: { host: string; port: number }, onConnect: () => void): net.Socket {
+  const assembler = new FrameAssembler();
+  const callback = (bytes: number, buffer: Uint8Array) => {
+    const frames = assembler.push(buffer.subarray(0, bytes));
+    if (frames === null) socket.destroy(new Error('an answer of an impossible length'));
+    else for (const frame of frames) socket.emit('data', frame);
+    return true;
+  };
+  const onread = { buffer: readBuffer, callback };
+  const socket = net.connect({ ...target, onread }, onConnect);
+  return socket;
 }
