@@ -54,19 +54,35 @@ export function verifySealed(
   verifier: Verifier,
   fingerprint: Buffer | null,
 ): boolean {
-  const seal = sealOf(value, fingerprint);
-  return seal !== null && verifier(seal.signed, seal.signature);
-}
-
-/** What the sign-off of an envelope covers, and the signature; null for a value too short to have one. */
-export function sealOf(
-  value: Buffer,
-  fingerprint: Buffer | null,
-): { readonly signed: Buffer; readonly signature: Buffer } | null {
-  if (value.length <= signedFrom) return null;
+  if (value.length <= signedFrom) return false;
   const signed =
     fingerprint === null ? value.subarray(signedFrom) : signedBytes(value, fingerprint);
-  return { signed, signature: value.subarray(registryHeaderBytes, signedFrom) };
+  return verifier(signed, signatureOf(value));
+}
+
+/** What a sign-off covers, and its signature. */
+export interface SealedBytes {
+  readonly signed: Buffer;
+  readonly signature: Buffer;
+}
+
+/** Puts together what sign-offs cover in memory that is used again: each is valid until the next. */
+export class SealedBytesReader {
+  #memory = Buffer.alloc(0);
+
+  /** Null for a value too short to be an envelope. */
+  read(value: Buffer, fingerprint: Buffer): SealedBytes | null {
+    if (value.length <= signedFrom) return null;
+    const bytes = fingerprint.length + value.length - signedFrom;
+    if (this.#memory.length < bytes) this.#memory = Buffer.allocUnsafeSlow(bytes * 2);
+    fingerprint.copy(this.#memory);
+    value.copy(this.#memory, fingerprint.length, signedFrom);
+    return { signed: this.#memory.subarray(0, bytes), signature: signatureOf(value) };
+  }
+}
+
+function signatureOf(value: Buffer): Buffer {
+  return value.subarray(registryHeaderBytes, signedFrom);
 }
 
 /** The fingerprint and every byte after the signature. */

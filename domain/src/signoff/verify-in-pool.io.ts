@@ -2,7 +2,7 @@ import { type KeyObject, verify } from 'node:crypto';
 
 /**
  * Whether a signature is this key's over the bytes, like `Verifier` of keys.ts, computed in the thread pool of the
- * process; null when it could not be computed there. Never rejects. The bytes are copied.
+ * process; null when it could not be computed there. Never rejects. The arguments are copied before it returns.
  */
 export function verifyInPool(
   key: KeyObject,

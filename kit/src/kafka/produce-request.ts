@@ -26,12 +26,17 @@ export const produceVersionMin = 3;
 const noText = -1;
 const allReplicas = -1;
 
-/** The body of a request, after the header of the protocol. */
-export function writeProduceRequest(content: ProduceContent): Buffer {
+/**
+ * The body of a request, after the header of the protocol. It is laid out at the start of what `memory` returns for its
+ * size, in bytes.
+ */
+export function writeProduceRequest(
+  content: ProduceContent,
+  memory: (bytes: number) => Buffer = (bytes) => Buffer.allocUnsafe(bytes),
+): Buffer {
   const topics = byTopic(content.batches);
   const sizes = new Map(content.batches.map((one) => [one, recordBatchBytes(one.records)]));
-  const bytes = requestBytes(topics, sizes);
-  const to = Buffer.allocUnsafe(bytes);
+  const to = memory(requestBytes(topics, sizes));
   let at = to.writeInt16BE(noText, 0);
   at = to.writeInt16BE(allReplicas, at);
   at = to.writeInt32BE(content.ackTimeoutMs, at);
@@ -46,7 +51,7 @@ export function writeProduceRequest(content: ProduceContent): Buffer {
       at = writeRecordBatch(to, at, { ...content, ...batch });
     }
   }
-  return to;
+  return to.subarray(0, at);
 }
 
 const requestHeadBytes = 12;

@@ -7,6 +7,7 @@ import { NotReached } from './not-reached.ts';
 import type { ProducerIdentity } from './partition-batch.ts';
 import { type EncodingBroker, sendEncoded } from './produce-encoded.io.ts';
 import { type SequencedRecords, writeProduceRequest } from './produce-request.ts';
+import { RequestMemory } from './request-memory.ts';
 import { firstOffsets, type ProduceAnswer } from './result-coverage.ts';
 import { placeKey } from './send-queue.ts';
 
@@ -43,6 +44,7 @@ export class ProduceWire {
   readonly #topics = new Set<string>();
   /** Brokers whose last request failed without an answer: others are asked first. */
   readonly #suspects = new Set<string>();
+  readonly #memory = new RequestMemory();
   #asked = 0;
 
   constructor(kafka: Kafka, limits: LogClientLimits) {
@@ -99,12 +101,18 @@ export class ProduceWire {
     onSent();
     const { ackTimeoutMs } = this.#limits;
     const content = { identity, ackTimeoutMs, timestampMs: Date.now(), batches };
+    let memory: Buffer = Buffer.alloc(0);
+    const body = writeProduceRequest(content, (bytes) => {
+      memory = this.#memory.take(node, bytes);
+      return memory;
+    });
     // kafkajs ends a request in time, but not one whose connection it closes at that moment.
     const lateMs = this.#limits.requestTimeoutMs * 2;
     const late = () => new Error('no answer');
     const answer: ProduceAnswer = await this.#watched(node, broker, () =>
-      within(sendEncoded(broker, writeProduceRequest(content)), lateMs, late),
+      within(sendEncoded(broker, body), lateMs, late),
     );
+    this.#memory.giveBack(node, memory);
     return firstOffsets(answer);
   }
 

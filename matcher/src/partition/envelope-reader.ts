@@ -1,5 +1,5 @@
 import { keyIdOf, type Verifier, verifierFor } from '@pm/domain/signoff/keys';
-import { sealOf, verifySealed } from '@pm/domain/signoff/records';
+import { type SealedBytes, SealedBytesReader, verifySealed } from '@pm/domain/signoff/records';
 import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import {
@@ -106,6 +106,7 @@ const varintBytesMax = 10;
 export class EnvelopeReader {
   readonly #options: EnvelopeReaderOptions;
   readonly #verifiers = new Map<string, Verifier>();
+  readonly #sealedBytes = new SealedBytesReader();
 
   constructor(options: EnvelopeReaderOptions) {
     this.#options = options;
@@ -144,12 +145,9 @@ export class EnvelopeReader {
 
   /**
    * The check of the sign-off that `read` makes of this record while the keys stay as they are, and what it is made of;
-   * null when `read` comes to its judgement without one, or with another.
+   * null when `read` comes to its judgement without one, or with another. The bytes are valid until the next call.
    */
-  sealAhead(
-    keys: KnownKeys,
-    value: Buffer | null,
-  ): (Seal & NonNullable<ReturnType<typeof sealOf>>) | null {
+  sealAhead(keys: KnownKeys, value: Buffer | null): (Seal & SealedBytes) | null {
     if (value === null || value[0] !== 0 || !keys.opened) return null;
     if (keys.rules < rules.signedSchema) return null;
     const head = readHead(value);
@@ -157,7 +155,7 @@ export class EnvelopeReader {
     const key = keys.signOffKey(head.keyId);
     const fingerprint = this.#options.codec.fingerprintOf(value);
     if (key === null || !key.active || fingerprint === null) return null;
-    const seal = sealOf(value, fingerprint);
+    const seal = this.#sealedBytes.read(value, fingerprint);
     return seal && { ...seal, publicKey: Buffer.from(key.publicKey), fingerprint };
   }
 
@@ -203,7 +201,8 @@ export class EnvelopeReader {
     const fingerprint = codec.fingerprintOf(value);
     if (fingerprint === null) return isPrepared ? false : null;
     if (checked?.fingerprint.equals(fingerprint) === true) return checked.holds;
-    return verifySealed(value, verifier, fingerprint);
+    const seal = this.#sealedBytes.read(value, fingerprint);
+    return seal !== null && verifier(seal.signed, seal.signature);
   }
 
   #decode(value: Buffer): Envelope | null {
