@@ -3,6 +3,7 @@ import { openLogClient } from '../../src/kafka/index.ts';
 import { defaultLimits } from '../../src/kafka/limits.ts';
 import { NotReached } from '../../src/kafka/not-reached.ts';
 import { type EncodingBroker, sendEncoded } from '../../src/kafka/produce-encoded.io.ts';
+import { RequestMemory } from '../../src/kafka/request-memory.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { ScriptedBrokers } from './scripted-brokers.ts';
 
@@ -33,6 +34,31 @@ test('requests on one connection arrive whole, whatever their size and the order
         sent.filter((one) => one.partition === partition).map(({ value }) => String(value)),
       );
   } finally {
+    await client.close();
+    await brokers.close();
+  }
+});
+
+test('memory of a request is used again after an answer only: a lost one may still be on its way', async () => {
+  const givenBack = jest.spyOn(RequestMemory.prototype, 'giveBack');
+  const brokers = await ScriptedBrokers.open([1]);
+  brokers.topic('t', [1]);
+  const client = openLogClient({ brokers: brokers.addresses, clientId: 'test', log: silentLog });
+  const counts: number[] = [];
+  brokers.onProduce = (step) => {
+    counts.push(givenBack.mock.calls.length);
+    if (counts.length === 1) step.drop();
+    else step.answer(step.append());
+  };
+  try {
+    const producer = await client.producer();
+    const record = { topic: 't', partition: 0, key: null, value: Buffer.from('v') };
+    await producer.send([record]);
+    await producer.send([record]);
+    expect(counts).toEqual([0, 0, 1]);
+    expect(givenBack).toHaveBeenCalledTimes(2);
+  } finally {
+    givenBack.mockRestore();
     await client.close();
     await brokers.close();
   }
