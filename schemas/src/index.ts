@@ -1,4 +1,4 @@
-export { AvroError, ByteWriter } from './avro/bytes.ts';
+export { AvroError, ByteWriter, putLong, putWords } from './avro/bytes.ts';
 export { canonicalForm } from './avro/canonical-form.ts';
 export { type Codec, compileCodec, compileResolver } from './avro/codec.ts';
 export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';

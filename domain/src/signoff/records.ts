@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import {
-  ByteWriter,
   type Envelope,
   type Execution,
   envelopeSignatureBytes,
   executionChainBytes,
+  putLong,
   registryHeaderBytes,
 } from '@pm/schemas';
 import type { SignOffKey, Verifier } from './keys.ts';
@@ -115,12 +115,12 @@ export function sealWritten(
   const front = codec.encode({ ...head, chain: noChain, events: [] });
   if (length === 0) return chained(front, previousChain);
   const bytes = written.bytes();
-  const to = new ByteWriter(front.length + countBytesMax + bytes.length);
-  to.writeBytes(front.subarray(0, front.length - 1));
-  to.writeLong(length);
-  to.writeBytes(bytes);
-  to.writeByte(0);
-  return chained(to.buffer.subarray(0, to.position), previousChain);
+  const value = Buffer.allocUnsafe(front.length + countBytesMax + bytes.length);
+  const at = putLong(value, front.length - 1, length);
+  value.set(front.subarray(0, front.length - 1));
+  value.set(bytes, at);
+  value[at + bytes.length] = 0;
+  return chained(value.subarray(0, at + bytes.length + 1), previousChain);
 }
 
 export interface WrittenExecution {

@@ -5,9 +5,10 @@ import { EventWriter } from './events/event-writer.ts';
 import { refuseCommand } from './events/write-events.ts';
 import { cancelOrder, cancelOrders } from './orders/cancel-orders.ts';
 import { endDueOrders } from './orders/expire-orders.ts';
+import { commandsAhead } from './orders/look-ahead.ts';
 import { placeOrder } from './orders/place-order.ts';
 import { movePosition } from './orders/split-merge-redeem.ts';
-import { defaultLimits, type Limits, type Output, Scratch } from './record.ts';
+import { defaultLimits, type Output, Scratch } from './record.ts';
 import {
   openPartition,
   setKey,
@@ -60,14 +61,23 @@ export class Applied {
  */
 export class Engine {
   private state: State;
-  private readonly limits: Limits;
   private readonly written = new EventWriter();
-  private readonly scratch = new Scratch();
+  private readonly out: { -readonly [Field in keyof Output]: Output[Field] };
 
   /** Other limits than those of the schemas are for tests: they are part of the rules. */
   constructor(partition: number, limits = defaultLimits) {
     this.state = new State(partition);
-    this.limits = limits;
+    this.out = {
+      events: this.written,
+      command: -1,
+      role: 'INGRESS',
+      limits,
+      offset: -1,
+      fillsLeft: 0,
+      cancelsLeft: 0,
+      releasesLeft: 0,
+      scratch: new Scratch(),
+    };
   }
 
   /** The engine whose `encodeState` gave these bytes. Throws on anything else. */
@@ -125,28 +135,30 @@ export class Engine {
    * record, which the results of repeated orders name.
    */
   apply(envelope: Envelope, inOffset: number): Applied {
-    const role = this.state.keys.find(envelope.keyId)?.role ?? 'INGRESS';
-    this.written.clear();
-    const out: Output = {
-      events: this.written,
-      command: -1,
-      role,
-      limits: this.limits,
-      offset: inOffset,
-      fillsLeft: this.limits.fillsPerRecord,
-      cancelsLeft: this.limits.cancelsPerRecord,
-      releasesLeft: this.limits.releasesPerRecord,
-      scratch: this.scratch,
-    };
-    const before = { opened: this.opened, rules: this.rules };
-    endDueOrders(this.state, out);
-    for (const command of envelope.commands) {
-      out.command += 1;
-      applyCommand(this.state, command, out);
+    const { state, out } = this;
+    const { commands } = envelope;
+    this.begin(envelope, inOffset);
+    const { opened, rules: version } = state;
+    endDueOrders(state, out);
+    for (let index = 0; index < commands.length; index += 1) {
+      if (index % commandsAhead === 0) out.scratch.ahead.read(state, commands, index);
+      out.command = index;
+      applyCommand(state, commands[index] as Command, out);
     }
-    useSequences(this.state, envelope, before);
-    closeRecord(this.state, out);
-    return new Applied(this.state.timeMs, this.written);
+    useSequences(state, envelope, { opened, rules: version });
+    closeRecord(state, out);
+    return new Applied(state.timeMs, this.written);
+  }
+
+  private begin({ keyId }: Envelope, inOffset: number): void {
+    const { out } = this;
+    this.written.clear();
+    out.command = -1;
+    out.role = this.state.keys.find(keyId)?.role ?? 'INGRESS';
+    out.offset = inOffset;
+    out.fillsLeft = out.limits.fillsPerRecord;
+    out.cancelsLeft = out.limits.cancelsPerRecord;
+    out.releasesLeft = out.limits.releasesPerRecord;
   }
 
   /** The output of an input record that is rejected and changes nothing. */

@@ -6,9 +6,11 @@ import {
   type KeyRole,
   releasesPerRecordMax,
 } from '@pm/schemas';
+import type { Owner } from './book/order-pool.ts';
 import type { EventWriter } from './events/event-writer.ts';
+import type { FillFacts } from './events/write-events.ts';
+import { LookAhead } from './orders/look-ahead.ts';
 import { ReusedTaker } from './orders/taker.ts';
-import type { OrderOwner } from './state/state.ts';
 
 /** How much one record may do. Part of the rules: another limit gives another history. */
 export interface Limits {
@@ -57,7 +59,8 @@ export function meetingsMax(out: Output): number {
  */
 export class Scratch {
   readonly taker = new ReusedTaker();
-  readonly owner: { -readonly [Field in keyof OrderOwner]: OrderOwner[Field] } = {
+  readonly ahead = new LookAhead();
+  readonly owner: { -readonly [Field in keyof Owner]: Owner[Field] } = {
     memory: -1,
     wallet: -1,
     position: -1,
@@ -65,6 +68,9 @@ export class Scratch {
     builder: -1,
     expiresAtMs: 0,
   };
+  readonly fill: FillFacts = { maker: -1, price: 0, lots: 0, fee: 0 };
   /** Sort keys of changed levels; grows with the largest record. */
   levelKeys = new Float64Array(1024);
+  /** Changed markets by number, as slots; grows with it. */
+  sortedMarkets = new Int32Array(256);
 }

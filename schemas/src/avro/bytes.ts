@@ -12,69 +12,119 @@ const doubleExact = 2 ** 52;
 /** Below this a loop is cheaper than the call that copies. */
 const fewBytes = 48;
 
+/**
+ * Writes a zig-zag varint of a safe integer at `at` and returns the place behind it; ten bytes must be free. Throws
+ * `AvroError` for any other number.
+ */
+export function putLong(into: Buffer, at: number, value: number): number {
+  // So short that the compiler copies it to where it is called: most numbers are small.
+  if (value < 0 || value >= 0x40) return putLonger(into, at, value);
+  into[at] = value << 1;
+  return at + 1;
+}
+
+function putLonger(into: Buffer, at: number, value: number): number {
+  if (value < -0x40000000 || value >= 0x40000000) return putLarge(into, at, value);
+  const zigzag = ((value << 1) ^ (value >> 31)) >>> 0;
+  if (zigzag < 0x80) return putEnd(into, at, zigzag);
+  into[at] = zigzag | 0x80;
+  if (zigzag < 0x4000) return putEnd(into, at + 1, zigzag >>> 7);
+  into[at + 1] = (zigzag >>> 7) | 0x80;
+  if (zigzag < 0x200000) return putEnd(into, at + 2, zigzag >>> 14);
+  into[at + 2] = (zigzag >>> 14) | 0x80;
+  if (zigzag < 0x10000000) return putEnd(into, at + 3, zigzag >>> 21);
+  into[at + 3] = (zigzag >>> 21) | 0x80;
+  return putEnd(into, at + 4, zigzag >>> 28);
+}
+
+function putEnd(into: Buffer, at: number, last: number): number {
+  into[at] = last;
+  return at + 1;
+}
+
+function putLarge(into: Buffer, at: number, value: number): number {
+  if (!Number.isSafeInteger(value)) throw new AvroError(`not a safe integer: ${value}`);
+  if (Math.abs(value) >= doubleExact) return putHuge(into, at, value);
+  return putDoubled(into, at, value < 0 ? -1 - 2 * value : 2 * value);
+}
+
+/** Beyond 31 bits shifts do not work: four bytes of seven bits come from the low part, the others from the rest. */
+function putDoubled(into: Buffer, at: number, zigzag: number): number {
+  const high = Math.floor(zigzag / 2 ** 28);
+  const low = zigzag - high * 2 ** 28;
+  into[at] = low | 0x80;
+  into[at + 1] = (low >>> 7) | 0x80;
+  into[at + 2] = (low >>> 14) | 0x80;
+  into[at + 3] = (low >>> 21) | 0x80;
+  let to = at + 4;
+  let rest = high;
+  while (rest > 0x7f) {
+    into[to] = rest | 0x80;
+    to += 1;
+    rest >>>= 7;
+  }
+  into[to] = rest;
+  return to + 1;
+}
+
+/** From 2^52 on twice the value is no whole double any more. */
+function putHuge(into: Buffer, at: number, value: number): number {
+  let to = at;
+  let rest = value < 0 ? -1n - 2n * BigInt(value) : 2n * BigInt(value);
+  while (rest > 0x7fn) {
+    into[to] = Number(rest & 0x7fn) | 0x80;
+    to += 1;
+    rest >>= 7n;
+  }
+  into[to] = Number(rest);
+  return to + 1;
+}
+
+/** Writes `count` words from `from` on, little-endian, as ids and addresses are kept in flat memory. */
+export function putWords(
+  into: DataView,
+  at: number,
+  words: Int32Array,
+  from: number,
+  count: number,
+): number {
+  let to = at;
+  for (let word = from; word < from + count; word += 1) {
+    into.setInt32(to, words[word] as number, true);
+    to += 4;
+  }
+  return to;
+}
+
 /** A buffer that grows, kept between records so that encoding does not allocate for each. */
 export class ByteWriter {
   buffer: Buffer;
+  /** The same memory; both are replaced when it grows. */
+  view: DataView;
   position = 0;
 
   constructor(initialBytes = 1 << 12) {
     this.buffer = Buffer.allocUnsafe(initialBytes);
+    this.view = viewOf(this.buffer);
   }
 
   /** Makes room for `bytes` more. */
   reserve(bytes: number): void {
     const needed = this.position + bytes;
-    if (needed <= this.buffer.length) return;
+    if (needed > this.buffer.length) this.grow(needed);
+  }
+
+  private grow(needed: number): void {
     const grown = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2));
     this.buffer.copy(grown, 0, 0, this.position);
     this.buffer = grown;
+    this.view = viewOf(grown);
   }
 
   /** Zig-zag varint of a safe integer. */
   writeLong(value: number): void {
     this.reserve(10);
-    if (value >= -0x40000000 && value < 0x40000000) {
-      this.writeSmall(value);
-      return;
-    }
-    if (!Number.isSafeInteger(value)) throw new AvroError(`not a safe integer: ${value}`);
-    if (Math.abs(value) < doubleExact) this.writeDoubled(value < 0 ? -1 - 2 * value : 2 * value);
-    else this.writeHuge(value);
-  }
-
-  /** Beyond 31 bits shifts do not work: four bytes of seven bits come from the low part, the others from the rest. */
-  private writeDoubled(zigzag: number): void {
-    const high = Math.floor(zigzag / 2 ** 28);
-    let rest = zigzag - high * 2 ** 28;
-    for (let byte = 0; byte < 4; byte += 1) {
-      this.buffer[this.position++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
-    }
-    rest = high;
-    while (rest > 0x7f) {
-      this.buffer[this.position++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
-    }
-    this.buffer[this.position++] = rest;
-  }
-
-  /** From 2^52 on twice the value is no whole double any more. */
-  private writeHuge(value: number): void {
-    let rest = value < 0 ? -1n - 2n * BigInt(value) : 2n * BigInt(value);
-    while (rest > 0x7fn) {
-      this.buffer[this.position++] = Number(rest & 0x7fn) | 0x80;
-      rest >>= 7n;
-    }
-    this.buffer[this.position++] = Number(rest);
-  }
-
-  private writeSmall(value: number): void {
-    let rest = ((value << 1) ^ (value >> 31)) >>> 0;
-    while (rest > 0x7f) {
-      this.buffer[this.position++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
-    }
-    this.buffer[this.position++] = rest;
+    this.position = putLong(this.buffer, this.position, value);
   }
 
   writeBytes(bytes: Uint8Array): void {
@@ -91,26 +141,6 @@ export class ByteWriter {
     this.position += length;
   }
 
-  writeByte(byte: number): void {
-    this.reserve(1);
-    this.buffer[this.position++] = byte;
-  }
-
-  /** Little-endian words, as ids and addresses are kept in flat memory. */
-  writeWords(words: Int32Array, from: number, count: number): void {
-    this.reserve(count * 4);
-    const { buffer } = this;
-    let to = this.position;
-    for (let index = from; index < from + count; index += 1, to += 4) {
-      const word = words[index] as number;
-      buffer[to] = word;
-      buffer[to + 1] = word >> 8;
-      buffer[to + 2] = word >> 16;
-      buffer[to + 3] = word >> 24;
-    }
-    this.position = to;
-  }
-
   writeText(text: string): void {
     const length = Buffer.byteLength(text);
     this.writeLong(length);
@@ -122,6 +152,10 @@ export class ByteWriter {
     this.reserve(8);
     this.position = this.buffer.writeDoubleLE(value, this.position);
   }
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
 }
 
 /** Reads Avro's primitives and refuses to run past the end. */

@@ -170,6 +170,17 @@ export class Book {
     return lowest === ladders.top(market) ? -1 : ladders.first(market, lowest);
   }
 
+  /** Where the levels of these orders are in `ladders.levels`. */
+  levelsOf(orders: Int32Array, count: number, into: Int32Array): void {
+    const { ints } = this.orders;
+    for (let index = 0; index < count; index += 1) {
+      const from = (orders[index] as number) * orderWords;
+      const market = ints[from + at.market] as number;
+      const price = (ints[from + at.priceAndFlags] as number) >> 2;
+      into[index] = this.ladders.wordOf(market, this.ladders.levelOf(market, price));
+    }
+  }
+
   /** The orders of a market, by price and arrival. */
   ordersOf(market: number): number[] {
     const { ladders } = this;

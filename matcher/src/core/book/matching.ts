@@ -30,7 +30,7 @@ export function matchTaker(state: State, taker: Taker, out: Output): void {
     if (meeting === 'end') break;
     taker.meetingsLeft -= 1;
     out.fillsLeft -= 1;
-    if (meeting === 'fill') fill(state, taker, { maker, price, lots, fee: 0 }, out);
+    if (meeting === 'fill') fill(state, taker, factsOf(maker, price, lots, out), out);
     else out.events.pushLater(removeResting(state, maker, clearedBy[meeting], out));
   }
   out.events.endLater();
@@ -42,6 +42,15 @@ const clearedBy = {
   clear: 'SELF_TRADE',
   'end-both': 'SELF_TRADE',
 } as const satisfies Partial<Record<Meeting, CancelReason>>;
+
+function factsOf(maker: number, price: number, lots: number, { scratch }: Output): FillFacts {
+  const facts = scratch.fill;
+  facts.maker = maker;
+  facts.price = price;
+  facts.lots = lots;
+  facts.fee = 0;
+  return facts;
+}
 
 function fill(state: State, taker: Taker, facts: FillFacts, out: Output): void {
   const { maker, price, lots } = facts;

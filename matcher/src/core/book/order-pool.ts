@@ -65,6 +65,60 @@ export class OrderPool {
     }
   }
 
+  /** The orders before and after these in their queues, -1 at the ends: two for each. */
+  neighboursOf(orders: Int32Array, count: number, into: Int32Array): void {
+    const { ints } = this;
+    for (let index = 0; index < count; index += 1) {
+      const from = (orders[index] as number) * orderWords;
+      into[index * 2] = ints[from + at.previous] as number;
+      into[index * 2 + 1] = ints[from + at.next] as number;
+    }
+  }
+
+  /** Those before and after them in the lists of their accounts, two for each; and their positions. */
+  ownersOf(orders: Int32Array, count: number, into: Int32Array, positions: Int32Array): void {
+    const { owners } = this;
+    for (let index = 0; index < count; index += 1) {
+      const from = (orders[index] as number) * orderWords - orderWords;
+      into[index * 2] = owners[from + at.accountPrevious] as number;
+      into[index * 2 + 1] = owners[from + at.accountNext] as number;
+      positions[index] = owners[from + at.position] as number;
+    }
+  }
+
+  /** Reads orders (or -1) into the cache. */
+  seeAll(orders: Int32Array, count: number): number {
+    const { ints } = this;
+    let seen = 0;
+    for (let index = 0; index < count; index += 1) {
+      seen ^= ints[Math.max(0, orders[index] as number) * orderWords] as number;
+    }
+    return seen;
+  }
+
+  /** The same for what accounts need of them. */
+  seeOwners(orders: Int32Array, count: number): number {
+    const { owners } = this;
+    let seen = 0;
+    for (let index = 0; index < count; index += 1) {
+      seen ^= (owners[Math.max(0, orders[index] as number) * orderWords] ?? 0) as number;
+    }
+    return seen;
+  }
+
+  /** Sets what accounts need of an order, but for its place in the list of its account. */
+  setOwner(order: number, owner: Owner): void {
+    if (order * orderWords >= this.owners.length) this.growOwners();
+    const { owners } = this;
+    const base = order * orderWords - orderWords;
+    this.ints[order * orderWords + at.memory] = owner.memory;
+    owners[base + at.wallet] = owner.wallet;
+    owners[base + at.position] = owner.position;
+    owners[base + at.account] = owner.account;
+    owners[base + at.builder] = owner.builder;
+    this.ownerFloats[order * orderDoubles + expiryDouble] = owner.expiresAtMs;
+  }
+
   arrival(order: number): number {
     return this.floats[order * orderDoubles + arrivalDouble] as number;
   }
@@ -72,11 +126,6 @@ export class OrderPool {
   /** When a GTD order leaves the book; 0 for others. */
   expiresAtMs(order: number): number {
     return this.ownerFloats[order * orderDoubles + expiryDouble] as number;
-  }
-
-  setExpiresAtMs(order: number, timeMs: number): void {
-    if (order * orderWords >= this.owners.length) this.growOwners();
-    this.ownerFloats[order * orderDoubles + expiryDouble] = timeMs;
   }
 
   /** Price in terms of token 0, 1/10000 USDC. */
@@ -127,6 +176,16 @@ export class OrderPool {
     this.owners = owners;
     this.ownerFloats = new Float64Array(owners.buffer);
   }
+}
+
+/** Id, wallet, position, account and builder code of a resting order, as slots, and its expiry. */
+export interface Owner {
+  readonly memory: number;
+  readonly wallet: number;
+  readonly position: number;
+  readonly account: number;
+  readonly builder: number;
+  readonly expiresAtMs: number;
 }
 
 /** Words of a record, in either array. */

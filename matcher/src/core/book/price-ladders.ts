@@ -73,6 +73,14 @@ export class PriceLadders {
     return (this.levels[this.wordOf(market, level) + 1] as number) - 1;
   }
 
+  /** The last orders of levels that begin at these words, -1 for empty ones. */
+  lastOf(levelWords: Int32Array, count: number, orders: Int32Array): void {
+    const { levels } = this;
+    for (let index = 0; index < count; index += 1) {
+      orders[index] = (levels[(levelWords[index] as number) + 1] as number) - 1;
+    }
+  }
+
   totalLots(market: number, level: number): number {
     return this.lots[(this.wordOf(market, level) >> 1) + 1] as number;
   }

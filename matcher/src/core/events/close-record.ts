@@ -2,6 +2,7 @@ import { lotMicro } from '@pm/schemas';
 import { askMark, priceMask } from '../book/book.ts';
 import type { Output, Scratch } from '../record.ts';
 import { assertTops } from '../state/invariants.ts';
+import type { Market } from '../state/markets.ts';
 import type { State } from '../state/state.ts';
 import { writeLevel, writeMoney, writeTop } from './write-events.ts';
 
@@ -13,30 +14,43 @@ export function closeRecord(state: State, out: Output): void {
     closeTops(state, out);
     state.book.endRecord();
   }
-  for (const wallet of state.wallets.moved) {
-    const freeMicro = state.wallets.freeChange(wallet);
-    const heldMicro = state.wallets.heldChange(wallet);
-    if (freeMicro === 0 && heldMicro === 0) continue;
-    writeMoney(state, wallet, out);
-  }
-  state.wallets.endRecord();
+  closeMoney(state, out);
   state.accounts.sweep();
   state.builders.sweep();
 }
 
+function closeMoney(state: State, out: Output): void {
+  const { wallets } = state;
+  const { moved, movedCount } = wallets;
+  for (let index = 0; index < movedCount; index += 1) {
+    const wallet = moved[index] as number;
+    const isNothing = wallets.freeChange(wallet) === 0 && wallets.heldChange(wallet) === 0;
+    if (!isNothing) writeMoney(state, wallet, out);
+  }
+  wallets.endRecord();
+}
+
+/** The changed markets go to the front of `sortedMarkets`, by number, since each has a changed level. */
 function closeLevels(state: State, out: Output): void {
   const { book, markets } = state;
   const count = sortLevels(state, out.scratch);
-  const { levelKeys } = out.scratch;
+  const { levelKeys, sortedMarkets } = out.scratch;
+  let number = -1;
+  let slot = -1;
+  let found = 0;
   for (let index = 0; index < count; index += 1) {
     const key = levelKeys[index] as number;
     const market = Math.floor(key / levelsPerMarket);
+    if (market !== number) {
+      number = market;
+      slot = (markets.find(market) as Market).slot;
+      sortedMarkets[found] = slot;
+      found += 1;
+    }
     const packed = key - market * levelsPerMarket;
     const isBid = packed < askMark;
     const price = packed & priceMask;
-    const slot = markets.find(market)?.slot as number;
-    const sizeMicro = book.levelLots(slot, isBid, price) * lotMicro;
-    writeLevel({ market, isBid, price, sizeMicro }, out);
+    writeLevel(number, isBid, price, book.levelLots(slot, isBid, price) * lotMicro, out);
   }
 }
 
@@ -45,6 +59,8 @@ function sortLevels(state: State, scratch: Scratch): number {
   const { touchedMarkets, touchedLevels, touchedCount: count } = state.book;
   // The memory is kept between records: a new array of this size costs more than the sorting.
   if (scratch.levelKeys.length < count) scratch.levelKeys = new Float64Array(count * 2);
+  const markets = state.book.toppedCount;
+  if (scratch.sortedMarkets.length < markets) scratch.sortedMarkets = new Int32Array(markets * 2);
   const { levelKeys } = scratch;
   for (let index = 0; index < count; index += 1) {
     const { number } = state.markets.at(touchedMarkets[index] as number);
@@ -71,12 +87,10 @@ function sortFew(values: Float64Array, count: number): void {
 }
 
 function closeTops(state: State, out: Output): void {
-  const { book, markets } = state;
-  const changed = book.toppedMarkets
-    .slice(0, book.toppedCount)
-    .filter((market) => book.isTopChanged(market))
-    .sort((a, b) => markets.at(a).number - markets.at(b).number);
-  for (const market of changed) {
-    writeTop(state, market, out);
+  const { book } = state;
+  const { sortedMarkets } = out.scratch;
+  for (let index = 0; index < book.toppedCount; index += 1) {
+    const market = sortedMarkets[index] as number;
+    if (book.isTopChanged(market)) writeTop(state, market, out);
   }
 }

@@ -8,6 +8,7 @@ import {
 import { assume } from '../assumption.ts';
 
 type Kind = ExecutionEvent['kind'];
+type Branch = (typeof executionEvent.branches)[number];
 
 const codec = compileCodec(executionEvent);
 const indexes: ReadonlyMap<string, number> = new Map(
@@ -28,18 +29,35 @@ export interface Layout {
  */
 export function layoutOf(kind: Kind, ...fields: readonly string[]): Layout {
   const index = indexes.get(kind) as number;
-  const branch = executionEvent.branches[index] as (typeof executionEvent.branches)[number];
+  const branch = executionEvent.branches[index] as Branch;
   const names = branch.fields.map(({ name }) => name).join(' ');
   assume(names === fields.join(' '), `${kind} is written with the fields of its schema: ${names}`);
+  assume(mostBytes(branch) <= eventBytesMax, `${kind} has no more than ${eventBytesMax} bytes`);
   return { before: index, after: executionEvent.branches.length - index - 1 };
 }
 
-/** The numbers on the wire of the symbols of a field. */
-export function numbersOf(kind: Kind, field: string): ReadonlyMap<string, number> {
+/** Bytes that are free when an event begins. */
+const eventBytesMax = 512;
+/** Zeros are written eight bytes at a time, beyond the end of an event. */
+const zerosMax = 24;
+const varintBytesMax = 10;
+
+function mostBytes({ fields }: Branch): number {
+  assume(executionEvent.branches.length <= zerosMax, 'all branches are written at once');
+  let bytes = 2 * zerosMax;
+  for (const { type } of fields) {
+    const isFixed = typeof type === 'object' && 'size' in type;
+    bytes += isFixed ? type.size : varintBytesMax;
+  }
+  return bytes;
+}
+
+/** The symbols of a field, in the order of their numbers on the wire. */
+export function symbolsOf(kind: Kind, field: string): readonly string[] {
   const branch = executionEvent.branches.find(({ name }) => name === kind);
   const type = branch?.fields.find(({ name }) => name === field)?.type;
   assume(typeof type === 'object' && 'symbols' in type, `${kind} ${field} has symbols`);
-  return new Map(type.symbols.map((symbol, index) => [symbol, index]));
+  return type.symbols;
 }
 
 /**
@@ -55,7 +73,8 @@ export class EventWriter {
   fills = 0;
   /** Codes of the events that refuse something; empty for most records. */
   readonly refusals: RefusalCode[] = [];
-  private readonly to = new ByteWriter(1 << 16);
+  /** Where fields are written between `begin` and `end`. */
+  readonly to = new ByteWriter(1 << 16);
   private readonly later: ExecutionEvent[] = [];
 
   /** Begins the next record; bytes that were returned before are no longer valid. */
@@ -85,25 +104,22 @@ export class EventWriter {
     this.later.length = 0;
   }
 
-  /** Begins an event: its fields are written to the result, in order, then `end` is called. */
-  begin({ before }: Layout): ByteWriter {
+  /**
+   * Begins an event: its fields are written to `to.buffer` from the place that is returned on, in order, then `end` is
+   * called with the place behind the last one. There is room for all of them.
+   */
+  begin({ before }: Layout): number {
     const { to } = this;
-    to.reserve(before + 1);
-    const { buffer } = to;
-    let at = to.position;
-    for (const end = at + before; at < end; at += 1) buffer[at] = 0;
-    buffer[at] = 2;
-    to.position = at + 1;
-    return to;
+    to.reserve(eventBytesMax);
+    putZeros(to.view, to.position);
+    const at = to.position + before;
+    to.buffer[at] = 2;
+    return at + 1;
   }
 
-  end({ after }: Layout): void {
-    const { to } = this;
-    to.reserve(after);
-    const { buffer } = to;
-    let at = to.position;
-    for (const end = at + after; at < end; at += 1) buffer[at] = 0;
-    to.position = at;
+  end({ after }: Layout, at: number): void {
+    putZeros(this.to.view, at);
+    this.to.position = at + after;
     this.length += 1;
   }
 
@@ -117,6 +133,13 @@ export class EventWriter {
     const bytes = Buffer.from(this.bytes());
     return eventsIn(bytes, this.length);
   }
+}
+
+/** `zerosMax` bytes; those beyond the branches are written over by what follows. */
+function putZeros(view: DataView, at: number): void {
+  view.setFloat64(at, 0);
+  view.setFloat64(at + 8, 0);
+  view.setFloat64(at + 16, 0);
 }
 
 const refusing: ReadonlySet<Kind> = new Set<Kind>([

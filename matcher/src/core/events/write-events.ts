@@ -1,20 +1,23 @@
 import {
-  type ByteWriter,
   type CancelReason,
   lotMicro,
   type PlacedStatus,
   type PlaceOrder,
+  putLong,
+  putWords,
   type RefusalCode,
 } from '@pm/schemas';
 import { at } from '../book/order-pool.ts';
 import type { Taker } from '../orders/taker.ts';
 import type { Output } from '../record.ts';
+import type { KeyTable } from '../state/key-table.ts';
 import type { State } from '../state/state.ts';
-import { layoutOf, numbersOf } from './event-writer.ts';
+import { layoutOf, symbolsOf } from './event-writer.ts';
 
 /**
- * The events of nearly every command, field by field from flat memory to the bytes of the execution. Rarer ones are
- * objects (`EventWriter.push`). Each layout names the fields of its schema, and a test reads all of it back.
+ * The events of nearly every command, field by field from flat memory to the bytes of the execution: ids, addresses and
+ * codes are copied by words from the tables that number them. Rarer events are objects (`EventWriter.push`). Each
+ * layout names the fields of its schema, and a test reads all of it back.
  */
 const placed = layoutOf(
   'OrderPlaced',
@@ -22,30 +25,35 @@ const placed = layoutOf(
   'maker signer apiKey builder status filledMicro paidMicro feeMicro restingMicro',
 );
 
-export function writePlaced(taker: Taker, status: PlacedStatus, { events, command }: Output): void {
+/** The order is registered: its id, wallet, account and builder code have numbers. */
+export function writePlaced(
+  state: State,
+  taker: Taker,
+  status: PlacedStatus,
+  { events, command }: Output,
+): void {
   const { order } = taker;
-  const to = events.begin(placed);
-  to.writeLong(command);
-  to.writeBytes(order.orderId);
-  to.writeLong(order.market);
-  to.writeLong(order.outcome);
-  to.writeByte(symbol(sides, order.side));
-  to.writeByte(symbol(timesInForce, order.timeInForce));
-  to.writeByte(order.postOnly ? 1 : 0);
-  to.writeLong(order.price);
-  to.writeLong(order.sizeMicro);
-  to.writeLong(order.expiresAtMs);
-  to.writeLong(order.acceptedAtMs);
-  to.writeBytes(order.maker);
-  to.writeBytes(order.signer);
-  to.writeBytes(order.apiKey);
-  to.writeBytes(order.builder);
-  to.writeByte(symbol(statuses, status));
-  to.writeLong(taker.filledMicro);
-  to.writeLong(taker.paidMicro);
-  to.writeLong(taker.feeMicro);
-  to.writeLong(taker.restingMicro);
-  events.end(placed);
+  const begun = events.begin(placed);
+  const { buffer, view } = events.to;
+  let to = putLong(buffer, begun, command);
+  to = putKey(view, to, state.orderMemory.table, taker.memory);
+  to = putLong(buffer, to, order.market);
+  buffer[to] = order.outcome * 2;
+  buffer[to + 1] = taker.isBuy ? buy : sell;
+  buffer[to + 2] = symbol(timesInForce, order.timeInForce);
+  buffer[to + 3] = order.postOnly ? 1 : 0;
+  to = putLong(buffer, to + 4, order.price);
+  to = putLong(buffer, to, order.sizeMicro);
+  to = putLong(buffer, to, order.expiresAtMs);
+  to = putLong(buffer, to, order.acceptedAtMs);
+  to = putKey(view, to, state.wallets.table, taker.wallet);
+  to = putKey(view, to, state.accounts.table, taker.account);
+  to = putKey(view, to, state.builders.table, taker.builder);
+  buffer[to] = symbol(statuses, status);
+  to = putLong(buffer, to + 1, taker.filledMicro);
+  to = putLong(buffer, to, taker.paidMicro);
+  to = putLong(buffer, to, taker.feeMicro);
+  events.end(placed, putLong(buffer, to, taker.restingMicro));
 }
 
 const refused = layoutOf('OrderRefused', 'command orderId market maker apiKey code');
@@ -55,14 +63,13 @@ export function writeRefused(
   code: RefusalCode,
   { events, command }: Output,
 ): void {
-  const to = events.begin(refused);
-  to.writeLong(command);
-  to.writeBytes(order.orderId);
-  to.writeLong(order.market);
-  to.writeBytes(order.maker);
-  to.writeBytes(order.apiKey);
-  to.writeLong(codes.get(code) as number);
-  events.end(refused);
+  const begun = events.begin(refused);
+  const { buffer } = events.to;
+  let to = putBytes(buffer, putLong(buffer, begun, command), order.orderId);
+  to = putLong(buffer, to, order.market);
+  to = putBytes(buffer, to, order.maker);
+  to = putBytes(buffer, to, order.apiKey);
+  events.end(refused, putLong(buffer, to, codes.indexOf(code)));
   events.refusals.push(code);
 }
 
@@ -76,50 +83,56 @@ const filled = layoutOf(
 
 /** A fill that is not yet subtracted from its maker. */
 export interface FillFacts {
-  readonly maker: number;
+  maker: number;
   /** In terms of the taker's token. */
-  readonly price: number;
-  readonly lots: number;
+  price: number;
+  lots: number;
   /** Micro-USDC, once it is known. */
   fee: number;
 }
 
-export function writeFill(
-  state: State,
-  taker: Taker,
-  { maker, price, lots, fee }: FillFacts,
-  { events, command }: Output,
-): void {
-  const { orders } = state.book;
+export function writeFill(state: State, taker: Taker, facts: FillFacts, out: Output): void {
+  const { events } = out;
+  const begun = events.begin(filled);
+  const { buffer, view } = events.to;
   const { order, market } = taker;
-  const makerOutcome = orders.outcome(maker);
-  const to = events.begin(filled);
-  to.writeLong(command);
-  to.writeLong(market.number);
-  to.writeByte(matchOf(taker, makerOutcome));
-  to.writeLong(lots * lotMicro);
-  to.writeBytes(order.orderId);
-  to.writeBytes(order.maker);
-  to.writeBytes(order.apiKey);
-  to.writeLong(order.outcome);
-  to.writeByte(symbol(sides, order.side));
-  to.writeLong(price);
-  to.writeBytes(order.builder);
-  writeOrderId(state, maker, to);
-  state.wallets.writeBytes(orders.get(maker, at.wallet), to);
-  state.accounts.writeApiKey(orders.get(maker, at.account), to);
-  to.writeLong(makerOutcome);
-  to.writeByte(symbol(sides, state.isBuy(maker) ? 'BUY' : 'SELL'));
-  to.writeLong(state.ownPrice(maker));
-  state.builders.writeBytes(orders.get(maker, at.builder), to);
-  to.writeLong((orders.get(maker, at.restLots) - lots) * lotMicro);
-  to.writeLong(fee);
-  to.writeLong(market.feeRateBps);
-  events.end(filled);
+  const makerOutcome = state.book.orders.outcome(facts.maker);
+  let to = putLong(buffer, begun, out.command);
+  to = putLong(buffer, to, market.number);
+  buffer[to] = matchOf(taker, makerOutcome);
+  to = putLong(buffer, to + 1, facts.lots * lotMicro);
+  to = putKey(view, to, state.orderMemory.table, taker.memory);
+  to = putKey(view, to, state.wallets.table, taker.wallet);
+  to = state.accounts.putApiKey(taker.account, view, to);
+  buffer[to] = order.outcome * 2;
+  buffer[to + 1] = taker.isBuy ? buy : sell;
+  to = putLong(buffer, to + 2, facts.price);
+  to = putKey(view, to, state.builders.table, taker.builder);
+  to = putMaker(state, facts, out, to);
+  to = putLong(buffer, to, facts.fee);
+  events.end(filled, putLong(buffer, to, market.feeRateBps));
   events.fills += 1;
 }
 
-const matches = numbersOf('Fill', 'match');
+function putMaker(
+  state: State,
+  { maker, lots }: FillFacts,
+  { events }: Output,
+  from: number,
+): number {
+  const { orders } = state.book;
+  const { buffer, view } = events.to;
+  let to = putKey(view, from, state.orderMemory.table, orders.get(maker, at.memory));
+  to = putKey(view, to, state.wallets.table, orders.get(maker, at.wallet));
+  to = state.accounts.putApiKey(orders.get(maker, at.account), view, to);
+  buffer[to] = orders.outcome(maker) * 2;
+  buffer[to + 1] = state.isBuy(maker) ? buy : sell;
+  to = putLong(buffer, to + 2, state.ownPrice(maker));
+  to = putKey(view, to, state.builders.table, orders.get(maker, at.builder));
+  return putLong(buffer, to, (orders.get(maker, at.restLots) - lots) * lotMicro);
+}
+
+const matches = symbolsOf('Fill', 'match');
 
 function matchOf(taker: Taker, makerOutcome: number): number {
   if (makerOutcome === taker.order.outcome) return symbol(matches, 'COMPLEMENTARY');
@@ -136,15 +149,15 @@ export function writeCanceled(
   { events, command }: Output,
 ): void {
   const { orders } = state.book;
-  const to = events.begin(canceled);
-  to.writeLong(command);
-  writeOrderId(state, order, to);
-  to.writeLong(state.marketOf(order).number);
-  state.wallets.writeBytes(orders.get(order, at.wallet), to);
-  state.accounts.writeApiKey(orders.get(order, at.account), to);
-  to.writeByte(symbol(reasons, reason));
-  to.writeLong(orders.get(order, at.restLots) * lotMicro);
-  events.end(canceled);
+  const begun = events.begin(canceled);
+  const { buffer, view } = events.to;
+  let to = putLong(buffer, begun, command);
+  to = putKey(view, to, state.orderMemory.table, orders.get(order, at.memory));
+  to = putLong(buffer, to, state.marketOf(order).number);
+  to = putKey(view, to, state.wallets.table, orders.get(order, at.wallet));
+  to = state.accounts.putApiKey(orders.get(order, at.account), view, to);
+  buffer[to] = symbol(reasons, reason);
+  events.end(canceled, putLong(buffer, to + 1, orders.get(order, at.restLots) * lotMicro));
 }
 
 const cancelRefused = layoutOf('CancelRefused', 'command orderId code');
@@ -154,11 +167,10 @@ export function writeCancelRefused(
   code: RefusalCode,
   { events, command }: Output,
 ): void {
-  const to = events.begin(cancelRefused);
-  to.writeLong(command);
-  to.writeBytes(orderId);
-  to.writeLong(codes.get(code) as number);
-  events.end(cancelRefused);
+  const begun = events.begin(cancelRefused);
+  const { buffer } = events.to;
+  const to = putBytes(buffer, putLong(buffer, begun, command), orderId);
+  events.end(cancelRefused, putLong(buffer, to, codes.indexOf(code)));
   events.refusals.push(code);
 }
 
@@ -169,56 +181,66 @@ export function refuseCommand(code: RefusalCode, out: Output): void {
 
 const levelChanged = layoutOf('LevelChanged', 'market side price sizeMicro');
 
-export interface ChangedLevel {
-  /** The number of the market. */
-  readonly market: number;
-  readonly isBid: boolean;
-  readonly price: number;
-  readonly sizeMicro: number;
-}
-
-export function writeLevel(level: ChangedLevel, { events }: Output): void {
-  const to = events.begin(levelChanged);
-  to.writeLong(level.market);
-  to.writeByte(symbol(sides, level.isBid ? 'BUY' : 'SELL'));
-  to.writeLong(level.price);
-  to.writeLong(level.sizeMicro);
-  events.end(levelChanged);
+/** The level of a market by its number, now with `sizeMicro`. */
+export function writeLevel(
+  market: number,
+  isBid: boolean,
+  price: number,
+  sizeMicro: number,
+  { events }: Output,
+): void {
+  const begun = events.begin(levelChanged);
+  const { buffer } = events.to;
+  let to = putLong(buffer, begun, market);
+  buffer[to] = isBid ? buy : sell;
+  to = putLong(buffer, to + 1, price);
+  events.end(levelChanged, putLong(buffer, to, sizeMicro));
 }
 
 const topChanged = layoutOf('TopChanged', 'market bid ask');
 
 /** The market by its slot. */
 export function writeTop({ book, markets }: State, market: number, { events }: Output): void {
-  const to = events.begin(topChanged);
-  to.writeLong(markets.at(market).number);
-  to.writeLong(book.bestBid(market));
-  to.writeLong(book.bestAsk(market));
-  events.end(topChanged);
+  const begun = events.begin(topChanged);
+  const { buffer } = events.to;
+  let to = putLong(buffer, begun, markets.at(market).number);
+  to = putLong(buffer, to, book.bestBid(market));
+  events.end(topChanged, putLong(buffer, to, book.bestAsk(market)));
 }
 
 const moneyMoved = layoutOf('MoneyMoved', 'wallet freeMicro heldMicro');
 
 /** The wallet by its slot. */
 export function writeMoney({ wallets }: State, wallet: number, { events }: Output): void {
-  const to = events.begin(moneyMoved);
-  wallets.writeBytes(wallet, to);
-  to.writeLong(wallets.freeChange(wallet));
-  to.writeLong(wallets.heldChange(wallet));
-  events.end(moneyMoved);
+  const begun = events.begin(moneyMoved);
+  const { buffer, view } = events.to;
+  let to = putKey(view, begun, wallets.table, wallet);
+  to = putLong(buffer, to, wallets.freeChange(wallet));
+  events.end(moneyMoved, putLong(buffer, to, wallets.heldChange(wallet)));
 }
 
-/** A number below 64 takes one byte, twice itself (zig-zag). */
-function symbol(numbers: ReadonlyMap<string, number>, value: string): number {
-  return (numbers.get(value) as number) * 2;
+/** The whole key of a record. */
+function putKey(view: DataView, to: number, table: KeyTable, slot: number): number {
+  return putWords(view, to, table.ints, slot * table.stride, table.keyWords);
 }
 
-const sides = numbersOf('OrderPlaced', 'side');
-const timesInForce = numbersOf('OrderPlaced', 'timeInForce');
-const statuses = numbersOf('OrderPlaced', 'status');
-const reasons = numbersOf('OrderCanceled', 'reason');
-const codes = numbersOf('OrderRefused', 'code');
-
-function writeOrderId(state: State, order: number, to: ByteWriter): void {
-  state.orderMemory.writeId(state.book.orders.get(order, at.memory), to);
+function putBytes(buffer: Buffer, to: number, bytes: Buffer): number {
+  const { length } = bytes;
+  for (let index = 0; index < length; index += 1) buffer[to + index] = bytes[index] as number;
+  return to + length;
 }
+
+/** A number below 64 takes one byte, twice itself (zig-zag). Symbols are few: a search is cheaper than a map. */
+function symbol(symbols: readonly string[], value: string): number {
+  let number = symbols.length - 1;
+  while (number > 0 && symbols[number] !== value) number -= 1;
+  return number * 2;
+}
+
+const sides = symbolsOf('OrderPlaced', 'side');
+const buy = symbol(sides, 'BUY');
+const sell = symbol(sides, 'SELL');
+const timesInForce = symbolsOf('OrderPlaced', 'timeInForce');
+const statuses = symbolsOf('OrderPlaced', 'status');
+const reasons = symbolsOf('OrderCanceled', 'reason');
+const codes = symbolsOf('OrderRefused', 'code');

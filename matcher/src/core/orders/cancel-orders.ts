@@ -4,14 +4,23 @@ import { refuseCommand, writeCancelRefused } from '../events/write-events.ts';
 import type { Output } from '../record.ts';
 import type { DelayedOrder } from '../state/delayed-orders.ts';
 import { fenceOf } from '../state/fences.ts';
-import { delayedMark, filledFlag, statusMask, statusOfFlags } from '../state/order-results.ts';
+import {
+  delayedMark,
+  filledFlag,
+  idWords,
+  statusMask,
+  statusOfFlags,
+} from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 import { cancelResting } from './cancel-resting.ts';
+import { commandsAhead } from './look-ahead.ts';
 
 /** Cancels one order if its signer asks, in every mode of the market. A delayed order stays. */
 export function cancelOrder(state: State, command: CommandOf<'CancelOrder'>, out: Output): void {
   const memory = state.orderMemory;
-  const slot = memory.find(command.orderId);
+  const { ids, hashes } = out.scratch.ahead;
+  const index = out.command % commandsAhead;
+  const slot = memory.findLoaded(ids, index * idWords, hashes[index] as number);
   const isMine = slot !== -1 && memory.isSignedBy(slot, command.signer);
   if (isMine && memory.order(slot) >= 0) {
     cancelResting(state, memory.order(slot), 'USER', out);

@@ -64,7 +64,8 @@ function checkTime(state: State, order: PlaceOrder): RefusalCode | null {
 
 /** The stricter of the mode for all and that of the market. */
 function checkMode(state: State, { market, order }: Taker): RefusalCode | null {
-  const [all, own] = [state.mode, market.mode];
+  const all = state.mode;
+  const own = market.mode;
   if (all === 'OPEN' && own === 'OPEN') return null;
   if (own === 'RESOLVED') return 'market_resolved';
   if (all === 'HALTED') return 'system_paused';

@@ -36,7 +36,7 @@ export function delayOrder(state: State, taker: Taker, out: Output): void {
     memory: taker.memory,
     wallet: taker.wallet,
     position: taker.position,
-    account: state.accounts.open(order.signer, order.apiKey),
+    account: taker.account,
     rests: taker.rests,
   };
   attachDelayed(state, delayed);

@@ -3,17 +3,20 @@ import { packPrice } from '../book/book.ts';
 import { matchTaker } from '../book/matching.ts';
 import { writePlaced } from '../events/write-events.ts';
 import type { Output } from '../record.ts';
-import { sellFlag, statusOfFlags } from '../state/order-results.ts';
+import { numberOfStatus, sellFlag } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 import { isComplete, type Taker } from './taker.ts';
 
-/** Gives an accepted order its wallet, its position and its id in the memory. */
+/** Gives an accepted order its wallet, position, account, builder code and id as numbers, by which events name it. */
 export function registerOrder(state: State, taker: Taker): void {
   const { order } = taker;
   if (taker.wallet === -1) taker.wallet = state.wallets.intern(order.maker);
   if (taker.position === -1) taker.position = state.positions.open(taker.wallet, taker.market.slot);
+  if (taker.account === -1) taker.account = state.accounts.open(order.signer, order.apiKey);
+  if (taker.builder === -1) taker.builder = state.builders.intern(order.builder);
   taker.memory = state.orderMemory.add(order.signedAtMs);
-  state.orderMemory.setSigner(taker.memory, order.signer);
+  const { ints, stride } = state.accounts.table;
+  state.orderMemory.setSignerWords(taker.memory, ints, taker.account * stride);
 }
 
 /**
@@ -36,9 +39,10 @@ export function fillAndRest(state: State, taker: Taker, out: Output): void {
     const { offset } = out;
     orderMemory.setFirstFills(taker.memory, { filledMicro, paidMicro, offset, first, count });
   }
+  // Before its id may be forgotten with it.
+  writePlaced(state, taker, status, out);
   if (taker.restingMicro === 0) orderMemory.end(taker.memory, false);
   positions.close(taker.position);
-  writePlaced(taker, status, out);
 }
 
 function restRemainder(state: State, taker: Taker, out: Output): void {
@@ -50,8 +54,8 @@ function restRemainder(state: State, taker: Taker, out: Output): void {
   owner.memory = taker.memory;
   owner.wallet = taker.wallet;
   owner.position = taker.position;
-  owner.account = state.accounts.open(order.signer, order.apiKey);
-  owner.builder = state.builders.intern(order.builder);
+  owner.account = taker.account;
+  owner.builder = taker.builder;
   owner.expiresAtMs = order.expiresAtMs;
   state.attach(resting, owner);
   taker.restingMicro = taker.lotsLeft * lotMicro;
@@ -77,5 +81,5 @@ function statusOf(taker: Taker): PlacedStatus {
 
 /** The result of an accepted order, as the memory stores it. */
 export function flagsOfStatus(taker: Taker, status: PlacedStatus): number {
-  return statusOfFlags.indexOf(status) | (taker.isBuy ? 0 : sellFlag);
+  return numberOfStatus(status) | (taker.isBuy ? 0 : sellFlag);
 }

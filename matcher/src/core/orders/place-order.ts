@@ -1,14 +1,15 @@
 import { type PlaceOrder, type RefusalCode, refusals } from '@pm/schemas';
 import { writeRefused } from '../events/write-events.ts';
 import { meetingsMax, type Output } from '../record.ts';
-import { flagsOfRefusal } from '../state/order-results.ts';
+import { flagsOfRefusal, idWords } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 import { checkPlacement, isStale } from './check-placement.ts';
 import { delayOrder, isDelayed } from './delay-order.ts';
 import { fillAndRest, registerOrder } from './fill-and-rest.ts';
+import { commandsAhead } from './look-ahead.ts';
 import { repeatOrder } from './repeat-order.ts';
 import { cancelOwnMaker } from './self-trade.ts';
-import type { Taker } from './taker.ts';
+import { seat, type Taker } from './taker.ts';
 
 /**
  * An order is refused and changes nothing, or it is accepted: it fills what it meets, then rests (GTC, GTD) or ends; in
@@ -25,12 +26,22 @@ export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
     writeRefused(order, 'stale_order', out);
     return;
   }
-  const known = state.orderMemory.find(order.orderId);
+  const { ahead } = out.scratch;
+  const index = out.command % commandsAhead;
+  const known = state.orderMemory.findLoaded(
+    ahead.ids,
+    index * idWords,
+    ahead.hashes[index] as number,
+  );
   if (known !== -1) {
     repeatOrder(state, order, known, out);
     return;
   }
-  const taker = out.scratch.taker.begin(state, order, market, meetingsMax(out));
+  const taker = out.scratch.taker.begin(order, market, meetingsMax(out));
+  const wallet = ahead.wallets[index] as number;
+  seat(state, taker, wallet === -1 ? state.wallets.find(order.maker) : wallet);
+  taker.account = ahead.accounts[index] as number;
+  taker.builder = ahead.builders[index] as number;
   const refusal = checkPlacement(state, taker);
   if (refusal !== null) {
     refuseNew(state, taker, refusal, out);

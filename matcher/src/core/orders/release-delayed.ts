@@ -8,6 +8,7 @@ import type { State } from '../state/state.ts';
 import { checkRelease } from './check-placement.ts';
 import { fillAndRest } from './fill-and-rest.ts';
 import { cancelOwnMaker } from './self-trade.ts';
+import { seat } from './taker.ts';
 
 /**
  * The ends of taker delays.
@@ -37,10 +38,13 @@ function release(state: State, delayed: DelayedOrder, out: Output): void {
   out.releasesLeft -= 1;
   returnFunds(state, delayed);
   const taker = {
-    ...out.scratch.taker.begin(state, delayed.order, delayed.market, meetingsMax(out)),
+    ...out.scratch.taker.begin(delayed.order, delayed.market, meetingsMax(out)),
     memory: delayed.memory,
+    account: delayed.account,
+    builder: state.builders.intern(delayed.order.builder),
     rests: delayed.rests,
   };
+  seat(state, taker, delayed.wallet);
   const refusal = checkRelease(state, taker);
   if (refusal === null) {
     fillAndRest(state, taker, out);

@@ -22,7 +22,10 @@ export interface Taker {
   /** Slot of its wallet, -1 when the partition does not know it. */
   wallet: number;
   position: number;
+  /** Slots once it is registered. */
   memory: number;
+  account: number;
+  builder: number;
   lotsLeft: number;
   budgetLeftMicro: number;
   /** Whether its remainder may rest. */
@@ -47,8 +50,8 @@ type Mutable = { -readonly [Field in keyof Taker]: Taker[Field] };
 export class ReusedTaker {
   private taker: Mutable | null = null;
 
-  /** The taker of an order that may meet up to `meetingsMax` resting orders. */
-  begin(state: State, order: PlaceOrder, market: Market, meetingsMax: number): Taker {
+  /** The taker of an order that may meet up to `meetingsMax` resting orders; it has no wallet yet. */
+  begin(order: PlaceOrder, market: Market, meetingsMax: number): Taker {
     const taker = this.taker ?? blankTaker(order, market);
     this.taker = taker;
     taker.order = order;
@@ -57,9 +60,11 @@ export class ReusedTaker {
     taker.isBid = taker.isBuy === (order.outcome === 0);
     taker.limit0 = order.outcome === 0 ? order.price : complementPrice(order.price);
     taker.hasBudget = order.budgetMicro > 0;
-    taker.wallet = state.wallets.find(order.maker);
-    taker.position = state.positions.find(taker.wallet, market.slot);
+    taker.wallet = -1;
+    taker.position = -1;
     taker.memory = -1;
+    taker.account = -1;
+    taker.builder = -1;
     taker.lotsLeft = (taker.hasBudget ? orderSizeMaxMicro : order.sizeMicro) / lotMicro;
     taker.budgetLeftMicro = order.budgetMicro;
     taker.rests = order.timeInForce === 'GTC' || order.timeInForce === 'GTD';
@@ -75,6 +80,12 @@ export class ReusedTaker {
   }
 }
 
+/** Gives it a wallet (slot or -1) and its position. */
+export function seat(state: State, taker: Taker, wallet: number): void {
+  taker.wallet = wallet;
+  taker.position = state.positions.find(wallet, taker.market.slot);
+}
+
 function blankTaker(order: PlaceOrder, market: Market): Mutable {
   return {
     order,
@@ -86,6 +97,8 @@ function blankTaker(order: PlaceOrder, market: Market): Mutable {
     wallet: -1,
     position: -1,
     memory: -1,
+    account: -1,
+    builder: -1,
     lotsLeft: 0,
     budgetLeftMicro: 0,
     rests: false,

@@ -18,9 +18,21 @@ type CountedKey = Omit<SignOffKey, 'used'> & { readonly used: UsedSequences };
 /** The keys that records may be signed with. They are set by the log, so a replay accepts exactly what was accepted. */
 export class SignOffKeys {
   private readonly byId = new Map<string, CountedKey>();
+  /** The last one found and its id: records of one sender follow each other. */
+  private last: CountedKey | null = null;
+  private readonly lastId = Buffer.alloc(keyIdBytes);
 
   find(keyId: Buffer): SignOffKey | null {
-    return this.byId.get(keyId.toString('latin1')) ?? null;
+    return this.counted(keyId);
+  }
+
+  private counted(keyId: Buffer): CountedKey | null {
+    if (this.last !== null && sameBytes(this.lastId, keyId)) return this.last;
+    const found = this.byId.get(keyId.toString('latin1')) ?? null;
+    if (keyId.length !== keyIdBytes) return found;
+    this.last = found;
+    this.lastId.set(keyId);
+    return found;
   }
 
   /**
@@ -39,12 +51,13 @@ export class SignOffKeys {
     if (known !== undefined && !known.publicKey.equals(publicKey)) return null;
     const key = { publicKey: copyOf(publicKey), role, active, used: known?.used ?? used };
     this.byId.set(name, key);
+    this.last = null;
     return keyId;
   }
 
   /** The key has used a sequence that it had not used. */
   use(keyId: Buffer, sequence: number): void {
-    this.byId.get(keyId.toString('latin1'))?.used.add(sequence);
+    this.counted(keyId)?.used.add(sequence);
   }
 
   /** Envelopes of every listed key up to this sequence count as used. */
@@ -56,6 +69,16 @@ export class SignOffKeys {
   inOrder(): SignOffKey[] {
     return [...this.byId].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
   }
+}
+
+const keyIdBytes = 8;
+
+function sameBytes(one: Buffer, other: Buffer): boolean {
+  if (other.length !== keyIdBytes) return false;
+  for (let at = 0; at < keyIdBytes; at += 1) {
+    if (one[at] !== other[at]) return false;
+  }
+  return true;
 }
 
 /** The first 8 bytes of the SHA-256 of a raw public key (schemas: KeyId8). */

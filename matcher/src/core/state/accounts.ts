@@ -1,4 +1,4 @@
-import type { ByteWriter } from '@pm/schemas';
+import { putWords } from '@pm/schemas';
 import { at, type OrderPool } from '../book/order-pool.ts';
 import { Interned } from './interned.ts';
 
@@ -16,13 +16,16 @@ export class Accounts extends Interned {
     this.orders = orders;
   }
 
-  /** The account of a signer and an API key; events show the key. */
+  /** The account of a signer and an API key, or -1. */
+  findBoth(signer: Buffer, apiKey: Buffer): number {
+    return this.table.findParts(signer, apiKey);
+  }
+
+  /** The same; a new one is unused until `hold`. */
   open(signer: Buffer, apiKey: Buffer): number {
-    this.table.load(0, signer);
-    this.table.load(signerWords, apiKey);
-    const found = this.table.find();
+    const found = this.findBoth(signer, apiKey);
     if (found !== -1) return found;
-    const account = this.add(apiKey);
+    const account = this.add();
     this.setHead(account, -1);
     join(this.ofSigner, nameOf(signer), account);
     join(this.ofKey, nameOf(apiKey), account);
@@ -34,17 +37,23 @@ export class Accounts extends Interned {
   }
 
   apiKey(account: number): Buffer {
-    return this.bytes(account);
+    return this.table.bytes(account, signerWords, keyWords * 4);
   }
 
-  writeApiKey(account: number, to: ByteWriter): void {
+  /** Writes the API key at `to`; returns the place behind it. */
+  putApiKey(account: number, view: DataView, to: number): number {
     const { ints, stride } = this.table;
-    to.writeWords(ints, account * stride + signerWords, keyWords);
+    return putWords(view, to, ints, account * stride + signerWords, keyWords);
   }
 
+  /** The newest resting order of an account, or -1. */
+  newest(account: number): number {
+    return this.head(account);
+  }
+
+  /** Puts an order whose account is set into its list. */
   link(account: number, order: number): void {
     const head = this.head(account);
-    this.orders.set(order, at.account, account);
     this.orders.set(order, at.accountPrevious, -1);
     this.orders.set(order, at.accountNext, head);
     if (head !== -1) this.orders.set(head, at.accountPrevious, order);

@@ -9,6 +9,7 @@ import {
   takerDelayMaxMs,
   tickSizes,
 } from '@pm/schemas';
+import type { Owner } from '../book/order-pool.ts';
 import { runsMax, UsedSequences } from '../rules/used-sequences.ts';
 import { readDelays, readFences } from './delay-and-fence-bytes.ts';
 import { encodeState } from './encode-state.ts';
@@ -24,7 +25,7 @@ import {
   signerWords,
   statusMask,
 } from './order-results.ts';
-import { type OrderOwner, State } from './state.ts';
+import { State } from './state.ts';
 import {
   bits,
   fillsDoubles,
@@ -232,7 +233,7 @@ function readOrders(
 }
 
 /** Price, flags and lots are the words at `row`. */
-function readOrder(state: State, owner: OrderOwner, rows: Int32Array, row: number): void {
+function readOrder(state: State, owner: Owner, rows: Int32Array, row: number): void {
   const { position } = owner;
   const packed = rows[row] as number;
   const lots = sound(rows[row + 1] as number, 1, orderSizeMaxMicro / lotMicro);

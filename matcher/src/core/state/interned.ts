@@ -1,4 +1,3 @@
-import type { ByteWriter } from '@pm/schemas';
 import { KeyTable } from './key-table.ts';
 
 /**
@@ -8,8 +7,6 @@ import { KeyTable } from './key-table.ts';
  */
 export class Interned {
   readonly table: KeyTable;
-  /** The bytes that events show, by slot: own copies. */
-  readonly shown: (Buffer | undefined)[] = [];
   private unused = 0;
 
   constructor(keyWords: number, ownWords: number) {
@@ -18,24 +15,18 @@ export class Interned {
 
   /** The slot of these bytes, or -1. */
   find(bytes: Buffer): number {
-    this.table.load(0, bytes);
-    return this.table.find();
+    return this.table.findBytes(bytes);
   }
 
   /** The slot of these bytes; new ones are unused until `hold`. */
   intern(bytes: Buffer): number {
     const found = this.find(bytes);
-    return found === -1 ? this.add(bytes) : found;
+    return found === -1 ? this.add() : found;
   }
 
+  /** A new Buffer with the whole key. */
   bytes(slot: number): Buffer {
-    return this.shown[slot] as Buffer;
-  }
-
-  /** The whole key. */
-  writeBytes(slot: number, to: ByteWriter): void {
-    const { ints, stride, keyWords } = this.table;
-    to.writeWords(ints, slot * stride, keyWords);
+    return this.table.bytes(slot, 0, this.table.keyWords * 4);
   }
 
   hold(slot: number): void {
@@ -62,18 +53,15 @@ export class Interned {
     for (const slot of this.table.slots()) {
       if (this.holds(slot) > 0) continue;
       this.dropping(slot);
-      this.shown[slot] = undefined;
       this.table.remove(slot);
     }
     this.unused = 0;
   }
 
-  /** Adds the loaded key, which is new; events will show `shown`. */
-  protected add(shown: Buffer): number {
-    const slot = this.table.insert();
-    this.shown[slot] = copyOf(shown);
+  /** Adds the loaded key, which is new. */
+  protected add(): number {
     this.unused += 1;
-    return slot;
+    return this.table.insert();
   }
 
   protected dropping(_slot: number): void {}

@@ -23,7 +23,7 @@ export function assertState(state: State): void {
   assertOwners(state);
   assertDelays(state);
   assume(state.book.touchedCount === 0, 'no level is left marked');
-  assume(state.wallets.moved.length === 0, 'no wallet is left marked');
+  assume(state.wallets.movedCount === 0, 'no wallet is left marked');
 }
 
 /** The cheap part, for the markets that the record touched. */

@@ -43,6 +43,18 @@ export class KeyTable {
     readWords(bytes, this.key, at);
   }
 
+  /** The slot of the key that is these bytes, or -1; loads it. */
+  findBytes(bytes: Buffer): number {
+    return this.findHashed(this.loadHashed(bytes));
+  }
+
+  /** The same for a key of two parts. */
+  findParts(first: Buffer, second: Buffer): number {
+    readWords(first, this.key, 0);
+    readWords(second, this.key, first.length >> 2);
+    return this.find();
+  }
+
   /** Takes the key from words at `from`. */
   loadWords(words: Int32Array, from: number): void {
     for (let word = 0; word < this.keyWords; word += 1) {
@@ -52,13 +64,41 @@ export class KeyTable {
 
   /** The slot of the loaded key, or -1. */
   find(): number {
-    const places = this.places;
-    const hash = this.hashKey();
+    return this.findHashed(this.hashLoaded());
+  }
+
+  /** The same for a loaded key whose hash is known. */
+  findHashed(hash: number): number {
+    const { places, mask } = this;
     this.foundHash = hash;
-    for (let at = hash & this.mask; ; at = (at + 1) & this.mask) {
+    for (let at = hash & mask; ; at = (at + 1) & mask) {
       const slot = places[at * 2 + 1] as number;
       if (slot === -1) return -1;
       if (places[at * 2] === hash && this.matches(slot)) return slot;
+    }
+  }
+
+  /** Loads a whole key and returns its hash, for `findHashed`. */
+  loadHashed(bytes: Buffer): number {
+    readWords(bytes, this.key, 0);
+    return this.hashLoaded();
+  }
+
+  /** The hash of the loaded key. */
+  hashLoaded(): number {
+    return hashOf(this.key, 0, this.keyWords);
+  }
+
+  /**
+   * Looks where the searches for keys of these hashes begin: a slot where the key is likely the one, else -1. A loop of
+   * its own, so that the processor waits for all places at once (look-ahead.ts).
+   */
+  probeAll(hashes: Int32Array, count: number, slots: Int32Array): void {
+    const { places, mask } = this;
+    for (let index = 0; index < count; index += 1) {
+      const hash = hashes[index] as number;
+      const at = (hash & mask) * 2;
+      slots[index] = places[at] === hash ? (places[at + 1] as number) : -1;
     }
   }
 
@@ -77,8 +117,7 @@ export class KeyTable {
 
   remove(slot: number): void {
     const base = slot * this.stride;
-    this.loadWords(this.ints, base);
-    let at = this.hashKey() & this.mask;
+    let at = hashOf(this.ints, base, this.keyWords) & this.mask;
     while (this.places[at * 2 + 1] !== slot) {
       assume(this.places[at * 2 + 1] !== -1, 'a removed key is in the table');
       at = (at + 1) & this.mask;
@@ -113,20 +152,12 @@ export class KeyTable {
   }
 
   private matches(slot: number): boolean {
+    const { ints, key, keyWords } = this;
     const base = slot * this.stride;
-    for (let word = 0; word < this.keyWords; word += 1) {
-      if (this.ints[base + word] !== this.key[word]) return false;
+    for (let word = 0; word < keyWords; word += 1) {
+      if (ints[base + word] !== key[word]) return false;
     }
     return true;
-  }
-
-  private hashKey(): number {
-    let hash = 0;
-    for (let word = 0; word < this.keyWords; word += 1) {
-      hash = Math.imul(hash ^ (this.key[word] as number), 0x9e3779b1);
-      hash ^= hash >>> 15;
-    }
-    return hash;
   }
 
   private takeSlot(): number {
@@ -183,8 +214,26 @@ export class KeyTable {
   }
 }
 
+/**
+ * Two sums of every second word, so that the processor works on both at once. The ends of products carry nothing of the
+ * upper bits: the last lines move those down.
+ */
+function hashOf(words: Int32Array, from: number, count: number): number {
+  let even = 0;
+  let odd = 0;
+  let word = from;
+  for (const end = from + count - 1; word < end; word += 2) {
+    even = Math.imul(even ^ (words[word] as number), 0x9e3779b1);
+    odd = Math.imul(odd ^ (words[word + 1] as number), 0x85ebca6b);
+  }
+  if ((count & 1) === 1) even = Math.imul(even ^ (words[word] as number), 0x9e3779b1);
+  const sum = even ^ (even >>> 16) ^ odd ^ (odd >>> 13);
+  const mixed = Math.imul(sum, 0x45d9f3b5);
+  return mixed ^ (mixed >>> 15);
+}
+
 /** Bytes as little-endian words; their number is a multiple of four. */
-export function readWords(bytes: Buffer, into: Int32Array, at: number): void {
+function readWords(bytes: Buffer, into: Int32Array, at: number): void {
   const words = bytes.length >> 2;
   for (let word = 0, from = 0; word < words; word += 1, from += 4) {
     into[at + word] =

@@ -26,9 +26,15 @@ export class Markets {
   /** Resolved markets that still have resting or delayed orders, by number; the last of them may have ended since. */
   readonly uncleared: Market[] = [];
   private readonly byNumber = new Map<number, Market>();
+  /** The last one found, by the ends of numbers: nearly every order finds its market here. */
+  private readonly recent: (Market | undefined)[] = new Array(recentMarkets).fill(undefined);
 
   find(number: number): Market | undefined {
-    return this.byNumber.get(number);
+    const recent = this.recent[number & (recentMarkets - 1)];
+    if (recent?.number === number) return recent;
+    const market = this.byNumber.get(number);
+    if (market !== undefined) this.recent[number & (recentMarkets - 1)] = market;
+    return market;
   }
 
   at(slot: number): Market {
@@ -50,3 +56,5 @@ export class Markets {
     return [...this.list].sort((a, b) => a.number - b.number);
   }
 }
+
+const recentMarkets = 1024;

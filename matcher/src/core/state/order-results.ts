@@ -1,6 +1,6 @@
-import { type ByteWriter, type PlaceOrder, type RefusalCode, refusalCodes } from '@pm/schemas';
+import { type PlacedStatus, type PlaceOrder, type RefusalCode, refusalCodes } from '@pm/schemas';
 import { type FirstFills, FirstFillsTable, noFills } from './first-fills.ts';
-import { KeyTable, readWords } from './key-table.ts';
+import { KeyTable } from './key-table.ts';
 
 /**
  * Ids of orders and requests with their first result, in flat memory: 64 bytes an id, and its place in the table.
@@ -19,8 +19,34 @@ export class IdMemory {
 
   /** The slot of an id, or -1. */
   find(id: Buffer): number {
-    this.table.load(0, id);
-    return this.table.find();
+    return this.table.findBytes(id);
+  }
+
+  /** The same for an id that `loadId` has put at `from`, with its hash. */
+  findLoaded(ids: Int32Array, from: number, hash: number): number {
+    this.table.loadWords(ids, from);
+    return this.table.findHashed(hash);
+  }
+
+  /** Puts the words of an id at `to` and returns its hash. */
+  loadId(id: Buffer, ids: Int32Array, to: number): number {
+    const hash = this.table.loadHashed(id);
+    const { key } = this.table;
+    for (let word = 0; word < idWords; word += 1) ids[to + word] = key[word] as number;
+    return hash;
+  }
+
+  /** Turns slots (or -1) into the resting orders of those that have one; returns how many. */
+  restingOf(slots: Int32Array, count: number): number {
+    const { ints } = this.table;
+    let found = 0;
+    for (let index = 0; index < count; index += 1) {
+      const slot = slots[index] as number;
+      const order = slot === -1 ? -1 : (ints[slot * words + orderAt] as number);
+      slots[found] = order;
+      if (order >= 0) found += 1;
+    }
+    return found;
   }
 
   /** Remembers the id that `find` has just not found, as the last in the minute of `atMs`. */
@@ -91,10 +117,6 @@ export class IdMemory {
     for (let word = 0; word <= flagsAt; word += 1) to[at + word] = ints[from + word] as number;
   }
 
-  writeId(slot: number, to: ByteWriter): void {
-    to.writeWords(this.table.ints, slot * words, idWords);
-  }
-
   id(slot: number): Buffer {
     return this.table.bytes(slot, 0, 32);
   }
@@ -106,10 +128,6 @@ export class IdMemory {
 
   setOrder(slot: number, order: number): void {
     this.table.ints[slot * words + orderAt] = order;
-  }
-
-  setSigner(slot: number, signer: Buffer): void {
-    readWords(signer, this.table.ints, slot * words + signerAt);
   }
 
   signer(slot: number): Buffer {
@@ -212,6 +230,13 @@ const nextAt = 15;
 export const delayedMark = -2;
 
 export const statusOfFlags = ['LIVE', 'MATCHED', 'CANCELED', 'DELAYED'] as const;
+/** Its place in `statusOfFlags`. A search is cheaper than the call of `indexOf`. */
+export function numberOfStatus(status: PlacedStatus): number {
+  let number = 0;
+  while (statusOfFlags[number] !== status) number += 1;
+  return number;
+}
+
 export const statusMask = 3;
 export const sellFlag = 4;
 /** The order was filled completely. */

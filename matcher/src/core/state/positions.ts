@@ -23,6 +23,23 @@ export class Positions {
     return this.table.find();
   }
 
+  /** The hash that `find` searches with. */
+  hashOf(wallet: number, market: number): number {
+    this.table.key[0] = wallet;
+    this.table.key[1] = market;
+    return this.table.hashLoaded();
+  }
+
+  /** Reads positions (or -1) into the cache. */
+  seeAll(positions: Int32Array, count: number): number {
+    const { ints } = this.table;
+    let seen = 0;
+    for (let index = 0; index < count; index += 1) {
+      seen ^= ints[Math.max(0, positions[index] as number) * words + ordersAt] as number;
+    }
+    return seen;
+  }
+
   open(wallet: number, market: number): number {
     const found = this.find(wallet, market);
     if (found !== -1) return found;

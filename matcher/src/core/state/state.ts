@@ -1,6 +1,6 @@
 import { type MarketMode, priceOne } from '@pm/schemas';
 import { Book } from '../book/book.ts';
-import { at } from '../book/order-pool.ts';
+import { at, type Owner } from '../book/order-pool.ts';
 import { SignOffKeys } from '../rules/sign-off-keys.ts';
 import { Accounts } from './accounts.ts';
 import { DelayedOrders } from './delayed-orders.ts';
@@ -57,13 +57,8 @@ export class State {
   }
 
   /** Registers an order that was just added to the book with its id, wallet, position, account and expiry. */
-  attach(order: number, owner: OrderOwner): void {
-    const { orders } = this.book;
-    orders.set(order, at.memory, owner.memory);
-    orders.set(order, at.wallet, owner.wallet);
-    orders.set(order, at.position, owner.position);
-    orders.set(order, at.builder, owner.builder);
-    orders.setExpiresAtMs(order, owner.expiresAtMs);
+  attach(order: number, owner: Owner): void {
+    this.book.orders.setOwner(order, owner);
     this.accounts.link(owner.account, order);
     this.wallets.addOpenOrders(owner.wallet, 1);
     this.positions.addOrders(owner.position, 1);
@@ -130,14 +125,4 @@ export class State {
     const price = this.book.orders.price0(order);
     return this.book.orders.outcome(order) === 0 ? price : priceOne - price;
   }
-}
-
-/** Id, wallet, position, account and builder code of a resting order, as slots, and its expiry. */
-export interface OrderOwner {
-  readonly memory: number;
-  readonly wallet: number;
-  readonly position: number;
-  readonly account: number;
-  readonly builder: number;
-  readonly expiresAtMs: number;
 }

@@ -6,7 +6,8 @@ import { Interned } from './interned.ts';
  */
 export class Wallets extends Interned {
   /** Wallets whose money moved during the record, in order of their first change. */
-  readonly moved: number[] = [];
+  moved = new Int32Array(1024);
+  movedCount = 0;
 
   constructor() {
     super(addressWords, 6);
@@ -27,8 +28,7 @@ export class Wallets extends Interned {
     const flag = wallet * this.table.stride + movedAt;
     if (this.table.ints[flag] === 0) {
       this.table.ints[flag] = 1;
-      this.moved.push(wallet);
-      this.hold(wallet);
+      this.list(wallet);
     }
     const base = (wallet * this.table.stride) / 2;
     const floats = this.table.floats;
@@ -46,15 +46,29 @@ export class Wallets extends Interned {
 
   /** Forgets the changes of the record. */
   endRecord(): void {
-    for (const wallet of this.moved) {
+    const { moved, movedCount } = this;
+    for (let index = 0; index < movedCount; index += 1) {
+      const wallet = moved[index] as number;
       const base = wallet * this.table.stride;
       this.table.ints[base + movedAt] = 0;
       this.table.floats[base / 2 + freeAt] = 0;
       this.table.floats[base / 2 + heldAt] = 0;
       this.release(wallet);
     }
-    this.moved.length = 0;
+    this.movedCount = 0;
     this.sweep();
+  }
+
+  /** A wallet that is listed is held until the end of the record. */
+  private list(wallet: number): void {
+    if (this.movedCount === this.moved.length) {
+      const grown = new Int32Array(this.movedCount * 2);
+      grown.set(this.moved);
+      this.moved = grown;
+    }
+    this.moved[this.movedCount] = wallet;
+    this.movedCount += 1;
+    this.hold(wallet);
   }
 }
 
