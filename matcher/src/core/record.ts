@@ -8,9 +8,8 @@ import {
 } from '@pm/schemas';
 import type { Owner } from './book/order-pool.ts';
 import type { EventWriter } from './events/event-writer.ts';
-import type { FillFacts } from './events/write-events.ts';
 import { LookAhead } from './orders/look-ahead.ts';
-import { ReusedTaker } from './orders/taker.ts';
+import { type FillFacts, ReusedTaker } from './orders/taker.ts';
 
 /** How much one record may do. Part of the rules: another limit gives another history. */
 export interface Limits {

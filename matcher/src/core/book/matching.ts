@@ -1,8 +1,8 @@
 import { type CancelReason, feeMicro, lotMicro, notionalMicro } from '@pm/schemas';
-import { type FillFacts, writeFill } from '../events/write-events.ts';
+import { writeFill } from '../events/write-events.ts';
 import { removeResting } from '../orders/cancel-resting.ts';
 import { type Meeting, meetingOf } from '../orders/self-trade.ts';
-import { lotsTaken, type Taker, takerPrice } from '../orders/taker.ts';
+import { type FillFacts, lotsTaken, type Taker, takerPrice } from '../orders/taker.ts';
 import type { Output } from '../record.ts';
 import type { State } from '../state/state.ts';
 import { at } from './order-pool.ts';

@@ -8,7 +8,7 @@ import {
   type RefusalCode,
 } from '@pm/schemas';
 import { at } from '../book/order-pool.ts';
-import type { Taker } from '../orders/taker.ts';
+import type { FillFacts, Taker } from '../orders/taker.ts';
 import type { Output } from '../record.ts';
 import type { KeyTable } from '../state/key-table.ts';
 import type { State } from '../state/state.ts';
@@ -80,16 +80,6 @@ const filled = layoutOf(
   'makerOrderId maker makerKey makerOutcome makerSide makerPrice makerBuilder makerRestMicro',
   'feeMicro feeRateBps',
 );
-
-/** A fill that is not yet subtracted from its maker. */
-export interface FillFacts {
-  maker: number;
-  /** In terms of the taker's token. */
-  price: number;
-  lots: number;
-  /** Micro-USDC, once it is known. */
-  fee: number;
-}
 
 export function writeFill(state: State, taker: Taker, facts: FillFacts, out: Output): void {
   const { events } = out;

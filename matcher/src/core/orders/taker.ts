@@ -44,6 +44,16 @@ export interface Taker {
   isStopped: boolean;
 }
 
+/** A fill that is not yet subtracted from its maker. */
+export interface FillFacts {
+  maker: number;
+  /** In terms of the taker's token. */
+  price: number;
+  lots: number;
+  /** Micro-USDC, once it is known. */
+  fee: number;
+}
+
 type Mutable = { -readonly [Field in keyof Taker]: Taker[Field] };
 
 /** One taker whose memory is used by one order after the other: it ends when the next one begins. */
