@@ -1,7 +1,8 @@
 import { lateMs, type PhaseResult, runLoad, signOrders } from './latency/load.ts';
 import { Poster } from './latency/poster.ts';
 import { openRoundTrips } from './latency/round-trip.ts';
-import { type Visibility, watchVisibility } from './latency/visibility.ts';
+import { pairMarkets, type Visibility, watchVisibility } from './latency/visibility.ts';
+import { visibilityCondition, visibilityHead, visibilityRows } from './latency/visibility-rows.ts';
 import { readArguments } from './report/arguments.ts';
 import { loadText } from './report/machine.ts';
 import { msText, quantile } from './report/numbers.ts';
@@ -25,7 +26,7 @@ interface Phase {
 
 const marketCount = 16;
 const traderCount = 16;
-const world = await openWorld({ markets: marketCount + 1, traders: traderCount + 2 });
+const world = await openWorld({ markets: marketCount + pairMarkets, traders: traderCount + 2 });
 const trips = await openRoundTrips(world.stack.urls.kafka);
 try {
   const quiet = await beforeLoad();
@@ -62,15 +63,17 @@ async function runPhase(
   const orders = signOrders(sent, markets, world.traders.slice(0, traderCount));
   const poster = new Poster(url);
   const reads = new Poster(world.stack.baseUrl);
-  const [market, maker, taker] = [
-    world.markets[marketCount],
-    world.traders[traderCount],
-    world.traders[traderCount + 1],
-  ];
-  if (market === undefined || maker === undefined || taker === undefined)
-    throw new RangeError('none');
+  const [maker, taker] = world.traders.slice(traderCount);
+  if (maker === undefined || taker === undefined) throw new RangeError('there are two traders');
+  const pairs = world.markets.slice(marketCount);
   let isOver = false;
-  const watching = watchVisibility({ poster: reads, market, maker, taker }, () => isOver);
+  const watching = watchVisibility({
+    poster: reads,
+    markets: pairs,
+    maker,
+    taker,
+    seconds: rate.seconds,
+  });
   const travelling = trips.measure(() => isOver);
   const load = await runLoad(poster, orders, rate.perSecond);
   isOver = true;
@@ -88,7 +91,7 @@ function publishLatency(quiet: readonly number[], phases: readonly Phase[]): voi
       title: 'Order posted to answer, and to what others can read',
       conditions: [
         `Whole stack, 8 partitions; ${marketCount} markets, ${traderCount} wallets; BUYs of 5 shares at 0.5 of either token in turn, so every second order is a fill (a mint). Orders signed ahead of time, connections kept open, HMAC at the time of sending; sent at a fixed rate whether or not answers come, latency counts from the planned time. ${seconds} s a phase after ${warmUp.seconds} s of warm-up.`,
-        'Readable: pairs in a market of their own, polled every 10 ms through the gateway: the resting order in GET /book (Redis), the fill in GET /data/trades (ClickHouse).',
+        visibilityCondition,
         'Round trip: a record of 256 bytes, idempotent acks=all send and read by the same client library, on a topic of its own, at the same time as the load.',
         'The load generator runs on the same cores and is part of every figure.',
       ],
@@ -105,7 +108,7 @@ function publishLatency(quiet: readonly number[], phases: readonly Phase[]): voi
 function figuresOf({ name, sent, load, seen, roundTripMs, loadAverage }: Phase) {
   const { outcomes, late, plannedLateMs } = load;
   const { failed } = seen;
-  const [book, trade] = [summary(seen.bookMs), summary(seen.tradeMs)];
+  const readable = Object.fromEntries([...seen.seenMs].map(([what, ms]) => [what, summary(ms)]));
   const answer = summary(load.latenciesMs);
   const roundTrip = summary(roundTripMs);
   return {
@@ -115,8 +118,7 @@ function figuresOf({ name, sent, load, seen, roundTripMs, loadAverage }: Phase) 
     outcomes,
     late,
     plannedLateMs,
-    book,
-    trade,
+    readable,
     failed,
     roundTrip,
     loadAverage,
@@ -151,24 +153,9 @@ function answerTable(phases: readonly Phase[]): Table {
 
 function visibleTable(phases: readonly Phase[]): Table {
   return {
-    title: 'Posted to readable during the load, ms',
-    head: ['phase', 'what', 'samples', 'p50', 'p90', 'p99', 'max', 'failed'],
-    rows: phases.flatMap(({ name, seen }) => {
-      const failures = [...new Set(seen.failed)].map((reason) => {
-        return `${reason} x${seen.failed.filter((one) => one === reason).length}`;
-      });
-      const failed = failures.join(', ') || '0';
-      return [
-        [name, 'order in GET /book', String(seen.bookMs.length), ...cells(seen.bookMs), failed],
-        [
-          name,
-          'fill in GET /data/trades',
-          String(seen.tradeMs.length),
-          ...cells(seen.tradeMs),
-          failed,
-        ],
-      ];
-    }),
+    title: 'From the planned moment of an order to what others can read, during the load, ms',
+    head: ['phase', ...visibilityHead],
+    rows: phases.flatMap(({ name, seen }) => visibilityRows(seen).map((row) => [name, ...row])),
   };
 }
 

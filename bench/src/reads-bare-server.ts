@@ -3,7 +3,7 @@ import { serveParent } from './child/child.ts';
 
 /** One response of the bare server: its route and its bytes. */
 export interface BareAnswer {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly base64: string;
   readonly contentType: string;

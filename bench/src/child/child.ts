@@ -12,8 +12,8 @@ export interface Child<Answer> {
   /** Its message when it is prepared. */
   readonly ready: Promise<unknown>;
   readonly pid: number;
-  /** Starts the measured part; resolves with its result. */
-  go(): Promise<Answer>;
+  /** Starts the measured part, with what it needs for this round; resolves with its result. */
+  go(input?: unknown): Promise<Answer>;
   stop(): void;
 }
 
@@ -34,9 +34,9 @@ export function startChild<Answer>(
   return {
     ready: messageOf(child),
     pid: child.pid ?? 0,
-    async go() {
+    async go(input = null) {
       const answer = messageOf(child);
-      child.send({ go: true });
+      child.send({ go: input });
       return ((await answer) as { readonly answer: Answer }).answer;
     },
     stop: () => child.kill('SIGTERM'),
@@ -59,28 +59,28 @@ async function messageOf(child: ChildProcess): Promise<unknown> {
 }
 
 /** The ready message of a child, and its work on `go`. */
-export interface Prepared<Answer> {
+export interface Prepared<Answer, Input = unknown> {
   readonly info: unknown;
   /** How often it works; once unless given. */
   readonly rounds?: number;
-  work(): Promise<Answer>;
+  work(input: Input): Promise<Answer>;
 }
 
 /** The child's side: prepares the job, works on `go`, sends the result and ends. It ends with its parent. */
-export async function serveParent<Job, Answer>(
-  prepare: (job: Job) => Promise<Prepared<Answer>>,
+export async function serveParent<Job, Answer, Input = unknown>(
+  prepare: (job: Job) => Promise<Prepared<Answer, Input>>,
 ): Promise<void> {
   process.once('disconnect', () => process.exit(1));
   const next = async () => {
     const [message] = await once(process, 'message', { signal: AbortSignal.timeout(waitMs) });
-    return message as { readonly job: Job };
+    return message as { readonly job: Job; readonly go: Input };
   };
   const { job } = await next();
   const { info, work, rounds = 1 } = await prepare(job);
   process.send?.({ info });
   for (let round = 1; round <= rounds; round += 1) {
-    await next();
-    const answer = await work();
+    const { go } = await next();
+    const answer = await work(go);
     process.send?.({ answer }, () => round === rounds && process.exit(0));
   }
 }

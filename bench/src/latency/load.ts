@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlacementResult } from '@pm/schemas';
+import { pace } from '../load/pace.ts';
 import type { Trader, WorldMarket } from '../world/world.ts';
 import type { Answer, Poster } from './poster.ts';
 
@@ -46,12 +46,10 @@ export async function runLoad(
   const latenciesMs: number[] = [];
   const outcomes: Record<string, number> = {};
   const answers: Promise<void>[] = [];
-  const started = performance.now();
   let plannedLateMs = 0;
-  for (const [index, { trader, body }] of orders.entries()) {
-    const plannedAt = started + (index * 1000) / perSecond;
-    const wait = plannedAt - performance.now();
-    if (wait > 0) await sleep(wait);
+  const moments = orders.map((_, index) => (index * 1000) / perSecond);
+  await pace(moments, (index, plannedAt) => {
+    const { trader, body } = orders[index] ?? noOrder();
     plannedLateMs = Math.max(plannedLateMs, performance.now() - plannedAt);
     const answered = poster.post(trader.key, body).then((answer) => {
       const outcome = outcomeOf(answer);
@@ -59,18 +57,33 @@ export async function runLoad(
       if (answer.status !== 0) latenciesMs.push(performance.now() - plannedAt);
     });
     answers.push(answered);
-  }
+  });
   await Promise.all(answers);
   const late = latenciesMs.filter((ms) => ms > lateMs).length;
   return { latenciesMs, outcomes, late, plannedLateMs };
 }
 
-export function outcomeOf({ status, body }: Answer): string {
-  if (status === 0) return 'no answer';
+function noOrder(): never {
+  throw new RangeError('there is an order for each moment');
+}
+
+/** The word of a response to one order. */
+export function outcomeOf(answer: Answer): string {
+  return outcomesOf(answer, 1)[0] ?? '';
+}
+
+/** The word of each of so many orders that a response is about. */
+export function outcomesOf({ status, body }: Answer, orders: number): readonly string[] {
+  const all = (word: string) => Array.from({ length: orders }, () => word);
+  if (status === 0) return all('no answer');
   try {
-    const { success, status: placed, code } = JSON.parse(body) as Partial<PlacementResult>;
-    return success === true ? (placed ?? 'live') : (code ?? `HTTP ${status}`);
+    const answer = JSON.parse(body) as Partial<PlacementResult> | Partial<PlacementResult>[];
+    const results = Array.isArray(answer) ? answer : [answer];
+    if (results.length !== orders) return all(results[0]?.code ?? `HTTP ${status}`);
+    return results.map(({ success, status: placed, code }) =>
+      success === true ? (placed ?? 'live') : (code ?? `HTTP ${status}`),
+    );
   } catch {
-    return `HTTP ${status}`;
+    return all(`HTTP ${status}`);
   }
 }

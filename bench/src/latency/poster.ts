@@ -46,6 +46,11 @@ export class Poster {
     return this.#send({ method: 'GET', path: path + query, headers, body: '' });
   }
 
+  /** A public read. */
+  read(path: string): Promise<Answer> {
+    return this.#send({ method: 'GET', path, headers: {}, body: '' });
+  }
+
   close(): void {
     this.#agent.destroy();
   }

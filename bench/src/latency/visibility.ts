@@ -1,74 +1,183 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pace } from '../load/pace.ts';
 import type { Trader, WorldMarket } from '../world/world.ts';
 import { outcomeOf } from './load.ts';
 import type { Poster } from './poster.ts';
 
-/** From the post of an order to public reads, milliseconds. */
+/** What others can read of a pair of orders that meet. */
+const reads = {
+  book: 'order in GET /book',
+  taken: 'fill gone from GET /book',
+  trades: 'fill in GET /trades',
+  lastPrice: 'fill in GET /last-trade-price',
+  ownTrades: 'fill in GET /data/trades of the taker',
+} as const;
+type Read = keyof typeof reads;
+
+/** From the planned moment of an order to public reads, milliseconds. */
 export interface Visibility {
-  /** The resting order is in GET /book (query-api, Redis). */
-  readonly bookMs: number[];
-  /** The fill of the taker is in GET /data/trades (query-api, ClickHouse). */
-  readonly tradeMs: number[];
+  /** By read, in words. */
+  readonly seenMs: ReadonlyMap<string, readonly number[]>;
   /** Samples that never became visible, or whose orders were refused, by reason. */
-  readonly failed: string[];
+  readonly failed: readonly string[];
 }
 
+/** The pairs of a run: each in the next of these markets, which nobody else trades in. */
+export interface VisibilityParts {
+  readonly poster: Poster;
+  readonly markets: readonly WorldMarket[];
+  readonly maker: Trader;
+  readonly taker: Trader;
+  readonly seconds: number;
+}
+
+/** Markets for pairs: with `pairsPerSecond` each is used again after four seconds. */
+export const pairMarkets = 16;
+const pairsPerSecond = 4;
+/** The taking order is planned so long after the one that rests. */
+const restMs = 1_000;
 const pollMs = 10;
-const giveUpMs = 10_000;
+const giveUpMs = 3_000;
+/** A pair is over so long after its first planned moment. */
+export const pairMaxSeconds = (restMs + giveUpMs) / 1_000;
 
-/** Places pairs in a market of their own, one after the other, until `isOver`, and watches for them. */
-export async function watchVisibility(
-  parts: {
-    readonly poster: Poster;
-    readonly market: WorldMarket;
-    readonly maker: Trader;
-    readonly taker: Trader;
-  },
-  isOver: () => boolean,
-): Promise<Visibility> {
-  const { poster, market, maker, taker } = parts;
-  const found: Visibility = { bookMs: [], tradeMs: [], failed: [] };
-  const [token, other] = market.tokens;
-  while (!isOver()) {
-    const resting = maker.sign({ tokenId: token, side: 'BUY', price: '0.5', size: '5' });
-    const meeting = taker.sign({ tokenId: other, side: 'BUY', price: '0.5', size: '5' });
-    const inBook = await postAndWatch(parts, { trader: maker, body: resting.body }, async () => {
-      const { body } = await poster.get(maker.key, '/book', `?token_id=${token}`);
-      return (JSON.parse(body) as { bids?: unknown[] }).bids?.length === 1;
-    });
-    if (typeof inBook === 'string') {
-      found.failed.push(`book: ${inBook}`);
-      await sleep(500);
-      continue;
-    }
-    const inTrades = await postAndWatch(parts, { trader: taker, body: meeting.body }, async () => {
-      const query = `?market=${market.conditionId}`;
-      const { body } = await poster.get(taker.key, '/data/trades', query);
-      return body.includes(meeting.orderId);
-    });
-    if (typeof inTrades === 'string') found.failed.push(`trade: ${inTrades}`);
-    else found.tradeMs.push(inTrades);
-    found.bookMs.push(inBook);
-    await sleep(100);
-  }
-  return found;
+interface Pair {
+  readonly market: WorldMarket;
+  readonly resting: ReturnType<Trader['sign']>;
+  readonly meeting: ReturnType<Trader['sign']>;
+  /** Differs from those of all other pairs. */
+  readonly size: number;
+  /** Price of the token of the taker; differs from that of the pair before in this market. */
+  readonly price: number;
 }
 
-/** Milliseconds from the post until `isVisible`; the reason when that never came. */
-async function postAndWatch(
-  { poster }: { readonly poster: Poster },
-  order: { readonly trader: Trader; readonly body: string },
-  isVisible: () => Promise<boolean>,
-): Promise<number | string> {
-  const started = performance.now();
-  const answered = poster.post(order.trader.key, order.body);
-  let refusal: string | null = null;
-  void answered.then((answer) => {
-    const outcome = outcomeOf(answer);
-    if (!['live', 'matched', 'delayed'].includes(outcome)) refusal = outcome;
+/** Places pairs at planned moments, whether or not earlier ones were seen, and polls for each. */
+export async function watchVisibility(parts: VisibilityParts): Promise<Visibility> {
+  const count = parts.seconds * pairsPerSecond;
+  const pairs = Array.from({ length: count }, (_, index) => signPair(parts, index));
+  const seenMs = new Map<string, number[]>(Object.values(reads).map((name) => [name, []]));
+  const failed: string[] = [];
+  const watching: Promise<void>[] = [];
+  const note = (read: Read, seen: number | string) => {
+    if (typeof seen === 'string') failed.push(`${reads[read]}: ${seen}`);
+    else seenMs.get(reads[read])?.push(seen);
+  };
+  const moments = pairs.flatMap((_, index) => {
+    const atMs = (index * 1_000) / pairsPerSecond;
+    return [
+      { pair: index, isTaker: false, atMs },
+      { pair: index, isTaker: true, atMs: atMs + restMs },
+    ];
   });
-  while (performance.now() - started < giveUpMs) {
-    if (await isVisible()) return performance.now() - started;
+  moments.sort((a, b) => a.atMs - b.atMs);
+  await pace(
+    moments.map(({ atMs }) => atMs),
+    (index, plannedAt) => {
+      const moment = moments[index];
+      const pair = pairs[moment?.pair ?? 0];
+      if (moment === undefined || pair === undefined) return;
+      const watch = moment.isTaker ? watchTaker : watchMaker;
+      watching.push(watch(parts, pair, { plannedAt, note }));
+    },
+  );
+  await Promise.all(watching);
+  return { seenMs, failed };
+}
+
+function signPair({ markets, maker, taker }: VisibilityParts, index: number): Pair {
+  const market = markets[index % markets.length];
+  if (market === undefined) throw new RangeError('pairs need markets');
+  const [token, other] = market.tokens;
+  const size = (500 + index) / 100;
+  // Two prices in turn in each market.
+  const cents = 40 + (Math.floor(index / markets.length) % 2);
+  const order = { side: 'BUY', size: size.toFixed(2) } as const;
+  return {
+    market,
+    size,
+    price: (100 - cents) / 100,
+    resting: maker.sign({ ...order, tokenId: token, price: `0.${cents}` }),
+    meeting: taker.sign({ ...order, tokenId: other, price: `0.${100 - cents}` }),
+  };
+}
+
+interface Watch {
+  readonly plannedAt: number;
+  note(read: Read, seen: number | string): void;
+}
+
+async function watchMaker(
+  { poster, maker }: VisibilityParts,
+  { market, resting }: Pair,
+  { plannedAt, note }: Watch,
+): Promise<void> {
+  const refused = refusalOf(poster, maker, resting.body, ['live']);
+  const isThere = async () => (await bidsOf(poster, market)) === 1;
+  note('book', await until(isThere, plannedAt, refused));
+}
+
+async function watchTaker(
+  { poster, taker }: VisibilityParts,
+  { market, meeting, size, price }: Pair,
+  { plannedAt, note }: Watch,
+): Promise<void> {
+  const refused = refusalOf(poster, taker, meeting.body, ['matched', 'delayed']);
+  const byMarket = `?market=${market.conditionId}`;
+  const seen: Readonly<Record<Exclude<Read, 'book'>, () => Promise<boolean>>> = {
+    taken: async () => (await bidsOf(poster, market)) === 0,
+    trades: async () => {
+      const rows = await read<readonly { size: number }[]>(poster, `/trades${byMarket}&limit=10`);
+      return rows?.some((row) => row.size === size) ?? false;
+    },
+    lastPrice: async () => {
+      const path = `/last-trade-price?token_id=${market.tokens[1]}`;
+      return Number((await read<{ price: string }>(poster, path))?.price) === price;
+    },
+    ownTrades: async () => {
+      const { body } = await poster.get(taker.key, '/data/trades', byMarket);
+      return body.includes(meeting.orderId);
+    },
+  };
+  await Promise.all(
+    Object.entries(seen).map(async ([name, isSeen]) =>
+      note(name as Read, await until(isSeen, plannedAt, refused)),
+    ),
+  );
+}
+
+/** Posts the order; says the outcome once it is none of those wanted. */
+function refusalOf(
+  poster: Poster,
+  trader: Trader,
+  body: string,
+  wanted: readonly string[],
+): () => string | null {
+  let refusal: string | null = null;
+  void poster.post(trader.key, body).then((answer) => {
+    const outcome = outcomeOf(answer);
+    if (!wanted.includes(outcome)) refusal = outcome;
+  });
+  return () => refusal;
+}
+
+async function bidsOf(poster: Poster, { tokens }: WorldMarket): Promise<number | undefined> {
+  return (await read<{ bids?: unknown[] }>(poster, `/book?token_id=${tokens[0]}`))?.bids?.length;
+}
+
+async function read<T>(poster: Poster, path: string): Promise<T | null> {
+  const { status, body } = await poster.read(path);
+  return status === 200 ? (JSON.parse(body) as T) : null;
+}
+
+/** Milliseconds from the planned moment until `isSeen`; the reason when that never came. */
+async function until(
+  isSeen: () => Promise<boolean>,
+  plannedAt: number,
+  refused: () => string | null,
+): Promise<number | string> {
+  while (performance.now() - plannedAt < giveUpMs) {
+    if (await isSeen()) return performance.now() - plannedAt;
+    const refusal = refused();
     if (refusal !== null) return refusal;
     await sleep(pollMs);
   }

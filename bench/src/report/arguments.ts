@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util';
+import { watchMachine } from './machine.ts';
 import type { PublishOptions } from './report.ts';
 
 export interface BenchArguments extends PublishOptions {
   /** A number given as `--<name> <value>`, or its default; both bounded. */
   number(name: string): number;
+  /** A text given as `--<name> <value>`, or its default. */
+  text(name: string): string;
   flag(name: string): boolean;
 }
 
@@ -13,18 +16,23 @@ export interface NumberRule {
   readonly max: number;
 }
 
-/** Reads `--json FILE`, `--write`, and the numbers of the benchmark. Throws for anything else. */
+/**
+ * Reads `--json FILE`, `--write`, and the numbers, flags and texts (with their defaults) of the benchmark; its run
+ * begins here. Throws for anything else.
+ */
 export function readArguments(
   numbers: Readonly<Record<string, NumberRule>>,
   flags: readonly string[] = [],
+  texts: Readonly<Record<string, string>> = {},
 ): BenchArguments {
+  const machine = watchMachine();
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
   const { values } = parseArgs({
     options: {
       json: text,
       write: flag,
-      ...Object.fromEntries(Object.keys(numbers).map((name) => [name, text])),
+      ...Object.fromEntries([numbers, texts].flatMap(Object.keys).map((name) => [name, text])),
       ...Object.fromEntries(flags.map((name) => [name, flag])),
     },
   });
@@ -33,7 +41,13 @@ export function readArguments(
   return {
     json: typeof json === 'string' ? json : undefined,
     write: given['write'] === true,
+    machine,
     flag: (name) => given[name] === true,
+    text(name) {
+      const value = given[name] ?? texts[name];
+      if (typeof value === 'string') return value;
+      throw new RangeError(`${name} is no text of this benchmark`);
+    },
     number(name) {
       const rule = numbers[name];
       if (rule === undefined) throw new RangeError(`${name} is no number of this benchmark`);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The parts of a V8 CPU profile that are read here. */
-interface Profile {
+export interface Profile {
   /** Microseconds of the machine's monotonic clock, which is the one of `process.hrtime`. */
   readonly startTime: number;
   readonly nodes: readonly ProfileNode[];
@@ -12,7 +12,12 @@ interface Profile {
 
 interface ProfileNode {
   readonly id: number;
-  readonly callFrame: { readonly functionName: string; readonly url: string };
+  readonly callFrame: {
+    readonly functionName: string;
+    readonly url: string;
+    /** From 0. */
+    readonly lineNumber: number;
+  };
   readonly children?: readonly number[];
 }
 

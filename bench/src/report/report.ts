@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { machineText } from './machine.ts';
+import { busyMark, type MachineWatch, machineText } from './machine.ts';
+import { type Part, withPart } from './parts.ts';
 
 export interface Table {
   readonly title: string;
@@ -8,15 +9,23 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Report of one benchmark. */
-export interface Report {
-  /** Name of the benchmark: `npm run bench:<name>`. */
-  readonly name: string;
+/** What is shown under one heading. */
+export interface Section {
   readonly title: string;
   /** Load shape, rounds, and what is not included. The machine is added by `publish`. */
   readonly conditions: readonly string[];
   readonly tables: readonly Table[];
   readonly notes: readonly string[];
+}
+
+/** Report of one benchmark. */
+export interface Report extends Section {
+  /** Name of the benchmark: `npm run bench:<name>`. */
+  readonly name: string;
+  /** Its part is the first one of figures.md. */
+  readonly heads?: boolean;
+  /** Part of another document (below docs/) that the same run writes. */
+  readonly page?: Section & { readonly file: string };
   /** The figures as numbers, for `--json`. */
   readonly figures: unknown;
 }
@@ -26,9 +35,11 @@ export interface PublishOptions {
   readonly json?: string | undefined;
   /** Puts the report into figures.md. */
   readonly write?: boolean | undefined;
+  /** What the machine did before and during the run. */
+  readonly machine: MachineWatch;
 }
 
-const figuresFile = fileURLToPath(new URL('../../../docs/figures.md', import.meta.url));
+const documents = new URL('../../../docs/', import.meta.url);
 
 const preface = `# Figures
 
@@ -40,22 +51,27 @@ about another machine.
 /** Prints the report, and writes it to the files of the options. */
 export function publish(report: Report, options: PublishOptions): void {
   const measuredAt = new Date().toISOString();
-  const machine = machineText();
-  const text = markdownOf(report, [`${machine}; measured ${measuredAt.slice(0, 16)}Z`]);
-  console.log(text);
+  const loads = options.machine.loads();
+  const machine = machineText(loads);
+  const line = `${machine}; measured ${measuredAt.slice(0, 16)}Z`;
+  const textOf = (section: Section) => markdownOf(section, busyMark(loads), line);
+  console.log(textOf(report));
   if (options.json !== undefined) {
     const { name, conditions, notes, figures } = report;
-    const json = { name, measuredAt, machine, conditions, notes, figures };
+    const json = { name, measuredAt, machine, loads, conditions, notes, figures };
     writeFileSync(options.json, `${JSON.stringify(json, null, 2)}\n`);
   }
-  if (options.write === true) writeSection(report.name, text);
+  if (options.write !== true) return;
+  const { name, page, heads = false } = report;
+  writePart('figures.md', { name, text: textOf(report), isFirst: heads });
+  if (page !== undefined) writePart(page.file, { name, text: textOf(page), isFirst: false });
 }
 
-function markdownOf(report: Report, machine: readonly string[]): string {
-  const conditions = [...machine, ...report.conditions].map((line) => `- ${line}`).join('\n');
-  const tables = report.tables.map(tableText).join('\n\n');
-  const notes = report.notes.map((note) => `- ${note}`).join('\n');
-  return `## ${report.title}\n\n${conditions}\n\n${tables}\n${notes === '' ? '' : `\n${notes}\n`}`;
+function markdownOf(section: Section, mark: string, machine: string): string {
+  const conditions = [machine, ...section.conditions].map((line) => `- ${line}`).join('\n');
+  const tables = section.tables.map(tableText).join('\n\n');
+  const notes = section.notes.map((note) => `- ${note}`).join('\n');
+  return `## ${section.title}${mark}\n\n${conditions}\n\n${tables}\n${notes === '' ? '' : `\n${notes}\n`}`;
 }
 
 function tableText({ title, head, rows }: Table): string {
@@ -64,15 +80,8 @@ function tableText({ title, head, rows }: Table): string {
   return [`**${title}**`, '', line(head), rule, ...rows.map(line)].join('\n');
 }
 
-function writeSection(name: string, text: string): void {
-  const [open, close] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
-  const section = `${open}\n${text}\n${close}`;
-  const current = existsSync(figuresFile) ? readFileSync(figuresFile, 'utf8') : preface;
-  const from = current.indexOf(open);
-  const to = current.indexOf(close);
-  const isThere = from !== -1 && to > from;
-  const written = isThere
-    ? current.slice(0, from) + section + current.slice(to + close.length)
-    : `${current.trimEnd()}\n\n${section}\n`;
-  writeFileSync(figuresFile, written);
+function writePart(name: string, part: Part): void {
+  const file = fileURLToPath(new URL(name, documents));
+  const current = existsSync(file) ? readFileSync(file, 'utf8') : preface;
+  writeFileSync(file, withPart(current, part));
 }

@@ -12,7 +12,7 @@ import {
 import { freePorts } from '@pm/deploy/local/ports';
 import { wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
-import type { ApiKeyTrio, OrderId } from '@pm/schemas';
+import type { ApiKeyTrio, OrderId, SigningDomain } from '@pm/schemas';
 
 export interface WorldMarket {
   readonly conditionId: string;
@@ -23,6 +23,8 @@ export interface WorldMarket {
 export interface Trader {
   readonly key: ApiKeyTrio & { readonly address: string };
   readonly client: ExchangeClient;
+  /** What its orders are signed for. */
+  readonly domain: SigningDomain;
   /** Signs an order and returns the body to send. */
   sign(intent: OrderIntent): { readonly orderId: OrderId; readonly body: string };
 }
@@ -36,15 +38,20 @@ export interface World {
 
 const depositUsdc = '5000000';
 
-/**
- * The whole stack on free ports in a temporary folder, with markets and traders of the benchmark only. Rate limits
- * count and refuse nothing, unless `hasWideLimits` is false: then they are those of the product.
- */
+export interface WorldOptions {
+  /** Rate limits count and refuse nothing (default); otherwise they are those of the product. */
+  readonly hasWideLimits?: boolean;
+  /** Variables of one process besides its own. */
+  readonly env?: { readonly process: string; readonly variables: Readonly<Record<string, string>> };
+}
+
+/** The whole stack on free ports in a temporary folder, with markets and traders of the benchmark only. */
 export async function openWorld(
   counts: { markets: number; traders: number },
-  { hasWideLimits = true }: { readonly hasWideLimits?: boolean } = {},
+  { hasWideLimits = true, env }: WorldOptions = {},
 ): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pm-bench-'));
+  const limits = hasWideLimits ? wideLimits : {};
   const stack = await startStack({
     mode: { kind: 'local' },
     dataDir,
@@ -53,7 +60,10 @@ export async function openWorld(
     fresh: false,
     seed: false,
     demo: null,
-    ...(hasWideLimits && { extraEnv: wideLimits }),
+    extraEnv: {
+      ...limits,
+      ...(env && { [env.process]: { ...limits[env.process], ...env.variables } }),
+    },
   });
   const end = async () => {
     await stack.stop();
@@ -91,10 +101,14 @@ async function listMarkets(stack: RunningStack, count: number): Promise<WorldMar
 }
 
 async function openTrader(stack: RunningStack, index: number): Promise<Trader> {
-  const signer = signerOf(`trader ${index}`);
+  const signer = signerOf(traderName(index));
   const transferId = `0x${String(index + 1).padStart(64, '0')}`;
   await stack.operator.deposit([{ transferId, wallet: signer.address, amount: depositUsdc }]);
   return await openKey(stack, signer);
+}
+
+export function traderName(index: number): string {
+  return `trader ${index}`;
 }
 
 /** The wallet of this name in benchmarks. */
@@ -108,13 +122,15 @@ export async function openKey(stack: RunningStack, signer: Signer): Promise<Trad
   const client = new ExchangeClient({ baseUrl: stack.baseUrl, signer });
   const key = { ...(await client.connect()), address: signer.checksummed };
   const domain = await client.signingDomain();
-  return {
-    key,
-    client,
-    sign(intent) {
-      const context = { signer, domain, negRisk: false, owner: key.apiKey, nowMs: Date.now() };
-      const { orderId, submission } = buildOrder(intent, context);
-      return { orderId, body: JSON.stringify(submission) };
-    },
-  };
+  return { key, client, domain, sign: (intent) => signFor({ signer, key, domain }, intent) };
+}
+
+/** Signs an order of a wallet for its key. */
+export function signFor(
+  { signer, key, domain }: { readonly signer: Signer } & Pick<Trader, 'key' | 'domain'>,
+  intent: OrderIntent,
+): { readonly orderId: OrderId; readonly body: string } {
+  const context = { signer, domain, negRisk: false, owner: key.apiKey, nowMs: Date.now() };
+  const { orderId, submission } = buildOrder(intent, context);
+  return { orderId, body: JSON.stringify(submission) };
 }
