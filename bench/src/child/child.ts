@@ -66,16 +66,19 @@ export interface Prepared<Answer, Input = unknown> {
   work(input: Input): Promise<Answer>;
 }
 
-/** The child's side: prepares the job, works on `go`, sends the result and ends. It ends with its parent. */
+/**
+ * The child's side: prepares the job, works on each `go`, sends the result, and ends after the last. It ends with its
+ * parent, so it waits for `go` as long as it takes.
+ */
 export async function serveParent<Job, Answer, Input = unknown>(
   prepare: (job: Job) => Promise<Prepared<Answer, Input>>,
 ): Promise<void> {
   process.once('disconnect', () => process.exit(1));
-  const next = async () => {
-    const [message] = await once(process, 'message', { signal: AbortSignal.timeout(waitMs) });
+  const next = async (options = {}) => {
+    const [message] = await once(process, 'message', options);
     return message as { readonly job: Job; readonly go: Input };
   };
-  const { job } = await next();
+  const { job } = await next({ signal: AbortSignal.timeout(waitMs) });
   const { info, work, rounds = 1 } = await prepare(job);
   process.send?.({ info });
   for (let round = 1; round <= rounds; round += 1) {

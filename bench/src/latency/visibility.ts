@@ -31,13 +31,15 @@ export interface VisibilityParts {
   readonly seconds: number;
 }
 
-/** Markets for pairs: with `pairsPerSecond` each is used again after four seconds. */
+/** Markets for pairs: with `pairsPerSecond` each is used again after eight seconds. */
 export const pairMarkets = 16;
-const pairsPerSecond = 4;
+const pairsPerSecond = 2;
 /** The taking order is planned so long after the one that rests. */
 const restMs = 1_000;
 const pollMs = 10;
-const giveUpMs = 3_000;
+/** What is slow is polled less often: each time after so much of the time that has passed. */
+const pollShare = 0.05;
+const giveUpMs = 5_000;
 /** A pair is over so long after its first planned moment. */
 export const pairMaxSeconds = (restMs + giveUpMs) / 1_000;
 
@@ -179,7 +181,7 @@ async function until(
     if (await isSeen()) return performance.now() - plannedAt;
     const refusal = refused();
     if (refusal !== null) return refusal;
-    await sleep(pollMs);
+    await sleep(Math.max(pollMs, (performance.now() - plannedAt) * pollShare));
   }
   return 'not visible in time';
 }

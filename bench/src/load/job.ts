@@ -27,6 +27,6 @@ export interface LoadOutcome {
   readonly cancels: Readonly<Record<string, number>>;
   /** How late the generator itself was with each request. */
   readonly behindMs: readonly number[];
-  /** The last good response of each route. */
+  /** The last response of each route in which nothing was refused, or else the first one. */
   readonly samples: Readonly<Record<string, string>>;
 }

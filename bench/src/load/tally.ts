@@ -32,7 +32,8 @@ export class LoadTally {
       count(this.#cancels, 'not canceled', orders.length - canceled);
     }
     const name = kind === 'cancel' ? 'cancel' : orders.length === 1 ? 'single' : 'batch';
-    if (answer.status === 200) this.#samples[name] = answer.body;
+    if (isGood(answer)) this.#samples[name] = answer.body;
+    else this.#samples[name] ??= answer.body;
   }
 
   notSent({ kind, orders }: Request): void {
@@ -49,6 +50,11 @@ export class LoadTally {
       samples: this.#samples,
     };
   }
+}
+
+/** Nothing in it was refused. */
+function isGood({ status, body }: Answer): boolean {
+  return status === 200 && !body.includes('"success":false');
 }
 
 function canceledIn({ status, body }: Answer): number {

@@ -64,7 +64,7 @@ describe('what others can read', () => {
     const { seenMs, failed } = await watchVisibility(parts);
     expect(failed).toEqual([]);
     const counts = [...seenMs.values()].map((ms) => ms.length);
-    expect(counts).toEqual([4, 4, 4, 4, 4]);
+    expect(counts).toEqual([2, 2, 2, 2, 2]);
     const fills = [...seenMs].filter(([what]) => /^fill in/.test(what)).flatMap(([, ms]) => ms);
     expect(Math.min(...fills)).toBeGreaterThanOrEqual(150);
   });
@@ -77,7 +77,7 @@ describe('what others can read', () => {
     expect(new Set(seen.failed)).toContain('order in GET /book: closed');
     expect(visibilityRows(seen)).toContainEqual([
       'failed: order in GET /book: closed',
-      '4',
+      '2',
       '',
       '',
       '',
