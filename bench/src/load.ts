@@ -4,7 +4,7 @@ import { pairTraders, watchFreshness } from './load/freshness.ts';
 import { type OpenBench, openBench } from './load/open-bench.ts';
 import { parseRates, type Rate } from './load/rates.ts';
 import { errorsOf, loadReport } from './load/report-load.ts';
-import { conditions, runStep, type StepResult } from './load/run-step.ts';
+import { type Condition, conditions, runStep, type StepResult } from './load/run-step.ts';
 import { stepLine } from './load/tables.ts';
 import { readArguments } from './report/arguments.ts';
 import { publish } from './report/report.ts';
@@ -12,8 +12,8 @@ import { publish } from './report/report.ts';
 /**
  * `npm run bench:load`: orders at given rates through the public door, whether or not answers come; with everything
  * running, with ClickHouse stopped, and against a bare server that repeats the responses, in turn. Then what others
- * can read of a fill. `--capacity` looks for the rates that the machine carries. Ends with code 1 when a rate was not
- * sent as planned.
+ * can read of a fill. `--alone` leaves the comparisons out, `--capacity` looks for the rates that the machine carries.
+ * Ends with code 1 when a rate was not sent as planned.
  */
 const given = readArguments(
   {
@@ -24,7 +24,7 @@ const given = readArguments(
     fills: { default: 0, min: 0, max: 0.5 },
     freshness: { default: 30, min: 0, max: 600 },
   },
-  ['capacity'],
+  ['alone', 'capacity'],
   { rates: '20,100,300,1500x15' },
 );
 const rates = parseRates(given.text('rates'));
@@ -34,6 +34,11 @@ const counts = {
   fills: given.number('fills'),
 };
 const [rounds, freshnessSeconds] = [given.number('rounds'), given.number('freshness')];
+
+const isWhole = given.flag('capacity') && !given.flag('alone') && freshnessSeconds > 0;
+if (given.write === true && !isWhole)
+  throw new RangeError('--write takes all parts: with --capacity, without --alone');
+const compared: readonly Condition[] = given.flag('alone') ? ['everything'] : conditions;
 
 const bench = await openBench(counts, rates, { markets: pairMarkets, traders: pairTraders });
 try {
@@ -51,7 +56,7 @@ try {
 async function runRate(on: OpenBench, rate: Rate): Promise<StepResult[]> {
   const results: StepResult[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    for (const condition of round % 2 === 0 ? conditions : conditions.toReversed()) {
+    for (const condition of round % 2 === 0 ? compared : compared.toReversed()) {
       const result = await runStep(on, on.shape(rate, given.number('seconds')), condition);
       progress(result);
       results.push(result);

@@ -1,10 +1,19 @@
-import { mebibytesText, msText, percentText, quantile } from '../report/numbers.ts';
+import { msText, percentText, quantile } from '../report/numbers.ts';
 import type { Section, Table } from '../report/report.ts';
 import { notCarried } from './capacity.ts';
 import type { Found } from './found.ts';
 import { type Rate, rateName } from './rates.ts';
-import type { StepResult } from './run-step.ts';
-import { memoryOf, msPerOrder, type StepSums, samplesOf, shareOf, sumSteps } from './sums.ts';
+import { isOfStack, type StepResult } from './run-step.ts';
+import {
+  memoryOf,
+  msPerOrder,
+  type StepSums,
+  samplesOf,
+  shareOf,
+  stackMsPerOrder,
+  sumSteps,
+} from './sums.ts';
+import { memoryText } from './tables.ts';
 
 /** "What a box can do": the figures of a run that say how large a machine has to be, each with its command. */
 export function boxPage(found: Found): Section & { readonly file: string } {
@@ -24,12 +33,12 @@ export function boxPage(found: Found): Section & { readonly file: string } {
       byProcess(
         'Processor time of each process, ms an order',
         rates,
-        (sums) => new Map([...msPerOrder(sums)].map(([name, ms]) => [name, ms.toFixed(2)])),
+        (sums) => new Map(ofStack(msPerOrder(sums)).map(([name, ms]) => [name, ms.toFixed(2)])),
       ),
       byProcess(
-        'Resident memory of each process during the load',
+        'Resident memory of each process at the end of the first and of the last round',
         rates,
-        (sums) => new Map([...memoryOf(sums)].map(([name, bytes]) => [name, mebibytesText(bytes)])),
+        (sums) => new Map([...memoryOf(sums)].map(([name, bytes]) => [name, memoryText(bytes)])),
       ),
     ],
     notes: [],
@@ -65,12 +74,14 @@ function rateRows(sums: StepSums): string[][] {
   if (first === undefined) return [];
   const by = command(optionOf(first.shape.rate));
   const samples = samplesOf(sums, 'latenciesMs');
-  const ms = [...msPerOrder(sums)].filter(([name]) => name !== 'generator');
-  const all = ms.reduce((sum, [, one]) => sum + one, 0);
   const percentile = (share: number) => msText(quantile(samples, share));
   return [
     [`${rate}: order to response, p50 / p99`, `${percentile(0.5)} / ${percentile(0.99)} ms`, by],
-    [`${rate}: processor time of all processes an order`, `${all.toFixed(2)} ms`, by],
+    [
+      `${rate}: processor time of all processes an order`,
+      `${stackMsPerOrder(sums).toFixed(2)} ms`,
+      by,
+    ],
     [`${rate}: cores idle, generator included`, percentText(shareOf(sums, 'idleShare')), by],
   ];
 }
@@ -84,6 +95,10 @@ function freshRows({ freshness }: Found): string[][] {
     `${msText(quantile(ms, 0.5))} / ${msText(quantile(ms, 0.99))} ms`,
     by,
   ]);
+}
+
+function ofStack<T>(all: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
+  return [...all].filter(([name]) => isOfStack(name));
 }
 
 function byProcess(

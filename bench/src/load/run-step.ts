@@ -21,6 +21,13 @@ export interface StepResult {
   readonly tables: TableCounts | null;
 }
 
+/** Processes of the run that do not belong to the exchange. */
+const besideStack = new Set(['generator', 'bare server', 'benchmark']);
+
+export function isOfStack(process: string): boolean {
+  return !besideStack.has(process);
+}
+
 /** What a step needs of the run. */
 export interface Bench {
   readonly stack: RunningStack;
@@ -62,7 +69,11 @@ async function measure(bench: Bench, { shape, condition, beside }: Step): Promis
   const { stack, generator, clickhouse, bare } = bench;
   const isBare = condition === 'bare server';
   const url = isBare ? (bare?.url ?? '') : stack.baseUrl;
-  const others = { generator: generator.pid, ...(isBare && bare && { 'bare server': bare.pid }) };
+  const others = {
+    generator: generator.pid,
+    benchmark: process.pid,
+    ...(bare && { 'bare server': bare.pid }),
+  };
   const usage = () => readUsage(stack.supervisor.status(), others);
   const counts = async () => (condition === 'everything' ? await countTables(clickhouse) : null);
   const sending = generator.go({ kind: 'send', url, isExchange: !isBare } satisfies GeneratorTask);

@@ -1,6 +1,6 @@
 import { quantile } from '../report/numbers.ts';
 import { rateName } from './rates.ts';
-import type { Condition, StepResult } from './run-step.ts';
+import { type Condition, isOfStack, type StepResult } from './run-step.ts';
 import type { TableCounts } from './table-work.ts';
 
 /** The rounds of one rate under one condition. */
@@ -56,17 +56,24 @@ export function msPerOrder(sums: StepSums): ReadonlyMap<string, number> {
   return all;
 }
 
+/** The same of the exchange as a whole. */
+export function stackMsPerOrder(sums: StepSums): number {
+  const own = [...msPerOrder(sums)].filter(([name]) => isOfStack(name));
+  return own.reduce((sum, [, ms]) => sum + ms, 0);
+}
+
 /** Mean of the rounds. */
 export function shareOf({ rounds }: StepSums, of: 'idleShare' | 'othersShare'): number {
   return rounds.reduce((sum, { used }) => sum + used[of], 0) / rounds.length;
 }
 
-/** Most of any round. */
-export function memoryOf({ rounds }: StepSums): ReadonlyMap<string, number> {
-  const most = new Map<string, number>();
+/** Resident bytes of the processes of the exchange at the end of each round. */
+export function memoryOf({ rounds }: StepSums): ReadonlyMap<string, readonly number[]> {
+  const all = new Map<string, number[]>();
   for (const { used } of rounds)
-    for (const [name, bytes] of used.rssBytes) most.set(name, Math.max(bytes, most.get(name) ?? 0));
-  return most;
+    for (const [name, bytes] of used.rssBytes)
+      if (isOfStack(name)) all.set(name, [...(all.get(name) ?? []), bytes]);
+  return all;
 }
 
 /** Counts of all rounds together, and the parts after the last; null where ClickHouse takes no part. */

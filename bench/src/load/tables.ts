@@ -9,7 +9,7 @@ import {
 } from '../report/numbers.ts';
 import type { Table } from '../report/report.ts';
 import { rateName } from './rates.ts';
-import type { StepResult } from './run-step.ts';
+import { isOfStack, type StepResult } from './run-step.ts';
 import {
   countsOf,
   memoryOf,
@@ -18,6 +18,8 @@ import {
   type StepSums,
   samplesOf,
   shareOf,
+  stackMsPerOrder,
+  sumSteps,
   tableWorkOf,
 } from './sums.ts';
 
@@ -29,10 +31,10 @@ const percentiles = (samples: readonly number[]): string[] =>
   shares.map((share) => msText(quantile(samples, share)));
 
 /** What is printed after each step. */
-export function stepLine({ shape, condition, outcome, used }: StepResult): string {
-  const orders = shape.rate.perSecond * shape.seconds;
-  const stack = [...used.cpuSeconds].filter(([name]) => name !== 'generator');
-  const ms = (stack.reduce((sum, [, seconds]) => sum + seconds, 0) * 1_000) / orders;
+export function stepLine(result: StepResult): string {
+  const { shape, condition, outcome, used } = result;
+  const [sums] = sumSteps([result]);
+  const ms = sums === undefined ? Number.NaN : stackMsPerOrder(sums);
   return [
     `${rateName(shape.rate)}, ${condition}: p50/p90/p99/max ${percentiles(outcome.latenciesMs).join('/')} ms`,
     `${msText(ms)} ms of processor an order`,
@@ -103,22 +105,20 @@ export function ratioTable(all: readonly StepSums[]): Table {
   };
 }
 
-const beside = new Set(['generator', 'bare server']);
-
-/** The largest first; the generator and the bare server at the end. */
+/** The largest first; the generator at the end. */
 export function processorTable(all: readonly StepSums[]): Table {
   const measured = all.filter(({ condition }) => condition !== 'bare server');
   const names = [...new Set(measured.flatMap((sums) => [...msPerOrder(sums).keys()]))];
   const first = measured[0];
   const weight = (name: string) => (first && msPerOrder(first).get(name)) ?? 0;
-  const own = names.filter((name) => !beside.has(name)).sort((a, b) => weight(b) - weight(a));
+  const own = names.filter(isOfStack).sort((a, b) => weight(b) - weight(a));
   return {
     title:
       'Processor time by process, ms an order with its cancel (goal of all together: 1.5 at 300/s, 0.35 in batches of 15 at 1,500/s)',
     head: ['orders', 'with', 'all', ...own, 'generator'],
     rows: measured.map((sums) => {
       const ms = msPerOrder(sums);
-      const together = own.reduce((sum, name) => sum + (ms.get(name) ?? 0), 0);
+      const together = stackMsPerOrder(sums);
       const cells = [...own, 'generator'].map((name) => (ms.get(name) ?? 0).toFixed(2));
       return [sums.rate, sums.condition, `**${together.toFixed(2)}**`, ...cells];
     }),
@@ -172,16 +172,22 @@ export function cancelTable(all: readonly StepSums[]): Table {
   };
 }
 
-/** Of the largest rate with everything running. */
 export function memoryTable(all: readonly StepSums[]): Table {
   const measured = all.filter(({ condition }) => condition === 'everything');
   const names = [...new Set(measured.flatMap((sums) => [...memoryOf(sums).keys()]))];
   return {
-    title: 'Resident memory at the end of a step, most of any round',
+    title: 'Resident memory with everything running, at the end of the first and of the last round',
     head: ['orders', ...names],
     rows: measured.map((sums) => {
       const bytes = memoryOf(sums);
-      return [sums.rate, ...names.map((name) => mebibytesText(bytes.get(name) ?? 0))];
+      return [sums.rate, ...names.map((name) => memoryText(bytes.get(name) ?? []))];
     }),
   };
+}
+
+/** "150 MiB", or of several rounds "150, 160 MiB". */
+export function memoryText(rounds: readonly number[]): string {
+  const [first = 0] = rounds;
+  const last = mebibytesText(rounds.at(-1) ?? 0);
+  return rounds.length < 2 ? last : `${(first / 2 ** 20).toFixed(0)}, ${last}`;
 }
