@@ -5,7 +5,7 @@ export const visibilityHead = ['what', 'samples', 'p50', 'p90', 'p99', 'max'] as
 
 /** What the figures count. */
 export const visibilityCondition =
-  'Readable: pairs that meet, two a second at planned moments in markets of their own, the taking order a second after the resting one; polled through the gateway from the planned moment on, every 10 ms, after 200 ms every twentieth of the time that has passed. Public reads without a key, except GET /data/trades.';
+  'Readable: pairs that meet, two a second at planned moments in markets of their own, the taking order a second after the resting one; polled through the gateway from the planned moment on, each read 10 ms after its last response; the two lists of trades are read for all pairs at once. Public reads without a key, except GET /data/trades.';
 
 /** A row for each read, and one for each reason of samples that failed. */
 export function visibilityRows({ seenMs, failed }: Visibility): readonly string[][] {

@@ -3,6 +3,7 @@ import { pace } from '../load/pace.ts';
 import type { Trader, WorldMarket } from '../world/world.ts';
 import { outcomeOf } from './load.ts';
 import type { Poster } from './poster.ts';
+import { WatchedList } from './watched-list.ts';
 
 /** What others can read of a pair of orders that meet. */
 const reads = {
@@ -37,8 +38,6 @@ const pairsPerSecond = 2;
 /** The taking order is planned so long after the one that rests. */
 const restMs = 1_000;
 const pollMs = 10;
-/** What is slow is polled less often: each time after so much of the time that has passed. */
-const pollShare = 0.05;
 const giveUpMs = 5_000;
 /** A pair is over so long after its first planned moment. */
 export const pairMaxSeconds = (restMs + giveUpMs) / 1_000;
@@ -60,6 +59,7 @@ export async function watchVisibility(parts: VisibilityParts): Promise<Visibilit
   const seenMs = new Map<string, number[]>(Object.values(reads).map((name) => [name, []]));
   const failed: string[] = [];
   const watching: Promise<void>[] = [];
+  const lists = openLists(parts);
   const note = (read: Read, seen: number | string) => {
     if (typeof seen === 'string') failed.push(`${reads[read]}: ${seen}`);
     else seenMs.get(reads[read])?.push(seen);
@@ -79,7 +79,7 @@ export async function watchVisibility(parts: VisibilityParts): Promise<Visibilit
       const pair = pairs[moment?.pair ?? 0];
       if (moment === undefined || pair === undefined) return;
       const watch = moment.isTaker ? watchTaker : watchMaker;
-      watching.push(watch(parts, pair, { plannedAt, note }));
+      watching.push(watch(parts, pair, { plannedAt, note, lists }));
     },
   );
   await Promise.all(watching);
@@ -103,8 +103,26 @@ function signPair({ markets, maker, taker }: VisibilityParts, index: number): Pa
   };
 }
 
+/** The lists of trades, which are read for all pairs at once. */
+interface Lists {
+  readonly trades: WatchedList<readonly { readonly size: number }[]>;
+  readonly ownTrades: WatchedList<string>;
+}
+
+function openLists({ poster, markets, taker }: VisibilityParts): Lists {
+  const ids = markets.map(({ conditionId }) => conditionId).join(',');
+  const trades = () =>
+    read<readonly { readonly size: number }[]>(poster, `/trades?market=${ids}&limit=100`);
+  const ownTrades = async () => (await poster.get(taker.key, '/data/trades', '')).body;
+  return {
+    trades: new WatchedList(trades, pollMs),
+    ownTrades: new WatchedList(ownTrades, pollMs),
+  };
+}
+
 interface Watch {
   readonly plannedAt: number;
+  readonly lists: Lists;
   note(read: Read, seen: number | string): void;
 }
 
@@ -121,31 +139,34 @@ async function watchMaker(
 async function watchTaker(
   { poster, taker }: VisibilityParts,
   { market, meeting, size, price }: Pair,
-  { plannedAt, note }: Watch,
+  { plannedAt, note, lists }: Watch,
 ): Promise<void> {
   const refused = refusalOf(poster, taker, meeting.body, ['matched', 'delayed']);
-  const byMarket = `?market=${market.conditionId}`;
-  const seen: Readonly<Record<Exclude<Read, 'book'>, () => Promise<boolean>>> = {
-    taken: async () => (await bidsOf(poster, market)) === 0,
-    trades: async () => {
-      const rows = await read<readonly { size: number }[]>(poster, `/trades${byMarket}&limit=10`);
-      return rows?.some((row) => row.size === size) ?? false;
-    },
-    lastPrice: async () => {
-      const path = `/last-trade-price?token_id=${market.tokens[1]}`;
-      return Number((await read<{ price: string }>(poster, path))?.price) === price;
-    },
-    ownTrades: async () => {
-      const { body } = await poster.get(taker.key, '/data/trades', byMarket);
-      return body.includes(meeting.orderId);
-    },
+  const polled = async (name: Read, isSeen: () => Promise<boolean>) =>
+    note(name, await until(isSeen, plannedAt, refused));
+  const untilMs = plannedAt + giveUpMs;
+  const listed = async (name: Read, waiting: Promise<boolean>) => {
+    const isSeen = await waiting;
+    note(name, isSeen ? performance.now() - plannedAt : (refused() ?? notSeen));
   };
-  await Promise.all(
-    Object.entries(seen).map(async ([name, isSeen]) =>
-      note(name as Read, await until(isSeen, plannedAt, refused)),
+  const lastPrice = `/last-trade-price?token_id=${market.tokens[1]}`;
+  await Promise.all([
+    polled('taken', async () => (await bidsOf(poster, market)) === 0),
+    polled('lastPrice', async () => {
+      return Number((await read<{ price: string }>(poster, lastPrice))?.price) === price;
+    }),
+    listed(
+      'trades',
+      lists.trades.waitFor((rows) => rows.some((row) => row.size === size), untilMs),
     ),
-  );
+    listed(
+      'ownTrades',
+      lists.ownTrades.waitFor((body) => body.includes(meeting.orderId), untilMs),
+    ),
+  ]);
 }
+
+const notSeen = 'not visible in time';
 
 /** Posts the order; says the outcome once it is none of those wanted. */
 function refusalOf(
@@ -181,7 +202,7 @@ async function until(
     if (await isSeen()) return performance.now() - plannedAt;
     const refusal = refused();
     if (refusal !== null) return refusal;
-    await sleep(Math.max(pollMs, (performance.now() - plannedAt) * pollShare));
+    await sleep(pollMs);
   }
-  return 'not visible in time';
+  return notSeen;
 }

@@ -1,4 +1,5 @@
 import { visibilityCondition } from '../latency/visibility-rows.ts';
+import { percentText } from '../report/numbers.ts';
 import type { Report } from '../report/report.ts';
 import { boxPage } from './box-page.ts';
 import type { Found } from './found.ts';
@@ -6,7 +7,7 @@ import { capacityTable, freshnessTable } from './more-tables.ts';
 import { type BenchCounts, leadSeconds } from './open-bench.ts';
 import { rateName } from './rates.ts';
 import type { StepResult } from './run-step.ts';
-import { behindReason, msPerOrder, type StepSums, sumSteps } from './sums.ts';
+import { behindReason, isDisturbed, msPerOrder, type StepSums, sumSteps } from './sums.ts';
 import {
   cancelTable,
   latencyTable,
@@ -62,9 +63,23 @@ export function errorsOf(steps: readonly StepResult[]): readonly string[] {
 }
 
 function notesOf(steps: readonly StepResult[]): string[] {
-  const errors = errorsOf(steps);
-  if (errors.length === 0) return ['The generator sent every request of the plan within a second.'];
-  return errors.map((error) => `**ERROR, the plan was not kept:** ${error}.`);
+  const errors = errorsOf(steps).map((error) => `**ERROR, the plan was not kept:** ${error}.`);
+  const disturbed = steps.filter(isDisturbed);
+  const kept = 'The generator sent every request of the plan within a second.';
+  return [
+    ...(errors.length === 0 ? [kept] : errors),
+    ...(disturbed.length === 0
+      ? []
+      : [`**Disturbed by others on the machine**: ${namesOf(disturbed)}.`]),
+  ];
+}
+
+/** "300/s with everything (46.0 %)". */
+function namesOf(steps: readonly StepResult[]): string {
+  const texts = steps.map(({ shape, condition, used }) => {
+    return `${rateName(shape.rate)} with ${condition} (${percentText(used.othersShare)})`;
+  });
+  return texts.join(', ');
 }
 
 function figuresOf(sums: StepSums) {

@@ -95,13 +95,27 @@ export function tableWorkOf({
   }));
 }
 
-/** The quotients of a percentile under two conditions, round by round. */
+/** The quotient of a percentile of all rounds under two conditions. */
+export function ratioOf(over: StepSums, under: StepSums, share: number): number {
+  const of = (sums: StepSums) => quantile(samplesOf(sums, 'latenciesMs'), share);
+  return of(over) / of(under);
+}
+
+/** The same round by round. */
 export function roundRatios(over: StepSums, under: StepSums, share: number): readonly number[] {
   return over.rounds.map((round, at) => {
     const beside = under.rounds[at];
     const of = (step: StepResult) => quantile(step.outcome.latenciesMs, share);
     return beside === undefined ? Number.NaN : of(round) / of(beside);
   });
+}
+
+/** Others may use so much of all cores in a step before it is named as disturbed. */
+const othersMax = 0.1;
+
+/** Whether processes that do not belong to the run took so much that the figures of the step are theirs too. */
+export function isDisturbed({ used }: Pick<StepResult, 'used'>): boolean {
+  return used.othersShare > othersMax;
 }
 
 /** The generator may be so late with a request before its step counts as failed, milliseconds. */

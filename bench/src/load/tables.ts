@@ -5,7 +5,6 @@ import {
   quantile,
   rateText,
   ratioText,
-  spreadOf,
 } from '../report/numbers.ts';
 import type { Table } from '../report/report.ts';
 import { rateName } from './rates.ts';
@@ -14,6 +13,7 @@ import {
   countsOf,
   memoryOf,
   msPerOrder,
+  ratioOf,
   roundRatios,
   type StepSums,
   samplesOf,
@@ -82,26 +82,22 @@ function byRate(all: readonly StepSums[]): readonly (readonly StepSums[])[] {
 }
 
 export function ratioTable(all: readonly StepSums[]): Table {
-  const text = (ratios: readonly number[]) => {
-    const { min, median, max } = spreadOf(ratios);
-    return `${ratioText(min)} / ${ratioText(median)} / ${ratioText(max)}`;
-  };
   return {
-    title: `Everything running against others of the same round, min / median / max (goal at 300/s, ClickHouse stopped: p50 ${ratioMax.p50}x, p99 ${ratioMax.p99}x)`,
-    head: ['orders', 'against', 'p50', 'p99'],
-    rows: byRate(all).flatMap(([everything, ...others]) =>
-      others.flatMap((other) =>
-        everything === undefined
-          ? []
-          : [
-              [
-                everything.rate,
-                other.condition,
-                ...[0.5, 0.99].map((share) => text(roundRatios(everything, other, share))),
-              ],
-            ],
-      ),
-    ),
+    title: `Everything running against others of the same run, all rounds together (goal at 300/s, ClickHouse stopped: p50 ${ratioMax.p50}x, p99 ${ratioMax.p99}x)`,
+    head: ['orders', 'against', 'p50', 'of each round', 'p99', 'of each round'],
+    rows: byRate(all).flatMap((sums) => {
+      const everything = sums.find(({ condition }) => condition === 'everything');
+      if (everything === undefined) return [];
+      const others = sums.filter((other) => other !== everything);
+      return others.map((other) => [
+        everything.rate,
+        other.condition,
+        ...[0.5, 0.99].flatMap((share) => [
+          `**${ratioText(ratioOf(everything, other, share))}**`,
+          roundRatios(everything, other, share).map(ratioText).join(', '),
+        ]),
+      ]);
+    }),
   };
 }
 

@@ -67,12 +67,12 @@ const rounds = [
 ];
 
 describe('the sums of a load', () => {
-  it('compare two conditions round by round', () => {
+  it('compare two conditions in all rounds together, and round by round', () => {
     const [everything, stopped] = sumSteps(rounds);
     if (everything === undefined || stopped === undefined) throw new Error('two conditions');
     expect(roundRatios(everything, stopped, 0.5)).toEqual([2, 3]);
     expect(ratioTable(sumSteps(rounds)).rows).toEqual([
-      ['300/s', 'ClickHouse stopped', '2.00x / 2.00x / 3.00x', '2.00x / 2.00x / 3.00x'],
+      ['300/s', 'ClickHouse stopped', '**2.00x**', '2.00x, 3.00x', '**3.00x**', '2.00x, 3.00x'],
     ]);
   });
 
@@ -113,6 +113,14 @@ describe('errors of a load', () => {
     expect(errorsOf([unsent])).toHaveLength(1);
     const found = { steps: [late], freshness: null, capacity: [] };
     expect(loadReport(found, { ...counts, rounds: 1 }).notes.join()).toContain('ERROR');
+  });
+
+  it('are said beside steps that others on the machine disturbed', () => {
+    const disturbed = { ...good, used: { ...good.used, othersShare: 0.3 } };
+    const notesOf = (one: StepResult) =>
+      loadReport({ steps: [one], freshness: null, capacity: [] }, { ...counts, rounds: 1 }).notes;
+    expect(notesOf(disturbed).join()).toContain('300/s with everything (30.0 %)');
+    expect(notesOf(good)).toHaveLength(1);
   });
 
   it('keep a rate from being carried, as slow and refused orders do', () => {
