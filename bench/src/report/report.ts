@@ -45,7 +45,7 @@ const preface = `# Figures
 
 Written by \`npm run bench:<name> -- --write\`; each benchmark owns the part between its markers. Rates are per second of
 processor time unless a line says otherwise; ratios come from runs taken in turn on one machine. Nothing here is a promise
-about another machine.
+about another machine. A heading says where the machine was busy before the start (load average above 1).
 `;
 
 /** Prints the report, and writes it to the files of the options. */
