@@ -1,3 +1,4 @@
+import type { Visibility } from '../latency/visibility.ts';
 import { msText, percentText, quantile } from '../report/numbers.ts';
 import type { Section, Table } from '../report/report.ts';
 import { notCarried } from './capacity.ts';
@@ -92,13 +93,20 @@ function freshRows({ freshness }: Found): string[][] {
   const by = command(optionOf(step.shape.rate));
   return [...seen.seenMs].map(([what, ms]) => [
     `${rateName(step.shape.rate)}: ${what}, p50 / p99`,
-    `${msText(quantile(ms, 0.5))} / ${msText(quantile(ms, 0.99))} ms`,
+    `${msText(quantile(ms, 0.5))} / ${msText(quantile(ms, 0.99))} ms${unseenText(seen, what)}`,
     by,
   ]);
 }
 
 function ofStack<T>(all: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
   return [...all].filter(([name]) => isOfStack(name));
+}
+
+/** Those that did not show in time are in no percentile, so their number is said. */
+function unseenText({ seenMs, failed }: Visibility, what: string): string {
+  const unseen = failed.filter((reason) => reason.startsWith(`${what}: `)).length;
+  if (unseen === 0) return '';
+  return `, and ${unseen} of ${unseen + (seenMs.get(what)?.length ?? 0)} not in time`;
 }
 
 function byProcess(

@@ -19,3 +19,16 @@ export function withPart(page: string, { name, text, isFirst }: Part): string {
   if (!isFirst || others === -1) return `${page.trimEnd()}\n\n${section}\n`;
   return `${page.slice(0, others)}${section}\n\n${page.slice(others)}`;
 }
+
+const widthMax = 120;
+
+/** An item of a list of a document, in lines that are as wide as documents may be. */
+export function itemText(text: string): string {
+  const lines = ['-'];
+  for (const word of text.split(' ')) {
+    const line = `${lines.at(-1)} ${word}`;
+    if (line.length <= widthMax) lines[lines.length - 1] = line;
+    else lines.push(`  ${word}`);
+  }
+  return lines.join('\n');
+}

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { busyMark, type MachineWatch, machineText } from './machine.ts';
-import { type Part, withPart } from './parts.ts';
+import { itemText, type Part, withPart } from './parts.ts';
 
 export interface Table {
   readonly title: string;
@@ -68,9 +68,9 @@ export function publish(report: Report, options: PublishOptions): void {
 }
 
 function markdownOf(section: Section, mark: string, machine: string): string {
-  const conditions = [machine, ...section.conditions].map((line) => `- ${line}`).join('\n');
+  const conditions = [machine, ...section.conditions].map(itemText).join('\n');
   const tables = section.tables.map(tableText).join('\n\n');
-  const notes = section.notes.map((note) => `- ${note}`).join('\n');
+  const notes = section.notes.map(itemText).join('\n');
   return `## ${section.title}${mark}\n\n${conditions}\n\n${tables}\n${notes === '' ? '' : `\n${notes}\n`}`;
 }
 

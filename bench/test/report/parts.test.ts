@@ -1,5 +1,5 @@
 import { busyMark, loadsText } from '../../src/report/machine.ts';
-import { withPart } from '../../src/report/parts.ts';
+import { itemText, withPart } from '../../src/report/parts.ts';
 
 const page =
   '# Figures\n\n<!-- bench:one -->\nold\n<!-- /bench:one -->\n\n<!-- bench:two -->\n2\n<!-- /bench:two -->\n';
@@ -16,6 +16,18 @@ describe('the parts of a document', () => {
     const first = withPart(page, { name: 'three', text: '3', isFirst: true });
     expect(first.indexOf('bench:three')).toBeLessThan(first.indexOf('bench:one'));
     expect(first.startsWith('# Figures\n\n<!-- bench:three -->')).toBe(true);
+  });
+});
+
+describe('an item of a list', () => {
+  it('is broken between words into lines of a document', () => {
+    const lines = itemText(Array.from({ length: 60 }, () => 'word').join(' ')).split('\n');
+    expect(lines.length).toBeGreaterThan(2);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(120);
+    expect(lines.map((line) => line.slice(0, 2))).toEqual([
+      '- ',
+      ...lines.slice(1).map(() => '  '),
+    ]);
   });
 });
 
