@@ -145,8 +145,8 @@ export class FetchLoops {
   }
 
   /**
-   * Where the hindmost of the lanes of one partition is: the others leave out what they have. Each second time where the
-   * foremost is, so that one that is far behind does not hold it up.
+   * Where the hindmost of the lanes of one partition is: the others leave out what they have. Each second time where
+   * the foremost is, so that one that is far behind does not hold it up.
    */
   #positionOf(node: string, lanes: readonly PartitionLane[]): FetchPosition {
     const [{ topic, partition }] = lanes as [PartitionLane];

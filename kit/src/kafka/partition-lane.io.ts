@@ -85,8 +85,8 @@ export class PartitionLane {
   }
 
   /**
-   * Takes the records of a fetch from its position on, whether or not the fetch began there. A response that ends before
-   * it or begins after it is dropped; a gap is a fault.
+   * Takes the records of a fetch from its position on, whether or not the fetch began there. A response that ends
+   * before it or begins after it is dropped; a gap is a fault.
    */
   accept(response: FetchedPartition): void {
     const from = this.#fetchPosition;

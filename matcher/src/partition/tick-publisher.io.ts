@@ -23,10 +23,10 @@ interface TickPublisherParts {
 }
 
 /**
- * Moves the clock of one partition by appending ticks to its own input: every `everyMs`, at the same moments as those of
- * the other partitions, and as soon as an order expires or a delay ends. Ticks of one moment are one request, one fetch
- * and one wake-up of each reader. One tick is in flight at a time. It does not wait for the engine to process it: while the
- * owner lags, the ticks between the orders show how old each order was.
+ * Moves the clock of one partition by appending ticks to its own input: every `everyMs`, at the same moments as those
+ * of the other partitions, and as soon as an order expires or a delay ends. Ticks of one moment are one request, one
+ * fetch and one wake-up of each reader. One tick is in flight at a time. It does not wait for the engine to process it:
+ * while the owner lags, the ticks between the orders show how old each order was.
  */
 export class TickPublisher {
   readonly #parts: TickPublisherParts;
