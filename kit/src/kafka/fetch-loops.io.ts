@@ -30,16 +30,25 @@ export interface FetchLoopParts {
 /** Failures in a row after which one lane is asked for alone: a broken topic must not hold up the others for ever. */
 const failuresTogether = 2;
 
+/** The loop of one broker. */
+interface BrokerLoop {
+  /** Ended by a lane that has room again. */
+  readonly room: Wakeup;
+  /** Ended by a caller that waits for records. */
+  readonly rest: Wakeup;
+  /** Fetches so far. */
+  turns: number;
+  /** Lanes that were asked for alone after failures, so far. */
+  probes: number;
+  /** The lane to ask for alone next time. */
+  probe: PartitionLane | null;
+  running: Promise<void>;
+}
+
 /** One loop per leading broker: fetches for the lanes that have room, with bounded waits between retries. */
 export class FetchLoops {
   readonly #parts: FetchLoopParts;
-  readonly #running = new Map<string, Promise<void>>();
-  readonly #wakeups = new Map<string, Wakeup>();
-  readonly #rests = new Map<string, Wakeup>();
-  /** Per broker: the lane to ask for alone next time. */
-  readonly #probes = new Map<string, PartitionLane>();
-  /** Fetches so far, by broker. */
-  readonly #turns = new Map<string, number>();
+  readonly #loops = new Map<string, BrokerLoop>();
   #open = true;
 
   constructor(parts: FetchLoopParts) {
@@ -49,14 +58,13 @@ export class FetchLoops {
   /** Starts loops for brokers that lead a lane, and ends waits for room. Call after lanes or metadata changed. */
   refresh(): void {
     if (!this.#open) return;
-    for (const node of this.#leaders().values())
-      if (!this.#running.has(node)) this.#startLoop(node);
+    for (const node of this.#leaders().values()) if (!this.#loops.has(node)) this.#startLoop(node);
     this.#wakeAll();
   }
 
   /** Ends the pauses after records: a caller waits for the next ones. */
   hurry(): void {
-    for (const rest of this.#rests.values()) rest.wake();
+    for (const { rest } of this.#loops.values()) rest.wake();
   }
 
   /** Resolves when no fetch is running. */
@@ -64,28 +72,32 @@ export class FetchLoops {
     this.#open = false;
     this.#wakeAll();
     this.hurry();
-    await Promise.all(this.#running.values());
+    await Promise.all([...this.#loops.values()].map(({ running }) => running));
   }
 
   #wakeAll(): void {
-    for (const wakeup of this.#wakeups.values()) wakeup.wake();
+    for (const { room } of this.#loops.values()) room.wake();
   }
 
   #startLoop(node: string): void {
-    this.#wakeups.set(node, new Wakeup());
-    this.#rests.set(node, new Wakeup());
-    const running = this.#loop(node).finally(() => {
-      this.#running.delete(node);
-      this.#wakeups.delete(node);
-      this.#rests.delete(node);
+    const loop: BrokerLoop = {
+      room: new Wakeup(),
+      rest: new Wakeup(),
+      turns: 0,
+      probes: 0,
+      probe: null,
+      running: Promise.resolve(),
+    };
+    this.#loops.set(node, loop);
+    loop.running = this.#run(node, loop).finally(() => {
+      this.#loops.delete(node);
       this.#parts.watchdog.forget(node);
       // A lane may have come to this broker while its loop ended.
       if (this.#lanesOf(node).length > 0) this.refresh();
     });
-    this.#running.set(node, running);
   }
 
-  async #loop(node: string): Promise<void> {
+  async #run(node: string, loop: BrokerLoop): Promise<void> {
     const { watchdog } = this.#parts;
     watchdog.progress(node);
     for (let failures = 0; this.#open; ) {
@@ -96,8 +108,8 @@ export class FetchLoops {
           await this.#lookForLeaders();
           continue;
         }
-        if (failures >= failuresTogether) this.#probeNext(node, lanes);
-        await this.#turn(node, lanes);
+        if (failures >= failuresTogether) probeNext(loop, lanes);
+        await this.#turn(node, loop, lanes);
         watchdog.progress(node);
         failures = 0;
       } catch (error) {
@@ -114,69 +126,33 @@ export class FetchLoops {
     this.refresh();
   }
 
-  /** Brokers fill a response in the order of the request, so the order changes or the last partition starves. */
-  #rotated(node: string, lanes: readonly PartitionLane[]): readonly PartitionLane[] {
-    const turn = (this.#turns.get(node) ?? 0) + 1;
-    this.#turns.set(node, turn);
-    const first = turn % lanes.length;
-    return [...lanes.slice(first), ...lanes.slice(0, first)];
-  }
-
-  async #turn(node: string, lanes: readonly PartitionLane[]): Promise<void> {
+  async #turn(node: string, loop: BrokerLoop, lanes: readonly PartitionLane[]): Promise<void> {
     const { wire, limits, maxWaitMs, restMs } = this.#parts;
-    const probe = this.#takeProbe(node);
+    const probe = this.#takeProbe(loop);
     const ready = (probe === null ? lanes : [probe]).filter((lane) => lane.hasRoom());
     if (ready.length === 0) {
-      await this.#wakeups.get(node)?.wait(maxWaitMs);
+      await loop.room.wait(maxWaitMs);
       return;
     }
-    const asked = lanesByPlace(this.#rotated(node, ready));
-    const positions = [...asked.values()].map((place) => this.#positionOf(node, place));
+    loop.turns += 1;
+    const asked = lanesByPlace(rotated(ready, loop.turns));
+    const positions = [...asked.values()].map((place) => positionOf(place, loop.turns));
     const isWaiting = ready.length === lanes.length && [...asked.values()].every(isTogether);
     const waitMs = isWaiting ? maxWaitMs : Math.min(limits.busyPollMs, maxWaitMs);
     let [records, isBehind] = [0, false];
     for (const fetched of await wire.fetch(node, positions, waitMs)) {
       for (const lane of asked.get(placeOf(fetched)) ?? [])
-        this.#hand(node, lane, fetched, positions.length === 1);
+        hand(loop, lane, fetched, positions.length === 1);
       records += fetched.records.length;
       isBehind ||= fetched.nextOffset < fetched.highWatermark;
     }
-    if (records > 0 && !isBehind && restMs > 0) await this.#rests.get(node)?.wait(restMs);
+    if (records > 0 && !isBehind && restMs > 0) await loop.rest.wait(restMs);
   }
 
-  /**
-   * Where the hindmost of the lanes of one partition is: the others leave out what they have. Each second time where
-   * the foremost is, so that one that is far behind does not hold it up.
-   */
-  #positionOf(node: string, lanes: readonly PartitionLane[]): FetchPosition {
-    const [{ topic, partition }] = lanes as [PartitionLane];
-    const offsets = lanes.map((lane) => lane.fetchPosition);
-    const offset =
-      (this.#turns.get(node) ?? 0) % 2 === 0 ? Math.min(...offsets) : Math.max(...offsets);
-    return { topic, partition, offset };
-  }
-
-  /**
-   * Compaction can leave a stored batch without records, whose span kafkajs does not report; the broker returns it
-   * for each fetch. A response can also be full before a partition is reached, so only a batch that was fetched alone
-   * is skipped.
-   */
-  #hand(node: string, lane: PartitionLane, fetched: FetchedPartition, alone: boolean): void {
-    const empty = fetched.records.length === 0 && fetched.nextOffset === fetched.from;
-    const hollow = empty && !lane.dense && fetched.highWatermark > fetched.from;
-    if (hollow && !alone) this.#probes.set(node, lane);
-    lane.accept(hollow && alone ? { ...fetched, nextOffset: fetched.from + 1 } : fetched);
-  }
-
-  #probeNext(node: string, lanes: readonly PartitionLane[]): void {
-    const [next] = this.#rotated(node, lanes);
-    if (next !== undefined) this.#probes.set(node, next);
-  }
-
-  #takeProbe(node: string): PartitionLane | null {
-    const probe = this.#probes.get(node);
-    this.#probes.delete(node);
-    return probe !== undefined && this.#parts.lanes.has(probe) ? probe : null;
+  #takeProbe(loop: BrokerLoop): PartitionLane | null {
+    const { probe } = loop;
+    loop.probe = null;
+    return probe !== null && this.#parts.lanes.has(probe) ? probe : null;
   }
 
   #lanesOf(node: string): PartitionLane[] {
@@ -217,18 +193,58 @@ export class FetchLoops {
 
   /** A replica that has just become leader may lag for a moment; only its bounds decide. */
   async #confirmOutOfRange({ topic, partition }: KafkajsFailure): Promise<void> {
-    const lane = [...this.#parts.lanes].find(
-      (one) => one.topic === topic && one.partition === partition,
+    if (topic === null || partition === null) return;
+    const asked = new Map(
+      [...this.#parts.lanes]
+        .filter((lane) => lane.topic === topic && lane.partition === partition)
+        .map((lane) => [lane, lane.fetchPosition]),
     );
-    if (lane === undefined) return;
-    const asked = lane.fetchPosition;
-    const bounds = (await this.#parts.wire.bounds(lane.topic, [lane.partition])).get(
-      lane.partition,
-    );
-    if (bounds === undefined || lane.fetchPosition !== asked) return;
-    if (asked < bounds.low || asked > bounds.high)
-      lane.fail('offset_out_of_range', { position: asked, low: bounds.low, high: bounds.high });
+    const bounds = (await this.#parts.wire.bounds(topic, [partition])).get(partition);
+    if (bounds === undefined) return;
+    for (const [lane, position] of asked)
+      if (lane.fetchPosition === position && (position < bounds.low || position > bounds.high))
+        lane.fail('offset_out_of_range', { position, low: bounds.low, high: bounds.high });
   }
+}
+
+/** Brokers fill a response in the order of the request, so the order changes or the last partition starves. */
+function rotated(lanes: readonly PartitionLane[], turns: number): readonly PartitionLane[] {
+  const first = turns % lanes.length;
+  return [...lanes.slice(first), ...lanes.slice(0, first)];
+}
+
+/** Each lane in turn, whatever the fetches between. */
+function probeNext(loop: BrokerLoop, lanes: readonly PartitionLane[]): void {
+  loop.probe = lanes[loop.probes % lanes.length] ?? null;
+  loop.probes += 1;
+}
+
+/**
+ * Where the hindmost of the lanes of one partition is: the others leave out what they have. Each second time where the
+ * foremost is, so that one that is far behind does not hold it up.
+ */
+function positionOf(lanes: readonly PartitionLane[], turns: number): FetchPosition {
+  const [{ topic, partition }] = lanes as [PartitionLane];
+  const offsets = lanes.map((lane) => lane.fetchPosition);
+  const offset = turns % 2 === 0 ? Math.min(...offsets) : Math.max(...offsets);
+  return { topic, partition, offset };
+}
+
+/**
+ * Compaction can leave a stored batch without records, whose span kafkajs does not report; the broker returns it for
+ * each fetch. A response can also be full before a partition is reached, so only a batch that was fetched alone is
+ * skipped.
+ */
+function hand(
+  loop: BrokerLoop,
+  lane: PartitionLane,
+  fetched: FetchedPartition,
+  alone: boolean,
+): void {
+  const empty = fetched.records.length === 0 && fetched.nextOffset === fetched.from;
+  const hollow = empty && !lane.dense && fetched.highWatermark > fetched.from;
+  if (hollow && !alone) loop.probe = lane;
+  lane.accept(hollow && alone ? { ...fetched, nextOffset: fetched.from + 1 } : fetched);
 }
 
 function lanesByPlace(lanes: readonly PartitionLane[]): ReadonlyMap<string, PartitionLane[]> {

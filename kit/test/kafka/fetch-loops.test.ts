@@ -201,18 +201,40 @@ test('a lane that is far behind does not hold up the foremost of its partition',
   await loops.close();
 });
 
-test('a topic that cannot be fetched holds up the others only for a while', async () => {
+test.each([
+  [0, 2],
+  [1, 2],
+  [1, 4],
+  [2, 4],
+  [1, 3],
+])(
+  'partition %i of %i that cannot be fetched holds up the others only for a while',
+  async (broken, count) => {
+    const brokers = new MemoryBrokers();
+    const partitions = Array.from({ length: count }, (_, partition) => partition);
+    for (const partition of partitions) brokers.put(partition, [0, 1, 2, 3]);
+    brokers.broken.add(broken);
+    const { loops, add, seen } = reading(brokers);
+    for (const partition of partitions) add(partition, true);
+    const sound = partitions.filter((partition) => partition !== broken);
+    await until(() => sound.every((one) => seen.get(one)?.length === 4), 'the sound ones are read');
+    expect(seen.get(broken)).toEqual([]);
+    brokers.broken.delete(broken);
+    await until(() => seen.get(broken)?.length === 4, 'the other one follows');
+    await loops.close();
+  },
+);
+
+test('of several lanes of a partition the one that is out of range stops', async () => {
   const brokers = new MemoryBrokers();
-  brokers.put(0, [0, 1]);
-  brokers.put(1, [0, 1, 2, 3]);
-  brokers.broken.add(0);
-  const { loops, add, seen } = reading(brokers);
-  add(0, true);
-  add(1, true);
-  await until(() => seen.get(1)?.length === 4, 'the sound one is read');
-  expect(seen.get(0)).toEqual([]);
-  brokers.broken.delete(0);
-  await until(() => seen.get(0)?.length === 2, 'the other one follows');
+  brokers.put(0, [5, 6, 7]);
+  brokers.lows.set(0, 5);
+  const { loops, addMore, faults } = reading(brokers);
+  const sound = addMore(0, 5);
+  const lost = addMore(0, 2);
+  await until(() => faults.length === 1 && sound.length === 3, 'one has stopped, one has read');
+  expect(faults).toMatchObject([{ code: 'offset_out_of_range', facts: { position: 2, low: 5 } }]);
+  expect(lost).toEqual([]);
   await loops.close();
 });
 
