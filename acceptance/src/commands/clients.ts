@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { emptyReport, failureText, type PartReport } from '@pm/deploy/commands/test-report';
 import { processEnvironment } from '@pm/deploy/local/managed-process';
 import { loopback } from '@pm/deploy/local/ports';
 import { messageOf } from '@pm/deploy/local/stack-error';
@@ -21,7 +22,7 @@ import { openWorld, type World } from '../smoke/world.ts';
 /** `npm run test:clients`: published clients of this API family, unmodified, against a real exchange of their own. */
 const command = new Command('npm run test:clients --')
   .argument('[files...]', 'test files of acceptance/clients/test; all of them by default')
-  .option('--counts <file>', 'where {passed, failed, skipped} is written')
+  .option('--counts <file>', 'where {passed, failed, skipped, failures} is written')
   .parse();
 const { counts: countsFile } = command.opts<{ counts?: string }>();
 const wanted = command.args;
@@ -67,13 +68,14 @@ async function runTests(env: Record<string, string>, tapFile: string): Promise<v
   await once(child, 'exit');
 }
 
-/** The totals that a TAP report ends with; a report without them is one failure. */
-function countsOf(tapFile: string) {
+/** The totals that a TAP report ends with, and its failed tests; a report without totals is one failure. */
+function reportOf(tapFile: string): PartReport {
   const text = readFileSync(tapFile, 'utf8');
   const total = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(text)?.[1]);
   const failed = total('fail') + total('cancelled');
-  if (Number.isNaN(failed)) return { passed: 0, failed: 1, skipped: 0 };
-  return { passed: total('pass'), failed, skipped: total('skipped') };
+  if (Number.isNaN(failed)) return { ...emptyReport, failed: 1, failures: ['no report'] };
+  const failures = [...text.matchAll(/^ *not ok \d+ - (.*)$/gm)].map(([, name = '']) => name);
+  return { passed: total('pass'), failed, skipped: total('skipped'), failures };
 }
 
 async function runAgainst(world: World, python: PythonClients) {
@@ -85,7 +87,7 @@ async function runAgainst(world: World, python: PythonClients) {
     }
     const tapFile = join(scratch, 'report.tap');
     await runTests(settings(world, hosts, python), tapFile);
-    return countsOf(tapFile);
+    return reportOf(tapFile);
   } finally {
     await Promise.all(Object.values(hosts).map((host) => host.close()));
     rmSync(scratch, { recursive: true, force: true });
@@ -93,17 +95,18 @@ async function runAgainst(world: World, python: PythonClients) {
 }
 
 let world: World | null = null;
-let counts = { passed: 0, failed: 1, skipped: 0 };
+let report: PartReport = emptyReport;
 try {
   installNpmClients(progress);
   const python = installPythonClients(progress);
   if (python.kind === 'absent') progress(`clients: skipped, ${python.reason}`);
   world = await openWorld(progress, compatPlan);
-  counts = await runAgainst(world, python);
+  report = await runAgainst(world, python);
 } catch (error) {
   console.error(messageOf(error));
+  report = { ...emptyReport, failed: 1, failures: [failureText('set-up', messageOf(error))] };
 } finally {
   await world?.end();
 }
-if (countsFile !== undefined) writeFileSync(countsFile, JSON.stringify(counts));
-process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1);
+if (countsFile !== undefined) writeFileSync(countsFile, JSON.stringify(report));
+process.exit(report.failed === 0 && report.passed > 0 ? 0 : 1);

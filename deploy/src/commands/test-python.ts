@@ -11,20 +11,15 @@ import {
   pipInstall,
   pythonClientRoot,
 } from '../local/python-client.ts';
+import { emptyReport, failureText, type PartReport } from './test-report.ts';
 
 /**
  * `npm run test:python -- ARGUMENTS OF PYTEST`: lint, types and tests of the client in Python, its wheel, and the wheel
  * in an environment of its own. `PM_BASE_URL` adds a real exchange. Without Python one line says so, with exit code 0.
  */
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-}
-
 const command = new Command('npm run test:python --')
   .argument('[arguments...]', 'arguments of pytest, after another --')
-  .option('--counts <file>', 'where {passed, failed, skipped} is written')
+  .option('--counts <file>', 'where {passed, failed, skipped, failures} is written')
   .parse();
 const { counts: countsFile } = command.opts<{ counts?: string }>();
 const caches = join(defaultCacheDir, 'python-client');
@@ -40,27 +35,34 @@ function run(python: string, args: readonly string[]): boolean {
   return spawnSync(python, args, options).status === 0;
 }
 
-/** The totals in the report of pytest; a report without them is one failure. */
-function countsOf(report: string, passed: boolean): Counts {
+/** A failed test in a report of pytest: its module, its name, its message. */
+const failedCase =
+  /<testcase classname="([^"]*)" name="([^"]*)"[^>]*><(?:failure|error) message="([^"]*)"/g;
+
+/** The totals and the failed tests in the report of pytest; a report without them is one failure. */
+function reportOf(report: string, passed: boolean): PartReport {
   const total = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(report)?.[1]);
   const failed = total('failures') + total('errors');
   const skipped = total('skipped');
-  if (Number.isNaN(failed)) return { passed: 0, failed: 1, skipped: 0 };
+  if (Number.isNaN(failed)) return { ...emptyReport, failed: 1, failures: ['pytest'] };
   return {
     passed: total('tests') - failed - skipped,
     failed: passed ? failed : Math.max(failed, 1),
     skipped,
+    failures: [...report.matchAll(failedCase)].map(([, of, name, message = '']) =>
+      failureText(`${of} ${name}`, message),
+    ),
   };
 }
 
-function tests(python: string, scratch: string): Counts {
+function tests(python: string, scratch: string): PartReport {
   const report = join(scratch, 'report.xml');
   const quiet = ['-q', '-p', 'no:cacheprovider', `--junitxml=${report}`];
   const passed = run(python, ['-m', 'pytest', ...quiet, ...command.args]);
   try {
-    return countsOf(readFileSync(report, 'utf8'), passed);
+    return reportOf(readFileSync(report, 'utf8'), passed);
   } catch {
-    return countsOf('', false);
+    return reportOf('', false);
   }
 }
 
@@ -87,7 +89,7 @@ function wheel(python: string, scratch: string): boolean {
   return problem === null && run(fresh, ['-I', '-c', program]);
 }
 
-function everything(python: string, scratch: string): Counts {
+function everything(python: string, scratch: string): PartReport {
   const steps: readonly (readonly [string, () => boolean])[] = [
     ['format', () => run(python, ['-m', 'ruff', 'format', '--check', '.'])],
     ['lint', () => run(python, ['-m', 'ruff', 'check', '.'])],
@@ -95,23 +97,27 @@ function everything(python: string, scratch: string): Counts {
     ['wheel', () => wheel(python, scratch)],
   ];
   const failed = steps.filter(([, step]) => !step()).map(([name]) => name);
-  const counts = tests(python, scratch);
-  for (const name of failed) console.log(`client in Python: ${name} FAILED`);
-  const passed = steps.length - failed.length;
-  return { ...counts, passed: counts.passed + passed, failed: counts.failed + failed.length };
+  const of = tests(python, scratch);
+  return {
+    passed: of.passed + steps.length - failed.length,
+    failed: of.failed + failed.length,
+    skipped: of.skipped,
+    failures: [...failed, ...of.failures],
+  };
 }
 
 mkdirSync(caches, { recursive: true });
 const installed = installPythonClient(defaultCacheDir);
-let counts: Counts = { passed: 0, failed: 0, skipped: 1 };
+let report: PartReport = { ...emptyReport, skipped: 1 };
 if (installed.kind === 'absent') console.log(`client in Python: skipped, ${installed.reason}`);
 else {
   const scratch = mkdtempSync(join(tmpdir(), 'exchange-python-'));
-  counts = everything(installed.python, scratch);
+  report = everything(installed.python, scratch);
   rmSync(scratch, { recursive: true, force: true });
-  const { passed, failed, skipped } = counts;
+  const { passed, failed, skipped, failures } = report;
   const of = `Python ${installed.version}`;
+  for (const name of failures) console.log(`client in Python: ${name} FAILED`);
   console.log(`client on ${of}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
 }
-if (countsFile !== undefined) writeFileSync(countsFile, JSON.stringify(counts));
-process.exit(counts.failed === 0 ? 0 : 1);
+if (countsFile !== undefined) writeFileSync(countsFile, JSON.stringify(report));
+process.exit(report.failed === 0 ? 0 : 1);

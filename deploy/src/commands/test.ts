@@ -3,20 +3,20 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../local/paths.ts';
+import {
+  emptyReport,
+  failuresText,
+  failureText,
+  jestReport,
+  type PartReport,
+} from './test-report.ts';
 
 /**
  * `npm test`: checks, unit tests, tests on real engines, the client in Python, published clients, the smoke run. Each
- * part runs even if an earlier one failed.
+ * part runs even if an earlier one failed; the names of failed tests are shown once more at the end.
  */
-interface Counts {
-  passed: number;
-  failed: number;
-  skipped: number;
-}
-
 const scratch = mkdtempSync(join(tmpdir(), 'exchange-test-'));
-const noCounts: Readonly<Counts> = { passed: 0, failed: 0, skipped: 0 };
-const total: Counts = { ...noCounts };
+const parts = new Map<string, PartReport>();
 
 function run(command: string, args: readonly string[]): boolean {
   const result = spawnSync(command, args, { cwd: repositoryRoot, stdio: 'inherit' });
@@ -27,8 +27,7 @@ function run(command: string, args: readonly string[]): boolean {
 function single(name: string, command: string, args: readonly string[]): void {
   console.log(`\n== ${name}`);
   const passed = run(command, args);
-  if (passed) total.passed += 1;
-  else total.failed += 1;
+  add(name, passed ? { ...emptyReport, passed: 1 } : emptyReport, passed);
   console.log(`== ${name} ${passed ? 'passed' : 'FAILED'}`);
 }
 
@@ -38,54 +37,35 @@ function jest(project: string, args: readonly string[]): void {
   const binary = join(repositoryRoot, 'node_modules/jest/bin/jest.js');
   const output = ['--json', `--outputFile=${file}`];
   const passed = run(process.execPath, [binary, '--selectProjects', project, ...args, ...output]);
-  add(jestCounts(file), passed);
+  const read = (text: string) => jestReport(text, repositoryRoot);
+  add(project, reportFrom(file, read), passed);
 }
 
-/** Published clients against an exchange of their own; their packages are fetched here, once. */
-function clients(): void {
-  console.log('\n== published clients');
-  const file = join(scratch, 'clients.json');
-  const entry = join(repositoryRoot, 'acceptance/dist/commands/clients.js');
-  const passed = run(process.execPath, [entry, '--counts', file]);
+/** A part that has a command of its own, which writes its report to a file. */
+function part(name: string, entry: string): void {
+  console.log(`\n== ${name}`);
+  const file = join(scratch, 'report.json');
+  rmSync(file, { force: true });
+  const passed = run(process.execPath, [join(repositoryRoot, entry), '--counts', file]);
   add(
-    countsFrom(file, (result) => ({ ...noCounts, ...result })),
-    passed,
-  );
-}
-
-/** The client in Python; its environment serves the published clients too, which run it against their exchange. */
-function python(): void {
-  console.log('\n== client in Python');
-  const file = join(scratch, 'python.json');
-  const entry = join(repositoryRoot, 'deploy/dist/commands/test-python.js');
-  const passed = run(process.execPath, [entry, '--counts', file]);
-  add(
-    countsFrom(file, (result) => ({ ...noCounts, ...result })),
+    name,
+    reportFrom(file, (text) => ({ ...emptyReport, ...JSON.parse(text) })),
     passed,
   );
 }
 
 /** A part that failed without a failed test counts as one. */
-function add(counts: Counts, passed: boolean): void {
-  total.passed += counts.passed;
-  total.failed += passed ? counts.failed : Math.max(counts.failed, 1);
-  total.skipped += counts.skipped;
-}
-
-function jestCounts(file: string): Counts {
-  return countsFrom(file, (result) => ({
-    passed: result['numPassedTests'] ?? 0,
-    failed: (result['numFailedTests'] ?? 0) + (result['numRuntimeErrorTestSuites'] ?? 0),
-    skipped: (result['numPendingTests'] ?? 0) + (result['numTodoTests'] ?? 0),
-  }));
+function add(name: string, report: PartReport, passed: boolean): void {
+  const isSilent = !passed && report.failed === 0;
+  parts.set(name, isSilent ? { ...report, failed: 1, failures: [failureText(name, '')] } : report);
 }
 
 /** Without a file the runner itself has failed. */
-function countsFrom(file: string, read: (result: Record<string, number>) => Counts): Counts {
+function reportFrom(file: string, read: (text: string) => PartReport): PartReport {
   try {
-    return read(JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>);
+    return read(readFileSync(file, 'utf8'));
   } catch {
-    return noCounts;
+    return emptyReport;
   }
 }
 
@@ -93,11 +73,17 @@ single('check', 'npm', ['run', '--silent', 'check']);
 jest('unit', ['--maxWorkers=2']);
 // After many suites in one process Node.js 20 may spin without end while it cleans up.
 jest('engines', ['--runInBand', '--forceExit']);
-python();
-clients();
+// The environment of the client in Python serves the published clients too, which run it against their exchange.
+part('client in Python', 'deploy/dist/commands/test-python.js');
+// Against an exchange of their own; their packages are fetched here, once.
+part('published clients', 'acceptance/dist/commands/clients.js');
 single('smoke', process.execPath, [join(repositoryRoot, 'acceptance/dist/commands/smoke.js')]);
 rmSync(scratch, { recursive: true, force: true });
 
-const skipped = total.skipped === 0 ? '' : `, ${total.skipped} skipped`;
-console.log(`\ntests: ${total.passed} passed, ${total.failed} failed${skipped}`);
-process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1);
+const sumOf = (name: 'passed' | 'failed' | 'skipped') =>
+  [...parts.values()].reduce((sum, report) => sum + report[name], 0);
+const [passed, failed, skipped] = [sumOf('passed'), sumOf('failed'), sumOf('skipped')];
+if (failed > 0) console.log(`\n${failuresText(parts)}`);
+const skippedText = skipped === 0 ? '' : `, ${skipped} skipped`;
+console.log(`\ntests: ${passed} passed, ${failed} failed${skippedText}`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);
