@@ -1,4 +1,5 @@
 import type { Kafka } from 'kafkajs';
+import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { FetchLoops } from './fetch-loops.io.ts';
 import { FetchWire } from './fetch-wire.io.ts';
@@ -27,6 +28,7 @@ export class Fetcher {
   readonly #watchdog: Watchdog;
   readonly #stalls = new Set<Stall>();
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(kafka: Kafka, limits: LogClientLimits, options: FetcherOptions) {
     this.#limits = limits;
@@ -59,7 +61,10 @@ export class Fetcher {
     this.#stalls.delete(stall);
   }
 
-  /** Bounds of these partitions; one that is missing does not exist, also by fresh metadata. */
+  /**
+   * Bounds of these partitions; one that is missing does not exist, also by fresh metadata. Throws `reader_closed`
+   * (stop) when it was closed meanwhile.
+   */
   async bounds(
     topic: string,
     partitions: readonly number[],
@@ -71,16 +76,18 @@ export class Fetcher {
         const bounds = await this.#wire.bounds(topic, partitions);
         if (bounds.size === partitions.length || last) return bounds;
       } catch (error) {
-        if (last) throw error;
+        if (last || this.#isClosed) throw error;
         await pause(maxRetryMs / maxMetadataTries);
       }
+      // Fresh metadata would connect again.
+      if (this.#isClosed) throw new Fault('reader_closed', 'stop', { facts: { topic } });
       await this.#wire.refresh();
     }
   }
 
-  /** Fetches for the lane from now on. */
-  add(lane: PartitionLane): void {
-    this.#lanes.add(lane);
+  /** Fetches for these lanes from now on; the first fetch is for all of them. */
+  addAll(lanes: Iterable<PartitionLane>): void {
+    for (const lane of lanes) this.#lanes.add(lane);
     this.#loops.refresh();
   }
 
@@ -101,6 +108,7 @@ export class Fetcher {
 
   /** Stops the fetch loops. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     await closeWithin(this.#loops.close(), this.#limits.closeTimeoutMs);
     await this.#wire.disconnect();

@@ -71,8 +71,15 @@ export class TopicReader {
   }
 
   /** Bounds of these partitions; one that is missing does not exist, also by fresh metadata. */
-  bounds(partitions: readonly number[]): Promise<ReadonlyMap<number, PartitionBounds>> {
-    return this.#fetcher.bounds(this.#options.topic, partitions);
+  async bounds(partitions: readonly number[]): Promise<ReadonlyMap<number, PartitionBounds>> {
+    const fetcher = this.#fetcher;
+    try {
+      return await fetcher.bounds(this.#options.topic, partitions);
+    } catch (error) {
+      // Its own connections were closed meanwhile, because it shares now.
+      if (fetcher === this.#fetcher) throw error;
+      return await this.bounds(partitions);
+    }
   }
 
   /** Starts to read a partition; its position must be within bounds. */
@@ -88,7 +95,7 @@ export class TopicReader {
       onRoom: () => this.#fetcher.resume(),
     });
     this.#lanes.add(lane);
-    this.#fetcher.add(lane);
+    this.#fetcher.addAll([lane]);
     return lane;
   }
 
@@ -136,10 +143,9 @@ export class TopicReader {
     this.#fetcher = fetcher;
     this.#end = end;
     fetcher.onStall(this.#stall);
-    for (const lane of this.#lanes) {
-      own.drop(lane);
-      fetcher.add(lane);
-    }
-    this.#former = own.close();
+    for (const lane of this.#lanes) own.drop(lane);
+    fetcher.addAll(this.#lanes);
+    // What is left open of it ends with the process.
+    this.#former = own.close().catch(() => {});
   }
 }

@@ -10,26 +10,30 @@ export async function closeWithin(ending: Promise<unknown>, ms: number): Promise
   await within(ending, ms, () => new Error('late')).catch(() => {});
 }
 
-/** A wait that another part can end early. */
+/** Waits that another part can end early. Nothing is kept of a wait that has ended. */
 export class Wakeup {
-  #wake: (() => void) | null = null;
+  readonly #ends = new Set<() => void>();
 
   /** Resolves at the next `wake()` or after `ms`, whichever is first. */
   async wait(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      const before = this.#wake;
-      this.#wake = () => {
+      const end = () => {
         clearTimeout(timer);
+        this.#ends.delete(end);
         resolve();
-        before?.();
       };
+      const timer = setTimeout(end, ms);
+      this.#ends.add(end);
     });
   }
 
+  /** Ends all running waits. */
   wake(): void {
-    const wake = this.#wake;
-    this.#wake = null;
-    wake?.();
+    for (const end of this.#ends) end();
+  }
+
+  /** Running waits. */
+  get size(): number {
+    return this.#ends.size;
   }
 }
