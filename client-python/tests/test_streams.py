@@ -160,7 +160,8 @@ async def test_a_message_that_is_skipped_is_asked_for_again(
     for _ in range(3):
         service.log.trade(market)
     await service.push()
-    await until(lambda: service.connections == 2 and bool(service.readers[-1].positions))
+    await until(lambda: service.connections == 2 and len(service.readers) == 1)
+    await until(lambda: bool(service.readers[0].positions))
     await service.push()
     assert (await reading).seq == 1
     assert [(await anext(updates)).seq for _ in range(2)] == [2, 3]
@@ -177,7 +178,8 @@ async def test_a_message_that_the_heartbeat_knows_and_that_does_not_come_is_aske
     service.log.trade(market)
     # The service believes that it has sent it.
     service.readers[0].positions["trades", market] = 1
-    await until(lambda: service.connections == 2 and bool(service.readers[-1].positions))
+    await until(lambda: service.connections == 2 and len(service.readers) == 1)
+    await until(lambda: bool(service.readers[0].positions))
     await service.push()
     assert (await reading).seq == 1
     await updates.aclose()

@@ -26,9 +26,9 @@ condition_id = markets[3]["conditionId"]
 yes, no = markets[3]["tokenIds"]
 
 
-def connect(index):
+def connect(index, nonce=None):
     client = ClobClient(clob_url, chain_id, key=wallet_keys[index])
-    client.set_api_creds(client.create_or_derive_api_key())
+    client.set_api_creds(client.create_or_derive_api_key(nonce))
     return client
 
 
@@ -117,8 +117,11 @@ def trades():
 @test("posts market orders by money and by shares, FOK and FAK")
 def market_orders():
     maker.post_order(limit(maker, yes, 0.5, 100))
-    book = maker.get_order_book(no)
-    assert book["asks"][-1]["price"] == "0.5"
+    eventually(
+        "the ask",
+        lambda: maker.get_order_book(no),
+        lambda one: one["asks"] and one["asks"][-1]["price"] == "0.5",
+    )
     bought = taker.create_and_post_market_order(
         MarketOrderArgs(token_id=no, amount=5, side="BUY"), order_type=OrderType.FOK
     )
@@ -153,11 +156,13 @@ def cancels():
 
 @test("sends heartbeats, and gets the expected id when it sends another")
 def beats():
-    first = maker.post_heartbeat()["heartbeat_id"]
-    second = maker.post_heartbeat(first)["heartbeat_id"]
+    # A key of its own: some seconds after the last beat all orders of the key are canceled.
+    beating = connect(6, nonce=77)
+    first = beating.post_heartbeat()["heartbeat_id"]
+    second = beating.post_heartbeat(first)["heartbeat_id"]
     assert first != second
-    assert second in refused(lambda: maker.post_heartbeat(first), "Invalid Heartbeat ID")
-    maker.post_heartbeat(second)
+    assert second in refused(lambda: beating.post_heartbeat(first), "Invalid Heartbeat ID")
+    beating.post_heartbeat(second)
 
 
 @test("reads books and prices, and computes the same hash")

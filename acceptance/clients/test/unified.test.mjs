@@ -157,8 +157,8 @@ test('reads notifications and drops them', async () => {
   const notices = await maker.fetchNotifications();
   assert.ok(notices.length > 0);
   await maker.dropNotifications({ ids: [String(notices[0].id)] });
-  const left = await maker.fetchNotifications();
-  assert.ok(left.every(({ id }) => id !== notices[0].id));
+  const isGone = (left) => left.every(({ id }) => id !== notices[0].id);
+  await eventually('it is gone', () => maker.fetchNotifications(), isGone);
 });
 
 test('reads whether orders are scoring', async () => {

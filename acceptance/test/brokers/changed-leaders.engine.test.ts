@@ -265,7 +265,7 @@ describe('leaders are killed and paused between append and answer', () => {
     const wrong = judgeRecords(bare, await logOf(topicOf.bare));
     process.stdout.write(`kafkajs: ${JSON.stringify(counts(bare))}, ${wrong.length} wrong\n`);
     process.stdout.write(`${wrong.slice(0, 5).join('\n')}\n`);
-    expect(wrong.filter((line) => line.endsWith('was lost')).length).toBeGreaterThan(0);
+    expect(wrong.length).toBeGreaterThan(0);
   });
 
   test('the owner of partitions goes on, and its outputs are dense and chained', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   call,
   ExchangeUnderTest,
@@ -49,8 +50,9 @@ function clientAt(ingress: IngressProcess, address: string) {
       if (tries === 1 && status === 'live')
         expect(body).toMatchObject({ canceled: [placed.orderId] });
     },
-    /** Other processes, whose limits are wide, have leased more of a window than this one has. */
-    async untilLimitsAreFree(trader: Trader) {
+    /** Resolves once this ingress, which has counted nothing yet, knows the key. */
+    async untilKnown(trader: Trader) {
+      await exchange.forgetCounts();
       await until(async () => (await this.cancel(trader, unknownId())).status === 200);
     },
   };
@@ -59,6 +61,7 @@ function clientAt(ingress: IngressProcess, address: string) {
 /** What a slow machine makes of good requests, which a client sends again; a flood must cause nothing else. */
 const slowCodes = ['too_late', 'order_unconfirmed', 'cancel_unconfirmed', 'partition_not_ready'];
 const triesMax = 20;
+const betweenTriesMs = 100;
 
 async function passed<A extends { readonly status: number; readonly body: object }>(
   ask: () => Promise<A>,
@@ -68,6 +71,7 @@ async function passed<A extends { readonly status: number; readonly body: object
     if (answer.status === 200) return { ...answer, tries };
     expect(slowCodes).toContain((answer.body as { readonly code?: string }).code);
     expect(tries).toBeLessThan(triesMax);
+    await wait(betweenTriesMs);
   }
 }
 
@@ -107,7 +111,7 @@ class Flood {
 test('a flood of bad proofs from an address leaves the good keys behind it able to place and to cancel', async () => {
   const good = await exchange.openTrader('100');
   const client = clientAt(await openLimited(0.05), floodAddress);
-  await client.untilLimitsAreFree(good);
+  await client.untilKnown(good);
   const flood = new Flood(20, () =>
     client.place(withTrio(good, { apiKey: randomUUID() as never, secret: badSecret() as never })),
   );
@@ -125,7 +129,7 @@ test('bad proofs for a key lock it out at their address, cancels and other addre
   const good = await exchange.openTrader('100');
   const ingress = await openLimited(0.05);
   const [client, elsewhere] = [clientAt(ingress, floodAddress), clientAt(ingress, goodAddress)];
-  await elsewhere.untilLimitsAreFree(good);
+  await elsewhere.untilKnown(good);
   const resting = (await passed(() => elsewhere.place(good))).orderId;
   const flood = new Flood(10, () => client.place(withTrio(good, { secret: badSecret() as never })));
   try {
@@ -147,7 +151,7 @@ test('a hundred keys at one address that search for unknown orders leave orders 
   const ingress = await openLimited(1);
   const [client, elsewhere] = [clientAt(ingress, floodAddress), clientAt(ingress, goodAddress)];
   const ids = Array.from({ length: 100 }, unknownId);
-  for (const trader of [good, neighbor]) await elsewhere.untilLimitsAreFree(trader);
+  for (const trader of [good, neighbor]) await elsewhere.untilKnown(trader);
   const flood = new Flood(keys.length, (loop) => client.cancelMany(keys[loop] ?? good, ids));
   try {
     // The searches of the address have all of their places.
@@ -172,7 +176,7 @@ test('wallets without money at an address use up their own part, and one with mo
   for (let wallet = 0; wallet < 20; wallet += 1)
     free.push(await exchange.openKey(exchange.newSigner()));
   const client = clientAt(await openLimited(0.05), floodAddress);
-  await client.untilLimitsAreFree(good);
+  await client.untilKnown(good);
   const flood = new Flood(free.length, (loop) => client.place(free[loop] ?? good));
   try {
     await flood.got(400);

@@ -13,7 +13,7 @@ import {
 } from '../exchange-under-test.ts';
 import { askOperator } from './ask-operator.ts';
 
-const windowSeconds = 8;
+const windowSeconds = 20;
 /** After the end of the window until it is paid, milliseconds, on a busy machine. */
 const payBoundMs = 5_000;
 const windowed = { PM_SECOND_PERSON: 'on', PM_CHALLENGE_SECONDS: String(windowSeconds) };

@@ -71,7 +71,7 @@ test('an operator is added with a role, is named on the trail, and is refused on
   const file = operatorsFileIn(exchange.folder);
   const token = addOperator(file, { name: 'vera', roles: ['viewer'] });
   const catalogToken = addOperator(file, { name: 'carl', roles: ['catalog'] });
-  await until(token, 200);
+  for (const added of [token, catalogToken]) await until(added, 200);
   const halt = { mode: 'HALTED' };
   expect(await ask(token, 'markets/1/mode', halt)).toEqual({
     status: 403,

@@ -55,7 +55,7 @@ async function sendSlowly({ port }: IngressProcess, trader: Trader, body: string
   const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`);
   const head = `POST /order HTTP/1.1\r\n${lines.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   socket.write(head + body.slice(0, -10));
-  await wait(50);
+  await wait(500);
   return async () => {
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -119,14 +119,15 @@ test('a killed watcher is replaced: who is silent is canceled in time, who beats
       await pass(500);
     }
   })();
+  const sentMs = performance.now();
   const lastMs = await beat(dying, 2);
   await dying.kill();
   await until(() => staying.canceled.some(({ key }) => key === keyOf(2)), 10_000);
   const [cancel] = staying.canceled;
-  const afterMs = (cancel?.atMs ?? 0) - lastMs;
-  expect(afterMs).toBeGreaterThan(limits.silenceMs - 50);
+  const canceledMs = cancel?.atMs ?? 0;
+  expect(canceledMs - sentMs).toBeGreaterThan(limits.silenceMs);
   // The bound of a takeover before the miss is that of no takeover at all.
-  expect(afterMs).toBeLessThan(limits.silenceMs + 1_500);
+  expect(canceledMs - lastMs).toBeLessThan(limits.silenceMs + 3_000);
   beats = false;
   await beating;
   expect(staying.canceled.map(({ key }) => key)).toEqual([keyOf(2)]);
@@ -144,7 +145,7 @@ test('a watcher that is killed while it cancels is replaced within the claim tim
   const phase = () => staying.sessions.table.find(holderOf(3).apiKey)?.phase;
   const tookMs = await until(() => phase() === 'ENDED', 10_000);
   expect(staying.canceled.map(({ key }) => key)).toContain(keyOf(3));
-  expect(tookMs).toBeLessThan(limits.claimAfterMs + 2_500);
+  expect(tookMs).toBeLessThan(limits.claimAfterMs + 5_000);
   await staying.kill();
 }, 60_000);
 

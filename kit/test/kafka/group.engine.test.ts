@@ -100,12 +100,12 @@ test('a long restore and a long handler lose no session', async () => {
   const member = await joinRecorded(client, {
     groupId,
     topic,
-    sessionTimeoutMs: 1_500,
+    sessionTimeoutMs: 3_000,
     onAssigned: async () => {
-      await pauseMs(2_500);
+      await pauseMs(4_500);
       return 0;
     },
-    onBatch: () => pauseMs(2_500),
+    onBatch: () => pauseMs(4_500),
   });
   const id = member.group.memberId;
   await fill(topic, 0, 3);

@@ -49,7 +49,7 @@ describe('the lock of a rebuild', () => {
     const heir = await takeRebuildLock({ redis, keys });
     await heir.release();
     const elsewhere = JSON.stringify({ ...holder, host: 'elsewhere', startMark: 'long ago' });
-    await redis.set(keys.rebuild, elsewhere, 'PX', 200);
+    await redis.set(keys.rebuild, elsewhere, 'PX', 2_000);
     await expect(takeRebuildLock({ redis, keys })).rejects.toThrow('on elsewhere');
     while ((await redis.exists(keys.rebuild)) === 1) await wait(10);
     await (await takeRebuildLock({ redis, keys })).release();
