@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { StackError, systemCodeOf } from './stack-error.ts';
 
@@ -74,23 +75,36 @@ export interface HeldPorts {
 }
 
 /**
- * Finds free ports by binding to port 0, and holds all of them until released, so that two searches
- * in one process cannot find the same one. Between release and use another program may still take
- * one; the start then fails with its number.
+ * Where free ports are looked for: above those of the local stack, and below those that Linux gives to connections by
+ * default, or a connection could take one between release and use.
+ */
+const freeFrom = 20_000;
+const freeBelow = 32_768;
+/** Ports that are tried for each that is wanted. */
+const triesPerPort = 100;
+
+/**
+ * Finds free ports at random, and holds all of them until released, so that two searches cannot find the same one.
+ * Between release and use another program may still take one; the start then fails with its number.
+ *
+ * @throws StackError PORT_IN_USE when there are none.
  */
 export async function holdFreePorts(count: number): Promise<HeldPorts> {
-  const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
-  const ports = servers.map((server) => {
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
-    return address.port;
-  });
-  return {
-    ports,
-    release: async () => {
-      await Promise.all(servers.map(close));
-    },
+  const held = new Map<number, Server>();
+  const release = async () => {
+    await Promise.all([...held.values()].map(close));
   };
+  for (let tries = 0; held.size < count; tries += 1) {
+    if (tries === count * triesPerPort) {
+      await release();
+      const range = `${freeFrom} to ${freeBelow - 1}`;
+      throw new StackError('PORT_IN_USE', `no ${count} free ports from ${range}`);
+    }
+    const port = randomInt(freeFrom, freeBelow);
+    const server = await listen(port).catch(() => null);
+    if (server !== null) held.set(port, server);
+  }
+  return { ports: [...held.keys()], release };
 }
 
 /** Free ports for a whole stack, released at once. */
