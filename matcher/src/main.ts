@@ -26,6 +26,7 @@ import { PartitionOwnership } from './partition/ownership.io.ts';
 import type { EngineFactory } from './partition/restore.io.ts';
 import { defaultSliceLimits } from './partition/slices.io.ts';
 import { SnapshotDirectory } from './partition/snapshot-directory.io.ts';
+import { EncodingThread, type StateEncoder } from './partition/state-encoder.io.ts';
 import { StoredExecutions } from './partition/stored-executions.io.ts';
 import { TickPublisher } from './partition/tick-publisher.io.ts';
 
@@ -56,7 +57,14 @@ async function start(life: Lifecycle): Promise<void> {
   const processMetrics = openMetrics('matcher');
   const metrics = openMatcherMetrics(processMetrics);
 
-  // 2. The log and the codecs of its records.
+  // 2. The thread that encodes states for snapshots and checkpoints.
+  const encoder = new EncodingThread({
+    threadFile: new URL('./partition/state-encoder-thread.io.js', import.meta.url),
+    onFault: (fault) => life.fail(fault),
+  });
+  life.onStop('state encoder', () => encoder.close());
+
+  // 3. The log and the codecs of its records.
   const client = openLogClient({
     ...kafkaConnection(config),
     clientId: config.instance,
@@ -70,6 +78,7 @@ async function start(life: Lifecycle): Promise<void> {
     config,
     log,
     metrics,
+    encoder,
     codecs: await openCodecs(config, log),
     ranges: openLogRanges(client, admin),
     // Outputs and ticks have a producer each, so that neither waits for the other.
@@ -77,7 +86,7 @@ async function start(life: Lifecycle): Promise<void> {
     ticks: await client.producer(),
   };
 
-  // 3. The partitions that this process owns, each with an engine.
+  // 4. The partitions that this process owns, each with an engine.
   const ownership = new PartitionOwnership({
     log,
     waits,
@@ -86,7 +95,7 @@ async function start(life: Lifecycle): Promise<void> {
     onStop: (error) => life.fail(error),
   });
 
-  // 4. Metrics, status and readiness for operators, before the first partition is assigned.
+  // 5. Metrics, status and readiness for operators, before the first partition is assigned.
   const ops = await openOpsListener({
     host: config.opsHost,
     port: config.opsPort,
@@ -97,7 +106,7 @@ async function start(life: Lifecycle): Promise<void> {
   life.onStop('operator listener', () => ops.close());
   log.info({ opsPort: ops.port }, 'operator listener');
 
-  // 5. Join the group: from here on partitions are assigned and revoked.
+  // 6. Join the group: from here on partitions are assigned and revoked.
   life.onStop('ownership', () => ownership.close(), ownershipCloseMs);
   await ownership.start((hooks) =>
     client.group({
@@ -116,6 +125,7 @@ interface Shared {
   readonly config: MatcherConfig;
   readonly log: Log;
   readonly metrics: MatcherMetrics;
+  readonly encoder: StateEncoder;
   readonly codecs: Awaited<ReturnType<typeof openCodecs>>;
   readonly ranges: LogRanges;
   readonly outputs: LogProducer;
@@ -140,7 +150,7 @@ function openPartition(
   partition: number,
   ownership: PartitionOwnership,
 ): OwnedPartition {
-  const { config, log, metrics } = shared;
+  const { config, log, metrics, encoder } = shared;
   return new OwnedPartition({
     partition,
     restore: restoreParts(shared, partition),
@@ -154,6 +164,7 @@ function openPartition(
       everyMs: config.tickMs,
       log,
     }),
+    encoder,
     snapshotRules: { everyRecords: config.snapshotEveryRecords, everyMs: config.snapshotEveryMs },
     sliceLimits: defaultSliceLimits,
     clock: systemClock,
@@ -166,7 +177,7 @@ function openPartition(
 }
 
 function restoreParts(
-  { config, log, metrics, codecs, ranges }: Shared,
+  { config, log, metrics, encoder, codecs, ranges }: Shared,
   partition: number,
 ): OwnedPartitionParts['restore'] {
   const operatorKey = operatorKeyOf(config);
@@ -188,7 +199,12 @@ function restoreParts(
       onBad: () => failures.add(1, { partition, what: 'not_used' }),
       onWriteFailure: () => failures.add(1, { partition, what: 'not_written' }),
     }),
-    processing: { partition, reader, executions: codecs.executions },
+    processing: {
+      partition,
+      reader,
+      executions: codecs.executions,
+      hashState: (engine) => encoder.hash(engine),
+    },
     schemas: codecs.orders,
     verifyReplay: config.verifyReplay,
   };

@@ -53,7 +53,7 @@ export function openMatcherMetrics(metrics: Metrics) {
     }),
     snapshotSeconds: metrics.histogram({
       name: 'pm_matcher_snapshot_seconds',
-      help: 'Time from an encoded state to its file on the disk.',
+      help: 'Time from a state to its file on the disk.',
     }),
     snapshotFailures: metrics.counter({
       name: 'pm_matcher_snapshot_failures_total',

@@ -22,6 +22,7 @@ import { setMarket } from './rules/set-market.ts';
 import type { SignOffKey } from './rules/sign-off-keys.ts';
 import { decodeState } from './state/decode-state.ts';
 import { encodeState } from './state/encode-state.ts';
+import { type FrozenState, freezeState, type MakeWords, thawState } from './state/frozen-state.ts';
 import { assertState } from './state/invariants.ts';
 import { State } from './state/state.ts';
 
@@ -63,6 +64,8 @@ export class Engine {
   private state: State;
   private readonly written = new EventWriter();
   private readonly out: { -readonly [Field in keyof Output]: Output[Field] };
+  /** Frozen states that another thread still reads. */
+  private frozen = 0;
 
   /** Other limits than those of the schemas are for tests: they are part of the rules. */
   constructor(partition: number, limits = defaultLimits) {
@@ -171,6 +174,21 @@ export class Engine {
   /** The whole state between two records: equal states give equal bytes. */
   encodeState(): Buffer {
     return encodeState(this.state);
+  }
+
+  /**
+   * The state between two records, for `encodeFrozen` in another thread while this engine goes on, until `thaw`; a
+   * second one may be frozen meanwhile. `make` gives memory for what is copied.
+   */
+  freeze(make: MakeWords): FrozenState {
+    this.frozen += 1;
+    return freezeState(this.state, make);
+  }
+
+  /** What one `freeze` gave is read no more. */
+  thaw(): void {
+    this.frozen -= 1;
+    if (this.frozen === 0) thawState(this.state);
   }
 
   /** Throws `BrokenAssumption` unless every invariant holds; checks the whole state, for tests and tools. */

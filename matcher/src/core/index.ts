@@ -6,4 +6,6 @@ export { defaultLimits, type Limits } from './record.ts';
 export { maySign, signerOf } from './rules/roles.ts';
 export { keyIdOf, type SignOffKey } from './rules/sign-off-keys.ts';
 export { UsedSequences } from './rules/used-sequences.ts';
+export { encodeFrozen } from './state/encode-state.ts';
+export type { FrozenState, MakeWords } from './state/frozen-state.ts';
 export { MalformedState } from './state/state-bytes.ts';

@@ -7,14 +7,14 @@ import type { OutputPlaces } from './output-places.io.ts';
 import type { OutputSeals } from './output-seals.ts';
 import type { OutputRecord } from './record-processor.ts';
 import { type RetryRules, sendWithRetry } from './send-with-retry.io.ts';
-import type { Snapshot } from './snapshot-image.ts';
+import type { TakenSnapshot } from './snapshot-schedule.io.ts';
 
 /** Outputs of consecutive inputs that are sent together. */
 export interface OutputSlice {
   readonly outputs: readonly OutputRecord[];
   readonly rejected: readonly Rejected[];
   /** The state right after the slice, when a snapshot is due. */
-  readonly snapshot: Snapshot | null;
+  readonly snapshot: TakenSnapshot | null;
 }
 
 /** Bounds of the slices that wait for the one in flight, and of those that are sent together. */

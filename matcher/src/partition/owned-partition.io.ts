@@ -18,6 +18,7 @@ import type { InputRecord, RecordProcessor } from './record-processor.ts';
 import { type RestoreParts, restorePartition } from './restore.io.ts';
 import { type ProcessedSlice, processInSlices, type SliceLimits } from './slices.io.ts';
 import { type SnapshotRules, SnapshotSchedule } from './snapshot-schedule.io.ts';
+import type { StateEncoder } from './state-encoder.io.ts';
 import type { TickPublisher } from './tick-publisher.io.ts';
 
 export interface OwnedPartitionParts {
@@ -26,6 +27,7 @@ export interface OwnedPartitionParts {
   readonly writer: Omit<ExecutionWriterParts, 'places' | 'onStored' | 'onFault'>;
   readonly ticks: TickPublisher;
   readonly snapshotRules: SnapshotRules;
+  readonly encoder: StateEncoder;
   readonly sliceLimits: SliceLimits;
   readonly clock: Clock;
   readonly log: Log;
@@ -176,11 +178,12 @@ export class OwnedPartition {
   }
 
   #goLive(processor: RecordProcessor, snapshotOffset: number): void {
-    const { partition, restore, snapshotRules, clock, metrics } = this.#parts;
+    const { partition, restore, snapshotRules, encoder, clock, metrics } = this.#parts;
     const snapshots = new SnapshotSchedule({
       partition,
       rules: snapshotRules,
       directory: restore.snapshots,
+      encoder,
       clock,
       onSaved: (offset, tookMs) => {
         this.#snapshotOffset = offset;

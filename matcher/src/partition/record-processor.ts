@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { type Encoder, firstChain, sealWritten } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
-import { checkpointEveryRecords, type Execution, type RefusalCode } from '@pm/schemas';
+import { checkpointEveryRecords, type Execution, type RefusalCode, rules } from '@pm/schemas';
 import type { Applied, Engine, RejectReason } from '../core/index.ts';
 import type { EnvelopeReader, EnvelopeReading, ReadingHints } from './envelope-reader.ts';
+import { type HashState, hashHere, hashOf, type StateHash } from './state-hash.ts';
 
 /** A record of `orders` as it is read. */
 export interface InputRecord {
@@ -33,17 +33,21 @@ export interface LogPosition {
   /** Chain of the output before `nextOffset`. */
   readonly chain: Buffer;
   readonly nextOffset: number;
+  /** The state at the last multiple of `checkpointEveryRecords`, which the next one shows; `null` when none does. */
+  readonly checkpoint: StateHash | null;
 }
 
 export interface RecordProcessorParts {
   readonly partition: number;
   readonly reader: EnvelopeReader;
   readonly executions: Encoder<Execution>;
+  /** Hashes states at checkpoints; on the calling thread when not given. */
+  readonly hashState?: HashState;
 }
 
 /** The position before the first record. */
 export function firstPosition(engine: Engine): LogPosition {
-  return { engine, chain: firstChain, nextOffset: 0 };
+  return { engine, chain: firstChain, nextOffset: 0, checkpoint: null };
 }
 
 /**
@@ -55,12 +59,14 @@ export class RecordProcessor implements LogPosition {
   readonly #parts: RecordProcessorParts;
   #chain: Buffer;
   #nextOffset: number;
+  #checkpoint: StateHash | null;
 
   constructor(parts: RecordProcessorParts, start: LogPosition) {
     this.#parts = parts;
     this.engine = start.engine;
     this.#chain = start.chain;
     this.#nextOffset = start.nextOffset;
+    this.#checkpoint = start.checkpoint;
   }
 
   get chain(): Buffer {
@@ -71,13 +77,24 @@ export class RecordProcessor implements LogPosition {
     return this.#nextOffset;
   }
 
+  get checkpoint(): StateHash | null {
+    return this.#checkpoint;
+  }
+
+  /** The hash that the next output shows, while another thread still computes it; `process` gives `null` until then. */
+  get awaited(): StateHash | null {
+    const isDue = this.#nextOffset % checkpointEveryRecords === 0;
+    return isDue && this.#checkpoint?.value === null ? this.#checkpoint : null;
+  }
+
   /**
-   * The output of the next record. `null` when the record's schema has to be fetched first (`processPrepared`): then
-   * nothing has changed. Throws `input_gap`, `newer_record` and `engine_broken`
-   * (release).
+   * The output of the next record. `null` when a hash is `awaited`, or the record's schema has to be fetched first
+   * (`processPrepared`, which then sets `isPrepared`): then nothing has changed. Throws `input_gap`, `newer_record` and
+   * `engine_broken` (release).
    */
   process(record: InputRecord, hints?: ReadingHints): OutputRecord | null {
     this.#assertNext(record);
+    if (this.awaited !== null) return null;
     const read = this.#parts.reader.read(this.engine, record.value, hints);
     if (read.kind === 'schema_unknown') return null;
     return this.#seal(read, this.#apply(read, record.offset));
@@ -90,10 +107,20 @@ export class RecordProcessor implements LogPosition {
 
   #apply(read: Known, inOffset: number): Applied {
     const applied = this.#applyOrReject(read, inOffset);
-    if (inOffset % checkpointEveryRecords !== 0) return applied;
-    const stateHash = createHash('sha256').update(this.engine.encodeState()).digest();
-    applied.written.push({ kind: 'Checkpoint', stateHash });
+    if (inOffset % checkpointEveryRecords === 0) this.#writeCheckpoint(applied);
     return applied;
+  }
+
+  /** The hash of the state at the checkpoint before, so that it can be computed meanwhile; of this state at first. */
+  #writeCheckpoint({ written }: Applied): void {
+    const { engine } = this;
+    if (engine.rules < rules.laterCheckpoints) {
+      written.push({ kind: 'Checkpoint', stateHash: hashOf(engine.encodeState()) });
+      return;
+    }
+    const stateHash = this.#checkpoint?.value ?? null;
+    if (stateHash !== null) written.push({ kind: 'Checkpoint', stateHash });
+    this.#checkpoint = (this.#parts.hashState ?? hashHere)(engine);
   }
 
   /** An engine that throws leaves a broken state: this partition is released, the others go on. */

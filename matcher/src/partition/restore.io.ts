@@ -16,6 +16,7 @@ import { SealsAhead } from './seals-ahead.io.ts';
 import { processPrepared, type SchemaFetcher } from './slices.io.ts';
 import type { SnapshotDirectory } from './snapshot-directory.io.ts';
 import type { Snapshot } from './snapshot-image.ts';
+import { knownHash } from './state-hash.ts';
 import type { StoredExecutions, StoredOutput } from './stored-executions.io.ts';
 
 /** Makes the engine of a partition, new or from a snapshot. */
@@ -101,7 +102,8 @@ async function startOf(
     const reason = await whyUnusable(parts, snapshot, { orders, bounds });
     if (reason === null) {
       const engine = engineOf(parts, snapshot);
-      if (engine !== null) return { engine, chain: snapshot.chain, nextOffset };
+      const checkpoint = snapshot.checkpoint === null ? null : knownHash(snapshot.checkpoint);
+      if (engine !== null) return { engine, chain: snapshot.chain, nextOffset, checkpoint };
     } else await parts.snapshots.quarantine(parts.partition, nextOffset, reason);
   }
   return firstPosition(parts.engines.create(parts.partition));

@@ -5,6 +5,7 @@ import type { Envelope } from '@pm/schemas';
 import type { Rejected } from './dead-letters.io.ts';
 import type { InputRecord, OutputRecord, RecordProcessor } from './record-processor.ts';
 import { SealsAhead } from './seals-ahead.io.ts';
+import { hashKnown } from './state-encoder.io.ts';
 
 /** The codec that fetches the schema of a record from the registry. */
 export type SchemaFetcher = Pick<RecordCodec<Envelope>, 'prepare'>;
@@ -89,12 +90,16 @@ async function processSlice(
   return { outputs, rejected, commands, changed, tookMs: monotonicMs() - startedMs };
 }
 
-/** Processes a record after its schema was fetched if necessary. Throws also `registry_unavailable` (retry). */
+/**
+ * Processes a record after the hash of a checkpoint is known and its schema was fetched, if necessary. Throws also
+ * `registry_unavailable` (retry) and `state_encoder_died` (stop).
+ */
 export async function processPrepared(
   processor: RecordProcessor,
   record: InputRecord,
   schemas: SchemaFetcher,
 ): Promise<OutputRecord> {
+  await hashKnown(processor.awaited);
   const output = processor.process(record);
   if (output !== null) return output;
   assert(record.value !== null, 'a record of an unknown schema has a value');

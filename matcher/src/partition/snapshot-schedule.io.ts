@@ -3,6 +3,7 @@ import type { LogPosition } from './record-processor.ts';
 import type { ProcessedSlice } from './slices.io.ts';
 import type { SnapshotDirectory } from './snapshot-directory.io.ts';
 import type { Snapshot } from './snapshot-image.ts';
+import { hashKnown, type StateEncoder } from './state-encoder.io.ts';
 
 /** A snapshot is due after so many records, or after so many milliseconds if more than the clock changed. */
 export interface SnapshotRules {
@@ -14,13 +15,20 @@ interface SnapshotScheduleParts {
   readonly partition: number;
   readonly rules: SnapshotRules;
   readonly directory: Pick<SnapshotDirectory, 'save'>;
+  readonly encoder: Pick<StateEncoder, 'encode'>;
   readonly clock: Clock;
-  /** A snapshot up to `nextOffset` is on the disk. */
+  /** A snapshot up to `nextOffset` is on the disk; milliseconds from its state to the file. */
   onSaved(nextOffset: number, tookMs: number): void;
 }
 
+/** A snapshot whose state is being encoded. */
+export interface TakenSnapshot {
+  readonly encoding: Promise<Snapshot>;
+  readonly takenMs: number;
+}
+
 /**
- * Decides when a snapshot is taken. The state is encoded right after a slice and written only when the outputs of that
+ * Decides when a snapshot is taken. It is of the state right after a slice and written only when the outputs of that
  * slice are durable: a snapshot counts only when the outputs before it are stored.
  */
 export class SnapshotSchedule {
@@ -28,7 +36,7 @@ export class SnapshotSchedule {
   #records = 0;
   #changed = false;
   #lastMs: number;
-  /** One at a time, from the encoding to the file. */
+  /** One at a time, from the state to the file. */
   #pending = false;
   #saving: Promise<void> = Promise.resolve();
 
@@ -38,15 +46,15 @@ export class SnapshotSchedule {
   }
 
   /** The snapshot to write once the slice is stored, or `null` when none is due. */
-  afterSlice(position: LogPosition, { outputs, changed }: ProcessedSlice): Snapshot | null {
+  afterSlice(position: LogPosition, { outputs, changed }: ProcessedSlice): TakenSnapshot | null {
     this.#records += outputs.length;
     this.#changed ||= changed;
     return !this.#pending && this.#isDue() ? this.#take(position) : null;
   }
 
   /** Writes a snapshot whose slice is stored. */
-  save(snapshot: Snapshot): void {
-    this.#saving = this.#save(snapshot);
+  save(taken: TakenSnapshot): void {
+    this.#saving = this.#save(taken);
   }
 
   /** Writes the snapshot of a partition that is released: all its outputs are stored. */
@@ -61,20 +69,37 @@ export class SnapshotSchedule {
     return this.#changed && clock.monotonicMs() - this.#lastMs >= rules.everyMs;
   }
 
-  #take({ engine, nextOffset, chain }: LogPosition): Snapshot {
+  #take(position: LogPosition): TakenSnapshot {
     this.#records = 0;
     this.#changed = false;
     this.#lastMs = this.#parts.clock.monotonicMs();
     this.#pending = true;
-    return { partition: this.#parts.partition, nextOffset, chain, state: engine.encodeState() };
+    const encoding = this.#encode(position);
+    // The encoder itself reports why it failed, also when nobody saves this snapshot any more.
+    encoding.catch(() => {});
+    return { encoding, takenMs: this.#lastMs };
   }
 
-  async #save(snapshot: Snapshot): Promise<void> {
+  async #encode({ engine, nextOffset, chain, checkpoint }: LogPosition): Promise<Snapshot> {
+    const { bytes: state, hash: stateHash } = await this.#parts.encoder.encode(engine);
+    await hashKnown(checkpoint);
+    const { partition } = this.#parts;
+    return {
+      partition,
+      nextOffset,
+      chain,
+      state,
+      stateHash,
+      checkpoint: checkpoint?.value ?? null,
+    };
+  }
+
+  async #save({ encoding, takenMs }: TakenSnapshot): Promise<void> {
     const { directory, clock, onSaved } = this.#parts;
-    const startedMs = clock.monotonicMs();
-    const saved = await directory.save(snapshot);
+    const snapshot = await encoding.catch(() => null);
+    const saved = snapshot !== null && (await directory.save(snapshot));
     this.#pending = false;
-    if (saved) onSaved(snapshot.nextOffset, clock.monotonicMs() - startedMs);
+    if (saved) onSaved(snapshot.nextOffset, clock.monotonicMs() - takenMs);
     else this.#changed = true;
   }
 }

@@ -1,4 +1,4 @@
-import { at } from '../../src/core/book/order-pool.ts';
+import { at, ordersByArrival } from '../../src/core/book/order-pool.ts';
 import type { State } from '../../src/core/state/state.ts';
 
 /**
@@ -46,7 +46,8 @@ function tokenLines({ positions, wallets, markets }: State): string[] {
 
 function orderLines(state: State): string[] {
   const { orders } = state.book;
-  return Array.from(orders.byArrival(), (order) =>
+  const sorted = ordersByArrival(orders.freeze(new Int32Array(orders.slots)));
+  return Array.from(sorted, (order) =>
     [
       hex(state.idOf(order)),
       state.marketOf(order).number,

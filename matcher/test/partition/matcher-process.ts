@@ -14,6 +14,7 @@ import {
 import type { EngineFactory } from '../../src/partition/restore.io.ts';
 import { defaultSliceLimits } from '../../src/partition/slices.io.ts';
 import { SnapshotDirectory } from '../../src/partition/snapshot-directory.io.ts';
+import { encoderHere, type StateEncoder } from '../../src/partition/state-encoder.io.ts';
 import { StoredExecutions } from '../../src/partition/stored-executions.io.ts';
 import { TickPublisher } from '../../src/partition/tick-publisher.io.ts';
 import { startMs } from '../core/commands.ts';
@@ -48,6 +49,7 @@ export interface ProcessOptions {
   readonly writerLimits?: Partial<WriterLimits>;
   /** Turns of the event loop after the last record, for its send. */
   readonly restTurns?: number;
+  readonly encoder?: StateEncoder;
 }
 
 /** A matcher process that owns one partition of a log in memory; a second one on the same log is the next owner. */
@@ -133,7 +135,12 @@ export class MatcherProcess {
           onBad: (one) => this.badSnapshots.push(one),
           onWriteFailure: (one) => this.writeFailures.push(one),
         }),
-        processing: { partition, reader, executions: codecs.executions },
+        processing: {
+          partition,
+          reader,
+          executions: codecs.executions,
+          hashState: (engine) => (options.encoder ?? encoderHere).hash(engine),
+        },
         schemas: codecs.orders,
         verifyReplay: options.verifyReplay ?? false,
       },
@@ -161,6 +168,7 @@ export class MatcherProcess {
         everyMs: 500,
         log,
       }),
+      encoder: options.encoder ?? encoderHere,
       snapshotRules: { everyRecords: options.snapshotEveryRecords ?? 20, everyMs: 60_000 },
       sliceLimits: { ...defaultSliceLimits, recordsMax: options.recordsPerSlice ?? 3 },
       clock: { nowMs: () => this.nowMs, monotonicMs: () => this.nowMs },

@@ -9,13 +9,16 @@ import {
   snapshotsKept,
 } from '../../src/partition/snapshot-directory.io.ts';
 import { decodeImage, encodeImage, type Snapshot } from '../../src/partition/snapshot-image.ts';
+import { hashOf } from '../../src/partition/state-hash.ts';
 import { fileSteps, MemoryFiles } from './memory-files.ts';
 
 const partition = 5;
 
 function snapshotOf(nextOffset: number, stateBytes = 200): Snapshot {
   const state = Buffer.alloc(stateBytes, nextOffset % 251);
-  return { partition, nextOffset, chain: Buffer.alloc(32, nextOffset % 7), state };
+  const chain = Buffer.alloc(32, nextOffset % 7);
+  const checkpoint = nextOffset % 2 === 0 ? null : Buffer.alloc(32, 3);
+  return { partition, nextOffset, chain, state, stateHash: hashOf(state), checkpoint };
 }
 
 function openStore(files: SnapshotFiles, directory = '/snapshots') {
@@ -119,7 +122,7 @@ describe('snapshot directory', () => {
 
 describe('snapshot image', () => {
   test('2,000 random flips and cuts: each is refused', () => {
-    const snapshot = snapshotOf(123_456);
+    const snapshot = snapshotOf(123_457);
     const whole = Buffer.concat([...encodeImage(snapshot)]);
     expect(decodeImage(whole, snapshot)).toEqual(snapshot);
     let seed = 99;
@@ -133,6 +136,25 @@ describe('snapshot image', () => {
       copy[at] = (copy[at] ?? 0) ^ (1 << roll(8));
       const spoilt = round % 4 === 0 ? whole.subarray(0, at) : copy;
       expect(typeof decodeImage(spoilt, snapshot)).toBe('string');
+    }
+  });
+
+  test('one of the first version is read, and refused when a bit of it is flipped', () => {
+    const { stateHash, ...snapshot } = snapshotOf(77);
+    const { chain, state } = snapshot;
+    const head = Buffer.alloc(64);
+    head.write('PMSNAPSH', 'latin1');
+    head.writeUInt32BE(1, 8);
+    head.writeUInt32BE(partition, 12);
+    head.writeBigUInt64BE(77n, 16);
+    chain.copy(head, 24);
+    head.writeBigUInt64BE(BigInt(state.length), 56);
+    const whole = Buffer.concat([head, hashOf(Buffer.concat([head, state])), state]);
+    expect(decodeImage(whole, snapshot)).toEqual({ ...snapshot, stateHash, checkpoint: null });
+    for (let at = 0; at < whole.length; at += 1) {
+      const copy = Buffer.from(whole);
+      copy[at] = (copy[at] as number) ^ 1;
+      expect(typeof decodeImage(copy, snapshot)).toBe('string');
     }
   });
 });

@@ -278,7 +278,7 @@ const commandRefused = {
 const checkpoint = {
   type: 'record',
   name: 'Checkpoint',
-  doc: 'SHA-256 of the whole state after this record; every replay must come to the same.',
+  doc: 'SHA-256 of the whole state, which every replay must come to: under rules before 5 after this record, from then on after the record of the checkpoint before.',
   fields: [{ name: 'stateHash', type: hash32, doc: 'The hash.' }],
 } as const satisfies AvroRecord;
 
@@ -393,7 +393,10 @@ export const fencesMax = 50_000;
 /** A wallet has no more resting and delayed orders in one partition. */
 export const openOrdersPerWalletMax = 10_000;
 
-/** Every output record whose input offset is a multiple of this contains a `Checkpoint`. */
+/**
+ * Every output record whose input offset is a multiple of this contains a `Checkpoint`; but not the first one under
+ * `rules.laterCheckpoints`, since no state was hashed before it.
+ */
 export const checkpointEveryRecords = 10_000;
 
 /** The owner of a partition seals one output of so many at least: what follows the newest sealed one is fewer. */

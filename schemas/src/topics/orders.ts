@@ -247,7 +247,7 @@ const setRules = {
     {
       name: 'version',
       type: 'int',
-      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may.',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -310,6 +310,8 @@ export const rules = {
   witnessedClock: 3,
   /** The opening key lists further OPERATOR keys. */
   operatorKeys: 4,
+  /** A checkpoint shows the hash of the state at the checkpoint before, so that no record waits for a hash. */
+  laterCheckpoints: 5,
 } as const;
 
 /**

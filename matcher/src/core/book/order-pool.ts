@@ -1,4 +1,5 @@
 import { assume } from '../assumption.ts';
+import { newWords } from '../state/key-table.ts';
 import { sortSlots } from '../state/sort-slots.ts';
 
 /**
@@ -13,29 +14,27 @@ import { sortSlots } from '../state/sort-slots.ts';
  *
  * Price and side are price0 << 2 | bid << 1 | outcome. `previous` and `next` are slots, -1 at the ends; in a free
  * record `next` is the next free one. Arrays are replaced when the pool grows: read them again after every `take`.
+ * Other threads may read them: of an order that rests, all but its lots and its neighbours stays as it is.
  */
 export class OrderPool {
-  ints = new Int32Array(1024 * orderWords);
+  ints = newWords(1024 * orderWords, true);
   private floats = new Float64Array(this.ints.buffer);
   /** Grows with the first owner: a book without accounts has none. */
-  private owners = new Int32Array(0);
+  private owners = newWords(0, true);
   private ownerFloats = new Float64Array(this.owners.buffer);
   count = 0;
   private freeHead = -1;
   private fresh = 0;
+  /** Slots that were freed while another thread reads them; they are free once `isFrozen` is false. */
+  private readonly held: number[] = [];
+  /** While true, the slot of an order that ends is not used again: another thread reads it. */
+  isFrozen = false;
   /** Arrival numbers ascend; only their order has a meaning. */
   private nextArrival = 1;
 
   /** A new order with an arrival number; its other fields are undefined until they are set. */
   take(): number {
-    let order = this.freeHead;
-    if (order === -1) {
-      order = this.fresh;
-      if ((order + 1) * orderWords > this.ints.length) this.grow();
-      this.fresh += 1;
-    } else {
-      this.freeHead = this.ints[order * orderWords + at.next] as number;
-    }
+    const order = this.takeSlot();
     this.floats[order * orderDoubles + arrivalDouble] = this.nextArrival;
     this.nextArrival += 1;
     this.count += 1;
@@ -45,9 +44,13 @@ export class OrderPool {
   free(order: number): void {
     const base = order * orderWords;
     this.ints[base + at.restLots] = 0;
+    this.count -= 1;
+    if (this.isFrozen) {
+      this.held.push(order);
+      return;
+    }
     this.ints[base + at.next] = this.freeHead;
     this.freeHead = order;
-    this.count -= 1;
   }
 
   get(order: number, field: number): number {
@@ -141,9 +144,18 @@ export class OrderPool {
     return (this.ints[order * orderWords + at.priceAndFlags] as number) & outcomeFlag;
   }
 
-  /** Every resting order, oldest first. */
-  byArrival(): Int32Array {
-    return this.sortByArrival(this.resting());
+  /** The orders of this moment. Only their lots are copied, to `lots`, which has room for `slots` of them. */
+  freeze(lots: Int32Array): FrozenOrders {
+    const { ints, owners, count, fresh } = this;
+    for (let order = 0, word = at.restLots; order < fresh; order += 1, word += orderWords) {
+      lots[order] = ints[word] as number;
+    }
+    return { ints, owners, lots, count, fresh };
+  }
+
+  /** Slots that were ever used. */
+  get slots(): number {
+    return this.fresh;
   }
 
   sortByArrival(orders: Int32Array): Int32Array {
@@ -162,8 +174,20 @@ export class OrderPool {
     return orders;
   }
 
+  private takeSlot(): number {
+    if (this.held.length > 0 && !this.isFrozen) return this.held.pop() as number;
+    const order = this.freeHead;
+    if (order !== -1) {
+      this.freeHead = this.ints[order * orderWords + at.next] as number;
+      return order;
+    }
+    if ((this.fresh + 1) * orderWords > this.ints.length) this.grow();
+    this.fresh += 1;
+    return this.fresh - 1;
+  }
+
   private grow(): void {
-    const ints = new Int32Array(this.ints.length * 2);
+    const ints = newWords(this.ints.length * 2, true);
     assume(ints.length / orderWords <= ordersMax, 'slots fit the words of a level');
     ints.set(this.ints);
     this.ints = ints;
@@ -171,7 +195,7 @@ export class OrderPool {
   }
 
   private growOwners(): void {
-    const owners = new Int32Array(this.ints.length);
+    const owners = newWords(this.ints.length, true);
     owners.set(this.owners);
     this.owners = owners;
     this.ownerFloats = new Float64Array(owners.buffer);
@@ -186,6 +210,30 @@ export interface Owner {
   readonly account: number;
   readonly builder: number;
   readonly expiresAtMs: number;
+}
+
+/** The orders of one moment. Lots are by slot, 0 for free ones; of the records all but lots and neighbours counts. */
+export interface FrozenOrders {
+  readonly ints: Int32Array;
+  readonly owners: Int32Array;
+  readonly lots: Int32Array;
+  /** How many rest. */
+  readonly count: number;
+  /** Slots that were ever used. */
+  readonly fresh: number;
+}
+
+/** Every resting order, oldest first. */
+export function ordersByArrival({ ints, lots, count, fresh }: FrozenOrders): Int32Array {
+  const orders = new Int32Array(count);
+  let found = 0;
+  for (let order = 0; order < fresh; order += 1) {
+    if (lots[order] === 0) continue;
+    orders[found] = order;
+    found += 1;
+  }
+  const arrivals = new Float64Array(ints.buffer);
+  return sortSlots(orders, (order) => arrivals[order * orderDoubles + arrivalDouble] as number);
 }
 
 /** Words of a record, in either array. */

@@ -13,6 +13,7 @@ import type { Owner } from '../book/order-pool.ts';
 import { runsMax, UsedSequences } from '../rules/used-sequences.ts';
 import { readDelays, readFences } from './delay-and-fence-bytes.ts';
 import { encodeState } from './encode-state.ts';
+import { fillsDoubles } from './first-fills.ts';
 import { assertState } from './invariants.ts';
 import type { Market } from './markets.ts';
 import {
@@ -28,7 +29,6 @@ import {
 import { State } from './state.ts';
 import {
   bits,
-  fillsDoubles,
   formats,
   int32Max,
   MalformedState,

@@ -1,5 +1,6 @@
 import { orderSizeMaxMicro, type PlaceOrder, priceOne } from '@pm/schemas';
 import { attachDelayed } from '../orders/delay-order.ts';
+import type { DelayedOrders } from './delayed-orders.ts';
 import type { Fences } from './fences.ts';
 import type { State } from './state.ts';
 import {
@@ -7,7 +8,7 @@ import {
   int32Max,
   MalformedState,
   type StateReader,
-  type StateWriter,
+  StateWriter,
   safeMax,
   selfTrades,
   sides,
@@ -15,19 +16,20 @@ import {
   timesInForce,
 } from './state-bytes.ts';
 
-/**
- * A row per delayed order, by release: its id, position and builder code, then its terms. The wallet is that of the
- * position.
- */
-export function writeDelays(
-  { delays }: State,
-  from: Readonly<Record<'positions' | 'ids', Int32Array>>,
-  to: StateWriter,
-): void {
-  to.number(delays.count);
-  for (const { order, releaseAtMs, memory, position, rests } of delays.inOrder()) {
-    to.number(from.ids[memory] as number);
-    to.number(from.positions[position] as number);
+/** Delayed orders of one moment, by release: the slots of their ids and positions, and the rest of their rows. */
+export interface FrozenDelays {
+  readonly memory: Int32Array;
+  readonly position: Int32Array;
+  /** `delayBytes` each. */
+  readonly rows: Uint8Array;
+}
+
+const delayBytes = 16 + 32 + 12 * 8;
+
+export function freezeDelays(delays: DelayedOrders): FrozenDelays {
+  const orders = delays.inOrder();
+  const to = new StateWriter(orders.length * delayBytes);
+  for (const { order, releaseAtMs, rests } of orders) {
     to.bytes(order.apiKey);
     to.bytes(order.builder);
     to.number(releaseAtMs);
@@ -42,6 +44,28 @@ export function writeDelays(
     to.number(order.holdMicro);
     to.number(order.expiresAtMs);
     to.number(order.acceptedAtMs);
+  }
+  return {
+    memory: Int32Array.from(orders, ({ memory }) => memory),
+    position: Int32Array.from(orders, ({ position }) => position),
+    rows: to.finish(),
+  };
+}
+
+/**
+ * A row per delayed order, by release: its id, position and builder code, then its terms. The wallet is that of the
+ * position.
+ */
+export function writeDelays(
+  { memory, position, rows }: FrozenDelays,
+  from: Readonly<Record<'positions' | 'ids', Int32Array>>,
+  to: StateWriter,
+): void {
+  to.number(memory.length);
+  for (let index = 0; index < memory.length; index += 1) {
+    to.number(from.ids[memory[index] as number] as number);
+    to.number(from.positions[position[index] as number] as number);
+    to.bytes(rows.subarray(index * delayBytes, (index + 1) * delayBytes));
   }
 }
 

@@ -1,13 +1,20 @@
-import { rules } from '@pm/schemas';
-import { at, expiryWord } from '../book/order-pool.ts';
-import type { SignOffKey } from '../rules/sign-off-keys.ts';
-import { writeDelays, writeFences } from './delay-and-fence-bytes.ts';
-import type { KeyTable } from './key-table.ts';
-import { fillsFlag, type IdMemory, looseFlag } from './order-results.ts';
+import {
+  at,
+  expiryWord,
+  type FrozenOrders,
+  ordersByArrival,
+  orderWords,
+} from '../book/order-pool.ts';
+import { writeDelays } from './delay-and-fence-bytes.ts';
+import { fillsDoubles } from './first-fills.ts';
+import { currentState, type FrozenRest, type FrozenState } from './frozen-state.ts';
+import { holdsOf } from './interned.ts';
+import { type FrozenTable, slotsOf } from './key-table.ts';
+import { type FrozenIds, fillsFlag, idRecord, looseFlag } from './order-results.ts';
 import { amountsAt } from './positions.ts';
 import { countSlots, sortSlotsByBytes } from './sort-slots.ts';
 import type { State } from './state.ts';
-import { fillsDoubles, formats, modes, roles, rowWords, StateWriter } from './state-bytes.ts';
+import { rowWords, StateWriter } from './state-bytes.ts';
 
 /**
  * The state of a partition as bytes.
@@ -17,129 +24,72 @@ import { fillsDoubles, formats, modes, roles, rowWords, StateWriter } from './st
  * codes by first use, delayed orders by release, fences by owner and scope; each is named by its place in that order.
  * Slots, hashes and unused entries are left out. Bytes that `encodeState` cannot have written are refused: every number
  * is checked, then all invariants, and the restored state must encode to the same bytes.
- *
- * The partition waits while it is encoded, so rows are copied word by word from flat memory, without objects.
  */
 export function encodeState(state: State): Buffer {
-  const to = new StateWriter(roomFor(state));
-  to.number(state.rules === 0 ? formats.withoutRules : formats.withRules);
-  to.number(state.partition);
-  to.number(state.opened ? 1 : 0);
-  if (!state.opened) return to.finish();
-  writeFacts(state, to);
-  writeMarkets(state, to);
-  const positions = writePositions(state, to);
-  const orders = state.book.orders.byArrival();
-  const ids = writeMemory(state.orderMemory, looseIds(state, orders), to);
-  writeMemory(state.requestMemory, [], to);
-  writeOrders(state, { orders, positions, ids }, to);
-  writeDelays(state, { positions, ids }, to);
-  writeFences(state.fences, to);
+  return encodeFrozen(currentState(state));
+}
+
+/** The same of a state that was frozen, in any thread. Rows are copied word by word, without objects. */
+export function encodeFrozen({ facts, rest }: FrozenState): Buffer {
+  const to = new StateWriter(facts.length + (rest === null ? 0 : roomFor(rest)));
+  to.bytes(facts);
+  if (rest === null) return to.finish();
+  const positions = writePositions(rest, to);
+  const orders = ordersByArrival(rest.orders);
+  const ids = writeIds(rest.orderIds, looseIds(rest, orders), to);
+  writeIds(rest.requestIds, [], to);
+  writeOrders(rest, { orders, positions, ids }, to);
+  writeDelays(rest.delays, { positions, ids }, to);
+  to.bytes(rest.fences);
   return to.finish();
 }
 
 /** Bytes that nearly every state fits in; only address space until it is written to. */
-function roomFor(state: State): number {
-  const ids = state.orderMemory.table.count + state.requestMemory.table.count;
-  const owners = state.wallets.table.count + state.positions.table.count;
-  const waiting = state.delays.count + state.fences.count;
-  return (
-    65_536 +
-    waiting * 256 +
-    state.markets.list.length * 256 +
-    owners * 64 +
-    ids * 96 +
-    state.book.orders.count * 96
-  );
-}
-
-function writeFacts(state: State, to: StateWriter): void {
-  to.bytes(state.operatorKey as Buffer);
-  to.bytes(state.wallets.bytes(state.feeWallet));
-  to.number(state.bookAgeLimitMs);
-  to.number(state.orderAgeLimitMs);
-  to.number(state.timeMs);
-  to.number(state.generation);
-  to.number(modes.indexOf(state.mode));
-  if (state.rules > 0) to.number(state.rules);
-  if (state.rules >= rules.witnessedClock) to.number(state.witnessMs);
-  const keys = state.keys.inOrder();
-  to.number(keys.length);
-  for (const key of keys) {
-    to.bytes(key.publicKey);
-    to.number(roles.indexOf(key.role));
-    to.number(key.active ? 1 : 0);
-    if (state.rules > 0) writeUsed(key, to);
-  }
-}
-
-function writeUsed({ used }: SignOffKey, to: StateWriter): void {
-  to.number(used.floor);
-  to.number(used.newest.length);
-  for (const sequence of used.newest) to.number(sequence);
-}
-
-function writeMarkets(state: State, to: StateWriter): void {
-  const markets = state.markets.inOrder();
-  to.number(markets.length);
-  for (const market of markets) {
-    to.number(market.number);
-    to.bytes(market.conditionId);
-    to.bytes(market.token0);
-    to.bytes(market.token1);
-    to.number(market.tick);
-    to.number(market.minSizeMicro);
-    to.number(market.feeRateBps);
-    to.number(modes.indexOf(market.mode));
-    to.number(market.takerDelayMs);
-    to.number(market.payout0);
-    to.number(market.collateralMicro);
-  }
+function roomFor({ orderIds, requestIds, orders, ...rest }: FrozenRest): number {
+  const ids = orderIds.count + requestIds.count;
+  const owners = rest.wallets.count + rest.positions.count;
+  const waiting = rest.delays.rows.length * 2 + rest.fences.length;
+  return 65_536 + waiting + owners * 64 + ids * 96 + orders.count * 96;
 }
 
 /** Wallets, then a row per position: wallet, market, and both totals as doubles. Returns the place of each slot. */
-function writePositions({ wallets, markets, positions }: State, to: StateWriter): Int32Array {
-  const used = wallets.table.slots().filter((slot) => wallets.holds(slot) > 0);
-  const placeOfWallet = writeKeys(wallets.table, sortSlotsByBytes(used, wallets.table), to);
-  const placeOfMarket = placesOf(
-    Int32Array.from(markets.inOrder(), ({ slot }) => slot),
-    markets.list.length,
-  );
-  const { table } = positions;
+function writePositions({ wallets, markets, positions }: FrozenRest, to: StateWriter): Int32Array {
+  const used = slotsOf(wallets).filter((slot) => holdsOf(wallets, slot) > 0);
+  const placeOfWallet = writeKeys(wallets, sortSlotsByBytes(used, wallets), to);
+  const placeOfMarket = placesOf(markets, markets.length);
+  const { ints, stride, capacity } = positions;
   const byWallet = countSlots(
-    table.slots(),
+    slotsOf(positions),
     used.length,
-    (slot) => placeOfWallet[positions.wallet(slot)] as number,
+    (slot) => placeOfWallet[ints[slot * stride] as number] as number,
   );
   const sorted = countSlots(
     byWallet,
-    markets.list.length,
-    (slot) => placeOfMarket[positions.market(slot)] as number,
+    markets.length,
+    (slot) => placeOfMarket[ints[slot * stride + 1] as number] as number,
   );
   to.number(sorted.length);
   const rows = to.words(sorted.length * rowWords.position);
-  const { ints, stride } = table;
   for (let index = 0, row = 0; index < sorted.length; index += 1, row += rowWords.position) {
-    const slot = sorted[index] as number;
-    rows[row] = placeOfWallet[positions.wallet(slot)] as number;
-    rows[row + 1] = placeOfMarket[positions.market(slot)] as number;
-    const amounts = slot * stride + amountsAt;
+    const from = (sorted[index] as number) * stride;
+    rows[row] = placeOfWallet[ints[from] as number] as number;
+    rows[row + 1] = placeOfMarket[ints[from + 1] as number] as number;
+    const amounts = from + amountsAt;
     for (let word = 0; word < 4; word += 1) rows[row + 2 + word] = ints[amounts + word] as number;
   }
-  return placesOf(sorted, table.capacity);
+  return placesOf(sorted, capacity);
 }
 
 /** Ids that are in no minute any more: of resting orders by arrival, then of delayed ones by release. */
-function looseIds({ orderMemory, book, delays }: State, orders: Int32Array): number[] {
+function looseIds({ orderIds, orders, delays }: FrozenRest, sorted: Int32Array): number[] {
+  const { minutes, flags, count } = orderIds;
   const loose: number[] = [];
-  if (orderMemory.looseCount === 0) return loose;
-  for (const order of orders) {
-    const memory = book.orders.get(order, at.memory);
-    if ((orderMemory.flags(memory) & looseFlag) !== 0) loose.push(memory);
-  }
-  for (const { memory } of delays.inOrder()) {
-    if ((orderMemory.flags(memory) & looseFlag) !== 0) loose.push(memory);
-  }
+  if (minutes.reduce((sum, minute) => sum + minute.count, 0) === count) return loose;
+  const addLoose = (id: number): void => {
+    if (((flags[id] as number) & looseFlag) !== 0) loose.push(id);
+  };
+  for (const order of sorted) addLoose(orders.ints[order * orderWords + at.memory] as number);
+  for (const id of delays.memory) addLoose(id);
   return loose;
 }
 
@@ -147,40 +97,50 @@ function looseIds({ orderMemory, book, delays }: State, orders: Int32Array): num
  * Minutes with their number of ids, and the number of those that are in none; a row per id: the id, its signer, its
  * flags; and the first fills of those that have any. Returns the place of each slot.
  */
-function writeMemory(memory: IdMemory, loose: readonly number[], to: StateWriter): Int32Array {
-  const minutes = memory.inOrder();
-  to.number(minutes.length);
-  for (const { minute, count } of minutes) {
+function writeIds(ids: FrozenIds, loose: readonly number[], to: StateWriter): Int32Array {
+  to.number(ids.minutes.length);
+  for (const { minute, count } of ids.minutes) {
     to.number(minute);
     to.number(count);
   }
   to.number(loose.length);
-  const rows = to.words(memory.table.count * rowWords.id);
-  const placeOf = new Int32Array(memory.table.capacity);
+  const slots = idsInOrder(ids, loose);
+  const { ints, flags } = ids;
+  const rows = to.words(slots.length * rowWords.id);
   const filled: number[] = [];
-  let place = 0;
-  const write = (slot: number): void => {
-    memory.copyRow(slot, rows, place * rowWords.id);
-    if ((memory.flags(slot) & fillsFlag) !== 0) filled.push(slot);
-    placeOf[slot] = place;
-    place += 1;
-  };
-  for (const { head } of minutes) {
-    for (let slot = head; slot !== -1; slot = memory.next(slot)) write(slot);
+  for (let index = 0, row = 0; index < slots.length; index += 1, row += rowWords.id) {
+    const slot = slots[index] as number;
+    const from = slot * idRecord.words;
+    for (let word = 0; word < rowWords.id - 1; word += 1)
+      rows[row + word] = ints[from + word] as number;
+    rows[row + rowWords.id - 1] = flags[slot] as number;
+    if (((flags[slot] as number) & fillsFlag) !== 0)
+      filled.push(ints[from + idRecord.fillsAt] as number);
   }
-  for (const slot of loose) write(slot);
-  writeFirstFills(memory, filled, to.doubles(filled.length * fillsDoubles));
-  return placeOf;
+  writeFirstFills(ids.fills, filled, to.doubles(filled.length * fillsDoubles));
+  return placesOf(slots, ids.capacity);
 }
 
-function writeFirstFills(memory: IdMemory, slots: readonly number[], into: Float64Array): void {
-  for (let index = 0, row = 0; index < slots.length; index += 1, row += fillsDoubles) {
-    const fills = memory.firstFills(slots[index] as number);
-    into[row] = fills.filledMicro;
-    into[row + 1] = fills.paidMicro;
-    into[row + 2] = fills.offset;
-    into[row + 3] = fills.first;
-    into[row + 4] = fills.count;
+/** The slots of all ids: minute by minute in the order of their arrival, then those in no minute. */
+function idsInOrder({ ints, minutes, count }: FrozenIds, loose: readonly number[]): Int32Array {
+  const slots = new Int32Array(count);
+  let index = 0;
+  for (const { head, count: inMinute } of minutes) {
+    let slot = head;
+    for (const end = index + inMinute; index < end; index += 1) {
+      slots[index] = slot;
+      slot = ints[slot * idRecord.words + idRecord.nextAt] as number;
+    }
+  }
+  slots.set(loose, index);
+  return slots;
+}
+
+function writeFirstFills(fills: Float64Array, places: readonly number[], into: Float64Array): void {
+  for (let index = 0, row = 0; index < places.length; index += 1, row += fillsDoubles) {
+    const from = (places[index] as number) * fillsDoubles;
+    for (let field = 0; field < fillsDoubles; field += 1)
+      into[row + field] = fills[from + field] as number;
   }
 }
 
@@ -189,34 +149,39 @@ function writeFirstFills(memory: IdMemory, slots: readonly number[], into: Float
  * code, price and flags, lots, expiry as a double. After them the accounts and builder codes.
  */
 function writeOrders(
-  state: State,
+  { orders, ...rest }: FrozenRest,
   from: Readonly<Record<'orders' | 'positions' | 'ids', Int32Array>>,
   to: StateWriter,
 ): void {
-  const { orders } = state.book;
   const sorted = from.orders;
-  const accounts = new FirstUse(state.accounts.table.capacity);
-  const builders = new FirstUse(state.builders.table.capacity);
+  const accounts = new FirstUse(rest.accounts.capacity);
+  const builders = new FirstUse(rest.builders.capacity);
   to.number(sorted.length);
   const rows = to.words(sorted.length * rowWords.order);
   for (let index = 0, row = 0; index < sorted.length; index += 1, row += rowWords.order) {
     const order = sorted[index] as number;
-    rows[row] = from.ids[orders.get(order, at.memory)] as number;
-    rows[row + 1] = from.positions[orders.get(order, at.position)] as number;
-    rows[row + 2] = accounts.place(orders.get(order, at.account));
-    rows[row + 3] = builders.place(orders.get(order, at.builder));
-    rows[row + 4] = orders.get(order, at.priceAndFlags);
-    rows[row + 5] = orders.get(order, at.restLots);
-    rows[row + 6] = orders.get(order, expiryWord);
-    rows[row + 7] = orders.get(order, expiryWord + 1);
+    rows[row] = from.ids[wordOf(orders, order, at.memory)] as number;
+    rows[row + 1] = from.positions[wordOf(orders, order, at.position)] as number;
+    rows[row + 2] = accounts.place(wordOf(orders, order, at.account));
+    rows[row + 3] = builders.place(wordOf(orders, order, at.builder));
+    rows[row + 4] = wordOf(orders, order, at.priceAndFlags);
+    rows[row + 5] = orders.lots[order] as number;
+    rows[row + 6] = wordOf(orders, order, expiryWord);
+    rows[row + 7] = wordOf(orders, order, expiryWord + 1);
   }
-  writeKeys(state.accounts.table, accounts.slots, to);
-  writeKeys(state.builders.table, builders.slots, to);
+  writeKeys(rest.accounts, accounts.slots, to);
+  writeKeys(rest.builders, builders.slots, to);
+}
+
+function wordOf({ ints, owners }: FrozenOrders, order: number, field: number): number {
+  return field < orderWords
+    ? (ints[order * orderWords + field] as number)
+    : (owners[order * orderWords + field - orderWords] as number);
 }
 
 /** The keys of these slots; returns the place of each slot. */
 function writeKeys(
-  { ints, stride, keyWords, capacity }: KeyTable,
+  { ints, stride, keyWords, capacity }: FrozenTable,
   slots: readonly number[] | Int32Array,
   to: StateWriter,
 ): Int32Array {

@@ -1,4 +1,4 @@
-import { KeyTable } from './key-table.ts';
+import { newWords } from './key-table.ts';
 
 /** The fills of an order at its placement in sum, and their place in the log. */
 export interface FirstFills {
@@ -21,45 +21,66 @@ export const noFills: FirstFills = {
   count: 0,
 };
 
-/** First fills by a number of the order, in flat memory: 48 bytes for each order that has any. */
-export class FirstFillsTable {
-  private readonly table = new KeyTable(1, doubles * 2);
+/** Doubles of a record, in the order of `FirstFills`. */
+export const fillsDoubles = 5;
 
-  get(order: number): FirstFills {
-    const slot = this.find(order);
-    if (slot === -1) return noFills;
-    const at = slot * doubles;
-    const { floats } = this.table;
+/**
+ * First fills in flat memory, 40 bytes for each order that has any. A record is written once and stays until its order
+ * is forgotten, so other threads may read it.
+ */
+export class FirstFillsPool {
+  private floats = new Float64Array(newWords(64 * fillsDoubles * 2, true).buffer);
+  private fresh = 0;
+  private readonly free: number[] = [];
+  /** Removed while another thread reads them; free once `isFrozen` is false. */
+  private held: number[] = [];
+  isFrozen = false;
+
+  get(place: number): FirstFills {
+    const at = place * fillsDoubles;
+    const { floats } = this;
     return {
-      filledMicro: floats[at + 1] as number,
-      paidMicro: floats[at + 2] as number,
-      offset: floats[at + 3] as number,
-      first: floats[at + 4] as number,
-      count: floats[at + 5] as number,
+      filledMicro: floats[at] as number,
+      paidMicro: floats[at + 1] as number,
+      offset: floats[at + 2] as number,
+      first: floats[at + 3] as number,
+      count: floats[at + 4] as number,
     };
   }
 
-  set(order: number, fills: FirstFills): void {
-    const found = this.find(order);
-    const at = (found === -1 ? this.table.insert() : found) * doubles;
-    const { floats } = this.table;
-    floats[at + 1] = fills.filledMicro;
-    floats[at + 2] = fills.paidMicro;
-    floats[at + 3] = fills.offset;
-    floats[at + 4] = fills.first;
-    floats[at + 5] = fills.count;
+  /** Returns the place of the record. */
+  add(fills: FirstFills): number {
+    const place = this.takePlace();
+    const at = place * fillsDoubles;
+    const { floats } = this;
+    floats[at] = fills.filledMicro;
+    floats[at + 1] = fills.paidMicro;
+    floats[at + 2] = fills.offset;
+    floats[at + 3] = fills.first;
+    floats[at + 4] = fills.count;
+    return place;
   }
 
-  remove(order: number): void {
-    const slot = this.find(order);
-    if (slot !== -1) this.table.remove(slot);
+  remove(place: number): void {
+    (this.isFrozen ? this.held : this.free).push(place);
   }
 
-  private find(order: number): number {
-    this.table.key[0] = order;
-    return this.table.find();
+  freeze(): Float64Array {
+    return this.floats;
+  }
+
+  private takePlace(): number {
+    if (!this.isFrozen && this.held.length > 0) return this.held.pop() as number;
+    const place = this.free.pop();
+    if (place !== undefined) return place;
+    if ((this.fresh + 1) * fillsDoubles > this.floats.length) this.grow();
+    this.fresh += 1;
+    return this.fresh - 1;
+  }
+
+  private grow(): void {
+    const floats = new Float64Array(newWords(this.floats.length * 4, true).buffer);
+    floats.set(this.floats);
+    this.floats = floats;
   }
 }
-
-/** The first double is the key and its padding. */
-const doubles = 6;

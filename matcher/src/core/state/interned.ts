@@ -1,4 +1,5 @@
-import { KeyTable } from './key-table.ts';
+import type { ByteWriter } from '@pm/schemas';
+import { type FrozenTable, KeyTable } from './key-table.ts';
 
 /**
  * Wallets, accounts and builder codes, which the log names by bytes, as small integers (slots). Their uses are counted
@@ -65,6 +66,11 @@ export class Interned {
   }
 
   protected dropping(_slot: number): void {}
+}
+
+/** How often a slot is used. */
+export function holdsOf({ ints, stride, keyWords }: FrozenTable, slot: number): number {
+  return ints[slot * stride + keyWords] as number;
 }
 
 const unusedMin = 4096;

@@ -21,18 +21,25 @@ export class KeyTable {
   capacity = 64;
   private freeHead = -1;
   private fresh = 0;
+  private readonly isShared: boolean;
+  /** Slots of records that were removed while another thread reads them; they are free once `isFrozen` is false. */
+  private readonly held: number[] = [];
+  /** While true, a removed record keeps its memory: another thread reads it. */
+  isFrozen = false;
   /** Pairs (hash, slot); slot -1 is an empty place. Twice as many places as records, at least. */
   private places: Int32Array;
   private mask: number;
   /** Hash of the key of the last `find`. */
   private foundHash = 0;
 
-  constructor(keyWords: number, stride: number) {
+  /** Shared records can be read by other threads. */
+  constructor(keyWords: number, stride: number, isShared = false) {
     assume(stride % 2 === 0 && stride >= keyWords, 'a record has room for its key');
     this.keyWords = keyWords;
     this.stride = stride;
+    this.isShared = isShared;
     this.key = new Int32Array(keyWords);
-    this.ints = new Int32Array(this.capacity * stride);
+    this.ints = newWords(this.capacity * stride, isShared);
     this.floats = new Float64Array(this.ints.buffer);
     this.places = new Int32Array(this.capacity * 4).fill(-1);
     this.mask = this.capacity * 2 - 1;
@@ -104,7 +111,7 @@ export class KeyTable {
 
   /** Adds the loaded key right after `find` did not find it; the words after the key are zero. */
   insert(): number {
-    if (this.count === this.capacity) this.grow(this.capacity * 2);
+    if (this.count + this.held.length === this.capacity) this.grow(this.capacity * 2);
     const slot = this.takeSlot();
     const base = slot * this.stride;
     const { ints, key, keyWords, stride } = this;
@@ -123,27 +130,31 @@ export class KeyTable {
       at = (at + 1) & this.mask;
     }
     this.closeHole(at);
+    this.count -= 1;
+    if (this.isFrozen) {
+      this.held.push(slot);
+      return;
+    }
     this.ints[base] = this.freeHead;
     this.freeHead = slot;
-    this.count -= 1;
   }
 
   /** The slots in use, ascending, which is the order of their memory. */
   slots(): Int32Array {
-    const { places } = this;
-    const isUsed = new Uint8Array(this.capacity);
-    for (let at = 1; at < places.length; at += 2) {
-      const slot = places[at] as number;
-      if (slot !== -1) isUsed[slot] = 1;
-    }
-    const found = new Int32Array(this.count);
-    let count = 0;
-    for (let slot = 0; count < found.length; slot += 1) {
-      if (isUsed[slot] === 0) continue;
-      found[count] = slot;
-      count += 1;
-    }
-    return found;
+    return slotsOf(this.freeze(asItIs));
+  }
+
+  /** Slots that were ever used; every slot is smaller. */
+  get everUsed(): number {
+    return this.fresh;
+  }
+
+  /** What `slotsOf` and readers of records need, copied by `copy`. */
+  freeze(copy: CopyWords): FrozenTable {
+    const { keyWords, stride, capacity, count } = this;
+    const records = this.fresh * stride;
+    const ints = copy(this.ints.subarray(0, records));
+    return { keyWords, stride, capacity, count, ints, places: copy(this.places) };
   }
 
   /** A new Buffer with `length` bytes of the record, from word `word` on. */
@@ -161,6 +172,7 @@ export class KeyTable {
   }
 
   private takeSlot(): number {
+    if (this.held.length > 0 && !this.isFrozen) return this.held.pop() as number;
     const slot = this.freeHead;
     if (slot === -1) {
       this.fresh += 1;
@@ -201,7 +213,7 @@ export class KeyTable {
   private grow(capacity: number): void {
     const old = this.places;
     this.capacity = capacity;
-    const ints = new Int32Array(this.capacity * this.stride);
+    const ints = newWords(this.capacity * this.stride, this.isShared);
     ints.set(this.ints);
     this.ints = ints;
     this.floats = new Float64Array(ints.buffer);
@@ -230,6 +242,42 @@ function hashOf(words: Int32Array, from: number, count: number): number {
   const sum = even ^ (even >>> 16) ^ odd ^ (odd >>> 13);
   const mixed = Math.imul(sum, 0x45d9f3b5);
   return mixed ^ (mixed >>> 15);
+}
+
+/** A table at one moment. */
+export interface FrozenTable {
+  readonly keyWords: number;
+  readonly stride: number;
+  readonly capacity: number;
+  readonly count: number;
+  readonly ints: Int32Array;
+  readonly places: Int32Array;
+}
+
+/** Copies words, or gives them as they are to who reads them before anything changes. */
+export type CopyWords = (words: Int32Array) => Int32Array;
+
+export const asItIs: CopyWords = (words) => words;
+
+/** The slots in use, ascending, which is the order of their memory. */
+export function slotsOf({ places, capacity, count: total }: FrozenTable): Int32Array {
+  const isUsed = new Uint8Array(capacity);
+  for (let at = 1; at < places.length; at += 2) {
+    const slot = places[at] as number;
+    if (slot !== -1) isUsed[slot] = 1;
+  }
+  const found = new Int32Array(total);
+  let count = 0;
+  for (let slot = 0; count < total; slot += 1) {
+    if (isUsed[slot] === 0) continue;
+    found[count] = slot;
+    count += 1;
+  }
+  return found;
+}
+
+export function newWords(count: number, isShared: boolean): Int32Array {
+  return isShared ? new Int32Array(new SharedArrayBuffer(count * 4)) : new Int32Array(count);
 }
 
 /** Bytes as little-endian words; their number is a multiple of four. */

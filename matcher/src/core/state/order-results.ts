@@ -1,18 +1,20 @@
 import { type PlacedStatus, type PlaceOrder, type RefusalCode, refusalCodes } from '@pm/schemas';
-import { type FirstFills, FirstFillsTable, noFills } from './first-fills.ts';
-import { KeyTable } from './key-table.ts';
+import { type FirstFills, FirstFillsPool, noFills } from './first-fills.ts';
+import { type CopyWords, KeyTable } from './key-table.ts';
 
 /**
- * Ids of orders and requests with their first result, in flat memory: 64 bytes an id, and its place in the table.
+ * Ids of orders and requests with their first result, in flat memory: 68 bytes an id, and its place in the table.
  *
  * Promises: an id is remembered until the clock passes the end of the minute it was signed in by more than the age
  * limit (a repetition is stale by then); ids of one minute are forgotten together; the id of an order that rests or is
  * delayed longer is remembered until the order ends.
  */
 export class IdMemory {
-  readonly table = new KeyTable(idWords, words);
-  /** By slot, for ids whose flags say that there are any. */
-  private readonly fills = new FirstFillsTable();
+  readonly table = new KeyTable(idWords, words, true);
+  /** For ids whose flags say that there are any. */
+  private readonly fills = new FirstFillsPool();
+  /** By slot. Apart from the records, since they change: the records of remembered ids can be read by other threads. */
+  private results = new Int32Array(this.table.capacity);
   private readonly minutes = new Map<number, Bucket>();
   private latest = noBucket();
   private forgottenBefore = Number.NEGATIVE_INFINITY;
@@ -62,14 +64,15 @@ export class IdMemory {
     else this.table.ints[bucket.tail * words + nextAt] = slot;
     bucket.tail = slot;
     bucket.count += 1;
-    this.table.ints[slot * words + flagsAt] = 0;
+    this.results[slot] = 0;
     return slot;
   }
 
   /** Remembers it in no minute: the id of an order that is older than the memory. */
   addLoose(): number {
     const slot = this.table.insert();
-    this.table.ints[slot * words + flagsAt] = looseFlag;
+    if (this.table.capacity > this.results.length) this.growResults();
+    this.results[slot] = looseFlag;
     this.table.ints[slot * words + orderAt] = -1;
     this.table.ints[slot * words + nextAt] = -1;
     return slot;
@@ -98,23 +101,18 @@ export class IdMemory {
     return [...this.minutes.values()].sort((a, b) => a.minute - b.minute);
   }
 
-  /** The next id of its minute, or -1. */
-  next(slot: number): number {
-    return this.table.ints[slot * words + nextAt] as number;
+  /** The ids of this moment. While `isFrozen`, their records stay; `copy` copies their flags. */
+  freeze(copy: CopyWords): FrozenIds {
+    const { ints, capacity, count } = this.table;
+    const minutes = this.inOrder().map((bucket) => ({ ...bucket }));
+    const flags = copy(this.results.subarray(0, this.table.everUsed));
+    return { ints, flags, fills: this.fills.freeze(), minutes, capacity, count };
   }
 
-  /** How many ids are in no minute. */
-  get looseCount(): number {
-    let inMinutes = 0;
-    for (const { count } of this.minutes.values()) inMinutes += count;
-    return this.table.count - inMinutes;
-  }
-
-  /** Copies the canonical part of a record, its first `rowWords.id` words: the id, its signer, its flags. */
-  copyRow(slot: number, to: Int32Array, at: number): void {
-    const { ints } = this.table;
-    const from = slot * words;
-    for (let word = 0; word <= flagsAt; word += 1) to[at + word] = ints[from + word] as number;
+  /** While true, records keep their memory after they are forgotten: another thread reads them. */
+  set isFrozen(isFrozen: boolean) {
+    this.table.isFrozen = isFrozen;
+    this.fills.isFrozen = isFrozen;
   }
 
   id(slot: number): Buffer {
@@ -157,11 +155,11 @@ export class IdMemory {
   }
 
   flags(slot: number): number {
-    return this.table.ints[slot * words + flagsAt] as number;
+    return this.results[slot] as number;
   }
 
   setFlags(slot: number, flags: number): void {
-    this.table.ints[slot * words + flagsAt] = flags;
+    this.results[slot] = flags;
   }
 
   /** Changes the result of the id; whether it is loose stays. */
@@ -170,18 +168,29 @@ export class IdMemory {
   }
 
   firstFills(slot: number): FirstFills {
-    return (this.flags(slot) & fillsFlag) === 0 ? noFills : this.fills.get(slot);
+    return (this.flags(slot) & fillsFlag) === 0 ? noFills : this.fills.get(this.fillsPlace(slot));
   }
 
+  /** Sets them once. */
   setFirstFills(slot: number, fills: FirstFills): void {
     if (fills.count === 0) return;
-    this.fills.set(slot, fills);
+    this.table.ints[slot * words + fillsAt] = this.fills.add(fills);
     this.setFlags(slot, this.flags(slot) | fillsFlag);
   }
 
   private remove(slot: number): void {
-    if ((this.flags(slot) & fillsFlag) !== 0) this.fills.remove(slot);
+    if ((this.flags(slot) & fillsFlag) !== 0) this.fills.remove(this.fillsPlace(slot));
     this.table.remove(slot);
+  }
+
+  private fillsPlace(slot: number): number {
+    return this.table.ints[slot * words + fillsAt] as number;
+  }
+
+  private growResults(): void {
+    const results = new Int32Array(this.table.capacity);
+    results.set(this.results);
+    this.results = results;
   }
 
   private bucket(minute: number): Bucket {
@@ -212,19 +221,31 @@ export interface Bucket {
   count: number;
 }
 
+/** The remembered ids of one moment. Flags are by slot; of a record id, signer, place of fills and next count. */
+export interface FrozenIds {
+  readonly ints: Int32Array;
+  readonly flags: Int32Array;
+  /** By place, `fillsDoubles` each. */
+  readonly fills: Float64Array;
+  /** In order, with the slot of the first id and how many follow it. */
+  readonly minutes: readonly Bucket[];
+  readonly capacity: number;
+  /** Those in no minute included. */
+  readonly count: number;
+}
+
 function noBucket(): Bucket {
   return { minute: Number.NaN, head: -1, tail: -1, count: 0 };
 }
 
 const minuteMs = 60_000;
 export const idWords = 8;
-/** A record is one cache line. */
-const words = 16;
 export const signerWords = 5;
 const signerAt = 8;
-const flagsAt = 13;
 const orderAt = 14;
-const nextAt = 15;
+/** Of a record, which is one cache line; the id comes first, its signer follows. */
+export const idRecord = { words: 16, fillsAt: 13, nextAt: 15 } as const;
+const { words, fillsAt, nextAt } = idRecord;
 
 /** Takes the place of the resting order while the order is delayed. */
 export const delayedMark = -2;

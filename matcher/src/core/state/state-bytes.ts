@@ -33,7 +33,7 @@ export class StateWriter {
   }
 
   /** Bytes without their length, which the reader knows. */
-  bytes(bytes: Buffer): void {
+  bytes(bytes: Uint8Array): void {
     const words = this.words(bytes.length / 4);
     Buffer.from(words.buffer, words.byteOffset, bytes.length).set(bytes);
   }
@@ -133,7 +133,6 @@ export const timesInForce = ['GTC', 'GTD', 'FOK', 'FAK'] as const;
 export const selfTrades = ['CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH', 'ALLOW'] as const;
 /** Words and doubles of a row; their content is described where they are written (encode-state.ts). */
 export const rowWords = { position: 6, id: 14, order: 8 } as const;
-export const fillsDoubles = 5;
 
 export const safeMax = Number.MAX_SAFE_INTEGER;
 export const int32Max = 2 ** 31 - 1;
