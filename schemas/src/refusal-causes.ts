@@ -46,7 +46,8 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   trading_disabled: 'No new orders for now; cancels are taken.',
   ledger_not_ready: 'The collateral ledger is being rebuilt from the log.',
   partition_not_ready: 'The market’s partition has no owner at the moment.',
-  overloaded: 'Too much is in flight; nothing was sent.',
+  overloaded:
+    'Too much is in flight, or the market’s partition has no room for another id; nothing was booked.',
   internal_error:
     'The outcome is not known. Send the same signed order again: it is the same order.',
   invalid_order_id: 'An order id is 0x and 64 hex digits.',

@@ -150,6 +150,7 @@ export class Engine {
     }
     useSequences(state, envelope, { opened, rules: version });
     closeRecord(state, out);
+    state.sweepIds();
     return new Applied(state.timeMs, this.written);
   }
 

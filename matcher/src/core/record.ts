@@ -5,6 +5,7 @@ import {
   fillsPerRecordMax,
   type KeyRole,
   releasesPerRecordMax,
+  rememberedIdsMax,
 } from '@pm/schemas';
 import type { Owner } from './book/order-pool.ts';
 import type { EventWriter } from './events/event-writer.ts';
@@ -18,6 +19,7 @@ export interface Limits {
   readonly cancelsPerRecord: number;
   readonly releasesPerRecord: number;
   readonly fences: number;
+  readonly rememberedIds: number;
 }
 
 export const defaultLimits: Limits = {
@@ -26,6 +28,7 @@ export const defaultLimits: Limits = {
   cancelsPerRecord: cancelsPerRecordMax,
   releasesPerRecord: releasesPerRecordMax,
   fences: fencesMax,
+  rememberedIds: rememberedIdsMax,
 };
 
 /** The events of one record so far, and the budgets that are left to it. */

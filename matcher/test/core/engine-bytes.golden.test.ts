@@ -77,6 +77,7 @@ const tightLimits: Limits = {
   cancelsPerRecord: 2,
   releasesPerRecord: 2,
   fences: 3,
+  rememberedIds: 1_000_000,
 };
 
 const codec = compileCodec(execution);

@@ -48,6 +48,7 @@ describe('the events of a record', () => {
         cancelsPerRecord: 2,
         releasesPerRecord: 2,
         fences: 3,
+        rememberedIds: 1_000_000,
       };
       const engine = new Engine(partition, seed === 33 ? tight : defaultLimits);
       engine.apply(envelopeOf([opening], 'OPERATOR'), 0);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ExecutionEvent } from '@pm/schemas';
+import { type Command, type ExecutionEvent, newestRules } from '@pm/schemas';
 import { EventWriter } from '../../src/core/events/event-writer.ts';
-import { defaultLimits, Engine, type Limits } from '../../src/core/index.ts';
+import { defaultLimits, Engine, keyIdOf, type Limits } from '../../src/core/index.ts';
 import { decodeState } from '../../src/core/state/decode-state.ts';
 import { commandsTotal, envelopeOf, opening, partition } from './commands.ts';
 import { NaiveEngine } from './naive/naive-engine.ts';
@@ -17,7 +17,17 @@ const tightLimits: Limits = {
   cancelsPerRecord: 2,
   releasesPerRecord: 2,
   fences: 3,
+  rememberedIds: 1_000_000,
 };
+/** Every fourth seed uses up the memory of ids, too. */
+const fullLimits: Limits = { ...tightLimits, rememberedIds: 100 };
+const ownerKey = Buffer.alloc(32, 77);
+/** The limit of ids is one of the newest rules, under which ticks are those of an owner. */
+const newestOpening: readonly Command[] = [
+  opening,
+  { kind: 'SetRules', version: newestRules },
+  { kind: 'SetKey', publicKey: ownerKey, role: 'OWNER', active: true },
+];
 const groups = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 const seedsPerGroup = Math.ceil(commandsTotal / commandsPerSeed / groups.length);
 const timeoutMs = 60_000 + commandsTotal / 4;
@@ -29,20 +39,23 @@ class Comparison {
   readonly log: RandomLog;
   private readonly scratch = new EventWriter();
   private readonly seen: Set<string>;
+  private readonly hasOwner: boolean;
 
   constructor(seed: number, seen: Set<string>) {
-    const limits = seed % 2 === 0 ? tightLimits : defaultLimits;
+    const limits = [fullLimits, defaultLimits, tightLimits, defaultLimits][seed % 4] as Limits;
     this.engine = new Engine(partition, limits);
-    this.engine.apply(envelopeOf([opening], 'OPERATOR'), 0);
+    this.engine.apply(envelopeOf(seed % 4 === 0 ? newestOpening : [opening], 'OPERATOR'), 0);
     this.twin = new NaiveEngine(opening, limits);
     this.log = new RandomLog(seed);
     this.seen = seen;
+    this.hasOwner = seed % 4 === 0;
   }
 
   /** The next record gives the same bytes; gives how many commands it had. */
   step(record: number): number {
     const { envelope, isOperator } = this.log.next();
-    const { written, timeMs } = this.engine.apply(envelope, record);
+    const keyId = isOperator || !this.hasOwner ? envelope.keyId : keyIdOf(ownerKey);
+    const { written, timeMs } = this.engine.apply({ ...envelope, keyId, sequence: record }, record);
     const events = this.twin.apply(envelope, isOperator, record);
     if (!this.areSame(written, events)) {
       const of = { record, commands: envelope.commands };
@@ -108,6 +121,8 @@ describe('the engine and its naive twin', () => {
       'OrderCanceled MARKET later',
       'OrderRefused fill_limit',
       'CommandRefused too_many_open_orders',
+      'OrderRefused overloaded',
+      'CommandRefused overloaded',
     ];
     expect(leftovers.filter((kind) => !seen.has(kind))).toEqual([]);
   });

@@ -50,6 +50,7 @@ const tightLimits: Limits = {
   cancelsPerRecord: 2,
   releasesPerRecord: 2,
   fences: 3,
+  rememberedIds: 1_000_000,
 };
 
 describe('a restored engine', () => {

@@ -247,7 +247,7 @@ const setRules = {
     {
       name: 'version',
       type: 'int',
-      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before.',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before, and remembered ids have a limit.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -312,6 +312,8 @@ export const rules = {
   operatorKeys: 4,
   /** A checkpoint shows the hash of the state at the checkpoint before, so that no record waits for a hash. */
   laterCheckpoints: 5,
+  /** A partition remembers no more than `rememberedIdsMax` ids, and refuses what would be one more. */
+  boundedIds: 5,
 } as const;
 
 /**

@@ -14,7 +14,8 @@ import { seat, type Taker } from './taker.ts';
 /**
  * An order is refused and changes nothing, or it is accepted: it fills what it meets, then rests (GTC, GTD) or ends; in
  * a market with a taker delay an order that would trade at once is delayed first. The first result of an id is
- * remembered if the order was accepted or if the refusal is final; a repetition gets the same result again.
+ * remembered if the order was accepted or if the refusal is final; a repetition gets the same result again. While there
+ * is no room to remember one more, no new order is looked at.
  */
 export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
   const market = state.markets.find(order.market);
@@ -35,6 +36,10 @@ export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
   );
   if (known !== -1) {
     repeatOrder(state, order, known, out);
+    return;
+  }
+  if (state.isMemoryFull(out.limits.rememberedIds)) {
+    writeRefused(order, 'overloaded', out);
     return;
   }
   const taker = out.scratch.taker.begin(order, market, meetingsMax(out));

@@ -30,6 +30,10 @@ export function movePosition(state: State, command: Moving, out: Output): void {
     refuse(command, 'already_done', out);
     return;
   }
+  if (state.isMemoryFull(out.limits.rememberedIds)) {
+    refuse(command, 'overloaded', out);
+    return;
+  }
   const wallet = state.wallets.find(command.wallet);
   const position = state.positions.find(wallet, market.slot);
   const refusal = check(state, market, command, position);

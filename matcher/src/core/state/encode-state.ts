@@ -46,7 +46,7 @@ export function encodeFrozen({ facts, rest }: FrozenState): Buffer {
 
 /** Bytes that nearly every state fits in; only address space until it is written to. */
 function roomFor({ orderIds, requestIds, orders, ...rest }: FrozenRest): number {
-  const ids = orderIds.count + requestIds.count;
+  const ids = countIds(orderIds.minutes) + countIds(requestIds.minutes) + orders.count;
   const owners = rest.wallets.count + rest.positions.count;
   const waiting = rest.delays.rows.length * 2 + rest.fences.length;
   return 65_536 + waiting + owners * 64 + ids * 96 + orders.count * 96;
@@ -82,15 +82,27 @@ function writePositions({ wallets, markets, positions }: FrozenRest, to: StateWr
 
 /** Ids that are in no minute any more: of resting orders by arrival, then of delayed ones by release. */
 function looseIds({ orderIds, orders, delays }: FrozenRest, sorted: Int32Array): number[] {
-  const { minutes, flags, count } = orderIds;
+  const { flags, hasLoose } = orderIds;
   const loose: number[] = [];
-  if (minutes.reduce((sum, minute) => sum + minute.count, 0) === count) return loose;
+  if (!hasLoose) return loose;
+  markLoose(orderIds);
   const addLoose = (id: number): void => {
     if (((flags[id] as number) & looseFlag) !== 0) loose.push(id);
   };
   for (const order of sorted) addLoose(orders.ints[order * orderWords + at.memory] as number);
   for (const id of delays.memory) addLoose(id);
   return loose;
+}
+
+/** Sets the flag of ids whose minute is forgotten; of those without an order it is not read. */
+function markLoose({ ints, flags, forgotten }: FrozenIds): void {
+  for (const { head, count } of forgotten) {
+    let slot = head;
+    for (let left = count; left > 0; left -= 1) {
+      flags[slot] = (flags[slot] as number) | looseFlag;
+      slot = ints[slot * idRecord.words + idRecord.nextAt] as number;
+    }
+  }
 }
 
 /**
@@ -122,8 +134,8 @@ function writeIds(ids: FrozenIds, loose: readonly number[], to: StateWriter): In
 }
 
 /** The slots of all ids: minute by minute in the order of their arrival, then those in no minute. */
-function idsInOrder({ ints, minutes, count }: FrozenIds, loose: readonly number[]): Int32Array {
-  const slots = new Int32Array(count);
+function idsInOrder({ ints, minutes }: FrozenIds, loose: readonly number[]): Int32Array {
+  const slots = new Int32Array(countIds(minutes) + loose.length);
   let index = 0;
   for (const { head, count: inMinute } of minutes) {
     let slot = head;
@@ -134,6 +146,10 @@ function idsInOrder({ ints, minutes, count }: FrozenIds, loose: readonly number[
   }
   slots.set(loose, index);
   return slots;
+}
+
+function countIds(minutes: FrozenIds['minutes']): number {
+  return minutes.reduce((sum, { count }) => sum + count, 0);
 }
 
 function writeFirstFills(fills: Float64Array, places: readonly number[], into: Float64Array): void {

@@ -52,6 +52,7 @@ export function thawState(state: State): void {
 
 /** The state for who reads it before it changes. */
 export function currentState(state: State): FrozenState {
+  state.sweepIds(Number.POSITIVE_INFINITY);
   return viewState(state, (count) => new Int32Array(count), asItIs);
 }
 

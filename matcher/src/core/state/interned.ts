@@ -1,4 +1,3 @@
-import type { ByteWriter } from '@pm/schemas';
 import { type FrozenTable, KeyTable } from './key-table.ts';
 
 /**

@@ -24,6 +24,8 @@ export class KeyTable {
   private readonly isShared: boolean;
   /** Slots of records that were removed while another thread reads them; they are free once `isFrozen` is false. */
   private readonly held: number[] = [];
+  /** Records that are found no more and keep their slots. */
+  private detached = 0;
   /** While true, a removed record keeps its memory: another thread reads it. */
   isFrozen = false;
   /** Pairs (hash, slot); slot -1 is an empty place. Twice as many places as records, at least. */
@@ -111,7 +113,8 @@ export class KeyTable {
 
   /** Adds the loaded key right after `find` did not find it; the words after the key are zero. */
   insert(): number {
-    if (this.count + this.held.length === this.capacity) this.grow(this.capacity * 2);
+    const occupied = this.count + this.detached + this.held.length;
+    if (occupied === this.capacity) this.grow(this.capacity * 2);
     const slot = this.takeSlot();
     const base = slot * this.stride;
     const { ints, key, keyWords, stride } = this;
@@ -123,6 +126,12 @@ export class KeyTable {
   }
 
   remove(slot: number): void {
+    this.detach(slot);
+    this.release(slot);
+  }
+
+  /** The first half of `remove`: the key is found no more, and the record keeps its slot. */
+  detach(slot: number): void {
     const base = slot * this.stride;
     let at = hashOf(this.ints, base, this.keyWords) & this.mask;
     while (this.places[at * 2 + 1] !== slot) {
@@ -131,11 +140,17 @@ export class KeyTable {
     }
     this.closeHole(at);
     this.count -= 1;
+    this.detached += 1;
+  }
+
+  /** The second half: the slot may be used again. */
+  release(slot: number): void {
+    this.detached -= 1;
     if (this.isFrozen) {
       this.held.push(slot);
       return;
     }
-    this.ints[base] = this.freeHead;
+    this.ints[slot * this.stride] = this.freeHead;
     this.freeHead = slot;
   }
 

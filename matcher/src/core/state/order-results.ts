@@ -1,9 +1,15 @@
-import { type PlacedStatus, type PlaceOrder, type RefusalCode, refusalCodes } from '@pm/schemas';
+import {
+  envelopeCommandsMax,
+  type PlacedStatus,
+  type PlaceOrder,
+  type RefusalCode,
+  refusalCodes,
+} from '@pm/schemas';
 import { type FirstFills, FirstFillsPool, noFills } from './first-fills.ts';
 import { type CopyWords, KeyTable } from './key-table.ts';
 
 /**
- * Ids of orders and requests with their first result, in flat memory: 68 bytes an id, and its place in the table.
+ * Ids of orders and requests with their first result, in flat memory: 72 bytes an id, and its place in the table.
  *
  * Promises: an id is remembered until the clock passes the end of the minute it was signed in by more than the age
  * limit (a repetition is stale by then); ids of one minute are forgotten together; the id of an order that rests or is
@@ -15,19 +21,27 @@ export class IdMemory {
   private readonly fills = new FirstFillsPool();
   /** By slot. Apart from the records, since they change: the records of remembered ids can be read by other threads. */
   private results = new Int32Array(this.table.capacity);
+  /** By slot; means nothing for ids in no minute. */
+  private minuteOf = new Int32Array(this.table.capacity);
   private readonly minutes = new Map<number, Bucket>();
+  /** Of forgotten minutes, the ids whose records are not removed yet. */
+  private readonly forgotten: Chain[] = [];
+  /** Of those, the records that `find` has made room for already. */
+  private readonly detached = new Set<number>();
   private latest = noBucket();
   private forgottenBefore = Number.NEGATIVE_INFINITY;
+  /** Ids in minutes: without those whose orders are older than the memory. */
+  count = 0;
 
   /** The slot of an id, or -1. */
   find(id: Buffer): number {
-    return this.table.findBytes(id);
+    return this.remembered(this.table.findBytes(id));
   }
 
   /** The same for an id that `loadId` has put at `from`, with its hash. */
   findLoaded(ids: Int32Array, from: number, hash: number): number {
     this.table.loadWords(ids, from);
-    return this.table.findHashed(hash);
+    return this.remembered(this.table.findHashed(hash));
   }
 
   /** Puts the words of an id at `to` and returns its hash. */
@@ -64,7 +78,9 @@ export class IdMemory {
     else this.table.ints[bucket.tail * words + nextAt] = slot;
     bucket.tail = slot;
     bucket.count += 1;
+    this.count += 1;
     this.results[slot] = 0;
+    this.minuteOf[slot] = minute;
     return slot;
   }
 
@@ -78,7 +94,10 @@ export class IdMemory {
     return slot;
   }
 
-  /** Forgets every minute that ended more than `ageLimitMs` before `timeMs`. */
+  /**
+   * Forgets every minute that ended more than `ageLimitMs` before `timeMs`. From here on its ids are not found, unless
+   * their orders rest or wait; `sweep` removes the records.
+   */
   forget(timeMs: number, ageLimitMs: number): void {
     const before = Math.floor((timeMs - ageLimitMs) / minuteMs);
     if (before <= this.forgottenBefore) return;
@@ -88,12 +107,27 @@ export class IdMemory {
     }
   }
 
+  /** Removes some records of forgotten ids: more than a record can add, so that they never pile up. */
+  sweep(max = sweptPerRecord): void {
+    let left = max;
+    while (left > 0) {
+      const [chain] = this.forgotten;
+      if (chain === undefined) return;
+      const slot = chain.head;
+      chain.head = this.table.ints[slot * words + nextAt] as number;
+      chain.count -= 1;
+      if (chain.count === 0) this.forgotten.shift();
+      this.sweepOne(slot);
+      left -= 1;
+    }
+  }
+
   /** The order of the id has ended, filled completely or not. */
   end(slot: number, isFilled: boolean): void {
     this.table.ints[slot * words + orderAt] = -1;
     const flags = this.flags(slot);
     if ((flags & looseFlag) !== 0) this.remove(slot);
-    else if (isFilled) this.setFlags(slot, flags | filledFlag);
+    else if (isFilled && !this.isForgotten(slot)) this.setFlags(slot, flags | filledFlag);
   }
 
   /** Minutes in order, with their numbers of ids. */
@@ -105,8 +139,10 @@ export class IdMemory {
   freeze(copy: CopyWords): FrozenIds {
     const { ints, capacity, count } = this.table;
     const minutes = this.inOrder().map((bucket) => ({ ...bucket }));
+    const forgotten = this.forgotten.map((chain) => ({ ...chain }));
     const flags = copy(this.results.subarray(0, this.table.everUsed));
-    return { ints, flags, fills: this.fills.freeze(), minutes, capacity, count };
+    const hasLoose = count > this.count;
+    return { ints, flags, fills: this.fills.freeze(), minutes, forgotten, capacity, hasLoose };
   }
 
   /** While true, records keep their memory after they are forgotten: another thread reads them. */
@@ -178,9 +214,36 @@ export class IdMemory {
     this.setFlags(slot, this.flags(slot) | fillsFlag);
   }
 
+  /** Whether its minute is forgotten, but its record not swept yet. */
+  private isForgotten(slot: number): boolean {
+    if (this.forgotten.length === 0) return false;
+    const isLoose = ((this.results[slot] as number) & looseFlag) !== 0;
+    return !isLoose && (this.minuteOf[slot] as number) < this.forgottenBefore;
+  }
+
+  private sweepOne(slot: number): void {
+    if (this.detached.delete(slot)) {
+      this.removeFills(slot);
+      this.table.release(slot);
+    } else if (this.order(slot) === -1) this.remove(slot);
+    else this.setFlags(slot, this.flags(slot) | looseFlag);
+  }
+
+  /** -1 for the slot of an id that is forgotten and whose record is not removed yet; its key is free then. */
+  private remembered(slot: number): number {
+    if (slot === -1 || !this.isForgotten(slot) || this.order(slot) !== -1) return slot;
+    this.table.detach(slot);
+    this.detached.add(slot);
+    return -1;
+  }
+
   private remove(slot: number): void {
-    if ((this.flags(slot) & fillsFlag) !== 0) this.fills.remove(this.fillsPlace(slot));
+    this.removeFills(slot);
     this.table.remove(slot);
+  }
+
+  private removeFills(slot: number): void {
+    if ((this.flags(slot) & fillsFlag) !== 0) this.fills.remove(this.fillsPlace(slot));
   }
 
   private fillsPlace(slot: number): number {
@@ -191,6 +254,9 @@ export class IdMemory {
     const results = new Int32Array(this.table.capacity);
     results.set(this.results);
     this.results = results;
+    const minuteOf = new Int32Array(this.table.capacity);
+    minuteOf.set(this.minuteOf);
+    this.minuteOf = minuteOf;
   }
 
   private bucket(minute: number): Bucket {
@@ -202,13 +268,9 @@ export class IdMemory {
   }
 
   private drop(minute: number): void {
-    let slot = (this.minutes.get(minute) as Bucket).head;
-    while (slot !== -1) {
-      const next = this.table.ints[slot * words + nextAt] as number;
-      if (this.order(slot) === -1) this.remove(slot);
-      else this.setFlags(slot, this.flags(slot) | looseFlag);
-      slot = next;
-    }
+    const { head, count } = this.minutes.get(minute) as Bucket;
+    if (count > 0) this.forgotten.push({ head, count });
+    this.count -= count;
     this.minutes.delete(minute);
     if (this.latest.minute === minute) this.latest = noBucket();
   }
@@ -221,6 +283,12 @@ export interface Bucket {
   count: number;
 }
 
+/** Ids of a forgotten minute, each with the next one in its record. */
+interface Chain {
+  head: number;
+  count: number;
+}
+
 /** The remembered ids of one moment. Flags are by slot; of a record id, signer, place of fills and next count. */
 export interface FrozenIds {
   readonly ints: Int32Array;
@@ -229,9 +297,11 @@ export interface FrozenIds {
   readonly fills: Float64Array;
   /** In order, with the slot of the first id and how many follow it. */
   readonly minutes: readonly Bucket[];
+  /** Ids in no minute, if their orders are alive; not all of their flags say so yet. */
+  readonly forgotten: readonly Readonly<Chain>[];
   readonly capacity: number;
-  /** Those in no minute included. */
-  readonly count: number;
+  /** Whether there may be ids in no minute. */
+  readonly hasLoose: boolean;
 }
 
 function noBucket(): Bucket {
@@ -239,6 +309,8 @@ function noBucket(): Bucket {
 }
 
 const minuteMs = 60_000;
+/** Records that are removed at the end of each record of the log, which has at most 512 commands. */
+const sweptPerRecord = 2 * envelopeCommandsMax;
 export const idWords = 8;
 export const signerWords = 5;
 const signerAt = 8;

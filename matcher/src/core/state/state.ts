@@ -1,4 +1,4 @@
-import { type MarketMode, priceOne } from '@pm/schemas';
+import { type MarketMode, priceOne, rules } from '@pm/schemas';
 import { Book } from '../book/book.ts';
 import { at, type Owner } from '../book/order-pool.ts';
 import { SignOffKeys } from '../rules/sign-off-keys.ts';
@@ -54,6 +54,18 @@ export class State {
     this.orderMemory.forget(timeMs, this.orderAgeLimitMs);
     this.requestMemory.forget(timeMs, this.orderAgeLimitMs);
     this.fences.forget(timeMs - this.bookAgeLimitMs);
+  }
+
+  /** Whether there is no room for one more id: then nothing may be applied that had to be remembered. */
+  isMemoryFull(idsMax: number): boolean {
+    if (this.rules < rules.boundedIds) return false;
+    return this.orderMemory.count + this.requestMemory.count >= idsMax;
+  }
+
+  /** Removes records of ids that are forgotten: some of them, or as many as are said. */
+  sweepIds(max?: number): void {
+    this.orderMemory.sweep(max);
+    this.requestMemory.sweep(max);
   }
 
   /** Registers an order that was just added to the book with its id, wallet, position, account and expiry. */

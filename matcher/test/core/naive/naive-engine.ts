@@ -127,6 +127,7 @@ export class NaiveEngine extends NaiveMeetings {
     if (order.signedAtMs > this.clock + 300_000) return this.refuse(order, 'stale_order');
     const known = this.known(order);
     if (known) return this.repeat(order, known);
+    if (this.isMemoryFull()) return this.refuse(order, 'overloaded');
     const code = this.whyNot(order, market);
     if (code) {
       if ((refusals[code] as { final?: boolean }).final) this.remember(order, code);

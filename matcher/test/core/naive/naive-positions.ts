@@ -10,11 +10,17 @@ export class NaivePositions extends NaiveReport {
   readonly tokens = new Map<string, number>();
   protected requests = new Map<string, number>();
 
+  /** Of all ids; the orders are not known here. */
+  protected isMemoryFull(): boolean {
+    return false;
+  }
+
   protected split(command: CommandOf<'SplitPosition'>): undefined {
     const size = command.sizeMicro;
     const market = this.markets.get(command.market);
     if (!market) return this.refuseMove(command, 'market_not_found');
     if (this.requests.has(hex(command.requestId))) return this.refuseMove(command, 'already_done');
+    if (this.isMemoryFull()) return this.refuseMove(command, 'overloaded');
     const age = Math.abs(command.acceptedAtMs - this.clock);
     if (command.acceptedAtMs && age > this.ageLimit) return this.refuseMove(command, 'too_late');
     if (command.generation < this.generation) return this.refuseMove(command, 'old_generation');
@@ -30,6 +36,7 @@ export class NaivePositions extends NaiveReport {
     const market = this.markets.get(command.market);
     if (!market) return this.refuseMove(command, 'market_not_found');
     if (this.requests.has(hex(command.requestId))) return this.refuseMove(command, 'already_done');
+    if (this.isMemoryFull()) return this.refuseMove(command, 'overloaded');
     if (!isWhole(size)) return this.refuseMove(command, 'invalid_amounts');
     const free = [0, 1].map((token) => this.freeTokens(command.wallet, command.market, token));
     if (Math.min(...free) < size) return this.refuseMove(command, 'insufficient_position');
@@ -40,6 +47,7 @@ export class NaivePositions extends NaiveReport {
     const market = this.markets.get(command.market);
     if (!market) return this.refuseMove(command, 'market_not_found');
     if (this.requests.has(hex(command.requestId))) return this.refuseMove(command, 'already_done');
+    if (this.isMemoryFull()) return this.refuseMove(command, 'overloaded');
     if (market.mode !== 'RESOLVED') return this.refuseMove(command, 'market_not_resolved');
     const [a, b] = [0, 1].map((token) => this.allTokens(command.wallet, command.market, token));
     if (!a && !b) return this.refuseMove(command, 'insufficient_position');

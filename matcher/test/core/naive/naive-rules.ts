@@ -54,6 +54,13 @@ export abstract class NaiveRules extends NaiveCancels {
     this.releaseDue();
   }
 
+  protected override isMemoryFull(): boolean {
+    const max = this.limits.rememberedIds;
+    if (this.remembered.size + this.requests.size < max) return false;
+    const all = [...this.remembered.values()].map(({ order }) => order.signedAtMs);
+    return [...all, ...this.requests.values()].filter((ms) => !this.isOver(ms)).length >= max;
+  }
+
   /** Ids go with the minute they were signed in. */
   private forget(): undefined {
     for (const [id, { order }] of this.remembered) {

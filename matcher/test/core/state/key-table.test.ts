@@ -25,4 +25,29 @@ describe('a key table', () => {
       { numRuns: 60 },
     );
   });
+
+  it('uses no slot again that is detached or was removed while it is frozen', () => {
+    for (const capacity of [64, 128]) {
+      const table = new KeyTable(1, 2);
+      const insert = (key: number): number => {
+        table.key[0] = key;
+        expect(table.find()).toBe(-1);
+        return table.insert();
+      };
+      const slots = Array.from({ length: capacity }, (_, key) => insert(key));
+      table.isFrozen = true;
+      for (const slot of slots.slice(0, 10)) table.remove(slot);
+      for (const slot of slots.slice(10, 20)) table.detach(slot);
+      const others = Array.from({ length: capacity }, (_, key) => insert(1_000 + key));
+      expect(new Set([...slots, ...others]).size).toBe(2 * capacity);
+      for (const [key, slot] of others.entries()) {
+        table.key[0] = 1_000 + key;
+        expect(table.find()).toBe(slot);
+      }
+      table.isFrozen = false;
+      for (const slot of slots.slice(10, 20)) table.release(slot);
+      const reused = Array.from({ length: 20 }, (_, key) => insert(5_000 + key));
+      expect(reused.sort((a, b) => a - b)).toEqual(slots.slice(0, 20));
+    }
+  });
 });

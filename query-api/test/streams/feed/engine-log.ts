@@ -14,6 +14,7 @@ export const tightLimits: Limits = {
   cancelsPerRecord: 2,
   releasesPerRecord: 2,
   fences: 3,
+  rememberedIds: 1_000_000,
 };
 
 /** The executions of a random log by the engine itself; the chain is that of other bytes, but differs per record. */
