@@ -259,7 +259,7 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
     catalog: followed.catalog,
     books: memory.books,
     tables: new TableReads(clickhouse),
-    reports: new Reports(clickhouse, nowMs),
+    reports: new Reports(clickhouse, nowMs, recent),
     leaderboards: openLeaderboards(shared),
     own: new OwnRecords({ clickhouse, recent, settle: () => recentRecords.settle() }),
     collateral: new Collateral(openLedger(redis, keys)),

@@ -99,6 +99,18 @@ export class RecentLog {
     return this.#rows((one) => [...new Set(requested.flatMap((key) => one.fillsOfKey(key)))]);
   }
 
+  /** What `rowsOf` makes of fills of any wallet; of each partition from the newest on, until there are `most` rows. */
+  newestFills<T>(most: number, rowsOf: (fill: FillRow) => readonly T[]): RecentRows<T> {
+    return this.#rows((one) => {
+      const rows: T[] = [];
+      for (const fill of one.fills()) {
+        if (rows.length >= most) break;
+        rows.push(...rowsOf(fill));
+      }
+      return rows;
+    });
+  }
+
   holdings(wallets: readonly string[]): RecentRows<HoldingChange> {
     return this.#rows((one) => wallets.flatMap((wallet) => one.holdingsOf(wallet)));
   }

@@ -129,6 +129,14 @@ export class RecentPartition {
     return this.#fillsByKey.of(apiKey);
   }
 
+  /** Newest first. */
+  *fills(): Generator<FillRow> {
+    for (let at = this.#records.length - 1; at >= 0; at -= 1) {
+      const { fills } = (this.#records[at] as KeptRecord).rows;
+      for (let index = fills.length - 1; index >= 0; index -= 1) yield fills[index] as FillRow;
+    }
+  }
+
   holdingsOf(wallet: string): readonly HoldingChange[] {
     return this.#holdings.of(wallet);
   }

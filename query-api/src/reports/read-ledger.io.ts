@@ -1,11 +1,14 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
+import type { Seams } from '../recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import { readNewest } from '../tables/read-pieces.io.ts';
 import {
+  andInFrontOf,
   Conditions,
   newestFirst,
   placeKey,
+  seamParams,
   sideKey,
   timeBefore,
   windowOf,
@@ -53,11 +56,17 @@ const ofMarket: Ledger = {
   key: placeKey,
 };
 
-/** Trades of all wallets, newest first; a repeated row counts once. `nowS` is the time, Unix seconds. */
+/** What is read beside the search: rows before the seams, by the time `nowS`, Unix seconds. */
+export interface LedgerReading {
+  readonly seams: Seams;
+  readonly nowS: number;
+}
+
+/** Trades of all wallets, newest first; a repeated row counts once. */
 export async function readLedger(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: LedgerSearch,
-  nowS: number,
+  { seams, nowS }: LedgerReading,
 ): Promise<readonly TradeRow[]> {
   const ledger = ledgerFor(search);
   const where = conditionsOf(search, ledger);
@@ -67,7 +76,7 @@ SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_m
   ${outcome} AS token, ${side} AS taken, ${price} AS paid, size
 FROM (
   SELECT * FROM ${ledger.table}
-  WHERE ${where.text}
+  WHERE ${where.text} ${andInFrontOf(seams, 'in_offset')}
   ${newestFirst(key)}
   LIMIT {window:UInt32}
 )
@@ -77,7 +86,7 @@ LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
   const { limit, startS, endS } = search;
   const readSince = (sinceS: number) =>
-    clickhouse.selectRows<Row>(sql, { ...where.params, since: sinceS });
+    clickhouse.selectRows<Row>(sql, { ...where.params, ...seamParams(seams), since: sinceS });
   // Trades of one wallet or market are sorted by it, and seldom fill a page within a day.
   const rows =
     ledger === byTime

@@ -3,9 +3,12 @@ import type { WalletAddress } from '@pm/schemas';
 import type { MarketPositionsSearch } from '../positions/market-positions.ts';
 import type { HeldRow } from '../positions/positions.ts';
 import { readClosedPositions } from '../positions/read-positions.io.ts';
+import { mergePage, storedWindow } from '../recent/merge-page.ts';
+import { RecentLog } from '../recent/recent-log.ts';
 import type { ActivitySearch } from './activity.ts';
 import type { BuilderSearch } from './builder-trades.ts';
 import type { BuilderVolumeSearch } from './builder-volumes.ts';
+import { newestSideFirst, newestTrades } from './newest-trades.ts';
 import { readActivity } from './read-activity.io.ts';
 import { readBuilderTrades, readBuilderVolumes } from './read-builders.io.ts';
 import { readLedger } from './read-ledger.io.ts';
@@ -33,17 +36,25 @@ export interface Remembered<T> {
 }
 
 /**
- * Public reports but the leaderboards, from the tables and so some seconds old: each by one statement with bound
- * parameters and bounded time and rows. Methods throw the faults of ClickHouse (`retry` when it is away).
+ * Public reports but the leaderboards, from the tables and so, but for the ledger, some seconds old: each by one
+ * statement with bound parameters and bounded time and rows. Methods throw the faults of ClickHouse (`retry` when it is
+ * away).
  */
 export class Reports {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly #nowMs: () => number;
+  readonly #recent: Pick<RecentLog, 'newestFills'>;
   readonly #sums = new Map<string, { readonly atMs: number; readonly rows: Promise<unknown> }>();
 
-  constructor(clickhouse: Pick<ClickHouse, 'selectRows'>, nowMs: () => number) {
+  /** Without `recent` the tables answer alone. */
+  constructor(
+    clickhouse: Pick<ClickHouse, 'selectRows'>,
+    nowMs: () => number,
+    recent: Pick<RecentLog, 'newestFills'> = new RecentLog(),
+  ) {
     this.#clickhouse = clickhouse;
     this.#nowMs = nowMs;
+    this.#recent = recent;
   }
 
   /** Positions without tokens left. Null for `markets`: all. */
@@ -63,9 +74,16 @@ export class Reports {
     return readActivity(this.#clickhouse, search);
   }
 
-  /** Newest first. */
-  ledger(search: LedgerSearch): Promise<readonly TradeRow[]> {
-    return readLedger(this.#clickhouse, search, this.#nowS());
+  /**
+   * Newest first, from memory and the tables, joined at exact seams: a trade is here as soon as query-api has read it.
+   * Memory is read first, so that what it forgets meanwhile is in the tables by then.
+   */
+  async ledger(search: LedgerSearch): Promise<readonly TradeRow[]> {
+    const { seams, rows } = newestTrades(this.#recent, search);
+    const { from, count } = storedWindow(search, rows.length);
+    const older = { ...search, offset: from, limit: count };
+    const stored = await readLedger(this.#clickhouse, older, { seams, nowS: this.#nowS() });
+    return mergePage<TradeRow>(rows, stored, { ...search, from }, newestSideFirst);
   }
 
   supply(markets: readonly number[]): Promise<readonly SupplyRow[]> {

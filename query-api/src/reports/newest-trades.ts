@@ -1,0 +1,72 @@
+import { notionalMicro } from '@pm/schemas';
+import type { FillRow } from '../orders/trades.ts';
+import type { RecentLog, RecentRows } from '../recent/recent-log.ts';
+import type { TradeRow } from './rows.ts';
+import type { LedgerSearch } from './trade-ledger.ts';
+
+/** A side of a fill, and which. */
+export interface SideRow extends TradeRow {
+  readonly isTaker: boolean;
+}
+
+/** Trades of the newest records that are requested, so many that no page needs more; in any order. */
+export function newestTrades(
+  recent: Pick<RecentLog, 'newestFills'>,
+  search: LedgerSearch,
+): RecentRows<SideRow> {
+  const most = search.offset + search.limit;
+  return recent.newestFills(most, (fill) =>
+    sidesOf(fill).filter((side) => isSideRequested(side, search)),
+  );
+}
+
+/** Whether a side is requested: the rule that the SQL of stored trades follows too. */
+export function isSideRequested(side: SideRow, search: LedgerSearch): boolean {
+  const { user, markets, takerOnly, least, startS, endS } = search;
+  if (takerOnly && !side.isTaker) return false;
+  if (user !== null && side.wallet !== user) return false;
+  if (markets !== null && !markets.includes(side.market)) return false;
+  if (search.side !== null && side.side !== search.side) return false;
+  if (startS !== null && side.timeMs < startS * 1000) return false;
+  if (endS !== null && side.timeMs >= (endS + 1) * 1000) return false;
+  if (least === null) return true;
+  const { price, sizeMicro } = side;
+  return (least.of === 'TOKENS' ? sizeMicro : notionalMicro(price, sizeMicro)) >= least.micro;
+}
+
+/** Both sides of a fill, as the ledger has them. */
+export function sidesOf(fill: FillRow): readonly SideRow[] {
+  const { partition, inOffset, eventIndex, timeMs, market, sizeMicro } = fill;
+  const shared = { partition, inOffset, eventIndex, timeMs, market, sizeMicro };
+  return [
+    {
+      ...shared,
+      isTaker: false,
+      wallet: fill.maker,
+      outcome: fill.makerOutcome,
+      side: fill.makerSide,
+      price: fill.makerPrice,
+    },
+    {
+      ...shared,
+      isTaker: true,
+      wallet: fill.taker,
+      outcome: fill.takerOutcome,
+      side: fill.takerSide,
+      price: fill.takerPrice,
+    },
+  ];
+}
+
+/**
+ * The order of GET /trades: newest first, ties by place in the log. The two sides of a fill keep their order, which is
+ * that of the tables: the maker first.
+ */
+export function newestSideFirst(left: TradeRow, right: TradeRow): number {
+  return (
+    right.timeMs - left.timeMs ||
+    right.partition - left.partition ||
+    Number(right.inOffset) - Number(left.inOffset) ||
+    right.eventIndex - left.eventIndex
+  );
+}

@@ -1,0 +1,188 @@
+import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
+import { microText, walletFromBytes } from '@pm/schemas';
+import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
+import { RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
+import { rowsOfRecord } from '../../src/recent/record-rows.ts';
+import {
+  isSideRequested,
+  newestSideFirst,
+  type SideRow,
+  sidesOf,
+} from '../../src/reports/newest-trades.ts';
+import { Reports } from '../../src/reports/reports.io.ts';
+import type { LedgerSearch } from '../../src/reports/trade-ledger.ts';
+import { TinyLog } from '../recent/log.ts';
+
+const partitions = [0, 1, 2];
+const records = 200;
+const firstS = 1_780_000_000;
+
+type Params = Readonly<Record<string, QueryParameter>>;
+
+/** Three logs, of which memory has read a part and the tables have another. */
+class LedgerWorld {
+  readonly recent = new RecentLog(400);
+  readonly #logs = partitions.map((one) => new TinyLog(31 + one, one).records(records));
+  readonly #sides = this.#logs.map((log, partition) =>
+    log.map((execution) => rowsOfRecord(partition, execution).fills.flatMap(sidesOf)),
+  );
+  readonly #read = [0, 0, 0];
+  readonly #stored = [0, 0, 0];
+
+  constructor() {
+    this.recent.restart(new Map(partitions.map((one) => [one, 0])));
+  }
+
+  step(random: (below: number) => number): void {
+    const at = random(3);
+    const position = this.#read[at] ?? 0;
+    const execution = this.#logs[at]?.[position];
+    if (random(3) > 0 && execution !== undefined) {
+      this.recent.take(at, execution, position);
+      this.#read[at] = position + 1;
+    } else if (random(4) === 0) {
+      const stored = Math.min(records, (this.#stored[at] ?? 0) + random(40));
+      this.#stored[at] = stored;
+      this.recent.stored(at, stored);
+    }
+  }
+
+  /** All trades that memory or the tables have. */
+  known(): readonly SideRow[] {
+    const { seams } = this.recent.newestFills(1, () => []);
+    return partitions.flatMap((one) => {
+      const [read = 0, stored = 0] = [this.#read[one], this.#stored[one]];
+      const end = (seams[one] ?? seamOpen) === seamOpen ? stored : Math.max(read, stored);
+      return this.#sides[one]?.slice(0, end).flat() ?? [];
+    });
+  }
+
+  /** The tables, for the statement of the ledger. */
+  readonly clickhouse = {
+    selectRows: async (sql: string, params: Params) => this.#select(sql, params),
+  } as unknown as Pick<ClickHouse, 'selectRows'>;
+
+  #select(sql: string, params: Params): readonly object[] {
+    const seams = (params['seams'] ?? []) as readonly number[];
+    const rows = partitions
+      .flatMap((one) => this.#sides[one]?.slice(0, this.#stored[one]).flat() ?? [])
+      .filter((row) => Number(row.inOffset) < (seams[row.partition] ?? seamOpen))
+      .filter((row) => row.timeMs >= Number(params['since']) * 1000)
+      .filter((row) => isSideRequested(row, searchOf(sql, params)))
+      .sort(newestSideFirst);
+    const from = Number(params['offset']);
+    return rows.slice(from, from + Number(params['limit'])).map((row) => ({
+      partition: row.partition,
+      in_offset: row.inOffset,
+      event_index: row.eventIndex,
+      time_ms: String(row.timeMs),
+      trader: row.wallet,
+      market: row.market,
+      token: row.outcome,
+      taken: row.side,
+      paid: String(row.price / 10_000),
+      size: microText(row.sizeMicro),
+    }));
+  }
+}
+
+/** What the statement asks for. Trades of markets alone are read from a table that has takers only. */
+function searchOf(sql: string, params: Params): LedgerSearch {
+  const takerOnly = sql.includes("role = 'TAKER'") || sql.includes('taker_outcome');
+  return {
+    ...everything,
+    user: (params['user'] as LedgerSearch['user'] | undefined) ?? null,
+    markets: (params['markets'] as readonly number[] | undefined) ?? null,
+    side: (params['side'] as LedgerSearch['side'] | undefined) ?? null,
+    takerOnly,
+  };
+}
+
+const everything: LedgerSearch = {
+  user: null,
+  side: null,
+  takerOnly: false,
+  least: null,
+  startS: null,
+  endS: null,
+  markets: null,
+  limit: 10,
+  offset: 0,
+};
+
+function randomSearch(random: (below: number) => number): LedgerSearch {
+  return {
+    ...everything,
+    user: random(3) === 0 ? walletFromBytes(bytesOf(20, 1 + random(4))) : null,
+    side: [null, 'BUY', 'SELL'][random(3)] as LedgerSearch['side'],
+    takerOnly: random(2) === 0,
+    markets: random(3) === 0 ? [random(3)] : null,
+    limit: 1 + random(20),
+    offset: random(30),
+  };
+}
+
+test('the public ledger has each trade that memory or the tables have, once, in order', async () => {
+  const random = seeded(7);
+  const world = new LedgerWorld();
+  const reports = new Reports(world.clickhouse, () => (firstS + 60) * 1000, world.recent);
+  let shown = 0;
+  for (let round = 0; round < 1_500; round += 1) {
+    world.step(random);
+    const search = randomSearch(random);
+    const due = world
+      .known()
+      .filter((row) => isSideRequested(row, search))
+      .sort(newestSideFirst)
+      .slice(search.offset, search.offset + search.limit)
+      .map(({ isTaker: _, ...row }) => row);
+    const rows = await reports.ledger(search);
+    expect(rows.map((row) => ({ ...row, isTaker: undefined }))).toEqual(
+      due.map((row) => ({ ...row, isTaker: undefined })),
+    );
+    shown += rows.length;
+  }
+  expect(shown).toBeGreaterThan(1_000);
+});
+
+test('a trade that was just read is on the first page before any table has it', async () => {
+  const recent = new RecentLog();
+  recent.restart(new Map([[0, 0]]));
+  recent.stored(0, 0);
+  const log = new TinyLog(5).records(50);
+  for (const [offset, execution] of log.entries()) recent.take(0, execution, offset);
+  const clickhouse = { selectRows: async () => [] };
+  const reports = new Reports(clickhouse as never, () => (firstS + 60) * 1000, recent);
+  const fills = log.flatMap((execution) => rowsOfRecord(0, execution).fills);
+  const rows = await reports.ledger({ ...everything, takerOnly: true, limit: 1 });
+  expect(rows).toMatchObject([{ wallet: fills.at(-1)?.taker, sizeMicro: fills.at(-1)?.sizeMicro }]);
+});
+
+test.each([
+  ['takers', { takerOnly: true }, false],
+  ['a wallet', { user: walletFromBytes(bytesOf(20, 9)) }, false],
+  ['a market', { markets: [2] }, false],
+  ['a side', { side: 'SELL' }, false],
+  ['a start', { startS: 101 }, false],
+  ['an end', { endS: 99 }, false],
+  ['a size', { least: { of: 'TOKENS', micro: 2_000_001 } }, false],
+  ['a value', { least: { of: 'CASH', micro: 1_000_001 } }, false],
+  ['its very size', { least: { of: 'TOKENS', micro: 2_000_000 } }, true],
+  ['its very value', { least: { of: 'CASH', micro: 1_000_000 } }, true],
+  ['its very second', { startS: 100, endS: 100 }, true],
+] as const)('a search for %s is applied to the newest trades', (_, search, isFound) => {
+  const side: SideRow = {
+    partition: 0,
+    inOffset: '5',
+    eventIndex: 0,
+    timeMs: 100_500,
+    wallet: walletFromBytes(bytesOf(20, 1)),
+    market: 1,
+    outcome: 0,
+    side: 'BUY',
+    price: 5_000,
+    sizeMicro: 2_000_000,
+    isTaker: false,
+  };
+  expect(isSideRequested(side, { ...everything, ...search })).toBe(isFound);
+});
