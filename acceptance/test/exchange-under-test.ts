@@ -17,13 +17,14 @@ import { freePorts } from '@pm/deploy/local/ports';
 import { type ExchangeKeys, loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
 import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
+import { manyTimes } from '@pm/deploy/stack/services';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type ApiKeyTrio, type PlacementResult, redisKeys, type SigningDomain } from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
-import { ServicesUnderTest, setUpNamed, wideLimits } from './services-under-test.ts';
+import { ServicesUnderTest, setUpNamed } from './services-under-test.ts';
 
 /** One ingress process. */
 export interface IngressProcess {
@@ -238,7 +239,7 @@ export class ExchangeUnderTest {
       PM_HTTP_PORT: String(ports.ingress),
       PM_SIGNOFF_SEED: keys.ingressSeed,
       PM_KEY_SECRET: keys.keySecret,
-      ...wideLimits,
+      ...manyTimes,
       ...more,
     });
     const url = `http://${host}:${ports.ingress}/ok`;

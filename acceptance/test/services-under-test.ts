@@ -8,11 +8,6 @@ import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import type { WalletAddress } from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
 
-/**
- * Limits that no test reaches. Processes share their counts, so all that count the same callers need them.
- */
-export const wideLimits = { PM_RATE_LIMIT_SCALE: '10000' };
-
 /** The engines that tests share. */
 export function engineUrls(): EngineUrls {
   return {

@@ -16,13 +16,13 @@ import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
-import { exchangeServices, type ServicesOptions } from '@pm/deploy/stack/services';
+import { exchangeServices, manyTimes, type ServicesOptions } from '@pm/deploy/stack/services';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import type { ImportEvent, ImportResult } from '@pm/schemas';
-import { engineUrls, wideLimits } from './services-under-test.ts';
+import { engineUrls } from './services-under-test.ts';
 
 /** Services of a whole exchange; agents are another matter. */
 const left = new Set(['mcp']);
@@ -262,9 +262,9 @@ function servicesOptions({
       // A restored matcher compares every replayed record with what is stored, byte by byte.
       matcher: { ...prefixed, PM_VERIFY_REPLAY: '1' },
       projectors: prefixed,
-      ingress: { ...prefixed, ...wideLimits },
+      ingress: { ...prefixed, ...manyTimes },
       operator: prefixed,
-      'query-api': { ...prefixed, ...wideLimits },
+      'query-api': { ...prefixed, ...manyTimes },
       // States are written often, so that kills come between and during writes.
       streams: { ...prefixed, PM_STREAMS_SAVE_RECORDS: '200', PM_STREAMS_SAVE_MS: '1000' },
     },

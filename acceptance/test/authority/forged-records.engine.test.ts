@@ -1,6 +1,7 @@
 import { findInstallation } from '@pm/deploy/installation/addresses';
 import { type Installation, openInstallation } from '@pm/deploy/installation/open';
 import { freePorts } from '@pm/deploy/local/ports';
+import { manyTimes } from '@pm/deploy/stack/services';
 import { sealHeader, sealRecord } from '@pm/domain/authority/seal';
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
@@ -33,7 +34,7 @@ import {
   type Trader,
   until,
 } from '../exchange-under-test.ts';
-import { variablesOf, wideLimits } from '../services-under-test.ts';
+import { variablesOf } from '../services-under-test.ts';
 
 // A writer on the broker who holds no key of a service.
 let exchange: ExchangeUnderTest;
@@ -63,7 +64,7 @@ beforeAll(async () => {
     PM_OPS_PORT: String(ports.queryApiOps),
     PM_KEY_SECRET: exchange.keys.keySecret,
     PM_BOOK_SECRET: exchange.keys.bookSecret,
-    ...wideLimits,
+    ...manyTimes,
   });
   const local = (port: number) => `http://127.0.0.1:${port}`;
   queryApi = { url: local(ports.queryApi), opsUrl: local(ports.queryApiOps) };

@@ -5,6 +5,7 @@ import { ExchangeClient } from '@pm/client';
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { openGateway } from '@pm/deploy/gateway/gateway';
 import { freePorts, type Ports } from '@pm/deploy/local/ports';
+import { manyTimes } from '@pm/deploy/stack/services';
 import type { HttpApp } from '@pm/kit/http';
 import { ExchangeUnderTest, until } from '../exchange-under-test.ts';
 
@@ -48,7 +49,7 @@ export class ConsoleWorld {
       PM_KEY_SECRET: keys.keySecret,
       PM_BOOK_SECRET: keys.bookSecret,
       PM_CONSOLE_DIR: join(__dirname, '../../../console/dist'),
-      PM_RATE_LIMIT_SCALE: '10000',
+      ...manyTimes,
     });
     const world = new ConsoleWorld(exchange, ports);
     world.startStreams();

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { ExchangeClient } from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
+import { manyTimes } from '@pm/deploy/stack/services';
 import {
   call,
   ExchangeUnderTest,
@@ -8,7 +9,6 @@ import {
   type Trader,
   until,
 } from '../exchange-under-test.ts';
-import { wideLimits } from '../services-under-test.ts';
 import { FlowingOrders, partitions, patient, stop, stopFlows } from './rotation-under-test.ts';
 
 let exchange: ExchangeUnderTest;
@@ -41,7 +41,7 @@ async function openReader(secrets: Readonly<Record<string, string>>) {
   const env = {
     PM_HTTP_PORT: String(port),
     PM_BOOK_SECRET: bookSecret,
-    ...wideLimits,
+    ...manyTimes,
     ...secrets,
   };
   const process = exchange.services.start('query-api', env);

@@ -13,13 +13,14 @@ import { freePorts } from '@pm/deploy/local/ports';
 import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
 import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { openOperator } from '@pm/deploy/stack/operator';
+import { manyTimes } from '@pm/deploy/stack/services';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type HttpRoute, headers as names, redisKeys, routes, urlsOf } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { Canaries } from '../../../kit/test/hostile/canaries.ts';
-import { ServicesUnderTest, setUpNamed, wideLimits } from '../services-under-test.ts';
+import { ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 import { allRecords, allRows, allValues } from './kept-by-engines.ts';
 
 /**
@@ -50,7 +51,7 @@ beforeAll(async () => {
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
   });
   services.start('projectors', { PM_LEDGER_SEED: keys.ledgerSeed });
-  const door = { PM_KEY_SECRET: keys.keySecret, ...wideLimits };
+  const door = { PM_KEY_SECRET: keys.keySecret, ...manyTimes };
   services.start('ingress', {
     ...door,
     PM_HTTP_PORT: String(ports.ingress),

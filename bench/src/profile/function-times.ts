@@ -1,4 +1,4 @@
-import type { Profile } from '../report/profile.ts';
+import { type Profile, selfMicroseconds } from '../report/profile.ts';
 
 /** Time of a function on the processor, milliseconds. */
 export interface FunctionTime {
@@ -32,6 +32,7 @@ export function functionTimes(profile: Profile): ProfileTimes {
 
 /** Walks the tree of calls once, from callers to what they call. */
 class Walk {
+  /** Microseconds. */
   readonly #self: ReadonlyMap<number, number>;
   readonly #nodes: ReadonlyMap<number, Node>;
   readonly #sums = new Map<string, { selfMs: number; inclusiveMs: number }>();
@@ -39,7 +40,7 @@ class Walk {
   readonly #callers = new Map<string, number>();
 
   constructor(profile: Profile) {
-    this.#self = selfTimes(profile);
+    this.#self = selfMicroseconds(profile);
     this.#nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   }
 
@@ -48,7 +49,7 @@ class Walk {
     const name = frameName(node);
     const depth = this.#callers.get(name) ?? 0;
     this.#callers.set(name, depth + 1);
-    const selfMs = this.#self.get(node.id) ?? 0;
+    const selfMs = (this.#self.get(node.id) ?? 0) / 1_000;
     let inclusiveMs = selfMs;
     for (const id of node.children ?? []) {
       const called = this.#nodes.get(id);
@@ -69,13 +70,6 @@ class Walk {
       some.reduce((sum, { selfMs }) => sum + selfMs, 0);
     return { functions, busyMs: selfOf(functions), allMs: selfOf(all) };
   }
-}
-
-function selfTimes({ samples, timeDeltas }: Profile): Map<number, number> {
-  const self = new Map<number, number>();
-  for (const [index, id] of samples.entries())
-    self.set(id, (self.get(id) ?? 0) + (timeDeltas[index] ?? 0) / 1_000);
-  return self;
 }
 
 /** "decode record-codec.js:41 (registry/dist)" is short enough for a table, and names one place. */

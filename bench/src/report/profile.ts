@@ -45,6 +45,8 @@ export interface Window {
   readonly to: number;
 }
 
+const allTime: Window = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+
 export function monotonicMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
@@ -79,7 +81,8 @@ function add(sums: Map<string, number>, name: string, time: number): void {
   sums.set(name, (sums.get(name) ?? 0) + time);
 }
 
-function selfMicroseconds(profile: Profile, window: Window): Map<number, number> {
+/** Own time of each node, by its id; of the whole profile unless a window is given. */
+export function selfMicroseconds(profile: Profile, window = allTime): Map<number, number> {
   const self = new Map<number, number>();
   let at = profile.startTime;
   for (const [index, id] of profile.samples.entries()) {

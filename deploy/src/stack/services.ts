@@ -39,7 +39,8 @@ export interface SigningChoice {
 /** Name of a service, or `setup` -> variables it gets besides its own. */
 export type ExtraEnv = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
 
-const manyTimes = { PM_RATE_LIMIT_SCALE: '10000' };
+/** Rate limits of a service as many times as wide. Processes share their counts, so all that limit need them. */
+export const manyTimes = { PM_RATE_LIMIT_SCALE: '10000' };
 
 /** Rate limits that count but never refuse: for runs that send more than one client may (limits.md). */
 export const wideLimits: ExtraEnv = { ingress: manyTimes, 'query-api': manyTimes };

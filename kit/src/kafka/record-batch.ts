@@ -1,3 +1,4 @@
+import { putLong } from '@pm/schemas';
 import { crc32c } from './crc32c.ts';
 import type { ProducerIdentity } from './partition-batch.ts';
 import type { OutgoingRecord, RecordHeaders } from './records.ts';
@@ -87,18 +88,18 @@ function bytesWithLength(bytes: Buffer | null): number {
 }
 
 function writeRecord(to: Buffer, start: number, record: Content, index: number): number {
-  let at = writeVarint(to, start, bodyBytes(record, index));
+  let at = putLong(to, start, bodyBytes(record, index));
   to[at] = 0;
   to[at + 1] = 0;
-  at = writeVarint(to, at + fixedBytes, index);
+  at = putLong(to, at + fixedBytes, index);
   at = writeBytes(to, at, record.key);
   at = writeBytes(to, at, record.value);
   const { headers } = record;
-  if (headers === undefined) return writeVarint(to, at, 0);
+  if (headers === undefined) return putLong(to, at, 0);
   const names = Object.keys(headers);
-  at = writeVarint(to, at, names.length);
+  at = putLong(to, at, names.length);
   for (const name of names) {
-    at = writeVarint(to, at, Buffer.byteLength(name));
+    at = putLong(to, at, Buffer.byteLength(name));
     at += to.write(name, at);
     at = writeBytes(to, at, headers[name] ?? null);
   }
@@ -106,8 +107,8 @@ function writeRecord(to: Buffer, start: number, record: Content, index: number):
 }
 
 function writeBytes(to: Buffer, start: number, bytes: Buffer | null): number {
-  if (bytes === null) return writeVarint(to, start, -1);
-  const at = writeVarint(to, start, bytes.length);
+  if (bytes === null) return putLong(to, start, -1);
+  const at = putLong(to, start, bytes.length);
   to.set(bytes, at);
   return at + bytes.length;
 }
@@ -116,15 +117,4 @@ function writeBytes(to: Buffer, start: number, bytes: Buffer | null): number {
 function varintBytes(value: number): number {
   const bits = 32 - Math.clz32((value << 1) ^ (value >> 31));
   return bits === 0 ? 1 : Math.ceil(bits / 7);
-}
-
-function writeVarint(to: Buffer, start: number, value: number): number {
-  let rest = ((value << 1) ^ (value >> 31)) >>> 0;
-  let at = start;
-  for (; rest > 0x7f; at += 1) {
-    to[at] = (rest & 0x7f) | 0x80;
-    rest >>>= 7;
-  }
-  to[at] = rest;
-  return at + 1;
 }

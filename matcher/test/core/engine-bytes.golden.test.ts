@@ -10,7 +10,7 @@ import {
 } from '@pm/schemas';
 import { defaultLimits, Engine, keyIdOf, type Limits } from '../../src/core/index.ts';
 import { envelopeOf, opening, partition } from './commands.ts';
-import { RandomLog } from './random-log.ts';
+import { RandomLog, tightLimits } from './random-log.ts';
 import { TradingLoad } from './trading-load.ts';
 
 /**
@@ -69,15 +69,6 @@ const golden: Readonly<Record<string, readonly [records: string, states: string]
     'e88cd8f33f2fd8c7e455b7db4510525eb3ecc3a779add72299c039e04ed3a87d',
     '1aa8cdf1597cb3b49629cc681e83ff05f72c8089ecfeb0461d4228b697898502',
   ],
-};
-
-const tightLimits: Limits = {
-  fillsPerOrder: 3,
-  fillsPerRecord: 5,
-  cancelsPerRecord: 2,
-  releasesPerRecord: 2,
-  fences: 3,
-  rememberedIds: 1_000_000,
 };
 
 const codec = compileCodec(execution);

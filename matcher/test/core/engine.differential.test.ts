@@ -5,20 +5,12 @@ import { defaultLimits, Engine, keyIdOf, type Limits } from '../../src/core/inde
 import { decodeState } from '../../src/core/state/decode-state.ts';
 import { commandsTotal, envelopeOf, opening, partition } from './commands.ts';
 import { NaiveEngine } from './naive/naive-engine.ts';
-import { RandomLog } from './random-log.ts';
+import { RandomLog, tightLimits } from './random-log.ts';
 import { stateText } from './state-text.ts';
 
 /** Short logs by many seeds visit more than long ones by a few, and keep the twin small. */
 const commandsPerSeed = 10_000;
 /** Every second seed uses up every budget. */
-const tightLimits: Limits = {
-  fillsPerOrder: 3,
-  fillsPerRecord: 5,
-  cancelsPerRecord: 2,
-  releasesPerRecord: 2,
-  fences: 3,
-  rememberedIds: 1_000_000,
-};
 /** Every fourth seed uses up the memory of ids, too. */
 const fullLimits: Limits = { ...tightLimits, rememberedIds: 100 };
 const ownerKey = Buffer.alloc(32, 77);

@@ -11,7 +11,7 @@ import {
   splitOf,
   startMs,
 } from './commands.ts';
-import { RandomLog, type RandomRecord } from './random-log.ts';
+import { RandomLog, type RandomRecord, tightLimits } from './random-log.ts';
 import { textOf } from './state-text.ts';
 
 const ownerKey = Buffer.alloc(32, 77);
@@ -44,14 +44,6 @@ function stoppedAfter(
 }
 
 /** So small that due orders are always left to later records. */
-const tightLimits: Limits = {
-  fillsPerOrder: 3,
-  fillsPerRecord: 5,
-  cancelsPerRecord: 2,
-  releasesPerRecord: 2,
-  fences: 3,
-  rememberedIds: 1_000_000,
-};
 
 describe('a restored engine', () => {
   it.each([

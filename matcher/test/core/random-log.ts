@@ -1,6 +1,7 @@
 import { Random } from '@pm/kit/random';
 import type { Command, CommandOf, Envelope, PlaceOrder, TimeInForce } from '@pm/schemas';
 import { holdMicro } from '@pm/schemas';
+import type { Limits } from '../../src/core/index.ts';
 import {
   apiKeyOf,
   builderOf,
@@ -16,6 +17,16 @@ import {
   startMs,
   walletOf,
 } from './commands.ts';
+
+/** Limits that a random log reaches often, but that of ids. */
+export const tightLimits: Limits = {
+  fillsPerOrder: 3,
+  fillsPerRecord: 5,
+  cancelsPerRecord: 2,
+  releasesPerRecord: 2,
+  fences: 3,
+  rememberedIds: 1_000_000,
+};
 
 /** One record of a random log. */
 export interface RandomRecord {

@@ -17,6 +17,7 @@ import { freePorts } from '@pm/deploy/local/ports';
 import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
 import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
+import { manyTimes } from '@pm/deploy/stack/services';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { redisKeys, tables } from '@pm/schemas';
 import {
@@ -64,7 +65,7 @@ beforeAll(async () => {
     PM_HTTP_PORT: String(ports.ingress),
     PM_SIGNOFF_SEED: keys.ingressSeed,
     PM_KEY_SECRET: keys.keySecret,
-    PM_RATE_LIMIT_SCALE: '10000',
+    ...manyTimes,
   });
   services.start(
     'ingress',
