@@ -61,7 +61,13 @@ export {
 } from './streams/messages.ts';
 export { type OwnMessage, ownMessages } from './streams/own-messages.ts';
 export * from './streams/server-frames.ts';
-export { type Column, columnNames, createTableSql, type Table } from './tables/create-table.ts';
+export {
+  type Column,
+  changeableSettings,
+  columnNames,
+  createTableSql,
+  type Table,
+} from './tables/create-table.ts';
 export * from './tables/leaderboard-tables.ts';
 export { blankOrderEvent } from './tables/order-tables.ts';
 export * from './tables/past-book.ts';

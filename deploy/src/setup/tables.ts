@@ -1,7 +1,13 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { clickhouseAccount } from '@pm/kit/config';
 import { silentLog } from '@pm/kit/log';
-import { createTableSql, leaderboardTables, type Table, tables } from '@pm/schemas';
+import {
+  changeableSettings,
+  createTableSql,
+  leaderboardTables,
+  type Table,
+  tables,
+} from '@pm/schemas';
 import type { Addresses } from '../installation/read-addresses.ts';
 import type { Progress } from '../local/managed-process.ts';
 
@@ -12,7 +18,7 @@ export interface TablesOptions {
 }
 
 /**
- * Creates missing tables. Leaderboards with the columns of another version are created again: they are computed within
+ * Creates missing tables, and gives existing ones the settings of this version. Leaderboards with the columns of another version are created again: they are computed within
  * a minute. Returns the names of other such tables: projectors write nothing until `npm run rebuild` has rebuilt them.
  */
 export async function setUpTables(options: TablesOptions): Promise<readonly string[]> {
@@ -23,8 +29,12 @@ export async function setUpTables(options: TablesOptions): Promise<readonly stri
     await clickhouse.command(`CREATE DATABASE IF NOT EXISTS \`${database}\``);
     for (const table of await otherColumns(clickhouse, database, Object.values(leaderboardTables)))
       await clickhouse.command(`DROP TABLE \`${database}\`.${table.name} SYNC`);
-    for (const table of [...Object.values(tables), ...Object.values(leaderboardTables)])
-      await clickhouse.command(createTableSql(table, database));
+    const all = [...Object.values(tables), ...Object.values(leaderboardTables)];
+    for (const table of all) await clickhouse.command(createTableSql(table, database));
+    for (const { name, settings } of await otherSettings(clickhouse, database, all))
+      await clickhouse.command(
+        `ALTER TABLE \`${database}\`.\`${name}\` MODIFY SETTING ${settings.join(', ')}`,
+      );
     progress(`tables: ${Object.keys(tables).length} in database ${database}`);
     const others = await otherColumns(clickhouse, database, Object.values(tables));
     const names = others.map(({ name }) => name);
@@ -56,4 +66,26 @@ export async function otherColumns(
     const owed = columns.map((column) => `${column.name} ${column.type}`).sort();
     return found.has(name) && found.get(name) !== owed.join('\n');
   });
+}
+
+/** The settings that existing tables lack, or have with another value: they keep those they were created with. */
+async function otherSettings(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  database: string,
+  declared: readonly Table[],
+): Promise<readonly { readonly name: string; readonly settings: readonly string[] }[]> {
+  const rows = await clickhouse.selectRows<{ readonly name: string; readonly engine: string }>(
+    'SELECT name, engine_full AS engine FROM system.tables WHERE database = {database:String}',
+    { database },
+  );
+  const found = new Map(
+    rows.map(({ name, engine }) => [name, engine.split(' SETTINGS ')[1]?.split(', ') ?? []]),
+  );
+  return declared
+    .map((table) => {
+      const known = new Set(found.get(table.name));
+      const settings = changeableSettings(table).filter((setting) => !known.has(setting));
+      return { name: table.name, settings };
+    })
+    .filter(({ settings }) => settings.length > 0);
 }

@@ -1,6 +1,6 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
-import { leaderboardTables, tables } from '@pm/schemas';
+import { changeableSettings, leaderboardTables, tables } from '@pm/schemas';
 import { engineUrls } from '../../../acceptance/test/services-under-test.ts';
 import { addressesOf } from '../../src/installation/read-addresses.ts';
 import { setUpTables } from '../../src/setup/tables.ts';
@@ -42,6 +42,28 @@ test('tables of another version are named, with what to do, and stay as they are
   expect(others).toEqual([tables.fills.name, tables.midpoints.name]);
   expect(lines.at(-1)).toMatch(/fills, midpoints_1m.*npm run rebuild -- --halted/);
   expect(await setUp()).toEqual({ others, lines });
+});
+
+test('tables of a version with other settings get those of this one, and keep their rows', async () => {
+  const { name } = tables.positions;
+  const settings = async () => {
+    const [row] = await clickhouse.selectRows<{ engine_full: string }>(
+      `SELECT engine_full FROM system.tables WHERE database = '${database}' AND name = '${name}'`,
+    );
+    return row?.engine_full.split(' SETTINGS ')[1]?.split(', ') ?? [];
+  };
+  await clickhouse.command(`INSERT INTO ${name} (market) VALUES (7)`);
+  const [first = ''] = changeableSettings(tables.positions);
+  await clickhouse.command(`ALTER TABLE ${name} RESET SETTING ${first.split(' = ')[0]}`);
+  await clickhouse.command(
+    `ALTER TABLE ${name} MODIFY SETTING min_age_to_force_merge_seconds = 60`,
+  );
+  expect(await settings()).not.toContain(first);
+  await setUp();
+  expect(await settings()).toEqual(
+    expect.arrayContaining([...changeableSettings(tables.positions)]),
+  );
+  expect(await clickhouse.selectRows(`SELECT market FROM ${name}`)).toEqual([{ market: 7 }]);
 });
 
 test('leaderboards of another version are created again', async () => {

@@ -25,6 +25,21 @@ export interface Table {
 /** How many inserts a table remembers by token: more than can be in flight, small enough to cost nothing. */
 const deduplicationWindow = 1_000;
 
+/**
+ * Merges for inserts of a few rows. Where merges are chosen a part counts as its size and 5 MB, so with the base of 5
+ * any five parts of a table below that are merged, and a heuristic leaves of them the largest and two others: the table
+ * is rewritten every few inserts. With these settings a merge waits for twelve parts and takes all of them.
+ */
+const mergeSettings = [
+  'merge_selector_base = 12',
+  'merge_selector_enable_heuristic_to_remove_small_parts_at_right = 0',
+];
+
+/** Settings of a table that may change while it exists, `name = value`. */
+export function changeableSettings(table: Table): readonly string[] {
+  return [...mergeSettings, ...(table.settings ?? [])];
+}
+
 /** `CREATE TABLE IF NOT EXISTS` with a COMMENT on the table and on every column. */
 export function createTableSql(table: Table, database: string): string {
   const columns = table.columns.map((column) => {
@@ -35,7 +50,7 @@ export function createTableSql(table: Table, database: string): string {
   const settings = [
     `non_replicated_deduplication_window = ${deduplicationWindow}`,
     `index_granularity = ${table.indexGranularity ?? 8192}`,
-    ...(table.settings ?? []),
+    ...changeableSettings(table),
   ];
   return [
     `CREATE TABLE IF NOT EXISTS \`${database}\`.\`${table.name}\` (`,
