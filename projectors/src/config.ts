@@ -93,7 +93,7 @@ export const projectorsFields = {
   }),
   restMs: integer('PM_BATCH_REST_MS', {
     meaning:
-      'Time a batch without rows is gathered: how often an idle exchange writes its completeness.',
+      'Longest time a batch without rows is gathered: how often an idle exchange writes its completeness, all partitions of a process at the same moments.',
     unit: 'milliseconds',
     default: 2_000,
     min: 1,

@@ -18,8 +18,9 @@ export interface TablesOptions {
 }
 
 /**
- * Creates missing tables, and gives existing ones the settings of this version. Leaderboards with the columns of another version are created again: they are computed within
- * a minute. Returns the names of other such tables: projectors write nothing until `npm run rebuild` has rebuilt them.
+ * Creates missing tables, and gives existing ones the settings of this version. Leaderboards with the columns of
+ * another version are created again: they are computed within a minute. Returns the names of other such tables:
+ * projectors write nothing until `npm run rebuild` has rebuilt them.
  */
 export async function setUpTables(options: TablesOptions): Promise<readonly string[]> {
   const { addresses, database, progress } = options;

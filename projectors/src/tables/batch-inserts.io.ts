@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault, insist } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
-import { inStages } from './completeness.ts';
+import { inStages, isRest } from './completeness.ts';
 import type { ProjectionTables } from './projection-tables.io.ts';
 import type { TableRows } from './row-writer.ts';
 
@@ -11,8 +11,12 @@ export interface BatchRange {
   readonly to: number;
 }
 
+type Target = Pick<ProjectionTables, 'insert'>;
+
 export interface BatchInsertsOptions {
-  readonly tables: Pick<ProjectionTables, 'guard' | 'insert'>;
+  readonly tables: Target;
+  /** The same tables for checks, and for batches that only move the completeness. */
+  readonly joined: Pick<ProjectionTables, 'guard' | 'insert'>;
   /** Identity of the tables that the state was restored from. */
   readonly identity: string;
   readonly topicPrefix: string;
@@ -56,15 +60,17 @@ export class BatchInserts {
     rows: readonly TableRows[],
     { isBegun = false }: { readonly isBegun?: boolean } = {},
   ): Promise<void> {
-    await this.#begin(range, isBegun);
     const stages = inStages(rows);
+    const { tables: alone, joined } = this.#options;
+    const target = isRest(rows) ? joined : alone;
+    await this.#begin(range, isBegun);
     for (const stage of stages) {
       // The completeness is inserted only into the tables that have the rows; before the first stage `begin` has just
       // checked.
       const isChecked = stage === stages[0] && !isBegun;
       const isLast = stage.some(({ table }) => table === tables.completeness);
       if (isLast && !isChecked) await this.#isHeld();
-      await this.#insertAll(range, stage);
+      await this.#insertAll(range, stage, target);
     }
     await this.#options.commit(range.to, '');
   }
@@ -85,12 +91,12 @@ export class BatchInserts {
   }
 
   /** Several at a time. After a fault no insert begins, and none is running when the fault is thrown. */
-  async #insertAll(range: BatchRange, stage: readonly TableRows[]): Promise<void> {
+  async #insertAll(range: BatchRange, stage: readonly TableRows[], target: Target): Promise<void> {
     const waiting = [...stage];
     const work = async () => {
       try {
         for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
-          await this.#insert(range, one);
+          await this.#insert(range, one, target);
       } catch (error) {
         waiting.length = 0;
         throw error;
@@ -100,8 +106,8 @@ export class BatchInserts {
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
-  async #insert({ from, to }: BatchRange, one: TableRows): Promise<void> {
-    const { partition, topicPrefix, tables: target, onInserted, onUnused } = this.#options;
+  async #insert({ from, to }: BatchRange, one: TableRows, target: Target): Promise<void> {
+    const { partition, topicPrefix, onInserted, onUnused } = this.#options;
     const token = `${one.table.name}:${topicPrefix}:${partition}:${from}-${to}`;
     let attempts = 0;
     await this.#insistOn(() => {
@@ -114,7 +120,7 @@ export class BatchInserts {
   }
 
   async #isHeld(): Promise<boolean> {
-    const { identity, isHeld } = await this.#insistOn(() => this.#options.tables.guard());
+    const { identity, isHeld } = await this.#insistOn(() => this.#options.joined.guard());
     if (identity !== this.#options.identity) throw new Fault('tables_exchanged', 'release');
     return isHeld;
   }

@@ -42,3 +42,8 @@ export function inStages(batch: readonly TableRows[]): readonly (readonly TableR
   const others = lastStages.map((stage) => filled.filter(({ table }) => stage.includes(table)));
   return [first, ...others].filter((stage) => stage.length > 0);
 }
+
+/** Whether a batch has no other rows: nothing happened in it. */
+export function isRest(batch: readonly TableRows[]): boolean {
+  return batch.every(({ table, count }) => count === 0 || table === tables.completeness);
+}

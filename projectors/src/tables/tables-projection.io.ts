@@ -9,7 +9,8 @@ import type { PartitionProjection, ViewGroup } from '../log/view-definition.io.t
 import type { ProjectorMetrics } from '../metrics.ts';
 import type { TableViews } from '../views/table-views.ts';
 import { BatchInserts, type BatchRange } from './batch-inserts.io.ts';
-import { completenessRows, type FoldedTo, foldedTo } from './completeness.ts';
+import { completenessRows, type FoldedTo, foldedTo, isRest } from './completeness.ts';
+import type { JoinedTables } from './joined-tables.io.ts';
 import type { ProjectionTables } from './projection-tables.io.ts';
 import type { RowMemory } from './row-memory.ts';
 
@@ -49,8 +50,14 @@ const yieldEveryMs = 5;
  */
 const pausePerWrite = 20;
 
+/** What the partitions of a process have in common. */
+export interface SharedParts {
+  readonly memory: RowMemory;
+  readonly joined: JoinedTables;
+}
+
 /** The restored state of a partition, and where its projection begins. */
-export interface TablesStart {
+export interface TablesStart extends SharedParts {
   readonly partition: number;
   readonly from: number;
   readonly group: ViewGroup;
@@ -58,7 +65,6 @@ export interface TablesStart {
   readonly identity: string;
   readonly reader: ExecutionReader;
   readonly views: TableViews;
-  readonly memory: RowMemory;
   /** State of the fold at `from`. */
   readonly folded: FoldedTo;
 }
@@ -94,9 +100,10 @@ export class TablesProjection implements PartitionProjection {
     this.#batchTo = start.from;
     this.#storedTo = start.from;
     this.#folded = start.folded;
-    const { partition, group, identity, memory } = start;
+    const { partition, group, identity, memory, joined } = start;
     this.#inserts = new BatchInserts({
       tables: options.tables,
+      joined,
       identity,
       isClosed: () => this.#closed,
       topicPrefix: options.topicPrefix,
@@ -178,13 +185,16 @@ export class TablesProjection implements PartitionProjection {
     this.#batchTo = record.offset + 1;
   }
 
-  /** A batch without rows ends sooner when its first rows come. */
+  /**
+   * A batch without rows ends sooner when its first rows come. Those of all partitions end at the same moments, so that
+   * they are written together.
+   */
   #startTimer(): void {
     const { batchMs, restMs } = this.#options.limits;
     const hasRows = this.#start.views.pendingRows > 0;
     if (this.#timer !== undefined && (this.#timerIsOfRows || !hasRows)) return;
     this.#timerIsOfRows = hasRows;
-    this.#flushIn(hasRows ? batchMs : restMs);
+    this.#flushIn(hasRows ? batchMs : restMs - (performance.now() % restMs));
   }
 
   /** In place of a timer before. */
@@ -242,17 +252,18 @@ export class TablesProjection implements PartitionProjection {
         this.#failed = faultOf(error);
         throw this.#failed;
       }
-      this.#pauseAfter(startedMs);
+      this.#pauseAfter(startedMs, { isRest: isRest(rows) });
       this.#storedTo = range.to;
       this.#start.group.stored(range.to);
     });
     return this.#writing;
   }
 
-  #pauseAfter(startedMs: number): void {
+  #pauseAfter(startedMs: number, batch: { readonly isRest: boolean }): void {
     const { metrics, limits } = this.#options;
     const endedMs = performance.now();
     metrics.insertSeconds.observe((endedMs - startedMs) / 1_000);
+    if (batch.isRest) return;
     this.#pausesUntilMs =
       endedMs + Math.min(pausePerWrite * (endedMs - startedMs), limits.pauseMaxMs);
   }

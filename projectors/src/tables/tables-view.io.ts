@@ -5,8 +5,13 @@ import { minuteOf } from '../views/buckets.ts';
 import type { Position } from '../views/positions/position.ts';
 import { TableViews } from '../views/table-views.ts';
 import { type BatchRange, pendingRange } from './batch-inserts.io.ts';
+import { JoinedTables } from './joined-tables.io.ts';
 import { RowMemory } from './row-memory.ts';
-import { TablesProjection, type TablesViewOptions } from './tables-projection.io.ts';
+import {
+  type SharedParts,
+  TablesProjection,
+  type TablesViewOptions,
+} from './tables-projection.io.ts';
 
 /** The most frequent events of a log. A codec may reuse their memory: nothing of a record is kept once it is folded. */
 export const reusedEvents: readonly string[] = [
@@ -21,12 +26,12 @@ export const reusedEvents: readonly string[] = [
 /** Executions into the tables. */
 export function tablesView(options: TablesViewOptions): ViewDefinition {
   const { groupId, topic } = options;
-  const memory = new RowMemory();
+  const shared = { memory: new RowMemory(), joined: new JoinedTables(options.tables) };
   return {
     view: 'tables',
     groupId,
     topic,
-    assign: (partition, group) => openProjection(options, memory, { partition, group }),
+    assign: (partition, group) => openProjection(options, shared, { partition, group }),
   };
 }
 
@@ -39,7 +44,7 @@ interface Assignment {
 /** Restores the state, sends an unfinished batch again, and continues after it. */
 async function openProjection(
   options: TablesViewOptions,
-  memory: RowMemory,
+  shared: SharedParts,
   { partition, group }: Assignment,
 ): Promise<PartitionProjection> {
   // All that is read after this comes from these tables; otherwise the first batch finds another identity.
@@ -55,8 +60,8 @@ async function openProjection(
   const positions: Position[] = [];
   for await (const position of tables.positions(partition)) positions.push(position);
   const candles = await tables.candles(minuteOf(folded.timeMs), minuteOf(lastTimeMs));
-  const views = new TableViews(partition, { positions, candles }, memory);
-  const start = { partition, from, group, identity, reader, views, memory, folded };
+  const views = new TableViews(partition, { positions, candles }, shared.memory);
+  const start = { partition, from, group, identity, reader, views, folded, ...shared };
   const projection = new TablesProjection(options, start);
   if (pending !== null) await projection.repeat(pending, again);
   return projection;

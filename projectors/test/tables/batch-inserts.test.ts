@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
 import { BatchInserts } from '../../src/tables/batch-inserts.io.ts';
+import { JoinedTables } from '../../src/tables/joined-tables.io.ts';
 import type { TableRows } from '../../src/tables/row-writer.ts';
 
 /** One row of every table, and none of one. */
@@ -23,19 +24,21 @@ interface Written {
 /** Writes the batch; `insert` may fail, and takes a moment that differs by table. */
 async function write(insert: (table: string) => void, retryForMs = 0): Promise<Written> {
   const seen: Written = { steps: [], most: 0, running: 0, unused: [] };
-  const inserts = new BatchInserts({
-    tables: {
-      guard: async () => ({ identity: 'these', isHeld: false }),
-      async insert({ table: { name } }) {
-        seen.running += 1;
-        seen.most = Math.max(seen.most, seen.running);
-        seen.steps.push(`begin ${name}`);
-        await wait(1 + (name.length % 7));
-        seen.running -= 1;
-        insert(name);
-        seen.steps.push(`end ${name}`);
-      },
+  const alone = {
+    guard: async () => ({ identity: 'these', isHeld: false }),
+    async insert({ table: { name } }: TableRows) {
+      seen.running += 1;
+      seen.most = Math.max(seen.most, seen.running);
+      seen.steps.push(`begin ${name}`);
+      await wait(1 + (name.length % 7));
+      seen.running -= 1;
+      insert(name);
+      seen.steps.push(`end ${name}`);
     },
+  };
+  const inserts = new BatchInserts({
+    tables: alone,
+    joined: new JoinedTables(alone),
     identity: 'these',
     isClosed: () => false,
     topicPrefix: 't-',

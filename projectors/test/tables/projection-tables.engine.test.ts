@@ -3,6 +3,7 @@ import { silentLog } from '@pm/kit/log';
 import { createTableSql, tables } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { BatchInserts } from '../../src/tables/batch-inserts.io.ts';
+import { JoinedTables } from '../../src/tables/joined-tables.io.ts';
 import { cleanOpenOrders } from '../../src/tables/open-orders-cleanup.io.ts';
 import {
   openProjectionTables,
@@ -43,6 +44,7 @@ async function countOf(table: string): Promise<number> {
 function insertsTo(identity: string, commits: string[]): BatchInserts {
   return new BatchInserts({
     tables: projected,
+    joined: new JoinedTables(projected),
     topicPrefix: 'test-',
     partition: 0,
     commit: async (offset, metadata) => {

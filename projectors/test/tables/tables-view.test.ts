@@ -458,7 +458,7 @@ describe('the tables', () => {
       await wait(100);
       return [commits.last?.offset, looks];
     };
-    const resting = await open(60_000);
+    const resting = await open(1_000_000_000);
     expect(await give(resting, 0, 1)).toEqual([1, 2]);
     expect(await give(resting, 1, 2)).toEqual([1, 0]);
     expect(await give(resting, 2, 4)).toEqual([4, 2]);
@@ -504,5 +504,39 @@ describe('the tables', () => {
     const hurried = await open(1);
     expect(await give(hurried, 11, 12)).toBe(12);
     await hurried.close();
+  });
+
+  test('of partitions without rows get their batches at the same moments', async () => {
+    const restMs = 500;
+    const records = sealed([executionOf(0, [], 1_000)]);
+    const limits = { batchRecords: 10, batchRows: 1_000, batchMs: 1, restMs };
+    const tables = new FakeTables();
+    const view = viewOf({
+      records,
+      tables,
+      payouts: new Map(),
+      limits: { ...limits, pauseMaxMs: 0, retryForMs: 0 },
+    });
+    // Soon after such a moment, so that the next one is that of all three.
+    await wait(restMs - (performance.now() % restMs) + 50);
+    const begun: number[] = [];
+    const projections = [];
+    for (const partition of [0, 1, 2]) {
+      const projection = await view.assign(partition, {
+        commit: async (_, __, metadata) => {
+          if (metadata !== '') begun.push(performance.now());
+        },
+        committed: async () => null,
+        fail: () => {},
+        stored: () => {},
+      });
+      projections.push(projection);
+      await projection.project({ topic: 't', partition, highWatermark: 1, records });
+      await wait(80);
+    }
+    await wait(restMs);
+    for (const projection of projections) await projection.close();
+    expect(begun).toHaveLength(3);
+    expect(Math.max(...begun) - Math.min(...begun)).toBeLessThan(60);
   });
 });
