@@ -1,6 +1,19 @@
 import { isUtf8 } from 'node:buffer';
+import { crc32 } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BodyProblem } from './errors.io.ts';
+import { nestsWithin } from './nesting.ts';
+import { RepeatedBodies } from './repeated-bodies.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Callers send the same body again and again, and the route only reads it: one that came before is not parsed again
+     * but shared, and frozen.
+     */
+    repeatsBodies?: boolean;
+  }
+}
 
 /** The body of a request that has none. */
 export const noBytes: Buffer = Buffer.alloc(0);
@@ -15,68 +28,49 @@ type Done = (error: Error | null, body?: unknown) => void;
  */
 export function takeJsonBodies(app: FastifyInstance, maxJsonDepth: number): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
+  const repeated = new RepeatedBodies();
+  const parse = (request: FastifyRequest, bytes: Buffer, done: Done): void => {
+    const text = bytes.toString('utf8');
+    const problem = problemOf(bytes, text, maxJsonDepth);
+    if (problem !== null) {
+      done(problem);
+      return;
+    }
+    request.rawBody = bytes;
+    parseJson(request, text, done);
+  };
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes: Buffer, done: Done) => {
     if (request.is404 || bytes.length === 0) {
       done(null, undefined);
       return;
     }
-    const problem = problemOf(request, bytes, maxJsonDepth);
-    if (problem !== null) {
-      done(problem);
+    if (!jsonType.test(request.headers['content-type'] ?? '')) {
+      done(new BodyProblem(415, 'the content type of a body is application/json'));
       return;
     }
-    request.rawBody = bytes;
-    parseJson(request, bytes.toString('utf8'), done);
+    if (request.routeOptions.config.repeatsBodies !== true) {
+      parse(request, bytes, done);
+      return;
+    }
+    const sum = crc32(bytes);
+    const known = repeated.find(sum, bytes);
+    if (known !== undefined) {
+      request.rawBody = bytes;
+      done(null, known);
+      return;
+    }
+    parse(request, bytes, (error, body) => {
+      if (error === null) repeated.offer(sum, bytes, body);
+      done(error, body);
+    });
   });
 }
 
-function problemOf(
-  request: FastifyRequest,
-  bytes: Buffer,
-  maxJsonDepth: number,
-): BodyProblem | null {
-  if (!jsonType.test(request.headers['content-type'] ?? '')) {
-    return new BodyProblem(415, 'the content type of a body is application/json');
-  }
+function problemOf(bytes: Buffer, text: string, maxJsonDepth: number): BodyProblem | null {
   if (!isUtf8(bytes)) return new BodyProblem(400, 'the body is not UTF-8');
-  if (!nestsWithin(bytes, maxJsonDepth)) {
+  if (!nestsWithin(text, maxJsonDepth)) {
     return new BodyProblem(400, `the body nests deeper than ${maxJsonDepth} levels`);
   }
   return null;
-}
-
-const quote = 0x22;
-const backslash = 0x5c;
-const openList = 0x5b;
-const openObject = 0x7b;
-const closeList = 0x5d;
-const closeObject = 0x7d;
-
-/** Whether no more than `maxDepth` arrays and objects are open at once. The parser refuses text that is not JSON. */
-function nestsWithin(bytes: Buffer, maxDepth: number): boolean {
-  let depth = 0;
-  for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index] ?? 0;
-    if (byte === quote) {
-      index = endOfText(bytes, index);
-    } else if (byte === openObject || byte === openList) {
-      depth += 1;
-      if (depth > maxDepth) return false;
-    } else if (byte === closeObject || byte === closeList) {
-      depth -= 1;
-    }
-  }
-  return true;
-}
-
-/** The index of the closing quote of the string whose opening quote is at `start`. */
-function endOfText(bytes: Buffer, start: number): number {
-  let index = start + 1;
-  let byte = bytes[index];
-  while (byte !== undefined && byte !== quote) {
-    index += byte === backslash ? 2 : 1;
-    byte = bytes[index];
-  }
-  return index;
 }
