@@ -262,6 +262,10 @@ export class World {
           this.#assertUp('redis');
           return listings.map((listing: Listing) => this.books.get(listing.token) ?? null);
         },
+        quotesInOrder: async (listings) => {
+          this.#assertUp('redis');
+          return listings.map((one) => this.quotes.get(one.token) ?? noQuote);
+        },
         quotes: async (listings) => {
           this.#assertUp('redis');
           return new Map(listings.map((one) => [one.token, this.quotes.get(one.token) ?? noQuote]));

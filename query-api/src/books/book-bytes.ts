@@ -28,17 +28,22 @@ export function oneSided(stored: Buffer, side: 'BUY' | 'SELL'): Buffer {
   return Buffer.from(JSON.stringify(emptied));
 }
 
-const open = Buffer.from('[');
-const comma = Buffer.from(',');
-const close = Buffer.from(']');
+const open = 0x5b;
+const comma = 0x2c;
+const close = 0x5d;
 
 /** Stored JSON texts as one JSON array, without parsing any. */
 export function joinJson(items: readonly Buffer[]): Buffer {
-  const parts: Buffer[] = [open];
-  items.forEach((item, index) => {
-    if (index > 0) parts.push(comma);
-    parts.push(item);
-  });
-  parts.push(close);
-  return Buffer.concat(parts);
+  let length = 1 + Math.max(1, items.length);
+  for (const item of items) length += item.length;
+  const joined = Buffer.allocUnsafe(length);
+  let end = 0;
+  for (const item of items) {
+    joined[end] = end === 0 ? open : comma;
+    joined.set(item, end + 1);
+    end += 1 + item.length;
+  }
+  if (end === 0) joined[0] = open;
+  joined[length - 1] = close;
+  return joined;
 }

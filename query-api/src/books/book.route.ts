@@ -1,7 +1,13 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { RouteGenericInterface } from 'fastify';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import { answerFailure, readRoute, sendAnswer, setCompleteThrough } from '../door/read-route.io.ts';
+import {
+  andThen,
+  answerFailure,
+  readRoute,
+  sendAnswer,
+  setCompleteThrough,
+} from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
@@ -11,7 +17,8 @@ import type { TableReads } from '../tables/tables.io.ts';
 import { emptyBook, joinJson, oneSided, sha1 } from './book-bytes.ts';
 import { type Moment, pastBookJson } from './past-book.ts';
 import type { StoredBooks } from './stored-books.io.ts';
-import { listedItems, listingIn, readTokenItems } from './tokens.ts';
+import { type TokenBatch, TokenBatches } from './token-batch.ts';
+import { listingIn } from './tokens.ts';
 
 export interface BookParts {
   readonly catalog: Catalog;
@@ -63,17 +70,23 @@ async function bookOf(parts: BookParts, query: RawQuery): Promise<Buffer | ReadR
 
 /** POST /books: stored books in the requested order, tokens that are not listed left out (conventions.md 5.1). */
 export function booksRoute({ books, catalog }: BookParts): DoorRoute {
-  return readRoute({ method: 'POST', path: '/books', family: 'clob' }, async ({ body }) => {
-    const items = readTokenItems(body);
-    if (items instanceof ReadRefusal) return items;
-    const listed = listedItems(catalog, items);
-    const stored = await books.books(listed.map(({ listing }) => listing));
-    return joinJson(
-      listed.map(({ listing, side }, index) => {
-        const book = stored[index] ?? emptyBook(listing);
-        return side === null ? book : oneSided(book, side);
-      }),
-    );
+  const batches = new TokenBatches(catalog);
+  const route = { method: 'POST', path: '/books', family: 'clob', repeatsBodies: true } as const;
+  return readRoute(route, ({ body }) => {
+    const batch = batches.ofBody(body);
+    if (batch instanceof ReadRefusal) return batch;
+    return andThen(books.books(batch.listings), (stored) => joinJson(booksOf(batch, stored)));
+  });
+}
+
+function booksOf(
+  { listings, sides }: TokenBatch,
+  stored: readonly (Buffer | null)[],
+): readonly Buffer[] {
+  return listings.map((listing, place) => {
+    const book = stored[place] ?? emptyBook(listing);
+    const side = sides[place] ?? null;
+    return side === null ? book : oneSided(book, side);
   });
 }
 

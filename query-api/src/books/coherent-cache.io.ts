@@ -45,13 +45,22 @@ export class CoherentCache<V> {
     return this.#values.get(key);
   }
 
+  /** Values of tokens in order; null when one of them is not here: without a promise for each of hundreds. */
+  atHand(listings: readonly { readonly token: string }[]): readonly V[] | null {
+    const kept: V[] = [];
+    for (const { token } of listings) {
+      const value = this.#values.get(token);
+      if (value === undefined) return null;
+      kept.push(value);
+    }
+    return kept;
+  }
+
   /** Values of keys in order, null where there is none; what is not at hand is loaded in one call. */
   async load(
     keys: readonly string[],
     fetch: (missing: readonly string[]) => Promise<readonly (V | null)[]>,
   ): Promise<readonly (V | null)[]> {
-    const kept = this.#allOf(keys);
-    if (kept !== null) return kept;
     const missing = [...new Set(keys)].filter(
       (key) => !this.#values.has(key) && !this.#loading.has(key),
     );
@@ -65,17 +74,6 @@ export class CoherentCache<V> {
     return await Promise.all(
       keys.map((key) => own.get(key) ?? this.#values.get(key) ?? this.#loading.get(key) ?? null),
     );
-  }
-
-  /** Without a promise for each of hundreds of keys; null when one of them is not at hand. */
-  #allOf(keys: readonly string[]): readonly V[] | null {
-    const kept: V[] = [];
-    for (const key of keys) {
-      const value = this.#values.get(key);
-      if (value === undefined) return null;
-      kept.push(value);
-    }
-    return kept;
   }
 
   #track(key: string, fetched: Promise<readonly (V | null)[]>, index: number): Promise<V | null> {

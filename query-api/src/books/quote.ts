@@ -53,14 +53,14 @@ export function displayedMicro(quote: Quote): number {
   return ((bid + ask) * microPerPrice) / 2;
 }
 
+/** Whether a response follows the specification or the family (`Dialect` of `@pm/kit/http`). */
+export type ShownIn = 'specification' | 'family';
+
 /**
  * The midpoint as returned: a book with an empty side has none, but clients of the family request the midpoint beside
  * other things and drop everything on a 404, so they get the displayed price (conventions.md 1.1).
  */
-export function shownMidpointMicro(
-  quote: Quote,
-  dialect: 'specification' | 'family',
-): number | null {
+export function shownMidpointMicro(quote: Quote, dialect: ShownIn): number | null {
   return midpointMicro(quote) ?? (dialect === 'family' ? displayedMicro(quote) : null);
 }
 

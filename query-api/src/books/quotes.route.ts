@@ -1,21 +1,17 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { Dialect, DoorRoute } from '@pm/kit/http';
 import { type LastTradePrice, microText, priceText } from '@pm/schemas';
-import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
+import { andThen, type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
-import { noQuote, type Quotes, shownMidpointMicro } from './quote.ts';
+import { noQuote, type Quote, shownMidpointMicro } from './quote.ts';
+import { lastTradesJson, midpointsJson, pricesJson, spreadsJson } from './quote-texts.ts';
 import type { StoredBooks } from './stored-books.io.ts';
-import {
-  type ListedItem,
-  listedItems,
-  listingIn,
-  readTokenItems,
-  readTokenLists,
-} from './tokens.ts';
+import { type TokenBatch, TokenBatches } from './token-batch.ts';
+import { listingIn } from './tokens.ts';
 
 export interface QuoteParts {
   readonly catalog: Catalog;
-  readonly books: Pick<StoredBooks, 'quotes'>;
+  readonly books: Pick<StoredBooks, 'quotes' | 'quotesInOrder'>;
 }
 
 /** GET /midpoint: halfway between best bid and best ask; 404 when there is none (conventions.md 1.1 and 5.1). */
@@ -34,13 +30,7 @@ export function midpointRoute({ books, catalog }: QuoteParts): DoorRoute {
 
 /** GET and POST /midpoints: midpoints by token; a token without one has no key (conventions.md 5.1). */
 export function midpointsRoutes(parts: QuoteParts): readonly DoorRoute[] {
-  return tokenBatchRoutes(parts, '/midpoints', ({ listed, quotes, dialect }) => {
-    const shown = listed.flatMap(({ listing: { token } }) => {
-      const midpoint = shownMidpointMicro(quotes.get(token) ?? noQuote, dialect);
-      return midpoint === null ? [] : [[token, microText(midpoint)] as const];
-    });
-    return Object.fromEntries(shown);
-  });
+  return tokenBatchRoutes(parts, '/midpoints', midpointsJson);
 }
 
 /** GET /spread: best ask less best bid; 404 when a side is empty (conventions.md 5.1). */
@@ -55,13 +45,7 @@ export function spreadRoute({ books, catalog }: QuoteParts): DoorRoute {
 
 /** GET and POST /spreads: spreads by token; a token with an empty side has no key (conventions.md 5.1). */
 export function spreadsRoutes(parts: QuoteParts): readonly DoorRoute[] {
-  return tokenBatchRoutes(parts, '/spreads', ({ listed, quotes }) => {
-    const shown = listed.flatMap(({ listing: { token } }) => {
-      const { bid, ask } = quotes.get(token) ?? noQuote;
-      return bid === null || ask === null ? [] : [[token, priceText(ask - bid)] as const];
-    });
-    return Object.fromEntries(shown);
-  });
+  return tokenBatchRoutes(parts, '/spreads', spreadsJson);
 }
 
 /** GET /price: the price a side gets now: BUY the best ask, SELL the best bid (conventions.md 5.1). */
@@ -80,17 +64,7 @@ export function priceRoute({ books, catalog }: QuoteParts): DoorRoute {
 
 /** GET and POST /prices: best prices by token; an empty side of a book has no key (conventions.md 5.1). */
 export function pricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
-  return tokenBatchRoutes(parts, '/prices', ({ listed, quotes }) => {
-    const answer: Record<string, { BUY?: string; SELL?: string }> = {};
-    for (const { listing, side } of listed) {
-      const { ask, bid } = quotes.get(listing.token) ?? noQuote;
-      const prices = answer[listing.token] ?? {};
-      if (side !== 'SELL' && ask !== null) prices.BUY = priceText(ask);
-      if (side !== 'BUY' && bid !== null) prices.SELL = priceText(bid);
-      answer[listing.token] = prices;
-    }
-    return answer;
-  });
+  return tokenBatchRoutes(parts, '/prices', pricesJson);
 }
 
 /**
@@ -112,42 +86,35 @@ export function lastTradePriceRoute({ books, catalog }: QuoteParts): DoorRoute {
 
 /** GET and POST /last-trades-prices: last trades of tokens, those never traded left out (conventions.md 5.1). */
 export function lastTradesPricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
-  return tokenBatchRoutes(parts, '/last-trades-prices', ({ listed, quotes }) =>
-    listed.flatMap(({ listing: { token } }) => {
-      const { last, lastSide } = quotes.get(token) ?? noQuote;
-      return last === null ? [] : [{ token_id: token, price: priceText(last), side: lastSide }];
-    }),
-  );
+  return tokenBatchRoutes(parts, '/last-trades-prices', lastTradesJson);
 }
 
-/** Data that the response to a batch is made of. */
-export interface QuotedBatch extends Pick<ReadRequest, 'dialect'> {
-  /** The items that are listed, in the requested order, as often as requested. */
-  readonly listed: readonly ListedItem[];
-  readonly quotes: Quotes;
-}
+/** The JSON of a response, all of it ASCII. */
+type BatchJson = (batch: TokenBatch, quotes: readonly Quote[], dialect: Dialect) => string;
 
 /**
  * Figures of many tokens at once, by body (`[{"token_id", "side"?}]`) and by query (`token_ids`, `sides`); at most 500,
- * tokens that are not listed left out (conventions.md 5.1).
+ * tokens that are not listed left out (conventions.md 5.1). The text is made of what is at hand without an object or a
+ * promise for each token.
  */
 function tokenBatchRoutes(
   { books, catalog }: QuoteParts,
   path: string,
-  answer: (batch: QuotedBatch) => object,
+  jsonOf: BatchJson,
 ): readonly DoorRoute[] {
-  const answerFor = async (request: ReadRequest, items: ReturnType<typeof readTokenItems>) => {
-    if (items instanceof ReadRefusal) return items;
-    const listed = listedItems(catalog, items);
-    const quotes = await books.quotes(listed.map(({ listing }) => listing));
-    return answer({ listed, quotes, dialect: request.dialect });
+  const batches = new TokenBatches(catalog);
+  const answerFor = ({ dialect }: ReadRequest, batch: TokenBatch | ReadRefusal) => {
+    if (batch instanceof ReadRefusal) return batch;
+    const write = (quotes: readonly Quote[]) =>
+      Buffer.from(jsonOf(batch, quotes, dialect), 'latin1');
+    return andThen(books.quotesInOrder(batch.listings), write);
   };
   return [
     readRoute({ method: 'GET', path, family: 'clob' }, (request) =>
-      answerFor(request, readTokenLists(request.query)),
+      answerFor(request, batches.ofQuery(request.query)),
     ),
-    readRoute({ method: 'POST', path, family: 'clob' }, (request) =>
-      answerFor(request, readTokenItems(request.body)),
+    readRoute({ method: 'POST', path, family: 'clob', repeatsBodies: true }, (request) =>
+      answerFor(request, batches.ofBody(request.body)),
     ),
   ];
 }

@@ -61,7 +61,14 @@ export class StoredBooks {
     return this.#books.get(token);
   }
 
-  async books(listings: readonly Listing[]): Promise<readonly (Buffer | null)[]> {
+  /** The stored book of each listing; a value, not a promise, when all of them are at hand. */
+  books(
+    listings: readonly Listing[],
+  ): readonly (Buffer | null)[] | Promise<readonly (Buffer | null)[]> {
+    return this.#books.atHand(listings) ?? this.#loadBooks(listings);
+  }
+
+  async #loadBooks(listings: readonly Listing[]): Promise<readonly (Buffer | null)[]> {
     const tokens = listings.map(({ token }) => token);
     const found = await this.#books.load(tokens, (missing) => this.#fetchBooks(missing));
     await this.#assertEmpty(listings.filter((_, index) => found[index] === null));
@@ -69,10 +76,20 @@ export class StoredBooks {
   }
 
   async quotes(listings: readonly Listing[]): Promise<Quotes> {
+    const found = await this.quotesInOrder(listings);
+    return new Map(listings.map(({ token }, index) => [token, found[index] ?? noQuote]));
+  }
+
+  /** The quote of each listing; a value, not a promise, when all of them are at hand. */
+  quotesInOrder(listings: readonly Listing[]): readonly Quote[] | Promise<readonly Quote[]> {
+    return this.#quotes.atHand(listings) ?? this.#loadQuotes(listings);
+  }
+
+  async #loadQuotes(listings: readonly Listing[]): Promise<readonly Quote[]> {
     const tokens = listings.map(({ token }) => token);
     const found = await this.#quotes.load(tokens, (missing) => this.#fetchQuotes(missing));
     await this.#assertEmpty(listings.filter((_, index) => found[index] === null));
-    return new Map(tokens.map((token, index) => [token, found[index] ?? noQuote]));
+    return found.map((quote) => quote ?? noQuote);
   }
 
   async #fetchBooks(tokens: readonly string[]): Promise<readonly (Buffer | null)[]> {

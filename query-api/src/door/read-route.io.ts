@@ -84,12 +84,26 @@ const jsonType = 'application/json; charset=utf-8';
 
 const retryAfterSeconds = '1';
 
+/** A route as `readRoute` adds it. */
+export interface ReadRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly family: RouteFamily;
+  /** Callers send the same body again and again: equal ones are parsed once (`@pm/kit/http`). */
+  readonly repeatsBodies?: boolean;
+}
+
+/** What comes of a value, at once when it is one: a promise costs as much as a small answer. */
+export function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
 /** A route out of a function from request to answer. */
 export function readRoute(
-  route: { readonly method: 'GET' | 'POST'; readonly path: string; readonly family: RouteFamily },
+  route: ReadRoute,
   answer: (request: ReadRequest) => Answer | Promise<Answer>,
 ): DoorRoute {
-  const { method, path, family } = route;
+  const { method, path, family, repeatsBodies = false } = route;
   return {
     method,
     path,
@@ -99,9 +113,10 @@ export function readRoute(
       app.route({
         method,
         url,
+        config: { repeatsBodies },
         errorHandler: (error, request, reply) => answerFailure(words, { error, request, reply }),
-        handler: async (request, reply) => {
-          const given = await answer({
+        handler: (request, reply) => {
+          const given = answer({
             query: request.query as RawQuery,
             params: request.params as Record<string, string>,
             body: request.body,
@@ -109,7 +124,10 @@ export function readRoute(
             dialect,
             mount,
           });
-          return await sendAnswer(reply, given, words);
+          if (given instanceof Promise)
+            return given.then((known) => sendAnswer(reply, known, words));
+          sendAnswer(reply, given, words);
+          return undefined;
         },
       });
     },

@@ -42,6 +42,7 @@ export class Catalog {
   /** Tags that stand on an event together, by tag. */
   readonly #relatedTags = new Tally();
   readonly #changedEvents = new Set<string>();
+  #listingsVersion = 0;
   readonly #facts = {
     figuresOfMarket: (market: Market) => this.figuresOfMarket(market),
     figuresOfEvent: (id: string) => this.figuresOfEvent(id),
@@ -116,6 +117,11 @@ export class Catalog {
 
   get size(): number {
     return this.#markets.size;
+  }
+
+  /** Another number after every change of a listing. */
+  get listingsVersion(): number {
+    return this.#listingsVersion;
   }
 
   listing(token: string): Listing | undefined {
@@ -214,6 +220,7 @@ export class Catalog {
 
   #addMarket(market: Market): void {
     const { eventId } = market;
+    this.#listingsVersion += 1;
     this.#markets.set(market.market, market);
     this.#byCondition.set(market.conditionId, market);
     this.#marketBySlug.set(market.slug, market);
@@ -234,6 +241,7 @@ export class Catalog {
   #dropMarket(number: number): void {
     const old = this.#markets.get(number);
     if (old === undefined) return;
+    this.#listingsVersion += 1;
     this.#markets.delete(number);
     this.#byCondition.delete(old.conditionId);
     deleteIf(this.#marketBySlug, old.slug, old);

@@ -1,0 +1,80 @@
+import { microPerUnit, microText, priceOne, priceText } from '@pm/schemas';
+import { microPerPrice, noQuote, type Quote, type ShownIn, shownMidpointMicro } from './quote.ts';
+import type { TokenBatch } from './token-batch.ts';
+
+/** Midpoints are multiples of half the smallest step of a price. */
+const midpointStepMicro = microPerPrice / 2;
+
+/** Texts of all prices and of all midpoints that were shown: there are 10,001 of these and 20,001 of those. */
+const priceJsons: (string | undefined)[] = new Array(priceOne + 1).fill(undefined);
+const midpointJsons: (string | undefined)[] = new Array(microPerUnit / midpointStepMicro + 1).fill(
+  undefined,
+);
+
+/** A price as a JSON string. */
+function priceJson(price: number): string {
+  return priceJsons[price] ?? keptIn(priceJsons, price, `"${priceText(price)}"`);
+}
+
+/** A midpoint as a JSON string. */
+function midpointJson(micro: number): string {
+  const place = micro / midpointStepMicro;
+  return midpointJsons[place] ?? keptIn(midpointJsons, place, `"${microText(micro)}"`);
+}
+
+function keptIn(texts: (string | undefined)[], place: number, text: string): string {
+  if (Number.isInteger(place) && place >= 0 && place < texts.length) texts[place] = text;
+  return text;
+}
+
+/** The quote of each listing of the batch. */
+type BatchQuotes = readonly Quote[];
+
+/** Midpoints by token; a token without one has no key. */
+export function midpointsJson(batch: TokenBatch, quotes: BatchQuotes, dialect: ShownIn): string {
+  let members = '';
+  for (const { place, key } of batch.distinct) {
+    const midpoint = shownMidpointMicro(quotes[place] ?? noQuote, dialect);
+    if (midpoint !== null) members = joined(members, key + midpointJson(midpoint));
+  }
+  return `{${members}}`;
+}
+
+/** Spreads by token; a token with an empty side has no key. */
+export function spreadsJson(batch: TokenBatch, quotes: BatchQuotes): string {
+  let members = '';
+  for (const { place, key } of batch.distinct) {
+    const { bid, ask } = quotes[place] ?? noQuote;
+    if (bid !== null && ask !== null) members = joined(members, key + priceJson(ask - bid));
+  }
+  return `{${members}}`;
+}
+
+/** Best prices by token; an empty side of a book has no key. */
+export function pricesJson(batch: TokenBatch, quotes: BatchQuotes): string {
+  let members = '';
+  for (const { place, key, wantsBuy, wantsSell } of batch.distinct) {
+    const { bid, ask } = quotes[place] ?? noQuote;
+    const buy = wantsBuy && ask !== null ? `"BUY":${priceJson(ask)}` : '';
+    const sell = wantsSell && bid !== null ? `"SELL":${priceJson(bid)}` : '';
+    const both = buy !== '' && sell !== '' ? `${buy},${sell}` : buy + sell;
+    members = joined(members, `${key}{${both}}`);
+  }
+  return `{${members}}`;
+}
+
+/** Last trades in the requested order, tokens that were never traded left out. */
+export function lastTradesJson({ listings }: TokenBatch, quotes: BatchQuotes): string {
+  let items = '';
+  for (const [place, { token }] of listings.entries()) {
+    const { last, lastSide } = quotes[place] ?? noQuote;
+    if (last === null) continue;
+    const item = `{"token_id":"${token}","price":${priceJson(last)},"side":"${lastSide}"}`;
+    items = joined(items, item);
+  }
+  return `[${items}]`;
+}
+
+function joined(items: string, next: string): string {
+  return items === '' ? next : `${items},${next}`;
+}
