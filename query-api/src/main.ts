@@ -258,7 +258,10 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
   addReadRoutes(app, {
     catalog: followed.catalog,
     books: memory.books,
-    tables: new TableReads(clickhouse),
+    tables: new TableReads(clickhouse, {
+      storedOffset: (partition) => progress.storedOffset(partition),
+      nowMs,
+    }),
     reports: new Reports(clickhouse, nowMs, recent),
     leaderboards: openLeaderboards(shared),
     own: new OwnRecords({ clickhouse, recent, settle: () => recentRecords.settle() }),

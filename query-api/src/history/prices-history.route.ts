@@ -1,18 +1,14 @@
 import type { DoorRoute } from '@pm/kit/http';
-import {
-  type HistoryPoint,
-  historiesPerRequestMax,
-  parseConditionId,
-  parseTokenId,
-} from '@pm/schemas';
+import { historiesPerRequestMax, parseConditionId, parseTokenId } from '@pm/schemas';
 import { QueryReader } from '../door/query-reader.ts';
-import { readRoute } from '../door/read-route.io.ts';
+import { andThen, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
 import type { TableReads } from '../tables/tables.io.ts';
-import { historyPoints, noPrices } from './history.ts';
-import { firstPriceS, type HistoryPlan, type HistoryRequest, planHistory } from './history-plan.ts';
+import { noPrices } from './history.ts';
+import { firstPriceS, type HistoryRequest, planHistory } from './history-plan.ts';
+import { HistoryTexts } from './history-text.ts';
 
 export interface HistoryParts {
   readonly catalog: Catalog;
@@ -28,7 +24,8 @@ const fidelityMax = 1_000_000;
 /** GET /prices-history: midpoints of one token in buckets (conventions.md 5.3). */
 export function pricesHistoryRoute(parts: HistoryParts): DoorRoute {
   const route = { method: 'GET', path: '/prices-history', family: 'clob' } as const;
-  return readRoute(route, async ({ query }) => {
+  const texts = new HistoryTexts();
+  return readRoute(route, ({ query }) => {
     const read = new QueryReader(query, 'clob');
     const target = read.text('market');
     const seconds = { min: 0, max: secondsMax };
@@ -45,15 +42,23 @@ export function pricesHistoryRoute(parts: HistoryParts): DoorRoute {
     const plan = planHistory(request, { nowS: Math.floor(parts.nowMs() / 1000), firstS });
     if (plan instanceof ReadRefusal) return plan;
     if (listing === undefined) return { history: [] };
-    const [facts = noPrices] = await parts.tables.prices([listing], plan);
-    return { history: historyPoints(plan, facts, listing.outcome) };
+    const { outcome } = listing;
+    return andThen(parts.tables.prices([listing], plan), ([facts = noPrices]) =>
+      ascii(`{"history":${texts.of(plan, facts, outcome)}}`),
+    );
   });
+}
+
+/** Points are numbers, and ids digits: a byte for each character. */
+function ascii(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
 }
 
 /** POST /batch-prices-history: histories of 1 to 20 tokens by the ids given (conventions.md 5.3). */
 export function batchPricesHistoryRoute(parts: HistoryParts): DoorRoute {
   const route = { method: 'POST', path: '/batch-prices-history', family: 'clob' } as const;
-  return readRoute(route, async ({ body }) => {
+  const texts = new HistoryTexts();
+  return readRoute(route, ({ body }) => {
     const batch = readBatch(body);
     if (batch instanceof ReadRefusal) return batch;
     const targets = batch.markets.map((id) => historyTarget(parts.catalog, id));
@@ -62,33 +67,34 @@ export function batchPricesHistoryRoute(parts: HistoryParts): DoorRoute {
     const times = { nowS: Math.floor(parts.nowMs() / 1000), firstS };
     const plan = planHistory(batch.request, times);
     if (plan instanceof ReadRefusal) return plan;
-    return { history: await histories(parts, { ids: batch.markets, targets, plan }) };
+    const listings = targets.flatMap((target) => target ?? []);
+    const facts = listings.length === 0 ? [] : parts.tables.prices(listings, plan);
+    return andThen(facts, (known) => {
+      const histories = new Map(
+        listings.map((listing, place) => {
+          const prices = known[place] ?? noPrices;
+          return [listing, texts.of(plan, prices, listing.outcome)] as const;
+        }),
+      );
+      return ascii(historiesJson(batch.markets, targets, histories));
+    });
   });
 }
 
-async function histories(
-  { tables }: HistoryParts,
-  requested: {
-    readonly ids: readonly string[];
-    readonly targets: readonly (Listing | undefined | null)[];
-    readonly plan: HistoryPlan;
-  },
-): Promise<Record<string, readonly HistoryPoint[]>> {
-  const { ids, targets, plan } = requested;
-  const listings = targets.flatMap((target) => target ?? []);
-  const facts = listings.length === 0 ? [] : await tables.prices(listings, plan);
-  const points = new Map(
-    listings.map((listing, index) => [
-      listing,
-      historyPoints(plan, facts[index] ?? noPrices, listing.outcome),
-    ]),
-  );
-  return Object.fromEntries(
-    ids.map((id, index) => {
-      const target = targets[index];
-      return [id, (target === undefined || target === null ? null : points.get(target)) ?? []];
+/** Histories by the ids given, each once; of what is not listed an empty one. */
+function historiesJson(
+  ids: readonly string[],
+  targets: readonly (Listing | undefined | null)[],
+  histories: ReadonlyMap<Listing, string>,
+): string {
+  const byId = new Map(
+    ids.map((id, place) => {
+      const target = targets[place] ?? undefined;
+      return [id, (target && histories.get(target)) ?? '[]'] as const;
     }),
   );
+  const members = [...byId].map(([id, text]) => `${JSON.stringify(id)}:${text}`);
+  return `{"history":{${members.join(',')}}}`;
 }
 
 interface Batch {

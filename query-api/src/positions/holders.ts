@@ -1,4 +1,5 @@
-import { type ConditionId, type HolderGroup, parseConditionId } from '@pm/schemas';
+import { assert } from '@pm/kit/assert';
+import { type ConditionId, parseConditionId } from '@pm/schemas';
 import { unitsOf } from '../books/quote.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
@@ -41,29 +42,53 @@ export function readHoldersQuery(query: RawQuery, strict: boolean): HoldersQuery
   return read.refusal ?? { conditions: [...new Set(conditions ?? [])], limit, minBalanceMicro };
 }
 
-/** One group per token of each market, in the requested order; rows come sorted by amount (conventions.md 6.3). */
-export function holderGroups(
-  markets: readonly Market[],
-  rows: readonly HolderRow[],
-  { form, profiles }: { readonly form: AssetForm; readonly profiles: Pick<Profiles, 'of'> },
-): readonly HolderGroup[] {
-  const byToken = new Map<string, HolderRow[]>();
-  for (const row of rows) {
-    const key = `${row.market}:${row.outcome}`;
-    const group = byToken.get(key);
-    if (group === undefined) byToken.set(key, [row]);
-    else group.push(row);
+/** What the text of a holder is made of besides its row. */
+export interface HolderFrame {
+  readonly form: AssetForm;
+  readonly profiles: Pick<Profiles, 'of' | 'version'>;
+}
+
+/** Holders as JSON, written once for rows that are kept and profiles that have not changed. */
+export class HolderTexts {
+  #version = -1;
+  #written: Readonly<Record<AssetForm, WeakMap<HolderRow, string>>> = nothingWritten();
+
+  /** One group per token of each market, in the requested order; rows come sorted by amount (conventions.md 6.3). */
+  groups(markets: readonly Market[], rows: readonly HolderRow[], frame: HolderFrame): string {
+    if (this.#version !== frame.profiles.version) {
+      this.#version = frame.profiles.version;
+      this.#written = nothingWritten();
+    }
+    const byToken = new Map<number, string>();
+    for (const row of rows) {
+      const place = 2 * row.market + row.outcome;
+      const before = byToken.get(place);
+      const text = this.#textOf(row, markets, frame);
+      byToken.set(place, before === undefined ? text : `${before},${text}`);
+    }
+    const groups = markets.flatMap((market) =>
+      ([0, 1] as const).map((outcome) => {
+        const holders = byToken.get(2 * market.market + outcome) ?? '';
+        return `{"token":"${assetId(market, outcome, frame.form)}","holders":[${holders}]}`;
+      }),
+    );
+    return `[${groups.join(',')}]`;
   }
-  return markets.flatMap((market) =>
-    ([0, 1] as const).map((outcome) => {
-      const token = assetId(market, outcome, form);
-      const found = byToken.get(`${market.market}:${outcome}`) ?? [];
-      return {
-        token,
-        holders: found.map((row) => ({ ...profiles.of(row.wallet), ...holding(row, token) })),
-      };
-    }),
-  );
+
+  #textOf(row: HolderRow, markets: readonly Market[], { form, profiles }: HolderFrame): string {
+    const known = this.#written[form].get(row);
+    if (known !== undefined) return known;
+    const market = markets.find((one) => one.market === row.market);
+    assert(market !== undefined, 'holders are of the requested markets');
+    const asset = assetId(market, row.outcome, form);
+    const text = JSON.stringify({ ...profiles.of(row.wallet), ...holding(row, asset) });
+    this.#written[form].set(row, text);
+    return text;
+  }
+}
+
+function nothingWritten(): Record<AssetForm, WeakMap<HolderRow, string>> {
+  return { indexed: new WeakMap(), numeric: new WeakMap() };
 }
 
 function holding(row: HolderRow, asset: string) {

@@ -4,7 +4,7 @@ import { unitsOf } from '../books/quote.ts';
 import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
 import { QueryReader } from '../door/query-reader.ts';
-import { readRoute } from '../door/read-route.io.ts';
+import { andThen, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
@@ -13,7 +13,7 @@ import { assetForm, reportFrame } from '../reports/trade-ledger.ts';
 import type { Profiles } from '../social/profiles.ts';
 import type { TableReads } from '../tables/tables.io.ts';
 import { closedPage, readClosedQuery, selectClosed } from './closed-positions.ts';
-import { holderGroups, readHoldersQuery } from './holders.ts';
+import { HolderTexts, readHoldersQuery } from './holders.ts';
 import { marketPositions, pricesOf, readMarketPositionsQuery } from './market-positions.ts';
 import { anyPosition, currentMicro, positionsPage, selectHoldings } from './positions.ts';
 import { readPositionsQuery, readWallet } from './positions-query.ts';
@@ -46,7 +46,8 @@ export function positionsRoute({ catalog, books, tables }: PositionParts): DoorR
 /** GET /holders: the largest balances of each token of the requested markets (conventions.md 6.3). */
 export function holdersRoute({ catalog, tables, profiles }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/holders', family: 'data' } as const;
-  return readRoute(route, async ({ query, dialect }) => {
+  const texts = new HolderTexts();
+  return readRoute(route, ({ query, dialect }) => {
     const isFamily = dialect === 'family';
     const requested = readHoldersQuery(query, !isFamily);
     if (requested instanceof ReadRefusal) return requested;
@@ -54,11 +55,10 @@ export function holdersRoute({ catalog, tables, profiles }: PositionParts): Door
       (condition) => catalog.byCondition(condition) ?? [],
     );
     if (requested.limit === 0 || markets.length === 0) return [];
-    const rows = await tables.holders(markets, requested);
-    return holderGroups(markets, rows, {
-      form: isFamily ? 'numeric' : 'indexed',
-      profiles: profiles,
-    });
+    const form = isFamily ? 'numeric' : 'indexed';
+    return andThen(tables.holders(markets, requested), (rows) =>
+      Buffer.from(texts.groups(markets, rows, { form, profiles })),
+    );
   });
 }
 

@@ -16,12 +16,20 @@ export class Profiles {
   readonly #said = new Map<WalletAddress, Said>();
   readonly #byName = new Map<string, Set<WalletAddress>>();
 
+  #version = 0;
+
+  /** Another number after every change. */
+  get version(): number {
+    return this.#version;
+  }
+
   get size(): number {
     return this.#said.size;
   }
 
   apply({ wallet, name, bio, image, xName, showName, createdAtMs }: Profile): void {
     const address = walletFromBytes(wallet);
+    this.#version += 1;
     this.#unname(address);
     if (this.#said.size >= profilesHeldMax && !this.#said.has(address)) return;
     this.#said.set(address, { name, bio, image, xName, showName, createdAtMs });

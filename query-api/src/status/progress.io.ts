@@ -60,6 +60,8 @@ export class ProgressWatch {
   #admin: Bounds | null = null;
   #progress: Progress = { ends: new Map(), projections: [] };
   readonly #known = new CompletenessMarks();
+  /** Next offset of each partition by the tables. */
+  #stored: ReadonlyMap<number, number> = new Map();
   #running: Promise<void> = Promise.resolve();
 
   constructor(parts: ProgressWatchOptions) {
@@ -84,6 +86,14 @@ export class ProgressWatch {
   /** Through which moment the tables are complete, Unix milliseconds; null while that is not known. */
   completeThroughMs(): number | null {
     return this.#known.newest();
+  }
+
+  /**
+   * Offset of the first record of a partition that the tables may lack; null while that is not known. It belongs to
+   * `completeThroughMs`: while it is the same, what was read from the tables is still complete through that moment.
+   */
+  storedOffset(partition: number): number | null {
+    return this.#stored.get(partition) ?? null;
   }
 
   /** The same of what was read at some earlier time. */
@@ -119,6 +129,7 @@ export class ProgressWatch {
       if (stored) {
         const throughMs = completeThroughMs(stored, ends);
         this.#known.note({ knownAtMs: this.#parts.nowMs(), throughMs });
+        this.#stored = new Map(stored.map(({ partition, offset }) => [partition, offset]));
       }
     } catch (error) {
       log.warn({ err: error }, 'the ends of the log are not known');

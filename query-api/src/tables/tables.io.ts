@@ -5,17 +5,17 @@ import { readPastBook } from '../books/read-past-book.io.ts';
 import type { CandlePlan, CandleRow } from '../history/candles.ts';
 import type { PriceFacts } from '../history/history.ts';
 import type { HistoryPlan } from '../history/history-plan.ts';
+import { KeptPrices } from '../history/kept-prices.io.ts';
 import { readCandles } from '../history/read-candles.io.ts';
-import { readPrices } from '../history/read-prices.io.ts';
 import type { Listing, Market } from '../markets/market.ts';
 import type { HolderRow } from '../positions/holders.ts';
 import type { Holding } from '../positions/holdings.ts';
+import { KeptHolders } from '../positions/kept-holders.io.ts';
 import type { HeldRow } from '../positions/positions.ts';
-import { readHolders } from '../positions/read-holders.io.ts';
 import { readHoldings } from '../positions/read-holdings.io.ts';
 import { readPositions } from '../positions/read-positions.io.ts';
 import type { RequestedHoldings } from '../social/author-holdings.ts';
-import { SharedReads } from './shared-reads.io.ts';
+import { type TablesState, unknownState } from './tables-state.ts';
 
 /**
  * Reads of tables, each by one statement with bound parameters and bounded time and rows. Methods throw the faults of
@@ -23,10 +23,14 @@ import { SharedReads } from './shared-reads.io.ts';
  */
 export class TableReads {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
-  readonly #prices = new SharedReads<readonly PriceFacts[]>();
+  readonly #prices: KeptPrices;
+  readonly #holders: KeptHolders;
 
-  constructor(clickhouse: Pick<ClickHouse, 'selectRows'>) {
+  /** Without `state` nothing is kept: every read is a statement. */
+  constructor(clickhouse: Pick<ClickHouse, 'selectRows'>, state: TablesState = unknownState) {
     this.#clickhouse = clickhouse;
+    this.#prices = new KeptPrices(clickhouse, state);
+    this.#holders = new KeptHolders(clickhouse, state);
   }
 
   /** Null for `markets`: all. */
@@ -34,11 +38,12 @@ export class TableReads {
     return readPositions(this.#clickhouse, { wallet, markets });
   }
 
+  /** Kept for the state of the tables; a value when it is at hand. */
   holders(
     markets: readonly Market[],
     bounds: { readonly limit: number; readonly minBalanceMicro: number },
-  ): Promise<readonly HolderRow[]> {
-    return readHolders(this.#clickhouse, markets, bounds);
+  ): readonly HolderRow[] | Promise<readonly HolderRow[]> {
+    return this.#holders.of(markets, bounds);
   }
 
   /** Holdings of some wallets in some markets. */
@@ -46,10 +51,15 @@ export class TableReads {
     return readHoldings(this.#clickhouse, requested);
   }
 
-  /** One entry per listing, in order. Charts of a busy market request the same at the same time. */
-  prices(listings: readonly Listing[], plan: HistoryPlan): Promise<readonly PriceFacts[]> {
-    const read = () => readPrices(this.#clickhouse, listings, plan);
-    return this.#prices.read(nameOf(listings, plan), read);
+  /**
+   * One entry per listing, in order; kept for the state of the tables, a value when all of them are at hand. Charts of
+   * a busy market request the same at the same time.
+   */
+  prices(
+    listings: readonly Listing[],
+    plan: HistoryPlan,
+  ): readonly PriceFacts[] | Promise<readonly PriceFacts[]> {
+    return this.#prices.of(listings, plan);
   }
 
   /** Oldest first. */
@@ -61,9 +71,4 @@ export class TableReads {
   pastBook(listing: Listing, moment: Moment, withOrders: boolean): Promise<PastBook | null> {
     return readPastBook(this.#clickhouse, { listing, moment, withOrders });
   }
-}
-
-/** Both tokens of a market have the same facts. */
-function nameOf(listings: readonly Listing[], { fromS, toS, stepS }: HistoryPlan): string {
-  return [fromS, toS, stepS, ...listings.map(({ market }) => market.market)].join();
 }

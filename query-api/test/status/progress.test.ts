@@ -34,14 +34,14 @@ test('the moment of completeness outlives a silent store, and not the loss of it
   const afterTheNext = async () => {
     const before = requested;
     while (requested < before + 2) await new Promise((resolve) => setTimeout(resolve, 1));
-    return runner.completeThroughMs();
+    return [runner.completeThroughMs(), runner.storedOffset(0), runner.storedOffset(1)];
   };
   runner.start();
-  expect(await afterTheNext()).toBe(1_800_000_000_000);
+  expect(await afterTheNext()).toEqual([1_800_000_000_000, 100, null]);
   answer = () => Promise.reject(new Error('away'));
-  expect(await afterTheNext()).toBe(1_800_000_000_000);
+  expect(await afterTheNext()).toEqual([1_800_000_000_000, 100, null]);
   answer = async () => [];
-  expect(await afterTheNext()).toBeNull();
+  expect(await afterTheNext()).toEqual([null, null, null]);
   await runner.close();
 });
 

@@ -1,0 +1,65 @@
+/** What is kept, and what it is true for. */
+interface Kept<T> {
+  readonly version: number;
+  readonly atMs: number;
+  readonly bytes: number;
+  readonly value: T;
+}
+
+/** Kept no longer, milliseconds: a rebuild exchanges tables without a new version. */
+const ageMaxMs = 60_000;
+
+/**
+ * What was read from the tables, by name, each with the version of the tables that was known before the read began:
+ * the offset up to which they hold the records of its partition (`ProgressWatch.storedOffset`). While that is the same,
+ * a new read need not have anything more: `X-Complete-Through` promises no more. Bounded by bytes; what was kept first
+ * goes first.
+ */
+export class KeptReads<T> {
+  readonly #kept = new Map<string, Kept<T>>();
+  readonly #bytesMax: number;
+  readonly #nowMs: () => number;
+  #bytes = 0;
+
+  constructor(bytesMax: number, nowMs: () => number) {
+    this.#bytesMax = bytesMax;
+    this.#nowMs = nowMs;
+  }
+
+  /** Estimated size of everything that is kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Undefined when it must be read; always for version null: the state of the tables is not known. */
+  get(name: string, version: number | null): T | undefined {
+    const kept = this.#kept.get(name);
+    if (kept === undefined || version === null) return undefined;
+    if (kept.version === version && this.#nowMs() - kept.atMs < ageMaxMs) return kept.value;
+    this.#drop(name, kept);
+    return undefined;
+  }
+
+  /** `version` is that from before the read; `bytes` estimates what the value and all that is made of it take. */
+  keep(name: string, version: number | null, { value, bytes }: Sized<T>): void {
+    const before = this.#kept.get(name);
+    if (before !== undefined) this.#drop(name, before);
+    if (version === null || bytes > this.#bytesMax) return;
+    for (const [oldest, kept] of this.#kept) {
+      if (this.#bytes + bytes <= this.#bytesMax) break;
+      this.#drop(oldest, kept);
+    }
+    this.#kept.set(name, { version, atMs: this.#nowMs(), bytes, value });
+    this.#bytes += bytes;
+  }
+
+  #drop(name: string, { bytes }: Kept<T>): void {
+    this.#kept.delete(name);
+    this.#bytes -= bytes;
+  }
+}
+
+export interface Sized<T> {
+  readonly value: T;
+  readonly bytes: number;
+}
