@@ -3,7 +3,7 @@ import { usageOf } from '@pm/deploy/local/process-table';
 import { importCatalog } from '@pm/deploy/stack/catalog-file';
 import { tokensPerRequestMax } from '@pm/schemas';
 import { type Child, startChild } from './child/child.ts';
-import { fillBook, fillQuotes } from './reads/book.ts';
+import { fillBook, fillHolders, fillQuotes } from './reads/book.ts';
 import { bookCase, type ReadCase, readCases } from './reads/cases.ts';
 import { load, type Sample } from './reads/load.ts';
 import type { BareAnswer } from './reads-bare-server.ts';
@@ -32,6 +32,8 @@ const warmRounds = 4;
 const settleSeconds = 15;
 const idleSeconds = 3;
 const marketsPerEvent = 20;
+/** Wallets that hold a token of one market, for GET /holders. */
+const holders = 40;
 
 /** A read, its response, and the rates of both servers. */
 interface Measured extends ReadCase {
@@ -41,15 +43,16 @@ interface Measured extends ReadCase {
   readonly bare: Sample[];
 }
 
-const world = await openWorld({ markets: 1 + tokensPerRequestMax / 2, traders: 2 });
+const world = await openWorld({ markets: 2 + tokensPerRequestMax / 2, traders: 2 + holders });
 let bare: Child<void> | null = null;
 try {
   const deep = await fillBook(world);
   const quoted = await fillQuotes(world);
+  const held = await fillHolders(world);
   await listMore(world);
   const door = `http://127.0.0.1:${world.stack.ports.queryApi}`;
   const measured: Measured[] = [];
-  for (const one of readCases(deep, quoted)) measured.push(await answered(one, door));
+  for (const one of readCases({ deep, quoted, held })) measured.push(await answered(one, door));
   const child = startChild<void>('reads-bare-server', measured.map(bareAnswer));
   bare = child;
   const { info: ceiling } = (await child.ready) as { readonly info: string };
@@ -177,7 +180,7 @@ function publishReads(all: readonly Measured[], idle: number): void {
       conditions: [
         `${connections} connections kept open (autocannon, in the process of the benchmark), straight at query-api, with its rate limits (raised) and metrics; the bare server is a process of its own.`,
         `In turn, ${seconds} s each after rounds to warm up: ${rounds} rounds of GET /book, ${fewerRounds} of every other read. The rest of the stack runs idle beside; it had ${settleSeconds} s to settle.`,
-        `A book of 45 levels a side for GET /book, ${tokensPerRequestMax} tokens with a bid and an ask for everything else; ${given.number('markets')} more markets in the catalog. Nothing changes meanwhile.`,
+        `A book of 45 levels a side for GET /book, ${tokensPerRequestMax} tokens with a trade, a bid and an ask for everything else, ${holders} wallets with a token for GET /holders; ${given.number('markets')} more markets in the catalog. Nothing changes meanwhile.`,
       ],
       tables: [
         {
@@ -192,7 +195,8 @@ function publishReads(all: readonly Measured[], idle: number): void {
       notes: [
         `${bookCase}, median of the rounds: ${ratioText(ratioOf(book, 'onCpu').median)} on the processor, ${ratioText(ratioOf(book, 'wall').median)} by the wall clock.`,
         `Without load query-api uses ${percentText(idle)} of a core (it follows its topics); that is in its figures, and weighs the more the less it gets to do. Without it ${bookCase} is at ${ratioText(netRatioOf(book, idle).median)}.`,
-        'The bare server parses bodies too, but knows its answer. Processor time is that of the process alone: of GET /prices-history it leaves out ClickHouse.',
+        'The bare server parses bodies too, but knows its answer. Processor time is that of the process alone, without ClickHouse and Redis.',
+        'Nothing changes: of equal bodies the parsed value is kept, of histories and holders the rows until the tables have something new. In the lines with bodies that differ nothing is kept of them.',
       ],
       figures: all.map(({ name, bytes, served, bare: ceiling }) => ({
         name,

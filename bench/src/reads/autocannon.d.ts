@@ -5,6 +5,10 @@ declare module 'autocannon' {
     readonly method: 'GET' | 'POST';
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: string;
+    /** Sent in turn by each connection; `setupRequest` is called before each. */
+    readonly requests?: readonly {
+      setupRequest(request: object): object;
+    }[];
     readonly connections: number;
     /** Seconds. */
     readonly duration: number;

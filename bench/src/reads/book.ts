@@ -33,12 +33,22 @@ export async function fillBook({ markets, traders }: World): Promise<string> {
 }
 
 /**
- * Places a bid and an ask on both tokens of all markets but the first; resolves with the tokens once all are readable.
+ * Has every token of all markets but the first two traded once, and places a bid and an ask on it; resolves with the
+ * tokens once all are readable.
  */
 export async function fillQuotes({ markets, traders, stack }: World): Promise<readonly string[]> {
   const [buyer, seller] = traders;
   if (buyer === undefined || seller === undefined) throw new RangeError('quotes need two traders');
-  const quoted = markets.slice(1);
+  const quoted = markets.slice(2);
+  const even = '0.5';
+  await place(
+    buyer,
+    quoted.map(({ tokens }) => bid(tokens[0], even)),
+  );
+  await place(
+    seller,
+    quoted.map(({ tokens }) => bid(tokens[1], even)),
+  );
   const price = '0.4';
   await place(
     buyer,
@@ -59,6 +69,27 @@ export async function fillQuotes({ markets, traders, stack }: World): Promise<re
     return Object.keys((await answer.json()) as object).length === tokens.length;
   });
   return tokens;
+}
+
+/**
+ * Has all traders but the first two hold a token of the second market; resolves with the market once GET /holders has
+ * them.
+ */
+export async function fillHolders({ markets, traders, stack }: World): Promise<string> {
+  const [, market] = markets;
+  const [, seller, ...holders] = traders;
+  if (market === undefined || seller === undefined) throw new RangeError('holders need a market');
+  const [token, other] = market.tokens;
+  for (const holder of holders) {
+    await place(holder, [bid(token, '0.5')]);
+    await place(seller, [bid(other, '0.5')]);
+  }
+  await until(async () => {
+    const answer = await fetch(`${stack.baseUrl}/holders?market=${market.conditionId}&limit=500`);
+    const [first] = (await answer.json()) as readonly { readonly holders: readonly object[] }[];
+    return first?.holders.length === holders.length;
+  });
+  return market.conditionId;
 }
 
 const bid = (tokenId: string, price: string): OrderIntent => ({

@@ -22,15 +22,18 @@ export interface Load {
 
 /** Keeps connections busy with one read and measures the server's processor time. */
 export async function load(
-  { method, body }: ReadCase,
+  { method, body, bodies }: ReadCase,
   { pid, url, connections, seconds }: Load,
 ): Promise<Sample> {
   const before = usageOf(pid).cpuSeconds;
+  const headers: Record<string, string> =
+    body === undefined ? {} : { 'content-type': 'application/json' };
   const { requests, latency, duration, errors, timeouts, non2xx } = await autocannon({
     url,
     method,
-    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+    headers,
     ...(body === undefined ? {} : { body }),
+    ...(bodies && { requests: [{ setupRequest: nextOf(bodies) }] }),
     connections,
     duration: seconds,
   });
@@ -41,5 +44,15 @@ export async function load(
     p50: latency.p50,
     p99: latency.p99,
     failed: errors + timeouts + non2xx,
+  };
+}
+
+/** One turn for all connections: each would send the same bodies shortly after another. */
+function nextOf(bodies: readonly string[]): (request: object) => object {
+  let next = 0;
+  return (request) => {
+    const body = bodies[next % bodies.length];
+    next += 1;
+    return { ...request, body };
   };
 }

@@ -41,7 +41,8 @@ export function readsOf(
     throw new RangeError('a query');
   const ordinary = (index: number) => walletAt(Math.floor(walletsMade / 2) + index);
   const busiest = (index: number) => walletAt(1 + (index % makersMade));
-  const lines = async (rows: Promise<readonly unknown[]>): Promise<number> => (await rows).length;
+  type Rows = readonly unknown[];
+  const lines = async (rows: Rows | Promise<Rows>): Promise<number> => (await rows).length;
   const plain = (run: Read['run']): Read => ({ run });
   return new Map<string, Read>([
     [
