@@ -95,7 +95,9 @@ function watched<T>(value: T, names: Set<string>): T {
       if (typeof name === 'string' && !Array.isArray(target) && !(name in Object.prototype)) {
         names.add(name);
       }
-      return watched(Reflect.get(target, name, receiver) as unknown, names);
+      const found = Reflect.get(target, name, receiver) as unknown;
+      // Of what is frozen (a body that came again) a proxy must show the value itself.
+      return Object.isFrozen(target) ? found : watched(found, names);
     },
   }) as T;
 }
