@@ -73,15 +73,15 @@ export class Fetcher {
     for (let tried = 1; ; tried += 1) {
       const last = tried === maxMetadataTries;
       try {
+        if (tried > 1) await this.#wire.refresh();
         const bounds = await this.#wire.bounds(topic, partitions);
         if (bounds.size === partitions.length || last) return bounds;
       } catch (error) {
-        if (last || this.#isClosed) throw error;
+        if (last) throw error;
         await pause(maxRetryMs / maxMetadataTries);
       }
-      // Fresh metadata would connect again.
+      // Another try would connect again.
       if (this.#isClosed) throw new Fault('reader_closed', 'stop', { facts: { topic } });
-      await this.#wire.refresh();
     }
   }
 

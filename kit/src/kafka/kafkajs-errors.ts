@@ -11,11 +11,15 @@ export interface KafkajsFailure {
   readonly partition: number | null;
 }
 
+/** The message of a plain error that kafkajs throws where a connection was closed between its choice and its use. */
+const notConnected = 'Broker not connected';
+
 /** The innermost cause of an error of kafkajs, as plain facts. */
 export function failureOf(error: unknown): KafkajsFailure {
   const inner = innermost(error);
+  const isNotConnected = textOf(inner, 'message') === notConnected;
   return {
-    name: textOf(inner, 'name') ?? 'unknown',
+    name: isNotConnected ? 'KafkaJSNotConnected' : (textOf(inner, 'name') ?? 'unknown'),
     type: textOf(inner, 'type') ?? '',
     retriable: fieldOf(inner, 'retriable') === true,
     host: textOf(inner, 'host'),

@@ -1,4 +1,4 @@
-import { KafkaJSConnectionError, KafkaJSProtocolError } from 'kafkajs';
+import { KafkaJSConnectionError, KafkaJSNonRetriableError, KafkaJSProtocolError } from 'kafkajs';
 import type { Fault } from '../../src/fault/index.ts';
 import { OwnedPartition } from '../../src/kafka/owned-partition.io.ts';
 import { PartitionLane } from '../../src/kafka/partition-lane.io.ts';
@@ -101,9 +101,16 @@ function answered(type: string, retriable: boolean): Error {
   return new KafkaJSProtocolError(Object.assign(new Error(type), { type, retriable }));
 }
 
+/** As kafkajs makes it where it has chosen a broker whose connection is closed before it is used. */
+function closedMeanwhile(): Error {
+  const cause = new Error('Broker not connected');
+  return Object.assign(new KafkaJSNonRetriableError(cause), { cause });
+}
+
 test.each([
   ['a leader is being elected', answered('LEADER_NOT_AVAILABLE', true), 'release'],
   ['no broker answers', new KafkaJSConnectionError('closed'), 'release'],
+  ['the connection of a broker was just closed', closedMeanwhile(), 'release'],
   ['access is refused', answered('TOPIC_AUTHORIZATION_FAILED', false), 'stop'],
 ])('a restore while %s ends as its reason says', async (_, error, reaction) => {
   const { hooks, faults } = hooksWith(Promise.reject(error));
