@@ -1,4 +1,5 @@
 import { assume } from '../assumption.ts';
+import { HeldSlots } from '../state/held-slots.ts';
 import { newWords } from '../state/key-table.ts';
 import { sortSlots } from '../state/sort-slots.ts';
 
@@ -25,10 +26,8 @@ export class OrderPool {
   count = 0;
   private freeHead = -1;
   private fresh = 0;
-  /** Slots that were freed while another thread reads them; they are free once `isFrozen` is false. */
-  private readonly held: number[] = [];
-  /** While true, the slot of an order that ends is not used again: another thread reads it. */
-  isFrozen = false;
+  /** Of orders that ended while another thread reads them. */
+  readonly held = new HeldSlots();
   /** Arrival numbers ascend; only their order has a meaning. */
   private nextArrival = 1;
 
@@ -45,10 +44,7 @@ export class OrderPool {
     const base = order * orderWords;
     this.ints[base + at.restLots] = 0;
     this.count -= 1;
-    if (this.isFrozen) {
-      this.held.push(order);
-      return;
-    }
+    if (this.held.hold(order)) return;
     this.ints[base + at.next] = this.freeHead;
     this.freeHead = order;
   }
@@ -175,7 +171,8 @@ export class OrderPool {
   }
 
   private takeSlot(): number {
-    if (this.held.length > 0 && !this.isFrozen) return this.held.pop() as number;
+    const held = this.held.take();
+    if (held !== -1) return held;
     const order = this.freeHead;
     if (order !== -1) {
       this.freeHead = this.ints[order * orderWords + at.next] as number;

@@ -1,3 +1,4 @@
+import { HeldSlots } from './held-slots.ts';
 import { newWords } from './key-table.ts';
 
 /** The fills of an order at its placement in sum, and their place in the log. */
@@ -32,9 +33,8 @@ export class FirstFillsPool {
   private floats = new Float64Array(newWords(64 * fillsDoubles * 2, true).buffer);
   private fresh = 0;
   private readonly free: number[] = [];
-  /** Removed while another thread reads them; free once `isFrozen` is false. */
-  private held: number[] = [];
-  isFrozen = false;
+  /** Of records that were removed while another thread reads them. */
+  readonly held = new HeldSlots();
 
   get(place: number): FirstFills {
     const at = place * fillsDoubles;
@@ -62,7 +62,7 @@ export class FirstFillsPool {
   }
 
   remove(place: number): void {
-    (this.isFrozen ? this.held : this.free).push(place);
+    if (!this.held.hold(place)) this.free.push(place);
   }
 
   freeze(): Float64Array {
@@ -70,7 +70,8 @@ export class FirstFillsPool {
   }
 
   private takePlace(): number {
-    if (!this.isFrozen && this.held.length > 0) return this.held.pop() as number;
+    const held = this.held.take();
+    if (held !== -1) return held;
     const place = this.free.pop();
     if (place !== undefined) return place;
     if ((this.fresh + 1) * fillsDoubles > this.floats.length) this.grow();

@@ -57,7 +57,7 @@ export function currentState(state: State): FrozenState {
 }
 
 function setFrozen({ book, orderMemory, requestMemory }: State, isFrozen: boolean): void {
-  book.orders.isFrozen = isFrozen;
+  book.orders.held.isFrozen = isFrozen;
   orderMemory.isFrozen = isFrozen;
   requestMemory.isFrozen = isFrozen;
 }

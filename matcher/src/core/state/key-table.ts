@@ -1,4 +1,5 @@
 import { assume } from '../assumption.ts';
+import { HeldSlots } from './held-slots.ts';
 
 /**
  * A hash table from keys of a fixed number of 32-bit words to records in flat memory.
@@ -22,12 +23,10 @@ export class KeyTable {
   private freeHead = -1;
   private fresh = 0;
   private readonly isShared: boolean;
-  /** Slots of records that were removed while another thread reads them; they are free once `isFrozen` is false. */
-  private readonly held: number[] = [];
+  /** Of records that were removed while another thread reads them. */
+  readonly held = new HeldSlots();
   /** Records that are found no more and keep their slots. */
   private detached = 0;
-  /** While true, a removed record keeps its memory: another thread reads it. */
-  isFrozen = false;
   /** Pairs (hash, slot); slot -1 is an empty place. Twice as many places as records, at least. */
   private places: Int32Array;
   private mask: number;
@@ -113,7 +112,7 @@ export class KeyTable {
 
   /** Adds the loaded key right after `find` did not find it; the words after the key are zero. */
   insert(): number {
-    const occupied = this.count + this.detached + this.held.length;
+    const occupied = this.count + this.detached + this.held.count;
     if (occupied === this.capacity) this.grow(this.capacity * 2);
     const slot = this.takeSlot();
     const base = slot * this.stride;
@@ -146,10 +145,7 @@ export class KeyTable {
   /** The second half: the slot may be used again. */
   release(slot: number): void {
     this.detached -= 1;
-    if (this.isFrozen) {
-      this.held.push(slot);
-      return;
-    }
+    if (this.held.hold(slot)) return;
     this.ints[slot * this.stride] = this.freeHead;
     this.freeHead = slot;
   }
@@ -187,7 +183,8 @@ export class KeyTable {
   }
 
   private takeSlot(): number {
-    if (this.held.length > 0 && !this.isFrozen) return this.held.pop() as number;
+    const held = this.held.take();
+    if (held !== -1) return held;
     const slot = this.freeHead;
     if (slot === -1) {
       this.fresh += 1;

@@ -147,8 +147,8 @@ export class IdMemory {
 
   /** While true, records keep their memory after they are forgotten: another thread reads them. */
   set isFrozen(isFrozen: boolean) {
-    this.table.isFrozen = isFrozen;
-    this.fills.isFrozen = isFrozen;
+    this.table.held.isFrozen = isFrozen;
+    this.fills.held.isFrozen = isFrozen;
   }
 
   id(slot: number): Buffer {

@@ -35,7 +35,7 @@ describe('a key table', () => {
         return table.insert();
       };
       const slots = Array.from({ length: capacity }, (_, key) => insert(key));
-      table.isFrozen = true;
+      table.held.isFrozen = true;
       for (const slot of slots.slice(0, 10)) table.remove(slot);
       for (const slot of slots.slice(10, 20)) table.detach(slot);
       const others = Array.from({ length: capacity }, (_, key) => insert(1_000 + key));
@@ -44,7 +44,7 @@ describe('a key table', () => {
         table.key[0] = 1_000 + key;
         expect(table.find()).toBe(slot);
       }
-      table.isFrozen = false;
+      table.held.isFrozen = false;
       for (const slot of slots.slice(10, 20)) table.release(slot);
       const reused = Array.from({ length: 20 }, (_, key) => insert(5_000 + key));
       expect(reused.sort((a, b) => a - b)).toEqual(slots.slice(0, 20));
