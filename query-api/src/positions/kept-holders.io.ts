@@ -1,7 +1,8 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
+import { andThen } from '../door/read-route.io.ts';
 import type { Market, Outcome } from '../markets/market.ts';
-import { KeptReads } from '../tables/kept-reads.ts';
-import { SharedReads } from '../tables/shared-reads.io.ts';
+import { KeptMarkets } from '../tables/kept-markets.io.ts';
+import type { Sized } from '../tables/kept-reads.ts';
 import type { TablesState } from '../tables/tables-state.ts';
 import { type HolderRow, holdersMax } from './holders.ts';
 import { readHolders } from './read-holders.io.ts';
@@ -33,14 +34,11 @@ interface HolderBounds {
  */
 export class KeptHolders {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
-  readonly #state: TablesState;
-  readonly #kept: KeptReads<Largest>;
-  readonly #shared = new SharedReads<readonly Largest[]>();
+  readonly #kept: KeptMarkets<Largest>;
 
   constructor(clickhouse: Pick<ClickHouse, 'selectRows'>, state: TablesState) {
     this.#clickhouse = clickhouse;
-    this.#state = state;
-    this.#kept = new KeptReads(keptBytesMax, () => state.nowMs());
+    this.#kept = new KeptMarkets(state, keptBytesMax);
   }
 
   /** By market and token, the largest first; a value, not a promise, when all of them are at hand. */
@@ -48,50 +46,34 @@ export class KeptHolders {
     markets: readonly Market[],
     bounds: HolderBounds,
   ): readonly HolderRow[] | Promise<readonly HolderRow[]> {
-    const kept = this.#keptOf(markets, bounds.limit);
-    if (isWhole(kept)) return shownOf(kept, bounds);
     const limit = readSizes.find((size) => size >= bounds.limit) ?? holdersMax;
-    const name = [limit, ...markets.map(({ market }) => market)].join();
-    return this.#shared
-      .read(name, () => this.#load(markets, limit))
-      .then((largest) => shownOf(largest, bounds));
+    const wanted = markets.map(({ market, partition }) => ({ name: String(market), partition }));
+    const largest = this.#kept.of(wanted, {
+      kind: String(limit),
+      isEnough: (kept) => kept.limit >= limit,
+      read: (places) => {
+        const missing = places.map((place) => markets[place] as Market);
+        return this.#read(missing, limit);
+      },
+    });
+    return andThen(largest, (known) => shownOf(known, bounds));
   }
 
-  /** What is kept is looked up again: the read before this one may have read the same. */
-  async #load(markets: readonly Market[], limit: number): Promise<readonly Largest[]> {
-    const kept = this.#keptOf(markets, limit);
-    const missing = markets.filter((_, place) => kept[place] === undefined);
-    const versions = missing.map(({ partition }) => this.#state.storedOffset(partition));
+  async #read(markets: readonly Market[], limit: number): Promise<readonly Sized<Largest>[]> {
     const bounds = { limit, minBalanceMicro: leastMicro };
-    const rows = missing.length === 0 ? [] : await readHolders(this.#clickhouse, missing, bounds);
-    const read = missing.map((market): Largest => ({ limit, rows: tokensOf(market, rows) }));
-    for (const [place, { market }] of missing.entries()) {
-      const value = read[place] ?? noHolders;
-      const bytes = entryBytes + rowBytes * (value.rows[0].length + value.rows[1].length);
-      this.#kept.keep(String(market), versions[place] ?? null, { value, bytes });
-    }
-    let next = 0;
-    return kept.map((largest) => largest ?? read[next++] ?? noHolders);
-  }
-
-  #keptOf(markets: readonly Market[], limit: number): readonly (Largest | undefined)[] {
-    return markets.map(({ market, partition }) => {
-      const kept = this.#kept.get(String(market), this.#state.storedOffset(partition));
-      return kept !== undefined && kept.limit >= limit ? kept : undefined;
+    const rows = await readHolders(this.#clickhouse, markets, bounds);
+    return markets.map((market) => {
+      const value: Largest = { limit, rows: tokensOf(market, rows) };
+      const [first, second] = value.rows;
+      return { value, bytes: entryBytes + rowBytes * (first.length + second.length) };
     });
   }
 }
-
-const noHolders: Largest = { limit: holdersMax, rows: [[], []] };
 
 function tokensOf({ market }: Market, rows: readonly HolderRow[]): Largest['rows'] {
   const of = (outcome: Outcome) =>
     rows.filter((row) => row.market === market && row.outcome === outcome);
   return [of(0), of(1)];
-}
-
-function isWhole(kept: readonly (Largest | undefined)[]): kept is readonly Largest[] {
-  return !kept.includes(undefined);
 }
 
 /** Of each token the first rows that are large enough. */

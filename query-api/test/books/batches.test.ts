@@ -8,7 +8,7 @@ import { StoredBooks } from '../../src/books/stored-books.io.ts';
 import { addReadRoutes } from '../../src/door/app.route.ts';
 import { get, marketEntry, post, token, World } from '../in-memory.ts';
 
-/** Batches out of memory against answers made anew out of what is stored, while books and listings change. */
+/** Batches out of memory against answers computed each time from what is stored, while books and listings change. */
 const keys = redisKeys('t-');
 const markets = [1, 2, 3, 4, 5];
 

@@ -8,7 +8,7 @@ import { TableReads } from '../../src/tables/tables.io.ts';
 import { unknownState } from '../../src/tables/tables-state.ts';
 import { condition, get, nowMs, post, token, World, wallet } from '../in-memory.ts';
 
-/** Reads kept for the state of the tables against the same reads made anew, while tables and profiles change. */
+/** Reads kept for the state of the tables against the same reads of the tables, while tables and profiles change. */
 const markets = [1, 2, 3];
 const minuteS = 60;
 
@@ -99,8 +99,8 @@ function setUp() {
     return app;
   };
   const kept = open(new TableReads(stored, state));
-  const anew = open(new TableReads(stored, unknownState));
-  return { world, stored, clock, known, kept, anew };
+  const direct = open(new TableReads(stored, unknownState));
+  return { world, stored, clock, known, kept, direct };
 }
 
 type Setting = ReturnType<typeof setUp>;
@@ -152,7 +152,7 @@ function someUrl(dice: Dice): string {
 test.each([1, 2, 3])('what is kept says what a new read says (seed %p)', async (seed) => {
   const dice = new Dice(seed);
   const setting = setUp();
-  const { world, stored, known, kept, anew, clock } = setting;
+  const { world, stored, known, kept, direct, clock } = setting;
   for (let step = 0; step < 100; step += 1) {
     const changes = dice.isOneIn(2) ? dice.below(4) : 0;
     for (let index = 0; index < changes; index += 1) change(dice, setting);
@@ -160,23 +160,23 @@ test.each([1, 2, 3])('what is kept says what a new read says (seed %p)', async (
     if (dice.isOneIn(2)) world.profiles.apply(profileOf(dice));
     if (dice.isOneIn(10)) clock.nowMs += dice.below(400_000);
     const url = someUrl(dice);
-    expect((await get(kept, url)).text).toBe((await get(anew, url)).text);
+    expect((await get(kept, url)).text).toBe((await get(direct, url)).text);
     const body = { markets: [token(1, 0), token(2, 1), token(1, 0), '5'], interval: '1d' };
     const batch = await post(kept, '/batch-prices-history', body);
-    expect(batch.text).toBe((await post(anew, '/batch-prices-history', body)).text);
+    expect(batch.text).toBe((await post(direct, '/batch-prices-history', body)).text);
   }
 });
 
 test('what is kept is never behind the progress that was known when it was requested', async () => {
   const dice = new Dice(4);
   const setting = setUp();
-  const { stored, known, kept, anew } = setting;
+  const { stored, known, kept, direct } = setting;
   const url = `/holders?market=${condition(1)}&minBalance=0`;
   /** The answer by the offset up to which the tables had the records. */
   const answers = new Map<number, string>();
   for (let step = 0; step < 200; step += 1) {
     change(dice, setting);
-    answers.set(stored.offset, (await get(anew, url)).text);
+    answers.set(stored.offset, (await get(direct, url)).text);
     if (dice.isOneIn(4)) known.offset = stored.offset;
     const { text } = await get(kept, url);
     const offsets = [...answers].filter(([, known]) => known === text).map(([offset]) => offset);
@@ -204,10 +204,10 @@ test('as long as the tables have nothing new, one statement serves all requests'
 });
 
 test('requests that come together share a statement, and those after it need none', async () => {
-  const { stored, kept, anew } = setUp();
+  const { stored, kept, direct } = setUp();
   stored.midpoints.set('', { market: 1, bucket: nowMs / 1000 - 600, priceMicro: 500_000 });
   const url = `/prices-history?market=${token(1, 0)}&startTs=${nowMs / 1000 - 600}`;
-  await get(anew, url);
+  await get(direct, url);
   const ofOne = stored.statements;
   const answers = await Promise.all(Array.from({ length: 20 }, () => get(kept, url)));
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
