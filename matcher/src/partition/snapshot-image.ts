@@ -21,7 +21,7 @@ export interface Snapshot {
  *     | magic 8 | version 4 | partition 4 | nextOffset 8 | chain 32 | state bytes 8 | checkpoint 32 |
  *     | SHA-256 of the state 32 | SHA-256 of all before 32 | state ... |
  *
- * The checkpoint is zero when there is none. So the thread that encodes a state hashes it, and nobody hashes it again.
+ * The checkpoint is zero when there is none. The thread that encodes a state hashes it, so no other has to.
  * Version 1 has no checkpoint and one hash over the head before it and the state:
  *
  *     | magic 8 | version 4 | partition 4 | nextOffset 8 | chain 32 | state bytes 8 | SHA-256 32 | state ... |

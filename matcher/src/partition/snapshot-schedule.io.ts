@@ -75,7 +75,7 @@ export class SnapshotSchedule {
     this.#lastMs = this.#parts.clock.monotonicMs();
     this.#pending = true;
     const encoding = this.#encode(position);
-    // The encoder itself reports why it failed, also when nobody saves this snapshot any more.
+    // The encoder itself reports why it failed, also when this snapshot is not saved any more.
     encoding.catch(() => {});
     return { encoding, takenMs: this.#lastMs };
   }

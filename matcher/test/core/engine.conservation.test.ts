@@ -1,7 +1,7 @@
 import { type ExecutionEvent, holdMicro } from '@pm/schemas';
 import { defaultLimits, Engine } from '../../src/core/index.ts';
 import { envelopeOf, lotMicro, marketRules, opening, orderOf, partition } from './commands.ts';
-import { RandomLog } from './random-log.ts';
+import { RandomLog, tightLimits } from './random-log.ts';
 
 /** The changes of wallets and of collateral that the events of a record report. */
 function balanceOf(events: readonly ExecutionEvent[]): { wallets: number; collateral: number } {
@@ -42,15 +42,7 @@ class BookReader {
 describe('the events of a record', () => {
   it('conserve money: wallets lose exactly what collateral gains', () => {
     for (const seed of [31, 32, 33]) {
-      const tight = {
-        fillsPerOrder: 3,
-        fillsPerRecord: 5,
-        cancelsPerRecord: 2,
-        releasesPerRecord: 2,
-        fences: 3,
-        rememberedIds: 1_000_000,
-      };
-      const engine = new Engine(partition, seed === 33 ? tight : defaultLimits);
+      const engine = new Engine(partition, seed === 33 ? tightLimits : defaultLimits);
       engine.apply(envelopeOf([opening], 'OPERATOR'), 0);
       const log = new RandomLog(seed);
       for (let record = 1; record < 2_000; record += 1) {

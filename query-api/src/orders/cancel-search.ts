@@ -23,13 +23,3 @@ export function recentCancels(
     (row) => row.kind === 'CANCELED' && own.has(row.wallet) && row.timeMs >= sinceMs,
   );
 }
-
-/** Newest first, ties by place in the log. */
-export function newestCancelFirst(left: CancelRow, right: CancelRow): number {
-  return (
-    right.timeMs - left.timeMs ||
-    right.partition - left.partition ||
-    Number(right.inOffset) - Number(left.inOffset) ||
-    right.eventIndex - left.eventIndex
-  );
-}

@@ -42,13 +42,3 @@ function isAt(row: FillRow, place: NonNullable<TradesQuery['place']>): boolean {
     row.eventIndex === place.eventIndex
   );
 }
-
-/** The order of GET /data/trades: newest first, ties by place in the log. */
-export function newestTradeFirst(left: FillRow, right: FillRow): number {
-  return (
-    right.timeMs - left.timeMs ||
-    right.partition - left.partition ||
-    Number(right.inOffset) - Number(left.inOffset) ||
-    right.eventIndex - left.eventIndex
-  );
-}

@@ -1,3 +1,22 @@
+/** A row that an event of the log made. */
+interface PlacedRow {
+  readonly timeMs: number;
+  readonly partition: number;
+  /** In digits. */
+  readonly inOffset: string;
+  readonly eventIndex: number;
+}
+
+/** Newest first, ties by place in the log. Rows of one event keep their order. */
+export function newestPlaceFirst(left: PlacedRow, right: PlacedRow): number {
+  return (
+    right.timeMs - left.timeMs ||
+    right.partition - left.partition ||
+    Number(right.inOffset) - Number(left.inOffset) ||
+    right.eventIndex - left.eventIndex
+  );
+}
+
 /** The rows of the tables that a page needs when `recentCount` rows are to be merged in: [from, from + count). */
 export function storedWindow(
   page: { readonly offset: number; readonly limit: number },

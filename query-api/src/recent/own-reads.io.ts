@@ -1,12 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
 import type { WalletAddress } from '@pm/schemas';
-import {
-  type CancelRow,
-  type CancelSearch,
-  newestCancelFirst,
-  recentCancels,
-} from '../orders/cancel-search.ts';
+import { type CancelRow, type CancelSearch, recentCancels } from '../orders/cancel-search.ts';
 import {
   newestFirst,
   type OpenOrderRow,
@@ -18,11 +13,11 @@ import { readCancels, readMarketsOf } from '../orders/read-cancels.io.ts';
 import { readOpenOrders } from '../orders/read-open-orders.io.ts';
 import { readOrderEvents } from '../orders/read-order-events.io.ts';
 import { readTrades } from '../orders/read-trades.io.ts';
-import { isTradeRequested, newestTradeFirst, type TradeSearch } from '../orders/trade-search.ts';
+import { isTradeRequested, type TradeSearch } from '../orders/trade-search.ts';
 import type { FillRow } from '../orders/trades.ts';
 import { foldHoldings, type Holding } from '../positions/holdings.ts';
 import { readHoldings } from '../positions/read-holdings.io.ts';
-import { mergePage, storedWindow } from './merge-page.ts';
+import { mergePage, newestPlaceFirst, storedWindow } from './merge-page.ts';
 import type { RecentLog } from './recent-log.ts';
 
 export interface OwnRecordsOptions {
@@ -73,7 +68,7 @@ export class OwnRecords {
     const page = { offset: search.query.offset, limit: search.limit };
     const window = storedWindow(page, found.length);
     const stored = await readTrades(this.#clickhouse, search, { seams, ...window });
-    return mergePage(found, stored, { ...page, from: window.from }, newestTradeFirst);
+    return mergePage(found, stored, { ...page, from: window.from }, newestPlaceFirst);
   }
 
   /** Newest first; one row more than a page says that there is another page. */
@@ -91,9 +86,9 @@ export class OwnRecords {
   async cancels(search: CancelSearch): Promise<readonly CancelRow[]> {
     await this.#settle();
     const { seams, rows } = this.#recent.ordersOfKeys(search.keys);
-    const found = [...recentCancels(rows, search)].sort(newestCancelFirst);
+    const found = recentCancels(rows, search);
     const stored = await readCancels(this.#clickhouse, search, seams);
-    return mergePage(found, stored, { offset: 0, from: 0, ...search }, newestCancelFirst);
+    return mergePage(found, stored, { offset: 0, from: 0, ...search }, newestPlaceFirst);
   }
 
   /** Markets in which one of the wallets holds or held tokens. */

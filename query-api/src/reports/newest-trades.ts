@@ -57,16 +57,3 @@ export function sidesOf(fill: FillRow): readonly SideRow[] {
     },
   ];
 }
-
-/**
- * The order of GET /trades: newest first, ties by place in the log. The two sides of a fill keep their order, which is
- * that of the tables: the maker first.
- */
-export function newestSideFirst(left: TradeRow, right: TradeRow): number {
-  return (
-    right.timeMs - left.timeMs ||
-    right.partition - left.partition ||
-    Number(right.inOffset) - Number(left.inOffset) ||
-    right.eventIndex - left.eventIndex
-  );
-}

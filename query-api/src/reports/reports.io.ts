@@ -3,12 +3,12 @@ import type { WalletAddress } from '@pm/schemas';
 import type { MarketPositionsSearch } from '../positions/market-positions.ts';
 import type { HeldRow } from '../positions/positions.ts';
 import { readClosedPositions } from '../positions/read-positions.io.ts';
-import { mergePage, storedWindow } from '../recent/merge-page.ts';
+import { mergePage, newestPlaceFirst, storedWindow } from '../recent/merge-page.ts';
 import { RecentLog } from '../recent/recent-log.ts';
 import type { ActivitySearch } from './activity.ts';
 import type { BuilderSearch } from './builder-trades.ts';
 import type { BuilderVolumeSearch } from './builder-volumes.ts';
-import { newestSideFirst, newestTrades } from './newest-trades.ts';
+import { newestTrades } from './newest-trades.ts';
 import { readActivity } from './read-activity.io.ts';
 import { readBuilderTrades, readBuilderVolumes } from './read-builders.io.ts';
 import { readLedger } from './read-ledger.io.ts';
@@ -83,7 +83,7 @@ export class Reports {
     const { from, count } = storedWindow(search, rows.length);
     const older = { ...search, offset: from, limit: count };
     const stored = await readLedger(this.#clickhouse, older, { seams, nowS: this.#nowS() });
-    return mergePage<TradeRow>(rows, stored, { ...search, from }, newestSideFirst);
+    return mergePage<TradeRow>(rows, stored, { ...search, from }, newestPlaceFirst);
   }
 
   supply(markets: readonly number[]): Promise<readonly SupplyRow[]> {

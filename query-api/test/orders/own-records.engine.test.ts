@@ -5,10 +5,9 @@ import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, microText, priceText, tables, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
-import { newestCancelFirst } from '../../src/orders/cancel-search.ts';
 import { foldOrder, type OrderEventRow, rowsByOrder } from '../../src/orders/order-read.ts';
-import { newestTradeFirst } from '../../src/orders/trade-search.ts';
 import { anyTrade, type FillRow } from '../../src/orders/trades.ts';
+import { newestPlaceFirst } from '../../src/recent/merge-page.ts';
 import { OwnRecords } from '../../src/recent/own-reads.io.ts';
 import { RecentFollower } from '../../src/recent/recent-follower.io.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';
@@ -242,7 +241,7 @@ async function compareTrades(exchange: Exchange, { own }: Reading, limit: number
   const due = exchange
     .fills()
     .filter((row) => caller.keys.has(row.takerKey) || caller.keys.has(row.makerKey))
-    .sort(newestTradeFirst);
+    .sort(newestPlaceFirst);
   const search = { keys: caller.keys, wallets: new Set(caller.wallets), market: null };
   const rows = await walked(limit, ({ offset }) =>
     own.trades({ ...search, outcome: null, limit, query: { ...anyTrade, offset } }),
@@ -256,7 +255,7 @@ async function compareCancels(exchange: Exchange, { own }: Reading): Promise<voi
   const due = exchange
     .orders()
     .filter((row) => row.kind === 'CANCELED' && caller.keys.has(row.apiKey))
-    .sort(newestCancelFirst);
+    .sort(newestPlaceFirst);
   const shown = await own.cancels({ ...caller, sinceMs: 0, limit: 7 });
   expect(shown.map(idOf)).toEqual(due.slice(0, 7).map(idOf));
 }

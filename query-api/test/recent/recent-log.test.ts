@@ -1,11 +1,11 @@
 import { apiKeyFromBytes, type Execution, orderIdFromBytes, walletFromBytes } from '@pm/schemas';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
-import { newestTradeFirst } from '../../src/orders/trade-search.ts';
 import type { FillRow } from '../../src/orders/trades.ts';
-import { mergePage, storedWindow } from '../../src/recent/merge-page.ts';
+import { mergePage, newestPlaceFirst, storedWindow } from '../../src/recent/merge-page.ts';
 import { RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
 import { rowsOfRecord } from '../../src/recent/record-rows.ts';
 import { TinyLog } from './log.ts';
+import { PacedLogs } from './paced-logs.ts';
 
 const keys = [1, 2, 3, 4].map((trader) => apiKeyFromBytes(bytesOf(16, trader)));
 const key = keys[0] as string;
@@ -14,34 +14,15 @@ const rowsMax = 400;
 const placeOf = (row: { partition: number; inOffset: string; eventIndex: number; role?: string }) =>
   `${row.partition}-${row.inOffset}-${row.eventIndex}-${row.role ?? ''}`;
 
-/** Memory and tables that follow the same three logs, each at a pace of its own. */
+/** What memory and tables show of one key, and what they have. */
 class SeamWorld {
-  readonly recent = new RecentLog(rowsMax);
-  readonly #logs = [0, 1, 2].map((partition) =>
-    new TinyLog(11 + partition, partition).records(200),
-  );
-  readonly #rows = this.#logs.map(rowsOf);
-  readonly #read = [0, 0, 0];
-  readonly #stored = [0, 0, 0];
+  readonly #logs = new PacedLogs(11, rowsMax);
+  readonly #rows = this.#logs.logs.map(rowsOf);
+  readonly recent = this.#logs.recent;
   gaps = 0;
 
-  constructor() {
-    this.recent.restart(new Map([0, 1, 2].map((partition) => [partition, 0])));
-  }
-
-  /** Memory reads a record, or the tables take some and may be ahead of it. */
   step(random: (below: number) => number): void {
-    const at = random(3);
-    const position = this.#read[at] ?? 0;
-    const execution = this.#logs[at]?.[position];
-    if (random(3) > 0 && execution !== undefined) {
-      this.recent.take(at, execution, position);
-      this.#read[at] = position + 1;
-    } else if (random(4) === 0) {
-      const stored = Math.min(200, (this.#stored[at] ?? 0) + random(40));
-      this.#stored[at] = stored;
-      this.recent.stored(at, stored);
-    }
+    this.#logs.step(random);
   }
 
   /** Per partition what is shown of one key, and what has to be: all that memory or tables have. */
@@ -49,10 +30,11 @@ class SeamWorld {
     const { seams, rows } = this.recent.ordersOfKeys([key]);
     return this.#rows.map((whole, partition) => {
       const seam = seams[partition] ?? seamOpen;
-      const [read = 0, stored = 0] = [this.#read[partition], this.#stored[partition]];
-      if (seam === seamOpen && read > stored) this.gaps += 1;
-      const known = seam === seamOpen ? stored : Math.max(read, stored);
-      const inTables = rowsOfKey(whole.slice(0, stored));
+      const { read, stored } = this.#logs;
+      const [readTo = 0, storedTo = 0] = [read[partition], stored[partition]];
+      if (seam === seamOpen && readTo > storedTo) this.gaps += 1;
+      const known = this.#logs.knownEnd(partition, seam);
+      const inTables = rowsOfKey(whole.slice(0, storedTo));
       const shown = [
         ...inTables.filter((row) => Number(row.inOffset) < seam),
         ...rows.filter((row) => row.partition === partition),
@@ -155,7 +137,7 @@ describe('a page of two lists', () => {
     const random = seeded(9);
     const fills = rowsOf(new TinyLog(21).records(150), 0)
       .flatMap((one) => one.fills)
-      .sort(newestTradeFirst);
+      .sort(newestPlaceFirst);
     for (let tries = 0; tries < 400; tries += 1) {
       const isRecent = new Set<FillRow>();
       // Mostly the newest, as it is; but any split has to give the same.
@@ -166,7 +148,7 @@ describe('a page of two lists', () => {
       const page = { offset: random(fills.length + 5), limit: 1 + random(12) };
       const window = storedWindow(page, recent.length);
       const read = tables.slice(window.from, window.from + window.count);
-      const found = mergePage(recent, read, { ...page, from: window.from }, newestTradeFirst);
+      const found = mergePage(recent, read, { ...page, from: window.from }, newestPlaceFirst);
       expect(found).toEqual(fills.slice(page.offset, page.offset + page.limit));
     }
   });

@@ -1,58 +1,36 @@
 import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
 import { microText, walletFromBytes } from '@pm/schemas';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
+import { newestPlaceFirst } from '../../src/recent/merge-page.ts';
 import { RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
 import { rowsOfRecord } from '../../src/recent/record-rows.ts';
-import {
-  isSideRequested,
-  newestSideFirst,
-  type SideRow,
-  sidesOf,
-} from '../../src/reports/newest-trades.ts';
+import { isSideRequested, type SideRow, sidesOf } from '../../src/reports/newest-trades.ts';
 import { Reports } from '../../src/reports/reports.io.ts';
 import type { LedgerSearch } from '../../src/reports/trade-ledger.ts';
 import { TinyLog } from '../recent/log.ts';
+import { PacedLogs, pacedPartitions } from '../recent/paced-logs.ts';
 
-const partitions = [0, 1, 2];
-const records = 200;
 const firstS = 1_780_000_000;
 
 type Params = Readonly<Record<string, QueryParameter>>;
 
-/** Three logs, of which memory has read a part and the tables have another. */
+/** What memory and tables have of the public ledger. */
 class LedgerWorld {
-  readonly recent = new RecentLog(400);
-  readonly #logs = partitions.map((one) => new TinyLog(31 + one, one).records(records));
-  readonly #sides = this.#logs.map((log, partition) =>
+  readonly #logs = new PacedLogs(31, 400);
+  readonly #sides = this.#logs.logs.map((log, partition) =>
     log.map((execution) => rowsOfRecord(partition, execution).fills.flatMap(sidesOf)),
   );
-  readonly #read = [0, 0, 0];
-  readonly #stored = [0, 0, 0];
-
-  constructor() {
-    this.recent.restart(new Map(partitions.map((one) => [one, 0])));
-  }
+  readonly recent = this.#logs.recent;
 
   step(random: (below: number) => number): void {
-    const at = random(3);
-    const position = this.#read[at] ?? 0;
-    const execution = this.#logs[at]?.[position];
-    if (random(3) > 0 && execution !== undefined) {
-      this.recent.take(at, execution, position);
-      this.#read[at] = position + 1;
-    } else if (random(4) === 0) {
-      const stored = Math.min(records, (this.#stored[at] ?? 0) + random(40));
-      this.#stored[at] = stored;
-      this.recent.stored(at, stored);
-    }
+    this.#logs.step(random);
   }
 
   /** All trades that memory or the tables have. */
   known(): readonly SideRow[] {
     const { seams } = this.recent.newestFills(1, () => []);
-    return partitions.flatMap((one) => {
-      const [read = 0, stored = 0] = [this.#read[one], this.#stored[one]];
-      const end = (seams[one] ?? seamOpen) === seamOpen ? stored : Math.max(read, stored);
+    return pacedPartitions.flatMap((one) => {
+      const end = this.#logs.knownEnd(one, seams[one] ?? seamOpen);
       return this.#sides[one]?.slice(0, end).flat() ?? [];
     });
   }
@@ -64,12 +42,12 @@ class LedgerWorld {
 
   #select(sql: string, params: Params): readonly object[] {
     const seams = (params['seams'] ?? []) as readonly number[];
-    const rows = partitions
-      .flatMap((one) => this.#sides[one]?.slice(0, this.#stored[one]).flat() ?? [])
+    const rows = pacedPartitions
+      .flatMap((one) => this.#sides[one]?.slice(0, this.#logs.stored[one]).flat() ?? [])
       .filter((row) => Number(row.inOffset) < (seams[row.partition] ?? seamOpen))
       .filter((row) => row.timeMs >= Number(params['since']) * 1000)
       .filter((row) => isSideRequested(row, searchOf(sql, params)))
-      .sort(newestSideFirst);
+      .sort(newestPlaceFirst);
     const from = Number(params['offset']);
     return rows.slice(from, from + Number(params['limit'])).map((row) => ({
       partition: row.partition,
@@ -133,7 +111,7 @@ test('the public ledger has each trade that memory or the tables have, once, in 
     const due = world
       .known()
       .filter((row) => isSideRequested(row, search))
-      .sort(newestSideFirst)
+      .sort(newestPlaceFirst)
       .slice(search.offset, search.offset + search.limit)
       .map(({ isTaker: _, ...row }) => row);
     const rows = await reports.ledger(search);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { tightLimits } from '../../../../matcher/test/core/random-log.ts';
 import { MarketBook } from '../../../../projectors/src/books/book.ts';
 import { foldBooks, marketsOf } from '../../../../projectors/src/books/fold.ts';
 import { renderBook } from '../../../../projectors/src/books/render.ts';
@@ -6,7 +7,7 @@ import { PartitionFeed } from '../../../src/streams/feed/partition-feed.ts';
 import { decodeState, encodeState } from '../../../src/streams/feed/state-image.ts';
 import { bookChecksum } from '../../../src/streams/protocol/render-book.ts';
 import { condition, token } from '../../in-memory.ts';
-import { engineLog, logPartition, tightLimits } from './engine-log.ts';
+import { engineLog, logPartition } from './engine-log.ts';
 
 const records = process.env['CI'] === undefined ? 1_500 : 10_000;
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');

@@ -7,16 +7,6 @@ import { RandomLog } from '../../../../matcher/test/core/random-log.ts';
 /** The partition of the logs below. */
 export const logPartition = partition;
 
-/** So small that due orders are always left to later records. */
-export const tightLimits: Limits = {
-  fillsPerOrder: 3,
-  fillsPerRecord: 5,
-  cancelsPerRecord: 2,
-  releasesPerRecord: 2,
-  fences: 3,
-  rememberedIds: 1_000_000,
-};
-
 /** The executions of a random log by the engine itself; the chain is that of other bytes, but differs per record. */
 export function* engineLog(
   seed: number,

@@ -1,9 +1,10 @@
 import { walletFromBytes } from '@pm/schemas';
+import { tightLimits } from '../../../../matcher/test/core/random-log.ts';
 import { LogAudit } from '../../../../operate/src/audit/log-audit.ts';
 import { PartitionFeed } from '../../../src/streams/feed/partition-feed.ts';
 import type { SnapshotList } from '../../../src/streams/feed/snapshot-list.ts';
 import { allOf, changeText } from './change-text.ts';
-import { engineLog, logPartition, storedOffset, tightLimits } from './engine-log.ts';
+import { engineLog, logPartition, storedOffset } from './engine-log.ts';
 import { type NaiveChange, NaiveFeed } from './naive-feed.ts';
 
 const records = process.env['CI'] === undefined ? 2_000 : 20_000;

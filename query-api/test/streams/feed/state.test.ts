@@ -2,10 +2,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '@pm/kit/log';
+import { tightLimits } from '../../../../matcher/test/core/random-log.ts';
 import { PartitionFeed } from '../../../src/streams/feed/partition-feed.ts';
 import { StateFiles, statesKept } from '../../../src/streams/feed/state-files.io.ts';
 import { changeText, ordersOf } from './change-text.ts';
-import { engineLog, logPartition, storedOffset, tightLimits } from './engine-log.ts';
+import { engineLog, logPartition, storedOffset } from './engine-log.ts';
 
 let directory = '';
 let lines: string[] = [];

@@ -1,0 +1,41 @@
+import type { Execution } from '@pm/schemas';
+import { RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
+import { TinyLog } from './log.ts';
+
+export const pacedPartitions = [0, 1, 2] as const;
+const records = 200;
+
+/** Three logs that memory and the tables follow, each at a pace of its own. */
+export class PacedLogs {
+  readonly recent: RecentLog;
+  readonly logs: readonly (readonly Execution[])[];
+  readonly read = [0, 0, 0];
+  readonly stored = [0, 0, 0];
+
+  constructor(seed: number, rowsMax: number) {
+    this.recent = new RecentLog(rowsMax);
+    this.logs = pacedPartitions.map((one) => new TinyLog(seed + one, one).records(records));
+    this.recent.restart(new Map(pacedPartitions.map((one) => [one, 0])));
+  }
+
+  /** Memory reads a record, or the tables take some and may be ahead of it. */
+  step(random: (below: number) => number): void {
+    const at = random(3);
+    const position = this.read[at] ?? 0;
+    const execution = this.logs[at]?.[position];
+    if (random(3) > 0 && execution !== undefined) {
+      this.recent.take(at, execution, position);
+      this.read[at] = position + 1;
+    } else if (random(4) === 0) {
+      const stored = Math.min(records, (this.stored[at] ?? 0) + random(40));
+      this.stored[at] = stored;
+      this.recent.stored(at, stored);
+    }
+  }
+
+  /** The end of what memory or the tables have of a partition with this seam. */
+  knownEnd(partition: number, seam: number): number {
+    const [read = 0, stored = 0] = [this.read[partition], this.stored[partition]];
+    return seam === seamOpen ? stored : Math.max(read, stored);
+  }
+}
