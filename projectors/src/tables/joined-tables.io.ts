@@ -10,8 +10,8 @@ type Guarded = Pick<ProjectionTables, 'guard' | 'insert'>;
  * The tables as the partitions of a process use them together. Checks that come at the same time are one query, and
  * rows of completeness of batches without others go into one insert, which costs ClickHouse as much for one row as for
  * eight. That is for this table alone: its rows are absolute values of which the largest counts, so it does not matter
- * with which others one is repeated. Rows of facts are sent again under the same token by whoever owns their partition
- * then, so an insert of them never has a second partition.
+ * with which others one is repeated. Rows of facts are sent again under the same token by the process that owns their
+ * partition then, so an insert of them never has a second partition.
  */
 export class JoinedTables implements Guarded {
   readonly #guards: JoinedCalls<undefined, Awaited<ReturnType<Guarded['guard']>>>;
