@@ -53,7 +53,7 @@ import { measure } from './metrics.ts';
 import { Collateral } from './positions/collateral.io.ts';
 import { InputEnds } from './recent/input-ends.io.ts';
 import { OwnRecords } from './recent/own-reads.io.ts';
-import { RecentFollower } from './recent/recent-follower.io.ts';
+import { keepRecentMs, RecentFollower } from './recent/recent-follower.io.ts';
 import { RecentLog } from './recent/recent-log.ts';
 import { Leaderboards, refreshLeaderboards } from './reports/newest-leaderboards.io.ts';
 import { Reports } from './reports/reports.io.ts';
@@ -99,7 +99,7 @@ async function start(life: Lifecycle): Promise<void> {
   const shared = await openShared(life);
   const followed = new FollowedTopics();
   const books = openBooks(shared);
-  const recent = new RecentLog();
+  const recent = new RecentLog({ keepMs: keepRecentMs });
   const { skipped } = measure(shared.metrics, {
     markets: () => followed.catalog.size,
     apiKeys: () => followed.keys.size,
@@ -214,7 +214,7 @@ async function openRecentRecords(
   const storedPositions = () => admin.committed(group, topic);
   const onExecution = counts.take.bind(counts);
   const options = { client, recent, codec, topic, log, storedPositions, onExecution };
-  const follower = new RecentFollower(options);
+  const follower = new RecentFollower({ ...options, clock: systemClock });
   life.onStop('newest records', () => follower.close());
   return follower;
 }

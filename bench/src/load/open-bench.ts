@@ -21,7 +21,8 @@ export interface OpenBench extends Bench {
 
 /** Seconds of each step before its measured part. */
 export const leadSeconds = 3;
-const warmUp = { requestsPerSecond: 100, seconds: 5 };
+/** Before the first step: processes run several times slower until their paths are compiled. */
+export const warmUp = { requestsPerSecond: 100, seconds: 40 };
 
 /**
  * A stack, its generator, and a bare server that repeats its responses, all of them warm. `more` are markets and

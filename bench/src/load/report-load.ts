@@ -4,7 +4,7 @@ import type { Report } from '../report/report.ts';
 import { boxPage } from './box-page.ts';
 import type { Found } from './found.ts';
 import { capacityTable, freshnessTable } from './more-tables.ts';
-import { type BenchCounts, leadSeconds } from './open-bench.ts';
+import { type BenchCounts, leadSeconds, warmUp } from './open-bench.ts';
 import { rateName } from './rates.ts';
 import type { StepResult } from './run-step.ts';
 import { behindReason, isDisturbed, msPerOrder, type StepSums, sumSteps } from './sums.ts';
@@ -29,7 +29,7 @@ export function loadReport(
     heads: true,
     conditions: [
       `Whole stack, 8 partitions, rate limits that count and refuse nothing; through the gateway. ${wallets} wallets at as many addresses, ${markets} markets. ${((1 - 2 * fills) * 100).toFixed(0)} % of the orders rest at prices that nothing meets, the others meet in pairs; each wallet cancels once a second, in one request, what has rested for a second. Orders signed ahead of time, connections kept open, HMAC at the time of sending.`,
-      `Sent at even distances whether or not answers come; latency counts from the planned moment to the whole response, and until the generator gave up where none came. ${rounds} rounds of ${seconds} s in turn, each after ${leadSeconds} s at the same rate that are not measured. Before each step every projection is complete.`,
+      `Sent at even distances whether or not answers come; latency counts from the planned moment to the whole response, and until the generator gave up where none came. ${rounds} rounds of ${seconds} s in turn, each after ${leadSeconds} s at the same rate that are not measured, and all after ${warmUp.seconds} s of ${warmUp.requestsPerSecond} requests a second of each kind, in which processes compile their paths. Before each step every projection is complete.`,
       'ClickHouse stopped: the same load while its process is suspended. Bare server: fastify in a process of its own, which parses the same requests and repeats the responses of the exchange.',
       ...(freshness === null ? [] : [visibilityCondition]),
       'The generator is a process on the same cores and part of every figure. Idle and others are shares of all cores: others are processes that do not belong to the run.',

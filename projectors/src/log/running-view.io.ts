@@ -19,7 +19,7 @@ export interface ViewHost {
  * Pause after a fetch with records, milliseconds: a fetch costs as much as many records. Books and free money are at
  * most so much older for it.
  */
-const restMs = 10;
+const restMs = 25;
 
 /** Waits before a partition is restored after a fault, milliseconds; doubles up to the second. */
 const firstRestoreMs = 500;

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
+import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { LogAdmin, LogClient, LogReader, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
@@ -14,6 +15,7 @@ export interface RecentFollowerOptions {
   /** Name of `executions` on the broker. */
   readonly topic: string;
   readonly log: Log;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Called with every record, repeated ones too. */
   readonly onExecution?: (partition: number, execution: Execution) => void;
   /**
@@ -34,14 +36,18 @@ export interface RecentStatus {
 const storedEveryMs = 250;
 /** The same while few rows are kept: keeping them longer costs less than reading positions. */
 const storedSeldomMs = 1_000;
-const fewRows = 1_000;
+const fewRows = 20_000;
 /** From a fault until the newest records are read again from scratch, milliseconds. */
 const restartAfterMs = 2_000;
 /** A read waits so long for the records that were there when it came; then it answers with what there is. */
 const settleMaxMs = 1_000;
 const settlePollMs = 2;
+/**
+ * How long records stay in memory that the tables have, milliseconds: kept halves of public pages begin where it ends.
+ */
+export const keepRecentMs = 10_000;
 /** Pause after a fetch with records, milliseconds; a request that waits for records ends it. */
-const restMs = 20;
+const restMs = 25;
 /** With more lag than this no request waits. */
 const settleLagMax = 20_000;
 /**
@@ -154,7 +160,7 @@ export class RecentFollower {
       );
       recent.restart(positions);
       this.#partitions = positions.size;
-      for (const [partition, offset] of stored) recent.stored(partition, offset);
+      this.#known(stored);
       const reader = await client.reader({
         topic,
         positions,
@@ -214,16 +220,21 @@ export class RecentFollower {
   }
 
   async #poll(): Promise<void> {
-    const { log, recent, storedPositions } = this.#parts;
+    const { log, storedPositions } = this.#parts;
     try {
       const stored = await storedPositions();
-      for (const [partition, offset] of stored) recent.stored(partition, offset);
+      this.#known(stored);
       if ([...stored.keys()].some((partition) => partition >= this.#partitions)) {
         await this.#restart();
       }
     } catch (error) {
       log.warn({ err: error }, 'the position of the tables is not known');
     }
+  }
+
+  #known(stored: ReadonlyMap<number, number>): void {
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const [partition, offset] of stored) this.#parts.recent.stored(partition, offset, nowMs);
   }
 
   async #restart(): Promise<void> {

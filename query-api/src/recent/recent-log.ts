@@ -9,6 +9,8 @@ import type { HoldingChange } from './record-rows.ts';
  * rows.
  */
 const recentRowsMax = 200_000;
+/** With more rows than this nothing is kept that the tables have. */
+const keptRowsMax = 20_000;
 
 /**
  * Per partition the first input offset that is not to be taken from the tables; partitions at the same index.
@@ -23,6 +25,13 @@ export const seamOpen = Number.MAX_SAFE_INTEGER;
 export interface RecentRows<T> {
   readonly seams: Seams;
   readonly rows: readonly T[];
+}
+
+/** How much is kept. */
+export interface RecentLimits {
+  readonly rowsMax: number;
+  /** Records stay so long after the tables have them, milliseconds, while there are few. */
+  readonly keepMs: number;
 }
 
 /** How the newest records of one partition stand, for /status. */
@@ -40,9 +49,11 @@ export interface RecentProgress {
 export class RecentLog {
   readonly #partitions: RecentPartition[] = [];
   readonly #rowsMax: number;
+  readonly #keepMs: number;
 
-  constructor(rowsMax = recentRowsMax) {
+  constructor({ rowsMax = recentRowsMax, keepMs = 0 }: Partial<RecentLimits> = {}) {
     this.#rowsMax = rowsMax;
+    this.#keepMs = keepMs;
   }
 
   /** Starts over at these offsets of `executions`; partitions are numbered from 0 without holes. */
@@ -69,9 +80,10 @@ export class RecentLog {
     return taken !== null;
   }
 
-  /** The tables hold everything of the partition below this offset of `executions`. */
-  stored(partition: number, offset: number): void {
-    this.#partitions[partition]?.stored(offset);
+  /** At `nowMs` the tables hold everything of the partition below this offset of `executions`. */
+  stored(partition: number, offset: number, nowMs: number): void {
+    const keepMs = this.rowCount > keptRowsMax ? 0 : this.#keepMs;
+    this.#partitions[partition]?.stored(offset, { nowMs, keepMs });
   }
 
   progress(): readonly RecentProgress[] {
@@ -99,28 +111,48 @@ export class RecentLog {
     return this.#rows((one) => [...new Set(requested.flatMap((key) => one.fillsOfKey(key)))]);
   }
 
-  /** What `rowsOf` makes of fills of any wallet; of each partition from the newest on, until there are `most` rows. */
-  newestFills<T>(most: number, rowsOf: (fill: FillRow) => readonly T[]): RecentRows<T> {
-    return this.#rows((one) => {
+  /** The seams that are reached for longest: memory has what the tables are not known to have, and nothing before it. */
+  newestSeams(): Seams {
+    return this.#partitions.map(({ newestSeam }) => newestSeam ?? seamOpen);
+  }
+
+  /** Whether all records from these seams on are here. */
+  reaches(seams: Seams): boolean {
+    return (
+      seams.length === this.#partitions.length &&
+      this.#partitions.every(({ seam }, at) => seam !== null && seam <= (seams[at] as number))
+    );
+  }
+
+  /**
+   * What `rowsOf` makes of fills of any wallet; of each partition from the newest on, until there are `most` rows.
+   * From these seams on, or all there are.
+   */
+  newestFills<T>(
+    { most, from }: { readonly most: number; readonly from?: Seams },
+    rowsOf: (fill: FillRow) => readonly T[],
+  ): RecentRows<T> {
+    const found = this.#rows((one, partition) => {
       const rows: T[] = [];
-      for (const fill of one.fills()) {
+      for (const fill of one.fills(from?.[partition] ?? 0)) {
         if (rows.length >= most) break;
         rows.push(...rowsOf(fill));
       }
       return rows;
     });
+    return { seams: from ?? found.seams, rows: found.rows };
   }
 
   holdings(wallets: readonly string[]): RecentRows<HoldingChange> {
     return this.#rows((one) => wallets.flatMap((wallet) => one.holdingsOf(wallet)));
   }
 
-  #rows<T>(rowsOf: (partition: RecentPartition) => readonly T[]): RecentRows<T> {
-    const open = this.#partitions.filter((one) => one.seam !== null);
-    return {
-      seams: this.#partitions.map((one) => one.seam ?? seamOpen),
-      rows: open.flatMap(rowsOf),
-    };
+  #rows<T>(rowsOf: (one: RecentPartition, partition: number) => readonly T[]): RecentRows<T> {
+    const seams = this.#partitions.map((one) => one.seam ?? seamOpen);
+    const rows = this.#partitions.flatMap((one, partition) =>
+      seams[partition] === seamOpen ? [] : rowsOf(one, partition),
+    );
+    return { seams, rows };
   }
 
   #shed(): void {

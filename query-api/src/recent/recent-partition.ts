@@ -38,6 +38,12 @@ class RowIndex<T> {
   }
 }
 
+/** What the tables were known to hold at a moment. */
+interface KnownStored {
+  readonly atMs: number;
+  readonly offset: number;
+}
+
 /**
  * The newest records of one partition, without a gap: everything from `lowOffset` on that was read. Whatever the tables
  * hold for certain may be forgotten; what lies below is theirs alone.
@@ -49,15 +55,20 @@ export class RecentPartition {
   readonly #byKey = new RowIndex<OrderEventRow>();
   readonly #fillsByKey = new RowIndex<FillRow>();
   readonly #holdings = new RowIndex<HoldingChange>();
+  /** As far back as `stored` was to keep records, oldest first. */
+  readonly #known: KnownStored[] = [];
   #sequence: InputSequence | null = null;
   #rowCount = 0;
   #lowOffset: number;
+  /** Offset of `executions` that is read next. */
+  #readTo: number;
   #storedTo = -1;
 
   /** `from`: the offset of `executions` that is read first. */
   constructor(partition: number, from: number) {
     this.#partition = partition;
     this.#lowOffset = from;
+    this.#readTo = from;
   }
 
   get rowCount(): number {
@@ -70,11 +81,19 @@ export class RecentPartition {
   }
 
   /**
-   * First input offset that is answered from here and not from the tables; null while there is a gap between them, or
-   * nothing to add to the tables: then they answer alone.
+   * First input offset that is answered from here and not from the tables. Null while there is a gap between them, or
+   * the tables are ahead, or nothing was read yet: then they answer alone.
    */
   get seam(): number | null {
-    return this.hasGap ? null : (this.#records[0]?.inOffset ?? null);
+    if (this.hasGap || this.#storedTo > this.#readTo) return null;
+    return this.#records[0]?.inOffset ?? (this.#sequence === null ? null : this.#sequence.last + 1);
+  }
+
+  /** The newest seam with which nothing is missing: that of the first record that the tables may lack. */
+  get newestSeam(): number | null {
+    if (this.seam === null) return null;
+    const stored = this.#records.findLast((record) => record.offset < this.#storedTo);
+    return stored === undefined ? this.seam : stored.inOffset + 1;
   }
 
   /** Whether the tables lack records that are not here any more, or not yet known to be stored. */
@@ -86,8 +105,10 @@ export class RecentPartition {
   take(execution: Execution, offset: number): boolean | null {
     this.#sequence ??= new InputSequence(execution.inOffset - 1);
     const answer = this.#sequence.take(execution);
-    if (answer !== 'next') return answer === 'gap' ? null : false;
-    if (offset < this.#storedTo) {
+    if (answer === 'gap') return null;
+    this.#readTo = offset + 1;
+    if (answer === 'repeated') return false;
+    if (offset < this.#storedTo && this.#records.length === 0) {
       // Behind the tables: they know better.
       this.#lowOffset = offset + 1;
       return true;
@@ -100,10 +121,23 @@ export class RecentPartition {
     return true;
   }
 
-  /** The tables hold everything below `offset`. A position that went back (rebuilt tables) counts too. */
-  stored(offset: number): void {
+  /**
+   * At `nowMs` the tables hold everything below `offset`; what they have held for `keepMs` is forgotten. A position
+   * that went back (rebuilt tables) counts too.
+   */
+  stored(
+    offset: number,
+    { nowMs, keepMs }: { readonly nowMs: number; readonly keepMs: number },
+  ): void {
+    if (offset < this.#storedTo) this.#known.length = 0;
     this.#storedTo = offset;
-    this.#forgetWhile((record) => record.offset < offset);
+    this.#known.push({ atMs: nowMs, offset });
+    const oldMs = nowMs - keepMs;
+    const young = this.#known.findIndex(({ atMs }) => atMs > oldMs);
+    this.#known.splice(0, (young === -1 ? this.#known.length : young) - 1);
+    const [oldest] = this.#known;
+    if (oldest === undefined || oldest.atMs > oldMs) return;
+    this.#forgetWhile((record) => record.offset < oldest.offset);
   }
 
   /** Forgets the oldest records until so many rows are gone: the tables then answer alone until they have caught up. */
@@ -129,10 +163,12 @@ export class RecentPartition {
     return this.#fillsByKey.of(apiKey);
   }
 
-  /** Newest first. */
-  *fills(): Generator<FillRow> {
+  /** Newest first, of records from this input offset on. */
+  *fills(from: number): Generator<FillRow> {
     for (let at = this.#records.length - 1; at >= 0; at -= 1) {
-      const { fills } = (this.#records[at] as KeptRecord).rows;
+      const { inOffset, rows } = this.#records[at] as KeptRecord;
+      if (inOffset < from) return;
+      const { fills } = rows;
       for (let index = fills.length - 1; index >= 0; index -= 1) yield fills[index] as FillRow;
     }
   }

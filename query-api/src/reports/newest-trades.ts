@@ -1,6 +1,6 @@
 import { notionalMicro } from '@pm/schemas';
 import type { FillRow } from '../orders/trades.ts';
-import type { RecentLog, RecentRows } from '../recent/recent-log.ts';
+import type { RecentLog, RecentRows, Seams } from '../recent/recent-log.ts';
 import type { TradeRow } from './rows.ts';
 import type { LedgerSearch } from './trade-ledger.ts';
 
@@ -9,13 +9,17 @@ export interface SideRow extends TradeRow {
   readonly isTaker: boolean;
 }
 
-/** Trades of the newest records that are requested, so many that no page needs more; in any order. */
+/**
+ * Trades of the newest records that are requested, so many that no page needs more; in any order. From these seams on,
+ * or all there are.
+ */
 export function newestTrades(
   recent: Pick<RecentLog, 'newestFills'>,
   search: LedgerSearch,
+  from?: Seams,
 ): RecentRows<SideRow> {
   const most = search.offset + search.limit;
-  return recent.newestFills(most, (fill) =>
+  return recent.newestFills({ most, ...(from && { from }) }, (fill) =>
     sidesOf(fill).filter((side) => isSideRequested(side, search)),
   );
 }

@@ -3,15 +3,13 @@ import type { WalletAddress } from '@pm/schemas';
 import type { MarketPositionsSearch } from '../positions/market-positions.ts';
 import type { HeldRow } from '../positions/positions.ts';
 import { readClosedPositions } from '../positions/read-positions.io.ts';
-import { mergePage, newestPlaceFirst, storedWindow } from '../recent/merge-page.ts';
 import { RecentLog } from '../recent/recent-log.ts';
 import type { ActivitySearch } from './activity.ts';
 import type { BuilderSearch } from './builder-trades.ts';
 import type { BuilderVolumeSearch } from './builder-volumes.ts';
-import { newestTrades } from './newest-trades.ts';
+import { PublicLedger } from './public-ledger.io.ts';
 import { readActivity } from './read-activity.io.ts';
 import { readBuilderTrades, readBuilderVolumes } from './read-builders.io.ts';
-import { readLedger } from './read-ledger.io.ts';
 import { readMakerFees, readMarketPositions, readSupply, readTraded } from './read-markets.io.ts';
 import type {
   ActivityRow,
@@ -43,18 +41,18 @@ export interface Remembered<T> {
 export class Reports {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly #nowMs: () => number;
-  readonly #recent: Pick<RecentLog, 'newestFills'>;
+  readonly #ledger: PublicLedger;
   readonly #sums = new Map<string, { readonly atMs: number; readonly rows: Promise<unknown> }>();
 
   /** Without `recent` the tables answer alone. */
   constructor(
     clickhouse: Pick<ClickHouse, 'selectRows'>,
     nowMs: () => number,
-    recent: Pick<RecentLog, 'newestFills'> = new RecentLog(),
+    recent: Pick<RecentLog, 'newestFills' | 'newestSeams' | 'reaches'> = new RecentLog(),
   ) {
     this.#clickhouse = clickhouse;
     this.#nowMs = nowMs;
-    this.#recent = recent;
+    this.#ledger = new PublicLedger({ clickhouse, recent, nowMs });
   }
 
   /** Positions without tokens left. Null for `markets`: all. */
@@ -74,16 +72,9 @@ export class Reports {
     return readActivity(this.#clickhouse, search);
   }
 
-  /**
-   * Newest first, from memory and the tables, joined at exact seams: a trade is here as soon as query-api has read it.
-   * Memory is read first, so that what it forgets meanwhile is in the tables by then.
-   */
-  async ledger(search: LedgerSearch): Promise<readonly TradeRow[]> {
-    const { seams, rows } = newestTrades(this.#recent, search);
-    const { from, count } = storedWindow(search, rows.length);
-    const older = { ...search, offset: from, limit: count };
-    const stored = await readLedger(this.#clickhouse, older, { seams, nowS: this.#nowS() });
-    return mergePage<TradeRow>(rows, stored, { ...search, from }, newestPlaceFirst);
+  /** Newest first, the newest records included. */
+  ledger(search: LedgerSearch): Promise<readonly TradeRow[]> {
+    return this.#ledger.page(search);
   }
 
   supply(markets: readonly number[]): Promise<readonly SupplyRow[]> {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { systemClock } from '@pm/kit/clock';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
@@ -194,7 +195,7 @@ interface Reading {
 }
 
 async function startReading(exchange: Exchange, rowsMax?: number): Promise<Reading> {
-  const recent = new RecentLog(rowsMax);
+  const recent = new RecentLog(rowsMax === undefined ? {} : { rowsMax });
   const runner = new RecentFollower({
     client,
     recent,
@@ -202,6 +203,7 @@ async function startReading(exchange: Exchange, rowsMax?: number): Promise<Readi
     topic,
     log: silentLog,
     storedPositions: async () => new Map(exchange.stored),
+    clock: systemClock,
   });
   await runner.start();
   const { clickhouse } = database;

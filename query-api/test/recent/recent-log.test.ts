@@ -16,10 +16,16 @@ const placeOf = (row: { partition: number; inOffset: string; eventIndex: number;
 
 /** What memory and tables show of one key, and what they have. */
 class SeamWorld {
-  readonly #logs = new PacedLogs(11, rowsMax);
-  readonly #rows = this.#logs.logs.map(rowsOf);
-  readonly recent = this.#logs.recent;
+  readonly #logs: PacedLogs;
+  readonly #rows: readonly ReturnType<typeof rowsOf>[];
+  readonly recent: RecentLog;
   gaps = 0;
+
+  constructor(keepMs: number) {
+    this.#logs = new PacedLogs(11, { rowsMax, keepMs });
+    this.#rows = this.#logs.logs.map(rowsOf);
+    this.recent = this.#logs.recent;
+  }
 
   step(random: (below: number) => number): void {
     this.#logs.step(random);
@@ -49,23 +55,26 @@ function rowsOfKey(records: ReturnType<typeof rowsOf>) {
 }
 
 describe('the newest records beside the tables', () => {
-  it('are together with them the whole log, once, at every moment', () => {
-    const random = seeded(5);
-    const world = new SeamWorld();
-    for (let step = 0; step < 1_500; step += 1) {
-      world.step(random);
-      expect(world.recent.rowCount).toBeLessThanOrEqual(rowsMax);
-      if (step % 10 > 0) continue;
-      for (const { shown, due } of world.comparisons()) expect(shown).toEqual(due);
-    }
-    // The bound was met on the way: tables answered alone until they had caught up.
-    expect(world.gaps).toBeGreaterThan(0);
-  });
+  it.each([0, 40])(
+    'are the whole log with them, once, at every moment, kept for %i ms',
+    (keepMs) => {
+      const random = seeded(5);
+      const world = new SeamWorld(keepMs);
+      for (let step = 0; step < 1_500; step += 1) {
+        world.step(random);
+        expect(world.recent.rowCount).toBeLessThanOrEqual(rowsMax);
+        if (step % 10 > 0) continue;
+        for (const { shown, due } of world.comparisons()) expect(shown).toEqual(due);
+      }
+      // The bound was met on the way: tables answered alone until they had caught up.
+      expect(world.gaps).toBeGreaterThan(0);
+    },
+  );
 
   it('returns each fill once when two own keys meet', () => {
     const recent = new RecentLog();
     recent.restart(new Map([[0, 0]]));
-    recent.stored(0, 0);
+    recent.stored(0, 0, 0);
     const log = new TinyLog(3).records(100);
     log.forEach((execution, offset) => {
       recent.take(0, execution, offset);
@@ -97,9 +106,9 @@ describe('the newest records beside the tables', () => {
     const order = execution?.events.find((event) => event.kind === 'OrderPlaced');
     const id = order?.kind === 'OrderPlaced' ? orderIdFromBytes(order.orderId) : '';
     expect(recent.orders([id])).toEqual({ seams: [seamOpen], rows: [] });
-    recent.stored(0, 2);
+    recent.stored(0, 2, 0);
     expect(recent.orders([id]).rows).toEqual([]);
-    recent.stored(0, 3);
+    recent.stored(0, 3, 0);
     expect(recent.orders([id]).rows).toHaveLength(1);
     expect(recent.progress()).toMatchObject([{ partition: 0, storedTo: 3, hasGap: false }]);
     recent.stop();
@@ -109,7 +118,7 @@ describe('the newest records beside the tables', () => {
   it('keeps the changes of holdings', () => {
     const recent = new RecentLog();
     recent.restart(new Map([[0, 0]]));
-    recent.stored(0, 0);
+    recent.stored(0, 0, 0);
     const log = new TinyLog(6).records(80);
     log.forEach((execution, offset) => {
       recent.take(0, execution, offset);

@@ -6,6 +6,7 @@ import { RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
 import { rowsOfRecord } from '../../src/recent/record-rows.ts';
 import { isSideRequested, type SideRow, sidesOf } from '../../src/reports/newest-trades.ts';
 import { Reports } from '../../src/reports/reports.io.ts';
+import type { TradeRow } from '../../src/reports/rows.ts';
 import type { LedgerSearch } from '../../src/reports/trade-ledger.ts';
 import { TinyLog } from '../recent/log.ts';
 import { PacedLogs, pacedPartitions } from '../recent/paced-logs.ts';
@@ -16,24 +17,26 @@ type Params = Readonly<Record<string, QueryParameter>>;
 
 /** What memory and tables have of the public ledger. */
 class LedgerWorld {
-  readonly #logs = new PacedLogs(31, 400);
+  readonly #logs = new PacedLogs(31, { rowsMax: 400, keepMs: 60 });
   readonly #sides = this.#logs.logs.map((log, partition) =>
     log.map((execution) => rowsOfRecord(partition, execution).fills.flatMap(sidesOf)),
   );
   readonly recent = this.#logs.recent;
 
-  step(random: (below: number) => number): void {
-    this.#logs.step(random);
+  step(random: (below: number) => number, tables?: 'behind'): void {
+    this.#logs.step(random, tables);
   }
 
   /** All trades that memory or the tables have. */
   known(): readonly SideRow[] {
-    const { seams } = this.recent.newestFills(1, () => []);
+    const { seams } = this.recent.newestFills({ most: 1 }, () => []);
     return pacedPartitions.flatMap((one) => {
       const end = this.#logs.knownEnd(one, seams[one] ?? seamOpen);
       return this.#sides[one]?.slice(0, end).flat() ?? [];
     });
   }
+
+  statements = 0;
 
   /** The tables, for the statement of the ledger. */
   readonly clickhouse = {
@@ -41,6 +44,7 @@ class LedgerWorld {
   } as unknown as Pick<ClickHouse, 'selectRows'>;
 
   #select(sql: string, params: Params): readonly object[] {
+    this.statements += 1;
     const seams = (params['seams'] ?? []) as readonly number[];
     const rows = pacedPartitions
       .flatMap((one) => this.#sides[one]?.slice(0, this.#logs.stored[one]).flat() ?? [])
@@ -100,6 +104,19 @@ function randomSearch(random: (below: number) => number): LedgerSearch {
   };
 }
 
+/** Differences between what the ledger shows of a search and what memory and the tables have. */
+async function compare(world: LedgerWorld, reports: Reports, search: LedgerSearch) {
+  const due = world
+    .known()
+    .filter((row) => isSideRequested(row, search))
+    .sort(newestPlaceFirst)
+    .slice(search.offset, search.offset + search.limit);
+  const rows = await reports.ledger(search);
+  const withoutRole = (row: TradeRow) => ({ ...row, isTaker: undefined });
+  expect(rows.map(withoutRole)).toEqual(due.map(withoutRole));
+  return rows.length;
+}
+
 test('the public ledger has each trade that memory or the tables have, once, in order', async () => {
   const random = seeded(7);
   const world = new LedgerWorld();
@@ -107,26 +124,35 @@ test('the public ledger has each trade that memory or the tables have, once, in 
   let shown = 0;
   for (let round = 0; round < 1_500; round += 1) {
     world.step(random);
-    const search = randomSearch(random);
-    const due = world
-      .known()
-      .filter((row) => isSideRequested(row, search))
-      .sort(newestPlaceFirst)
-      .slice(search.offset, search.offset + search.limit)
-      .map(({ isTaker: _, ...row }) => row);
-    const rows = await reports.ledger(search);
-    expect(rows.map((row) => ({ ...row, isTaker: undefined }))).toEqual(
-      due.map((row) => ({ ...row, isTaker: undefined })),
-    );
-    shown += rows.length;
+    shown += await compare(world, reports, randomSearch(random));
   }
   expect(shown).toBeGreaterThan(1_000);
+});
+
+test('a page that is requested again has the newest trades, often without a statement', async () => {
+  const random = seeded(8);
+  const world = new LedgerWorld();
+  const searches = [1, 2, 3, 4].map(() => randomSearch(random));
+  let nowMs = (firstS + 60) * 1000;
+  const reports = new Reports(world.clickhouse, () => nowMs, world.recent);
+  let [shown, withoutStatement] = [0, 0];
+  for (let round = 0; round < 1_500; round += 1) {
+    // Now and then the tables are ahead, and must be asked.
+    world.step(random, round % 400 < 380 ? 'behind' : undefined);
+    nowMs += random(100);
+    const before = world.statements;
+    shown += await compare(world, reports, searches[random(4)] as LedgerSearch);
+    if (world.statements === before) withoutStatement += 1;
+  }
+  expect(shown).toBeGreaterThan(1_000);
+  expect(withoutStatement).toBeGreaterThan(500);
+  expect(withoutStatement).toBeLessThan(1_490);
 });
 
 test('a trade that was just read is on the first page before any table has it', async () => {
   const recent = new RecentLog();
   recent.restart(new Map([[0, 0]]));
-  recent.stored(0, 0);
+  recent.stored(0, 0, 0);
   const log = new TinyLog(5).records(50);
   for (const [offset, execution] of log.entries()) recent.take(0, execution, offset);
   const clickhouse = { selectRows: async () => [] };

@@ -170,18 +170,19 @@ export class Feed {
       this.#admin ??= await executions.client.admin();
       const bounds = await this.#admin.bounds(executions.topic);
       for (const partition of bounds.keys())
-        if (!this.#closing.signal.aborted) this.#follow(partition);
+        if (!this.#closing.signal.aborted) this.#follow(partition, bounds.size);
     } catch (error) {
       log.warn({ err: error }, 'the partitions of the log are not known');
     }
   }
 
-  #follow(partition: number): void {
+  #follow(partition: number, partitions: number): void {
     if (this.#followers.has(partition)) return;
     const { executions, saves, clock, log } = this.#parts;
     const follower = new PartitionFollower({
       executions: { ...executions, checksChain: true },
       partition,
+      partitions,
       files: this.#files,
       saves,
       clock,

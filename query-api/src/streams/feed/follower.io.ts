@@ -21,7 +21,7 @@ const recordsPerSlice = 128;
 /** A record ends the wait of a fetch at once. */
 const maxWaitMs = 500;
 /** Pause after records, milliseconds: a fetch for all partitions costs as much as one for one of them. */
-const restMs = 5;
+const restMs = 10;
 
 /** The changes that one record of `executions` made; never empty. */
 export interface FeedRecord {
@@ -63,6 +63,8 @@ export interface FollowerParts {
   /** With `checksChain`. */
   readonly executions: ExecutionLog;
   readonly partition: number;
+  /** Number of partitions that are followed. */
+  readonly partitions: number;
   readonly files: StateFiles;
   readonly saves: SaveRules;
   readonly clock: Clock;
@@ -81,7 +83,7 @@ export class PartitionFollower {
   readonly #parts: FollowerParts;
   readonly #closing = new AbortController();
   #feed: PartitionFeed | null = null;
-  #recent = new RecentChanges(0);
+  #recent: RecentChanges;
   #reader: LogReader | null = null;
   #order: ExecutionReader | null = null;
   #isCaughtUp = false;
@@ -100,6 +102,7 @@ export class PartitionFollower {
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
+    this.#recent = new RecentChanges(0, parts.partitions);
     this.#savedMs = parts.clock.monotonicMs();
   }
 
@@ -216,7 +219,7 @@ export class PartitionFollower {
   #adopt(feed: PartitionFeed): PartitionFeed {
     this.#feed = feed;
     this.#savedInOffset = feed.progress.inOffset;
-    this.#recent = new RecentChanges(feed.progress.inOffset + 1);
+    this.#recent = new RecentChanges(feed.progress.inOffset + 1, this.#parts.partitions);
     return feed;
   }
 

@@ -3,8 +3,11 @@ import type { FeedChange } from './changes.ts';
 import { isWanted } from './replay-fold.ts';
 import type { MarketReplayPlan, OwnReplayPlan } from './replay-plan.ts';
 
-/** Changes kept per partition; a record with more of them is kept alone. */
-export const recentChangesMax = 20_000;
+/**
+ * Changes kept over all partitions, about a kilobyte each; a record with more than the share of its partition is kept
+ * alone.
+ */
+export const recentChangesMax = 64_000;
 
 interface KeptRecord {
   readonly offset: number;
@@ -22,10 +25,12 @@ export class RecentChanges {
   #count = 0;
   /** All changes of records with this input offset and later ones are here. */
   #from: number;
+  readonly #changesMax: number;
 
-  /** `from`: input offset of the first record that will be added. */
-  constructor(from: number) {
+  /** `from`: input offset of the first record that will be added; `partitions` share the memory. */
+  constructor(from: number, partitions: number) {
     this.#from = from;
+    this.#changesMax = Math.ceil(recentChangesMax / partitions);
   }
 
   get count(): number {
@@ -36,7 +41,7 @@ export class RecentChanges {
   add(offset: number, changes: readonly FeedChange[]): void {
     this.#records.push({ offset, changes });
     this.#count += changes.length;
-    while (this.#count > recentChangesMax && this.#start < this.#records.length - 1) this.#drop();
+    while (this.#count > this.#changesMax && this.#start < this.#records.length - 1) this.#drop();
     if (this.#start * 2 <= this.#records.length) return;
     this.#records = this.#records.slice(this.#start);
     this.#start = 0;

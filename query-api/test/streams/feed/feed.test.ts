@@ -153,8 +153,6 @@ function foldedFrom(log: MemoryClient, feed: PartitionFeed): readonly FeedChange
   return seen;
 }
 
-const wanted = { partition: logPartition, fromInOffset: 0, toSeq: recentChangesMax + 100 };
-
 function recordsOf(changes: readonly FeedChange[]): ReadonlyMap<number, readonly FeedChange[]> {
   const records = new Map<number, FeedChange[]>();
   for (const change of changes) {
@@ -208,7 +206,7 @@ describe('Feed', () => {
     const feed = new PartitionFeed(logPartition);
     fill(log, 42, { to: 400 });
     const seen = foldedFrom(log, feed);
-    const [whole, newer] = [new RecentChanges(0), new RecentChanges(250)];
+    const [whole, newer] = [new RecentChanges(0, 1), new RecentChanges(250, 1)];
     for (const [offset, changes] of recordsOf(seen)) {
       whole.add(offset, changes);
       if (offset >= 250) newer.add(offset, changes);
@@ -228,8 +226,9 @@ describe('Feed', () => {
     expect(answered.length).toBeGreaterThan(20);
   });
 
-  it('forgets the oldest changes beyond its limit', () => {
-    const recent = new RecentChanges(0);
+  it('forgets the oldest changes beyond the share of its partition', () => {
+    const share = recentChangesMax / 8;
+    const recent = new RecentChanges(0, 8);
     const change = (seq: number): FeedChange => ({
       channel: 'book',
       market: 1,
@@ -237,13 +236,14 @@ describe('Feed', () => {
       at: { partition: logPartition, offset: seq, index: 0, timeMs: 0 },
       levels: [],
     });
-    for (let seq = 1; seq <= recentChangesMax + 100; seq += 1) recent.add(seq, [change(seq)]);
-    expect(recent.count).toBe(recentChangesMax);
+    for (let seq = 1; seq <= share + 100; seq += 1) recent.add(seq, [change(seq)]);
+    expect(recent.count).toBe(share);
     const start = { inOffset: 1, offset: 1, seqBefore: 0 };
+    const wanted = { partition: logPartition, fromInOffset: 0, toSeq: share + 100 };
     const plan = { kind: 'market', channel: 'book', market: 1, start, ...wanted } as const;
     expect(recent.find({ ...plan, afterSeq: 99 })).toBeNull();
-    expect(recent.find({ ...plan, afterSeq: 100 })?.length).toBe(recentChangesMax);
-    expect(recent.find({ ...plan, afterSeq: 20_000 })?.map(({ seq }) => seq)[0]).toBe(20_001);
+    expect(recent.find({ ...plan, afterSeq: 100 })?.length).toBe(share);
+    expect(recent.find({ ...plan, afterSeq: share })?.map(({ seq }) => seq)[0]).toBe(share + 1);
   });
 
   it('ends a replay at the number asked for, and splits nothing from the live changes after it', async () => {

@@ -1,0 +1,74 @@
+import type { RecentLog, Seams } from '../recent/recent-log.ts';
+import { seamOpen } from '../recent/recent-log.ts';
+import type { TradeRow } from './rows.ts';
+import type { LedgerSearch } from './trade-ledger.ts';
+
+/** The first trades of a search in front of the seams: as many as its page could need, or all. */
+export interface KeptPage {
+  readonly seams: Seams;
+  readonly rows: readonly TradeRow[];
+}
+
+interface Entry extends KeptPage {
+  readonly readMs: number;
+}
+
+/** Trades kept over all pages; about 300 bytes each. */
+const keptRowsMax = 20_000;
+/** A longer way into a list is read each time. */
+const pageRowsMax = 1_000;
+/** Longer searches, of many markets, are read each time; characters. */
+const nameCharsMax = 500;
+
+/**
+ * Stored halves of pages of trades. Stored trades never change, so a half is good for as long as memory has all records
+ * from its seams on, whatever the tables take meanwhile. Bounded; what was kept first goes first.
+ */
+export class KeptPages {
+  readonly #recent: Pick<RecentLog, 'reaches'>;
+  readonly #nowMs: () => number;
+  readonly #kept = new Map<string, Entry>();
+  #rows = 0;
+
+  constructor(recent: Pick<RecentLog, 'reaches'>, nowMs: () => number) {
+    this.#recent = recent;
+    this.#nowMs = nowMs;
+  }
+
+  /** Names the pages that may share a half; null for what is read each time. */
+  nameOf(search: LedgerSearch): string | null {
+    if (search.offset + search.limit > pageRowsMax) return null;
+    const name = JSON.stringify(search);
+    return name.length > nameCharsMax ? null : name;
+  }
+
+  /** Undefined when it must be read. */
+  get(name: string): KeptPage | undefined {
+    const entry = this.#kept.get(name);
+    if (entry === undefined || this.#recent.reaches(entry.seams)) return entry;
+    this.#drop(name, entry);
+    return undefined;
+  }
+
+  /** How long ago the half was read, milliseconds. */
+  ageMs(name: string): number {
+    return this.#nowMs() - (this.#kept.get(name)?.readMs ?? Number.NEGATIVE_INFINITY);
+  }
+
+  keep(name: string, page: KeptPage): void {
+    const before = this.#kept.get(name);
+    if (before !== undefined) this.#drop(name, before);
+    if (page.seams.length === 0 || page.seams.includes(seamOpen)) return;
+    this.#kept.set(name, { ...page, readMs: this.#nowMs() });
+    this.#rows += page.rows.length + 1;
+    for (const [oldest, entry] of this.#kept) {
+      if (this.#rows <= keptRowsMax) return;
+      this.#drop(oldest, entry);
+    }
+  }
+
+  #drop(name: string, { rows }: Entry): void {
+    this.#kept.delete(name);
+    this.#rows -= rows.length + 1;
+  }
+}
