@@ -12,8 +12,11 @@ export interface Child<Answer> {
   /** Its message when it is prepared. */
   readonly ready: Promise<unknown>;
   readonly pid: number;
-  /** Starts the measured part, with what it needs for this round; resolves with its result. */
-  go(input?: unknown): Promise<Answer>;
+  /**
+   * Starts the measured part, with what it needs for this round; resolves with its result. Rejects when that takes
+   * longer than five minutes, or than the milliseconds given.
+   */
+  go(input?: unknown, longestMs?: number): Promise<Answer>;
   stop(): void;
 }
 
@@ -34,8 +37,8 @@ export function startChild<Answer>(
   return {
     ready: messageOf(child),
     pid: child.pid ?? 0,
-    async go(input = null) {
-      const answer = messageOf(child);
+    async go(input = null, longestMs = waitMs) {
+      const answer = messageOf(child, longestMs);
       child.send({ go: input });
       return ((await answer) as { readonly answer: Answer }).answer;
     },
@@ -43,9 +46,9 @@ export function startChild<Answer>(
   };
 }
 
-async function messageOf(child: ChildProcess): Promise<unknown> {
+async function messageOf(child: ChildProcess, longestMs = waitMs): Promise<unknown> {
   const settled = new AbortController();
-  const signal = AbortSignal.any([AbortSignal.timeout(waitMs), settled.signal]);
+  const signal = AbortSignal.any([AbortSignal.timeout(longestMs), settled.signal]);
   const gone = once(child, 'exit', { signal }).then(([code]) => {
     throw new Error(`a child process ended with code ${code}`);
   });

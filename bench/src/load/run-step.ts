@@ -37,6 +37,8 @@ export interface Bench {
   readonly bare: { readonly url: string; readonly pid: number } | null;
 }
 
+/** The generator signs and sends the orders of a step within so many times its seconds, and this. */
+const longest = { times: 3, moreMs: 300_000 };
 const settle = { pollMs: 250, longestMs: 60_000, mergesMs: 2_000 };
 
 /**
@@ -49,7 +51,7 @@ export async function runStep(
   beside: () => Promise<void> = async () => {},
 ): Promise<StepResult> {
   const { stack, generator } = bench;
-  await generator.go({ kind: 'sign', shape } satisfies GeneratorTask);
+  await generator.go({ kind: 'sign', shape } satisfies GeneratorTask, longestOf(shape));
   await untilComplete(stack);
   const step = { shape, condition, beside };
   if (condition !== 'ClickHouse stopped') return await measure(bench, step);
@@ -76,7 +78,8 @@ async function measure(bench: Bench, { shape, condition, beside }: Step): Promis
   };
   const usage = () => readUsage(stack.supervisor.status(), others);
   const counts = async () => (condition === 'everything' ? await countTables(clickhouse) : null);
-  const sending = generator.go({ kind: 'send', url, isExchange: !isBare } satisfies GeneratorTask);
+  const task = { kind: 'send', url, isExchange: !isBare } satisfies GeneratorTask;
+  const sending = generator.go(task, longestOf(shape));
   await sleep(shape.leadSeconds * 1_000);
   // Queries of counts take their time; the window does not wait for them.
   const [before, countsBefore] = [usage(), counts()];
@@ -87,6 +90,10 @@ async function measure(bench: Bench, { shape, condition, beside }: Step): Promis
   if (outcome === null) throw new RangeError('the generator sent nothing');
   const tables = from === null || to === null ? null : workBetween(from, to);
   return { shape, condition, outcome, used: usedBetween(before, after), tables };
+}
+
+function longestOf({ seconds }: LoadShape): number {
+  return seconds * 1_000 * longest.times + longest.moreMs;
 }
 
 interface Status {

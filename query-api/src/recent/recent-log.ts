@@ -111,7 +111,7 @@ export class RecentLog {
     return this.#rows((one) => [...new Set(requested.flatMap((key) => one.fillsOfKey(key)))]);
   }
 
-  /** The seams that are reached for longest: memory has what the tables are not known to have, and nothing before it. */
+  /** The seams that are reached for longest: memory has what the tables may lack, and nothing before it. */
   newestSeams(): Seams {
     return this.#partitions.map(({ newestSeam }) => newestSeam ?? seamOpen);
   }
