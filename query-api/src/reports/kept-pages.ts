@@ -10,6 +10,7 @@ export interface KeptPage {
 }
 
 interface Entry extends KeptPage {
+  /** When it was read, as `nowMs`. */
   readonly readMs: number;
 }
 
@@ -37,22 +38,29 @@ export class KeptPages {
 
   /** Names the pages that may share a half; null for what is read each time. */
   nameOf(search: LedgerSearch): string | null {
-    if (search.offset + search.limit > pageRowsMax) return null;
-    const name = JSON.stringify(search);
+    const { user, side, takerOnly, least, startS, endS, markets, limit, offset } = search;
+    if (offset + limit > pageRowsMax) return null;
+    // Not the whole object: that of a request also has the words by which its markets were named.
+    const name = JSON.stringify([
+      user,
+      side,
+      takerOnly,
+      least,
+      startS,
+      endS,
+      markets,
+      limit,
+      offset,
+    ]);
     return name.length > nameCharsMax ? null : name;
   }
 
   /** Undefined when it must be read. */
-  get(name: string): KeptPage | undefined {
+  get(name: string): Entry | undefined {
     const entry = this.#kept.get(name);
     if (entry === undefined || this.#recent.reaches(entry.seams)) return entry;
     this.#drop(name, entry);
     return undefined;
-  }
-
-  /** How long ago the half was read, milliseconds. */
-  ageMs(name: string): number {
-    return this.#nowMs() - (this.#kept.get(name)?.readMs ?? Number.NEGATIVE_INFINITY);
   }
 
   keep(name: string, page: KeptPage): void {

@@ -44,8 +44,9 @@ export class PublicLedger {
     if (name === null) return await this.#read(search);
     const kept = this.#pages.get(name);
     if (kept === undefined) return await this.#reads.read(name, () => this.#load(name, search));
-    if (this.#pages.ageMs(name) >= refreshAfterMs) this.#refresh(name, search);
-    const { rows } = newestTrades(this.#parts.recent, search, kept.seams);
+    const { nowMs, recent } = this.#parts;
+    if (nowMs() - kept.readMs >= refreshAfterMs) this.#refresh(name, search);
+    const { rows } = newestTrades(recent, search, kept.seams);
     return mergePage<TradeRow>(rows, kept.rows, { ...search, from: 0 }, newestPlaceFirst);
   }
 

@@ -4,6 +4,7 @@ import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { newestPlaceFirst } from '../../src/recent/merge-page.ts';
 import { RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
 import { rowsOfRecord } from '../../src/recent/record-rows.ts';
+import { KeptPages } from '../../src/reports/kept-pages.ts';
 import { isSideRequested, type SideRow, sidesOf } from '../../src/reports/newest-trades.ts';
 import { Reports } from '../../src/reports/reports.io.ts';
 import type { TradeRow } from '../../src/reports/rows.ts';
@@ -147,6 +148,16 @@ test('a page that is requested again has the newest trades, often without a stat
   expect(shown).toBeGreaterThan(1_000);
   expect(withoutStatement).toBeGreaterThan(500);
   expect(withoutStatement).toBeLessThan(1_490);
+});
+
+test('pages of the same markets share a name, however a request named them', () => {
+  const pages = new KeptPages(new RecentLog(), () => 0);
+  const markets = [1, 2, 3];
+  const conditions = Array.from({ length: 20 }, (_, at) => `0x${String(at).padStart(64, '0')}`);
+  const requested = { ...everything, markets, conditions, eventIds: null };
+  expect(pages.nameOf(requested)).toBe(pages.nameOf({ ...everything, markets }));
+  expect(pages.nameOf(requested)).not.toBe(pages.nameOf({ ...everything, markets: [1, 2] }));
+  expect(pages.nameOf({ ...requested, offset: 1_000 })).toBeNull();
 });
 
 test('a trade that was just read is on the first page before any table has it', async () => {
