@@ -87,7 +87,7 @@ test('of two processes that race the first record wins, in both and after every 
 
 test('records that do not come back in time are unconfirmed, and count when they come', async () => {
   const topic = new OwnersTopic();
-  const { store } = topic.open({ waitMs: 20 });
+  const { store } = topic.open({ waitMs: 200 });
   topic.isHeldUp = true;
   expect(await store.bind([binding], 'ann')).toBe('unconfirmed');
   topic.goOn();
@@ -110,7 +110,7 @@ test('a send that certainly left nothing can be tried again at once', async () =
 
 test('after a send with an unknown outcome the topic decides', async () => {
   const topic = new OwnersTopic();
-  const { store } = topic.open({ waitMs: 50 });
+  const { store } = topic.open({ waitMs: 200 });
   topic.fault = new Fault('send_outcome_unknown', 'release');
   expect(await store.bind([binding], 'ann')).toBe('unconfirmed');
   topic.landsAnyway = true;

@@ -11,6 +11,7 @@ function commitsWith(options: {
   errors?: Error[];
   places?: (MemberPlace | null)[];
   ready?: Promise<void>;
+  commitTimeoutMs?: number;
 }) {
   const taken: { generation: number; offset: string | undefined }[] = [];
   const errors = [...(options.errors ?? [])];
@@ -40,7 +41,8 @@ function commitsWith(options: {
       return place;
     },
   };
-  const limits = { ...defaultLimits, initialRetryMs: 1, commitTimeoutMs: 60 };
+  const { commitTimeoutMs = defaultLimits.commitTimeoutMs } = options;
+  const limits = { ...defaultLimits, initialRetryMs: 1, commitTimeoutMs };
   const commits = new GroupCommits(membership as unknown as Membership, {} as Admin, {
     groupId: 'g',
     topic: 't',
@@ -94,7 +96,7 @@ test('a member the broker does not know has lost its partitions', async () => {
 
 test('a commit that was given up moves nothing later', async () => {
   const ready = createDeferred();
-  const { commit, taken } = commitsWith({ ready: ready.promise });
+  const { commit, taken } = commitsWith({ ready: ready.promise, commitTimeoutMs: 60 });
   await expect(commit()).rejects.toMatchObject({
     code: 'commit_outcome_unknown',
     reaction: 'release',
