@@ -51,19 +51,26 @@ export function monotonicMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** Reads the newest profile of a folder and sums the self time in a window by group, the largest first. */
+/** `CPU.<day>.<time>.<process>.<thread>.<number>.cpuprofile`; the first thread of a process is 0. */
+const ofFirstThread = /\.0\.\d+\.cpuprofile$/;
+
+/**
+ * Reads the newest profile of a first thread in a folder and sums the self time in a window by group, the largest first.
+ * Throws when there is none, or none of that time.
+ */
 export function groupsOfProfile(
   folder: string,
   window: Window,
   rules: ProfileRules,
 ): ProfileShares {
   const file = readdirSync(folder)
-    .filter((name) => name.endsWith('.cpuprofile'))
+    .filter((name) => ofFirstThread.test(name))
     .sort()
     .at(-1);
   if (file === undefined) throw new Error(`no profile in ${folder}`);
   const profile = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile;
   const self = selfMicroseconds(profile, window);
+  if (self.size === 0) throw new Error(`${file} has no sample of the window`);
   const groupOf = groupsByNode(profile, rules);
   const byGroup = new Map<string, number>();
   const byFunction = new Map<string, number>();
