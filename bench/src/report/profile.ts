@@ -55,8 +55,8 @@ export function monotonicMicroseconds(): number {
 const ofFirstThread = /\.0\.\d+\.cpuprofile$/;
 
 /**
- * Reads the newest profile of a first thread in a folder and sums the self time in a window by group, the largest first.
- * Throws when there is none, or none of that time.
+ * Reads the newest profile of a first thread in a folder and sums the self time in a window by group, the largest
+ * first. Throws when there is none, or none of that time.
  */
 export function groupsOfProfile(
   folder: string,
