@@ -32,7 +32,7 @@ try {
   publish(
     {
       name: 'idle',
-      title: 'The stack when nobody trades',
+      title: 'The stack when no one trades',
       conditions: [
         `Engines, services and gateway as npm start starts them, 8 partitions, 20 markets, no demo; ${settle} s after the start, over ${seconds} s. CPU is a share of one core.`,
         'Not included: the supervisor itself.',

@@ -161,7 +161,7 @@ function visibleTable(phases: readonly Phase[]): Table {
 
 function tripTable(quiet: readonly number[], phases: readonly Phase[]): Table {
   const all: (readonly [string, readonly number[]])[] = [
-    ['nobody trades', quiet],
+    ['no one trades', quiet],
     ...phases.map(({ name, roundTripMs }) => [name, roundTripMs] as const),
   ];
   return {

@@ -23,7 +23,7 @@ export interface Visibility {
   readonly failed: readonly string[];
 }
 
-/** The pairs of a run: each in the next of these markets, which nobody else trades in. */
+/** The pairs of a run: each in the next of these markets, which no one else trades in. */
 export interface VisibilityParts {
   readonly poster: Poster;
   readonly markets: readonly WorldMarket[];

@@ -36,7 +36,7 @@ const beginEveryMs = 500;
 const beginTriesMax = 240;
 const watchSeconds = 8;
 
-/** Opens connections through the gateway that read some books each, while nobody trades. */
+/** Opens connections through the gateway that read some books each, while no one trades. */
 export async function measureConnections(world: World, connections: number): Promise<Connections> {
   const beforeBytes = rssOfStreams(world);
   const readers = startReaders(world, [readersOfBooks(world, connections)], watchSeconds);

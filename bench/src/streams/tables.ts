@@ -69,7 +69,7 @@ export function connectionsTable(found: Connections): Table {
   const { connections, beforeBytes, withBytes, subscribedMs, answer } = found;
   const perConnection = (withBytes - beforeBytes) / connections;
   return {
-    title: 'Connections with ten books each, nobody trades (target: heartbeats within 1,500 ms)',
+    title: 'Connections with ten books each, no one trades (target: heartbeats within 1,500 ms)',
     head: [
       ...['connections', 'all subscribed, s', 'memory before', 'with them', 'kB a connection'],
       ...['longest time without a heartbeat, ms p50 / p99 / max', 'closed', 'tried again'],
