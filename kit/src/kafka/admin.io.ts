@@ -94,17 +94,33 @@ const deletionLookMs = 100;
 
 /** Null for an answer of a broker that does not lead a partition. */
 function elsewhere(error: unknown): null {
-  if (failureOf(error).type === 'NOT_LEADER_FOR_PARTITION') return null;
+  if (failureOf(error).type === notLeader) return null;
   throw error;
+}
+
+/** The same of a shared connection, which also fails for every topic when one that it has asked for was deleted. */
+function elsewhereOrDeleted(error: unknown): null {
+  return failureOf(error).type === unknownTopic ? null : elsewhere(error);
+}
+
+const notLeader = 'NOT_LEADER_FOR_PARTITION';
+const unknownTopic = 'UNKNOWN_TOPIC_OR_PARTITION';
+
+/** A connection for questions that others use as well. */
+export interface AdminConnection {
+  readonly admin: Admin;
+  leave(): Promise<void>;
 }
 
 export class KafkajsAdmin implements LogAdmin {
   readonly #admin: Admin;
+  readonly #leave: () => Promise<void>;
   readonly #kafka: Kafka;
   readonly #limits: LogClientLimits;
 
-  constructor(admin: Admin, kafka: Kafka, limits: LogClientLimits) {
+  constructor({ admin, leave }: AdminConnection, kafka: Kafka, limits: LogClientLimits) {
     this.#admin = admin;
+    this.#leave = leave;
     this.#kafka = kafka;
     this.#limits = limits;
   }
@@ -171,9 +187,9 @@ export class KafkajsAdmin implements LogAdmin {
    */
   async #offsets(topic: string) {
     const { maxMetadataTries, maxRetryMs } = this.#limits;
-    let found = await this.#admin.fetchTopicOffsets(topic).catch(elsewhere);
+    let found = await this.#admin.fetchTopicOffsets(topic).catch(elsewhereOrDeleted);
     for (let tried = 1; found === null && tried < maxMetadataTries; tried += 1) {
-      await pause(maxRetryMs);
+      if (tried > 1) await pause(maxRetryMs);
       const admin = this.#kafka.admin({ retry: retryOptions(this.#limits) });
       await admin.connect();
       const asked = admin.fetchTopicOffsets(topic).catch(elsewhere);
@@ -254,7 +270,7 @@ export class KafkajsAdmin implements LogAdmin {
   }
 
   async close(): Promise<void> {
-    await this.#admin.disconnect();
+    await this.#leave();
   }
 
   async #compare(spec: TopicSpec): Promise<void> {

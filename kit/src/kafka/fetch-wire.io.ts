@@ -36,10 +36,14 @@ export interface FetchedPartition {
  */
 export class FetchWire {
   readonly #cluster: Cluster;
+  /** For questions while a fetch waits: a broker answers the requests of one connection in their order. */
+  readonly #questions: Cluster;
   readonly #limits: LogClientLimits;
+  #fetching = 0;
 
   constructor(kafka: Kafka, limits: LogClientLimits) {
     this.#cluster = openCluster(kafka, limits);
+    this.#questions = openCluster(kafka, limits);
     this.#limits = limits;
   }
 
@@ -64,13 +68,14 @@ export class FetchWire {
 
   async refresh(): Promise<void> {
     await this.#cluster.connect();
-    await this.#cluster.refreshMetadata();
+    await Promise.all(this.#connected().map((cluster) => cluster.refreshMetadata()));
   }
 
   /** Forgets the connection an error came from, so that the next call opens a new one. */
   forget(error: unknown): void {
     const { host, port } = failureOf(error);
-    if (host !== null && port !== null) this.#cluster.removeBroker({ host, port });
+    if (host === null || port === null) return;
+    for (const cluster of this.#connected()) cluster.removeBroker({ host, port });
   }
 
   /**
@@ -82,14 +87,7 @@ export class FetchWire {
     positions: readonly FetchPosition[],
     maxWaitMs: number,
   ): Promise<readonly FetchedPartition[]> {
-    const broker = await this.#cluster.findBroker({ nodeId: node });
-    const answer: FetchAnswer = await broker.fetch({
-      maxWaitTime: maxWaitMs,
-      minBytes: 1,
-      maxBytes: this.#limits.maxFetchBytes,
-      isolationLevel: readUncommitted,
-      topics: this.#requests(positions),
-    });
+    const answer = await this.#fetchFrom(node, positions, maxWaitMs);
     const asked = new Map(positions.map((one) => [placeOf(one), one.offset]));
     return answer.responses.flatMap(({ topicName: topic, partitions }) =>
       partitions.map((one) => {
@@ -104,8 +102,11 @@ export class FetchWire {
     topic: string,
     partitions: readonly number[],
   ): Promise<ReadonlyMap<number, PartitionBounds>> {
-    const lows = await this.#offsets(topic, partitions, true);
-    const highs = await this.#offsets(topic, partitions, false);
+    const cluster = await this.#free(topic);
+    const [lows, highs] = await Promise.all([
+      offsetsOf(cluster, { topic, partitions, fromBeginning: true }),
+      offsetsOf(cluster, { topic, partitions, fromBeginning: false }),
+    ]);
     const bounds = new Map<number, PartitionBounds>();
     for (const [partition, low] of lows) {
       const high = highs.get(partition);
@@ -115,7 +116,39 @@ export class FetchWire {
   }
 
   async disconnect(): Promise<void> {
-    await this.#cluster.disconnect();
+    await Promise.all([this.#cluster.disconnect(), this.#questions.disconnect()]);
+  }
+
+  async #fetchFrom(
+    node: string,
+    positions: readonly FetchPosition[],
+    maxWaitMs: number,
+  ): Promise<FetchAnswer> {
+    const broker = await this.#cluster.findBroker({ nodeId: node });
+    this.#fetching += 1;
+    try {
+      return await broker.fetch({
+        maxWaitTime: maxWaitMs,
+        minBytes: 1,
+        maxBytes: this.#limits.maxFetchBytes,
+        isolationLevel: readUncommitted,
+        topics: this.#requests(positions),
+      });
+    } finally {
+      this.#fetching -= 1;
+    }
+  }
+
+  #connected(): readonly Cluster[] {
+    return [this.#cluster, ...(this.#questions.isConnected() ? [this.#questions] : [])];
+  }
+
+  /** Connections that no fetch holds up, with the leaders of the topic. */
+  async #free(topic: string): Promise<Cluster> {
+    if (this.#fetching === 0) return this.#cluster;
+    await this.#questions.connect();
+    await this.#questions.addTargetTopic(topic);
+    return this.#questions;
   }
 
   /** In the order of the positions, by topic. */
@@ -132,19 +165,24 @@ export class FetchWire {
     }
     return [...byTopic].map(([topic, partitions]) => ({ topic, partitions }));
   }
+}
 
-  async #offsets(
-    topic: string,
-    partitions: readonly number[],
-    fromBeginning: boolean,
-  ): Promise<Map<number, number>> {
-    const asked = partitions.map((partition) => ({ partition }));
-    const found = await this.#cluster.fetchTopicsOffset([
-      { topic, partitions: asked, fromBeginning },
-    ]);
-    const all = found.flatMap((one) => one.partitions);
-    return new Map(all.map(({ partition, offset }) => [partition, parseOffset(offset)]));
-  }
+async function offsetsOf(
+  cluster: Cluster,
+  {
+    topic,
+    partitions,
+    fromBeginning,
+  }: {
+    readonly topic: string;
+    readonly partitions: readonly number[];
+    readonly fromBeginning: boolean;
+  },
+): Promise<ReadonlyMap<number, number>> {
+  const asked = partitions.map((partition) => ({ partition }));
+  const found = await cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning }]);
+  const all = found.flatMap((one) => one.partitions);
+  return new Map(all.map(({ partition, offset }) => [partition, parseOffset(offset)]));
 }
 
 const readUncommitted = 0;

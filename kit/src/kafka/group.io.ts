@@ -1,11 +1,14 @@
+import type { Admin } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
+import { type DeadMembers, openDeadMembers } from './dead-members.io.ts';
 import { type CommittedPosition, GroupCommits } from './group-commits.io.ts';
-import { retryOptions } from './kafkajs-connection.io.ts';
 import { Membership, type MembershipParts } from './membership.io.ts';
 import { OwnedPartition } from './owned-partition.io.ts';
 import type { RecordBatch } from './records.ts';
+import type { Shared } from './shared.io.ts';
 import type { SharedFetchers } from './shared-fetchers.io.ts';
 import { defaultMaxWaitMs, TopicReader } from './topic-reader.io.ts';
+import { Turns } from './waiting.io.ts';
 
 /** Ownership of partitions that are distributed among the members of a group. */
 export interface GroupOptions {
@@ -32,7 +35,10 @@ export interface GroupOptions {
    * (stop): no more restarts.
    */
   onFault(fault: Fault, partition: number | null): void;
-  /** Silence after which the broker gives our partitions to others, 6,000 to 10,000 milliseconds; default 6,000. */
+  /**
+   * Silence after which the broker gives our partitions to others, 1,000 to 10,000 milliseconds; default 3,000. Where
+   * the broker allows no session as short (`group.min.session.timeout.ms`), it is 6,000.
+   */
   readonly sessionTimeoutMs?: number;
   /** Member name seen by the others. */
   readonly instance?: string;
@@ -65,16 +71,17 @@ export interface PartitionGroup {
   close(): Promise<void>;
 }
 
-const defaultSessionMs = 6_000;
+const defaultSessionMs = 3_000;
 
 /** What the client has for its groups. */
 export interface GroupParts extends MembershipParts {
   readonly shared: SharedFetchers;
+  readonly admin: Shared<Admin>;
 }
 
 /** Resolves after the first join; `onAssigned` calls may still be running. Rejects with `group_unreachable` (retry). */
 export async function openGroup(parts: GroupParts, options: GroupOptions): Promise<PartitionGroup> {
-  const { kafka, limits, log, shared } = parts;
+  const { kafka, limits, log, shared, admin } = parts;
   const waits = { maxWaitMs: defaultMaxWaitMs, restMs: options.restMs ?? 0 };
   const reader = new TopicReader(kafka, limits, {
     topic: options.topic,
@@ -82,29 +89,40 @@ export async function openGroup(parts: GroupParts, options: GroupOptions): Promi
     log,
     onStall: (fault) => options.onFault(fault, null),
   });
-  const admin = kafka.admin({ retry: retryOptions(limits) });
-  await Promise.all([reader.connect(), admin.connect()]);
-  const group = new StickyGroup(
-    parts,
-    options,
-    reader,
-    (membership) =>
-      new GroupCommits(membership, admin, {
-        groupId: options.groupId,
-        topic: options.topic,
-        limits,
-      }),
-  );
-  const close = group.close.bind(group);
-  group.close = () => close().finally(() => admin.disconnect());
+  const { groupId, topic } = options;
+  const { members: dead, close: closeDead } = openDeadMembers(parts, groupId);
+  const commitsBy = (connection: Admin) => (membership: Membership) =>
+    new GroupCommits(membership, connection, { groupId, topic, limits });
+  const begin = [
+    admin.join(),
+    reader.connect(options.shares === true ? shared.of(waits) : undefined),
+    dead.find(),
+  ] as const;
+  let opened: Pick<PartitionGroup, 'close'> = reader;
   try {
+    const [connection] = await Promise.all(begin);
+    const uses = { reader, dead, commitsBy: commitsBy(connection) };
+    const group = new StickyGroup(parts, options, uses);
+    const close = group.close.bind(group);
+    group.close = () => close().finally(() => admin.leave());
+    opened = group;
     await group.start();
-    if (options.shares === true) await reader.share(shared.of(waits));
+    return group;
   } catch (error) {
-    await group.close();
+    await Promise.allSettled(begin);
+    await opened.close();
+    if (opened === reader) await admin.leave();
     throw error;
+  } finally {
+    void closeDead().catch(() => {});
   }
-  return group;
+}
+
+/** What a group reads and commits with. */
+interface StickyParts {
+  readonly reader: TopicReader;
+  readonly dead: DeadMembers;
+  commitsBy(membership: Membership): GroupCommits;
 }
 
 class StickyGroup implements PartitionGroup {
@@ -115,15 +133,16 @@ class StickyGroup implements PartitionGroup {
   readonly #commits: GroupCommits;
   readonly #owned = new Map<number, OwnedPartition>();
   readonly #revoking = new Set<Promise<void>>();
+  readonly #restores: Turns;
 
   constructor(
     parts: MembershipParts,
     options: GroupOptions,
-    reader: TopicReader,
-    commitsOf: (membership: Membership) => GroupCommits,
+    { reader, dead, commitsBy }: StickyParts,
   ) {
     this.#parts = parts;
     this.#options = options;
+    this.#restores = new Turns(parts.limits.restoresAtOnce);
     this.#reader = reader;
     this.#membership = new Membership(parts, {
       groupId: options.groupId,
@@ -134,8 +153,9 @@ class StickyGroup implements PartitionGroup {
       onJoined: (partitions, sameMember) => this.#joined(partitions, sameMember),
       onLost: () => this.#revokeAll(),
       onFault: (fault) => options.onFault(fault, null),
+      whileJoining: () => dead.evict(),
     });
-    this.#commits = commitsOf(this.#membership);
+    this.#commits = commitsBy(this.#membership);
   }
 
   start(): Promise<void> {
@@ -192,8 +212,10 @@ class StickyGroup implements PartitionGroup {
 
   #take(partition: number, ready: Promise<unknown>): OwnedPartition {
     const hooks = {
-      onAssigned: async () =>
-        this.#firstOffset(partition, await this.#options.onAssigned(partition)),
+      onAssigned: () =>
+        this.#restores.run(async () =>
+          this.#firstOffset(partition, await this.#options.onAssigned(partition)),
+        ),
       onRevoked: () => this.#options.onRevoked(partition),
       open: (from: number) => this.#open(partition, from),
       remove: this.#reader.remove.bind(this.#reader),

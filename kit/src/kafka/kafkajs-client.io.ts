@@ -1,4 +1,4 @@
-import type { Kafka } from 'kafkajs';
+import type { Admin, Kafka } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { KafkajsAdmin, type LogAdmin } from './admin.io.ts';
@@ -11,6 +11,7 @@ import { ProduceWire } from './produce-wire.io.ts';
 import { LaneProducer, type LogProducer } from './producer.io.ts';
 import { type LogReader, openReader, type ReaderOptions } from './reader.io.ts';
 import type { SendQueueLimits } from './send-queue.ts';
+import { Shared } from './shared.io.ts';
 import { SharedFetchers } from './shared-fetchers.io.ts';
 
 interface Closable {
@@ -22,11 +23,15 @@ export function openLogClient(options: LogClientOptions): LogClient {
   return new KafkajsClient(options);
 }
 
+/** A start asks for bounds dozens of times: how long the connection waits for the next question, milliseconds. */
+const adminLingerMs = 2_000;
+
 class KafkajsClient implements LogClient {
   readonly #limits: LogClientLimits;
   readonly #log: Log;
   readonly #kafka: Kafka;
   readonly #shared: SharedFetchers;
+  readonly #admin: Shared<Admin>;
   readonly #open = new Set<Closable>();
   #closed = false;
 
@@ -35,6 +40,11 @@ class KafkajsClient implements LogClient {
     this.#log = options.log;
     this.#kafka = openKafkajs(options, this.#limits);
     this.#shared = new SharedFetchers(this.#kafka, this.#limits, this.#log);
+    this.#admin = new Shared({
+      open: () => connectedAdmin(this.#kafka, this.#limits),
+      close: (admin) => admin.disconnect(),
+      lingerMs: adminLingerMs,
+    });
   }
 
   async producer(options: Partial<SendQueueLimits> = {}): Promise<LogProducer> {
@@ -58,20 +68,27 @@ class KafkajsClient implements LogClient {
       limits: this.#limits,
       log: this.#log,
       shared: this.#shared,
+      admin: this.#admin,
     };
     return this.#track(await openGroup(parts, options));
   }
 
   async admin(): Promise<LogAdmin> {
     this.#assertOpen();
-    const admin = this.#kafka.admin({ retry: retryOptions(this.#limits) });
-    await admin.connect();
-    return this.#track(new KafkajsAdmin(admin, this.#kafka, this.#limits));
+    const leave = () => this.#admin.leave();
+    try {
+      const connection = { admin: await this.#admin.join(), leave };
+      return this.#track(new KafkajsAdmin(connection, this.#kafka, this.#limits));
+    } catch (error) {
+      await leave();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#open].map((part) => part.close()));
+    await Promise.all([this.#shared.close(), this.#admin.closeUnused()]);
   }
 
   /** Remembers a part until it closes; closing twice is closing once. */
@@ -88,5 +105,16 @@ class KafkajsClient implements LogClient {
 
   #assertOpen(): void {
     if (this.#closed) throw new Fault('client_closed', 'stop');
+  }
+}
+
+async function connectedAdmin(kafka: Kafka, limits: LogClientLimits): Promise<Admin> {
+  const admin = kafka.admin({ retry: retryOptions(limits) });
+  try {
+    await admin.connect();
+    return admin;
+  } catch (error) {
+    await admin.disconnect().catch(() => {});
+    throw error;
   }
 }

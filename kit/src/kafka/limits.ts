@@ -49,6 +49,8 @@ export interface LogClientLimits {
   readonly heartbeatMs: number;
   /** Time limit of a rebalance for members to rejoin, milliseconds. */
   readonly rebalanceTimeoutMs: number;
+  /** Partitions of a group that a member restores at the same time. */
+  readonly restoresAtOnce: number;
   /** Time limit of a commit, including waits for a running rebalance, milliseconds. */
   readonly commitTimeoutMs: number;
   /** Crashes in a row after which a group member gives up. */
@@ -81,6 +83,7 @@ export const defaultLimits: LogClientLimits = {
   stallMs: 15_000,
   heartbeatMs: 300,
   rebalanceTimeoutMs: 10_000,
+  restoresAtOnce: 16,
   commitTimeoutMs: 10_000,
   maxGroupRestarts: 20,
 };

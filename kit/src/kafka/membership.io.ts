@@ -4,6 +4,7 @@ import type { Log } from '../log/index.ts';
 import { retryOptions } from './kafkajs-connection.io.ts';
 import { failureOf } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
+import { processMark } from './process-mark.io.ts';
 import type { MemberClaim } from './sticky-assignment.ts';
 import { stickyAssignor } from './sticky-assignor.io.ts';
 import { closeWithin, pause } from './waiting.io.ts';
@@ -29,6 +30,8 @@ export interface MembershipOptions {
   /** The member is out of its group: it left, crashed, or was silent for a whole session. */
   onLost(): void;
   onFault(fault: Fault): void;
+  /** Called once, when the first join begins. */
+  whileJoining?(): Promise<void>;
 }
 
 export interface MembershipParts {
@@ -39,6 +42,10 @@ export interface MembershipParts {
 
 /** Interval of the member's own loop, milliseconds; it reads nothing, so this only limits the delay of heartbeats. */
 const loopMs = 100;
+
+/** What a broker answers to a session shorter than it allows, and the shortest by its default, milliseconds. */
+const sessionRefused = 'INVALID_SESSION_TIMEOUT';
+const brokerSessionMinMs = 6_000;
 
 /**
  * Membership of a consumer group and nothing else. Its kafkajs consumer has every partition paused, so it joins, sends
@@ -57,12 +64,14 @@ export class Membership {
   /** The newest assignment, still in force as long as heartbeats with its member id succeed. */
   #assignment: { memberId: string; partitions: readonly number[] } | null = null;
   #crashes = 0;
+  #sessionMs: number;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(parts: MembershipParts, options: MembershipOptions) {
     this.#parts = parts;
     this.#options = options;
+    this.#sessionMs = options.sessionTimeoutMs;
   }
 
   get memberId(): string | null {
@@ -77,10 +86,7 @@ export class Membership {
 
   /** Whether the broker still counts this member, by our own clock. */
   alive(): boolean {
-    return (
-      this.#memberId !== null &&
-      performance.now() - this.#lastContactMs < this.#options.sessionTimeoutMs
-    );
+    return this.#memberId !== null && performance.now() - this.#lastContactMs < this.#sessionMs;
   }
 
   /**
@@ -88,11 +94,11 @@ export class Membership {
    * groups. Rejects with `group_unreachable` (retry) when there is none within `rebalanceTimeoutMs`.
    */
   async start(): Promise<void> {
-    await this.#run();
+    await Promise.all([this.#run(), this.#options.whileJoining?.()]);
     await this.#firstJoin();
     if (this.#memberId === null)
       throw new Fault('group_unreachable', 'retry', { facts: { groupId: this.#options.groupId } });
-    this.#timer = setInterval(() => this.#checkSession(), this.#options.sessionTimeoutMs / 10);
+    this.#timer = setInterval(() => this.#checkSession(), this.#sessionMs / 10);
   }
 
   /** A connection to the group's coordinator. */
@@ -145,11 +151,11 @@ export class Membership {
 
   #open(): Consumer {
     const { kafka, limits } = this.#parts;
-    const { groupId, topic, sessionTimeoutMs } = this.#options;
+    const { groupId, topic } = this.#options;
     return kafka.consumer({
       groupId,
-      sessionTimeout: sessionTimeoutMs,
-      heartbeatInterval: Math.min(limits.heartbeatMs, sessionTimeoutMs / 3),
+      sessionTimeout: this.#sessionMs,
+      heartbeatInterval: Math.min(limits.heartbeatMs, this.#sessionMs / 3),
       rebalanceTimeout: limits.rebalanceTimeoutMs,
       maxWaitTimeInMs: loopMs,
       // Added partitions are noticed within this time.
@@ -169,7 +175,8 @@ export class Membership {
 
   #claim(): Omit<MemberClaim, 'memberId'> {
     const { instance, owned } = this.#options;
-    return { instance, generation: this.#generation, owned: owned() };
+    const process = processMark() ?? '';
+    return { instance, process, generation: this.#generation, owned: owned() };
   }
 
   #joined(memberId: string, partitions: readonly number[]): void {
@@ -219,6 +226,7 @@ export class Membership {
     const { groupId } = this.#options;
     const { name, type } = failureOf(error);
     this.#crashes += 1;
+    if (type === sessionRefused && this.#sessionMs < brokerSessionMinMs) this.#lengthenSession();
     this.#assignment = null;
     log.warn({ groupId, cause: name, type, crashes: this.#crashes }, 'the group member crashed');
     this.#lose();
@@ -227,6 +235,14 @@ export class Membership {
       this.#options.onFault(
         new Fault('group_crashed', 'stop', { facts: { groupId, cause: name }, cause: error }),
       );
+  }
+
+  /** The broker allows no session as short as the one that was asked for. */
+  #lengthenSession(): void {
+    const facts = { askedMs: this.#sessionMs, sessionMs: brokerSessionMinMs };
+    this.#sessionMs = brokerSessionMinMs;
+    const setting = 'group.min.session.timeout.ms';
+    this.#parts.log.warn({ ...facts, setting }, 'the broker allows longer sessions only');
   }
 
   async #restart(): Promise<void> {

@@ -22,13 +22,14 @@ export interface RangeOptions {
  */
 export async function readRange(client: LogClient, options: RangeOptions): Promise<void> {
   const { topic, partition, from, to } = options;
-  await assertHasRange(client, options);
-  if (from >= to) return;
+  if (from >= to) return assertHasRange(client, options);
   const end = new Deferred<void>();
   const reader = await client.reader({
     topic,
     positions: new Map([[partition, from]]),
+    ends: new Map([[partition, to]]),
     dense: options.dense ?? true,
+    catchesUp: true,
     onBatch: async (batch) => {
       const records = batch.records.filter((record) => record.offset < to);
       if (records.length > 0) await options.onBatch({ ...batch, records });
@@ -56,6 +57,7 @@ export async function readRange(client: LogClient, options: RangeOptions): Promi
 /** Positions also pass offsets that compaction removed, which no batch contains. */
 const positionCheckMs = 50;
 
+/** A range without records has no reader. */
 async function assertHasRange(client: LogClient, options: RangeOptions): Promise<void> {
   const { topic, partition, from, to } = options;
   const admin = await client.admin();
@@ -102,6 +104,7 @@ export async function followCompacted(
     positions: new Map([...bounds].map(([partition, { low }]) => [partition, low])),
     dense: false,
     maxWaitMs: quietWaitMs,
+    catchesUp: true,
     onBatch: async ({ partition, records }) => {
       for (const record of records) await options.onRecord(record, partition);
       reached(partition, (records.at(-1)?.offset ?? -1) + 1);

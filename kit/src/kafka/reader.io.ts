@@ -33,6 +33,13 @@ export interface ReaderOptions {
    * many records. Default none.
    */
   readonly restMs?: number;
+  /**
+   * Reads until `share` together with the other readers of this process that catch up, over one connection for all. For
+   * reads of what the log has by now.
+   */
+  readonly catchesUp?: boolean;
+  /** Ends [.., end) that the broker must have; a position above its end is an `offset_out_of_range`. */
+  readonly ends?: ReadonlyMap<number, number>;
   readonly log?: Log;
 }
 
@@ -75,8 +82,8 @@ export async function openReader(
     onStall: (fault) => options.onFault(fault),
   });
   try {
-    await reader.connect();
-    await reader.assertWithinBounds(options.positions);
+    await reader.connect(options.catchesUp === true ? shared.catchingUp() : undefined);
+    await reader.assertWithinBounds(options.positions, options.ends);
   } catch (error) {
     await reader.close();
     throw error;

@@ -2,9 +2,17 @@ import type { Kafka } from 'kafkajs';
 import type { Log } from '../log/index.ts';
 import { Fetcher, type FetcherOptions } from './fetcher.io.ts';
 import type { LogClientLimits } from './limits.ts';
+import { Shared } from './shared.io.ts';
 
 /** Waits of a reader: those with the same share a fetcher. */
 export type FetchWaits = Pick<FetcherOptions, 'maxWaitMs' | 'restMs'>;
+
+export type SharedFetcher = Shared<Fetcher>;
+
+/** Waits of readers that catch up: short, because a partition that is added waits for the fetch that is running. */
+const catchUpWaits: FetchWaits = { maxWaitMs: 20, restMs: 0 };
+/** A restore reads several ranges, one after the other: how long their connections wait for the next, milliseconds. */
+const lingerMs = 2_000;
 
 /**
  * The fetchers of readers that share. A reader of its own costs the broker and the process several fetches a second
@@ -16,7 +24,12 @@ export class SharedFetchers {
   readonly #fetchers = new Map<string, SharedFetcher>();
 
   constructor(kafka: Kafka, limits: LogClientLimits, log: Log) {
-    this.#open = (waits) => new SharedFetcher(() => new Fetcher(kafka, limits, { ...waits, log }));
+    this.#open = (waits) =>
+      new Shared({
+        open: () => connected(new Fetcher(kafka, limits, { ...waits, log })),
+        close: (fetcher) => fetcher.close(),
+        lingerMs,
+      });
   }
 
   of(waits: FetchWaits): SharedFetcher {
@@ -25,47 +38,24 @@ export class SharedFetchers {
     this.#fetchers.set(name, fetcher);
     return fetcher;
   }
+
+  /** Those without a reader; the readers of the others close them. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#fetchers.values()].map((one) => one.closeUnused()));
+  }
+
+  /** That of readers which read what the log has by now: restores, and tables that are loaded. */
+  catchingUp(): SharedFetcher {
+    return this.of(catchUpWaits);
+  }
 }
 
-/** One of them. */
-export class SharedFetcher {
-  readonly #make: () => Fetcher;
-  #opening: Promise<Fetcher> | null = null;
-  #users = 0;
-
-  constructor(make: () => Fetcher) {
-    this.#make = make;
-  }
-
-  /** Connected; each call needs one `leave`, also when it rejects. */
-  async join(): Promise<Fetcher> {
-    this.#users += 1;
-    const opening = this.#opening ?? this.#connect();
-    this.#opening = opening;
-    try {
-      return await opening;
-    } catch (error) {
-      if (this.#opening === opening) this.#opening = null;
-      throw error;
-    }
-  }
-
-  async leave(): Promise<void> {
-    this.#users -= 1;
-    if (this.#users > 0) return;
-    const opening = this.#opening;
-    this.#opening = null;
-    await opening?.then((fetcher) => fetcher.close()).catch(() => {});
-  }
-
-  async #connect(): Promise<Fetcher> {
-    const fetcher = this.#make();
-    try {
-      await fetcher.connect();
-    } catch (error) {
-      await fetcher.close();
-      throw error;
-    }
+async function connected(fetcher: Fetcher): Promise<Fetcher> {
+  try {
+    await fetcher.connect();
     return fetcher;
+  } catch (error) {
+    await fetcher.close();
+    throw error;
   }
 }

@@ -3,6 +3,8 @@ export interface MemberClaim {
   readonly memberId: string;
   /** Name seen by the others, e.g. the pod. */
   readonly instance: string;
+  /** The process of the member (`processMark`); empty where the platform does not tell. */
+  readonly process: string;
   /** Newest group generation that the member knows; -1 before the first. */
   readonly generation: number;
   readonly owned: readonly number[];

@@ -38,15 +38,16 @@ export function stickyAssignor(options: {
 
 /** The claim in a member's metadata; a member with metadata of another kind claims nothing. */
 export function parseClaim(memberId: string, metadata: Buffer): MemberClaim {
-  const nothing = { memberId, instance: '', generation: -1, owned: [] };
+  const nothing = { memberId, instance: '', process: '', generation: -1, owned: [] };
   try {
     const userData = AssignerProtocol.MemberMetadata.decode(metadata)?.userData;
     const claim: unknown = JSON.parse(String(userData));
     if (typeof claim !== 'object' || claim === null) return nothing;
-    const { instance, generation, owned } = { ...nothing, ...claim };
+    const { instance, process, generation, owned } = { ...nothing, ...claim };
     const sound =
       Array.isArray(owned) && owned.every(Number.isInteger) && Number.isInteger(generation);
-    return sound ? { memberId, instance: String(instance), generation, owned } : nothing;
+    const names = { instance: String(instance), process: String(process) };
+    return sound ? { memberId, ...names, generation, owned } : nothing;
   } catch {
     return nothing;
   }

@@ -32,7 +32,7 @@ export class TopicReader {
   readonly #stall: Stall;
   #fetcher: Fetcher;
   #end: () => Promise<void>;
-  /** The end of its own connections after `share`. */
+  /** The end of the connections before `share`. */
   #former: Promise<void> = Promise.resolve();
   #isShared = false;
   #closed = false;
@@ -51,22 +51,34 @@ export class TopicReader {
     };
   }
 
-  async connect(): Promise<void> {
-    await this.#fetcher.connect();
+  /** With its own connections, or with those of others. Needs `close`, also when it rejects. */
+  async connect(shared?: SharedFetcher): Promise<void> {
+    if (shared === undefined) await this.#fetcher.connect();
+    else {
+      this.#end = () => shared.leave();
+      this.#fetcher = await shared.join();
+    }
     await this.#fetcher.follow(this.#options.topic);
     this.#fetcher.onStall(this.#stall);
   }
 
-  /** Throws `partition_unknown` or `offset_out_of_range` (both stop) before anything is read. */
-  async assertWithinBounds(positions: ReadonlyMap<number, number>): Promise<void> {
+  /**
+   * Throws `partition_unknown` or `offset_out_of_range` (both stop) before anything is read: for a position, or an end,
+   * that the broker does not have.
+   */
+  async assertWithinBounds(
+    positions: ReadonlyMap<number, number>,
+    ends: ReadonlyMap<number, number> = new Map(),
+  ): Promise<void> {
     const partitions = [...positions.keys()];
     const bounds = await this.bounds(partitions);
     for (const [partition, position] of positions) {
       const facts = { topic: this.#options.topic, partition, position };
       const known = bounds.get(partition);
       if (known === undefined) throw new Fault('partition_unknown', 'stop', { facts });
-      if (position < known.low || position > known.high)
-        throw new Fault('offset_out_of_range', 'stop', { facts: { ...facts, ...known } });
+      const end = ends.get(partition) ?? position;
+      if (position < known.low || Math.max(position, end) > known.high)
+        throw new Fault('offset_out_of_range', 'stop', { facts: { ...facts, end, ...known } });
     }
   }
 
@@ -76,7 +88,7 @@ export class TopicReader {
     try {
       return await fetcher.bounds(this.#options.topic, partitions);
     } catch (error) {
-      // Its own connections were closed meanwhile, because it shares now.
+      // Its connections were closed meanwhile, because it shares now.
       if (fetcher === this.#fetcher) throw error;
       return await this.bounds(partitions);
     }
@@ -111,10 +123,7 @@ export class TopicReader {
     this.#fetcher.hurry();
   }
 
-  /**
-   * From now on reads with the others that share, and closes its own connections. When it cannot, it reads on as
-   * before.
-   */
+  /** From now on reads with others, and leaves its connections. When it cannot, it reads on as before. */
   async share(shared: SharedFetcher): Promise<void> {
     if (this.#isShared) return;
     this.#isShared = true;
@@ -138,14 +147,15 @@ export class TopicReader {
   }
 
   #moveTo(fetcher: Fetcher, end: () => Promise<void>): void {
-    const own = this.#fetcher;
-    own.offStall(this.#stall);
+    const before = this.#fetcher;
+    const endBefore = this.#end;
+    before.offStall(this.#stall);
     this.#fetcher = fetcher;
     this.#end = end;
     fetcher.onStall(this.#stall);
-    for (const lane of this.#lanes) own.drop(lane);
+    for (const lane of this.#lanes) before.drop(lane);
     fetcher.addAll(this.#lanes);
     // What is left open of it ends with the process.
-    this.#former = own.close().catch(() => {});
+    this.#former = endBefore().catch(() => {});
   }
 }

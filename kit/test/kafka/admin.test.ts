@@ -21,7 +21,8 @@ function adminOf(answers: (() => Promise<typeof offsets>)[]) {
       },
     }) as unknown as Admin;
   const kafka = { admin: connection } as unknown as Kafka;
-  return { admin: new KafkajsAdmin(connection(), kafka, limits), connections, asked: () => asked };
+  const shared = { admin: connection(), leave: async () => {} };
+  return { admin: new KafkajsAdmin(shared, kafka, limits), connections, asked: () => asked };
 }
 
 const lost = () => Promise.reject(moved());

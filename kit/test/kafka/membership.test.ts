@@ -11,7 +11,9 @@ function fakeKafka(crashesFirst = 0) {
   const runs: number[] = [];
   const join = (memberId: string, partitions: readonly number[]) =>
     emitter.emit('join', { payload: { memberId, memberAssignment: { t: partitions } } });
-  const crash = () => emitter.emit('crash', { payload: { error: new Error('crash') } });
+  const crash = (type = '') =>
+    emitter.emit('crash', { payload: { error: Object.assign(new Error('crash'), { type }) } });
+  const sessionsMs: number[] = [];
   const consumer = {
     events: { GROUP_JOIN: 'join', HEARTBEAT: 'heartbeat', CRASH: 'crash' },
     on: (name: string, listener: (event: unknown) => void) => emitter.on(name, listener),
@@ -25,13 +27,15 @@ function fakeKafka(crashesFirst = 0) {
       else join(`member-${runs.length}`, [0, 1]);
     },
   };
-  const made = () => {
+  const made = ({ sessionTimeout }: { sessionTimeout: number }) => {
+    sessionsMs.push(sessionTimeout);
     emitter.removeAllListeners();
     return consumer;
   };
   return {
     kafka: { consumer: made } as unknown as Kafka,
     runs,
+    sessionsMs,
     join,
     heartbeat: (memberId: string, groupGenerationId: number) =>
       emitter.emit('heartbeat', { payload: { memberId, groupGenerationId } }),
@@ -39,7 +43,11 @@ function fakeKafka(crashesFirst = 0) {
   };
 }
 
-async function memberOf(fake: ReturnType<typeof fakeKafka>, maxGroupRestarts = 3) {
+async function memberOf(
+  fake: ReturnType<typeof fakeKafka>,
+  maxGroupRestarts = 3,
+  whileJoining = async () => {},
+) {
   const events: string[] = [];
   const limits = { ...defaultLimits, initialRetryMs: 1, maxGroupRestarts };
   const member = new Membership(
@@ -53,6 +61,7 @@ async function memberOf(fake: ReturnType<typeof fakeKafka>, maxGroupRestarts = 3
       onJoined: (partitions, sameMember) => events.push(`joined ${partitions} ${sameMember}`),
       onLost: () => events.push('lost'),
       onFault: (fault) => events.push(fault.code),
+      whileJoining,
     },
   );
   await member.start();
@@ -116,4 +125,29 @@ test('the start is rejected when every run crashes, after a bounded number of th
   const fake = fakeKafka(9);
   await expect(memberOf(fake, 2)).rejects.toThrow('group_unreachable');
   expect(fake.runs.length).toBe(3);
+});
+
+test('a session that the broker refuses as too short is lengthened to its default, once', async () => {
+  const fake = fakeKafka();
+  const { member, events } = await memberOf(fake);
+  fake.crash('INVALID_SESSION_TIMEOUT');
+  await until(() => fake.runs.length === 2, 'it joins again');
+  expect(fake.sessionsMs).toEqual([200, 6_000]);
+  expect(events.at(-1)).toBe('joined 0,1 false');
+  fake.crash('INVALID_SESSION_TIMEOUT');
+  await until(() => fake.runs.length === 3, 'it joins again');
+  expect(fake.sessionsMs.at(-1)).toBe(6_000);
+  await member.close();
+});
+
+test('what is done while joining begins with the first join only', async () => {
+  const fake = fakeKafka();
+  let begun = 0;
+  const { member } = await memberOf(fake, 3, async () => {
+    begun += 1;
+  });
+  fake.crash();
+  await until(() => fake.runs.length === 2, 'it joins again');
+  expect(begun).toBe(1);
+  await member.close();
 });

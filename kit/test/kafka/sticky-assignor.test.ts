@@ -7,6 +7,7 @@ const members: fc.Arbitrary<MemberClaim[]> = fc.uniqueArray(
   fc.record({
     memberId: fc.string({ minLength: 1, maxLength: 4 }),
     instance: fc.constant(''),
+    process: fc.constant(''),
     generation: fc.integer({ min: -1, max: 3 }),
     owned: fc.array(fc.integer({ min: -1, max: 40 }), { maxLength: 40 }),
   }),
@@ -93,14 +94,14 @@ test('does not depend on the order of members or claims, and is its own fixed po
 });
 
 test('a member with an older generation loses what two members claim', () => {
-  const zombie = { memberId: 'a', instance: '', generation: 3, owned: [0, 1] };
-  const owner = { memberId: 'b', instance: '', generation: 4, owned: [0, 1] };
+  const zombie = { memberId: 'a', instance: '', process: '', generation: 3, owned: [0, 1] };
+  const owner = { memberId: 'b', instance: '', process: '', generation: 4, owned: [0, 1] };
   expect(assign([zombie, owner], 2).get('b')).toEqual([0]);
   expect(assign([zombie, owner], 4).get('b')).toEqual([0, 1]);
 });
 
 test('carries the claims through kafkajs and back', async () => {
-  const claim = { instance: 'pod-1', generation: 7, owned: [2, 5] };
+  const claim = { instance: 'pod-1', process: 'boot pid:[1] 7 99', generation: 7, owned: [2, 5] };
   const assignor = stickyAssignor({
     topic: 'orders',
     present: () => claim,
@@ -111,6 +112,7 @@ test('carries the claims through kafkajs and back', async () => {
   expect(parseClaim('m', Buffer.from('nonsense'))).toEqual({
     memberId: 'm',
     instance: '',
+    process: '',
     generation: -1,
     owned: [],
   });
