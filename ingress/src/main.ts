@@ -126,14 +126,20 @@ async function openParts(room: Room) {
   const signingDomain = signing.domains.own;
   const owners = new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
   const entryRoom = new EntryRoom({ ledger: money.ledger, owners });
-  const accounts = await openAccounts(topics, {
-    ...follow(room),
-    clock,
-    owners,
-    room: entryRoom,
-    secrets: keySecretsIn(config),
-    freshness: freshnessIn(config),
-  });
+  const [accounts, catalog, sessions, comments, profiles] = await Promise.all([
+    openAccounts(topics, {
+      ...follow(room),
+      clock,
+      owners,
+      room: entryRoom,
+      secrets: keySecretsIn(config),
+      freshness: freshnessIn(config),
+    }),
+    openCatalog(room, topics),
+    openSessionWatch(room, topics, { ...results, entryRoom }),
+    openComments(topics, follow(room)),
+    openProfiles(topics, { ...follow(room), clock, room: entryRoom }),
+  ]);
   return {
     ...signing,
     ...money,
@@ -142,11 +148,11 @@ async function openParts(room: Room) {
     entryRoom,
     funds: new LedgerFunds({ trading: results.fundedWallets, room: entryRoom, clock }),
     accounts,
-    catalog: await openCatalog(room, topics),
+    catalog,
     transfers: openTransfers(topics),
-    sessions: await openSessionWatch(room, topics, { ...results, entryRoom }),
-    comments: await openComments(topics, follow(room)),
-    profiles: await openProfiles(topics, { ...follow(room), clock, room: entryRoom }),
+    sessions,
+    comments,
+    profiles,
     activity: openActivity(room, money, accounts.agents),
   };
 }

@@ -61,11 +61,11 @@ export const matcherFields = {
   }),
   sessionTimeoutMs: integer('PM_SESSION_TIMEOUT_MS', {
     meaning:
-      'Silence after which the consumer group gives the partitions of this process to another.',
+      'Silence after which the consumer group gives the partitions of this process to another; 6,000 where the broker allows no session as short.',
     unit: 'milliseconds',
-    min: 6_000,
+    min: 1_000,
     max: 10_000,
-    default: 6_000,
+    default: 3_000,
   }),
   replicationMin: replicationMinField,
   verifyReplay: boolean('PM_VERIFY_REPLAY', {

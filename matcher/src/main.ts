@@ -6,7 +6,7 @@ import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
 import { kafkaConnection, registryConnection } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
-import { type LogProducer, openLogClient } from '@pm/kit/kafka';
+import { type LogAdmin, type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
@@ -71,20 +71,15 @@ async function start(life: Lifecycle): Promise<void> {
     log,
   });
   life.onStop('log client', () => client.close());
-  const admin = await client.admin();
-  for (const topic of [topics.orders, topics.executions])
-    await requireDurable(admin, topicName(topic, config.topicPrefix), config.replicationMin);
-  const shared: Shared = {
-    config,
-    log,
-    metrics,
-    encoder,
-    codecs: await openCodecs(config, log),
-    ranges: openLogRanges(client, admin),
+  const [codecs, admin, outputs, ticks] = await Promise.all([
+    openCodecs(config, log),
+    openDurable(client, config),
     // Outputs and ticks have a producer each, so that neither waits for the other.
-    outputs: await client.producer(),
-    ticks: await client.producer(),
-  };
+    client.producer(),
+    client.producer(),
+  ]);
+  const ranges = openLogRanges(client, admin);
+  const shared: Shared = { config, log, metrics, encoder, codecs, ranges, outputs, ticks };
 
   // 4. The partitions that this process owns, each with an engine.
   const ownership = new PartitionOwnership({
@@ -132,16 +127,25 @@ interface Shared {
   readonly ticks: LogProducer;
 }
 
+/** For questions about the log, which keeps what it acknowledges (`requireDurable`). */
+async function openDurable(client: LogClient, config: MatcherConfig): Promise<LogAdmin> {
+  const admin = await client.admin();
+  const names = [topics.orders, topics.executions].map((one) => topicName(one, config.topicPrefix));
+  await Promise.all(names.map((name) => requireDurable(admin, name, config.replicationMin)));
+  return admin;
+}
+
 async function openCodecs(config: MatcherConfig, log: Log) {
   const { topicPrefix } = config;
   const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
-  return {
+  const [orders, executions, deadLetters] = await Promise.all([
     // Decoded orders and cancels reuse their memory: a record is applied before the next one is decoded, and the engine
     // copies what it keeps.
-    orders: await registry.codecFor(topics.orders, ['PlaceOrder', 'CancelOrder']),
-    executions: await registry.codecFor(topics.executions),
-    deadLetters: await registry.codecFor(topics.deadLetters),
-  };
+    registry.codecFor(topics.orders, ['PlaceOrder', 'CancelOrder']),
+    registry.codecFor(topics.executions),
+    registry.codecFor(topics.deadLetters),
+  ]);
+  return { orders, executions, deadLetters };
 }
 
 /** Envelope reader -> engine -> execution writer, with ticks and snapshots beside them. */

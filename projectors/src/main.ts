@@ -73,28 +73,36 @@ async function startOps(
   life.onStop('ops', () => ops.close());
 }
 
+/** All at the same time: a process that replaces another one is back sooner. */
 async function startViews(room: Room, registered: Metrics): Promise<void> {
-  const { config, life, log, progress } = room;
+  const { config, progress } = room;
   const wants = (...names: readonly string[]) => config.views.some((view) => names.includes(view));
-  const catalog = wants('books', 'tables', 'leaderboards') ? await openCatalog(room) : null;
-  if (wants('ledger', 'books')) {
-    const redis = openRedis({ ...redisConnection(config), log });
-    life.onStop('redis', () => redis.disconnect());
-    const wantsSync = wants('ledger') && config.ledgerSync === 'always';
-    const watch = watchRedisServer({
-      redis,
-      server: 'ledger',
-      wantsSync,
-      metrics: registered,
-      log,
-    });
-    life.onStop('redis watch', () => watch.close());
-    if (wants('ledger')) await startLedger(room, redis);
-    if (catalog !== null && wants('books')) await startBooks(room, redis, catalog);
-  }
-  if (catalog !== null && wants('tables')) await startTables(room, catalog);
-  if (catalog !== null && wants('leaderboards')) startLeaderboards(room, catalog);
+  const redis = wants('ledger', 'books') ? openViewRedis(room, registered) : null;
+  const starting: Promise<void>[] = [];
+  if (redis !== null && wants('ledger')) starting.push(startLedger(room, redis));
+  if (wants('books', 'tables', 'leaderboards')) starting.push(startMarketViews(room, redis));
+  await Promise.all(starting);
   for (const view of config.views) progress.done(`starting:${view}`);
+}
+
+function openViewRedis({ config, life, log }: Room, metrics: Metrics): RedisClient {
+  const redis = openRedis({ ...redisConnection(config), log });
+  life.onStop('redis', () => redis.disconnect());
+  const wantsSync = config.views.includes('ledger') && config.ledgerSync === 'always';
+  const watch = watchRedisServer({ redis, server: 'ledger', wantsSync, metrics, log });
+  life.onStop('redis watch', () => watch.close());
+  return redis;
+}
+
+/** The views that need the catalog. */
+async function startMarketViews(room: Room, redis: RedisClient | null): Promise<void> {
+  const { views } = room.config;
+  const catalog = await openCatalog(room);
+  const starting: Promise<void>[] = [];
+  if (redis !== null && views.includes('books')) starting.push(startBooks(room, redis, catalog));
+  if (views.includes('tables')) starting.push(startTables(room, catalog));
+  await Promise.all(starting);
+  if (views.includes('leaderboards')) startLeaderboards(room, catalog);
 }
 
 async function openCatalog(room: Room): Promise<Catalog> {

@@ -125,7 +125,7 @@ async function start(life: Lifecycle): Promise<void> {
       newest: recentRecords?.status() ?? null,
     }),
   });
-  await followTopics(followed, {
+  const following = followTopics(followed, {
     client: shared.client,
     registry: shared.registry,
     log: shared.log,
@@ -134,9 +134,13 @@ async function start(life: Lifecycle): Promise<void> {
     onSkip: skipped,
   });
   const counts = new PartitionCounts();
-  const follower = await openRecentRecords(shared, recent, counts);
-  recentRecords = follower;
-  await follower.start();
+  const startRecent = async () => {
+    const opened = await openRecentRecords(shared, recent, counts);
+    recentRecords = opened;
+    await opened.start();
+    return opened;
+  };
+  const [follower] = await Promise.all([startRecent(), following]);
   followed.catalog.settle();
   await listen(shared, { followed, books, recent, recentRecords: follower, counts });
   isCaughtUp = true;

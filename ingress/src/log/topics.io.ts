@@ -70,17 +70,19 @@ export async function openTopics<const K extends TopicName>(
     rootKey: Buffer.from(options.rootKey, 'hex'),
   });
   const names = namesOf(used, topicPrefix);
-  const codecs = await openCodecs(used, registry);
+  const [codecs, executionEnds, orders, records] = await Promise.all([
+    openCodecs(used, registry),
+    endsOf(client, names.executions),
+    client.producer(),
+    client.producer(),
+  ]);
+  return { client, orders, records, names, codecs, executionEnds };
+}
+
+async function endsOf(client: LogClient, topic: string): Promise<ReadonlyMap<number, number>> {
   const admin = await client.admin();
-  const bounds = await admin.bounds(names.executions).finally(() => admin.close());
-  return {
-    client,
-    orders: await client.producer(),
-    records: await client.producer(),
-    names,
-    codecs,
-    executionEnds: new Map([...bounds].map(([partition, { high }]) => [partition, high])),
-  };
+  const bounds = await admin.bounds(topic).finally(() => admin.close());
+  return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
 }
 
 function namesOf<K extends TopicName>(
@@ -95,12 +97,11 @@ async function openCodecs<K extends TopicName>(
   used: Pick<Topics, K>,
   registry: Registry,
 ): Promise<CodecsOf<K>> {
-  const codecs: [K, unknown][] = [];
-  for (const key of keysOf(used)) {
+  const opening = keysOf(used).map(async (key) => {
     const topic: Topic = used[key];
-    codecs.push([key, await registry.codecFor(topic)]);
-  }
-  return Object.fromEntries(codecs) as unknown as CodecsOf<K>;
+    return [key, await registry.codecFor(topic)] as const;
+  });
+  return Object.fromEntries(await Promise.all(opening)) as unknown as CodecsOf<K>;
 }
 
 function keysOf<K extends TopicName>(used: Pick<Topics, K>): readonly K[] {

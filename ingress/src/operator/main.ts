@@ -107,21 +107,28 @@ async function openParts(room: Room) {
   const observers = { partitions, extremePrices };
   await followResults(topics, { ...follow(room), channel, restMs: resultRestMs, ...observers });
   const { redis, ledger } = openMoney(room);
+  const [wallets, catalog, comments, audit, admission] = await Promise.all([
+    openWallets(topics, { ...follow(room), clock, owners }),
+    openCatalog(room, topics),
+    openComments(topics, follow(room)),
+    openAudit(topics, follow(room)),
+    openAdmission(topics, { ...room, ...follow(room), redis, clock }),
+  ]);
   const parts = {
     partitions,
     channel,
     owners,
     ledger,
-    ...(await openWallets(topics, { ...follow(room), clock, owners })),
-    ...(await openCatalog(room, topics)),
+    ...wallets,
+    ...catalog,
+    ...admission,
+    comments,
+    audit,
     transfers: new TransferWriter({
       producer: topics.records,
       topic: topics.names.transfers,
       codec: topics.codecs.transfers,
     }),
-    comments: await openComments(topics, follow(room)),
-    audit: await openAudit(topics, follow(room)),
-    ...(await openAdmission(topics, { ...room, ...follow(room), redis, clock })),
     locks: new CatalogLocks(new KeyedMutex()),
   };
   const services = catalogServices(room, parts);

@@ -23,7 +23,7 @@ export async function setUnsetLevel(
 }
 
 /** The level that the registry shows there; null where there is none. */
-async function levelAt(address: RegistryAddress, path: string): Promise<string | null> {
+export async function levelAt(address: RegistryAddress, path: string): Promise<string | null> {
   const response = await askRegistry(address, path);
   if (response.status === 404) return null;
   const body = JSON.parse(response.text) as { readonly compatibilityLevel?: unknown };

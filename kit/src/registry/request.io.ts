@@ -9,6 +9,11 @@ export const registryTimeoutMs = 5_000;
 const responseBytesMax = 4 << 20;
 const maxErrorChars = 300;
 
+interface RegistryRequest {
+  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly body?: string;
+}
+
 /** A response of the registry. */
 export interface RegistryResponse {
   readonly status: number;
@@ -22,7 +27,7 @@ export interface RegistryResponse {
 export async function askRegistry(
   address: RegistryAddress,
   path: string,
-  init: { readonly method: 'GET' | 'PUT'; readonly body?: string } = { method: 'GET' },
+  init: RegistryRequest = { method: 'GET' },
 ): Promise<RegistryResponse> {
   const response = await send(address, path, init);
   const isOk = response.status >= 200 && response.status < 300;
@@ -36,7 +41,7 @@ export async function askRegistry(
 function send(
   address: RegistryAddress,
   path: string,
-  { method, body }: { readonly method: string; readonly body?: string },
+  { method, body }: RegistryRequest,
 ): Promise<RegistryResponse> {
   const url = new URL(`${address.url}${path}`);
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { LogClient } from '../../src/kafka/index.ts';
@@ -32,10 +33,14 @@ afterEach(async () => {
 });
 
 /** A member in its own process, and the lines it has said so far. */
-function startMember(groupId: string, topic: string): { child: ChildProcess; lines: string[] } {
+function startMember(
+  groupId: string,
+  topic: string,
+  childSessionMs = sessionMs,
+): { child: ChildProcess; lines: string[] } {
   const child = spawn(
     process.execPath,
-    [member, engineUrl('KAFKA'), groupId, topic, String(sessionMs)],
+    [member, engineUrl('KAFKA'), groupId, topic, String(childSessionMs)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -67,6 +72,44 @@ test('a killed member is replaced when its session has ended', async () => {
     `hand-over after a kill, session ${sessionMs} ms: ${Math.round(takenMs)} ms\n`,
   );
 });
+
+/** Longer than these tests wait: what happens sooner does not come from the end of a session. */
+const longSessionMs = 25_000;
+const soonMs = 5_000;
+
+test('the successor of a killed member does not wait for the end of its session', async () => {
+  const topic = await freshTopic(client, { partitions: 2 });
+  const groupId = freshName('group');
+  const { child, lines } = startMember(groupId, topic, longSessionMs);
+  await until(() => lines.includes('assigned 1'), 'the child owns all');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const startMs = performance.now();
+  const joining = joinRecorded(client, { groupId, topic, sessionTimeoutMs: sessionMs });
+  let joined = false;
+  void joining.then(() => {
+    joined = true;
+  });
+  await until(() => joined, 'it has joined', soonMs);
+  process.stdout.write(`join after a kill: ${Math.round(performance.now() - startMs)} ms\n`);
+  expect((await joining).group.owned()).toEqual([0, 1]);
+});
+
+test('a frozen member of this machine is not removed by one that joins', async () => {
+  const topic = await freshTopic(client, { partitions: 2 });
+  const groupId = freshName('group');
+  const { child, lines } = startMember(groupId, topic, longSessionMs);
+  await until(() => lines.includes('assigned 1'), 'the child owns all');
+  child.kill('SIGSTOP');
+  const joining = joinRecorded(client, { groupId, topic, sessionTimeoutMs: sessionMs });
+  const early = await Promise.race([joining.then(() => 'joined'), afterMs(2_000, 'waiting')]);
+  expect(early).toBe('waiting');
+  child.kill('SIGCONT');
+  expect((await joining).group.owned()).toHaveLength(1);
+});
+
+const afterMs = <T>(ms: number, value: T) =>
+  new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
 
 test('a frozen member commits and reads nothing once it wakes up without its partition', async () => {
   const topic = await freshTopic(client);

@@ -9,13 +9,13 @@ export class FakeRegistry {
   readonly requests: string[] = [];
   readonly levels = new Map<string, string>();
   readonly schemas = new Map<number, string>();
-  /** Answers to give first, whatever is asked. */
+  /** Statuses to answer first, whatever is asked; 0 for a right answer. */
   readonly failures: number[] = [];
   /** Subjects whose new version is incompatible. */
   readonly incompatible = new Set<string>();
   authorization: string | null = null;
   readonly #ids = new Map<string, number>();
-  readonly #subjects = new Set<string>();
+  readonly #subjects = new Map<string, Set<string>>();
   readonly #server: Server;
 
   constructor() {
@@ -52,9 +52,11 @@ export class FakeRegistry {
     const path = decodeURIComponent((request.url ?? '').replace('/apis/ccompat/v7', ''));
     this.requests.push(`${request.method} ${path}`);
     const failure = this.failures.shift();
-    if (failure !== undefined) return [failure, { error_code: failure, message: 'told to fail' }];
-    const [, kind, name = ''] = path.split('/');
+    if (failure !== undefined && failure !== 0)
+      return [failure, { error_code: failure, message: 'told to fail' }];
+    const [, kind, name = '', versions] = path.split('/');
     if (kind === 'config') return this.#config(request.method ?? '', name, body);
+    if (kind === 'subjects' && versions === undefined) return this.#lookUp(name, body);
     if (kind === 'subjects') return this.#register(name, body);
     const schema = this.schemas.get(Number(path.split('/')[3]));
     return schema === undefined ? [404, { error_code: 40403 }] : [200, { schema }];
@@ -69,10 +71,19 @@ export class FakeRegistry {
     return [404, { error_code: 40408, message: 'no level' }];
   }
 
+  #lookUp(subject: string, body: string): [number, unknown] {
+    const { schema } = JSON.parse(body);
+    if (!this.#subjects.get(subject)?.has(schema)) return [404, { error_code: 40403 }];
+    return [200, { subject, version: 1, id: this.store(schema), schema }];
+  }
+
   #register(subject: string, body: string): [number, unknown] {
-    this.#subjects.add(subject);
+    const schemas = this.#subjects.get(subject) ?? new Set();
+    this.#subjects.set(subject, schemas);
     if (this.incompatible.has(subject)) return [409, { error_code: 409, message: 'incompatible' }];
-    return [200, { id: this.store(JSON.parse(body).schema) }];
+    const { schema } = JSON.parse(body);
+    schemas.add(schema);
+    return [200, { id: this.store(schema) }];
   }
 }
 

@@ -58,6 +58,30 @@ describe('registering', () => {
     expect(written).toEqual(['PUT /config/orders-value', 'POST /subjects/orders-value/versions']);
   });
 
+  test('only looks at a later start, and finds the same ids', async () => {
+    const first = await open().codecFor(topics.orders);
+    fake.requests.length = 0;
+    const again = await open().codecFor(topics.orders);
+    expect(again.schemaId).toBe(first.schemaId);
+    expect(fake.requests).toEqual(['GET /config/orders-value', 'POST /subjects/orders-value']);
+  });
+
+  test('registers where looking is not allowed', async () => {
+    const first = await open().codecFor(topics.orders);
+    for (const status of [403, 405]) {
+      fake.failures.push(0, status);
+      const again = await open().codecFor(topics.orders);
+      expect(again.schemaId).toBe(first.schemaId);
+    }
+  });
+
+  test('stops at a registered schema whose subject was set to another level', async () => {
+    await open().codecFor(topics.orders);
+    fake.levels.set('orders-value', 'BACKWARD');
+    const refused = open().codecFor(topics.orders);
+    await expect(refused).rejects.toMatchObject({ code: 'schema_incompatible', reaction: 'stop' });
+  });
+
   test('tries again when the registry fails, and remembers no failure', async () => {
     fake.failures.push(503, 500);
     const registry = open();

@@ -25,10 +25,13 @@ interface LedgerParts {
 export async function startLedger(room: Room, redis: RedisClient): Promise<void> {
   const { client, registry, config } = room;
   const ledger = openLedger(redis, redisKeys(config.redisPrefix));
-  const transfersCodec = await registry.codecFor(topics.transfers);
-  const executions = await startExecutions(room, ledger);
-  const transfers = await startTransfers(room, ledger, transfersCodec);
-  const producer = await client.producer();
+  const codec = registry.codecFor(topics.transfers);
+  const [executions, transfers, transfersCodec, producer] = await Promise.all([
+    startExecutions(room, ledger),
+    codec.then((transfersCodec) => startTransfers(room, ledger, transfersCodec)),
+    codec,
+    client.producer(),
+  ]);
   const parts = { ledger, producer, transfersCodec };
   await startGenerations(room, parts, async () => {
     await executions.restoreLost((partition) => ledger.mark('executions', partition));

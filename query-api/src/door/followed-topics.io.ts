@@ -70,32 +70,38 @@ type Fold<T> = Pick<CompactedOptions<T>, 'take' | 'forget' | 'unreadable'>;
 /** Resolves once all views have caught up with the log: nothing is served from half a catalog. */
 export async function followTopics(known: FollowedTopics, options: FollowOptions): Promise<void> {
   const { catalog, keys, readKeys, agents, wallets, deleted, profiles, solvency } = known;
-  await follow(options, topics.catalog, {
-    take: (entry) => catalog.apply(entry),
-    forget: (key) => catalog.remove(key),
-  });
-  await follow(options, topics.credentials, {
-    take: (credential) => {
-      keys.apply(credential);
-      wallets.prove(walletFromBytes(credential.wallet));
-    },
-    forget: (key) => {
-      const apiKey = parseApiKeyId(key);
-      if (apiKey !== null) keys.forget(apiKey);
-    },
-  });
-  await follow(options, topics.walletOwners, {
-    unreadable: 'stop',
-    take: (record) => wallets.take(record),
-  });
-  await follow(options, topics.notificationMarks, { take: (mark) => deleted.apply(mark) });
-  await follow(options, topics.readKeys, { take: (key) => readKeys.apply(key) });
-  await follow(options, topics.agents, { take: (entry) => agents.apply(entry) });
-  await follow(options, topics.comments, {
-    take: (event, { offset }) => known.takeComment(offset, event),
-  });
-  await follow(options, topics.profiles, { take: (profile) => profiles.apply(profile) });
-  await follow(options, topics.withdrawalFreezes, { take: (freeze) => solvency.take(freeze) });
+  // A comment belongs to the event of its market.
+  const afterCatalog = async () => {
+    await follow(options, topics.catalog, {
+      take: (entry) => catalog.apply(entry),
+      forget: (key) => catalog.remove(key),
+    });
+    await follow(options, topics.comments, {
+      take: (event, { offset }) => known.takeComment(offset, event),
+    });
+  };
+  await Promise.all([
+    afterCatalog(),
+    follow(options, topics.credentials, {
+      take: (credential) => {
+        keys.apply(credential);
+        wallets.prove(walletFromBytes(credential.wallet));
+      },
+      forget: (key) => {
+        const apiKey = parseApiKeyId(key);
+        if (apiKey !== null) keys.forget(apiKey);
+      },
+    }),
+    follow(options, topics.walletOwners, {
+      unreadable: 'stop',
+      take: (record) => wallets.take(record),
+    }),
+    follow(options, topics.notificationMarks, { take: (mark) => deleted.apply(mark) }),
+    follow(options, topics.readKeys, { take: (key) => readKeys.apply(key) }),
+    follow(options, topics.agents, { take: (entry) => agents.apply(entry) }),
+    follow(options, topics.profiles, { take: (profile) => profiles.apply(profile) }),
+    follow(options, topics.withdrawalFreezes, { take: (freeze) => solvency.take(freeze) }),
+  ]);
 }
 
 /** Follows one topic with the options of all. */

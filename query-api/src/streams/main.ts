@@ -91,22 +91,23 @@ async function start(life: Lifecycle): Promise<void> {
     onFault: (fault: Fault) => life.fail(fault),
     onSkip: measured.skipped,
   };
-  await followTopics(followed, follows);
-  await followOwnStates(ownStates, follows);
+  await Promise.all([followTopics(followed, follows), followOwnStates(ownStates, follows)]);
   followed.catalog.settle();
   hubs = await listen(shared, { feed, followed, measured, comments, ownStates, readers });
 }
 
 /** Resolves when all transfers and sessions that were there at the call are known. */
 async function followOwnStates(ownStates: OwnStates, options: FollowOptions): Promise<void> {
-  await follow(options, topics.transfers, {
-    unreadable: 'stop',
-    take: (transfer, { offset }) => ownStates.takeTransfer(offset, transfer),
-  });
-  await follow(options, topics.sessions, {
-    unreadable: 'stop',
-    take: (record) => ownStates.takeSession(record),
-  });
+  await Promise.all([
+    follow(options, topics.transfers, {
+      unreadable: 'stop',
+      take: (transfer, { offset }) => ownStates.takeTransfer(offset, transfer),
+    }),
+    follow(options, topics.sessions, {
+      unreadable: 'stop',
+      take: (record) => ownStates.takeSession(record),
+    }),
+  ]);
 }
 
 /** Configuration, logging, metrics and clients of the process. */

@@ -181,6 +181,7 @@ export class PartitionFollower {
       dense: true,
       maxWaitMs,
       restMs,
+      catchesUp: true,
       onBatch: (batch) => this.#take(batch, feed),
       onFault: (fault) => (fault.reaction === 'retry' ? this.#stalled(fault) : end(fault)),
     });

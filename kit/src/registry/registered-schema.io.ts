@@ -1,0 +1,36 @@
+import type { RegistryAddress } from './address.ts';
+import { levelAt } from './compatibility-level.io.ts';
+import { askRegistry } from './request.io.ts';
+
+/** What is asked for. */
+interface WantedSchema {
+  readonly subject: string;
+  readonly level: string;
+  /** Avro, as JSON. */
+  readonly schema: string;
+}
+
+/**
+ * The id of a schema that is registered under its subject already, as at every start but the first; null where it is
+ * not, where the subject shows another level, and where this account may not look. Rejects as `askRegistry` does.
+ */
+export async function registeredId(
+  address: RegistryAddress,
+  { subject, level, schema }: WantedSchema,
+): Promise<number | null> {
+  const name = encodeURIComponent(subject);
+  if ((await levelAt(address, `/config/${name}`)) !== level) return null;
+  const body = JSON.stringify({ schemaType: 'AVRO', schema });
+  const found = await askRegistry(address, `/subjects/${name}`, { method: 'POST', body }).catch(
+    (error: unknown) => {
+      if (notFoundStatuses.has(Number(Reflect.get(Object(error), 'status')))) return null;
+      throw error;
+    },
+  );
+  if (found === null) return null;
+  const { id } = JSON.parse(found.text) as { readonly id?: unknown };
+  return typeof id === 'number' ? id : null;
+}
+
+/** Not there, and what registries answer to a look that they do not allow or know. */
+const notFoundStatuses: ReadonlySet<number> = new Set([403, 404, 405, 422]);
