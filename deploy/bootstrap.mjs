@@ -92,6 +92,7 @@ function build() {
     'bench',
   ]);
   step('console', process.execPath, [join(root, 'console/build.mjs')]);
+  step('programs', process.execPath, [join(root, 'deploy/bundle.mjs')]);
 }
 
 const [command = '', ...args] = process.argv.slice(2);

@@ -36,7 +36,7 @@ export interface ProcessStatus {
 
 /** A log of this size is renamed at the next start of its process. */
 const maxLogBytes = 8 * mebibyte;
-const readyPollMs = 60;
+const readyPollMs = 25;
 const tailLines = 12;
 
 /**

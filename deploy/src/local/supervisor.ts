@@ -23,8 +23,8 @@ export interface SupervisorOptions {
   readonly minFreeBytes?: number;
 }
 
-/** Back-off between restarts: doubles from the first to the last delay. */
-const firstDelayMs = 250;
+/** Back-off between restarts: none after the first death, then it doubles up to the longest. */
+const secondDelayMs = 500;
 const longestDelayMs = 8000;
 /** Deaths in a row, each within a minute of its start, after which a process is not restarted. */
 const maxDeathsInARow = 8;
@@ -195,7 +195,8 @@ export class Supervisor {
     }
     process.restarts += 1;
     try {
-      const delayMs = Math.min(firstDelayMs * 2 ** (deaths - 1), longestDelayMs);
+      const delayMs =
+        deaths === 1 ? 0 : Math.min(secondDelayMs * 2 ** (deaths - 2), longestDelayMs);
       await sleep(delayMs, undefined, { signal: this.#abort.signal });
       // It was restarted meanwhile.
       if (process.state !== 'died' && process.state !== 'failed') return;
