@@ -30,8 +30,8 @@ const lookMs = 10;
 
 /**
  * The members of a group whose processes have ended on this machine without leaving, such as the one that this process
- * replaces. A join waits for them until their session ends, unless they are removed. A member that cannot be proved dead
- * stays: one of another machine, and one without a mark.
+ * replaces. A join waits for them until their session ends, unless they are removed. Members of other machines and
+ * those without a mark stay: they cannot be proved dead.
  */
 export class DeadMembers {
   readonly #options: DeadMembersOptions;

@@ -11,8 +11,8 @@ export function processMark(pid: number = process.pid): string | null {
 }
 
 /**
- * Whether the process of a mark has certainly ended, so that nothing can come from it any more. False for one of another
- * machine or container, which cannot be seen from here, and for one that has ended and was not reaped yet.
+ * Whether the process of a mark has certainly ended, so that nothing can come from it any more. False for one of
+ * another machine or container, which cannot be seen from here, and for one that has ended and was not reaped yet.
  */
 export function hasEnded(mark: string): boolean {
   const [, space, number, start] = markPattern.exec(mark) ?? [];
