@@ -126,7 +126,8 @@ export async function followCompacted(
   } finally {
     clearInterval(watch);
   }
-  await reader.share();
+  // Not awaited: a shared connection answers when its fetch ends, for each topic in turn; records come meanwhile too.
+  void reader.share();
   return reader;
 }
 
