@@ -43,6 +43,10 @@ export function statusOf(parts: StatusParts): { facts(): object; readonly gauges
     waitingCommands: () => channel.waiters.count,
     rememberedResults: () => parts.recentResults.size,
     silentPartitions: () => numbers.filter((partition) => !partitions.isReady(partition)).length,
+    silences: () =>
+      partitionFacts(partitions, queued, parts.nowMs()).flatMap(({ partition, silentMs }) =>
+        silentMs === null ? [] : [{ partition, silentMs }],
+      ),
   };
   return {
     gauges,

@@ -15,7 +15,7 @@ import { matcherGroup, topics } from '@pm/schemas';
 import { type MatcherConfig, operatorKeyOf, readMatcherConfig } from './config.ts';
 import { Engine } from './core/index.ts';
 import { requireDurable } from './durability.io.ts';
-import { type MatcherMetrics, openMatcherMetrics } from './metrics.ts';
+import { type MatcherMetrics, openMatcherMetrics, readPartitions } from './metrics.ts';
 import { DeadLetters } from './partition/dead-letters.io.ts';
 import { EnvelopeReader } from './partition/envelope-reader.ts';
 import { defaultWriterLimits } from './partition/execution-writer.io.ts';
@@ -91,6 +91,10 @@ async function start(life: Lifecycle): Promise<void> {
   });
 
   // 5. Metrics, status and readiness for operators, before the first partition is assigned.
+  readPartitions(processMetrics, {
+    partitions: () => ownership.status(),
+    nowMs: () => systemClock.nowMs(),
+  });
   const ops = await openOpsListener({
     host: config.opsHost,
     port: config.opsPort,

@@ -1,89 +1,178 @@
-import type { Metrics } from '@pm/kit/metrics';
+import type { MetricDeclarations, Metrics, OpenedMetrics } from '@pm/kit/metrics';
 import type { RefusalCode } from '@pm/schemas';
+import type { PartitionStatus } from './partition/lifecycle.ts';
 
 const countBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
 
+/** Below a second with a standby, and until a machine was repaired. */
+const standstillBuckets = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 300];
+
 /** Every metric of the matcher. Durations in seconds, sizes in records, commands or bytes. */
-export function openMatcherMetrics(metrics: Metrics) {
-  const partition = ['partition'] as const;
-  return {
-    commands: metrics.counter({
-      name: 'pm_matcher_commands_total',
-      help: 'Commands applied live, ticks included.',
-      labels: partition,
-    }),
-    fills: metrics.counter({
-      name: 'pm_matcher_fills_total',
-      help: 'Fills of a taker with a maker.',
-      labels: partition,
-    }),
-    refusals: metrics.counter({
-      name: 'pm_matcher_refusals_total',
-      help: 'Orders, cancels and other commands refused, by refusal code.',
-      labels: ['code'],
-    }),
-    rejected: metrics.counter({
-      name: 'pm_matcher_rejected_records_total',
-      help: 'Input records that changed nothing and went to the dead letters, by reason.',
-      labels: ['partition', 'reason'],
-    }),
-    batchRecords: metrics.histogram({
-      name: 'pm_matcher_batch_records',
-      help: 'Input records whose outputs were sent together.',
-      buckets: countBuckets,
-    }),
-    batchCommands: metrics.histogram({
-      name: 'pm_matcher_batch_commands',
-      help: 'Commands whose outputs were sent together.',
-      buckets: countBuckets,
-    }),
-    applySeconds: metrics.histogram({
-      name: 'pm_matcher_apply_seconds',
-      help: 'Time from the bytes of a batch to the bytes of its outputs.',
-      buckets: [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5],
-    }),
-    storeSeconds: metrics.histogram({
-      name: 'pm_matcher_store_seconds',
-      help: 'Time from the bytes of outputs to their acknowledgement by the log.',
-    }),
-    replayedRecords: metrics.counter({
-      name: 'pm_matcher_replayed_records_total',
-      help: 'Input records replayed while partitions were restored.',
-      labels: partition,
-    }),
-    snapshotSeconds: metrics.histogram({
-      name: 'pm_matcher_snapshot_seconds',
-      help: 'Time from a state to its file on the disk.',
-    }),
-    snapshotFailures: metrics.counter({
-      name: 'pm_matcher_snapshot_failures_total',
-      help: 'Snapshots that were not written, and files that could not be used.',
-      labels: ['partition', 'what'],
-    }),
-    copies: metrics.counter({
-      name: 'pm_matcher_copies_total',
-      help: 'Outputs that a replaced owner stored once more between those of this one.',
-      labels: partition,
-    }),
-    faults: metrics.counter({
-      name: 'pm_matcher_partition_faults_total',
-      help: 'Faults that stopped a partition, by code.',
-      labels: ['partition', 'code'],
-    }),
-    state: metrics.gauge({
-      name: 'pm_matcher_partition_state',
-      help: 'One for the state a partition is in: restoring, live, failed or released.',
-      labels: ['partition', 'state'],
-    }),
-    lagRecords: metrics.gauge({
-      name: 'pm_matcher_lag_records',
-      help: 'Input records not yet processed.',
-      labels: partition,
-    }),
-  };
+export const matcherMetrics = {
+  commands: {
+    type: 'counter',
+    name: 'pm_matcher_commands_total',
+    help: 'Commands applied live, ticks included.',
+    labels: ['partition'],
+  },
+  fills: {
+    type: 'counter',
+    name: 'pm_matcher_fills_total',
+    help: 'Fills of a taker with a maker.',
+    labels: ['partition'],
+  },
+  refusals: {
+    type: 'counter',
+    name: 'pm_matcher_refusals_total',
+    help: 'Orders, cancels and other commands refused, by refusal code.',
+    labels: ['code'],
+  },
+  rejected: {
+    type: 'counter',
+    name: 'pm_matcher_rejected_records_total',
+    help: 'Input records that changed nothing and went to the dead letters, by reason.',
+    labels: ['partition', 'reason'],
+  },
+  batchRecords: {
+    type: 'histogram',
+    name: 'pm_matcher_batch_records',
+    help: 'Input records whose outputs were sent together.',
+    buckets: countBuckets,
+  },
+  batchCommands: {
+    type: 'histogram',
+    name: 'pm_matcher_batch_commands',
+    help: 'Commands whose outputs were sent together.',
+    buckets: countBuckets,
+  },
+  applySeconds: {
+    type: 'histogram',
+    name: 'pm_matcher_apply_seconds',
+    help: 'Time from the bytes of a batch to the bytes of its outputs.',
+    buckets: [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5],
+  },
+  storeSeconds: {
+    type: 'histogram',
+    name: 'pm_matcher_store_seconds',
+    help: 'Time from the bytes of outputs to their acknowledgement by the log.',
+  },
+  restoreSeconds: {
+    type: 'histogram',
+    name: 'pm_matcher_restore_seconds',
+    help: 'Time from an assignment, or from a fault, to a live partition.',
+    buckets: standstillBuckets,
+  },
+  takeoverSeconds: {
+    type: 'histogram',
+    name: 'pm_matcher_takeover_seconds',
+    help: 'Time a partition stood still: from its clock in the log to its being live again.',
+    buckets: standstillBuckets,
+  },
+  replayedRecords: {
+    type: 'counter',
+    name: 'pm_matcher_replayed_records_total',
+    help: 'Input records replayed while partitions were restored.',
+    labels: ['partition'],
+  },
+  snapshotSeconds: {
+    type: 'histogram',
+    name: 'pm_matcher_snapshot_seconds',
+    help: 'Time from a state to its file on the disk.',
+  },
+  snapshotFailures: {
+    type: 'counter',
+    name: 'pm_matcher_snapshot_failures_total',
+    help: 'Snapshots that were not written, and files that could not be used.',
+    labels: ['partition', 'what'],
+  },
+  copies: {
+    type: 'counter',
+    name: 'pm_matcher_copies_total',
+    help: 'Outputs that a replaced owner stored once more between those of this one.',
+    labels: ['partition'],
+  },
+  faults: {
+    type: 'counter',
+    name: 'pm_matcher_partition_faults_total',
+    help: 'Faults that stopped a partition, by code.',
+    labels: ['partition', 'code'],
+  },
+  state: {
+    type: 'gauge',
+    name: 'pm_matcher_partition_state',
+    help: 'One for the state a partition is in: restoring, live, failed or released.',
+    labels: ['partition', 'state'],
+  },
+  lagRecords: {
+    type: 'gauge',
+    name: 'pm_matcher_lag_records',
+    help: 'Input records not yet processed.',
+    labels: ['partition'],
+  },
+} as const satisfies MetricDeclarations;
+
+export type MatcherMetrics = OpenedMetrics<typeof matcherMetrics>;
+
+/** Gauges of each partition of this process that is live, read at each scrape. */
+export const matcherReadings = {
+  lagSeconds: {
+    type: 'gauge',
+    name: 'pm_matcher_lag_seconds',
+    help: 'Age of the clock of a live partition: about the time between two ticks while nothing waits.',
+    labels: ['partition'],
+  },
+  openOrders: {
+    type: 'gauge',
+    name: 'pm_matcher_open_orders',
+    help: 'Orders in the books of a live partition.',
+    labels: ['partition'],
+  },
+  markets: {
+    type: 'gauge',
+    name: 'pm_matcher_markets',
+    help: 'Markets of a live partition.',
+    labels: ['partition'],
+  },
+  slicesQueued: {
+    type: 'gauge',
+    name: 'pm_matcher_slices_queued',
+    help: 'Slices of outputs that are not durable yet; at the limit processing waits.',
+    labels: ['partition'],
+  },
+} as const satisfies MetricDeclarations;
+
+type Reading = Pick<
+  PartitionStatus,
+  'partition' | 'state' | 'timeMs' | 'openOrders' | 'markets' | 'slicesQueued'
+>;
+
+/** Opens the gauges that are read: `partitions` is called for each of them at each scrape. */
+export function readPartitions(
+  metrics: Metrics,
+  { partitions, nowMs }: { partitions(): readonly Reading[]; nowMs(): number },
+): void {
+  const read = (
+    gauge: (typeof matcherReadings)[keyof typeof matcherReadings],
+    numberOf: (status: Reading) => number,
+  ) =>
+    metrics.gauge({
+      ...gauge,
+      readAll: () =>
+        partitions()
+          .filter(({ state }) => state === 'live')
+          .map((status) => ({ labels: { partition: status.partition }, value: numberOf(status) })),
+    });
+  // The clock of another machine may be ahead of this one.
+  read(matcherReadings.lagSeconds, ({ timeMs }) => Math.max(0, nowMs() - timeMs) / 1_000);
+  read(matcherReadings.openOrders, ({ openOrders }) => openOrders);
+  read(matcherReadings.markets, ({ markets }) => markets);
+  read(matcherReadings.slicesQueued, ({ slicesQueued }) => slicesQueued);
 }
 
-export type MatcherMetrics = ReturnType<typeof openMatcherMetrics>;
+/** Opens them, but those that are read (`readPartitions`). */
+export function openMatcherMetrics(metrics: Metrics): MatcherMetrics {
+  return metrics.open(matcherMetrics);
+}
 
 /** Counts the fills and refusals of a record. */
 export function countEvents(

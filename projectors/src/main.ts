@@ -23,7 +23,7 @@ import { type Config, loadConfig } from './config.ts';
 import { startLedger } from './ledger/start-ledger.io.ts';
 import { Catalog } from './log/catalog.io.ts';
 import { ViewProgress } from './log/progress.io.ts';
-import { projectorMetrics } from './metrics.ts';
+import { projectorMetrics, readViews } from './metrics.ts';
 import { executionLog, groupOf, type Room, startView, topicNameOf } from './room.io.ts';
 import { scheduleOpenOrdersCleanup } from './tables/open-orders-cleanup.io.ts';
 import { openProjectionTables } from './tables/projection-tables.io.ts';
@@ -63,6 +63,7 @@ async function startOps(
   { opsHost: host, opsPort: port }: Config,
   { metrics, progress }: { readonly metrics: Metrics; readonly progress: ViewProgress },
 ): Promise<void> {
+  readViews(metrics, { progress, nowMs: () => systemClock.nowMs() });
   const ops = await openOpsListener({
     host,
     port,

@@ -49,7 +49,7 @@ import { FollowedTopics, followTopics } from './door/followed-topics.io.ts';
 import { onFailure } from './door/read-route.io.ts';
 import { type FiguresWatch, watchFigures } from './markets/figures.io.ts';
 import { VolumeSums } from './markets/volumes.io.ts';
-import { measure } from './metrics.ts';
+import { measure, measureEngines, measureFreshness } from './metrics.ts';
 import { Collateral } from './positions/collateral.io.ts';
 import { InputEnds } from './recent/input-ends.io.ts';
 import { OwnRecords } from './recent/own-reads.io.ts';
@@ -104,11 +104,12 @@ async function start(life: Lifecycle): Promise<void> {
     markets: () => followed.catalog.size,
     apiKeys: () => followed.keys.size,
     cachedBooks: () => books.size,
-    isCoherent: () => books.isCoherent,
+    isCoherent: () => Number(books.isCoherent),
     recentRows: () => recent.rowCount,
   });
   const engines = watchEngines(shared);
   life.onStop('engine watch', () => engines.close());
+  measureEngines(shared.metrics, engines);
   let recentRecords: RecentFollower | null = null;
   let isCaughtUp = false;
   await openOps(shared, {
@@ -344,11 +345,12 @@ function openLeaderboards({ life, clickhouse, log }: Shared): Leaderboards {
 
 /** Reads in regular rounds how far each projection is. */
 function watchProgress(shared: Shared): ProgressWatch {
-  const { life, log, clickhouse, redis, client, redisKeys: keys } = shared;
+  const { life, log, metrics, clickhouse, redis, client, redisKeys: keys } = shared;
   const topic = nameOf(shared, topics.executions);
   const progress = new ProgressWatch({ client, clickhouse, redis, log, topic, keys, nowMs });
   life.onStop('progress', () => progress.close());
   progress.start();
+  measureFreshness(metrics, { progress: () => progress.progress(), nowMs });
   return progress;
 }
 

@@ -32,6 +32,16 @@ export class ClientTurns {
     return this.#clients.size;
   }
 
+  /** Requests with a service. */
+  get running(): number {
+    return this.#sum(({ running }) => running);
+  }
+
+  /** Requests that wait for their turn. */
+  get waiting(): number {
+    return this.#sum(({ waiting }) => waiting.size);
+  }
+
   /** Runs the task when it is its turn; null when too many of the client wait, or its turn does not come in time. */
   async run<T>(name: string, task: () => Promise<T>): Promise<T | null> {
     const client = this.#clients.get(name) ?? { running: 0, waiting: new Set() };
@@ -48,6 +58,12 @@ export class ClientTurns {
     } finally {
       this.#leave(name, client);
     }
+  }
+
+  #sum(of: (client: Client) => number): number {
+    let sum = 0;
+    for (const client of this.#clients.values()) sum += of(client);
+    return sum;
   }
 
   #hasTurn({ waiting }: Client): Promise<boolean> {

@@ -1,7 +1,20 @@
-import { type ConfigOf, publicDoorFields, readConfig } from '@pm/kit/config';
+import {
+  type ConfigOf,
+  type Field,
+  publicDoorFields,
+  readConfig,
+  serviceFields,
+} from '@pm/kit/config';
+
+/** Without it a free port, so that a gateway that was started without one still starts. */
+const opsPort: Field<number> = { ...serviceFields.opsPort, fallback: { value: 0 } };
 
 /** Variables of the gateway; the configuration reference is made of them. */
-export const gatewayFields = { trustedProxies: publicDoorFields.trustedProxies };
+export const gatewayFields = {
+  trustedProxies: publicDoorFields.trustedProxies,
+  opsHost: serviceFields.opsHost,
+  opsPort,
+};
 
 /** Reads the environment. Throws the `Fault` `invalid_config` (stop). */
 export function readGatewayConfig(

@@ -12,11 +12,13 @@ import {
   originForm,
 } from '@pm/kit/http';
 import { type Log, silentLog } from '@pm/kit/log';
+import type { Metrics } from '@pm/kit/metrics';
 import { type Door, type HttpRoute, rateGroupOf, refusalText, routes, urlsOf } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { pictureOf, pictureRoute } from '../demo/pictures.ts';
 import { ClientTurns, type TurnLimits } from './client-turns.ts';
+import { gatewayStreamReadings, measureGateway, type TurnGroups } from './metrics.ts';
 import { forwardStreams } from './streams.ts';
 
 /** Longer than any bounded wait of a service. */
@@ -51,11 +53,12 @@ export type GatewayServices = Readonly<Record<Door, string>> & {
  */
 export function openGateway(
   services: GatewayServices,
-  { log = silentLog, trustedProxies = [] }: GatewayOptions = {},
+  { log = silentLog, trustedProxies = [], metrics }: GatewayOptions = {},
 ): HttpApp {
   const bounds = Object.values(doorBounds);
   const app = openHttp({
     log,
+    ...(metrics === undefined ? {} : { metrics }),
     bodyLimitBytes: Math.max(...bounds.map((of) => of.bodyLimitBytes)),
     limits: { maxHeaderBytes: Math.max(...bounds.map((of) => of.maxHeaderBytes)) },
   });
@@ -75,14 +78,19 @@ export function openGateway(
     for (const pool of [pools.ingress, pools['query-api'], mcp]) await pool?.destroy();
   });
   const addressOf = clientAddressBy(trustedProxies);
-  const turnsOf = openTurns();
+  const groups = openTurns();
+  const refused = metrics === undefined ? null : measureGateway(metrics, groups);
+  const countsOf = (service: string) => (reason: Refusal) => refused?.add(1, { service, reason });
   for (const route of routes as readonly HttpRoute[]) {
-    mount(app, route, { service: pools[route.door], addressOf, turns: turnsOf(route) });
+    const { door } = route;
+    const turns = turnsOf(route, groups);
+    mount(app, route, { service: pools[door], addressOf, turns, onRefused: countsOf(door) });
   }
-  if (mcp !== null) mountMcp(app, { service: mcp, addressOf });
+  if (mcp !== null) mountMcp(app, { service: mcp, addressOf, onRefused: countsOf('mcp') });
   servePictures(app);
   if (services.streams !== undefined) {
-    forwardStreams(app, services.streams, { log, addressOf });
+    const streams = forwardStreams(app, services.streams, { log, addressOf });
+    metrics?.gauge({ ...gatewayStreamReadings.streams, read: () => streams.size });
   }
   return app;
 }
@@ -90,18 +98,24 @@ export function openGateway(
 /** Settings of the gateway. */
 export interface GatewayOptions {
   readonly log?: Log;
+  /** Counts requests and their durations when given; once per process. */
+  readonly metrics?: Metrics;
   /** Addresses and networks of proxies before it, whose `X-Forwarded-For` is used; default none. */
   readonly trustedProxies?: readonly string[];
 }
 
-/** The turns of clients on a route. */
-function openTurns(): (route: HttpRoute) => ClientTurns {
-  const [orders, reserve] = [new ClientTurns(ingressLimits), new ClientTurns(ingressLimits)];
-  const reads = new ClientTurns(readLimits);
-  return (route) => {
-    if (route.door === 'query-api') return reads;
-    return rateGroupOf(route) === 'reserve' ? reserve : orders;
+function openTurns(): TurnGroups {
+  return {
+    orders: new ClientTurns(ingressLimits),
+    reserve: new ClientTurns(ingressLimits),
+    reads: new ClientTurns(readLimits),
   };
+}
+
+/** The turns of clients on a route. */
+function turnsOf(route: HttpRoute, { orders, reserve, reads }: TurnGroups): ClientTurns {
+  if (route.door === 'query-api') return reads;
+  return rateGroupOf(route) === 'reserve' ? reserve : orders;
 }
 
 /** Pictures of the demo's events: their URLs work without a network. */
@@ -131,7 +145,12 @@ interface Target {
   readonly service: Pool;
   readonly addressOf: ClientAddress;
   readonly turns?: ClientTurns;
+  /** The gateway answers 503 itself. */
+  onRefused(reason: Refusal): void;
 }
+
+/** Why the gateway answers 503 itself. */
+type Refusal = 'unreachable' | 'overloaded';
 
 function mount(app: HttpApp, route: HttpRoute, target: Target): void {
   const { tooLarge } = doorBounds[route.door];
@@ -160,12 +179,15 @@ async function forward(
   reply: FastifyReply,
   target: Target,
 ): Promise<FastifyReply> {
-  const { turns, addressOf } = target;
+  const { turns, addressOf, onRefused } = target;
   const ask = () => send(request, target).catch(() => 'unreachable' as const);
   const client = countedAddress(addressOf(request.raw));
   const response = turns === undefined ? await ask() : await turns.run(client, ask);
-  if (response === null) return await replyUnavailable(request, reply, overloaded);
-  if (response === 'unreachable') return await replyUnavailable(request, reply, unreachable);
+  if (response === null || response === 'unreachable') {
+    const reason = response ?? 'overloaded';
+    onRefused(reason);
+    return await replyUnavailable(request, reply, refusals[reason]);
+  }
   const { statusCode, headers, body } = response;
   return await reply.code(statusCode).headers(endToEnd(headers)).send(body);
 }
@@ -205,9 +227,11 @@ function endToEnd(
   return Object.fromEntries(kept);
 }
 
-const unreachable = { error: 'the service behind this route is not reachable' };
-/** Too many requests of the address of the client wait. */
-const overloaded = { error: refusalText('overloaded'), code: 'overloaded' };
+const refusals: Readonly<Record<Refusal, { readonly error: string; readonly code?: string }>> = {
+  unreachable: { error: 'the service behind this route is not reachable' },
+  /** Too many requests of the address of the client wait. */
+  overloaded: { error: refusalText('overloaded'), code: 'overloaded' },
+};
 
 /** A 503 in the format of the route family (conventions.md 1.2). The gateway does not retry; the client does. */
 function replyUnavailable(

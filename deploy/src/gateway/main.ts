@@ -1,16 +1,31 @@
 import { once } from 'node:events';
+import { openOpsListener } from '@pm/kit/health';
 import { openLog } from '@pm/kit/log';
+import { openMetrics } from '@pm/kit/metrics';
 import { readGatewayConfig } from './config.ts';
 import { openGateway } from './gateway.ts';
 
 /** The gateway as a process: `node main.js PORT INGRESS_URL QUERY_API_URL STREAMS_URL MCP_URL`. */
 const [port = '', ingress = '', queryApi = '', streams = '', mcp = ''] = process.argv.slice(2);
 const services = { ingress, 'query-api': queryApi, streams, mcp };
-const { trustedProxies } = readGatewayConfig();
-const gateway = openGateway(services, { log: openLog('gateway', 'info'), trustedProxies });
+const { trustedProxies, opsHost, opsPort } = readGatewayConfig();
+const log = openLog('gateway', 'info');
+const metrics = openMetrics('gateway');
+const gateway = openGateway(services, { log, metrics, trustedProxies });
+const ops = await openOpsListener({
+  host: opsHost,
+  port: opsPort,
+  metrics,
+  status: () => ({ services }),
+  ready: () => {
+    const isListening = gateway.server.listening;
+    return { ready: isListening, reasons: isListening ? [] : ['http'] };
+  },
+});
 await gateway.listen({ host: '127.0.0.1', port: Number(port) });
 
 process.stdin.resume();
 await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), once(process.stdin, 'end')]);
 await gateway.close();
+await ops.close();
 process.exit(0);

@@ -16,13 +16,14 @@ const forwardedFor = 'x-forwarded-for';
 
 /**
  * Forwards upgrades of the stream paths to the stream service: the request with the address of its client, then
- * bytes in both directions as they come. Either side ends the other one. Call it before the app listens.
+ * bytes in both directions as they come. Either side ends the other one. Call it before the app listens. Returns the
+ * number of connections that are open.
  */
 export function forwardStreams(
   app: HttpApp,
   serviceUrl: string,
   { log, addressOf }: { readonly log: Log; readonly addressOf: ClientAddress },
-): void {
+): { readonly size: number } {
   const open = new Set<Duplex>();
   app.server.on('upgrade', (request, client, head) => {
     client.on('error', () => client.destroy());
@@ -42,6 +43,7 @@ export function forwardStreams(
   app.addHook('preClose', async () => {
     for (const client of open) client.destroy();
   });
+  return open;
 }
 
 /** Bytes of a service as they are read; each read is copied before the next one. */

@@ -25,6 +25,7 @@ export const defaultPorts = {
   mcp: 18010,
   mcpOps: 18011,
   operatorOps: 18012,
+  gatewayOps: 18013,
 } as const;
 
 export type PortName = keyof typeof defaultPorts;

@@ -239,10 +239,12 @@ function gateway(options: ServicesOptions): ManagedProcess {
     env: processEnvironment({
       // The services trust the gateway; proxies before it are those of the machine.
       PM_TRUSTED_PROXIES: process.env['PM_TRUSTED_PROXIES'] ?? '',
+      PM_OPS_HOST: loopback,
+      PM_OPS_PORT: String(ports.gatewayOps),
       ...options.extraEnv?.['gateway'],
     }),
     dependsOn: ['ingress', 'query-api', 'streams'],
-    ports: [ports.gateway],
+    ports: [ports.gateway, ports.gatewayOps],
     ready: () => requireOk(`http://${loopback}:${ports.gateway}/ok`),
   };
 }

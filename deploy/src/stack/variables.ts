@@ -36,6 +36,7 @@ const listeners: Readonly<Record<PortName, string>> = {
   mcp: 'the MCP server',
   mcpOps: 'health and metrics of the MCP server',
   operatorOps: "health and metrics of the operator's process",
+  gatewayOps: 'health and metrics of the gateway',
 };
 
 function portField([name, port]: readonly [string, number]): Field<number> {

@@ -14,7 +14,7 @@ import { type Caller, claimOf } from './callers.ts';
 import { type Charge, takeAll, takeEach } from './charges.io.ts';
 import { CountedAddresses } from './counted-addresses.io.ts';
 import type { RateLimiter } from './limiter.io.ts';
-import { type Plan, plansOf } from './route-plans.io.ts';
+import { limitReadings, type Plan, plansOf } from './route-plans.io.ts';
 import type { RuleVerdict } from './verdict.ts';
 
 /**
@@ -69,6 +69,7 @@ export function limitRequests(limits: DoorLimits): RequestLimits {
 
 function attachLimits(app: HttpApp, limits: DoorLimits, metrics?: Metrics): LimitsAtHand {
   const plans = plansOf(metrics);
+  if (metrics !== undefined) measureLimiter(metrics, limits);
   const addresses = new CountedAddresses();
   app.addHook('onRoute', (route: RouteOptions) => {
     const plan = plans.get(`${tableMethod(route)} ${route.url}`);
@@ -96,6 +97,12 @@ function attachLimits(app: HttpApp, limits: DoorLimits, metrics?: Metrics): Limi
       return (request) => hooks.passAtOnce(request);
     },
   };
+}
+
+function measureLimiter(metrics: Metrics, { limiter }: DoorLimits): void {
+  const { alone, uncounted } = limitReadings;
+  metrics.gauge({ ...alone, read: () => (limiter.isShared ? 0 : 1) });
+  metrics.gauge({ ...uncounted, read: () => limiter.uncounted });
 }
 
 /** The hooks of one route. */

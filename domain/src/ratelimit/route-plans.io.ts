@@ -1,4 +1,4 @@
-import type { Metrics } from '@pm/kit/metrics';
+import type { MetricDeclarations, Metrics } from '@pm/kit/metrics';
 import {
   type HttpRoute,
   type RateRule,
@@ -7,6 +7,36 @@ import {
   routes,
   urlsOf,
 } from '@pm/schemas';
+
+/** Requests by the scope of the rate limits. */
+export const limitMetrics = {
+  allowed: {
+    type: 'counter',
+    name: 'pm_rate_allowed_total',
+    help: 'Requests that a scope of the rate limits let pass.',
+    labels: ['scope'],
+  },
+  limited: {
+    type: 'counter',
+    name: 'pm_rate_limited_total',
+    help: 'Requests refused, by the scope of the rate limits that refused them.',
+    labels: ['scope'],
+  },
+} as const satisfies MetricDeclarations;
+
+/** Read at each scrape. */
+export const limitReadings = {
+  alone: {
+    type: 'gauge',
+    name: 'pm_rate_counted_alone',
+    help: 'One while this process counts rate limits alone because their Redis is not there.',
+  },
+  uncounted: {
+    type: 'gauge',
+    name: 'pm_rate_uncounted_requests',
+    help: 'Requests since the start of callers for whom the Redis of the rate limits had no room.',
+  },
+} as const satisfies MetricDeclarations;
 
 /** Precomputed facts for the hooks of a route. */
 export interface Plan {
@@ -26,7 +56,7 @@ export interface Plan {
 
 /** Every public route by the URLs it is served under. */
 export function plansOf(metrics: Metrics | undefined): ReadonlyMap<string, Plan> {
-  const counters = metrics === undefined ? null : openCounters(metrics);
+  const counters = metrics === undefined ? null : metrics.open(limitMetrics);
   const plans = new Map<string, Plan>();
   for (const route of routes as readonly HttpRoute[]) {
     const rules = rateRulesOf(route);
@@ -47,20 +77,4 @@ export function plansOf(metrics: Metrics | undefined): ReadonlyMap<string, Plan>
     for (const { url } of urlsOf(route)) plans.set(`${route.method} ${url}`, plan);
   }
   return plans;
-}
-
-function openCounters(metrics: Metrics) {
-  const labels = ['scope'] as const;
-  return {
-    allowed: metrics.counter({
-      name: 'pm_rate_allowed_total',
-      help: 'Requests that a scope of the rate limits let pass.',
-      labels,
-    }),
-    limited: metrics.counter({
-      name: 'pm_rate_limited_total',
-      help: 'Requests refused, by the scope of the rate limits that refused them.',
-      labels,
-    }),
-  };
 }

@@ -10,6 +10,7 @@ import {
   retryLimits,
   type WalletAddress,
 } from '@pm/schemas';
+import { retryMetrics } from '../metrics.ts';
 
 /** Names a request of a caller that may come again, and this process's hold of it. */
 export interface IdempotencyKey {
@@ -111,11 +112,7 @@ return redis.call('DEL', KEYS[1])
 
 /** Counts the keys that were not taken up because of their memory. */
 export function countFullRetries(metrics: Metrics): IdempotencyOptions['onFull'] {
-  const full = metrics.counter({
-    name: 'pm_ingress_retries_full_total',
-    help: 'Retry keys for which there was no room: in the part of their wallet, or in all.',
-    labels: ['kind', 'of'],
-  });
+  const { full } = metrics.open(retryMetrics);
   return (kind, of) => full.add(1, { kind, of });
 }
 

@@ -4,6 +4,7 @@ import { type HttpApp, refuse } from '@pm/kit/http';
 import type { Metrics } from '@pm/kit/metrics';
 import { type RefusalCode, type Repetition, usedProofLimits } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { repetitionMetrics } from '../metrics.ts';
 import { type Authentication, signedFacts } from './authentication.io.ts';
 import { unlessUnavailable } from './requests.io.ts';
 import type { ProofVerdict, UsedProofs } from './used-proofs.io.ts';
@@ -22,14 +23,7 @@ export interface RepetitionServices {
 }
 
 export function openRepetitionCounts(metrics: Metrics): RepetitionCounts {
-  const repeated = metrics.counter({
-    name: 'pm_ingress_repeated_total',
-    help: 'Signed requests refused because their proof was used before.',
-  });
-  const unnoted = metrics.counter({
-    name: 'pm_ingress_proofs_unnoted_total',
-    help: 'Signed requests carried out although their proof could not be noted.',
-  });
+  const { repeated, unnoted } = metrics.open(repetitionMetrics);
   return { repeated: () => repeated.add(1), unnoted: () => unnoted.add(1) };
 }
 

@@ -3,6 +3,7 @@ import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock as clock } from '@pm/kit/clock';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
+import { foreignMetrics } from '../metrics.ts';
 import { type CommandChannel, openCommandChannel } from './command-channel.io.ts';
 import type { CommandTopics } from './topics.io.ts';
 
@@ -36,10 +37,7 @@ export function openChannel(topics: CommandTopics, options: ChannelOptions): Com
 
 /** Counts the envelopes that another process has sent in a run of this one, and names the first. */
 function openForeignEnvelopes({ program, log, metrics }: ChannelOptions): () => void {
-  const envelopes = metrics.counter({
-    name: `pm_${program}_foreign_envelopes_total`,
-    help: 'Envelopes of another process with the run of sequences of this one, which then begins another run.',
-  });
+  const envelopes = metrics.counter(foreignMetrics[program]);
   let isNamed = false;
   return () => {
     envelopes.add(1);

@@ -2,6 +2,7 @@ import { reactionTo } from '@pm/kit/fault';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Metrics } from '@pm/kit/metrics';
 import { runRounds } from '@pm/kit/rounds';
+import { operatorReadings } from './metrics.ts';
 import { Resolutions, type ResolutionsOptions } from './resolutions.io.ts';
 
 /** Time between two looks at what is due, milliseconds. */
@@ -16,11 +17,7 @@ export function openResolutions(
   }: { readonly life: Pick<Lifecycle, 'onStop' | 'fail'>; readonly metrics: Metrics },
 ): Resolutions {
   const resolutions = new Resolutions(options);
-  metrics.gauge({
-    name: 'pm_operator_resolutions_due',
-    help: 'Resolutions whose challenge window has ended and that are not carried out.',
-    read: () => resolutions.dueCount(),
-  });
+  metrics.gauge({ ...operatorReadings.resolutionsDue, read: () => resolutions.dueCount() });
   const rounds = runRounds({
     round: async () => {
       await resolutions.tick();

@@ -5,6 +5,7 @@ import type { CatalogIndex } from '../catalog/catalog-index.ts';
 import type { CommandChannel } from '../log/command-channel.io.ts';
 import { isSomeReady, numbersOf, partitionFacts } from '../log/partition-facts.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
+import { operatorReadings } from './metrics.ts';
 
 /** The parts that status, readiness and gauges of the operator's process look at. */
 export interface OperatorStatusParts {
@@ -38,19 +39,14 @@ export function operatorFacts(parts: OperatorStatusParts) {
 export function measureOperator(metrics: Metrics, parts: OperatorStatusParts): void {
   const { partitions, channel } = parts;
   const numbers = numbersOf(partitions);
-  const gauge = (name: string, help: string, read: () => number) =>
-    metrics.gauge({ name, help, read });
-  gauge('pm_operator_commands_queued', 'Commands not durable yet.', () =>
-    numbers.reduce((sum, partition) => sum + channel.envelopes.queued(partition), 0),
-  );
-  gauge(
-    'pm_operator_commands_waiting',
-    'Commands without a result yet.',
-    () => channel.waiters.count,
-  );
-  gauge(
-    'pm_operator_partitions_silent',
-    'Partitions without a sign of life.',
-    () => numbers.filter((partition) => !partitions.isReady(partition)).length,
-  );
+  const { queuedCommands, waitingCommands, silentPartitions } = operatorReadings;
+  metrics.gauge({
+    ...queuedCommands,
+    read: () => numbers.reduce((sum, partition) => sum + channel.envelopes.queued(partition), 0),
+  });
+  metrics.gauge({ ...waitingCommands, read: () => channel.waiters.count });
+  metrics.gauge({
+    ...silentPartitions,
+    read: () => numbers.filter((partition) => !partitions.isReady(partition)).length,
+  });
 }

@@ -1,30 +1,11 @@
 import type { SessionTable } from '@pm/domain/sessions/session-table';
 import type { Metrics } from '@pm/kit/metrics';
+import { sessionMetrics, sessionReadings } from '../metrics.ts';
 import type { SessionsOptions } from './sessions.io.ts';
-
-/** Seconds from the last heartbeat to empty books; 15 are promised. */
-const endSeconds = [11, 12, 13, 13.5, 14, 15, 17, 20, 25, 30, 60, 300];
 
 /** Counts of the sessions, as metrics and for `/status`. */
 export function openSessionCounts(metrics: Metrics) {
-  const beats = metrics.counter({
-    name: 'pm_ingress_heartbeats_total',
-    help: 'Heartbeats by outcome.',
-    labels: ['outcome'],
-  });
-  const misses = metrics.counter({
-    name: 'pm_ingress_sessions_missed_total',
-    help: 'Sessions whose silence this process wrote down.',
-  });
-  const revived = metrics.counter({
-    name: 'pm_ingress_sessions_revived_total',
-    help: 'Misses revoked because no heartbeat could be taken before them.',
-  });
-  const ended = metrics.histogram({
-    name: 'pm_ingress_session_end_seconds',
-    help: 'Time from the last heartbeat to the last cancel.',
-    buckets: endSeconds,
-  });
+  const { beats, misses, revived, ended } = metrics.open(sessionMetrics);
   const totals = {
     accepted: 0,
     wrong: 0,
@@ -63,8 +44,7 @@ function overTable(
 ): { facts(): object } {
   const live = () => table.liveCount;
   const ending = () => table.missed.size;
-  const name = (of: string) => `pm_ingress_sessions_${of}`;
-  metrics.gauge({ name: name('live'), help: 'Sessions with heartbeats.', read: live });
-  metrics.gauge({ name: name('ending'), help: 'Missed, not canceled yet.', read: ending });
+  metrics.gauge({ ...sessionReadings.live, read: live });
+  metrics.gauge({ ...sessionReadings.ending, read: ending });
   return { facts: () => ({ live: live(), ending: ending(), ...totals }) };
 }

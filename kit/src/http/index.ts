@@ -8,6 +8,7 @@ export {
   tableMethod,
 } from './door-routes.io.ts';
 export { doorBounds } from './listener-bounds.ts';
+export { httpMetrics, httpReadings } from './observe.io.ts';
 export { openHttp } from './open.io.ts';
 export { descriptionRoutes } from './openapi-routes.io.ts';
 export {

@@ -1,7 +1,32 @@
-import type { Metrics } from '../metrics/index.ts';
+import type { MetricDeclarations, Metrics } from '../metrics/index.ts';
 import type { HttpApp } from './app.io.ts';
 import { tableMethod } from './door-routes.io.ts';
 import type { CountAnswer } from './express-lane.io.ts';
+
+/** Requests by the patterns of routes (their rate, errors and duration), and connections. */
+export const httpMetrics = {
+  requests: {
+    type: 'counter',
+    name: 'pm_http_requests_total',
+    help: 'Answered requests.',
+    labels: ['method', 'route', 'status'],
+  },
+  seconds: {
+    type: 'histogram',
+    name: 'pm_http_request_seconds',
+    help: 'From the end of the headers to the answer being handed over.',
+    labels: ['method', 'route'],
+  },
+} as const satisfies MetricDeclarations;
+
+/** Read at each scrape. */
+export const httpReadings = {
+  connections: {
+    type: 'gauge',
+    name: 'pm_http_connections',
+    help: 'Open connections of the public listener, upgraded ones included.',
+  },
+} as const satisfies MetricDeclarations;
 
 /** Counters of the responses of an app, by route. */
 export interface AnswerCount {
@@ -18,6 +43,7 @@ export interface AnswerCount {
  */
 export function observeRequests(app: HttpApp, metrics: Metrics): AnswerCount {
   const answers = openAnswerCount(metrics);
+  countConnections(app, metrics);
   app.addHook('onRoute', (route) => {
     const count = answers.of(tableMethod(route), route.url);
     const hooks = route.onSend === undefined ? [] : [route.onSend].flat();
@@ -32,17 +58,19 @@ export function observeRequests(app: HttpApp, metrics: Metrics): AnswerCount {
   return answers;
 }
 
+function countConnections(app: HttpApp, metrics: Metrics): void {
+  let connections = 0;
+  app.server.on('connection', (socket) => {
+    connections += 1;
+    socket.once('close', () => {
+      connections -= 1;
+    });
+  });
+  metrics.gauge({ ...httpReadings.connections, read: () => connections });
+}
+
 function openAnswerCount(metrics: Metrics): AnswerCount {
-  const requests = metrics.counter({
-    name: 'pm_http_requests_total',
-    help: 'Answered requests.',
-    labels: ['method', 'route', 'status'],
-  });
-  const seconds = metrics.histogram({
-    name: 'pm_http_request_seconds',
-    help: 'From the end of the headers to the answer being handed over.',
-    labels: ['method', 'route'],
-  });
+  const { requests, seconds } = metrics.open(httpMetrics);
   const known = new Map<string, CountAnswer>();
   const open = (method: string, route: string): CountAnswer => {
     const observe = seconds.bind({ method, route });

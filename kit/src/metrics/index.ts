@@ -1,7 +1,7 @@
-export {
-  type CounterMetric,
-  type GaugeMetric,
-  type HistogramMetric,
-  type Metrics,
-  openMetrics,
-} from './metrics.io.ts';
+export type {
+  CounterMetric,
+  MetricDeclaration,
+  MetricDeclarations,
+  OpenedMetrics,
+} from './declared.ts';
+export { type Metrics, openMetrics } from './metrics.io.ts';

@@ -1,36 +1,20 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { assert } from '../assert/index.ts';
+import type {
+  CounterMetric,
+  GaugeMetric,
+  HistogramMetric,
+  LabelValues,
+  MetricDeclarations,
+  MetricOptions,
+  OpenedMetrics,
+} from './declared.ts';
 import { SeriesHistogram } from './series.io.ts';
 
-/** A value for every label of a metric. */
-export type LabelValues<L extends string> = Readonly<Record<L, string | number>>;
-/** No argument for metrics without labels, otherwise all their labels. */
-type LabelArgument<L extends string> = [L] extends [never] ? [] : [labels: LabelValues<L>];
-
-/** A metric: its name (unit last, e.g. `pm_http_request_seconds`), a help sentence and all its labels. */
-export interface MetricOptions<L extends string> {
-  readonly name: string;
-  readonly help: string;
-  readonly labels?: readonly L[];
-}
-
-/** Counts up. */
-export interface CounterMetric<L extends string> {
-  add(amount: number, ...labels: LabelArgument<L>): void;
-  /** Adds one under labels known beforehand, for paths where a lookup is too expensive. */
-  bind(...labels: LabelArgument<L>): () => void;
-}
-
-/** Goes up and down. */
-export interface GaugeMetric<L extends string> {
-  set(value: number, ...labels: LabelArgument<L>): void;
-}
-
-/** Counts observations in buckets. */
-export interface HistogramMetric<L extends string> {
-  observe(value: number, ...labels: LabelArgument<L>): void;
-  /** Observes under labels known beforehand. */
-  bind(...labels: LabelArgument<L>): (value: number) => void;
+/** One series of a gauge at a scrape. */
+export interface GaugeReading<L extends string> {
+  readonly labels: LabelValues<L>;
+  readonly value: number;
 }
 
 /**
@@ -38,10 +22,13 @@ export interface HistogramMetric<L extends string> {
  */
 export interface Metrics {
   counter<const L extends string = never>(options: MetricOptions<L>): CounterMetric<L>;
-  /** `read` is called at each scrape, for values that exist elsewhere; only without labels. */
-  gauge<const L extends string = never>(
-    options: MetricOptions<L> & { readonly read?: () => number },
-  ): GaugeMetric<L>;
+  /** Opens every metric of a declaration under its key. Gauges that are read at a scrape are opened with `gauge`. */
+  open<const D extends MetricDeclarations>(declared: D): OpenedMetrics<D>;
+  /**
+   * `read` and `readAll` are called at each scrape, for values that exist elsewhere: `read` without labels, `readAll`
+   * with them. A series that `readAll` does not return any more is gone.
+   */
+  gauge<const L extends string = never>(options: GaugeOptions<L>): GaugeMetric<L>;
   /** `buckets` are upper bounds, ascending, in the unit of the name; default: 0.5 ms to 10 s. */
   histogram<const L extends string = never>(
     options: MetricOptions<L> & { readonly buckets?: readonly number[] },
@@ -54,6 +41,12 @@ export interface Metrics {
 /** Label sets of one metric; further ones are counted together under `other`, so that input cannot fill memory. */
 const maxSeries = 2_000;
 
+/** A gauge, and where its values are read. */
+interface GaugeOptions<L extends string> extends MetricOptions<L> {
+  readonly read?: () => number;
+  readonly readAll?: () => Iterable<GaugeReading<L>>;
+}
+
 const nameRule = /^pm_[a-z][a-z0-9_]*$/;
 const defaultBuckets = [
   0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5,
@@ -65,7 +58,16 @@ export function openMetrics(service: string): Metrics {
   const register = new Registry();
   register.setDefaultLabels({ service });
   collectDefaultMetrics({ register });
+  const of = {
+    counter: (options: MetricOptions<string>) => openCounter(register, options),
+    gauge: (options: MetricOptions<string>) => openGauge(register, options),
+    histogram: (options: MetricOptions<string>) => openHistogram(register, options),
+  };
   return {
+    open: (declared) =>
+      Object.fromEntries(
+        Object.entries(declared).map(([key, metric]) => [key, of[metric.type](metric)]),
+      ) as unknown as OpenedMetrics<typeof declared>,
     counter: (options) => openCounter(register, options),
     gauge: (options) => openGauge(register, options),
     histogram: (options) => openHistogram(register, options),
@@ -102,22 +104,21 @@ function openCounter<L extends string>(
   };
 }
 
-function openGauge<L extends string>(
-  register: Registry,
-  options: MetricOptions<L> & { readonly read?: () => number },
-): GaugeMetric<L> {
-  const { read } = options;
+function openGauge<L extends string>(register: Registry, options: GaugeOptions<L>): GaugeMetric<L> {
+  const { read, readAll } = options;
   assert(read === undefined || !hasLabels(options), 'a gauge that is read has no labels');
-  const collect =
-    read === undefined
-      ? {}
-      : {
-          collect(this: Gauge<string>) {
-            this.set(read());
-          },
-        };
-  const gauge = new Gauge<string>({ ...configuration(register, options), ...collect });
+  assert(readAll === undefined || hasLabels(options), 'a gauge whose series are read has labels');
   const bound = boundLabels(options);
+  const collect = function (this: Gauge<string>) {
+    if (read !== undefined) this.set(read());
+    if (readAll === undefined) return;
+    this.reset();
+    for (const { labels, value } of readAll()) this.set(bound(labels), value);
+  };
+  const gauge = new Gauge<string>({
+    ...configuration(register, options),
+    ...(read === undefined && readAll === undefined ? {} : { collect }),
+  });
   return { set: (value, ...[labels]) => gauge.set(bound(labels), value) };
 }
 

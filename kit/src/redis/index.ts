@@ -1,4 +1,4 @@
 export { resultsOf } from './faults.ts';
 export { openRedis, type RedisClient } from './open.io.ts';
 export { type DefinedScript, defineScript, type ScriptArgument } from './script.io.ts';
-export { watchRedisServer } from './server-facts.io.ts';
+export { redisMetrics, watchRedisServer } from './server-facts.io.ts';

@@ -1,5 +1,5 @@
 import type { Log } from '../log/index.ts';
-import type { Metrics } from '../metrics/index.ts';
+import type { MetricDeclarations, Metrics, OpenedMetrics } from '../metrics/index.ts';
 import { repeatCheck } from '../rounds/index.ts';
 import { redisFault } from './faults.ts';
 import type { RedisClient } from './open.io.ts';
@@ -66,6 +66,34 @@ export interface RedisWatchOptions {
 
 const readEveryMs = 15_000;
 
+/** Facts of each Redis server, by what it is for. */
+export const redisMetrics = {
+  used: {
+    type: 'gauge',
+    name: 'pm_redis_memory_bytes',
+    help: 'Memory that a Redis server uses.',
+    labels: ['server'],
+  },
+  max: {
+    type: 'gauge',
+    name: 'pm_redis_memory_max_bytes',
+    help: 'Memory after which a Redis server refuses writes; 0 without a limit.',
+    labels: ['server'],
+  },
+  evicts: {
+    type: 'gauge',
+    name: 'pm_redis_evicts',
+    help: 'Whether a Redis server removes keys to make room for others.',
+    labels: ['server'],
+  },
+  syncs: {
+    type: 'gauge',
+    name: 'pm_redis_synced',
+    help: 'Whether a Redis server writes to its disk before it answers; absent where that is not known.',
+    labels: ['server'],
+  },
+} as const satisfies MetricDeclarations;
+
 /** Reads the facts of a server in rounds, for metrics and for warnings about settings that lose what is kept. */
 export function watchRedisServer(options: RedisWatchOptions): { close(): Promise<void> } {
   const watch = new ServerWatch(options);
@@ -78,13 +106,13 @@ export function watchRedisServer(options: RedisWatchOptions): { close(): Promise
 
 class ServerWatch {
   readonly #options: RedisWatchOptions;
-  readonly #gauges: ReturnType<typeof openGauges>;
+  readonly #gauges: OpenedMetrics<typeof redisMetrics>;
   #mayAsk = true;
   #warned = '';
 
   constructor(options: RedisWatchOptions) {
     this.#options = options;
-    this.#gauges = openGauges(options.metrics);
+    this.#gauges = options.metrics.open(redisMetrics);
   }
 
   async read(): Promise<void> {
@@ -115,30 +143,4 @@ class ServerWatch {
       );
     }
   }
-}
-
-function openGauges(metrics: Metrics) {
-  const labels = ['server'] as const;
-  return {
-    used: metrics.gauge({
-      name: 'pm_redis_memory_bytes',
-      help: 'Memory that a Redis server uses.',
-      labels,
-    }),
-    max: metrics.gauge({
-      name: 'pm_redis_memory_max_bytes',
-      help: 'Memory after which a Redis server refuses writes; 0 without a limit.',
-      labels,
-    }),
-    evicts: metrics.gauge({
-      name: 'pm_redis_evicts',
-      help: 'Whether a Redis server removes keys to make room for others.',
-      labels,
-    }),
-    syncs: metrics.gauge({
-      name: 'pm_redis_synced',
-      help: 'Whether a Redis server writes to its disk before it answers; absent where that is not known.',
-      labels,
-    }),
-  };
 }

@@ -30,6 +30,38 @@ describe('metrics', () => {
     expect(await metrics.text()).toContain('pm_open_orders{service="matcher"} 41');
   });
 
+  test('opens every metric of a declaration under its key', async () => {
+    const metrics = openMetrics('matcher');
+    const { orders, open, took } = metrics.open({
+      orders: { type: 'counter', name: 'pm_orders_total', help: 'Orders.', labels: ['outcome'] },
+      open: { type: 'gauge', name: 'pm_open', help: 'Open.' },
+      took: { type: 'histogram', name: 'pm_took_seconds', help: 'Took.', buckets: [1] },
+    });
+    orders.add(3, { outcome: 'placed' });
+    open.set(2);
+    took.observe(0.5);
+    const text = await metrics.text();
+    expect(text).toContain('pm_orders_total{outcome="placed",service="matcher"} 3');
+    expect(text).toContain('pm_open{service="matcher"} 2');
+    expect(text).toContain('pm_took_seconds_bucket{le="1",service="matcher"} 1');
+  });
+
+  test('reads all series of a gauge at each scrape, and drops those that are gone', async () => {
+    const metrics = openMetrics('matcher');
+    let lags = [1, 2];
+    metrics.gauge({
+      name: 'pm_lag_seconds',
+      help: 'Lag.',
+      labels: ['partition'],
+      readAll: () => lags.map((value, partition) => ({ labels: { partition }, value })),
+    });
+    expect(await metrics.text()).toContain('pm_lag_seconds{partition="1",service="matcher"} 2');
+    lags = [7];
+    const text = await metrics.text();
+    expect(text).toContain('pm_lag_seconds{partition="0",service="matcher"} 7');
+    expect(text).not.toContain('partition="1"');
+  });
+
   test('has the metrics of the process', async () => {
     const text = await openMetrics('matcher').text();
     for (const name of ['process_cpu_seconds_total', 'resident_memory', 'eventloop_lag']) {
@@ -66,6 +98,11 @@ describe('metrics', () => {
     const metrics = openMetrics('matcher');
     metrics.counter({ name: 'pm_x_total', help: 'X.' });
     expect(() => metrics.counter({ name: 'pm_x_total', help: 'X.' })).toThrow(/already/);
+  });
+
+  test('refuses a gauge whose series are read and that has no labels', () => {
+    const options = { name: 'pm_x', help: 'X.', readAll: () => [] };
+    expect(() => openMetrics('matcher').gauge(options)).toThrow(Fault);
   });
 
   test('refuses a gauge that is read and has labels', () => {

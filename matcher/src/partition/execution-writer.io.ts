@@ -44,8 +44,11 @@ export interface ExecutionWriterParts {
   readonly limits: WriterLimits;
   readonly seals: Pick<OutputSeals, 'seal'>;
   readonly places: Pick<OutputPlaces, 'check'>;
-  /** The outputs of a slice are durable; the last one has this offset of `executions`. */
-  onStored(slice: OutputSlice, lastOffset: number): void;
+  /**
+   * The outputs of a slice are durable, milliseconds after they were pushed; the last one has this offset of
+   * `executions`.
+   */
+  onStored(slice: OutputSlice, lastOffset: number, tookMs: number): void;
   /** A slice failed, or its outcome is unknown; called once, nothing is sent after it. */
   onFault(error: unknown): void;
 }
@@ -58,6 +61,8 @@ const outputBytesMax = topics.executions.maxMessageBytes - frameBytes;
 interface Waiting {
   readonly slice: OutputSlice;
   readonly bytes: number;
+  /** Milliseconds of `performance.now()`. */
+  readonly pushedAtMs: number;
 }
 
 /**
@@ -78,13 +83,18 @@ export class ExecutionWriter {
     this.#parts = parts;
   }
 
+  /** Slices that are not durable. */
+  get queuedSlices(): number {
+    return this.#slices;
+  }
+
   /** Resolves when there is room for the slice. Throws the failure of an earlier one. */
   async push(slice: OutputSlice): Promise<void> {
     for (const output of slice.outputs) this.#assertFits(output);
     const bytes = slice.outputs.reduce((sum, { value }) => sum + value.length, 0);
     while (this.#inFlight !== null && !this.#hasRoom(bytes)) await this.#inFlight;
     this.#assertSound();
-    this.#waiting.push({ slice, bytes });
+    this.#waiting.push({ slice, bytes, pushedAtMs: performance.now() });
     this.#slices += 1;
     this.#bytes += bytes;
     if (this.#inFlight === null) this.#sendNext();
@@ -145,11 +155,11 @@ export class ExecutionWriter {
   /** The outputs of the group are stored together, from this offset on. */
   #stored(group: readonly Waiting[], firstOffset: number): void {
     let next = firstOffset;
-    for (const { slice, bytes } of group) {
+    for (const { slice, bytes, pushedAtMs } of group) {
       next += slice.outputs.length;
       this.#slices -= 1;
       this.#bytes -= bytes;
-      this.#parts.onStored(slice, next - 1);
+      this.#parts.onStored(slice, next - 1, performance.now() - pushedAtMs);
     }
   }
 

@@ -64,6 +64,8 @@ export interface PartitionStatus {
   /** Offset of the last stored output. */
   readonly outOffset: number;
   readonly lagRecords: number;
+  /** Slices of outputs that are not durable. */
+  readonly slicesQueued: number;
   /** Clock of the partition, Unix milliseconds. */
   readonly timeMs: number;
   /** Time of the last stored or replayed record, Unix milliseconds of this machine. */
@@ -86,6 +88,7 @@ type OwnFields = Pick<
   | 'outOffset'
   | 'lastProgressMs'
   | 'snapshotOffset'
+  | 'slicesQueued'
   | 'commandsApplied'
 >;
 

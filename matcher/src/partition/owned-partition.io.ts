@@ -95,6 +95,7 @@ export class OwnedPartition {
     await this.#lastWriter?.stored().catch(() => {});
     this.#lifecycle.change('restoring');
     this.#replayed = 0;
+    const beganAtMs = this.#parts.clock.monotonicMs();
     try {
       const restored = await restorePartition({
         ...this.#parts.restore,
@@ -105,6 +106,7 @@ export class OwnedPartition {
       });
       this.#outOffset = restored.outOffset;
       this.#goLive(restored.processor, restored.snapshotOffset);
+      this.#countTakeover(restored.processor, beganAtMs);
       return restored.processor.nextOffset;
     } catch (error) {
       this.fail(error);
@@ -173,6 +175,7 @@ export class OwnedPartition {
       highWatermark: this.#highWatermark,
       lastProgressMs: this.#lastProgressMs,
       snapshotOffset: this.#snapshotOffset,
+      slicesQueued: this.#live?.writer.queuedSlices ?? 0,
       commandsApplied: this.#commandsApplied,
     });
   }
@@ -193,7 +196,8 @@ export class OwnedPartition {
     const writer = new ExecutionWriter({
       ...this.#parts.writer,
       places: this.#outputPlaces(),
-      onStored: (slice, lastOffset) => {
+      onStored: (slice, lastOffset, tookMs) => {
+        metrics.storeSeconds.observe(tookMs / 1_000);
         this.#stored(slice, lastOffset);
         if (slice.snapshot !== null) snapshots.save(slice.snapshot);
       },
@@ -206,6 +210,14 @@ export class OwnedPartition {
     this.#lastProgressMs = clock.nowMs();
     this.#faultCode = '';
     this.#lifecycle.change('live');
+  }
+
+  /** A partition without a record has not stood still. */
+  #countTakeover({ engine }: RecordProcessor, beganAtMs: number): void {
+    const { metrics, clock } = this.#parts;
+    metrics.restoreSeconds.observe((clock.monotonicMs() - beganAtMs) / 1_000);
+    if (engine.timeMs === 0) return;
+    metrics.takeoverSeconds.observe(Math.max(0, clock.nowMs() - engine.timeMs) / 1_000);
   }
 
   #outputPlaces(): OutputPlaces {

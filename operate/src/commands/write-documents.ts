@@ -7,6 +7,7 @@ import { withConfiguration } from '../documents/configuration.ts';
 import { withDictionary, withQueries } from '../documents/data-dictionary.ts';
 import { withErrorsTable } from '../documents/errors-table.ts';
 import { withLimitsTable } from '../documents/limits-table.ts';
+import { withMetrics } from '../documents/metrics-table.ts';
 import { asyncApiFile, openApiFiles } from '../documents/openapi-files.ts';
 import { withRolesTable } from '../documents/roles-table.ts';
 import { withRoutesTable } from '../documents/routes-table.ts';
@@ -26,6 +27,7 @@ const documents = [
   ['docs/data/queries.md', withQueries],
   ['docs/operating/clickhouse.md', withRolesTable],
   ['docs/operating/configuration.md', withConfiguration],
+  ['docs/operating/metrics.md', withMetrics],
 ] as const;
 
 for (const [name, renew] of documents) {

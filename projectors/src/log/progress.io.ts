@@ -11,9 +11,25 @@ interface PartitionProgress {
   position: number;
   /** End of the partition when the last records came. */
   end: number;
-  /** Clock of the partition at the position, Unix milliseconds; 0 when not known yet. */
+  /** Clock of the partition at the newest record that was read, Unix milliseconds; 0 when not known yet. */
   lastTimeMs: number;
   fault: string | null;
+  /** Clock of the partition at the position, Unix milliseconds; 0 when not known yet. */
+  storedTimeMs: number;
+  /** Ends of batches that are read and not stored yet, oldest first, with the clock there. */
+  readonly marks: { readonly offset: number; readonly timeMs: number }[];
+}
+
+/** Batches whose clocks are remembered until they are stored; after them a lag is as old as the last one. */
+const marksMax = 1_024;
+
+const phases: readonly PartitionPhase[] = ['restoring', 'running', 'halted'];
+
+/** How late a view is in one partition. */
+export interface ViewLag {
+  readonly view: string;
+  readonly partition: number;
+  readonly lagMs: number;
 }
 
 /** Progress of each view of this process, for /status, /ready and the metrics. */
@@ -36,7 +52,10 @@ export class ViewProgress {
   }
 
   assigning(view: string, partition: number): void {
-    this.#of(view, partition).phase = 'restoring';
+    const progress = this.#of(view, partition);
+    progress.phase = 'restoring';
+    // What was read and not stored is read again.
+    progress.marks.length = 0;
   }
 
   running(view: string, partition: number, position: number): void {
@@ -66,6 +85,8 @@ export class ViewProgress {
     const progress = this.#of(view, batch.partition);
     progress.end = Math.max(batch.highWatermark, position);
     progress.lastTimeMs = lastTimeMs;
+    const offset = (batch.records.at(-1)?.offset ?? position - 1) + 1;
+    if (progress.marks.length < marksMax) progress.marks.push({ offset, timeMs: lastTimeMs });
     this.#metrics.records.add(batch.records.length, { view });
     this.#metrics.lastTimeMs.set(lastTimeMs, { view, partition: batch.partition });
     this.stored(view, batch.partition, position);
@@ -75,7 +96,33 @@ export class ViewProgress {
     const progress = this.#of(view, partition);
     progress.position = position;
     progress.end = Math.max(progress.end, position);
+    while ((progress.marks[0]?.offset ?? Number.POSITIVE_INFINITY) <= position)
+      progress.storedTimeMs = progress.marks.shift()?.timeMs ?? 0;
     this.#metrics.lagRecords.set(progress.end - position, { view, partition });
+  }
+
+  /** Of each partition with a record: how old the newest stored one is, or 0 when no known one waits. */
+  lags(nowMs: number): readonly ViewLag[] {
+    const lags: ViewLag[] = [];
+    for (const [view, partitions] of this.#views)
+      for (const [partition, { end, position, storedTimeMs, marks }] of partitions) {
+        const timeMs = storedTimeMs === 0 ? (marks[0]?.timeMs ?? 0) : storedTimeMs;
+        if (timeMs === 0) continue;
+        const lagMs = end === position ? 0 : Math.max(0, nowMs - timeMs);
+        lags.push({ view, partition, lagMs });
+      }
+    return lags;
+  }
+
+  /** Partitions of each view in each phase, also where there are none. */
+  phases(): readonly { view: string; phase: PartitionPhase; count: number }[] {
+    return [...this.#views].flatMap(([view, partitions]) =>
+      phases.map((phase) => ({
+        view,
+        phase,
+        count: [...partitions.values()].filter((one) => one.phase === phase).length,
+      })),
+    );
   }
 
   ready(): Readiness {
@@ -91,7 +138,11 @@ export class ViewProgress {
     for (const [view, partitions] of this.#views)
       views[view] = [...partitions]
         .sort(([a], [b]) => a - b)
-        .map(([partition, one]) => ({ partition, ...one, lagRecords: one.end - one.position }));
+        .map(([partition, { marks: _, ...one }]) => ({
+          partition,
+          ...one,
+          lagRecords: one.end - one.position,
+        }));
     return { ...this.ready(), views };
   }
 
@@ -100,7 +151,15 @@ export class ViewProgress {
     this.#views.set(view, partitions);
     const known = partitions.get(partition);
     if (known !== undefined) return known;
-    const fresh = { phase: 'restoring' as const, position: 0, end: 0, lastTimeMs: 0, fault: null };
+    const fresh: PartitionProgress = {
+      phase: 'restoring',
+      position: 0,
+      end: 0,
+      lastTimeMs: 0,
+      storedTimeMs: 0,
+      fault: null,
+      marks: [],
+    };
     partitions.set(partition, fresh);
     return fresh;
   }

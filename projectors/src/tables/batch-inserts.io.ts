@@ -27,6 +27,8 @@ export interface BatchInsertsOptions {
   /** Rows that were inserted at the first try: no code reads their memory any more. */
   onUnused(rows: TableRows): void;
   onRetry(): void;
+  /** The tables are held, or not any more. */
+  onHeld(isHeld: boolean): void;
   readonly retryForMs: number;
   /** True when no owner waits for the batch any more. */
   isClosed(): boolean;
@@ -83,10 +85,20 @@ export class BatchInserts {
       await this.#options.commit(from, String(to));
       if (isBegun || !(await this.#isHeld())) return;
       await this.#options.commit(from, '');
+      await this.#whileHeld();
+    }
+  }
+
+  async #whileHeld(): Promise<void> {
+    const { onHeld, isClosed } = this.#options;
+    onHeld(true);
+    try {
       do {
         await wait(heldPollMs);
-        if (this.#options.isClosed()) throw new Fault('partition_closed', 'release');
+        if (isClosed()) throw new Fault('partition_closed', 'release');
       } while (await this.#isHeld());
+    } finally {
+      onHeld(false);
     }
   }
 

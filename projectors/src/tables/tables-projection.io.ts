@@ -24,7 +24,7 @@ export interface TablesViewOptions extends Omit<ExecutionLog, 'codec'> {
   readonly catalog: Pick<Catalog, 'payout0'>;
   readonly groupId: string;
   readonly topicPrefix: string;
-  readonly metrics: Pick<ProjectorMetrics, 'rows' | 'insertSeconds' | 'insertRetries'>;
+  readonly metrics: Pick<ProjectorMetrics, 'rows' | 'insertSeconds' | 'insertRetries' | 'held'>;
   readonly limits: TableLimits;
 }
 
@@ -112,6 +112,7 @@ export class TablesProjection implements PartitionProjection {
       onInserted: (table, rows) => options.metrics.rows.add(rows, { table }),
       onUnused: ({ pieces }) => memory.giveBack(pieces),
       onRetry: () => options.metrics.insertRetries.add(1),
+      onHeld: (isHeld) => options.metrics.held.set(isHeld ? 1 : 0, { partition }),
       retryForMs: options.limits.retryForMs,
     });
   }

@@ -49,6 +49,7 @@ async function write(insert: (table: string) => void, retryForMs = 0): Promise<W
     onInserted: () => {},
     onUnused: ({ table }) => seen.unused.push(table.name),
     onRetry: () => {},
+    onHeld: () => {},
     retryForMs,
   });
   await inserts.write({ from: 3, to: 9 }, batch).catch((error: unknown) => {

@@ -53,6 +53,7 @@ function insertsTo(identity: string, commits: string[]): BatchInserts {
     onInserted: () => {},
     onUnused: () => {},
     onRetry: () => {},
+    onHeld: () => {},
     retryForMs: 0,
     isClosed: () => false,
     identity,

@@ -77,6 +77,7 @@ async function start(life: Lifecycle): Promise<void> {
     ...readers,
     hubs: () => hubs,
     partitions: () => feed.partitions(),
+    nowMs,
   });
   const observing = setInterval(() => measured.observe(), observeEveryMs);
   life.onStop('observing', async () => clearInterval(observing));

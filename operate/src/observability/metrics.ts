@@ -1,0 +1,91 @@
+import { gatewayMetrics, gatewayReadings, gatewayStreamReadings } from '@pm/deploy/gateway/metrics';
+import { unprovenMetrics } from '@pm/domain/authority/unproven-records.io';
+import { limitMetrics, limitReadings } from '@pm/domain/ratelimit/route-plans.io';
+import {
+  foreignMetrics,
+  ingressReadings,
+  placementMetrics,
+  repetitionMetrics,
+  retryMetrics,
+  sessionMetrics,
+  sessionReadings,
+  silenceReadings,
+} from '@pm/ingress/metrics';
+import { operatorReadings } from '@pm/ingress/operator/metrics';
+import { httpMetrics, httpReadings } from '@pm/kit/http';
+import type { MetricDeclaration, MetricDeclarations } from '@pm/kit/metrics';
+import { redisMetrics } from '@pm/kit/redis';
+import { matcherMetrics, matcherReadings } from '@pm/matcher/metrics';
+import { declaredMetrics, declaredReadings } from '@pm/projectors/metrics';
+import { freshnessReadings, queryMetrics, queryReadings } from '@pm/query-api/metrics';
+import {
+  dialectMetrics,
+  followMetrics,
+  readerReadings,
+  streamsMetrics,
+} from '@pm/query-api/streams/metrics';
+
+/** The metrics of the program or layer that counts them. */
+export interface MetricSection {
+  readonly title: string;
+  /** Values of the label `service`. */
+  readonly services: readonly string[];
+  readonly metrics: readonly MetricDeclaration[];
+}
+
+const doors = ['ingress', 'query-api'] as const;
+
+const section = (
+  title: string,
+  services: readonly string[],
+  ...declared: readonly MetricDeclarations[]
+): MetricSection => ({
+  title,
+  services,
+  metrics: declared.flatMap((one) => Object.values(one)),
+});
+
+/** Every metric of this exchange, besides those of Node (`process_*`, `nodejs_*`). */
+export const metricSections: readonly MetricSection[] = [
+  section('HTTP listeners', [...doors, 'operator', 'gateway', 'mcp'], httpMetrics, httpReadings),
+  section('Rate limits', doors, limitMetrics, limitReadings),
+  section('Sealed topics', [...doors, 'operator', 'projectors', 'streams'], unprovenMetrics),
+  section('Redis', ['ingress', 'projectors'], redisMetrics),
+  section('gateway', ['gateway'], gatewayMetrics, gatewayReadings, gatewayStreamReadings),
+  section(
+    'ingress',
+    ['ingress'],
+    placementMetrics,
+    ingressReadings,
+    silenceReadings,
+    sessionMetrics,
+    sessionReadings,
+    repetitionMetrics,
+    retryMetrics,
+    { foreign: foreignMetrics.ingress },
+  ),
+  section('operator', ['operator'], operatorReadings, { foreign: foreignMetrics.operator }),
+  section('matcher', ['matcher'], matcherMetrics, matcherReadings),
+  section('projectors', ['projectors'], declaredMetrics, declaredReadings),
+  section('query-api', ['query-api'], queryMetrics, queryReadings, freshnessReadings),
+  section('streams', ['streams'], streamsMetrics, readerReadings, dialectMetrics, followMetrics),
+];
+
+/** Series of Node's own metrics that dashboards and rules use; prom-client declares them. */
+const nodeSeries = [
+  'process_cpu_seconds_total',
+  'process_resident_memory_bytes',
+  'process_start_time_seconds',
+  'nodejs_eventloop_lag_p99_seconds',
+  'nodejs_heap_size_used_bytes',
+] as const;
+
+/** Names of the series that Prometheus stores for these metrics; `up` is its own. */
+export function seriesNames(): ReadonlySet<string> {
+  const names = metricSections.flatMap(({ metrics }) =>
+    metrics.flatMap(({ name, type }) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  );
+  return new Set([...names, ...nodeSeries, 'up']);
+}
