@@ -55,6 +55,8 @@ interface Opening {
   readonly events: readonly ImportEvent[];
   /** A Kafka broker that no other test uses, so that it may be killed. */
   readonly ownBroker?: boolean;
+  /** Where services find ClickHouse, in place of the shared one. */
+  readonly clickhouseUrl?: string;
 }
 
 /**
@@ -111,12 +113,7 @@ export class WholeExchange {
       // Its message is among the lines; what waits for the process fails by its own limit.
       onFatal: ({ message }) => lines.push(message),
     });
-    const options = servicesOptions({
-      label,
-      folder,
-      ports,
-      ownBroker: opening.ownBroker ?? false,
-    });
+    const options = servicesOptions({ label, folder, ports, opening });
     const parts = { folder, options, secondPorts, supervisor, progress: lines };
     const exchange = new WholeExchange(parts);
     try {
@@ -237,15 +234,16 @@ function servicesOptions({
   label,
   folder,
   ports,
-  ownBroker,
+  opening,
 }: {
   readonly label: string;
   readonly folder: string;
   readonly ports: Ports;
-  readonly ownBroker: boolean;
+  readonly opening: Opening;
 }): ServicesOptions {
   const name = `${label}_${process.pid}`;
-  const shared = engineUrls();
+  const { ownBroker = false, clickhouseUrl = engineUrls().clickhouse } = opening;
+  const shared = { ...engineUrls(), clickhouse: clickhouseUrl };
   const prefixed = { PM_REDIS_PREFIX: name };
   return {
     urls: ownBroker ? { ...shared, kafka: `${loopback}:${ports.kafka}` } : shared,
@@ -273,10 +271,10 @@ function servicesOptions({
 
 /** A stream service more, in a folder of its own, with a gateway. */
 function secondStreams(options: ServicesOptions, secondPorts: Ports): ManagedProcess[] {
-  const { streams, streamsOps, gateway } = secondPorts;
+  const { streams, streamsOps, gateway, gatewayOps } = secondPorts;
   const second = exchangeServices({
     ...options,
-    ports: { ...options.ports, streams, streamsOps, gateway },
+    ports: { ...options.ports, streams, streamsOps, gateway, gatewayOps },
     dataDir: join(options.dataDir, 'second'),
     logDir: join(options.logDir, 'second'),
   });

@@ -80,7 +80,7 @@ export function openGateway(
   const addressOf = clientAddressBy(trustedProxies);
   const groups = openTurns();
   const refused = metrics === undefined ? null : measureGateway(metrics, groups);
-  const countsOf = (service: string) => (reason: Refusal) => refused?.add(1, { service, reason });
+  const countsOf = (target: string) => (reason: Refusal) => refused?.add(1, { target, reason });
   for (const route of routes as readonly HttpRoute[]) {
     const { door } = route;
     const turns = turnsOf(route, groups);

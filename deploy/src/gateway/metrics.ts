@@ -7,7 +7,7 @@ export const gatewayMetrics = {
     type: 'counter',
     name: 'pm_gateway_refused_total',
     help: 'Requests answered 503 by the gateway: their service is unreachable, or the turns of the client are used up.',
-    labels: ['service', 'reason'],
+    labels: ['target', 'reason'],
   },
 } as const satisfies MetricDeclarations;
 
@@ -49,7 +49,7 @@ export type TurnGroups = Readonly<Record<'orders' | 'reserve' | 'reads', ClientT
 export function measureGateway(
   metrics: Metrics,
   groups: TurnGroups,
-): CounterMetric<'service' | 'reason'> {
+): CounterMetric<'target' | 'reason'> {
   const gauge = (
     declared: (typeof gatewayReadings)[keyof typeof gatewayReadings],
     numberOf: (turns: ClientTurns) => number,

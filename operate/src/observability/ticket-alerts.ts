@@ -1,0 +1,184 @@
+import { type Alert, grew } from './alert.ts';
+
+const ticket = (alert: Omit<Alert, 'severity'>): Alert => ({ ...alert, severity: 'ticket' });
+
+const closed = (code: string) => `pm_streams_closed_total{code="${code}"}`;
+const foreign = (program: string) =>
+  `sum by (service) (increase(pm_${program}_foreign_envelopes_total[15m])) > 3`;
+const slowOrders = 'pm_http_request_seconds_bucket{service="gateway",method="POST",route="/order"}';
+
+const logAlerts: readonly Alert[] = [
+  ticket({
+    name: 'OrdersSlow',
+    expr: `histogram_quantile(0.99, sum by (le) (rate(${slowOrders}[5m]))) > 1`,
+    forText: '5m',
+    summary: 'one order in a hundred takes more than a second',
+    cause:
+      'the dashboard Partitions: lag and store time of matchers, then processor time of the machine',
+  }),
+  ticket({
+    name: 'RecordsRejected',
+    expr: 'sum by (reason) (increase(pm_matcher_rejected_records_total[10m])) > 20',
+    summary: 'records of `orders` are rejected',
+    cause:
+      'envelopes of unknown keys or from another version; they are in `dead-letters`. `OLD_SEQUENCE`: records are appended again; a few right after a process of ingress starts are harmless. `CLOCK_LEAP`, for longer than some seconds after a stop: the clock of a matcher is ahead of those of ingress, or no ingress runs; set its time',
+  }),
+  ticket({
+    name: 'KeyUsedTwice',
+    expr: `${foreign('ingress')} or ${foreign('operator')}`,
+    summary: 'two processes send under one key',
+    cause:
+      "two ingress with one `PM_SIGNOFF_SEED`, or two of the operator's processes: they outrun each other, and commands go again. Give each its own key",
+  }),
+  ticket({
+    name: 'OwnersOverlap',
+    expr: 'sum(increase(pm_matcher_partition_faults_total{code="owner_replaced"}[1h])) > 2',
+    summary: 'owners of partitions write beside each other',
+    cause:
+      'a matcher that was paused came back; harmless once, and `pm_matcher_copies_total` grows. Again and again: two matchers run with one group, or a machine pauses them',
+  }),
+  ticket({
+    name: 'SnapshotsFail',
+    expr: grew('pm_matcher_snapshot_failures_total', '15m', 'partition, what'),
+    summary: 'snapshots are not written or not used',
+    cause: 'disk full, or a damaged file; a restart then replays more of the log',
+  }),
+  ticket({
+    name: 'MatcherLags',
+    expr: 'max by (partition) (pm_matcher_lag_seconds) > 1',
+    forText: '1m',
+    summary: 'a matcher is more than a second late',
+    cause: 'overload; orders are refused as `too_late` when it exceeds their time to book',
+  }),
+];
+
+const readAlerts: readonly Alert[] = [
+  ticket({
+    name: 'InsertsRetried',
+    expr: 'sum(increase(pm_projector_insert_retries_total[5m])) > 0',
+    forText: '2m',
+    summary: 'inserts into the tables are retried',
+    cause: 'ClickHouse is away or overloaded',
+  }),
+  ticket({
+    name: 'TablesHeld',
+    expr: 'max(pm_projector_held) > 0',
+    forText: '15m',
+    summary: 'the guard of the tables has held inserts for a quarter of an hour',
+    cause:
+      'a rebuild was cut off: run `npm run rebuild` to its end ([audit-and-rebuild.md](audit-and-rebuild.md))',
+  }),
+  ticket({
+    name: 'CacheIncoherent',
+    expr: 'min(pm_query_cache_coherent) == 0',
+    forText: '1m',
+    summary: 'cached books are not invalidated',
+    cause: 'query-api lost its Redis subscription; reads go to Redis meanwhile',
+  }),
+  ticket({
+    name: 'RecordsSkipped',
+    expr: `${grew('pm_query_records_skipped_total', '15m', 'service, topic')} or ${grew('pm_streams_records_skipped_total', '15m', 'service, topic')}`,
+    summary: 'readers skip records of a topic',
+    cause: 'a record of a compacted topic that this version cannot read',
+  }),
+];
+
+const tradeAlerts: readonly Alert[] = [
+  ticket({
+    name: 'SessionCancelsLate',
+    expr: 'sum(increase(pm_ingress_session_end_seconds_count[15m])) - sum(increase(pm_ingress_session_end_seconds_bucket{le="15"}[15m])) > 0',
+    summary: 'session cancels came later than 15 seconds after the last heartbeat',
+    cause:
+      'a partition without an owner, or an ingress that is stopped; [sessions.md](../trading/sessions.md)',
+  }),
+  ticket({
+    name: 'WithdrawalsVoid',
+    expr: grew('pm_withdrawals_void_total', '15m', 'service'),
+    summary: 'withdrawals are void',
+    cause: 'records after a fence; their clients send them again',
+  }),
+  ticket({
+    name: 'RateLimitsAlone',
+    expr: 'max by (service) (pm_rate_counted_alone) > 0',
+    forText: '1m',
+    summary: 'a process counts rate limits alone',
+    cause:
+      'the Redis of the cache is away, or `pm_rate_uncounted_requests` grows: more callers than it has room for ([redis.md](redis.md))',
+  }),
+  ticket({
+    name: 'IdempotencyKeysFull',
+    expr: grew('pm_ingress_retries_full_total{of="all"}', '15m', 'kind'),
+    summary: 'idempotency keys have no room',
+    cause:
+      'one caller with many wallets, or more trade than `PM_REDIS_CACHE_BYTES` is for; [redis.md](redis.md)',
+  }),
+  ticket({
+    name: 'LedgerNotSynced',
+    expr: 'min(pm_redis_synced) == 0',
+    forText: '1m',
+    summary: 'the ledger may lose its last second',
+    cause: "`appendfsync` of the ledger's Redis is not `always`; [redis.md](redis.md)",
+  }),
+  ticket({
+    name: 'TurnsWait',
+    expr: 'max by (group) (pm_gateway_requests_waiting) > 100',
+    forText: '1m',
+    summary: 'requests of clients wait for their turn at the gateway',
+    cause:
+      'one client sends more at once than it may, or a service is slow: the route with the longest duration',
+  }),
+  ticket({
+    name: 'EventLoopBusy',
+    expr: 'max by (service) (nodejs_eventloop_lag_p99_seconds) > 0.5',
+    forText: '2m',
+    summary: 'a process works on one thing for half a second',
+    cause: 'a processor that is shared with too much else, or a large replay or snapshot',
+  }),
+];
+
+const streamAlerts: readonly Alert[] = [
+  ticket({
+    name: 'StreamsLag',
+    expr: 'max by (partition) (pm_streams_lag_seconds) > 5',
+    forText: '1m',
+    summary: 'streams are more than five seconds late',
+    cause:
+      'the processor is full: start another instance. `pm_streams_subscriptions` and `pm_streams_openings` say what for',
+  }),
+  ticket({
+    name: 'ReadersTooSlow',
+    expr: `sum(rate(${closed('4008')}[5m])) > 1`,
+    summary: 'many readers of streams are too slow',
+    cause:
+      'one network, or too much for the machine: `pm_streams_queued_bytes` near a quarter of the largest heap or 512 MB; `pm_streams_merged_deltas` grows before',
+  }),
+  ticket({
+    name: 'NoRoomForReaders',
+    expr: `sum(increase(${closed('4029')}[10m])) > 10`,
+    summary: 'streams have no room for readers',
+    cause:
+      '`pm_streams_room_bytes` near half of the largest heap: a larger heap (`--max-old-space-size`), or another instance',
+  }),
+  ticket({
+    name: 'ResumesWait',
+    expr: 'max(pm_streams_replays_waiting) > 0',
+    forText: '2m',
+    summary: 'resumed subscriptions wait for their replay',
+    cause:
+      'many clients come back at once, or Kafka is slow; `pm_streams_resumes_total{outcome="failed"}` grows',
+  }),
+  ticket({
+    name: 'StreamsRefuse',
+    expr: `sum(rate(${closed('1008')}[5m])) > 1`,
+    summary: 'streams refuse many connections',
+    cause: 'clients with wrong frames or revoked keys',
+  }),
+];
+
+/** Alerts that someone acts on the same day. */
+export const ticketAlerts: readonly Alert[] = [
+  ...logAlerts,
+  ...readAlerts,
+  ...tradeAlerts,
+  ...streamAlerts,
+];

@@ -1,0 +1,94 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '@pm/deploy/local/paths';
+import { withAlarms } from '../../src/documents/alarms-table.ts';
+import { runbookOf } from '../../src/observability/alert.ts';
+import { seriesNames } from '../../src/observability/metrics.ts';
+import { findPromtool, judgeRules, type RuleTest } from '../../src/observability/promtool.ts';
+import { alerts, rulesFile } from '../../src/observability/rules-file.ts';
+import { faults } from './faults.ts';
+
+const read = (name: string) => readFileSync(join(repositoryRoot, name), 'utf8');
+const names = alerts.map(({ name }) => name);
+
+describe('the rules', () => {
+  test('are the file that Prometheus loads (npm run docs)', () => {
+    expect(read('deploy/observability/rules.yml')).toBe(rulesFile());
+  });
+
+  test('are the tables of docs/operating/alarms.md (npm run docs)', () => {
+    const page = read('docs/operating/alarms.md');
+    expect(withAlarms(page)).toBe(page);
+  });
+
+  test('have one name each', () => {
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test.each(alerts.map((alert) => [alert.name, alert] as const))(
+    '%s names series that services serve',
+    (_, { expr }) => {
+      const named = expr.match(/\b(pm|process|nodejs)_\w+|\bup\b/g) ?? [];
+      expect(named.length).toBeGreaterThan(0);
+      expect(named.filter((name) => !seriesNames().has(name))).toEqual([]);
+    },
+  );
+
+  test('have a fault each', () => {
+    expect(Object.keys(faults).sort()).toEqual([...names].sort());
+  });
+});
+
+describe('the runbook', () => {
+  const parts = ['## What it means', '## What users see', '## How to look', '## What to do'];
+
+  test.each(alerts.map((alert) => [alert.name, runbookOf(alert)] as const))(
+    'has a page of %s that answers every question',
+    (name, path) => {
+      expect(existsSync(join(repositoryRoot, path))).toBe(true);
+      const page = read(path);
+      expect(page.startsWith(`# ${name}\n`)).toBe(true);
+      for (const part of [...parts, '## How to know that it is over'])
+        expect(page).toContain(`\n${part}\n`);
+    },
+  );
+
+  test('has no page without an alert', () => {
+    const pages = alerts.map((alert) => runbookOf(alert).split('/').at(-1));
+    const found = readdirSync(join(repositoryRoot, 'docs/operating/runbook'));
+    expect(found.filter((name) => !pages.includes(name))).toEqual([]);
+  });
+});
+
+const promtool = findPromtool();
+if (promtool === null) {
+  process.stderr.write('rules: no promtool on the PATH and no package prometheus: not judged\n');
+}
+const judged = promtool === null ? test.skip : test;
+
+/** Silent before the fault, firing during it, silent when it is over. */
+function testOf(alert: (typeof alerts)[number]): RuleTest {
+  const { series, labels = {}, at = '29m30s' } = faults[alert.name] ?? { series: {} };
+  return {
+    name: alert.name,
+    rules: rulesFile([alert]),
+    series,
+    expected: [
+      { alert, at: '9m30s', firing: [] },
+      { alert, at, firing: [labels] },
+      { alert, at: '100m', firing: [] },
+    ],
+  };
+}
+
+describe('a fault', () => {
+  judged('fires its alert, which is silent before and after it', () => {
+    expect(judgeRules(promtool ?? '', alerts.map(testOf))).toBe('');
+  });
+
+  judged('is missed by a rule whose threshold is beyond it', () => {
+    const tests = alerts.filter(({ name }) => name === 'MatcherLags').map(testOf);
+    const beyond = tests.map((one) => ({ ...one, rules: one.rules.replace('> 1', '> 5') }));
+    expect(judgeRules(promtool ?? '', beyond)).toContain('MatcherLags');
+  });
+});
