@@ -37,5 +37,6 @@ function ruleOf(alert: Alert): string {
   ].join('\n');
 }
 
-/** A scalar of YAML in single quotes. */
-const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+/** A scalar of YAML in the quotes that Biome prefers: double ones, unless there are some inside. */
+const quoted = (text: string) =>
+  text.includes('"') ? `'${text.replaceAll("'", "''")}'` : `"${text.replaceAll('\\', '\\\\')}"`;
