@@ -11,17 +11,20 @@ const folder = join(repositoryRoot, '.cache/promtool');
 const unpacked = join(folder, 'usr/bin/promtool');
 const fetchTimeoutMs = 120_000;
 
+/** Commands of the machine; where they are missing nothing is fetched. */
+const commands = { promtool: 'promtool', fetch: 'apt-get', unpack: 'dpkg' } as const;
+
 /** `promtool` of Prometheus: on the PATH, or of the package of Debian, which is fetched once; null without both. */
 export function findPromtool(): string | null {
-  const onPath = spawnSync('promtool', ['--version'], { stdio: 'ignore' });
-  if (onPath.status === 0) return 'promtool';
+  const onPath = spawnSync(commands.promtool, ['--version'], { stdio: 'ignore' });
+  if (onPath.status === 0) return commands.promtool;
   if (existsSync(unpacked)) return unpacked;
   try {
     mkdirSync(folder, { recursive: true });
     const options = { cwd: folder, stdio: 'ignore', timeout: fetchTimeoutMs } as const;
-    execFileSync('apt-get', ['download', 'prometheus'], options);
+    execFileSync(commands.fetch, ['download', 'prometheus'], options);
     for (const name of readdirSync(folder)) {
-      if (name.endsWith('.deb')) execFileSync('dpkg', ['-x', name, '.'], options);
+      if (name.endsWith('.deb')) execFileSync(commands.unpack, ['-x', name, '.'], options);
     }
     return existsSync(unpacked) ? unpacked : null;
   } catch {
