@@ -1,5 +1,4 @@
 import type { MetricDeclarations, Metrics, OpenedMetrics } from '@pm/kit/metrics';
-import type { ViewProgress } from './log/progress.io.ts';
 
 /** The metrics of this service. */
 export const declaredMetrics = {
@@ -87,13 +86,18 @@ export const declaredReadings = {
   },
 } as const satisfies MetricDeclarations;
 
+/** How late each view is in each partition, and its partitions by phase. */
+interface ViewReadings {
+  lags(
+    nowMs: number,
+  ): readonly { readonly view: string; readonly partition: number; readonly lagMs: number }[];
+  phases(): readonly { readonly view: string; readonly phase: string; readonly count: number }[];
+}
+
 /** Opens the gauges that are read. */
 export function readViews(
   metrics: Metrics,
-  {
-    progress,
-    nowMs,
-  }: { readonly progress: Pick<ViewProgress, 'lags' | 'phases'>; readonly nowMs: () => number },
+  { progress, nowMs }: { readonly progress: ViewReadings; readonly nowMs: () => number },
 ): void {
   metrics.gauge({
     ...declaredReadings.lagSeconds,
