@@ -1,24 +1,23 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { loopback } from '@pm/deploy/local/ports';
 
-/** Stands before an engine that other tests share; when it is shut, the engine is away for those behind it. */
+/** Stands before a ClickHouse that other tests share; when it is shut, the engine is away for those behind it. */
 export class EngineGate {
-  readonly #sockets = new Set<Socket>();
+  readonly #engine: URL;
   readonly #server: Server;
   #isShut = false;
 
   constructor(engineUrl: string) {
-    const { hostname: host, port } = new URL(engineUrl);
-    this.#server = createServer((client) => {
-      if (this.#isShut) {
-        client.destroy();
-        return;
-      }
-      const engine = connect({ host, port: Number(port) });
-      for (const socket of [client, engine]) this.#keep(socket);
-      client.pipe(engine).pipe(client);
-      client.on('close', () => engine.destroy());
-      engine.on('close', () => client.destroy());
+    this.#engine = new URL(engineUrl);
+    this.#server = createServer((asked, response) => this.#forward(asked, response));
+    this.#server.on('connection', (socket) => {
+      if (this.#isShut) socket.destroy();
     });
   }
 
@@ -33,7 +32,7 @@ export class EngineGate {
   /** Cuts every connection, and refuses others until `unshut`. */
   shut(): void {
     this.#isShut = true;
-    for (const socket of this.#sockets) socket.destroy();
+    this.#server.closeAllConnections();
   }
 
   unshut(): void {
@@ -45,9 +44,18 @@ export class EngineGate {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #keep(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => this.#sockets.delete(socket));
+  /** The engine answers requests that name itself alone. */
+  #forward(asked: IncomingMessage, response: ServerResponse): void {
+    const { hostname: host, port, host: name } = this.#engine;
+    const { method, url: path, headers } = asked;
+    const options = { host, port, method, path, headers: { ...headers, host: name } };
+    const sent = request(options, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    sent.on('error', () => response.destroy());
+    response.on('close', () => sent.destroy());
+    asked.pipe(sent);
   }
 }
