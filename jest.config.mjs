@@ -13,6 +13,7 @@ const rooms = [
   'operate',
   'acceptance',
   'bench',
+  'simulator',
   'tools',
 ];
 

@@ -76,7 +76,7 @@ export class FakeTables implements ProjectionTables {
   }
 }
 
-function positionOf(cells: readonly string[]): Position {
+export function positionOf(cells: readonly string[]): Position {
   const wallet = parseWalletAddress(cells[0] ?? '');
   if (wallet === null) throw new Error('no wallet');
   return {
@@ -94,7 +94,7 @@ function positionOf(cells: readonly string[]): Position {
   };
 }
 
-function candleOf(cells: readonly string[]): Candle {
+export function candleOf(cells: readonly string[]): Candle {
   return {
     market: Number(cells[0]),
     outcome: Number(cells[1]),

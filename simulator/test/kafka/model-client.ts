@@ -1,0 +1,288 @@
+import { Fault } from '@pm/kit/fault';
+import type {
+  GroupOptions,
+  LogAdmin,
+  LogClient,
+  LogProducer,
+  LogReader,
+  PartitionGroup,
+  ReaderOptions,
+} from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { defaultLimits } from '../../../kit/src/kafka/limits.ts';
+import { PartitionLane } from '../../../kit/src/kafka/partition-lane.io.ts';
+import { LaneProducer } from '../../../kit/src/kafka/producer.io.ts';
+import type { Machine } from '../time/machine.ts';
+import type { Brokers, Fetched } from './brokers.ts';
+import type { Committed, ModelGroups } from './model-groups.ts';
+import { openModelWire } from './model-wire.ts';
+
+export interface ClientParts {
+  readonly machine: Machine;
+  readonly brokers: Brokers;
+  readonly groups: ModelGroups;
+  /** Changes what a producer does, as a producer with a defect would. */
+  readonly spoilProducer?: (producer: LogProducer) => LogProducer;
+}
+
+const request = {
+  timeoutMs: 3_000,
+  late: () => new Fault('log_unavailable', 'retry'),
+};
+
+/** The log client of a machine: the kit's real producer and lanes, over brokers and groups that are models. */
+export function openModelClient(parts: ClientParts): LogClient {
+  const { machine, brokers } = parts;
+  const admin = {
+    bounds: (topic: string) =>
+      machine.request(request, (answer: { resolve(found: Bounds): void }) => {
+        const logs = brokers.partitions(topic);
+        answer.resolve(
+          new Map(logs.map((log) => [log.partition, { low: 0, high: log.highWatermark }])),
+        );
+      }),
+    close: async () => {},
+  } as unknown as LogAdmin;
+  return {
+    producer: async () => {
+      const wire = openModelWire(machine, brokers);
+      const producer = new LaneProducer({ limits: defaultLimits, log: silentLog, wire });
+      return parts.spoilProducer?.(producer) ?? producer;
+    },
+    reader: async (options) => new ModelReader(parts, options),
+    group: async (options) => new ModelGroup(parts, options),
+    admin: async () => admin,
+    close: async () => {},
+  };
+}
+
+type Bounds = Map<number, { low: number; high: number }>;
+
+/** Fetches for the lanes of one reader, one request at a time. */
+class FetchLoop {
+  readonly lanes = new Map<number, PartitionLane>();
+  readonly #parts: ClientParts;
+  readonly #topic: string;
+  readonly #waits: { readonly maxWaitMs: number; readonly restMs: number };
+  #isRunning = false;
+  isClosed = false;
+
+  constructor(parts: ClientParts, topic: string, waits: { maxWaitMs: number; restMs: number }) {
+    this.#parts = parts;
+    this.#topic = topic;
+    this.#waits = waits;
+  }
+
+  wake(): void {
+    if (this.#isRunning || this.isClosed) return;
+    this.#isRunning = true;
+    void this.#fetch().finally(() => {
+      this.#isRunning = false;
+      if (this.#wanted().length > 0) this.wake();
+    });
+  }
+
+  #wanted() {
+    return [...this.lanes.values()]
+      .filter((lane) => lane.open && lane.hasRoom())
+      .map((lane) => ({ partition: lane.partition, from: lane.fetchPosition }));
+  }
+
+  async #fetch(): Promise<void> {
+    const { machine, brokers } = this.#parts;
+    const { maxWaitMs, restMs } = this.#waits;
+    const wanted = this.#wanted();
+    const fetched = await machine
+      .request<Fetched[]>({ ...request, timeoutMs: 2_000 }, (answer) =>
+        brokers.fetch(this.#topic, wanted, { maxWaitMs, answer }),
+      )
+      .catch(() => []);
+    for (const one of fetched) this.#accept(one);
+    await machine.sleep(Math.max(1, restMs));
+  }
+
+  #accept({ partition, from, records, highWatermark }: Fetched): void {
+    const lane = this.lanes.get(partition);
+    if (lane === undefined) return;
+    if (from > highWatermark) {
+      lane.fail('offset_out_of_range', { from, high: highWatermark });
+      return;
+    }
+    const nextOffset = from + records.length;
+    lane.accept({ topic: this.#topic, partition, from, records, nextOffset, highWatermark });
+  }
+}
+
+const buffer = { maxBufferedBytes: 4 << 20, maxBufferedRecords: 2_000 };
+
+class ModelReader implements LogReader {
+  readonly #loop: FetchLoop;
+
+  constructor(parts: ClientParts, options: ReaderOptions) {
+    const { topic, positions, dense, restMs = 0, maxWaitMs = 500 } = options;
+    this.#loop = new FetchLoop(parts, topic, { maxWaitMs, restMs });
+    for (const [partition, from] of positions) {
+      const lane = new PartitionLane({
+        topic,
+        partition,
+        from,
+        dense,
+        ...buffer,
+        mayDeliver: () => true,
+        onBatch: (batch) => options.onBatch(batch),
+        onFault: (fault) => options.onFault(fault),
+        onRoom: () => this.#loop.wake(),
+      });
+      this.#loop.lanes.set(partition, lane);
+    }
+    this.#loop.wake();
+  }
+
+  position(partition: number): number {
+    return this.#loop.lanes.get(partition)?.position ?? 0;
+  }
+
+  lagRecords(partition: number): number {
+    return this.#loop.lanes.get(partition)?.lagRecords ?? 0;
+  }
+
+  async share(): Promise<void> {}
+
+  hurry(): void {}
+
+  async close(): Promise<void> {
+    this.#loop.isClosed = true;
+    for (const lane of this.#loop.lanes.values()) await lane.close();
+  }
+}
+
+/** A member that holds on to its partitions until it hears of its eviction, however late that is. */
+class ModelGroup implements PartitionGroup {
+  readonly #parts: ClientParts;
+  readonly #options: GroupOptions;
+  readonly #loop: FetchLoop;
+  /** Ours now: each time a partition becomes ours has a number. */
+  readonly #owned = new Map<number, number>();
+  #times = 0;
+  #id = -1;
+
+  constructor(parts: ClientParts, options: GroupOptions) {
+    this.#parts = parts;
+    this.#options = options;
+    const { topic, restMs = 0 } = options;
+    this.#loop = new FetchLoop(parts, topic, { maxWaitMs: 500, restMs });
+    this.#join();
+  }
+
+  get memberId(): string | null {
+    return this.#id < 0 ? null : String(this.#id);
+  }
+
+  owned(): readonly number[] {
+    return [...this.#owned.keys()];
+  }
+
+  commit(partition: number, offset: number, metadata: string): Promise<void> {
+    const { machine, groups } = this.#parts;
+    const late = () => new Fault('commit_outcome_unknown', 'release');
+    return machine.request<void>({ timeoutMs: 4_000, late }, (answer) =>
+      groups.commit(
+        this.#options.groupId,
+        { member: this.#id, partition, offset, metadata },
+        answer,
+      ),
+    );
+  }
+
+  committed(partition: number): Promise<Committed | null> {
+    const { machine, groups } = this.#parts;
+    return machine.request<Committed | null>(request, (answer) =>
+      answer.resolve(groups.committed(this.#options.groupId, partition)),
+    );
+  }
+
+  release(partition: number): void {
+    void this.#loop.lanes.get(partition)?.close();
+  }
+
+  async restore(partition: number): Promise<void> {
+    if (this.#owned.has(partition)) await this.#begin(partition);
+  }
+
+  async close(): Promise<void> {
+    this.#loop.isClosed = true;
+    this.#parts.groups.leave(this.#options.groupId, this.#id);
+    for (const partition of this.owned()) await this.#end(partition);
+  }
+
+  #join(): void {
+    const { machine, brokers, groups } = this.#parts;
+    const { groupId, topic } = this.#options;
+    const id = groups.nextMemberId();
+    const member = {
+      id,
+      machine,
+      assigned: (partitions: readonly number[]) => this.#assigned(partitions),
+      evicted: () => {
+        for (const partition of this.owned()) void this.#end(partition);
+        this.#join();
+      },
+    };
+    machine
+      .request<void>(request, (answer) => {
+        if (machine.isAlive) groups.join(groupId, brokers.partitions(topic).length, member);
+        answer.resolve();
+      })
+      .catch(() => {});
+    this.#id = id;
+  }
+
+  #assigned(partitions: readonly number[]): void {
+    for (const partition of this.owned())
+      if (!partitions.includes(partition)) void this.#end(partition);
+    for (const partition of partitions)
+      if (!this.#owned.has(partition)) void this.#begin(partition);
+  }
+
+  async #end(partition: number): Promise<void> {
+    const lane = this.#loop.lanes.get(partition);
+    this.#loop.lanes.delete(partition);
+    this.#owned.delete(partition);
+    await lane?.close();
+    await this.#options.onRevoked(partition).catch(() => {});
+  }
+
+  async #begin(partition: number): Promise<void> {
+    this.#times += 1;
+    const time = this.#times;
+    this.#owned.set(partition, time);
+    const before = this.#loop.lanes.get(partition);
+    this.#loop.lanes.delete(partition);
+    await before?.close();
+    try {
+      const from = await this.#options.onAssigned(partition);
+      if (this.#owned.get(partition) !== time) return;
+      this.#loop.lanes.set(partition, this.#laneOf(partition, from === 'committed' ? 0 : from));
+      this.#loop.wake();
+    } catch (cause) {
+      if (this.#owned.get(partition) !== time) return;
+      const unforeseen = () => new Fault('assign_failed', 'stop', { cause });
+      this.#options.onFault(cause instanceof Fault ? cause : unforeseen(), partition);
+    }
+  }
+
+  #laneOf(partition: number, from: number): PartitionLane {
+    const { topic, dense, onBatch, onFault } = this.#options;
+    return new PartitionLane({
+      topic,
+      partition,
+      from,
+      dense,
+      ...buffer,
+      mayDeliver: () => true,
+      onBatch: (batch) => onBatch(batch),
+      onFault: (fault) => onFault(fault, partition),
+      onRoom: () => this.#loop.wake(),
+    });
+  }
+}

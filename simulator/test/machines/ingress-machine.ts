@@ -1,0 +1,104 @@
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
+import type { Fault } from '@pm/kit/fault';
+import type { LogClient, LogProducer } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { ClockWitness } from '../../../ingress/src/log/clock-witness.io.ts';
+import {
+  type CommandChannel,
+  openCommandChannel,
+} from '../../../ingress/src/log/command-channel.io.ts';
+import { DelayedResults } from '../../../ingress/src/log/delayed-results.io.ts';
+import { PartitionLiveness } from '../../../ingress/src/log/partition-liveness.ts';
+import { RecentResults } from '../../../ingress/src/log/recent-results-cache.ts';
+import { followResults } from '../../../ingress/src/log/results.io.ts';
+import type { CommandTopics } from '../../../ingress/src/log/topics.io.ts';
+import { TransferWriter } from '../../../ingress/src/log/transfer-writer.io.ts';
+import { openNativeCrypto } from '../../../ingress/src/orders/native-crypto.io.ts';
+import type { Reservations } from '../../../ingress/src/orders/reservation.io.ts';
+import { OrderSubmitter } from '../../../ingress/src/orders/submit.io.ts';
+import { codecs, keys, partitionCount, topicNames } from '../exchange-facts.ts';
+import type { Machine } from '../time/machine.ts';
+
+export const { keccak } = openNativeCrypto();
+
+export interface IngressParts {
+  readonly machine: Machine;
+  /** Its key is that of its slot. */
+  readonly slot: number;
+  readonly client: LogClient;
+  readonly ledger: Ledger;
+  onStop(fault: Fault): void;
+  readonly spoil: IngressSpoilers;
+}
+
+/** Changes of parts of an ingress, as one with a defect would have them. */
+export interface IngressSpoilers {
+  producer(producer: LogProducer): LogProducer;
+  channel(channel: CommandChannel): CommandChannel;
+}
+
+/** What requests of clients are carried out with. */
+export interface Ingress {
+  readonly machine: Machine;
+  readonly submitter: OrderSubmitter;
+  readonly commands: CommandChannel['commands'];
+  readonly ledger: Reservations;
+  readonly transfers: TransferWriter;
+  readonly partitions: PartitionLiveness;
+}
+
+export const unfunded = { waitSeconds: () => null, refused() {} };
+
+const resultWaitMs = 1_000;
+const runsAheadMax = 1_000;
+
+/** An ingress from its command channel on: the checks of HTTP, keys and signatures of orders are left out. */
+export async function startIngress(parts: IngressParts): Promise<Ingress> {
+  const { machine, slot, client, ledger, onStop, spoil } = parts;
+  const { clock } = machine;
+  const bounds = await (await client.admin()).bounds(topicNames.executions);
+  const executionEnds = new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+  const opened = openCommandChannel({
+    key: keys.ingress[slot] as (typeof keys.ingress)[number],
+    codec: codecs.orders,
+    producer: spoil.producer(await client.producer()),
+    topic: topicNames.orders,
+    partitions: partitionCount,
+    nowMs: () => clock.nowMs(),
+    runsAhead: machine.scheduler.random.below(runsAheadMax),
+    waitMs: resultWaitMs,
+    onForeign() {},
+  });
+  const channel = spoil.channel(opened);
+  const partitions = new PartitionLiveness(partitionCount, clock);
+  const nowMs = () => clock.nowMs();
+  const recentResults = new RecentResults({ nowMs, bytesMax: 200_000, seed: 1 });
+  const delayedResults = new DelayedResults();
+  const topics = { client, names: topicNames, codecs, executionEnds };
+  await followResults(topics as unknown as CommandTopics, {
+    channel,
+    partitions,
+    recentResults,
+    delayedResults,
+    witness: new ClockWitness({ clock, envelopes: channel.envelopes }),
+    log: silentLog,
+    onFault: onStop,
+  });
+  const submitter = new OrderSubmitter({
+    clock,
+    recentResults,
+    delayedResults,
+    partitions,
+    ledger,
+    commands: channel.commands,
+    hashes: { keccak },
+    metrics: { stage() {} },
+    unfunded,
+  });
+  const transfers = new TransferWriter({
+    producer: await client.producer(),
+    topic: topicNames.transfers,
+    codec: codecs.transfers,
+  });
+  return { machine, submitter, commands: channel.commands, ledger, transfers, partitions };
+}

@@ -1,0 +1,177 @@
+import type { LogClient, LogProducer } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { Engine } from '../../../matcher/src/core/index.ts';
+import { DeadLetters } from '../../../matcher/src/partition/dead-letters.io.ts';
+import { EnvelopeReader } from '../../../matcher/src/partition/envelope-reader.ts';
+import { defaultWriterLimits } from '../../../matcher/src/partition/execution-writer.io.ts';
+import { openLogRanges } from '../../../matcher/src/partition/log-ranges.io.ts';
+import { OutputSeals } from '../../../matcher/src/partition/output-seals.ts';
+import { OwnedPartition } from '../../../matcher/src/partition/owned-partition.io.ts';
+import { PartitionOwnership } from '../../../matcher/src/partition/ownership.io.ts';
+import type { EngineFactory } from '../../../matcher/src/partition/restore.io.ts';
+import { defaultSliceLimits } from '../../../matcher/src/partition/slices.io.ts';
+import { SnapshotDirectory } from '../../../matcher/src/partition/snapshot-directory.io.ts';
+import { encoderHere } from '../../../matcher/src/partition/state-encoder.io.ts';
+import { StoredExecutions } from '../../../matcher/src/partition/stored-executions.io.ts';
+import { TickPublisher } from '../../../matcher/src/partition/tick-publisher.io.ts';
+import type { MemoryFiles } from '../../../matcher/test/partition/memory-files.ts';
+import { codecs, keys, noMetrics, topicNames } from '../exchange-facts.ts';
+import { diskOf } from '../stores/disk.ts';
+import type { Machine } from '../time/machine.ts';
+
+export interface MatcherParts {
+  readonly machine: Machine;
+  readonly client: LogClient;
+  readonly files: MemoryFiles;
+  /** Share of the steps of a disk that fail. */
+  diskFailures(): number;
+  /** A fault that stops the process. */
+  onStop(error: unknown): void;
+  onFault(partition: number, error: unknown): void;
+  readonly spoil: MatcherSpoilers;
+}
+
+/** Changes of parts of a matcher, as a matcher with a defect would have them. */
+export interface MatcherSpoilers {
+  /** Of a machine, or of the judge, who has none. */
+  reader(reader: EnvelopeReader, machine: Machine | null): EnvelopeReader;
+  snapshots(directory: SnapshotDirectory): SnapshotDirectory;
+  executions(stored: StoredExecutions): StoredExecutions;
+}
+
+/** Checks no sign-off in the thread pool, whose order no seed decides: each is checked when its record is read. */
+export class SequentialReader extends EnvelopeReader {
+  override sealAhead(): null {
+    return null;
+  }
+}
+
+const engines: EngineFactory = {
+  create: (partition) => new Engine(partition),
+  restore: (state) => Engine.restore(state),
+};
+
+const waits = { firstMs: 200, maxMs: 5_000, calmMs: 60_000 };
+const tickMs = 500;
+
+/** A matcher: its real ownership and partitions, on a disk, a log and clocks that are models. */
+export async function startMatcher(parts: MatcherParts): Promise<PartitionOwnership> {
+  const { machine, client, onStop } = parts;
+  const [outputs, ticks] = [await client.producer(), await client.producer()];
+  const ranges = openLogRanges(client, await client.admin());
+  const ownership: PartitionOwnership = new PartitionOwnership({
+    log: silentLog,
+    waits,
+    nowMs: () => machine.clock.nowMs(),
+    openPartition: (partition) => open({ ...parts, outputs, ticks, ranges, ownership }, partition),
+    onStop,
+  });
+  await ownership.start((hooks) =>
+    client.group({ ...hooks, groupId: 'matcher', topic: topicNames.orders, dense: true }),
+  );
+  return ownership;
+}
+
+interface Opened extends MatcherParts {
+  readonly outputs: LogProducer;
+  readonly ticks: LogProducer;
+  readonly ranges: ReturnType<typeof openLogRanges>;
+  readonly ownership: PartitionOwnership;
+}
+
+function open(parts: Opened, partition: number): OwnedPartition {
+  const { machine, ticks, ownership } = parts;
+  return new OwnedPartition({
+    partition,
+    restore: restoreOf(parts, partition),
+    writer: writerOf(parts, partition),
+    ticks: new TickPublisher({
+      producer: ticks,
+      codec: codecs.orders,
+      key: keys.owner,
+      topic: topicNames.orders,
+      partition,
+      everyMs: tickMs,
+      log: silentLog,
+    }),
+    encoder: encoderHere,
+    snapshotRules: { everyRecords: 150, everyMs: 15_000 },
+    sliceLimits: { ...defaultSliceLimits, recordsMax: 1 + machine.scheduler.random.below(40) },
+    clock: machine.clock,
+    log: silentLog,
+    metrics: noMetrics,
+    isWanted: (wanted) => ownership.isWanted(wanted),
+    onStored: (stored, nextOffset) => ownership.onStored(stored, nextOffset),
+    onFault: (failed, error) => {
+      parts.onFault(failed, error);
+      ownership.onFault(error, failed);
+    },
+  });
+}
+
+function restoreOf({ machine, files, ranges, spoil, ...parts }: Opened, partition: number) {
+  const operatorKey = keys.opening.publicKey;
+  const reader = new SequentialReader({ partition, operatorKey, codec: codecs.orders });
+  const executions = new StoredExecutions({
+    log: ranges,
+    codec: codecs.executions,
+    topic: topicNames.executions,
+    partition,
+  });
+  const snapshots = new SnapshotDirectory({
+    directory: '/snapshots',
+    files: diskOf(machine, files, () => parts.diskFailures()),
+    log: silentLog,
+    onBad: () => {},
+    onWriteFailure: () => {},
+  });
+  return {
+    partition,
+    ordersTopic: topicNames.orders,
+    log: silentLog,
+    engines,
+    operatorKey,
+    ranges,
+    executions: spoil.executions(executions),
+    snapshots: spoil.snapshots(snapshots),
+    processing: {
+      partition,
+      reader: spoil.reader(reader, machine),
+      executions: codecs.executions,
+      hashState: (engine: Engine) => encoderHere.hash(engine),
+    },
+    schemas: codecs.orders,
+    verifyReplay: false,
+  };
+}
+
+function writerOf({ machine, outputs }: Opened, partition: number) {
+  const retry = {
+    triesMax: 20,
+    firstWaitMs: 20,
+    waitMaxMs: 1_000,
+    pause: (ms: number) => machine.sleep(ms),
+  };
+  const deadLetters = new DeadLetters({
+    producer: outputs,
+    codec: codecs.deadLetters,
+    topic: topicNames.deadLetters,
+    ordersTopic: topicNames.orders,
+    retry,
+  });
+  const seals = new OutputSeals({
+    key: keys.owner,
+    writer: Buffer.alloc(8, machine.scheduler.random.below(256)),
+    monotonicMs: () => machine.clock.monotonicMs(),
+  });
+  const { executions: topic } = topicNames;
+  return {
+    producer: outputs,
+    deadLetters,
+    topic,
+    partition,
+    retry,
+    seals,
+    limits: defaultWriterLimits,
+  };
+}

@@ -1,0 +1,289 @@
+import {
+  apiKeyFromBytes,
+  holdMicro,
+  notionalMicro,
+  type PlacementResult,
+  type RefusalCode,
+  type Side,
+  type TimeInForce,
+} from '@pm/schemas';
+import { requestIdOf } from '../../../ingress/src/accounts/account-request.io.ts';
+import { carryOutPosition } from '../../../ingress/src/accounts/positions.io.ts';
+import { withdraw } from '../../../ingress/src/accounts/withdrawals.io.ts';
+import { StageTimes } from '../../../ingress/src/door/stage-times.io.ts';
+import type { Caller, CheckedOrder } from '../../../ingress/src/orders/check.ts';
+import { markets, named, tokenOf, walletOf } from '../exchange-facts.ts';
+import type { Machine } from '../time/machine.ts';
+import {
+  type Answers,
+  isAskedAgain,
+  type Knowledge,
+  knowledgeOf,
+  knowledgeOfCode,
+} from './answers.ts';
+import { type Ingress, keccak, unfunded } from './ingress-machine.ts';
+
+interface Order {
+  readonly number: number;
+  readonly market: number;
+  readonly outcome: 0 | 1;
+  readonly side: Side;
+  readonly timeInForce: TimeInForce;
+  readonly price: number;
+  readonly lots: number;
+  readonly signedAtMs: number;
+}
+
+export interface TraderParts {
+  readonly machine: Machine;
+  /** Its wallet. */
+  readonly number: number;
+  readonly answers: Answers;
+  /** The ingress behind a door at this moment; null while there is none. */
+  doors(): readonly (Ingress | null)[];
+  nextNumber(): number;
+  /** Whether new requests are made; requests that were made are repeated until they have an answer. */
+  isOpen(): boolean;
+  onError(error: unknown): void;
+}
+
+const workers = 3;
+const restMs = 900;
+const requestTimeoutMs = 6_000;
+const triesMax = 60;
+const lotMicro = 10_000;
+
+/** A client: it sends requests to any ingress, and repeats what has no definite answer. */
+export class Trader {
+  readonly #parts: TraderParts;
+  #recent: Order[] = [];
+  /** Requests without a definite answer. */
+  waiting = 0;
+  /** Requests that have never got one. */
+  givenUp = 0;
+  orders = 0;
+
+  constructor(parts: TraderParts) {
+    this.#parts = parts;
+    for (let worker = 0; worker < workers; worker += 1)
+      parts.machine.enter(() => void this.#work().catch(parts.onError), worker * 50);
+  }
+
+  async #work(): Promise<void> {
+    const { machine, isOpen } = this.#parts;
+    const { random } = machine.scheduler;
+    while (isOpen()) {
+      await machine.sleep(1 + random.next() * 2 * restMs);
+      if (isOpen()) await this.#act(random.below(100));
+    }
+  }
+
+  #act(dice: number): Promise<void> {
+    if (dice < 76) return this.#place();
+    if (dice < 86) return this.#cancel();
+    if (dice < 90) return this.#cancelAll();
+    if (dice < 94) return this.#position('split');
+    if (dice < 97) return this.#position('merge');
+    return this.#withdraw();
+  }
+
+  async #place(): Promise<void> {
+    const count = 1 + this.#random.below(9);
+    const orders = Array.from({ length: count }, () => this.#newOrder());
+    this.orders += count;
+    this.#recent = [...orders, ...this.#recent].slice(0, 40);
+    await this.#untilAnswered(async () => {
+      const slots = orders.map(({ number }) => this.#parts.answers.open(named(32, 6, number)));
+      const results = await this.#ask((ingress) => this.#submit(ingress, orders));
+      for (const [index, result] of results.entries()) {
+        slots[index]?.(knowledgeOf(result), factOf(result));
+        this.#parts.answers.code(result.code ?? result.status);
+      }
+      return !results.some((result) => isAskedAgain(knowledgeOf(result), result.code));
+    });
+  }
+
+  #submit(ingress: Ingress, orders: readonly Order[]): Promise<readonly PlacementResult[]> {
+    const placement = {
+      caller: this.#callerAt(ingress),
+      ageLimitMs: 0,
+      times: new StageTimes(ingress.machine.clock),
+    };
+    const submit = (order: Order) => ingress.submitter.submit(this.#checked(order), placement);
+    return Promise.all(orders.map(submit));
+  }
+
+  async #cancel(): Promise<void> {
+    const { random } = this.#parts.machine.scheduler;
+    if (this.#recent.length === 0) return;
+    const order = random.pick(this.#recent);
+    const { partition } = markets[order.market - 1] as (typeof markets)[number];
+    const signer = named(20, 1, this.#parts.number);
+    const command = { kind: 'CancelOrder', orderId: named(32, 6, order.number), signer } as const;
+    await this.#ask((ingress) => ingress.commands.run(partition, command)).catch(() => {});
+  }
+
+  async #cancelAll(): Promise<void> {
+    const { partition } = this.#random.pick(markets);
+    const signer = named(20, 1, this.#parts.number);
+    const all = { apiKey: null, market: -1, outcome: -1, session: false } as const;
+    await this.#ask((ingress) => {
+      const acceptedAtMs = ingress.machine.clock.nowMs();
+      const command = { kind: 'CancelOrders', ...all, signer, acceptedAtMs } as const;
+      return ingress.commands.run(partition, command);
+    }).catch(() => {});
+  }
+
+  async #position(action: 'split' | 'merge'): Promise<void> {
+    const market = this.#random.pick(markets);
+    const token = tokenOf(market, 0);
+    const sizeMicro = (1 + this.#random.below(2_000)) * lotMicro;
+    const wallet = walletOf(this.#parts.number);
+    const account = { wallet, id: `id-${this.#parts.nextNumber()}` };
+    const meant = { action, condition: token.conditionId, amountMicro: sizeMicro } as const;
+    const requestId = requestIdOf(account, meant, keccak);
+    const id = Buffer.from(requestId.slice(2), 'hex');
+    const asked = { action, requestId: id, wallet, token, sizeMicro };
+    let isResumed = false;
+    await this.#untilAnswered(async () => {
+      const slot = this.#parts.answers.open(id);
+      const attempt = { isResumed } as Parameters<typeof carryOutPosition>[0]['attempt'];
+      isResumed = true;
+      const { status, body } = await this.#ask((ingress) => {
+        const { partitions, ledger, commands } = ingress;
+        const work = { asked, requestId, caller: this.#callerAt(ingress), attempt };
+        return carryOutPosition(work, { partitions, ledger, commands, unfunded });
+      });
+      if (status !== 200) return this.#refused(slot, (body as { code: RefusalCode }).code);
+      slot('done');
+      return true;
+    });
+  }
+
+  async #withdraw(): Promise<void> {
+    const amountMicro = (1 + this.#random.below(900)) * lotMicro;
+    const wallet = walletOf(this.#parts.number);
+    const account = { wallet, id: `id-${this.#parts.nextNumber()}` };
+    const meant = { action: 'withdrawal', condition: '', amountMicro } as const;
+    const transferId = requestIdOf(account, meant, keccak);
+    await this.#untilAnswered(async () => {
+      const slot = this.#parts.answers.open(Buffer.from(transferId.slice(2), 'hex'));
+      const paid = await this.#ask(({ ledger, transfers, machine }) => {
+        const { clock } = machine;
+        const freezes = { isFrozen: () => false };
+        return withdraw({ transferId, wallet, amountMicro }, { ledger, transfers, freezes, clock });
+      });
+      if (typeof paid === 'string') return this.#refused(slot, paid);
+      slot('done', `paid ${paid.paidMicro}`);
+      return true;
+    });
+  }
+
+  #refused(slot: (knowledge: Knowledge) => void, code: RefusalCode): boolean {
+    const knowledge = knowledgeOfCode(code);
+    slot(knowledge);
+    this.#parts.answers.code(code);
+    return !isAskedAgain(knowledge, code);
+  }
+
+  /** Repeats a request until its answer is definite. */
+  async #untilAnswered(attempt: () => Promise<boolean>): Promise<void> {
+    this.waiting += 1;
+    for (let tried = 0; tried < triesMax; tried += 1) {
+      const isAnswered = await attempt().catch((error: unknown) => {
+        if (error instanceof NoAnswer) return false;
+        throw error;
+      });
+      if (isAnswered) {
+        this.waiting -= 1;
+        return;
+      }
+      await this.#parts.machine.sleep(100 + this.#random.below(1_500));
+    }
+    this.givenUp += 1;
+  }
+
+  /** A request to one of the doors. Throws `NoAnswer`. */
+  #ask<T>(work: (ingress: Ingress) => Promise<T>): Promise<T> {
+    const { machine, doors } = this.#parts;
+    const late = () => new NoAnswer();
+    const door = this.#random.below(doors().length);
+    return machine.request<T>({ timeoutMs: requestTimeoutMs, late }, (answer) => {
+      const ingress = doors()[door] ?? null;
+      if (ingress === null) answer.reject(new NoAnswer());
+      else ingress.machine.enter(() => void work(ingress).then(answer.resolve, answer.reject));
+    });
+  }
+
+  get #random() {
+    return this.#parts.machine.scheduler.random;
+  }
+
+  #newOrder(): Order {
+    const random = this.#random;
+    return {
+      number: this.#parts.nextNumber(),
+      market: 1 + random.below(markets.length),
+      outcome: random.below(2) === 0 ? 0 : 1,
+      side: random.chance(0.6) ? 'BUY' : 'SELL',
+      timeInForce: random.pick(['GTC', 'GTC', 'GTD', 'FOK', 'FAK']),
+      price: 100 * (44 + random.below(13)),
+      lots: 100 + random.below(3_000),
+      signedAtMs: this.#parts.machine.clock.nowMs(),
+    };
+  }
+
+  #callerAt({ machine }: Ingress): Caller {
+    const nowMs = machine.clock.nowMs();
+    const { number } = this.#parts;
+    return {
+      apiKey: apiKeyFromBytes(named(16, 2, number)),
+      address: walletOf(number),
+      client: '192.0.2.1',
+      nowMs,
+      arrivedAtMs: nowMs,
+      selfTrade: selfTrades[number % selfTrades.length] ?? 'ALLOW',
+      signsExactBody: true,
+      signsIdempotencyKey: true,
+      statusOf: () => 'NORMAL',
+    };
+  }
+
+  /** The order as the checks of ingress return it; they are not part of the simulation. */
+  #checked(order: Order): CheckedOrder {
+    const token = tokenOf(markets[order.market - 1] as (typeof markets)[number], order.outcome);
+    const { side, price, number, signedAtMs, timeInForce } = order;
+    const sizeMicro = order.lots * lotMicro;
+    const isMarketBuy = side === 'BUY' && (timeInForce === 'FAK' || timeInForce === 'FOK');
+    const amounts = {
+      price,
+      sizeMicro,
+      budgetMicro: isMarketBuy ? notionalMicro(price, sizeMicro) : 0,
+    };
+    const maker = named(20, 1, this.#parts.number);
+    const struct = { side, maker, builder: Buffer.alloc(32), signatureType: 0 };
+    const wallet = walletOf(this.#parts.number);
+    const form = { struct, maker: wallet, timeInForce, postOnly: false, signedAtMs };
+    return {
+      kind: 'checked',
+      form: form as unknown as CheckedOrder['form'],
+      token,
+      hash: named(32, 6, number),
+      amounts,
+      holdMicro: holdMicro({ side, ...amounts, feeRateBps: token.market.feeRateBps }),
+      expiresAtMs: timeInForce === 'GTD' ? signedAtMs + 20_000 : 0,
+      doubt: null,
+      forbidden: null,
+    };
+  }
+}
+
+class NoAnswer extends Error {}
+
+const selfTrades = ['ALLOW', 'CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH'] as const;
+
+/** What all answers to one order agree in. */
+function factOf({ success, status, takingAmount, makingAmount }: PlacementResult): string {
+  if (!success || status === 'delayed') return '';
+  return `${status} ${makingAmount} ${takingAmount}`;
+}
