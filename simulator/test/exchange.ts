@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LogClient } from '@pm/kit/kafka';
 import { hexBytes } from '@pm/schemas';
 import { MemoryFiles } from '../../matcher/test/partition/memory-files.ts';
-import { defectParts } from './defect-parts.ts';
+import { DefectParts } from './defect-parts.ts';
 import type { Defects } from './defects.ts';
 import {
   codecs,
@@ -46,7 +46,8 @@ const slotsPerRole: Readonly<Record<Role, number>> = {
   projector: 2,
 };
 
-const depositMicro = 3_000_000_000;
+/** Of the wallets with even and with odd numbers: every second one is short of money most of the time. */
+const depositsMicro = [3_000_000_000, 60_000_000] as const;
 
 /** A whole exchange on one thread and on simulated time. */
 export class Exchange {
@@ -59,7 +60,7 @@ export class Exchange {
   readonly answers = new Answers();
   readonly slots: Slot[] = [];
   readonly traders: Trader[] = [];
-  readonly defects: Defects;
+  readonly parts: DefectParts;
   /** The first thing that must never happen. */
   broken: unknown = null;
   crashes = 0;
@@ -71,7 +72,7 @@ export class Exchange {
   #numbers = 0;
 
   constructor(seed: number, defects: Defects) {
-    this.defects = defects;
+    this.parts = new DefectParts(defects);
     this.scheduler = new Scheduler(seed, startMs);
     this.network = new Network(this.scheduler.random);
     this.brokers = new Brokers(this.scheduler, defects);
@@ -126,7 +127,7 @@ export class Exchange {
     const transfer = {
       transferId: createHash('sha256').update(`deposit ${wallet}`).digest(),
       wallet: hexBytes(walletOf(wallet)),
-      amountMicro: depositMicro,
+      amountMicro: depositsMicro[wallet % 2] ?? 0,
       timeMs: startMs,
       generation: 0,
     };
@@ -157,7 +158,7 @@ export class Exchange {
       machine,
       client: this.#client(machine),
       ledger: this.ledger.client(machine),
-      tables: this.tables.client(machine),
+      tables: this.parts.tables(this.tables.client(machine)),
       onStop: (error) => this.#stopped(slot, machine, error),
       onBroken: (what) => this.break(new Error(what)),
     });
@@ -171,7 +172,7 @@ export class Exchange {
       diskFailures: () => this.diskFailures,
       onStop: (error) => this.#stopped(slot, machine, error),
       onFault: (_, error) => this.count(codeOf(error)),
-      spoil: defectParts(this.defects),
+      parts: this.parts,
     });
   }
 
@@ -182,7 +183,7 @@ export class Exchange {
       client: this.#client(machine),
       ledger: this.ledger.client(machine),
       onStop: (fault) => this.#stopped(slot, machine, fault),
-      spoil: defectParts(this.defects),
+      parts: this.parts,
     });
   }
 

@@ -79,6 +79,14 @@ const faultKinds: readonly FaultKind[] = [
     happen: ({ ledger }) => ledger.lose(),
   },
   {
+    name: 'Redis loses everything while a broker dies',
+    everyMs: 120_000,
+    happen: ({ ledger, brokers, scheduler }, { ms }) => {
+      brokers.killNode(scheduler.random.below(3), ms(500, 4_000));
+      scheduler.after(ms(10, 1_500), null, () => ledger.lose());
+    },
+  },
+  {
     name: 'Redis comes back as it was',
     everyMs: 90_000,
     happen: ({ ledger, scheduler }, { ms }) => {
@@ -108,17 +116,18 @@ const faultKinds: readonly FaultKind[] = [
   },
 ];
 
-/** Plans faults until a moment: each kind at random, independently of the others. */
-export function planFaults(exchange: Exchange, untilMs: number): void {
+/** Plans faults until a moment: each kind at random, independently of the others, so many times as often as usual. */
+export function planFaults(exchange: Exchange, untilMs: number, times: number): void {
   const { scheduler } = exchange;
   const { random } = scheduler;
   const strike: Strike = {
     slot: (...roles) => random.pick(exchange.slots.filter(({ role }) => roles.includes(role))),
     ms: (least, most) => random.integer(least, most),
   };
+  exchange.brokers.deaths = 0.02 * times;
   for (const { everyMs, happen } of faultKinds) {
     const next = () => {
-      const waitMs = -Math.log(1 - random.next()) * everyMs;
+      const waitMs = -Math.log(1 - random.next()) * (everyMs / times);
       if (scheduler.nowMs + waitMs > untilMs) return;
       scheduler.after(waitMs, null, () => {
         happen(exchange, strike);

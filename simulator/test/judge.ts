@@ -4,11 +4,12 @@ import type { IncomingRecord, LogClient } from '@pm/kit/kafka';
 import type { Execution, WalletAddress } from '@pm/schemas';
 import { PlainLedger } from '../../acceptance/test/money/plain-ledger.ts';
 import { Engine } from '../../matcher/src/core/index.ts';
-import type { EnvelopeReader } from '../../matcher/src/partition/envelope-reader.ts';
 import { firstPosition, RecordProcessor } from '../../matcher/src/partition/record-processor.ts';
 import { tablesView } from '../../projectors/src/tables/tables-view.io.ts';
+import type { DefectParts } from './defect-parts.ts';
 import { noDefects } from './defects.ts';
 import {
+  bookAgeLimitMs,
   codecs,
   keys,
   named,
@@ -37,8 +38,8 @@ export interface Judged {
   readonly brokers: Brokers;
   readonly ledger: LedgerServer;
   readonly tables: TablesServer;
-  /** As the matchers have it. */
-  spoilReader(reader: EnvelopeReader): EnvelopeReader;
+  /** What matchers are made of. */
+  readonly parts: DefectParts;
 }
 
 function check(holds: boolean, promise: string): void {
@@ -59,13 +60,42 @@ export async function judge(judged: Judged): Promise<ReadonlyMap<string, number>
     engines.push(engine);
     outputs.push(...outputsOf(judged.brokers, partition, values));
   }
+  for (let partition = 0; partition < partitionCount; partition += 1)
+    judgeBookings(judged.brokers, partition, outputs);
   judgeMoney(judged, plain, outputs);
   judgeLedger(judged.ledger, plain);
   await judgeTables(judged);
   for (const [partition, engine] of engines.entries()) judgeHolds(engine, plain, partition);
   const carriedOut = new Map(plain.carriedOut);
   for (const id of refusedAfterDelay(outputs)) carriedOut.delete(id);
+  for (const { value } of recordsOf(judged.brokers, topicNames.transfers, 0)) {
+    const { transferId, amountMicro } = codecs.transfers.decode(value ?? Buffer.alloc(0));
+    if (amountMicro > 0) carriedOut.set(transferId.toString('hex'), 1);
+  }
   return carriedOut;
+}
+
+/** No order is booked later than its time allows, nor with money that was reserved before the loss of the ledger. */
+function judgeBookings(brokers: Brokers, partition: number, outputs: readonly Output[]): void {
+  const records = recordsOf(brokers, topicNames.orders, partition);
+  let generation = 0;
+  for (const { execution } of outputs.filter((output) => output.partition === partition)) {
+    const { inOffset, events, timeMs } = execution;
+    if (events.some(({ kind }) => kind === 'RecordRejected')) continue;
+    const { commands } = codecs.orders.decode(records[inOffset]?.value ?? Buffer.alloc(0));
+    const isBooked = new Set(
+      events.flatMap((event) => (event.kind === 'OrderPlaced' ? [event.command] : [])),
+    );
+    for (const [index, command] of commands.entries()) {
+      if (command.kind === 'StartGeneration') generation = Math.max(generation, command.generation);
+      if (command.kind !== 'PlaceOrder' || !isBooked.has(index)) continue;
+      const order = `order ${command.orderId.toString('hex')}`;
+      const lateMs = Math.abs(timeMs - command.acceptedAtMs);
+      check(lateMs <= bookAgeLimitMs, `${order} was booked ${lateMs} ms after it was accepted`);
+      const isOld = command.holdMicro > 0 && command.generation < generation;
+      check(!isOld, `${order} was booked with money of generation ${command.generation}`);
+    }
+  }
 }
 
 /** Orders whose taker delay has ended with a refusal. */
@@ -85,10 +115,10 @@ function recordsOf(brokers: Brokers, topic: string, partition: number): readonly
 }
 
 /** What a matcher that never fails writes. */
-function replay({ brokers, spoilReader }: Judged, partition: number) {
+function replay({ brokers, parts: changed }: Judged, partition: number) {
   const operatorKey = keys.opening.publicKey;
   const reader = new SequentialReader({ partition, operatorKey, codec: codecs.orders });
-  const parts = { partition, reader: spoilReader(reader), executions: codecs.executions };
+  const parts = { partition, reader: changed.reader(reader, null), executions: codecs.executions };
   const processor = new RecordProcessor(parts, firstPosition(new Engine(partition)));
   const values: Buffer[] = [];
   for (const record of recordsOf(brokers, topicNames.orders, partition)) {

@@ -1,4 +1,3 @@
-import { defectParts } from './defect-parts.ts';
 import { type Defects, noDefects } from './defects.ts';
 import { Exchange } from './exchange.ts';
 import { startMs } from './exchange-facts.ts';
@@ -12,6 +11,8 @@ export interface RunOptions {
   /** Simulated time with requests and faults, milliseconds; then everything comes to its end. */
   readonly forMs: number;
   readonly defects?: Defects;
+  /** How many times as often as usual faults happen; default 1. */
+  readonly faults?: number;
 }
 
 /** What a run has been through. */
@@ -42,20 +43,23 @@ const firstSettleMs = 20_000;
 const readToEndMs = 6_000;
 
 /** Runs an exchange from a seed and judges it. Throws what it finds. */
-export function runSeed({ seed, forMs, defects = noDefects }: RunOptions): Promise<RunFigures> {
+export function runSeed({
+  seed,
+  forMs,
+  defects = noDefects,
+  faults = 1,
+}: RunOptions): Promise<RunFigures> {
   const exchange = new Exchange(seed, defects);
   return withVirtualTimers(exchange.scheduler, async () => {
     const { scheduler } = exchange;
     exchange.start();
     const endMs = startMs + forMs;
-    planFaults(exchange, endMs);
+    planFaults(exchange, endMs, faults);
     await scheduler.runUntil(endMs);
     await settle(exchange);
     if (exchange.broken !== null) throw exchange.broken;
     const { brokers, ledger, tables } = exchange;
-    const { reader } = defectParts(defects);
-    const spoilReader = (one: Parameters<typeof reader>[0]) => reader(one, null);
-    const judging = judge({ brokers, ledger, tables, spoilReader });
+    const judging = judge({ brokers, ledger, tables, parts: exchange.parts });
     const carriedOut = await scheduler.runWhile(judging);
     for (const broken of exchange.answers.broken(carriedOut)) throw new Error(broken);
     return figuresOf(exchange, seed);
@@ -66,6 +70,7 @@ export function runSeed({ seed, forMs, defects = noDefects }: RunOptions): Promi
 async function settle(exchange: Exchange): Promise<void> {
   const { scheduler, network } = exchange;
   exchange.isOpen = false;
+  exchange.brokers.deaths = 0;
   network.faults = calm;
   for (const { machine } of exchange.slots) machine.skewMs = 0;
   const untilMs = scheduler.nowMs + settleMs;

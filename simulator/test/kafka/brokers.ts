@@ -1,5 +1,6 @@
 import type { IncomingRecord } from '@pm/kit/kafka';
 import type { Defects } from '../defects.ts';
+import { topicNames } from '../exchange-facts.ts';
 import type { Answer } from '../time/machine.ts';
 import type { Scheduler } from '../time/scheduler.ts';
 import { type NumberedBatch, PartitionLog } from './partition-log.ts';
@@ -27,6 +28,10 @@ const nodes = [0, 1, 2];
 /** Records of one partition in one fetch, at most. */
 const fetchRecordsMax = 400;
 const replicationMaxMs = 3;
+/** One append of so many waits for a slow follower. */
+const slowOneOf = 50;
+const slowTransferOneOf = 8;
+const slowReplicationMs = 600;
 
 /** Three brokers: a partition has one leader; records are acknowledged when all in-sync replicas have them. */
 export class Brokers {
@@ -35,6 +40,8 @@ export class Brokers {
   readonly #topics = new Map<string, readonly PartitionLog[]>();
   readonly #down = new Set<number>();
   #producerIds = 0;
+  /** Share of the appends with a slow follower during which the leader dies. */
+  deaths = 0;
   leaderChanges = 0;
   truncatedRecords = 0;
 
@@ -105,11 +112,24 @@ export class Brokers {
     const key = `${batch.topic}/${batch.partition}`;
     const { term } = log;
     if (this.#defects.has('acknowledged before it is replicated')) stored(key, appended.offset);
-    this.#scheduler.after(this.#scheduler.random.next() * replicationMaxMs, null, () => {
+    this.#scheduler.after(this.#replicationMs(batch.topic, node), null, () => {
       if (log.term !== term || log.leader !== node) return;
       log.replicated(appended.offset + batch.records.length);
       stored(key, appended.offset);
     });
+  }
+
+  /** How long the followers take; a leader sometimes dies meanwhile. Transfers are few, so more of them wait. */
+  #replicationMs(topic: string, node: number): number {
+    const { random } = this.#scheduler;
+    const isRare = topic === topicNames.transfers;
+    if (random.below(isRare ? slowTransferOneOf : slowOneOf) > 0)
+      return random.next() * replicationMaxMs;
+    const ms = random.next() * slowReplicationMs;
+    const dies = random.chance(isRare ? 5 * this.deaths : this.deaths);
+    const downMs = 500 + random.below(4_000);
+    if (dies) this.#scheduler.after(ms / 2, null, () => this.killNode(node, downMs));
+    return ms;
   }
 
   /** A fetch that has arrived: answered when there are records, or after the wait. */

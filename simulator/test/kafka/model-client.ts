@@ -3,7 +3,6 @@ import type {
   GroupOptions,
   LogAdmin,
   LogClient,
-  LogProducer,
   LogReader,
   PartitionGroup,
   ReaderOptions,
@@ -21,9 +20,10 @@ export interface ClientParts {
   readonly machine: Machine;
   readonly brokers: Brokers;
   readonly groups: ModelGroups;
-  /** Changes what a producer does, as a producer with a defect would. */
-  readonly spoilProducer?: (producer: LogProducer) => LogProducer;
 }
+
+/** Time limits of sends, milliseconds: short ones leave more outcomes unknown. */
+const sendTimeoutsMs = [1_000, 2_500, 8_000];
 
 const request = {
   timeoutMs: 3_000,
@@ -46,8 +46,9 @@ export function openModelClient(parts: ClientParts): LogClient {
   return {
     producer: async () => {
       const wire = openModelWire(machine, brokers);
-      const producer = new LaneProducer({ limits: defaultLimits, log: silentLog, wire });
-      return parts.spoilProducer?.(producer) ?? producer;
+      const sendTimeoutMs = machine.scheduler.random.pick(sendTimeoutsMs);
+      const limits = { ...defaultLimits, sendTimeoutMs };
+      return new LaneProducer({ limits, log: silentLog, wire });
     },
     reader: async (options) => new ModelReader(parts, options),
     group: async (options) => new ModelGroup(parts, options),

@@ -82,7 +82,8 @@ export class ModelGroups {
       answer.reject(new Fault('ownership_lost', 'release', { facts: { partition } }));
       return;
     }
-    group.commits.set(partition, committed);
+    const isForgetful = this.#defects.has('the range of a batch is not remembered');
+    group.commits.set(partition, isForgetful ? { ...committed, metadata: '' } : committed);
     answer.resolve();
   }
 

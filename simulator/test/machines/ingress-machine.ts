@@ -1,6 +1,6 @@
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { Fault } from '@pm/kit/fault';
-import type { LogClient, LogProducer } from '@pm/kit/kafka';
+import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { ClockWitness } from '../../../ingress/src/log/clock-witness.io.ts';
 import {
@@ -16,6 +16,7 @@ import { TransferWriter } from '../../../ingress/src/log/transfer-writer.io.ts';
 import { openNativeCrypto } from '../../../ingress/src/orders/native-crypto.io.ts';
 import type { Reservations } from '../../../ingress/src/orders/reservation.io.ts';
 import { OrderSubmitter } from '../../../ingress/src/orders/submit.io.ts';
+import type { DefectParts } from '../defect-parts.ts';
 import { codecs, keys, partitionCount, topicNames } from '../exchange-facts.ts';
 import type { Machine } from '../time/machine.ts';
 
@@ -28,20 +29,14 @@ export interface IngressParts {
   readonly client: LogClient;
   readonly ledger: Ledger;
   onStop(fault: Fault): void;
-  readonly spoil: IngressSpoilers;
-}
-
-/** Changes of parts of an ingress, as one with a defect would have them. */
-export interface IngressSpoilers {
-  producer(producer: LogProducer): LogProducer;
-  channel(channel: CommandChannel): CommandChannel;
+  readonly parts: DefectParts;
 }
 
 /** What requests of clients are carried out with. */
 export interface Ingress {
   readonly machine: Machine;
   readonly submitter: OrderSubmitter;
-  readonly commands: CommandChannel['commands'];
+  readonly commands: Pick<CommandChannel['commands'], 'run'>;
   readonly ledger: Reservations;
   readonly transfers: TransferWriter;
   readonly partitions: PartitionLiveness;
@@ -54,14 +49,14 @@ const runsAheadMax = 1_000;
 
 /** An ingress from its command channel on: the checks of HTTP, keys and signatures of orders are left out. */
 export async function startIngress(parts: IngressParts): Promise<Ingress> {
-  const { machine, slot, client, ledger, onStop, spoil } = parts;
+  const { machine, slot, client, ledger, onStop, parts: changed } = parts;
   const { clock } = machine;
   const bounds = await (await client.admin()).bounds(topicNames.executions);
   const executionEnds = new Map([...bounds].map(([partition, { high }]) => [partition, high]));
-  const opened = openCommandChannel({
+  const channel = openCommandChannel({
     key: keys.ingress[slot] as (typeof keys.ingress)[number],
     codec: codecs.orders,
-    producer: spoil.producer(await client.producer()),
+    producer: changed.commandProducer(await client.producer()),
     topic: topicNames.orders,
     partitions: partitionCount,
     nowMs: () => clock.nowMs(),
@@ -69,7 +64,7 @@ export async function startIngress(parts: IngressParts): Promise<Ingress> {
     waitMs: resultWaitMs,
     onForeign() {},
   });
-  const channel = spoil.channel(opened);
+  const commands = changed.commands(channel);
   const partitions = new PartitionLiveness(partitionCount, clock);
   const nowMs = () => clock.nowMs();
   const recentResults = new RecentResults({ nowMs, bytesMax: 200_000, seed: 1 });
@@ -90,15 +85,15 @@ export async function startIngress(parts: IngressParts): Promise<Ingress> {
     delayedResults,
     partitions,
     ledger,
-    commands: channel.commands,
+    commands,
     hashes: { keccak },
     metrics: { stage() {} },
     unfunded,
   });
   const transfers = new TransferWriter({
-    producer: await client.producer(),
+    producer: changed.transferProducer(await client.producer()),
     topic: topicNames.transfers,
     codec: codecs.transfers,
   });
-  return { machine, submitter, commands: channel.commands, ledger, transfers, partitions };
+  return { machine, submitter, commands, ledger, transfers, partitions };
 }

@@ -15,6 +15,7 @@ import { encoderHere } from '../../../matcher/src/partition/state-encoder.io.ts'
 import { StoredExecutions } from '../../../matcher/src/partition/stored-executions.io.ts';
 import { TickPublisher } from '../../../matcher/src/partition/tick-publisher.io.ts';
 import type { MemoryFiles } from '../../../matcher/test/partition/memory-files.ts';
+import type { DefectParts } from '../defect-parts.ts';
 import { codecs, keys, noMetrics, topicNames } from '../exchange-facts.ts';
 import { diskOf } from '../stores/disk.ts';
 import type { Machine } from '../time/machine.ts';
@@ -28,15 +29,7 @@ export interface MatcherParts {
   /** A fault that stops the process. */
   onStop(error: unknown): void;
   onFault(partition: number, error: unknown): void;
-  readonly spoil: MatcherSpoilers;
-}
-
-/** Changes of parts of a matcher, as a matcher with a defect would have them. */
-export interface MatcherSpoilers {
-  /** Of a machine, or of the judge, who has none. */
-  reader(reader: EnvelopeReader, machine: Machine | null): EnvelopeReader;
-  snapshots(directory: SnapshotDirectory): SnapshotDirectory;
-  executions(stored: StoredExecutions): StoredExecutions;
+  readonly parts: DefectParts;
 }
 
 /** Checks no sign-off in the thread pool, whose order no seed decides: each is checked when its record is read. */
@@ -109,7 +102,7 @@ function open(parts: Opened, partition: number): OwnedPartition {
   });
 }
 
-function restoreOf({ machine, files, ranges, spoil, ...parts }: Opened, partition: number) {
+function restoreOf({ machine, files, ranges, parts, diskFailures }: Opened, partition: number) {
   const operatorKey = keys.opening.publicKey;
   const reader = new SequentialReader({ partition, operatorKey, codec: codecs.orders });
   const executions = new StoredExecutions({
@@ -120,7 +113,7 @@ function restoreOf({ machine, files, ranges, spoil, ...parts }: Opened, partitio
   });
   const snapshots = new SnapshotDirectory({
     directory: '/snapshots',
-    files: diskOf(machine, files, () => parts.diskFailures()),
+    files: diskOf(machine, files, diskFailures),
     log: silentLog,
     onBad: () => {},
     onWriteFailure: () => {},
@@ -132,12 +125,12 @@ function restoreOf({ machine, files, ranges, spoil, ...parts }: Opened, partitio
     engines,
     operatorKey,
     ranges,
-    executions: spoil.executions(executions),
-    snapshots: spoil.snapshots(snapshots),
+    executions,
+    snapshots,
     processing: {
       partition,
-      reader: spoil.reader(reader, machine),
-      executions: codecs.executions,
+      reader: parts.reader(reader, machine),
+      executions: parts.outputs(codecs.executions, machine),
       hashState: (engine: Engine) => encoderHere.hash(engine),
     },
     schemas: codecs.orders,

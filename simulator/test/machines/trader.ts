@@ -1,5 +1,6 @@
 import {
   apiKeyFromBytes,
+  hexBytes,
   holdMicro,
   notionalMicro,
   type PlacementResult,
@@ -47,8 +48,8 @@ export interface TraderParts {
   onError(error: unknown): void;
 }
 
-const workers = 3;
-const restMs = 900;
+const workers = 4;
+const restMs = 500;
 const requestTimeoutMs = 6_000;
 const triesMax = 60;
 const lotMicro = 10_000;
@@ -79,11 +80,12 @@ export class Trader {
   }
 
   #act(dice: number): Promise<void> {
-    if (dice < 76) return this.#place();
-    if (dice < 86) return this.#cancel();
-    if (dice < 90) return this.#cancelAll();
-    if (dice < 94) return this.#position('split');
-    if (dice < 97) return this.#position('merge');
+    if (dice < 72) return this.#place();
+    if (dice < 82) return this.#cancel();
+    if (dice < 86) return this.#cancelAll();
+    if (dice < 90) return this.#position('split');
+    if (dice < 92) return this.#position('merge');
+    if (dice < 96) return this.#deposit();
     return this.#withdraw();
   }
 
@@ -137,7 +139,7 @@ export class Trader {
   async #position(action: 'split' | 'merge'): Promise<void> {
     const market = this.#random.pick(markets);
     const token = tokenOf(market, 0);
-    const sizeMicro = (1 + this.#random.below(2_000)) * lotMicro;
+    const sizeMicro = (1 + this.#random.below(4_000)) * lotMicro;
     const wallet = walletOf(this.#parts.number);
     const account = { wallet, id: `id-${this.#parts.nextNumber()}` };
     const meant = { action, condition: token.conditionId, amountMicro: sizeMicro } as const;
@@ -176,6 +178,27 @@ export class Trader {
       if (typeof paid === 'string') return this.#refused(slot, paid);
       slot('done', `paid ${paid.paidMicro}`);
       return true;
+    });
+  }
+
+  /** As an operator books it: it is confirmed once its record is durable. */
+  async #deposit(): Promise<void> {
+    const transferId = named(32, 7, this.#parts.nextNumber());
+    const amountMicro = (1 + this.#random.below(400)) * lotMicro;
+    const wallet = hexBytes(walletOf(this.#parts.number));
+    await this.#untilAnswered(async () => {
+      const slot = this.#parts.answers.open(transferId);
+      const written = await this.#ask(({ transfers, machine }) =>
+        transfers.write({
+          transferId,
+          wallet,
+          amountMicro,
+          timeMs: machine.clock.nowMs(),
+          generation: 0,
+        }),
+      );
+      if (written === 'written') slot('done');
+      return written === 'written';
     });
   }
 

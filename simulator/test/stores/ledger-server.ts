@@ -1,3 +1,4 @@
+import type { ExecutionsPiece, ReserveResult, TransfersPiece } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { LedgerModel } from '@pm/domain/testing/ledger-model';
 import { Fault } from '@pm/kit/fault';
@@ -114,29 +115,68 @@ export class LedgerServer {
       method,
       (...args: readonly unknown[]) => ask(() => this.#call(method, args)),
     ]);
-    const isOfEarlierLife = () => ask(() => this.#contents.openedIn !== this.#run);
+    const isNoticed = !this.#defects.has('another run of Redis is not noticed');
+    const isOfEarlierLife = () => ask(() => isNoticed && this.#contents.openedIn !== this.#run);
     return { ...Object.fromEntries(calls), isOfEarlierLife } as unknown as Ledger;
   }
 
   #call(method: Method, args: readonly unknown[]): unknown {
     const isOlder = this.#contents.openedIn !== this.#run && this.model.state().ready;
-    if (isOlder && !this.#defects.has('a Redis from an earlier moment takes reservations')) {
+    if (isOlder && !this.#defects.has('another run of Redis is not noticed')) {
       if (method === 'reserve') return { outcome: 'not_ready', generation: 0, sender: '' };
       const refused = { outcome: 'not_ready', generation: 0, sender: '', paidMicro: 0 };
       if (method === 'reserveWithdrawal') return refused;
       if (method === 'applyTransfers') this.model.close();
     }
     const known = method === 'cancelReservation' ? [this.#sendOf(args[0])] : args;
-    const result = this.#spoiled(method, known);
+    const result = this.#carryOut(method, known);
     if (!reading.has(method)) this.#contents.changes.push([method, known]);
     if (method === 'open' && result === true) this.#contents.openedIn = this.#run;
     return this.#named(result);
   }
 
-  #spoiled(method: Method, args: readonly unknown[]): unknown {
+  /** Carries a call out, as scripts with a defect would. */
+  #carryOut(method: Method, args: readonly unknown[]): unknown {
     const { model } = this;
+    if (method === 'applyExecutions') return this.#applyExecutions(args[0] as ExecutionsPiece);
+    if (method === 'applyTransfers') return this.#applyTransfers(args[0] as TransfersPiece);
     const result = run(model, [method, args]);
-    return result;
+    const isShort = (result as ReserveResult | null)?.outcome === 'insufficient';
+    const isGenerous =
+      (method === 'reserve' && this.#defects.has('money is reserved that is not there')) ||
+      (method === 'reserveWithdrawal' &&
+        this.#defects.has('a withdrawal holds money that is not there'));
+    if (!isShort || !isGenerous) return result;
+    return { ...(result as object), outcome: 'reserved', sender: 'none' };
+  }
+
+  #applyExecutions(piece: ExecutionsPiece): unknown {
+    const { model } = this;
+    const mark = model.mark('executions', piece.partition);
+    const isGap = piece.fromOffset > mark;
+    if (isGap && this.#defects.has('a gap in the executions is not noticed')) {
+      const nothing = { answered: [], moves: [], markets: [], generation: 0 };
+      model.applyExecutions({ ...piece, ...nothing, fromOffset: mark, toOffset: piece.fromOffset });
+    }
+    const isRash = this.#defects.has('holds are released while their orders are on the way');
+    const isIdle = this.#defects.has('holds without orders are never released');
+    const bookAgeLimitMs = isRash ? -10_000 : isIdle ? 1e12 : piece.bookAgeLimitMs;
+    return model.applyExecutions({ ...piece, bookAgeLimitMs });
+  }
+
+  #applyTransfers(piece: TransfersPiece): unknown {
+    const { model } = this;
+    const isFresh = piece.fromOffset === model.mark('transfers', 0);
+    const isTwice = isFresh && this.#defects.has('a transfer counts as often as it comes');
+    const isPaid = this.#defects.has('a withdrawal of an earlier generation is paid');
+    const transfers = piece.transfers.map((one, index) => {
+      const isKnown = model.appliedTransfer(one.transferId) !== null;
+      const id = { transferId: `${one.transferId}-${piece.fromOffset + index}` };
+      const valid = { generation: 1e6, timeMs: 1e15 };
+      const isVoidable = isPaid && one.amountMicro < 0;
+      return { ...one, ...(isTwice && isKnown ? id : {}), ...(isVoidable ? valid : {}) };
+    });
+    return model.applyTransfers({ ...piece, transfers });
   }
 
   /** Gives a sender a name of its own. */
