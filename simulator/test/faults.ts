@@ -15,6 +15,8 @@ interface Strike {
   ms(least: number, most: number): number;
 }
 
+const hourMs = 3_600_000;
+
 const faultKinds: readonly FaultKind[] = [
   {
     name: 'a process dies',
@@ -59,6 +61,17 @@ const faultKinds: readonly FaultKind[] = [
       const { machine } = slot('matcher', 'ingress');
       machine.skewMs = ms(-1_500, 1_500);
       scheduler.after(ms(1_000, 8_000), null, () => {
+        machine.skewMs = 0;
+      });
+    },
+  },
+  {
+    name: 'a clock is an hour off',
+    everyMs: 60_000,
+    happen: ({ scheduler }, { slot, ms }) => {
+      const { machine } = slot('ingress', 'projector');
+      machine.skewMs = scheduler.random.chance(0.5) ? hourMs : -hourMs;
+      scheduler.after(ms(1_000, 20_000), null, () => {
         machine.skewMs = 0;
       });
     },
