@@ -48,6 +48,7 @@ function insertsOf(slow: SlowTables) {
         onInserted: () => {},
         onUnused: () => {},
         onRetry: () => {},
+        onHeld: () => {},
         retryForMs: 0,
       }),
   );
