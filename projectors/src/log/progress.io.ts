@@ -58,12 +58,17 @@ export class ViewProgress {
     progress.marks.length = 0;
   }
 
-  running(view: string, partition: number, position: number): void {
+  /** `position`: where the stored effects end; `end`: an offset that the log has at least. */
+  running(
+    view: string,
+    partition: number,
+    { position, end }: { readonly position: number; readonly end: number },
+  ): void {
     const progress = this.#of(view, partition);
     progress.phase = 'running';
     progress.fault = null;
     progress.position = position;
-    progress.end = Math.max(progress.end, position);
+    progress.end = Math.max(progress.end, end);
   }
 
   revoked(view: string, partition: number): void {

@@ -107,10 +107,11 @@ export class RunningView {
       },
       stored: (position) => progress.stored(this.#view.view, partition, position),
     });
+    const { from, storedTo = from } = projection;
     this.#projections.set(partition, projection);
-    this.#positions.set(partition, projection.from);
-    progress.running(this.#view.view, partition, projection.from);
-    return projection.from;
+    this.#positions.set(partition, storedTo);
+    progress.running(this.#view.view, partition, { position: storedTo, end: from });
+    return from;
   }
 
   async #revoke(partition: number): Promise<void> {

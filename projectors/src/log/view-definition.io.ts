@@ -14,6 +14,8 @@ export interface ViewDefinition {
 export interface PartitionProjection {
   /** First offset to read. */
   readonly from: number;
+  /** Next offset whose effects are not stored yet, where that is below `from`. */
+  readonly storedTo?: number;
   /** Clock of the partition at the last record, Unix milliseconds; 0 before the first. */
   readonly lastTimeMs: number;
   /**

@@ -121,15 +121,23 @@ export class TablesProjection implements PartitionProjection {
     return this.#batchFrom;
   }
 
+  get storedTo(): number {
+    return this.#storedTo;
+  }
+
   get lastTimeMs(): number {
     return this.#start.reader.lastTimeMs;
   }
 
-  /** Sends the batch of an earlier run again: the same records and the same tokens, whatever its size. */
+  /**
+   * Sends the batch of an earlier run again: the same records and the same tokens, whatever its size. Resolves when it
+   * is being written; the next batch is gathered meanwhile and written after it. A fault of the write is reported like
+   * that of any batch.
+   */
   async repeat(range: BatchRange, records: readonly IncomingRecord[]): Promise<void> {
     for (const record of records) await this.#fold(record);
     this.#batchTo = range.to;
-    await this.#flush({ isBegun: true });
+    this.#flush({ isBegun: true }).catch((error: unknown) => this.#report(error));
   }
 
   async project({ records }: RecordBatch): Promise<number> {

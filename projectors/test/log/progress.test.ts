@@ -12,6 +12,9 @@ function batchTo(end: number): RecordBatch {
   return { topic: 't', partition, records, highWatermark: end } as RecordBatch;
 }
 
+/** A partition that is stored up to its end. */
+const at = (position: number) => ({ position, end: position });
+
 function openProgress() {
   const metrics = openMetrics('projectors');
   const progress = new ViewProgress(projectorMetrics(metrics));
@@ -22,7 +25,7 @@ describe('the lag of a view', () => {
   test('is the age of the newest stored record, not of the newest that was read', () => {
     const { progress, lagAt } = openProgress();
     progress.assigning(view, partition);
-    progress.running(view, partition, 0);
+    progress.running(view, partition, at(0));
     progress.projected(view, batchTo(10), { position: 0, lastTimeMs: 1_000 });
     progress.projected(view, batchTo(20), { position: 0, lastTimeMs: 9_000 });
     progress.stored(view, partition, 10);
@@ -33,7 +36,7 @@ describe('the lag of a view', () => {
 
   test('grows while nothing is stored, from the first record that waits', () => {
     const { progress, lagAt } = openProgress();
-    progress.running(view, partition, 0);
+    progress.running(view, partition, at(0));
     progress.projected(view, batchTo(10), { position: 0, lastTimeMs: 1_000 });
     expect(lagAt(31_000)).toBe(30_000);
     progress.projected(view, batchTo(20), { position: 0, lastTimeMs: 31_000 });
@@ -42,12 +45,12 @@ describe('the lag of a view', () => {
 
   test('survives a restore, and records that are read again are marked once', () => {
     const { progress, lagAt } = openProgress();
-    progress.running(view, partition, 0);
+    progress.running(view, partition, at(0));
     progress.projected(view, batchTo(10), { position: 10, lastTimeMs: 1_000 });
     progress.projected(view, batchTo(20), { position: 10, lastTimeMs: 5_000 });
     progress.failed(view, partition, { code: 'clickhouse_away', halts: false });
     progress.assigning(view, partition);
-    progress.running(view, partition, 10);
+    progress.running(view, partition, at(10));
     expect(lagAt(61_000)).toBe(60_000);
     progress.projected(view, batchTo(20), { position: 20, lastTimeMs: 5_000 });
     expect(lagAt(61_000)).toBe(0);
@@ -55,7 +58,7 @@ describe('the lag of a view', () => {
 
   test('is bounded in memory while a store is away', () => {
     const { progress } = openProgress();
-    progress.running(view, partition, 0);
+    progress.running(view, partition, at(0));
     for (let end = 1; end <= 10_000; end += 1)
       progress.projected(view, batchTo(end), { position: 0, lastTimeMs: end });
     progress.stored(view, partition, 10_000);
@@ -67,7 +70,7 @@ describe('the lag of a view', () => {
     const { progress, metrics } = openProgress();
     readViews(metrics, { progress, nowMs: () => 4_000 });
     progress.assigning(view, 1);
-    progress.running(view, partition, 0);
+    progress.running(view, partition, at(0));
     progress.projected(view, batchTo(10), { position: 0, lastTimeMs: 1_500 });
     const text = await metrics.text();
     expect(text).toMatch(/pm_projector_lag_seconds\{view="tables",partition="0",[^}]*\} 2\.5/);

@@ -245,6 +245,73 @@ describe('the tables', () => {
     await living;
   });
 
+  test('are followed while the batch of an earlier owner is sent again, and get nothing newer before its end', async () => {
+    const { records, payouts } = logOf(15);
+    const commits = new FakeCommits();
+    commits.last = { offset: 0, metadata: '10' };
+    const tables = new FakeTables();
+    let open: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const gated = insertingAfter(tables, () => gate);
+    const limits = { batchRecords: 10, batchRows: 1_000_000, batchMs: 1, restMs: 1, retryForMs: 0 };
+    const stored: number[] = [];
+    const projection = await viewOf({
+      records,
+      payouts,
+      tables: gated,
+      limits: { ...limits, pauseMaxMs: 0 },
+    }).assign(0, {
+      commit: (...args) => commits.commit(...args),
+      committed: async () => commits.last,
+      fail: (error) => expect(error).toBeNull(),
+      stored: (position) => stored.push(position),
+    });
+    expect([projection.from, projection.storedTo]).toEqual([10, 0]);
+    const piece = { topic: 't', partition: 0, highWatermark: records.length };
+    const projecting = projection.project({ ...piece, records: records.slice(10, 25) });
+    await wait(50);
+    expect([commits.last, stored]).toEqual([{ offset: 0, metadata: '10' }, []]);
+    open();
+    await projecting;
+    await wait(50);
+    await projection.close();
+    expect([commits.last, stored]).toEqual([{ offset: 25, metadata: '' }, [10, 20, 25]]);
+    const ends = tables.raw('completeness').map((row) => Number(row[2]));
+    expect(ends).toEqual([10, 20, 25]);
+  });
+
+  test('whose batch cannot be sent again report that, and are not complete to its end', async () => {
+    const { records, payouts } = logOf(16);
+    const commits = new FakeCommits();
+    commits.last = { offset: 0, metadata: '10' };
+    const tables = new FakeTables();
+    const failing = insertingAfter(tables, async () => {
+      throw new Fault('clickhouse_unavailable', 'retry');
+    });
+    const limits = { batchRecords: 10, batchRows: 1_000, batchMs: 1, restMs: 1, retryForMs: 0 };
+    const faults: unknown[] = [];
+    const projection = await viewOf({
+      records,
+      payouts,
+      tables: failing,
+      limits: { ...limits, pauseMaxMs: 0 },
+    }).assign(0, {
+      commit: (...args) => commits.commit(...args),
+      committed: async () => commits.last,
+      fail: (error) => faults.push(error),
+      stored: () => {},
+    });
+    await wait(50);
+    expect(faults).toHaveLength(1);
+    const piece = { topic: 't', partition: 0, highWatermark: records.length };
+    const next = projection.project({ ...piece, records: records.slice(10, 12) });
+    await expect(next).rejects.toThrow('clickhouse_unavailable');
+    await projection.close();
+    expect([projection.storedTo, commits.last]).toEqual([0, { offset: 0, metadata: '10' }]);
+  });
+
   test('that replace others get no row of a batch that began with the others', async () => {
     const log = logOf(10);
     const tables = new FakeTables();
