@@ -16,7 +16,13 @@ import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
-import { exchangeServices, manyTimes, type ServicesOptions } from '@pm/deploy/stack/services';
+import { openPlaces, type Places, type Scale } from '@pm/deploy/stack/scale';
+import {
+  type ExtraEnv,
+  exchangeServices,
+  manyTimes,
+  type ServicesOptions,
+} from '@pm/deploy/stack/services';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
@@ -57,11 +63,16 @@ interface Opening {
   readonly ownBroker?: boolean;
   /** Where services find ClickHouse, in place of the shared one. */
   readonly clickhouseUrl?: string;
+  /** Processes of each service side by side, behind every gateway; without it there are two streams and gateways. */
+  readonly scale?: Scale;
+  /** More settings by service. */
+  readonly env?: ExtraEnv;
 }
 
 /**
- * Every service of an exchange as a process under the supervisor of the local stack, which restarts what dies: two
- * stream services, each with a gateway of its own. Engines are those that tests share, the broker perhaps excepted.
+ * Every service of an exchange as a process under the supervisor of the local stack, which restarts what dies: as many
+ * as `scale` says, else one of each and two stream services with a gateway each. Engines are those that tests share,
+ * the broker perhaps excepted.
  */
 export class WholeExchange {
   readonly name: string;
@@ -72,6 +83,8 @@ export class WholeExchange {
   readonly log: LogPlace;
   /** Base URLs of both gateways. */
   readonly baseUrls: readonly [string, string];
+  /** All processes of each service, with `scale`. */
+  readonly places: Places | null;
   markets: readonly ListedMarket[] = [];
   /** Lines of the supervisor. */
   readonly progress: readonly string[];
@@ -97,7 +110,9 @@ export class WholeExchange {
     this.progress = progress;
     this.folder = folder;
     this.#supervisor = supervisor;
-    this.baseUrls = [urlOf(ports.gateway), urlOf(secondPorts.gateway)];
+    this.places = options.places ?? null;
+    const second = this.places?.of('gateway')[1]?.ports ?? secondPorts;
+    this.baseUrls = [urlOf(ports.gateway), urlOf(second.gateway)];
     this.operator = openOperator(urlOf(ports.operator), keys.operatorToken);
     const client = openLogClient({ brokers: [urls.kafka], clientId: database, log: silentLog });
     this.log = { client, registryUrl: urls.registry, topicPrefix };
@@ -113,7 +128,8 @@ export class WholeExchange {
       // Its message is among the lines; what waits for the process fails by its own limit.
       onFatal: ({ message }) => lines.push(message),
     });
-    const options = servicesOptions({ label, folder, ports, opening });
+    const places = opening.scale === undefined ? null : await openPlaces(opening.scale, ports);
+    const options = servicesOptions({ label, folder, ports, places, opening });
     const parts = { folder, options, secondPorts, supervisor, progress: lines };
     const exchange = new WholeExchange(parts);
     try {
@@ -163,6 +179,11 @@ export class WholeExchange {
     throw new Error(`${process} was not back in time:\n${this.progress.slice(-20).join('\n')}`);
   }
 
+  /** Stops a process in good order and starts it again; resolves when it is ready. */
+  restart(process: string): Promise<void> {
+    return this.#supervisor.restart(process);
+  }
+
   /**
    * Kills the broker, whose death ends a local stack, as a restart that leaves it no time; resolves when it is ready
    * again. It stays away for at least so many milliseconds.
@@ -196,7 +217,8 @@ export class WholeExchange {
       progress: () => {},
     });
     const services = exchangeServices(options).filter(({ name }) => !left.has(name));
-    await supervisor.start([...services, ...secondStreams(options, secondPorts)]);
+    const second = options.places === undefined ? secondStreams(options, secondPorts) : [];
+    await supervisor.start([...services, ...second]);
     const { markets } = await this.operator.importEvents(opening.events);
     this.markets = markets;
   }
@@ -234,21 +256,24 @@ function servicesOptions({
   label,
   folder,
   ports,
+  places,
   opening,
 }: {
   readonly label: string;
   readonly folder: string;
   readonly ports: Ports;
+  readonly places: Places | null;
   readonly opening: Opening;
 }): ServicesOptions {
   const name = `${label}_${process.pid}`;
-  const { ownBroker = false, clickhouseUrl = engineUrls().clickhouse } = opening;
+  const { ownBroker = false, clickhouseUrl = engineUrls().clickhouse, env = {} } = opening;
   const shared = { ...engineUrls(), clickhouse: clickhouseUrl };
   const prefixed = { PM_REDIS_PREFIX: name };
   return {
     urls: ownBroker ? { ...shared, kafka: `${loopback}:${ports.kafka}` } : shared,
     access: {},
     ports,
+    ...(places === null ? {} : { places }),
     keys: loadOrMakeKeys(join(folder, 'keys.json')),
     dataDir: folder,
     logDir: join(folder, 'logs'),
@@ -258,13 +283,18 @@ function servicesOptions({
     engines: [],
     extraEnv: {
       // A restored matcher compares every replayed record with what is stored, byte by byte.
-      matcher: { ...prefixed, PM_VERIFY_REPLAY: '1' },
-      projectors: prefixed,
-      ingress: { ...prefixed, ...manyTimes },
-      operator: prefixed,
-      'query-api': { ...prefixed, ...manyTimes },
+      matcher: { ...prefixed, PM_VERIFY_REPLAY: '1', ...env['matcher'] },
+      projectors: { ...prefixed, ...env['projectors'] },
+      ingress: { ...prefixed, ...manyTimes, ...env['ingress'] },
+      operator: { ...prefixed, ...env['operator'] },
+      'query-api': { ...prefixed, ...manyTimes, ...env['query-api'] },
       // States are written often, so that kills come between and during writes.
-      streams: { ...prefixed, PM_STREAMS_SAVE_RECORDS: '200', PM_STREAMS_SAVE_MS: '1000' },
+      streams: {
+        ...prefixed,
+        PM_STREAMS_SAVE_RECORDS: '200',
+        PM_STREAMS_SAVE_MS: '1000',
+        ...env['streams'],
+      },
     },
   };
 }

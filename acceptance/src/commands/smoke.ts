@@ -1,14 +1,16 @@
 import { messageOf } from '@pm/deploy/local/stack-error';
+import { parseScale } from '@pm/deploy/stack/scale';
 import { Command } from 'commander';
 import { runSmoke } from '../smoke/run.ts';
 import { verifyWorld } from '../smoke/verify.ts';
-import { openWorld, type World } from '../smoke/world.ts';
+import { openWorld, smokePlan, type World } from '../smoke/world.ts';
 
 /** `npm run smoke`: checks the whole pipeline. One line of JSON, exit code 0 or 1. */
-const { seed } = new Command('npm run smoke --')
+const { seed, scale } = new Command('npm run smoke --')
   .option('--seed <number>', 'the same orders for the same seed', Number, 1)
+  .option('--scale <processes>', 'several processes of services, such as ingress=2,matcher=2', '')
   .parse()
-  .opts<{ seed: number }>();
+  .opts<{ seed: number; scale: string }>();
 
 const startedAtMs = Date.now();
 
@@ -59,7 +61,7 @@ async function smoke(world: World): Promise<boolean> {
 let world: World | null = null;
 let ok = false;
 try {
-  world = await openWorld(progress);
+  world = await openWorld(progress, smokePlan(parseScale(scale)));
   ok = await smoke(world);
 } catch (error) {
   console.error(messageOf(error));

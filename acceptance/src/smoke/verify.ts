@@ -143,15 +143,22 @@ async function waitForProjections(stack: RunningStack, client: LogClient): Promi
   );
 }
 
+/** Of all projectors together; none while one of them does not respond. */
+async function viewStatus({ places }: RunningStack): Promise<readonly ViewStatus[]> {
+  const asked = places.of('projectors').map(({ ports }) => viewStatusAt(ports.projectorsOps));
+  const views = await Promise.all(asked);
+  return views.some((some) => some === null) ? [] : views.flatMap((some) => some ?? []);
+}
+
 /** Offsets of the views of `executions`; `transfers` is another topic with offsets of its own. */
-async function viewStatus(stack: RunningStack): Promise<readonly ViewStatus[]> {
+async function viewStatusAt(opsPort: number): Promise<readonly ViewStatus[] | null> {
   try {
-    const response = await fetch(`http://${loopback}:${stack.ports.projectorsOps}/status`);
+    const response = await fetch(`http://${loopback}:${opsPort}/status`);
     const { views } = (await response.json()) as { views: Record<string, ViewStatus[]> };
     return Object.entries(views)
       .filter(([view]) => view !== 'transfers')
       .flatMap(([view, partitions]) => partitions.map((one) => ({ ...one, view })));
   } catch {
-    return [];
+    return null;
   }
 }

@@ -6,6 +6,7 @@ import type { EngineAccess } from '@pm/deploy/local/engines';
 import type { Progress } from '@pm/deploy/local/managed-process';
 import { freePorts } from '@pm/deploy/local/ports';
 import { type EngineMode, engineMode } from '@pm/deploy/stack/mode';
+import type { Scale } from '@pm/deploy/stack/scale';
 import { type ExtraEnv, wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
 import type { ImportEvent } from '@pm/schemas';
@@ -33,9 +34,14 @@ export interface WorldPlan {
   readonly depositUsdc: string;
   /** Whether published clients trade, which sign for other exchanges of the API family. */
   readonly familyDomains: boolean;
+  /** Processes of each service; default one. */
+  readonly scale?: Scale;
 }
 
-const smokePlan = (): WorldPlan => ({ events: events(), depositUsdc, familyDomains: false });
+/** Markets and money of the smoke run. */
+export function smokePlan(scale: Scale = {}): WorldPlan {
+  return { events: events(), depositUsdc, familyDomains: false, scale };
+}
 
 /** Engines, with the account of each service and tool where they ask for one. */
 export interface WorldEngines {
@@ -69,6 +75,7 @@ export async function openWorld(
     seed: false,
     demo: null,
     signing: { familyDomains: plan.familyDomains },
+    scale: plan.scale ?? {},
     extraEnv: withAccounts(accounts),
   });
   try {

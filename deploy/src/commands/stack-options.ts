@@ -9,6 +9,7 @@ import { repositoryRoot } from '../local/paths.ts';
 import { type Ports, portsFromEnvironment } from '../local/ports.ts';
 import { StackError } from '../local/stack-error.ts';
 import { engineMode } from '../stack/mode.ts';
+import { parseScale } from '../stack/scale.ts';
 import type { SigningChoice } from '../stack/services.ts';
 import type { StackOptions } from '../stack/stack.ts';
 
@@ -21,6 +22,8 @@ export interface StackArguments {
   readonly port?: string;
   /** Absent unless `--replication` is given. */
   readonly replication?: number;
+  /** Absent unless `--scale` is given. */
+  readonly scale?: string;
   readonly feeWallet: string;
   readonly fresh?: boolean;
   /** Absent unless one of `--demo` and `--no-demo` is given. */
@@ -42,6 +45,10 @@ export function withStackArguments(command: Command): Command {
       '--replication <copies>',
       'copies of each topic: 1 on the local broker, 3 on engines of your own',
       Number,
+    )
+    .option(
+      '--scale <processes>',
+      'several processes of services side by side, such as ingress=2,streams=3 (1 to 3 of each)',
     )
     .option(
       '--fee-wallet <address>',
@@ -78,6 +85,7 @@ export function stackOptions(
     mode,
     dataDir: given.data,
     ports: portsOf(given, env),
+    scale: parseScale(given.scale ?? ''),
     progress,
     ...replicationOf(given, isLocal, env),
     feeWallet: feeWalletOf(given),

@@ -1,31 +1,20 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { countedAddress } from '@pm/domain/ratelimit/callers';
-import {
-  type ClientAddress,
-  clientAddressBy,
-  doorBounds,
-  familyOf,
-  type HttpApp,
-  inWordsOf,
-  openHttp,
-  openToBrowsers,
-  originForm,
-} from '@pm/kit/http';
+import { clientAddressBy, doorBounds, type HttpApp, openHttp, openToBrowsers } from '@pm/kit/http';
 import { type Log, silentLog } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
-import { type Door, type HttpRoute, rateGroupOf, refusalText, routes, urlsOf } from '@pm/schemas';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Dispatcher, Pool } from 'undici';
+import { type Door, type HttpRoute, rateGroupOf, routes, urlsOf } from '@pm/schemas';
 import { pictureOf, pictureRoute } from '../demo/pictures.ts';
 import { ClientTurns, type TurnLimits } from './client-turns.ts';
+import {
+  closePools,
+  forward,
+  listOf,
+  openPools,
+  type Refusal,
+  type ServiceUrls,
+  type Target,
+} from './forward.ts';
 import { gatewayStreamReadings, measureGateway, type TurnGroups } from './metrics.ts';
 import { forwardStreams } from './streams.ts';
-
-/** Longer than any bounded wait of a service. */
-const serviceTimeoutMs = 30_000;
-
-/** Connections to each service: for sixteen clients that have as many requests there as they may. */
-const connectionsPerService = 512;
 
 /**
  * Requests of one address with ingress at once, twice: cancels and heartbeats have places of their own. As many as the
@@ -39,8 +28,8 @@ const readLimits: TurnLimits = { atOnce: 64, waiting: 1_024, waitMs: 2_000 };
  * Base URLs of what the gateway forwards to. Without `streams` upgrades are refused; without `mcp`, which is at `/mcp`
  * alone, there is no such path.
  */
-export type GatewayServices = Readonly<Record<Door, string>> & {
-  readonly streams?: string;
+export type GatewayServices = Readonly<Record<Door, ServiceUrls>> & {
+  readonly streams?: ServiceUrls;
   readonly mcp?: string;
 };
 
@@ -49,7 +38,7 @@ export type GatewayServices = Readonly<Record<Door, string>> & {
  * it, at the root and under its mounts. Target and body arrive there byte for byte, so signatures stay valid. A body is
  * read whole before the service gets the request: a slow client does not occupy the service, and an early response does
  * not cut the client off. The services get the address of the client, from `X-Forwarded-For` only where a trusted proxy
- * wrote it.
+ * wrote it. Of several processes of a service all requests of one caller reach the same one while it can be reached.
  */
 export function openGateway(
   services: GatewayServices,
@@ -70,12 +59,12 @@ export function openGateway(
     async (_request: unknown, bytes: Buffer) => bytes,
   );
   const pools = {
-    ingress: openPool(services.ingress),
-    'query-api': openPool(services['query-api']),
+    ingress: openPools(services.ingress),
+    'query-api': openPools(services['query-api']),
   };
-  const mcp = services.mcp === undefined ? null : openPool(services.mcp);
+  const mcp = services.mcp === undefined ? null : openPools(services.mcp);
   app.addHook('onClose', async () => {
-    for (const pool of [pools.ingress, pools['query-api'], mcp]) await pool?.destroy();
+    for (const service of [pools.ingress, pools['query-api'], mcp]) await closePools(service);
   });
   const addressOf = clientAddressBy(trustedProxies);
   const groups = openTurns();
@@ -89,7 +78,7 @@ export function openGateway(
   if (mcp !== null) mountMcp(app, { service: mcp, addressOf, onRefused: countsOf('mcp') });
   servePictures(app);
   if (services.streams !== undefined) {
-    const streams = forwardStreams(app, services.streams, { log, addressOf });
+    const streams = forwardStreams(app, listOf(services.streams), { log, addressOf });
     metrics?.gauge({ ...gatewayStreamReadings.streams, read: () => streams.size });
   }
   return app;
@@ -131,27 +120,6 @@ function servePictures(app: HttpApp): void {
   });
 }
 
-function openPool(serviceUrl: string): Pool {
-  return new Pool(serviceUrl, {
-    connections: connectionsPerService,
-    pipelining: 1,
-    headersTimeout: serviceTimeoutMs,
-    bodyTimeout: serviceTimeoutMs,
-  });
-}
-
-/** A service, the address that it gets of a client, and the turns of clients, where they are bounded. */
-interface Target {
-  readonly service: Pool;
-  readonly addressOf: ClientAddress;
-  readonly turns?: ClientTurns;
-  /** The gateway answers 503 itself. */
-  onRefused(reason: Refusal): void;
-}
-
-/** Why the gateway answers 503 itself. */
-type Refusal = 'unreachable' | 'overloaded';
-
 function mount(app: HttpApp, route: HttpRoute, target: Target): void {
   const { tooLarge } = doorBounds[route.door];
   for (const { url } of urlsOf(route)) {
@@ -172,77 +140,4 @@ function mountMcp(app: HttpApp, target: Target): void {
     config: { tooLarge: doorBounds.ingress.tooLarge },
     handler: (request, reply) => forward(request, reply, target),
   });
-}
-
-async function forward(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  target: Target,
-): Promise<FastifyReply> {
-  const { turns, addressOf, onRefused } = target;
-  const ask = () => send(request, target).catch(() => 'unreachable' as const);
-  const client = countedAddress(addressOf(request.raw));
-  const response = turns === undefined ? await ask() : await turns.run(client, ask);
-  if (response === null || response === 'unreachable') {
-    const reason = response ?? 'overloaded';
-    onRefused(reason);
-    return await replyUnavailable(request, reply, refusals[reason]);
-  }
-  const { statusCode, headers, body } = response;
-  return await reply.code(statusCode).headers(endToEnd(headers)).send(body);
-}
-
-/** Resolves with the response once its headers have arrived; rejects when there is none. */
-function send(
-  request: FastifyRequest,
-  { service, addressOf }: Target,
-): Promise<Dispatcher.ResponseData> {
-  const { method, url, headers, id, body } = request;
-  return service.request({
-    method: method as Dispatcher.HttpMethod,
-    path: originForm(url),
-    headers: {
-      ...endToEnd(headers, ['host', 'expect', 'content-length']),
-      // Clients' own headers do not name them.
-      'x-forwarded-for': addressOf(request.raw),
-      'x-request-id': id,
-    },
-    body: Buffer.isBuffer(body) ? body : null,
-  });
-}
-
-/** Headers of one connection and not of the message (RFC 9110 7.6.1), besides all that begin with `proxy-`. */
-const hopByHop = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
-
-/** The headers of a message without those of its connection, without those that these name, and without `others`. */
-function endToEnd(
-  headers: IncomingHttpHeaders,
-  others: readonly string[] = [],
-): IncomingHttpHeaders {
-  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const dropped = new Set([...hopByHop, ...named, ...others]);
-  const kept = Object.entries(headers).filter(
-    ([name]) => !(dropped.has(name) || name.startsWith('proxy-')),
-  );
-  return Object.fromEntries(kept);
-}
-
-const refusals: Readonly<Record<Refusal, { readonly error: string; readonly code?: string }>> = {
-  unreachable: { error: 'the service behind this route is not reachable' },
-  /** Too many requests of the address of the client wait. */
-  overloaded: { error: refusalText('overloaded'), code: 'overloaded' },
-};
-
-/** A 503 in the format of the route family (conventions.md 1.2). The gateway does not retry; the client does. */
-function replyUnavailable(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  words: { readonly error: string; readonly code?: string },
-): FastifyReply {
-  const family = familyOf(request);
-  const wait = family === 'clob' ? { retry_after_seconds: 1 } : {};
-  return reply
-    .code(503)
-    .header('retry-after', '1')
-    .send(inWordsOf(family, 503, { ...words, ...wait }));
 }

@@ -5,9 +5,17 @@ import { openMetrics } from '@pm/kit/metrics';
 import { readGatewayConfig } from './config.ts';
 import { openGateway } from './gateway.ts';
 
-/** The gateway as a process: `node main.js PORT INGRESS_URL QUERY_API_URL STREAMS_URL MCP_URL`. */
+/**
+ * The gateway as a process: `node main.js PORT INGRESS_URLS QUERY_API_URLS STREAMS_URLS MCP_URL`; several URLs of one
+ * service are separated by commas.
+ */
 const [port = '', ingress = '', queryApi = '', streams = '', mcp = ''] = process.argv.slice(2);
-const services = { ingress, 'query-api': queryApi, streams, mcp };
+const services = {
+  ingress: ingress.split(','),
+  'query-api': queryApi.split(','),
+  streams: streams.split(','),
+  mcp,
+};
 const { trustedProxies, opsHost, opsPort } = readGatewayConfig();
 const log = openLog('gateway', 'info');
 const metrics = openMetrics('gateway');

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type ClientAddress, type HttpApp, refuseUpgrade } from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
 import { isStreamPath } from '@pm/schemas';
+import { type ServiceProcess, ServiceProcesses } from './service-processes.ts';
 
 /** The stream service answers an upgrade at once, or not at all; milliseconds. */
 const upgradeTimeoutMs = 5_000;
@@ -16,15 +17,16 @@ const forwardedFor = 'x-forwarded-for';
 
 /**
  * Forwards upgrades of the stream paths to the stream service: the request with the address of its client, then
- * bytes in both directions as they come. Either side ends the other one. Call it before the app listens. Returns the
- * number of connections that are open.
+ * bytes in both directions as they come. Either side ends the other one. Of several processes that with the fewest
+ * connections gets the next one. Call it before the app listens. Returns the number of connections that are open.
  */
 export function forwardStreams(
   app: HttpApp,
-  serviceUrl: string,
+  serviceUrls: readonly string[],
   { log, addressOf }: { readonly log: Log; readonly addressOf: ClientAddress },
 ): { readonly size: number } {
   const open = new Set<Duplex>();
+  const service = new ServiceProcesses(serviceUrls, (): Connections => ({ open: 0 }));
   app.server.on('upgrade', (request, client, head) => {
     client.on('error', () => client.destroy());
     if (!isStreamPath((request.url ?? '').split('?', 1)[0] ?? '')) {
@@ -38,7 +40,8 @@ export function forwardStreams(
     open.add(client);
     client.on('close', () => open.delete(client));
     const lines = headOf(request, addressOf(request));
-    forwardUpgrade({ client, head, lines }, { serviceUrl, log });
+    const processes = service.inOrder(({ connection }) => -connection.open);
+    forwardUpgrade({ client, head, lines }, { service, log }, processes);
   });
   app.addHook('preClose', async () => {
     for (const client of open) client.destroy();
@@ -52,6 +55,16 @@ const received = Buffer.allocUnsafe(64 * 1024);
 /** Beginning of the response that accepts an upgrade; any other one is forwarded and ends the connection. */
 const accepted = Buffer.from('HTTP/1.1 101 ');
 
+/** The upgraded connections of one process. */
+interface Connections {
+  open: number;
+}
+
+interface Service {
+  readonly service: ServiceProcesses<Connections>;
+  readonly log: Log;
+}
+
 /** A client that asks for an upgrade, and the lines that the service gets for it. */
 interface Upgrade {
   readonly client: Duplex;
@@ -63,13 +76,22 @@ interface Upgrade {
 /**
  * The bytes of the service are read into one buffer that all connections share, as thousands of connections get a
  * message each at the same moment, and orders wait for it. Until the service has accepted the upgrade nothing of the
- * client is sent after its request: it would reach the service as a request of its own.
+ * client is sent after its request: it would reach the service as a request of its own. A process that cannot be
+ * reached has got nothing, so the next one gets the request.
  */
 function forwardUpgrade(
-  { client, head, lines }: Upgrade,
-  { serviceUrl, log }: { readonly serviceUrl: string; readonly log: Log },
+  upgrade: Upgrade,
+  parts: Service,
+  [process, ...others]: readonly ServiceProcess<Connections>[],
 ): void {
-  const { hostname: host, port } = new URL(serviceUrl);
+  const { client, head, lines } = upgrade;
+  if (process === undefined) {
+    refuseUpgrade(client, 503, 'the stream service is not reachable');
+    return;
+  }
+  const { connection, url } = process;
+  const { hostname: host, port } = new URL(url);
+  let isReached = false;
   let isAnswered = false;
   const take = (count: number): boolean => {
     const bytes = Buffer.from(received.subarray(0, count));
@@ -81,22 +103,37 @@ function forwardUpgrade(
   };
   const onread = { buffer: received, callback: take };
   const service = connect({ host, port: Number(port), noDelay: true, onread });
+  connection.open += 1;
+  service.on('connect', () => {
+    isReached = true;
+  });
   // The parser decodes heads byte by byte.
   service.write(lines, 'latin1');
   service.setTimeout(upgradeTimeoutMs, () => service.destroy());
-  service.on('error', (error) => log.debug({ err: error }, 'a connection to a stream ended'));
+  service.on('error', (error) => parts.log.debug({ err: error }, 'a connection to a stream ended'));
   service.on('end', () => client.end());
   service.on('close', () => {
-    if (!isAnswered) refuseUpgrade(client, 503, 'the stream service is not reachable');
+    connection.open -= 1;
     // After an end what was read is still being written.
-    else if (!client.writableEnded) client.destroy();
+    if (isAnswered) endClient(client);
+    else {
+      parts.service.rest(process);
+      forwardUpgrade(upgrade, parts, isReached || client.destroyed ? [] : others);
+    }
   });
-  if (client instanceof Socket) {
-    client.setNoDelay(true);
-    client.setTimeout(silenceMs, () => client.destroy());
-  }
+  timeOut(client);
   client.on('drain', () => service.resume());
   client.on('close', () => service.destroy());
+}
+
+function endClient(client: Duplex): void {
+  if (!client.writableEnded) client.destroy();
+}
+
+function timeOut(client: Duplex): void {
+  if (!(client instanceof Socket)) return;
+  client.setNoDelay(true);
+  client.setTimeout(silenceMs, () => client.destroy());
 }
 
 /** The request as it came, with the address of its client instead of what it says itself. */

@@ -12,8 +12,7 @@ interface Sample {
   readonly atMs: number;
   readonly orders: number;
   readonly fills: number;
-  readonly partitions: readonly PartitionLine[];
-  readonly instance: string;
+  readonly partitions: readonly OwnedLine[];
   readonly projections: readonly ProjectionLine[];
 }
 
@@ -23,6 +22,16 @@ interface PartitionLine {
   readonly inOffset: number;
   readonly lagRecords: number;
   readonly openOrders: number;
+}
+
+/** A partition, and the matcher that owns it. */
+interface OwnedLine extends PartitionLine {
+  readonly instance: string;
+}
+
+interface MatcherStatus {
+  readonly instance: string;
+  readonly partitions: readonly PartitionLine[];
 }
 
 /** Shows rates and progress until the stack is stopped: a panel in place on a terminal, plain lines elsewhere. */
@@ -64,25 +73,31 @@ function ratesBetween(before: Sample, now: Sample): Rates {
 }
 
 /** A service that is restarting shows as zeros, not as an error. */
-async function sample(stack: RunningStack): Promise<Sample> {
-  const [status, projections, matcher, ingress] = await Promise.all([
-    readJson<{ instance: string; partitions: readonly PartitionLine[] }>(
-      `http://${loopback}:${stack.ports.matcherOps}/status`,
-    ),
-    readJson<{ projections: readonly ProjectionLine[] }>(`${stack.baseUrl}/status`),
-    readCounters(stack.ports.matcherOps),
-    readCounters(stack.ports.ingressOps),
+async function sample({ places, baseUrl }: RunningStack): Promise<Sample> {
+  const matcherPorts = places.of('matcher').map(({ ports }) => ports.matcherOps);
+  const ingressPorts = places.of('ingress').map(({ ports }) => ports.ingressOps);
+  const [owned, projections, matcher, ingress] = await Promise.all([
+    Promise.all(matcherPorts.map(readOwned)),
+    readJson<{ projections: readonly ProjectionLine[] }>(`${baseUrl}/status`),
+    Promise.all(matcherPorts.map(readCounters)),
+    Promise.all(ingressPorts.map(readCounters)),
   ]);
+  const placed = ingress.flat();
   return {
     atMs: Date.now(),
     orders:
-      counterSum(ingress, 'pm_ingress_placed_total') +
-      counterSum(ingress, 'pm_ingress_refused_total'),
-    fills: counterSum(matcher, 'pm_matcher_fills_total'),
-    partitions: status?.partitions ?? [],
-    instance: status?.instance ?? '(restarting)',
+      counterSum(placed, 'pm_ingress_placed_total') +
+      counterSum(placed, 'pm_ingress_refused_total'),
+    fills: counterSum(matcher.flat(), 'pm_matcher_fills_total'),
+    partitions: owned.flat().sort((one, other) => one.partition - other.partition),
     projections: projections?.projections ?? [],
   };
+}
+
+/** The partitions of a matcher; none while it restarts. */
+async function readOwned(opsPort: number): Promise<readonly OwnedLine[]> {
+  const status = await readJson<MatcherStatus>(`http://${loopback}:${opsPort}/status`);
+  return (status?.partitions ?? []).map((line) => ({ ...line, instance: status?.instance ?? '' }));
 }
 
 async function readJson<T>(url: string): Promise<T | null> {
@@ -106,7 +121,7 @@ function plainLine(now: Sample, rates: Rates): string {
 function panelText(stack: RunningStack, now: Sample, rates: Rates): string {
   const rows = now.partitions.map((one) => [
     String(one.partition),
-    now.instance,
+    one.instance,
     one.state,
     String(one.lagRecords),
     String(one.inOffset),

@@ -15,6 +15,7 @@ type WelcomedStack = Pick<
   | 'logDir'
   | 'operatorsFile'
   | 'otherTables'
+  | 'places'
   | 'ports'
   | 'urls'
 >;
@@ -32,6 +33,7 @@ export function welcomeScreen(stack: WelcomedStack): string {
     ...(stack.familyDomains ? familyLines : []),
     `Operator:               http://${loopback}:${stack.ports.operator}/operator/status`,
     `  operators in ${stack.operatorsFile}, the token of the first one in keys.json beside it`,
+    ...placeLines(stack.places),
     '',
     ...(demoMarkets.length === 0 ? emptyLines : demoLines(stack)),
     '',
@@ -45,6 +47,17 @@ export function welcomeScreen(stack: WelcomedStack): string {
     ...(otherTables.length === 0 ? [] : ['', `Note: ${rebuildAdvice(otherTables)}`]),
     '',
   ].join('\n');
+}
+
+/** Where the further processes listen; their ports change from start to start. */
+function placeLines({ others }: WelcomedStack['places']): readonly string[] {
+  if (others.length === 0) return [];
+  const shown = others.map(({ name, own }) => {
+    const [first = '', ops] = own.map((port) => `${loopback}:${port}`);
+    const where = ops === undefined ? `health ${first}` : `http://${first}, health ${ops}`;
+    return `  ${name.padEnd(22)}${where}`;
+  });
+  return ['Further processes:', ...shown];
 }
 
 const familyLines = [

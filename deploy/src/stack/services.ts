@@ -8,11 +8,14 @@ import { loopback, type Ports } from '../local/ports.ts';
 import { requireOk } from '../local/probes.ts';
 import { type ExchangeKeys, publicKeyOf } from '../setup/keys.ts';
 import { operatorsFileIn } from '../setup/operators.ts';
+import { numbered, type Place, Places, type ScaledService } from './scale.ts';
 
 export interface ServicesOptions {
   readonly urls: EngineUrls;
   readonly access: EngineAccess;
   readonly ports: Ports;
+  /** Where several processes of a service run side by side; one of each unless given. */
+  readonly places?: Places;
   readonly keys: ExchangeKeys;
   readonly dataDir: string;
   readonly logDir: string;
@@ -36,7 +39,7 @@ export interface SigningChoice {
   readonly signingDomain?: string;
 }
 
-/** Name of a service, or `setup` -> variables it gets besides its own. */
+/** Name of a service, of one of its processes, or `setup` -> variables it gets besides its own. */
 export type ExtraEnv = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
 
 /** Rate limits of a service as many times as wide. Processes share their counts, so all that limit need them. */
@@ -66,72 +69,112 @@ function sharedSecrets(keys: ExchangeKeys) {
 
 /** The four services, the operator's process, the streams, the MCP server and the gateway, as processes. */
 export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
-  const { ports, keys, dataDir } = options;
-  const { rootKey, door, reads } = sharedSecrets(keys);
-  const signing = signingEnv(options);
+  const each = (name: ScaledService, describe: (place: Place) => ManagedProcess) =>
+    placesOf(options, name).map(describe);
   return [
-    service(options, 'matcher', {
-      opsPort: ports.matcherOps,
-      env: {
-        PM_OWNER_SEED: keys.ownerSeed,
-        PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
-        PM_SNAPSHOT_DIR: join(dataDir, 'snapshots'),
-        PM_INSTANCE: 'matcher-1',
-        PM_REPLICATION_MIN: String(options.replicationMin),
-      },
-      needs: ['kafka', 'registry'],
-    }),
-    service(options, 'projectors', {
-      opsPort: ports.projectorsOps,
-      env: {
-        ...rootKey,
-        PM_INSTANCE: 'projectors-1',
-        PM_LEDGER_SEED: keys.ledgerSeed,
-        // The Redis of this stack is for trying things out; that of other engines holds money.
-        PM_LEDGER_SYNC: options.engines.includes('redis') ? 'any' : 'always',
-      },
-      needs: ['kafka', 'registry', 'redis', 'clickhouse'],
-    }),
-    service(options, 'ingress', {
-      opsPort: ports.ingressOps,
-      httpPorts: [ports.ingress],
-      env: {
-        ...listenerOn(ports.ingress),
-        PM_SIGNOFF_SEED: keys.ingressSeed,
-        ...door,
-        ...signing,
-      },
-      needs: ['kafka', 'registry', 'redis'],
-    }),
+    ...each('matcher', (place) => matcher(options, place)),
+    ...each('projectors', (place) => projectors(options, place)),
+    ...each('ingress', (place) => ingress(options, place)),
     operatorService(options),
-    service(options, 'query-api', {
-      opsPort: ports.queryApiOps,
-      httpPorts: [ports.queryApi],
-      env: {
-        ...listenerOn(ports.queryApi),
-        PM_CONSOLE_DIR: join(repositoryRoot, 'console/dist'),
-        ...readerAccess(options),
-        PM_STREAMS_OPS_URLS: `http://${loopback}:${ports.streamsOps}`,
-        ...reads,
-        ...signing,
-      },
-      needs: ['kafka', 'registry', 'redis', 'clickhouse'],
-    }),
-    service(options, 'streams', {
-      heapMebibytes: streamsHeapMebibytes,
-      opsPort: ports.streamsOps,
-      httpPorts: [ports.streams],
-      env: {
-        ...listenerOn(ports.streams),
-        ...reads,
-        PM_STREAMS_DIR: join(dataDir, 'streams'),
-        PM_INGRESS_URL: `http://${loopback}:${ports.ingress}`,
-      },
-      needs: ['kafka', 'registry'],
-    }),
+    ...each('query-api', (place) => queryApi(options, place)),
+    ...each('streams', (place) => streams(options, place)),
     mcp(options),
-    gateway(options),
+    ...each('gateway', (place) => gateway(options, place)),
   ];
+}
+
+function placesOf({ ports, places }: ServicesOptions, name: ScaledService): readonly Place[] {
+  return (places ?? new Places({}, [ports])).of(name);
+}
+
+/** Base URLs of all processes of a service, by the port that they listen on. */
+function urlsOf(options: ServicesOptions, name: ScaledService, port: keyof Ports): string {
+  const urls = placesOf(options, name).map(({ ports }) => `http://${loopback}:${ports[port]}`);
+  return urls.join(',');
+}
+
+function matcher(options: ServicesOptions, { number, ports }: Place): ManagedProcess {
+  const { keys, dataDir } = options;
+  return service(options, 'matcher', {
+    number,
+    opsPort: ports.matcherOps,
+    env: {
+      PM_OWNER_SEED: keys.ownerSeed,
+      PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
+      // One for all: whoever takes a partition over begins at the newest snapshot of any owner.
+      PM_SNAPSHOT_DIR: join(dataDir, 'snapshots'),
+      PM_INSTANCE: `matcher-${number}`,
+      PM_REPLICATION_MIN: String(options.replicationMin),
+    },
+    needs: ['kafka', 'registry'],
+  });
+}
+
+function projectors(options: ServicesOptions, { number, ports }: Place): ManagedProcess {
+  const { keys } = options;
+  return service(options, 'projectors', {
+    number,
+    opsPort: ports.projectorsOps,
+    env: {
+      ...sharedSecrets(keys).rootKey,
+      PM_INSTANCE: `projectors-${number}`,
+      PM_LEDGER_SEED: keys.ledgerSeed,
+      // The Redis of this stack is for trying things out; that of other engines holds money.
+      PM_LEDGER_SYNC: options.engines.includes('redis') ? 'any' : 'always',
+    },
+    needs: ['kafka', 'registry', 'redis', 'clickhouse'],
+  });
+}
+
+function ingress(options: ServicesOptions, { number, ports }: Place): ManagedProcess {
+  const { keys } = options;
+  return service(options, 'ingress', {
+    number,
+    opsPort: ports.ingressOps,
+    httpPorts: [ports.ingress],
+    env: {
+      ...listenerOn(ports.ingress),
+      PM_SIGNOFF_SEED: keys.ingressSeed,
+      PM_DOOR_PROCESSES: String(placesOf(options, 'ingress').length),
+      ...sharedSecrets(keys).door,
+      ...signingEnv(options),
+    },
+    needs: ['kafka', 'registry', 'redis'],
+  });
+}
+
+function queryApi(options: ServicesOptions, { number, ports }: Place): ManagedProcess {
+  return service(options, 'query-api', {
+    number,
+    opsPort: ports.queryApiOps,
+    httpPorts: [ports.queryApi],
+    env: {
+      ...listenerOn(ports.queryApi),
+      PM_CONSOLE_DIR: join(repositoryRoot, 'console/dist'),
+      PM_DOOR_PROCESSES: String(placesOf(options, 'query-api').length),
+      ...readerAccess(options),
+      PM_STREAMS_OPS_URLS: urlsOf(options, 'streams', 'streamsOps'),
+      ...sharedSecrets(options.keys).reads,
+      ...signingEnv(options),
+    },
+    needs: ['kafka', 'registry', 'redis', 'clickhouse'],
+  });
+}
+
+function streams(options: ServicesOptions, { number, ports }: Place): ManagedProcess {
+  return service(options, 'streams', {
+    number,
+    heapMebibytes: streamsHeapMebibytes,
+    opsPort: ports.streamsOps,
+    httpPorts: [ports.streams],
+    env: {
+      ...listenerOn(ports.streams),
+      ...sharedSecrets(options.keys).reads,
+      PM_STREAMS_DIR: join(options.dataDir, numbered('streams', number)),
+      PM_INGRESS_URL: urlsOf(options, 'ingress', 'ingress'),
+    },
+    needs: ['kafka', 'registry'],
+  });
 }
 
 /** The second program of ingress. It alone has the operator's key, and no secret of API keys. */
@@ -173,6 +216,8 @@ function signingEnv({ signing }: ServicesOptions): Record<string, string> {
 }
 
 interface ServiceSpec {
+  /** Of the process among those of its service; 1 unless given. */
+  readonly number?: number;
   readonly heapMebibytes?: number;
   readonly opsPort: number;
   readonly httpPorts?: readonly number[];
@@ -181,20 +226,22 @@ interface ServiceSpec {
   readonly needs: readonly string[];
 }
 
-function service(options: ServicesOptions, name: string, spec: ServiceSpec): ManagedProcess {
+function service(options: ServicesOptions, program: string, spec: ServiceSpec): ManagedProcess {
   const ready = `http://${loopback}:${spec.opsPort}/ready`;
+  const name = numbered(program, spec.number ?? 1);
   return {
     ...processDefaults(options, name),
     args: [
       `--max-old-space-size=${spec.heapMebibytes ?? heapMebibytes}`,
       `--max-semi-space-size=${youngMebibytes}`,
       '--enable-source-maps',
-      programOf(name),
+      programOf(program),
     ],
     env: processEnvironment({
       ...sharedEnv(options, spec),
       ...spec.env,
       PM_OPS_PORT: String(spec.opsPort),
+      ...options.extraEnv?.[program],
       ...options.extraEnv?.[name],
     }),
     dependsOn: spec.needs.filter((engine) => options.engines.includes(engine)),
@@ -223,18 +270,19 @@ function mcp(options: ServicesOptions): ManagedProcess {
   });
 }
 
-function gateway(options: ServicesOptions): ManagedProcess {
-  const { ports } = options;
-  const targets = [ports.ingress, ports.queryApi, ports.streams, ports.mcp];
-  const services = targets.map((port) => `http://${loopback}:${port}`);
+function gateway(options: ServicesOptions, { name, ports }: Place): ManagedProcess {
+  const forwarded = ['ingress', 'query-api', 'streams'] as const;
   return {
-    ...processDefaults(options, 'gateway'),
+    ...processDefaults(options, name),
     args: [
       `--max-old-space-size=${heapMebibytes}`,
       '--enable-source-maps',
       programOf('gateway'),
       String(ports.gateway),
-      ...services,
+      urlsOf(options, 'ingress', 'ingress'),
+      urlsOf(options, 'query-api', 'queryApi'),
+      urlsOf(options, 'streams', 'streams'),
+      `http://${loopback}:${options.ports.mcp}`,
     ],
     env: processEnvironment({
       // The services trust the gateway; proxies before it are those of the machine.
@@ -243,7 +291,7 @@ function gateway(options: ServicesOptions): ManagedProcess {
       PM_OPS_PORT: String(ports.gatewayOps),
       ...options.extraEnv?.['gateway'],
     }),
-    dependsOn: ['ingress', 'query-api', 'streams'],
+    dependsOn: forwarded.flatMap((one) => placesOf(options, one).map((place) => place.name)),
     ports: [ports.gateway, ports.gatewayOps],
     ready: () => requireOk(`http://${loopback}:${ports.gateway}/ok`),
   };

@@ -13,6 +13,7 @@ import { type ExchangeKeys, loadOrMakeKeys } from '../setup/keys.ts';
 import { makeFirstOperator } from '../setup/operators.ts';
 import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
+import { openPlaces, type Places, type Scale, streamsFolders } from './scale.ts';
 import { seedCatalog, seedWallets, waitForTrading } from './seeding.ts';
 import { demoProcess, type ExtraEnv, exchangeServices, type SigningChoice } from './services.ts';
 
@@ -21,6 +22,8 @@ export interface StackOptions {
   /** Folder of all data of the stack. */
   readonly dataDir: string;
   readonly ports: Ports;
+  /** Processes of each service; default one. */
+  readonly scale?: Scale;
   readonly progress: Progress;
   /** Starts from scratch: the data folder is emptied first. */
   readonly fresh: boolean;
@@ -47,6 +50,8 @@ export interface RunningStack {
   readonly access: EngineAccess;
   readonly engines: EngineMode['kind'];
   readonly ports: Ports;
+  /** All processes of each service. */
+  readonly places: Places;
   readonly keys: ExchangeKeys;
   readonly operator: Operator;
   readonly supervisor: Supervisor;
@@ -93,11 +98,13 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       progress,
     });
     const folders = { dataDir, logDir };
+    const places = await openPlaces(options.scale ?? {}, ports);
     await supervisor.start(
       exchangeServices({
         urls,
         access,
         ports,
+        places,
         keys,
         ...folders,
         database,
@@ -118,6 +125,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       access,
       engines: options.mode.kind,
       ports,
+      places,
       keys,
       operator,
       supervisor,
@@ -191,7 +199,7 @@ async function emptyDataFolder(dataDir: string, progress: Progress): Promise<voi
   for (const name of [
     'engines',
     'snapshots',
-    'streams',
+    ...streamsFolders,
     'logs',
     'keys.json',
     'operators.json',

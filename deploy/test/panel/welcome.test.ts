@@ -2,6 +2,7 @@ import { slugText } from '../../src/demo/catalog.ts';
 import { recordedTrades } from '../../src/demo/recordings.ts';
 import { portsFromEnvironment } from '../../src/local/ports.ts';
 import { welcomeScreen } from '../../src/panel/welcome.ts';
+import { Places } from '../../src/stack/scale.ts';
 
 const stack = {
   baseUrl: 'http://127.0.0.1:8080',
@@ -14,6 +15,7 @@ const stack = {
   logDir: '/logs',
   operatorsFile: '/data/operators.json',
   ports: portsFromEnvironment({}),
+  places: new Places({}, [portsFromEnvironment({})]),
   otherTables: [],
   familyDomains: true,
 };
@@ -49,4 +51,14 @@ test('orders signed for other exchanges are named where they are accepted', () =
   const own = welcomeScreen({ ...stack, familyDomains: false, demoMarkets: [] });
   expect(own).toContain('http://127.0.0.1:8080/signing-domain');
   expect(own).not.toContain('other exchanges');
+});
+
+test('further processes are shown with their addresses', () => {
+  const ports = portsFromEnvironment({});
+  const second = { ...ports, gateway: 20_001, gatewayOps: 20_002, matcherOps: 20_003 };
+  const places = new Places({ gateway: 2, matcher: 2 }, [ports, second]);
+  const screen = welcomeScreen({ ...stack, places, demoMarkets: [] });
+  expect(screen).toMatch(/gateway-2 +http:\/\/127.0.0.1:20001, health 127.0.0.1:20002/);
+  expect(screen).toMatch(/matcher-2 +health 127.0.0.1:20003/);
+  expect(welcomeScreen({ ...stack, demoMarkets: [] })).not.toContain('Further processes');
 });

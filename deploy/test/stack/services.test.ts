@@ -3,25 +3,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultPorts } from '../../src/local/ports.ts';
 import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
+import { Places } from '../../src/stack/scale.ts';
 import { exchangeServices } from '../../src/stack/services.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'services-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const keys = loadOrMakeKeys(join(folder, 'keys.json'));
+const options = {
+  urls: { kafka: '', registry: '', redis: '', clickhouse: '' },
+  access: {},
+  ports: defaultPorts,
+  keys,
+  dataDir: folder,
+  logDir: folder,
+  database: '',
+  topicPrefix: '',
+  replicationMin: 1,
+  engines: [],
+};
+
 test('no service gets the seeds that list keys, and the matcher gets the public half of the opening key', () => {
-  const keys = loadOrMakeKeys(join(folder, 'keys.json'));
-  const services = exchangeServices({
-    urls: { kafka: '', registry: '', redis: '', clickhouse: '' },
-    access: {},
-    ports: defaultPorts,
-    keys,
-    dataDir: folder,
-    logDir: folder,
-    database: '',
-    topicPrefix: '',
-    replicationMin: 1,
-    engines: [],
-  });
+  const services = exchangeServices(options);
   const given = services.map(({ name, args, env }) => [name, JSON.stringify([args, env])] as const);
   for (const [, text] of given)
     for (const seed of [keys.rootSeed, keys.openingSeed]) expect(text).not.toContain(seed);
@@ -29,4 +32,31 @@ test('no service gets the seeds that list keys, and the matcher gets the public 
   expect(holders).toHaveLength(1);
   const matcher = services.find(({ name }) => name === 'matcher');
   expect(matcher?.env?.['PM_OPERATOR_KEY']).toBe(publicKeyOf(keys.openingSeed));
+});
+
+test('several processes of a service differ in name and place, and the others know all of them', () => {
+  const second = { ...defaultPorts, ingress: 1, ingressOps: 2, streams: 3, streamsOps: 4 };
+  const more = { ...second, gateway: 5, gatewayOps: 6, matcherOps: 7 };
+  const scale = { ingress: 2, streams: 2, gateway: 2, matcher: 2 };
+  const places = new Places(scale, [defaultPorts, more]);
+  const services = exchangeServices({ ...options, places, extraEnv: { 'ingress-2': { A: 'b' } } });
+  const find = (wanted: string) => services.find(({ name }) => name === wanted);
+  const names = services.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toHaveLength(12);
+  const ports = services.flatMap((one) => one.ports);
+  expect(new Set(ports).size).toBe(ports.length);
+  const ingresses = [find('ingress'), find('ingress-2')];
+  expect(ingresses.map((one) => one?.env?.['PM_DOOR_PROCESSES'])).toEqual(['2', '2']);
+  expect(ingresses.map((one) => one?.env?.['A'])).toEqual([undefined, 'b']);
+  const both = 'http://127.0.0.1:18001,http://127.0.0.1:1';
+  for (const name of ['gateway', 'gateway-2']) expect(find(name)?.args).toContain(both);
+  for (const name of ['streams', 'streams-2'])
+    expect(find(name)?.env?.['PM_INGRESS_URL']).toBe(both);
+  const folders = ['streams', 'streams-2'].map((name) => find(name)?.env?.['PM_STREAMS_DIR']);
+  expect(new Set(folders).size).toBe(2);
+  expect(find('gateway-2')?.dependsOn).toContain('ingress-2');
+  const owners = ['matcher', 'matcher-2'].map((name) => find(name)?.env);
+  expect(owners.map((env) => env?.['PM_INSTANCE'])).toEqual(['matcher-1', 'matcher-2']);
+  expect(owners[0]?.['PM_SNAPSHOT_DIR']).toBe(owners[1]?.['PM_SNAPSHOT_DIR']);
 });

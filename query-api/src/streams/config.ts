@@ -3,6 +3,7 @@ import {
   clickhouseFields,
   integer,
   kafkaFields,
+  list,
   namesOf,
   oneOf,
   path,
@@ -13,7 +14,6 @@ import {
   registryFields,
   rootKeyFields,
   serviceFields,
-  url,
 } from '@pm/kit/config';
 
 const {
@@ -58,9 +58,11 @@ export const streamsFields = {
     max: 86_400_000,
     default: 60_000,
   }),
-  ingressUrl: url('PM_INGRESS_URL', {
+  ingressUrls: list('PM_INGRESS_URL', {
     meaning:
-      'Base URL of ingress, for the heartbeats of `cancel_on_disconnect`. They count for the address of their client where ingress has the address of streams in `PM_TRUSTED_PROXIES`.',
+      'Base URL of ingress, or those of its processes, for the heartbeats of `cancel_on_disconnect`: where one fails, the next one gets them. They count for the address of their client where ingress has the address of streams in `PM_TRUSTED_PROXIES`.',
+    max: 100,
+    pattern: /^https?:\/\/[^\s,/]{1,200}(\/[^\s,]{0,200})?$/,
   }),
   compression: oneOf('PM_STREAMS_COMPRESSION', ['off', 'on'], {
     meaning: 'Whether messages are compressed for clients that ask for it.',

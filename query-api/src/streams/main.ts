@@ -248,10 +248,10 @@ function openOwnHub(
   { feed, followed, measured, comments, ownStates, readers }: Memory,
 ): StreamHub {
   const { keys, catalog, profiles } = followed;
-  const { ingressUrl } = config;
+  const ingressUrls = config.ingressUrls.map((url) => url.replace(/\/+$/, ''));
   const secrets = keySecretsIn(config);
   const clock = systemClock;
-  const keepAlives = new SessionKeepAlives({ ingressUrl, keys, secrets, clock, log });
+  const keepAlives = new SessionKeepAlives({ ingressUrls, keys, secrets, clock, log });
   life.onStop('keep-alives', () => keepAlives.close());
   const freshness = freshnessIn(config);
   return new StreamHub({

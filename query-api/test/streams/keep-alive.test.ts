@@ -14,6 +14,7 @@ const ingress = createServer((request, response) => {
   beats.push(request.headers);
   response.end('{}');
 });
+const keys = new KeyDirectory();
 let keepAlives: SessionKeepAlives;
 
 const { apiKey } = deriveKey(present, { wallet, nonce: '0' });
@@ -29,7 +30,6 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => {
     ingress.listen(0, '127.0.0.1', resolve);
   });
-  const keys = new KeyDirectory();
   keys.apply({
     apiKey: apiKeyBytes(apiKey),
     wallet: hexBytes(wallet),
@@ -41,14 +41,15 @@ beforeAll(async () => {
     revokedAtMs: 0,
     selfTrade: 'ALLOW',
   });
-  keepAlives = new SessionKeepAlives({
-    ingressUrl: `http://127.0.0.1:${(ingress.address() as AddressInfo).port}`,
-    keys,
-    secrets: { present, others: [] },
-    clock: systemClock,
-    log: silentLog,
-  });
+  keepAlives = openKeepAlives([urlOfIngress()]);
 });
+
+const urlOfIngress = () => `http://127.0.0.1:${(ingress.address() as AddressInfo).port}`;
+
+function openKeepAlives(ingressUrls: readonly string[]): SessionKeepAlives {
+  const secrets = { present, others: [] };
+  return new SessionKeepAlives({ ingressUrls, keys, secrets, clock: systemClock, log: silentLog });
+}
 
 afterAll(() => {
   keepAlives.close();
@@ -76,3 +77,13 @@ test('heartbeats of cancel_on_disconnect count for the address of a connection t
   left.release();
   expect(keepAlives.size).toBe(0);
 }, 10_000);
+
+test('heartbeats go to the next process of ingress where one cannot be reached', async () => {
+  const nothingListens = 'http://127.0.0.1:1';
+  const passing = openKeepAlives([nothingListens, urlOfIngress()]);
+  const beat = namedBy(1);
+  const hold = passing.hold(holder, '203.0.113.3');
+  expect(await beat).toEqual(['203.0.113.3']);
+  hold.release();
+  passing.close();
+});

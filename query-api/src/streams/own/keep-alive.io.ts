@@ -14,8 +14,8 @@ export interface KeepAlive {
 export type KeepAlives = Pick<SessionKeepAlives, 'hold'>;
 
 export interface KeepAliveParts {
-  /** Base URL of ingress. */
-  readonly ingressUrl: string;
+  /** Base URLs of the processes of ingress, one at least: any of them takes a heartbeat. */
+  readonly ingressUrls: readonly string[];
   readonly keys: Pick<KeyDirectory, 'find'>;
   readonly secrets: KeySecrets;
   readonly clock: Pick<Clock, 'nowMs'>;
@@ -25,7 +25,8 @@ export interface KeepAliveParts {
 const path = '/heartbeats';
 /** Several heartbeats fit into the time after which a session is missed. */
 const beatEveryMs = 2_500;
-const beatTimeoutMs = 5_000;
+/** Several processes of ingress that stand still are passed before a session is missed. */
+const beatTimeoutMs = 3_000;
 /** Heartbeats of all keys that are on their way at once. */
 const beatsAtOnce = 64;
 
@@ -40,6 +41,8 @@ export class SessionKeepAlives {
   readonly #holds = new Map<ApiKeyId, string[]>();
   readonly #timer: NodeJS.Timeout;
   #isBeating = false;
+  /** Counts the processes of ingress that failed: the next heartbeats go to the one after. */
+  #failed = 0;
 
   constructor(parts: KeepAliveParts) {
     this.#parts = parts;
@@ -85,25 +88,37 @@ export class SessionKeepAlives {
     this.#isBeating = false;
   }
 
-  /** A heartbeat that fails is followed by the next one; the session survives several. */
+  /** One that fails at a process goes to the next. Where all fail there is the next heartbeat: sessions survive that. */
   async #beat(apiKey: ApiKeyId): Promise<void> {
-    const { keys, secrets, ingressUrl, log } = this.#parts;
+    const { keys, secrets, ingressUrls } = this.#parts;
     const listed = keys.find(apiKey);
     const address = this.#holds.get(apiKey)?.at(-1);
     if (listed?.active !== true || address === undefined) return;
     const key = deriveListed(secrets, listed);
     if (key === null) return;
+    // Counts for the client: the limit of one address would end the sessions of all.
+    const headers = { ...this.#signed(key, listed.wallet), 'x-forwarded-for': address };
+    for (let tries = 0; tries < ingressUrls.length; tries += 1) {
+      const failed = this.#failed;
+      const url = ingressUrls[failed % ingressUrls.length] ?? '';
+      if (await this.#send(url, headers)) return;
+      // Heartbeats at the same time fail together, and move on by one.
+      if (this.#failed === failed) this.#failed += 1;
+    }
+  }
+
+  /** False when this process of ingress did not take it, and another one may. */
+  async #send(url: string, headers: Record<string, string>): Promise<boolean> {
+    const { log } = this.#parts;
     try {
-      const response = await fetch(ingressUrl + path, {
-        method: 'POST',
-        // Counts for the client: the limit of one address would end the sessions of all.
-        headers: { ...this.#signed(key, listed.wallet), 'x-forwarded-for': address },
-        signal: AbortSignal.timeout(beatTimeoutMs),
-      });
+      const signal = AbortSignal.timeout(beatTimeoutMs);
+      const response = await fetch(url + path, { method: 'POST', headers, signal });
       await response.arrayBuffer();
       if (!response.ok) log.warn({ status: response.status }, 'a heartbeat was refused');
+      return response.status < 500;
     } catch (error) {
       log.warn({ err: error }, 'a heartbeat was not sent');
+      return false;
     }
   }
 

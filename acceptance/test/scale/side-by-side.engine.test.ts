@@ -1,0 +1,323 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type BuiltOrder,
+  buildOrder,
+  ExchangeClient,
+  type Signer,
+  signedHeaders,
+  walletFromPrivateKey,
+} from '@pm/client';
+import { testAccounts } from '@pm/deploy/demo/wallets';
+import type { PortName } from '@pm/deploy/local/ports';
+import type { ScaledService } from '@pm/deploy/stack/scale';
+import { present } from '@pm/kit/assert';
+import { Random } from '@pm/kit/random';
+import type { ApiKeyTrio, PlacementResult, SigningDomain } from '@pm/schemas';
+import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
+import { nothingReceived, type SmokeMarket, Trader } from '../../src/smoke/trader.ts';
+import { LogTruth } from '../streams/log-truth.ts';
+import { untilNone, WholeExchange } from '../whole-exchange.ts';
+
+const seed = 20_261_126;
+const partitions = 4;
+const scale = { ingress: 2, matcher: 2, projectors: 2, 'query-api': 2, streams: 2, gateway: 2 };
+/** The retry budget that the client library has by default. */
+const retry = { firstPauseMs: 100, longestPauseMs: 2_000, totalMs: 30_000 };
+/** Between two actions of a trader, milliseconds. */
+const thinkMs = { least: 60, most: 300 };
+
+let exchange: WholeExchange;
+let domain: SigningDomain;
+
+beforeAll(async () => {
+  const markets = Array.from({ length: partitions }, (_, index) => ({
+    slug: `scale-${index}`,
+    question: `Scale ${index}?`,
+    minOrderSize: '1',
+  }));
+  const events = [{ slug: 'scale', title: 'Scale', markets }];
+  const env = { 'query-api': { PM_RATE_LIMIT_SCALE: '1' } };
+  exchange = await WholeExchange.open('scale', { partitions, events, scale, env });
+  domain = await exchange.client(walletOf(1)).signingDomain();
+}, 240_000);
+
+afterAll(() => exchange?.close(), 90_000);
+
+const walletOf = (number: number): Signer =>
+  walletFromPrivateKey(`0x${String(number).padStart(64, '6')}`);
+
+/** Base URLs of both processes of a service. */
+function bothOf(service: ScaledService, port: PortName): readonly [string, string] {
+  const [first = '', second = ''] = (exchange.places?.of(service) ?? []).map(
+    ({ ports }) => `http://127.0.0.1:${ports[port]}`,
+  );
+  return [first, second];
+}
+
+interface Sent {
+  readonly key: ApiKeyTrio;
+  readonly signer: Signer;
+  readonly body?: string;
+  readonly more?: Readonly<Record<string, string>>;
+}
+
+/** One request straight at a process, with the proof of a key, and without a second try. */
+async function ask(baseUrl: string, method: string, path: string, sent: Sent) {
+  const { key, signer, body = '', more = {} } = sent;
+  const holder = { ...key, address: signer.checksummed };
+  const signed = signedHeaders(holder, { method: method as 'POST', path, body }, Date.now());
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers: { 'content-type': 'application/json', ...signed, ...more },
+    body: body === '' ? null : body,
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+function orderOf(signer: Signer, key: ApiKeyTrio, token: string, price = '0.10'): BuiltOrder {
+  const context = { signer, domain, negRisk: false, owner: key.apiKey, nowMs: Date.now() };
+  return buildOrder({ tokenId: token, side: 'BUY', price, size: '1' }, context);
+}
+
+/** A key of the wallet, made at this ingress. */
+function connectAt(baseUrl: string, signer: Signer, nonce = 0n): Promise<ApiKeyTrio> {
+  return new ExchangeClient({ baseUrl, signer, domain }).connect(nonce);
+}
+
+const tokenIn = (index: number): string => exchange.markets[index]?.tokenIds[0] ?? '';
+
+test('a key that one ingress gives out works at once at the other and at every query-api', async () => {
+  const [first, second] = bothOf('ingress', 'ingress');
+  const readers = bothOf('query-api', 'queryApi');
+  for (let number = 10; number < 30; number += 1) {
+    const signer = walletOf(number);
+    const key = await connectAt(number % 2 === 0 ? first : second, signer);
+    const other = number % 2 === 0 ? second : first;
+    const answers = await Promise.all([
+      ask(other, 'DELETE', '/cancel-all', { key, signer }),
+      ...readers.map((baseUrl) => ask(baseUrl, 'GET', '/data/orders', { key, signer })),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  }
+}, 60_000);
+
+test('a key that nobody gave out is refused everywhere', async () => {
+  const signer = walletOf(40);
+  const key = await connectAt(bothOf('ingress', 'ingress')[0], signer);
+  const unknown = { ...key, apiKey: '00000000-0000-4000-8000-000000000000' as typeof key.apiKey };
+  const doors = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
+  for (const [index, baseUrl] of doors.entries()) {
+    const [method, path] = index < 2 ? ['DELETE', '/cancel-all'] : ['GET', '/data/orders'];
+    expect((await ask(baseUrl, method, path, { key: unknown, signer })).status).toBe(401);
+  }
+}, 60_000);
+
+test('an order that is retried at the other ingress, with its idempotency key or without, has one result', async () => {
+  const ingresses = bothOf('ingress', 'ingress');
+  const signer = walletOf(50);
+  await exchange.deposit([signer], '100');
+  const key = await connectAt(ingresses[0], signer);
+  for (let round = 0; round < 10; round += 1) {
+    const order = orderOf(signer, key, tokenIn(round % partitions));
+    const body = JSON.stringify([order.submission]);
+    const more: Record<string, string> =
+      round % 2 === 0 ? { 'idempotency-key': `key-${round}` } : {};
+    const sent = { key, signer, body, more };
+    const [one, other] = round % 4 < 2 ? ingresses : [ingresses[1], ingresses[0]];
+    const placed = await ask(one, 'POST', '/orders', sent);
+    const again = await ask(other, 'POST', '/orders', sent);
+    const [result] = placed.body as readonly PlacementResult[];
+    expect(result).toMatchObject({ success: true, status: 'live', orderID: order.orderId });
+    expect(again.body).toEqual(placed.body);
+    if (round % 2 === 0) expect(again.headers.get('idempotent-replayed')).toBe('true');
+  }
+  const canceled = await ask(ingresses[1], 'DELETE', '/cancel-all', { key, signer });
+  expect((canceled.body as { canceled: string[] }).canceled).toHaveLength(10);
+}, 60_000);
+
+test('requests at both query-apis count against one limit', async () => {
+  const readers = bothOf('query-api', 'queryApi');
+  const limit = 80;
+  const seconds = 10;
+  // From the beginning of a window, so that all of them are in it.
+  await wait(seconds * 1_000 - (Date.now() % (seconds * 1_000)) + 100);
+  const headers = { 'x-forwarded-for': '203.0.113.77', 'content-type': 'application/json' };
+  const body = JSON.stringify([{ token_id: tokenIn(0) }]);
+  let passed = 0;
+  for (let sent = 0; sent < 2 * limit; sent += 1) {
+    const url = `${readers[sent % 2 === 0 ? 0 : 1]}/midpoints`;
+    const { status } = await fetch(url, { method: 'POST', headers, body });
+    if (status === 200) passed += 1;
+    else expect(status).toBe(429);
+  }
+  expect(passed).toBeLessThanOrEqual(limit);
+  // What a process has leased and not used is lost to the other one.
+  expect(passed).toBeGreaterThanOrEqual(limit - 2);
+}, 60_000);
+
+test('what an operator changes counts at every ingress and query-api', async () => {
+  const [market] = exchange.markets;
+  const signer = walletOf(60);
+  await exchange.deposit([signer], '100');
+  const [first, second] = bothOf('ingress', 'ingress');
+  const key = await connectAt(first, signer);
+  const codesAt = async (baseUrl: string) => {
+    const body = JSON.stringify(orderOf(signer, key, tokenIn(0)).submission);
+    const { body: result } = await ask(baseUrl, 'POST', '/order', { key, signer, body });
+    return (result as PlacementResult).code ?? 'placed';
+  };
+  const differing = (wanted: string) => async () => {
+    const codes = [await codesAt(first), await codesAt(second)];
+    return codes.filter((code) => code !== wanted);
+  };
+  await exchange.operate('POST', `markets/${market?.id}/mode`, { mode: 'CANCEL_ONLY' });
+  await untilNone('both refuse', differing('cancel_only'), 5_000);
+  const closedAt = async () => {
+    const shown = bothOf('query-api', 'queryApi').map(async (baseUrl) => {
+      const response = await fetch(`${baseUrl}/markets/${market?.id}`);
+      return (await response.json()) as { readonly acceptingOrders: boolean };
+    });
+    return (await Promise.all(shown)).filter((one) => one.acceptingOrders).map(String);
+  };
+  await untilNone('both show it', closedAt, 5_000);
+  await exchange.operate('POST', `markets/${market?.id}/mode`, { mode: 'OPEN' });
+  await untilNone('both accept', differing('placed'), 5_000);
+  await ask(second, 'DELETE', '/cancel-all', { key, signer });
+}, 60_000);
+
+/** A connection that cancels the orders of the key when it ends, at one process of streams. */
+async function openGuard(baseUrl: string, signer: Signer, key: ApiKeyTrio): Promise<StreamClient> {
+  const client = await StreamClient.open(`${baseUrl.replace('http', 'ws')}/v1/stream`);
+  await client.of('welcome');
+  const holder = { ...key, address: signer.checksummed };
+  const sent = { method: 'GET', path: '/v1/stream', body: '' } as const;
+  const headers = signedHeaders(holder, sent, Date.now());
+  client.send({ op: 'auth', id: 1, headers, cancel_on_disconnect: true });
+  await client.of('authenticated');
+  return client;
+}
+
+test('sessions end with their process of streams, those of the other go on, also when an ingress dies', async () => {
+  const urls = bothOf('streams', 'streams');
+  const [first] = bothOf('ingress', 'ingress');
+  const guarded: { signer: Signer; key: ApiKeyTrio; guard: StreamClient }[] = [];
+  for (const [index, url] of urls.entries()) {
+    const signer = walletOf(70 + index);
+    await exchange.deposit([signer], '100');
+    const key = await connectAt(first, signer);
+    const guard = await openGuard(url, signer, key);
+    const body = JSON.stringify(orderOf(signer, key, tokenIn(index)).submission);
+    const placed = await ask(first, 'POST', '/order', { key, signer, body });
+    expect(placed.body).toMatchObject({ success: true, status: 'live' });
+    guarded.push({ signer, key, guard });
+  }
+  // Heartbeats go on over the other one.
+  await exchange.kill('ingress');
+  const openOrders = async (index: number) => {
+    const [one = guarded[0], other = one] = guarded;
+    const { signer, key } = present(index === 0 ? one : other, 'both are guarded');
+    const answer = await ask(bothOf('query-api', 'queryApi')[0], 'GET', '/data/orders', {
+      key,
+      signer,
+    });
+    return (answer.body as { data: unknown[] }).data.map(String);
+  };
+  await wait(16_000);
+  expect([await openOrders(0), await openOrders(1)].map(({ length }) => length)).toEqual([1, 1]);
+  await exchange.kill('streams');
+  await untilNone('its orders are canceled', () => openOrders(0), 25_000);
+  expect(await openOrders(1)).toHaveLength(1);
+  for (const { guard } of guarded) guard.socket.terminate();
+}, 120_000);
+
+/** Partitions of a view that each of the projectors keeps; null where one does not respond. */
+async function ownedBy(baseUrl: string, view: string): Promise<readonly number[] | null> {
+  const response = await fetch(`${baseUrl}/status`).catch(() => null);
+  if (response === null) return null;
+  const { views } = (await response.json()) as {
+    views: Record<string, { partition: number; phase: string }[]>;
+  };
+  const running = (views[view] ?? []).filter(({ phase }) => phase === 'running');
+  return running.map(({ partition }) => partition);
+}
+
+const viewNames = ['tables', 'books', 'ledger'];
+
+/** Views of which the projectors do not keep each partition once, or one of them keeps none. */
+async function unevenViews(): Promise<readonly string[]> {
+  const urls = bothOf('projectors', 'projectorsOps');
+  const uneven: string[] = [];
+  for (const view of viewNames) {
+    const owned = await Promise.all(urls.map((url) => ownedBy(url, view)));
+    const all = owned.flatMap((some) => some ?? []).sort((one, other) => one - other);
+    const isShared = owned.every((some) => some !== null && some.length > 0);
+    const isWhole = all.join() === Array.from({ length: partitions }, (_, one) => one).join();
+    if (!isShared || !isWhole) uneven.push(`${view}: ${JSON.stringify(owned)}`);
+  }
+  return uneven;
+}
+
+test('projectors share the partitions of each view, and hand them over and back', async () => {
+  await untilNone('shared', unevenViews, 30_000);
+  await exchange.kill('projectors-2');
+  await untilNone('shared again', unevenViews, 30_000);
+}, 90_000);
+
+/** Wallets that trade at both gateways until `stop` is called; one that gets no result in its budget fails. */
+async function openTraders() {
+  const received = nothingReceived();
+  const accounts = testAccounts().slice(0, 4);
+  await exchange.deposit(accounts, '5000');
+  const traders = accounts.map((signer, index) => {
+    const random = new Random(seed + index);
+    const baseUrl = exchange.baseUrls[index % 2 === 0 ? 0 : 1];
+    return new Trader(baseUrl, signer, { received, random, retry });
+  });
+  await Promise.all(traders.map((trader) => trader.connect()));
+  const markets = exchange.markets.map(
+    ({ id, conditionId, tokenIds: [first = '', second = ''] }): SmokeMarket => ({
+      market: Number(id),
+      conditionId,
+      tokenIds: [first, second],
+    }),
+  );
+  let isOver = false;
+  const trading = traders.map(async (trader, index) => {
+    const random = new Random(seed + 100 + index);
+    while (!isOver) {
+      await trader.act(random.pick(markets));
+      await wait(random.integer(thinkMs.least, thinkMs.most));
+    }
+  });
+  const ended = Promise.all(trading);
+  ended.catch(() => undefined);
+  const stop = async () => {
+    isOver = true;
+    await ended;
+  };
+  return { received, ended, stop };
+}
+
+test('a rolling restart of everything under load leaves no order without its result', async () => {
+  const { received, ended, stop } = await openTraders();
+  const names = exchange.processes.map(({ name }) => name);
+  expect(names).toHaveLength(13);
+  const rolling = (async () => {
+    for (const name of names) await exchange.restart(name);
+  })();
+  rolling.catch(() => undefined);
+  const startedMs = performance.now();
+  // A trader that fails ends the wait.
+  await Promise.race([rolling, ended]);
+  await rolling;
+  await wait(1_000);
+  await stop();
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  console.log(`${names.length} restarts in ${seconds} s, ${received.placed.size} orders placed`);
+  expect(received.unread).toEqual([]);
+  expect(received.placed.size).toBeGreaterThan(50);
+  const truth = await LogTruth.read(exchange.log, exchange.markets);
+  expect(truth.audit.violations).toEqual([]);
+  for (const id of received.placed) expect(truth.audit.orders.has(id)).toBe(true);
+  for (const id of received.refused) expect(truth.audit.orders.has(id)).toBe(false);
+}, 420_000);

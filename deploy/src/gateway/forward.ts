@@ -1,0 +1,168 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { countedAddress } from '@pm/domain/ratelimit/callers';
+import { type ClientAddress, familyOf, inWordsOf, originForm } from '@pm/kit/http';
+import { headers as names, refusalText } from '@pm/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Dispatcher, Pool } from 'undici';
+import type { ClientTurns } from './client-turns.ts';
+import { rankFor, ServiceProcesses } from './service-processes.ts';
+
+/** Longer than any bounded wait of a service. */
+const serviceTimeoutMs = 30_000;
+
+/** Connections to each service: for sixteen clients that have as many requests there as they may. */
+const connectionsPerService = 512;
+
+/** The base URL of a service, or those of its processes. */
+export type ServiceUrls = string | readonly string[];
+
+export function listOf(urls: ServiceUrls): readonly string[] {
+  return typeof urls === 'string' ? [urls] : urls;
+}
+
+/** Connections to all processes of a service; `closePools` ends them. */
+export function openPools(urls: ServiceUrls): ServiceProcesses<Pool> {
+  const open = (url: string) =>
+    new Pool(url, {
+      connections: connectionsPerService,
+      pipelining: 1,
+      headersTimeout: serviceTimeoutMs,
+      bodyTimeout: serviceTimeoutMs,
+    });
+  return new ServiceProcesses(listOf(urls), open);
+}
+
+/** Ends all connections at once. */
+export async function closePools(service: ServiceProcesses<Pool> | null): Promise<void> {
+  for (const { connection } of service?.all ?? []) await connection.destroy();
+}
+
+/** A service, the address that it gets of a client, and the turns of clients, where they are bounded. */
+export interface Target {
+  readonly service: ServiceProcesses<Pool>;
+  readonly addressOf: ClientAddress;
+  readonly turns?: ClientTurns;
+  /** The gateway answers 503 itself. */
+  onRefused(reason: Refusal): void;
+}
+
+/** Why the gateway answers 503 itself. */
+export type Refusal = 'unreachable' | 'overloaded';
+
+/** Forwards a request to its service, when it is the turn of its client, and answers with the response. */
+export async function forward(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  target: Target,
+): Promise<FastifyReply> {
+  const { turns, addressOf, onRefused } = target;
+  const client = countedAddress(addressOf(request.raw));
+  const ask = () => send(request, target, client).catch(() => 'unreachable' as const);
+  const response = turns === undefined ? await ask() : await turns.run(client, ask);
+  if (response === null || response === 'unreachable') {
+    const reason = response ?? 'overloaded';
+    onRefused(reason);
+    return await replyUnavailable(request, reply, refusals[reason]);
+  }
+  const { statusCode, headers, body } = response;
+  return await reply.code(statusCode).headers(endToEnd(headers)).send(body);
+}
+
+/**
+ * Resolves with the response once its headers have arrived; rejects when there is none. A process that cannot be
+ * reached has got nothing of the request, so the next one gets it; after that only the client may send it again.
+ */
+async function send(
+  request: FastifyRequest,
+  target: Target,
+  client: string,
+): Promise<Dispatcher.ResponseData> {
+  const { service } = target;
+  const sent = messageOf(request, target);
+  let cause: unknown;
+  for (const process of service.inOrder(rankFor(callerOf(request, client)))) {
+    try {
+      return await service.watch(process, () => process.connection.request(sent));
+    } catch (error) {
+      service.rest(process);
+      if (!isUnsent(error)) throw error;
+      cause = error;
+    }
+  }
+  throw cause;
+}
+
+const walletHeader = names.address.toLowerCase();
+
+/** The wallet that a request names, else the address of its client: only the choice of a process depends on it. */
+function callerOf({ headers }: FastifyRequest, client: string): string {
+  const wallet = headers[walletHeader];
+  return typeof wallet === 'string' ? wallet : client;
+}
+
+/** Errors of a connection that was never open. */
+const connectCodes = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+function isUnsent(error: unknown): boolean {
+  return connectCodes.has(String(Reflect.get(Object(error), 'code')));
+}
+
+function messageOf(
+  request: FastifyRequest,
+  { addressOf }: Pick<Target, 'addressOf'>,
+): Dispatcher.RequestOptions {
+  const { method, url, headers, id, body } = request;
+  return {
+    method: method as Dispatcher.HttpMethod,
+    path: originForm(url),
+    headers: {
+      ...endToEnd(headers, ['host', 'expect', 'content-length']),
+      // Clients' own headers do not name them.
+      'x-forwarded-for': addressOf(request.raw),
+      'x-request-id': id,
+    },
+    body: Buffer.isBuffer(body) ? body : null,
+  };
+}
+
+/** Headers of one connection and not of the message (RFC 9110 7.6.1), besides all that begin with `proxy-`. */
+const hopByHop = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
+
+/** The headers of a message without those of its connection, without those that these name, and without `others`. */
+function endToEnd(
+  headers: IncomingHttpHeaders,
+  others: readonly string[] = [],
+): IncomingHttpHeaders {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const dropped = new Set([...hopByHop, ...named, ...others]);
+  const kept = Object.entries(headers).filter(
+    ([name]) => !(dropped.has(name) || name.startsWith('proxy-')),
+  );
+  return Object.fromEntries(kept);
+}
+
+const refusals: Readonly<Record<Refusal, { readonly error: string; readonly code?: string }>> = {
+  unreachable: { error: 'the service behind this route is not reachable' },
+  /** Too many requests of the address of the client wait. */
+  overloaded: { error: refusalText('overloaded'), code: 'overloaded' },
+};
+
+/** A 503 in the format of the route family (conventions.md 1.2). The gateway does not retry; the client does. */
+function replyUnavailable(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  words: { readonly error: string; readonly code?: string },
+): FastifyReply {
+  const family = familyOf(request);
+  const wait = family === 'clob' ? { retry_after_seconds: 1 } : {};
+  return reply
+    .code(503)
+    .header('retry-after', '1')
+    .send(inWordsOf(family, 503, { ...words, ...wait }));
+}
