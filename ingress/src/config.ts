@@ -37,7 +37,7 @@ export const ingressFields = {
   }),
   signOffSeed: secret('PM_SIGNOFF_SEED', {
     meaning:
-      'Ed25519 seed of the key that signs envelopes; the partitions must list it as an INGRESS key. One per process.',
+      'Ed25519 seed of the key that signs envelopes; the partitions must list it as an INGRESS key. Processes may share one.',
     bytes: 32,
   }),
   resultWaitMs: integer('PM_RESULT_WAIT_MS', {

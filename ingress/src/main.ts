@@ -228,6 +228,7 @@ function publicServices(
       usedProofs: parts.usedProofs,
       counts: openRepetitionCounts(room.metrics),
     },
+    newKeys: accounts.newKeys,
   };
 }
 

@@ -181,6 +181,16 @@ export interface Fakes {
   isWithoutMoney: boolean;
 }
 
+/** Every key is looked for, and none has come. */
+const noNewKeys: PublicServices['newKeys'] = {
+  known: {
+    keys: { find: () => undefined },
+    readKeys: { find: () => undefined },
+    agents: { findByKey: () => undefined },
+  },
+  settle: async () => {},
+};
+
 /** Seconds to wait for requests without reserved money, and the refusals that were counted. */
 class UnfundedFake {
   wait: number | null = null;
@@ -337,6 +347,7 @@ export async function openDoor(
       listed: social.listed,
     },
     repetitions: { authentication, usedProofs: proofs, counts: proofs.counts },
+    newKeys: noNewKeys,
   };
   const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024 });
   checkResponses(app);

@@ -45,7 +45,7 @@ import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
 import { readConsole } from './console/read-console.io.ts';
 import { addReadRoutes } from './door/app.route.ts';
 import type { CallerDirectory } from './door/caller.io.ts';
-import { FollowedTopics, followTopics } from './door/followed-topics.io.ts';
+import { FollowedTopics, findNewKeys, followTopics } from './door/followed-topics.io.ts';
 import { onFailure } from './door/read-route.io.ts';
 import { type FiguresWatch, watchFigures } from './markets/figures.io.ts';
 import { VolumeSums } from './markets/volumes.io.ts';
@@ -69,7 +69,7 @@ import { TableReads } from './tables/tables.io.ts';
 const name = 'query-api';
 
 /** A query may take so long before its request is refused with 503. */
-const queryTimeoutMs = 12_000;
+const requestTimeoutMs = 12_000;
 /**
  * A query waits so long for a free connection before its request is refused: waits would add up while ClickHouse is
  * silent.
@@ -158,7 +158,6 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const cache = openRedis({ ...redisCacheConnection(config), log });
   life.onStop('redis cache', () => cache.disconnect());
   const account = clickhouseAccount(config);
-  const requestTimeoutMs = queryTimeoutMs;
   const clickhouse = openClickHouse({ ...account, requestTimeoutMs, socketWaitMs, log });
   life.onStop('clickhouse', () => clickhouse.close());
   const keys = redisKeys(config.redisPrefix);
@@ -259,6 +258,7 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
   const { life, config, log, clickhouse, redis, redisKeys: keys, limits } = shared;
   const { followed, recent, recentRecords } = memory;
   const { app, callers } = openApp(shared, followed);
+  await findNewKeys(app, shared.client, followed);
   const progress = watchProgress(shared);
   addReadRoutes(app, {
     catalog: followed.catalog,

@@ -22,12 +22,16 @@ export function agentKeyFrom(random: Buffer): string {
  * nearly right.
  */
 export function bearerAgent(headers: RawHeaders, agents: AgentDirectory): Agent | null {
-  const { authorization } = headers;
-  if (typeof authorization !== 'string') return null;
-  const key = bearer.exec(authorization)?.[1];
-  if (key === undefined) return null;
+  const key = bearerKey(headers);
+  if (key === null) return null;
   const agent = agents.findByKey(hashOfKey(key));
   return agent?.status === 'ACTIVE' ? agent : null;
+}
+
+/** The key of an agent that a request names, known or not. */
+export function bearerKey({ authorization }: RawHeaders): string | null {
+  if (typeof authorization !== 'string') return null;
+  return bearer.exec(authorization)?.[1] ?? null;
 }
 
 /**

@@ -4,11 +4,13 @@ import type { KeySecrets } from '@pm/domain/accounts/derive-keys';
 import { oncePerRequest } from '@pm/domain/accounts/key-credentials';
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
+import { openNewKeys } from '@pm/domain/accounts/new-keys.io';
 import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
+import type { FollowedTopic, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { ApiKeyId } from '@pm/schemas';
 import { openTable } from '../log/compacted-table.io.ts';
@@ -58,18 +60,20 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
   const readDirectory = new ReadKeyDirectory();
   const agentDirectory = new AgentDirectory();
   const marks = new DeletedNotifications();
+  const keyTopics: FollowedTopic[] = [];
+  const ofKeys = (topic: string) => ({
+    ...follow,
+    topic,
+    onReader: (reader: LogReader) => keyTopics.push({ topic, reader }),
+  });
   const [credentials, readKeys, agents, marked] = await Promise.all([
     openTable(
       topicLog,
-      { ...follow, topic: names.credentials, codec: codecs.credentials },
+      { ...ofKeys(names.credentials), codec: codecs.credentials },
       keyFold(directory, owners, (apiKey) => revokeAgain(apiKey)),
     ),
-    openTable(
-      topicLog,
-      { ...follow, topic: names.readKeys, codec: codecs.readKeys },
-      readDirectory,
-    ),
-    openTable(topicLog, { ...follow, topic: names.agents, codec: codecs.agents }, agentDirectory),
+    openTable(topicLog, { ...ofKeys(names.readKeys), codec: codecs.readKeys }, readDirectory),
+    openTable(topicLog, { ...ofKeys(names.agents), codec: codecs.agents }, agentDirectory),
     openTable(
       topicLog,
       { ...follow, topic: names.notificationMarks, codec: codecs.notificationMarks },
@@ -90,6 +94,11 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
     owners,
     keyDirectory: directory,
     keys,
+    newKeys: await openNewKeys(
+      topicLog.client,
+      { keys: directory, readKeys: readDirectory, agents: agentDirectory },
+      keyTopics,
+    ),
     readOnlyKeys: new ReadOnlyKeys({ ...making, ...reading, secrets }),
     agents: new Agents({ ...making, directory: agentDirectory, table: agents }),
     agentDirectory,

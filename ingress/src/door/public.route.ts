@@ -1,3 +1,4 @@
+import { awaitNewKeys, type NewKeys } from '@pm/domain/accounts/new-keys.io';
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { Clock } from '@pm/kit/clock';
 import { type HttpApp, openToBrowsers, registerRoutes } from '@pm/kit/http';
@@ -27,12 +28,14 @@ export interface PublicServices {
   readonly sessions: SessionServices;
   readonly social: SocialServices;
   readonly repetitions: RepetitionServices;
+  readonly newKeys: NewKeys;
 }
 
 /** Adds all public routes of ingress. */
 export function addPublicRoutes(app: HttpApp, services: PublicServices): void {
   openToBrowsers(app);
   markArrivals(app, services.clock);
+  awaitNewKeys(app, services.newKeys);
   findRepetitions(app, services.repetitions);
   registerRoutes(app, 'ingress', [
     ...healthRoutes(services),

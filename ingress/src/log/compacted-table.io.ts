@@ -1,6 +1,6 @@
 import { type CompactedOptions, type EntryPlace, followTable } from '@pm/kit/compacted';
 import { Fault } from '@pm/kit/fault';
-import type { LogProducer } from '@pm/kit/kafka';
+import type { LogProducer, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import type { TopicsOf } from './topics.io.ts';
@@ -77,6 +77,8 @@ export interface TableTopic<T> {
   onFault: CompactedOptions<T>['onFault'];
   /** The reaction to a record that cannot be read; default `skip`. */
   readonly unreadable?: 'skip' | 'stop';
+  /** Called when the table is open, with what reads it. */
+  onReader?(reader: LogReader): void;
 }
 
 /** Opens a table on the log; resolves when all entries up to now have been read. */
@@ -86,11 +88,12 @@ export async function openTable<T>(
   fold: TableFold<T>,
 ): Promise<CompactedTable<T>> {
   const table = new CompactedTable(fold, appenderOf(records, options));
-  await followTable(client, {
+  const reader = await followTable(client, {
     ...options,
     take: (value, place) => table.take(value, place),
     forget: (key, offset) => table.take(null, { key, offset }),
   });
+  options.onReader?.(reader);
   return table;
 }
 

@@ -107,6 +107,8 @@ function serverOptions(options: HttpOptions, limits: HttpLimits) {
   return {
     logger: false,
     bodyLimit: options.bodyLimitBytes,
+    // What comes over an open connection while the listener closes is answered as ever, and ends its connection.
+    return503OnClosing: false,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     http: {

@@ -5,6 +5,7 @@ export { openLogClient } from './kafkajs-client.io.ts';
 export type { LogClientOptions } from './kafkajs-connection.io.ts';
 
 export type { LogClient } from './log-client.io.ts';
+export { type FollowedTopic, NewestRecords } from './newest-records.io.ts';
 export type { LogProducer } from './producer.io.ts';
 export { followCompacted, readRange } from './range.io.ts';
 export type { LogReader, ReaderOptions } from './reader.io.ts';

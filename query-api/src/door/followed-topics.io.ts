@@ -1,10 +1,12 @@
 import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
+import { awaitNewKeys, openNewKeys } from '@pm/domain/accounts/new-keys.io';
 import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { CommentThreads, commentIdAt, type HeldComment } from '@pm/domain/comments/threads';
 import { type CompactedOptions, followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
-import type { LogClient } from '@pm/kit/kafka';
+import type { HttpApp } from '@pm/kit/http';
+import type { FollowedTopic, LogClient, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type Registry, topicName } from '@pm/kit/registry';
 import {
@@ -28,6 +30,8 @@ export class FollowedTopics {
   readonly keys = new KeyDirectory();
   readonly readKeys = new ReadKeyDirectory();
   readonly agents = new AgentDirectory();
+  /** The topics of keys, read-only keys and agents. */
+  readonly keyTopics: FollowedTopic[] = [];
   readonly wallets = new CallerWallets();
   readonly deleted = new DeletedNotifications();
   readonly threads = new CommentThreads();
@@ -80,9 +84,13 @@ export async function followTopics(known: FollowedTopics, options: FollowOptions
       take: (event, { offset }) => known.takeComment(offset, event),
     });
   };
+  const followKeys = async <const S extends AvroSchema>(topic: Topic<S>, fold: Fold<Infer<S>>) => {
+    const reader = await follow(options, topic, fold);
+    known.keyTopics.push({ topic: topicName(topic, options.topicPrefix), reader });
+  };
   await Promise.all([
     afterCatalog(),
-    follow(options, topics.credentials, {
+    followKeys(topics.credentials, {
       take: (credential) => {
         keys.apply(credential);
         wallets.prove(walletFromBytes(credential.wallet));
@@ -97,11 +105,20 @@ export async function followTopics(known: FollowedTopics, options: FollowOptions
       take: (record) => wallets.take(record),
     }),
     follow(options, topics.notificationMarks, { take: (mark) => deleted.apply(mark) }),
-    follow(options, topics.readKeys, { take: (key) => readKeys.apply(key) }),
-    follow(options, topics.agents, { take: (entry) => agents.apply(entry) }),
+    followKeys(topics.readKeys, { take: (key) => readKeys.apply(key) }),
+    followKeys(topics.agents, { take: (entry) => agents.apply(entry) }),
     follow(options, topics.profiles, { take: (profile) => profiles.apply(profile) }),
     follow(options, topics.withdrawalFreezes, { take: (freeze) => solvency.take(freeze) }),
   ]);
+}
+
+/** Keys that ingress has just given out work at this app at once. Call it before routes are added. */
+export async function findNewKeys(
+  app: HttpApp,
+  client: LogClient,
+  followed: FollowedTopics,
+): Promise<void> {
+  awaitNewKeys(app, await openNewKeys(client, followed, followed.keyTopics));
 }
 
 /** Follows one topic with the options of all. */
@@ -109,8 +126,8 @@ export async function follow<const S extends AvroSchema>(
   { client, registry, topicPrefix, log, onFault, onSkip }: FollowOptions,
   topic: Topic<S>,
   fold: Fold<Infer<S>>,
-): Promise<void> {
-  await followTable(client, {
+): Promise<LogReader> {
+  return await followTable(client, {
     log,
     onFault,
     ...fold,
