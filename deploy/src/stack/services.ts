@@ -244,7 +244,11 @@ function service(options: ServicesOptions, program: string, spec: ServiceSpec): 
       ...options.extraEnv?.[program],
       ...options.extraEnv?.[name],
     }),
-    dependsOn: spec.needs.filter((engine) => options.engines.includes(engine)),
+    dependsOn: [
+      ...spec.needs.filter((engine) => options.engines.includes(engine)),
+      // Further processes start after the first ones: all at once take too long on few processors.
+      ...(name === program ? [] : [program]),
+    ],
     ports: [spec.opsPort, ...(spec.httpPorts ?? [])],
     ready: () => requireOk(ready),
   };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { assert } from '@pm/kit/assert';
 import { tables } from '@pm/schemas';
+import { JoinedCalls } from './joined-calls.io.ts';
 import type { ProjectionTables } from './projection-tables.io.ts';
 import type { TableRows } from './row-writer.ts';
 
@@ -47,34 +48,4 @@ function tokenOfAll(tokens: readonly string[]): string {
   if (others.length === 0) return first;
   const hash = createHash('sha256').update(tokens.join()).digest('hex');
   return `${tables.completeness.name}:joined:${hash}`;
-}
-
-/** Calls that come while one is under way go together in the next, which begins after it. */
-class JoinedCalls<Part, Answer> {
-  readonly #run: (parts: readonly Part[]) => Promise<Answer>;
-  /** Parts of the next call: one for each partition of this process at most. */
-  #waiting: Part[] = [];
-  #current: Promise<unknown> = Promise.resolve();
-  #next: Promise<Answer> | null = null;
-
-  constructor(run: (parts: readonly Part[]) => Promise<Answer>) {
-    this.#run = run;
-  }
-
-  call(part: Part): Promise<Answer> {
-    this.#waiting.push(part);
-    this.#next ??= this.#begin();
-    return this.#next;
-  }
-
-  async #begin(): Promise<Answer> {
-    // Its fault belongs to those who waited for it.
-    await this.#current.catch(() => {});
-    const parts = this.#waiting;
-    this.#waiting = [];
-    this.#next = null;
-    const current = this.#run(parts);
-    this.#current = current;
-    return await current;
-  }
 }

@@ -3,6 +3,7 @@ import { Fault } from '@pm/kit/fault';
 import { columnNames, parsePrice, parseWalletAddress, rebuildHold, tables } from '@pm/schemas';
 import type { Position } from '../views/positions/position.ts';
 import type { Candle } from '../views/prices/candles.ts';
+import { JoinedCalls } from './joined-calls.io.ts';
 import type { TableRows } from './row-writer.ts';
 
 /** The state of the tables to check before a batch is written. */
@@ -35,27 +36,41 @@ export interface ProjectionTables {
 /** Rows of one query; a partition may have millions of positions. */
 const pageRows = 50_000;
 
-/** The tables in the database of this client. */
+/**
+ * The tables in the database of this client. What several partitions read at the same time is one query: a process that
+ * replaces another one restores all of its partitions at once, and each query costs the server as much as for one.
+ */
 export function openProjectionTables(clickhouse: ClickHouse): ProjectionTables {
+  const offsets = new JoinedCalls((partitions: readonly number[]) =>
+    readOffsets(clickhouse, partitions),
+  );
+  const positions = new JoinedCalls((partitions: readonly number[]) =>
+    readPositions(clickhouse, partitions),
+  );
+  const candles = new JoinedCalls((spans: readonly Span[]) => readCandles(clickhouse, spans));
   return {
     guard: () => ofOurTables(() => readGuard(clickhouse)),
     insert: ({ table, pieces }, token) =>
       ofOurTables(() =>
         clickhouse.insertTabSeparated(table.name, columnNames(table), pieces, { token }),
       ),
-    async completeTo(partition) {
-      const rows = await ofOurTables(() =>
-        clickhouse.selectRows<{ to: string }>(completeToSql, { partition }),
-      );
-      return Number(rows[0]?.to ?? 0);
+    completeTo: async (partition) => (await offsets.call(partition)).get(partition) ?? 0,
+    async *positions(partition) {
+      const { rows, fault } = (await positions.call(partition)).get(partition) ?? noPositions();
+      if (fault !== null) throw fault;
+      yield* rows;
     },
-    positions: (partition) => readPositions(clickhouse, partition),
     async candles(fromMs, toMs) {
-      const params = { from: fromMs / 1_000, to: toMs / 1_000 };
-      const rows = await ofOurTables(() => clickhouse.selectRows<CandleRow>(candlesSql, params));
-      return rows.map(candleOf);
+      const all = await candles.call({ fromMs, toMs });
+      return all.filter(({ bucketMs }) => bucketMs >= fromMs && bucketMs <= toMs);
     },
   };
+}
+
+/** Minutes, Unix milliseconds, both included. */
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
 }
 
 /** One query for the identity and for whether there is a hold; its end takes a second one. */
@@ -98,9 +113,19 @@ async function ofOurTables<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-const completeToSql = `
-SELECT toString(through_offset) AS to FROM ${tables.completeness.name} FINAL
-WHERE projection = 'tables' AND partition = {partition:UInt16}`;
+const offsetsSql = `
+SELECT partition, toString(through_offset) AS to FROM ${tables.completeness.name} FINAL
+WHERE projection = 'tables' AND partition IN {partitions:Array(UInt16)}`;
+
+async function readOffsets(
+  clickhouse: ClickHouse,
+  partitions: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await ofOurTables(() =>
+    clickhouse.selectRows<{ partition: number; to: string }>(offsetsSql, { partitions }),
+  );
+  return new Map(rows.map(({ partition, to }) => [partition, Number(to)]));
+}
 
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
 
@@ -114,28 +139,49 @@ type PositionRow = Texts<
   | 'traded'
   | 'updatedMs'
   | 'ver'
-> & { readonly market: number; readonly outcome: number };
+> & { readonly partition: number; readonly market: number; readonly outcome: number };
 
 const positionsSql = `
-SELECT wallet, market, outcome, toString(size) AS size, toString(cost) AS cost,
+SELECT partition, wallet, market, outcome, toString(size) AS size, toString(cost) AS cost,
   toString(total_bought) AS bought, toString(shares_bought) AS sharesBought,
   toString(realized_pnl) AS realized, toString(volume) AS traded,
   toString(toUnixTimestamp64Milli(updated)) AS updatedMs, toString(version) AS ver
 FROM ${tables.positions.name} FINAL
-WHERE partition = {partition:UInt16}
+WHERE partition IN {partitions:Array(UInt16)}
   AND (wallet, market, outcome) > ({wallet:String}, {market:UInt32}, {outcome:UInt8})
 ORDER BY wallet, market, outcome
 LIMIT {page:UInt32}`;
 
-async function* readPositions(clickhouse: ClickHouse, partition: number): AsyncGenerator<Position> {
+/** The positions of a partition; a row that cannot be read is a fault of its partition alone. */
+interface PartitionPositions {
+  readonly rows: Position[];
+  fault: unknown;
+}
+
+const noPositions = (): PartitionPositions => ({ rows: [], fault: null });
+
+/** Of each of these partitions. A market is of one partition, so no position is of two. */
+async function readPositions(
+  clickhouse: ClickHouse,
+  partitions: readonly number[],
+): Promise<ReadonlyMap<number, PartitionPositions>> {
+  const found = new Map(partitions.map((partition) => [partition, noPositions()]));
   let after = { wallet: '', market: 0, outcome: 0 };
   for (;;) {
-    const params = { partition, page: pageRows, ...after };
+    const params = { partitions, page: pageRows, ...after };
     const rows = await ofOurTables(() => clickhouse.selectRows<PositionRow>(positionsSql, params));
-    for (const row of rows) yield positionOf(row);
+    for (const row of rows) addPosition(row, found.get(row.partition) ?? noPositions());
     const last = rows.at(-1);
-    if (last === undefined || rows.length < pageRows) return;
+    if (last === undefined || rows.length < pageRows) return found;
     after = { wallet: last.wallet, market: last.market, outcome: last.outcome };
+  }
+}
+
+function addPosition(row: PositionRow, to: PartitionPositions): void {
+  try {
+    to.rows.push(positionOf(row));
+  } catch (error) {
+    to.fault ??= error;
   }
 }
 
@@ -167,6 +213,16 @@ SELECT market, outcome, toString(toUnixTimestamp(bucket)) AS seconds, toString(o
   toString(volume) AS traded, toString(notional) AS value, trades, toString(version) AS ver
 FROM ${tables.candles.name} FINAL
 WHERE bucket >= toDateTime({from:UInt32}, 'UTC') AND bucket <= toDateTime({to:UInt32}, 'UTC')`;
+
+async function readCandles(
+  clickhouse: ClickHouse,
+  spans: readonly Span[],
+): Promise<readonly Candle[]> {
+  const from = Math.min(...spans.map(({ fromMs }) => fromMs)) / 1_000;
+  const to = Math.max(...spans.map(({ toMs }) => toMs)) / 1_000;
+  const rows = await ofOurTables(() => clickhouse.selectRows<CandleRow>(candlesSql, { from, to }));
+  return rows.map(candleOf);
+}
 
 function candleOf(row: CandleRow): Candle {
   return {

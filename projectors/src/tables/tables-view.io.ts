@@ -6,6 +6,7 @@ import type { Position } from '../views/positions/position.ts';
 import { TableViews } from '../views/table-views.ts';
 import { type BatchRange, pendingRange } from './batch-inserts.io.ts';
 import { JoinedTables } from './joined-tables.io.ts';
+import type { ProjectionTables } from './projection-tables.io.ts';
 import { RowMemory } from './row-memory.ts';
 import {
   type SharedParts,
@@ -48,7 +49,7 @@ async function openProjection(
   { partition, group }: Assignment,
 ): Promise<PartitionProjection> {
   // All that is read after this comes from these tables; otherwise the first batch finds another identity.
-  const { identity } = await options.tables.guard();
+  const { identity } = await shared.joined.guard();
   const { from, pending } = await startOf(options, { partition, group });
   const { client, topic, checksChain, tables } = options;
   const codec = await options.openCodec();
@@ -57,14 +58,24 @@ async function openProjection(
   const again = pending === null ? [] : await readAgain(options, partition, pending);
   let lastTimeMs = reader.lastTimeMs;
   for (const record of again) lastTimeMs = Math.max(lastTimeMs, await reader.clockOf(record));
-  const positions: Position[] = [];
-  for await (const position of tables.positions(partition)) positions.push(position);
-  const candles = await tables.candles(minuteOf(folded.timeMs), minuteOf(lastTimeMs));
+  const [positions, candles] = await Promise.all([
+    positionsIn(tables, partition),
+    tables.candles(minuteOf(folded.timeMs), minuteOf(lastTimeMs)),
+  ]);
   const views = new TableViews(partition, { positions, candles }, shared.memory);
   const start = { partition, from, group, identity, reader, views, folded, ...shared };
   const projection = new TablesProjection(options, start);
   if (pending !== null) await projection.repeat(pending, again);
   return projection;
+}
+
+async function positionsIn(
+  tables: ProjectionTables,
+  partition: number,
+): Promise<readonly Position[]> {
+  const positions: Position[] = [];
+  for await (const position of tables.positions(partition)) positions.push(position);
+  return positions;
 }
 
 /**
