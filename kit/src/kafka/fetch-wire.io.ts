@@ -8,6 +8,7 @@ import {
   parseOffset,
   type RecordHeaders,
 } from './records.ts';
+import { TargetTopics } from './target-topics.io.ts';
 
 /** A partition and the offset to read from. */
 export interface FetchPosition {
@@ -38,12 +39,16 @@ export class FetchWire {
   readonly #cluster: Cluster;
   /** For questions while a fetch waits: a broker answers the requests of one connection in their order. */
   readonly #questions: Cluster;
+  readonly #topics: TargetTopics;
+  readonly #questionTopics: TargetTopics;
   readonly #limits: LogClientLimits;
   #fetching = 0;
 
   constructor(kafka: Kafka, limits: LogClientLimits) {
     this.#cluster = openCluster(kafka, limits);
     this.#questions = openCluster(kafka, limits);
+    this.#topics = new TargetTopics(this.#cluster);
+    this.#questionTopics = new TargetTopics(this.#questions);
     this.#limits = limits;
   }
 
@@ -53,7 +58,7 @@ export class FetchWire {
 
   /** Learns the leaders of one more topic. */
   async follow(topic: string): Promise<void> {
-    await this.#cluster.addTargetTopic(topic);
+    await this.#topics.add(topic);
   }
 
   /**
@@ -147,7 +152,7 @@ export class FetchWire {
   async #free(topic: string): Promise<Cluster> {
     if (this.#fetching === 0) return this.#cluster;
     await this.#questions.connect();
-    await this.#questions.addTargetTopic(topic);
+    await this.#questionTopics.add(topic);
     return this.#questions;
   }
 
