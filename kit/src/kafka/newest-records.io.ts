@@ -13,7 +13,7 @@ export interface FollowedTopic {
 const settleMaxMs = 1_000;
 /** How often positions are looked at, milliseconds. */
 const pollMs = 2;
-/** Pause between two looks at the ends of the topics, milliseconds: callers may be many, and nobody they claim to be. */
+/** Pause between two looks at the ends of the topics, milliseconds: callers may be many, with invented keys. */
 const restMs = 20;
 
 /**

@@ -15,7 +15,7 @@ export class TargetTopics {
     this.#cluster = cluster;
   }
 
-  /** Resolves when the leaders of the topic are known, at once where they are already. Rejects with the errors of kafkajs. */
+  /** Resolves when the leaders of the topic are known. Rejects with the errors of kafkajs. */
   async add(topic: string): Promise<void> {
     this.#waiting.add(topic);
     this.#next ??= this.#begin();

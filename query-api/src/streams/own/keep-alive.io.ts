@@ -88,7 +88,7 @@ export class SessionKeepAlives {
     this.#isBeating = false;
   }
 
-  /** One that fails at a process goes to the next. Where all fail there is the next heartbeat: sessions survive that. */
+  /** One that fails at a process goes to the next. Where all fail there is a next heartbeat: sessions live on. */
   async #beat(apiKey: ApiKeyId): Promise<void> {
     const { keys, secrets, ingressUrls } = this.#parts;
     const listed = keys.find(apiKey);
