@@ -41,7 +41,8 @@ export const ingressFields = {
     bytes: 32,
   }),
   resultWaitMs: integer('PM_RESULT_WAIT_MS', {
-    meaning: 'Time a request waits for its result on the log before it is answered `delayed`.',
+    meaning:
+      'Time a request waits for its result on the log before it is answered `order_unconfirmed`, `cancel_unconfirmed` or `action_unconfirmed`.',
     unit: 'milliseconds',
     min: 1,
     max: 30_000,

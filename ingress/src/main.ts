@@ -18,6 +18,7 @@ import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis } from '@pm/kit/redis';
+import { runRounds } from '@pm/kit/rounds';
 import { redisKeys } from '@pm/schemas';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
@@ -45,6 +46,7 @@ import { FundedWallets } from './orders/funded-wallets.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
 import { openSignatures } from './orders/open-signatures.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
+import { UnconfirmedOrders } from './orders/unconfirmed-orders.io.ts';
 import { UnfundedRequests } from './orders/unfunded-requests.io.ts';
 import { openSessionCounts } from './sessions/session-metrics.io.ts';
 import { openSessions } from './sessions/sessions.io.ts';
@@ -150,6 +152,7 @@ async function openParts(room: Room) {
     accounts,
     catalog,
     transfers: openTransfers(topics),
+    unconfirmed: openUnconfirmed(room, { ...money, ...results }),
     sessions,
     comments,
     profiles,
@@ -207,6 +210,7 @@ function publicServices(
       partitions,
       recentResults,
       delayedResults,
+      unconfirmed: parts.unconfirmed,
       ledger,
       commands,
       metrics,
@@ -276,6 +280,17 @@ async function openResults(room: Room, topics: Topics) {
   const parts = { channel, partitions, recentResults, delayedResults, fundedWallets };
   await followResults(topics, { ...follow(room), ...parts, witness });
   return parts;
+}
+
+/** Orders whose results have not come in time, followed until the log has one. */
+function openUnconfirmed(
+  { life, log }: Room,
+  parts: Pick<ReturnType<typeof openMoney>, 'ledger'> & Awaited<ReturnType<typeof openResults>>,
+): UnconfirmedOrders {
+  const unconfirmed = new UnconfirmedOrders({ ...parts, commands: parts.channel.commands, log });
+  const rounds = runRounds(unconfirmed);
+  life.onStop('unconfirmed orders', () => rounds.close());
+  return unconfirmed;
 }
 
 async function openCatalog(room: Room, { client, names, codecs }: Topics): Promise<CatalogIndex> {

@@ -8,6 +8,7 @@ import type { PartitionLiveness } from './log/partition-liveness.ts';
 import type { RecentResults } from './log/recent-results-cache.ts';
 import type { IngressGauges } from './metrics.ts';
 import type { SignaturePool } from './orders/signature-pool.io.ts';
+import type { UnconfirmedOrders } from './orders/unconfirmed-orders.io.ts';
 
 /** The parts that status, readiness and gauges look at. They exist only once they are caught up. */
 export interface StatusParts {
@@ -17,6 +18,7 @@ export interface StatusParts {
   readonly signatures: Pick<SignaturePool, 'queued'>;
   readonly channel: Pick<CommandChannel, 'envelopes' | 'waiters'>;
   readonly recentResults: Pick<RecentResults, 'size'>;
+  readonly unconfirmed: Pick<UnconfirmedOrders, 'size'>;
   readonly keys: Pick<ApiKeys, 'size'>;
   readonly owners: Pick<WalletOwners, 'boundCount'>;
   readonly catalog: Pick<CatalogIndex, 'marketCount'>;
@@ -58,6 +60,7 @@ export function statusOf(parts: StatusParts): { facts(): object; readonly gauges
       answersKept: gauges.rememberedResults(),
       queuedSignatures: gauges.queuedSignatures(),
       waitingCommands: gauges.waitingCommands(),
+      unconfirmedOrders: parts.unconfirmed.size,
       sessions: parts.sessions.facts(),
       partitions: partitionFacts(partitions, queued, parts.nowMs()),
     }),

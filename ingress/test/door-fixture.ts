@@ -28,6 +28,7 @@ import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { addPublicRoutes, type PublicServices } from '../src/door/public.route.ts';
 import { RecentResults } from '../src/log/recent-results-cache.ts';
 import type { CommandResult } from '../src/log/result-waiters.ts';
+import type { SentOrder } from '../src/orders/command.ts';
 import type { OrderResult } from '../src/orders/order-result.ts';
 import type { Reservations } from '../src/orders/reservation.io.ts';
 import { explainSignature } from '../src/orders/signature-explanation.ts';
@@ -165,6 +166,8 @@ export interface Fakes {
   stall: Promise<void>;
   nowMs: number;
   readonly sent: { partition: number; command: Command }[];
+  /** Orders that are followed because their results did not come. */
+  readonly unconfirmed: SentOrder[];
   availableMicro: number;
   withdrawn: WithdrawalResult['outcome'];
   /** What of a written withdrawal the ledger pays, micro-USDC; null while it has not folded it. */
@@ -221,6 +224,7 @@ export async function openDoor(
     stall: Promise.resolve(),
     nowMs,
     sent: [],
+    unconfirmed: [],
     availableMicro: 1_000_000_000,
     withdrawn: 'reserved',
     paid: (askedMicro) => askedMicro,
@@ -264,7 +268,8 @@ export async function openDoor(
       return rule.attest(claim.signature, hashes, address);
     },
   };
-  const partitions = { count: 3, isReady: () => fakes.ready };
+  const at = () => ({ inOffset: 0, clockMs: fakes.nowMs, seenAtMs: 0 });
+  const partitions = { count: 3, at, isReady: () => fakes.ready };
   const ledger: Reservations = {
     reserve: async (reservation) => {
       fakes.reserved.push(reservation.orderId);
@@ -324,6 +329,7 @@ export async function openDoor(
       delayedResults: {
         finalResult: async (orderId) => fakes.finalAnswers.get(orderId) ?? null,
       },
+      unconfirmed: { follow: (sent) => void fakes.unconfirmed.push(sent) },
       ledger,
       commands,
       metrics: { stage() {}, refused() {}, placed() {} },

@@ -110,4 +110,6 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'The signature is sound, and for a domain that other exchanges use. Sign for the one of `GET /signing-domain`.',
   deposit_required:
     'So many keys, sessions, profiles or comments exist that only wallets with money get another (docs/trading/limits.md).',
+  order_unconfirmed:
+    'The order was sent, and its result did not come in time: it may be on the book. The same signed order gets its result.',
 };

@@ -281,6 +281,11 @@ const list = {
     text: 'the exchange keeps no more of these for wallets without money, deposit {amount} USDC first',
     retry: true,
   },
+  order_unconfirmed: {
+    status: 503,
+    text: 'the order is not confirmed yet: send the same signed order again, or ask GET /data/order/{id}',
+    retry: true,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

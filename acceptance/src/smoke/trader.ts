@@ -12,6 +12,7 @@ import type { ApiKeyTrio } from '@pm/schemas';
 
 export interface SmokeMarket {
   readonly market: number;
+  readonly partition: number;
   readonly conditionId: string;
   readonly tokenIds: readonly [string, string];
 }
@@ -180,5 +181,6 @@ const passingCodes = new Set([
   'ledger_not_ready',
   'overloaded',
   'internal_error',
+  'order_unconfirmed',
   'old_generation',
 ]);

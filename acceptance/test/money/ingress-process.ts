@@ -44,7 +44,7 @@ export class IngressProcess {
   readonly ledger: Reservations;
   readonly transfers: TransferWriter;
   readonly commands: { run(partition: number, command: SentCommand): Promise<CommandResult> };
-  readonly partitions = { isReady: () => true };
+  readonly partitions: Pick<PartitionLiveness, 'at' | 'isReady'>;
   readonly submitter: OrderSubmitter;
   readonly #shared: SharedByIngress;
   readonly #waiters = new ResultWaiters();
@@ -89,6 +89,7 @@ export class IngressProcess {
     });
     const delayedResults = new DelayedResults();
     const liveness = new PartitionLiveness(log.partitions.length, this.clock);
+    this.partitions = { isReady: () => true, at: (partition) => liveness.at(partition) };
     this.#results = new ResultReader({
       codec: log.reader<Execution>(),
       channels: new Map([[keyId.toString('hex'), channel]]),
@@ -110,6 +111,7 @@ export class IngressProcess {
       hashes: { keccak },
       metrics: { stage() {} },
       unfunded: { waitSeconds: () => null, refused() {} },
+      unconfirmed: { follow() {} },
     });
   }
 

@@ -269,6 +269,7 @@ const selfTrades = ['ALLOW', 'CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH'] as
 /** Refusals that leave open whether the request was carried out; a self-trade ends an order that was placed. */
 const openCodes: ReadonlySet<RefusalCode> = new Set([
   'action_unconfirmed',
+  'order_unconfirmed',
   'internal_error',
   'self_trade',
   'idempotency_in_progress',

@@ -23,8 +23,14 @@ export function refusedResponse(
   return { success: false, errorMsg: text, ...noOrder, code, ...wait };
 }
 
-/** The order is durable, but its result has not come back in time. */
-export function delayedResponse(orderId: OrderId): PlacementResult {
+/** The order may be on the log: its result has not come back in time. Success is said of durable orders only. */
+export function unconfirmedResponse(orderId: OrderId): PlacementResult {
+  const ids = { orderID: orderId, orderHash: orderId };
+  return { ...refusedResponse('order_unconfirmed', { id: orderId }), ...ids };
+}
+
+/** The order is durable, and its taker delay has not ended. */
+function delayedResponse(orderId: OrderId): PlacementResult {
   return { ...success(orderId, 'delayed'), makingAmount: '', takingAmount: '' };
 }
 

@@ -89,7 +89,7 @@ export function singleResponse([result]: readonly PlacementResult[]): HttpRespon
   const { retry_after_seconds: wait } = result;
   const code = result.code as RefusalCode;
   return {
-    kind: outageOf(code) === undefined ? 'final' : 'nothing',
+    kind: kindOf(code),
     status: refusals[code].status,
     headers: wait === undefined ? {} : { 'retry-after': String(wait) },
     body: { ...result, error: result.errorMsg },
@@ -99,8 +99,17 @@ export function singleResponse([result]: readonly PlacementResult[]): HttpRespon
 /** All results as the response of POST /orders; one refusal when nothing at all can be placed now. */
 export function batchResponse(results: readonly PlacementResult[]): HttpResponse {
   const outage = commonOutage(results);
-  if (outage === null) return { kind: 'final', status: 200, body: results };
-  return refusalResponse(outage, {}, results[0]?.retry_after_seconds);
+  if (outage !== null) return refusalResponse(outage, {}, results[0]?.retry_after_seconds);
+  const isOpen = results.some(({ code }) => code === unconfirmed);
+  return { kind: isOpen ? 'open' : 'final', status: 200, body: results };
+}
+
+/** A result that is not known yet may still come, and the next retry asks for it. */
+const unconfirmed: RefusalCode = 'order_unconfirmed';
+
+function kindOf(code: RefusalCode): HttpResponse['kind'] {
+  if (code === unconfirmed) return 'open';
+  return outageOf(code) === undefined ? 'final' : 'nothing';
 }
 
 function requestRefusal({ code, isOpen }: PlacementRefusal): HttpResponse {

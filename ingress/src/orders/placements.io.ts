@@ -94,8 +94,13 @@ export class Placements {
   }
 }
 
-/** Whether the log could not be asked. */
+const unknownCodes: ReadonlySet<string> = new Set<RefusalCode>([
+  'internal_error',
+  'order_unconfirmed',
+]);
+
+/** Whether the log could not be asked, or did not answer. */
 function isUnknown({ code }: PlacementResult): boolean {
   if (code === undefined) return false;
-  return code === 'internal_error' || outageOf(code as RefusalCode) === 'unsent';
+  return unknownCodes.has(code) || outageOf(code as RefusalCode) === 'unsent';
 }

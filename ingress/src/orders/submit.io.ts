@@ -7,7 +7,6 @@ import {
   type PlacementResult,
   priceText,
   type RefusalCode,
-  walletFromBytes,
 } from '@pm/schemas';
 import type { StageTimes } from '../door/stage-times.io.ts';
 import type { CommandSender } from '../log/command-channel.io.ts';
@@ -17,12 +16,14 @@ import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CommandResult } from '../log/result-waiters.ts';
 import { type Waiter, waiterOf } from '../log/waiting-shares.ts';
 import type { IngressMetrics } from '../metrics.ts';
+import { askLog, isCertainlyLate } from './ask-log.io.ts';
 import { admissionRefusal, type Caller, type CheckedOrder } from './check.ts';
 import { placeCommand, type SentOrder } from './command.ts';
 import type { OrderHasher } from './eip712.ts';
-import { delayedResponse, refusedResponse, responseOf } from './order-response.ts';
+import { refusedResponse, responseOf, unconfirmedResponse } from './order-response.ts';
 import { delayOf, firstResultOf, type OrderResult } from './order-result.ts';
 import { hold, type Reservations, type Reserved, takeBack } from './reservation.io.ts';
+import type { UnconfirmedOrders } from './unconfirmed-orders.io.ts';
 import type { UnfundedRequests } from './unfunded-requests.io.ts';
 
 /** The caller of a placement, its time limit, and the clock of its stages. */
@@ -37,12 +38,13 @@ export interface OrderSubmitterOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly recentResults: Pick<RecentResults, 'recall' | 'mayHaveForgotten'>;
   readonly delayedResults: Pick<DelayedResults, 'finalResult'>;
-  readonly partitions: Pick<PartitionLiveness, 'isReady'>;
+  readonly partitions: Pick<PartitionLiveness, 'at' | 'isReady'>;
   readonly ledger: Pick<Reservations, 'reserve' | 'cancelReservation'>;
   readonly commands: Pick<CommandSender, 'run'>;
   readonly hashes: Pick<OrderHasher, 'keccak'>;
   readonly metrics: Pick<IngressMetrics, 'stage'>;
   readonly unfunded: Pick<UnfundedRequests, 'waitSeconds' | 'refused'>;
+  readonly unconfirmed: Pick<UnconfirmedOrders, 'follow'>;
 }
 
 /**
@@ -84,23 +86,21 @@ export class OrderSubmitter {
   }
 
   /**
-   * The result of an order that another attempt was about to send. It goes to the log once more: a known order returns
-   * its first result; one that never came is refused as `too_late` for ever, since it was accepted long ago, and is
-   * null here.
+   * The result of an order that another attempt was about to send, asked of the log (`askLog`); null for one that
+   * never came and never will.
    */
-  async ask({ partition, order }: SentOrder): Promise<PlacementResult | null> {
+  async ask(sent: SentOrder): Promise<PlacementResult | null> {
+    const { partition, order } = sent;
     const orderId = orderIdFromBytes(order.orderId);
-    const { recentResults, hashes, partitions, ledger, commands } = this.#options;
+    const { recentResults, hashes, partitions } = this.#options;
     const known = recentResults.recall(orderId);
     const facts = amountFacts(order, orderId);
     if (known !== undefined) return unlessTooLate(responseOf(known, facts, hashes.keccak));
     if (!partitions.isReady(partition)) return refusedResponse('partition_not_ready');
-    const { market, acceptedAtMs } = order;
-    const wallet = walletFromBytes(order.maker);
-    const asked = { orderId, wallet, partition, kind: 'order', market, acceptedAtMs } as const;
-    const reserved = await hold({ ...asked, amountMicro: 0 }, [], ledger);
-    if (typeof reserved === 'string') return refusedResponse(reserved);
-    const result = await commands.run(partition, order);
+    if (!isCertainlyLate(sent, partitions)) return unconfirmedResponse(orderId);
+    const answer = await askLog(sent, this.#options);
+    if (typeof answer === 'string') return refusedResponse(answer);
+    const { result, reserved } = answer;
     return unlessTooLate(await this.#conclude(result, { orderId, facts, reserved }));
   }
 
@@ -128,12 +128,14 @@ export class OrderSubmitter {
       return refusedResponse(reserved, {}, wait);
     }
     const { generation, holdMicro } = reserved;
+    const { partition } = order.token.market;
     const command = placeCommand(order, caller, { generation, holdMicro, ageLimitMs });
     const waiting = { waiter, mayUseReserve: false };
-    const result = await commands.run(order.token.market.partition, command, waiting);
+    const result = await commands.run(partition, command, waiting);
     metrics.stage('result', clock.monotonicMs() - reservedMs);
     times.addLog(result);
     if (holdMicro === 0) this.#noteUnfunded(waiter, result);
+    if (result.kind === 'pending') this.#options.unconfirmed.follow({ partition, order: command });
     return await this.#conclude(result, { orderId, facts, reserved });
   }
 
@@ -187,7 +189,7 @@ export class OrderSubmitter {
       await takeBack(order.reserved.send, this.#options.ledger);
       return refusedResponse(result.code);
     }
-    if (result.kind === 'pending') return delayedResponse(order.orderId);
+    if (result.kind === 'pending') return unconfirmedResponse(order.orderId);
     if (result.kind === 'rejected') return refusedResponse('internal_error');
     const final = await this.#finalResult(result, order.orderId);
     if (final?.orderId !== order.orderId) return refusedResponse('internal_error');

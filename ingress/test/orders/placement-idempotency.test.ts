@@ -242,6 +242,40 @@ test('what could not be placed at all leaves the key free; a refusal is the firs
   expect(log.books.size).toBe(0);
 });
 
+test('orders that are not confirmed keep their key, and a retry gets their results', async () => {
+  const door = await open();
+  door.fakes.answer = (command) => {
+    log.take(command);
+    return { kind: 'pending' };
+  };
+  const first = await send(door, two());
+  expect(first.body).toMatchObject([{ code: 'order_unconfirmed' }, { code: 'order_unconfirmed' }]);
+  const single = await send(door, two(), 'one', '/order');
+  expect([single.status, single.body.code]).toEqual([503, 'order_unconfirmed']);
+  door.fakes.answer = (command) => log.take(command);
+  const early = await send(door, two());
+  expect([early.status, early.body.code]).toEqual([503, 'order_unconfirmed']);
+  passTime(5_001);
+  const later = await send(door, two());
+  const ids = later.body.map((one: { orderID: OrderId }) => one.orderID);
+  expect(ids).toEqual(first.body.map((one: { orderID: OrderId }) => one.orderID));
+  expect((await send(door, two(), 'one', '/order')).body.orderID).toBe(single.body.orderID);
+  expect(log.books.size).toBe(3);
+});
+
+test('a retry places its own orders where those that were not confirmed never came', async () => {
+  const door = await open();
+  door.fakes.answer = () => ({ kind: 'pending' });
+  const first = await send(door, two(), 'one', '/order');
+  expect(first.body.code).toBe('order_unconfirmed');
+  door.fakes.answer = (command) => log.take(command);
+  passTime(5_001);
+  const retried = await send(door, two(), 'one', '/order');
+  expect(retried.body).toMatchObject({ success: true, status: 'live' });
+  expect(retried.body.orderID).not.toBe(first.body.orderID);
+  expect(log.books.size).toBe(1);
+});
+
 test('an attempt whose first orders cannot be asked for keeps what it recorded', async () => {
   const [first, second] = [await open(), await open()];
   first.fakes.answer = (command) => {

@@ -326,7 +326,7 @@ test('a silent partition is 425 for the request when nothing else can be placed,
   expect(mixed.body[0]).toMatchObject({ code: 'partition_not_ready', retry_after_seconds: 1 });
 });
 
-test('an order that certainly never left gives its money back; one that may have left is delayed', async () => {
+test('an order that certainly never left gives its money back; one that may have left is unconfirmed', async () => {
   door.fakes.answer = () => ({ kind: 'unsent', code: 'overloaded' });
   const { item, hash } = signedItem(testOrder());
   const unsent = await placeOne(door, item);
@@ -334,19 +334,31 @@ test('an order that certainly never left gives its money back; one that may have
   expect(door.fakes.givenBack).toEqual([hash]);
   door.fakes.answer = () => ({ kind: 'pending' });
   const late = signedItem(testOrder());
-  const delayed = await placeOne(door, late.item);
-  expect([delayed.status, delayed.body]).toEqual([
-    200,
+  const unconfirmed = await placeOne(door, late.item);
+  const text = `the order is not confirmed yet: send the same signed order again, or ask GET /data/order/${late.hash}`;
+  expect([unconfirmed.status, unconfirmed.headers['retry-after'], unconfirmed.body]).toEqual([
+    503,
+    '1',
     {
-      success: true,
-      errorMsg: '',
+      success: false,
+      errorMsg: text,
+      error: text,
       orderID: late.hash,
       orderHash: late.hash,
-      status: 'delayed',
+      status: '',
       makingAmount: '',
       takingAmount: '',
+      code: 'order_unconfirmed',
+      retry_after_seconds: 1,
     },
   ]);
+  const batch = await place(door, [late.item]);
+  expect([batch.status, batch.body]).toMatchObject([
+    200,
+    [{ success: false, code: 'order_unconfirmed', orderID: late.hash, retry_after_seconds: 1 }],
+  ]);
+  const followed = door.fakes.unconfirmed.map(({ order }) => `0x${order.orderId.toString('hex')}`);
+  expect(followed).toEqual([late.hash, late.hash]);
   door.fakes.answer = () => ({ kind: 'rejected' });
   const rejected = await placeOne(door, signedItem(testOrder()).item);
   expect([rejected.status, rejected.body.code]).toEqual([500, 'internal_error']);

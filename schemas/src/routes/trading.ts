@@ -74,7 +74,9 @@ const orderRefusals = {
   425: refused('The partition of the market is restarting.'),
   429: refused('A limit is used up.'),
   500: refused('`internal_error`: the outcome is not known.'),
-  503: refused('A mode or a part that is away; nothing was placed.'),
+  503: refused(
+    'A mode or a part that is away: nothing was placed. `order_unconfirmed`: it may be, and has its id.',
+  ),
 } as const;
 
 const cancelFailures = {

@@ -6,6 +6,7 @@ export type Knowledge = 'done' | 'refused' | 'unknown';
 /** Refusals that leave open whether the request was carried out; a self-trade ends an order that was placed. */
 const openCodes: ReadonlySet<RefusalCode> = new Set([
   'action_unconfirmed',
+  'order_unconfirmed',
   'internal_error',
   'self_trade',
   'idempotency_in_progress',

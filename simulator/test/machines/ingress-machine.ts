@@ -2,6 +2,7 @@ import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { Fault } from '@pm/kit/fault';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
+import { runRounds } from '@pm/kit/rounds';
 import { ClockWitness } from '../../../ingress/src/log/clock-witness.io.ts';
 import {
   type CommandChannel,
@@ -16,6 +17,7 @@ import { TransferWriter } from '../../../ingress/src/log/transfer-writer.io.ts';
 import { openNativeCrypto } from '../../../ingress/src/orders/native-crypto.io.ts';
 import type { Reservations } from '../../../ingress/src/orders/reservation.io.ts';
 import { OrderSubmitter } from '../../../ingress/src/orders/submit.io.ts';
+import { UnconfirmedOrders } from '../../../ingress/src/orders/unconfirmed-orders.io.ts';
 import type { DefectParts } from '../defect-parts.ts';
 import { codecs, keys, partitionCount, topicNames } from '../exchange-facts.ts';
 import type { Machine } from '../time/machine.ts';
@@ -79,10 +81,19 @@ export async function startIngress(parts: IngressParts): Promise<Ingress> {
     log: silentLog,
     onFault: onStop,
   });
+  const unconfirmed = new UnconfirmedOrders({
+    partitions,
+    recentResults,
+    ledger,
+    commands,
+    log: silentLog,
+  });
+  runRounds(unconfirmed);
   const submitter = new OrderSubmitter({
     clock,
     recentResults,
     delayedResults,
+    unconfirmed,
     partitions,
     ledger,
     commands,

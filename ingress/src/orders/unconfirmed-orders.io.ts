@@ -1,0 +1,76 @@
+import type { Log } from '@pm/kit/log';
+import { type OrderId, orderIdFromBytes } from '@pm/schemas';
+import type { PartitionLiveness } from '../log/partition-liveness.ts';
+import type { RecentResults } from '../log/recent-results-cache.ts';
+import { askLog, isCertainlyLate, type LogQuestions } from './ask-log.io.ts';
+import type { SentOrder } from './command.ts';
+import { type Reservations, takeBack } from './reservation.io.ts';
+
+export interface UnconfirmedOrdersOptions extends LogQuestions {
+  readonly ledger: Pick<Reservations, 'reserve' | 'cancelReservation'>;
+  readonly partitions: Pick<PartitionLiveness, 'at' | 'isReady'>;
+  readonly recentResults: Pick<RecentResults, 'recall'>;
+  readonly log: Log;
+}
+
+/** Orders that are followed; the oldest is forgotten first, and then only its owner asks for it. */
+const followedMax = 20_000;
+
+/** Orders that are asked for at the same time. */
+const askedAtOnce = 128;
+
+/** Pauses after a round, and after one that failed, milliseconds. */
+const pauseMs = 1_000;
+const pauseAfterFailureMs = 5_000;
+
+/**
+ * Orders whose results did not come in time. Each one is followed until the log has a result of it: an order that was
+ * sent and never came to the log goes there once more, too late for its book, so that it ends with one reason that
+ * every reader finds.
+ */
+export class UnconfirmedOrders {
+  readonly #options: UnconfirmedOrdersOptions;
+  readonly #max: number;
+  readonly #orders = new Map<OrderId, SentOrder>();
+
+  constructor(options: UnconfirmedOrdersOptions, max = followedMax) {
+    this.#options = options;
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#orders.size;
+  }
+
+  follow(sent: SentOrder): void {
+    const [oldest] = this.#orders.keys();
+    if (this.#orders.size >= this.#max && oldest !== undefined) this.#orders.delete(oldest);
+    this.#orders.set(orderIdFromBytes(sent.order.orderId), sent);
+  }
+
+  /** Asks for the orders that can be asked for; resolves with the pause before the next round, milliseconds. */
+  async round(): Promise<number> {
+    for (const id of this.#orders.keys()) {
+      if (this.#options.recentResults.recall(id) !== undefined) this.#orders.delete(id);
+    }
+    const { partitions } = this.#options;
+    const asked = [...this.#orders].filter(
+      ([, sent]) => partitions.isReady(sent.partition) && isCertainlyLate(sent, partitions),
+    );
+    await Promise.all(asked.slice(0, askedAtOnce).map(([id, sent]) => this.#ask(id, sent)));
+    return pauseMs;
+  }
+
+  onFailure(error: unknown): number {
+    this.#options.log.warn({ err: error }, 'unconfirmed orders were not asked for');
+    return pauseAfterFailureMs;
+  }
+
+  async #ask(id: OrderId, sent: SentOrder): Promise<void> {
+    const { ledger } = this.#options;
+    const answer = await askLog(sent, this.#options);
+    if (typeof answer === 'string') return;
+    if (answer.result.kind === 'executed') this.#orders.delete(id);
+    if (answer.result.kind === 'unsent') await takeBack(answer.reserved.send, ledger);
+  }
+}
