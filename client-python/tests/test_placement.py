@@ -64,6 +64,34 @@ async def test_the_client_waits_as_long_as_the_exchange_requests(
     assert len(fake.received_at("/order")) == 2
 
 
+async def test_an_order_that_is_not_confirmed_yet_is_sent_again_as_the_same_order(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = [refusal(503, "order_unconfirmed")]
+    order = await client.prepare_order(intent)
+    result = await client.post_order(order)
+    assert (result.success, result.order_id) == (True, order.order_id)
+    fake.fates = [Answer(200, [refused_result("order_unconfirmed")])]
+    [again] = await client.post_orders([order])
+    assert (again.success, again.order_id) == (True, order.order_id)
+    assert (len(fake.received_at("/order")), len(fake.received_at("/orders"))) == (2, 2)
+    assert list(fake.booked) == [order.order_id]
+
+
+async def test_an_order_that_was_too_late_for_its_book_is_signed_anew(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = [refusal(400, "too_late")]
+    result = await client.place_order(intent)
+    texts = [heard.text for heard in fake.received_at("/order")]
+    assert (len(texts), len(set(texts))) == (2, 2)
+    assert list(fake.booked) == [result.order_id]
+    fake.fates = [refusal(400, "too_late"), refusal(400, "too_late")]
+    assert (await client.post_order(await client.prepare_order(intent))).code == "too_late"
+    assert (await client.place_order(intent, time_to_book_ms=250)).code == "too_late"
+    assert len(fake.received_at("/order")) == 4
+
+
 async def test_a_refusal_is_a_result_and_so_is_a_mode_of_an_operator(
     fake: FakeExchange, client: ExchangeClient
 ) -> None:

@@ -74,9 +74,16 @@ export function provesNothingDone(code: string): boolean {
   return nothingDoneCodes.has(code) || code === overloadedCode;
 }
 
+/** Refusals that leave open what was done. */
+const openCodes = new Set<string>([
+  'internal_error',
+  'unknown',
+  'order_unconfirmed',
+] satisfies RefusalCode[]);
+
 /** Whether the code of an item of a batch is transient. */
 export function isPassingCode(code: string): boolean {
-  return nothingDoneCodes.has(code) || code === 'internal_error' || code === 'unknown';
+  return nothingDoneCodes.has(code) || openCodes.has(code);
 }
 
 /**

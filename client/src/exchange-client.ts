@@ -154,18 +154,32 @@ export class ExchangeClient {
     return placeOrders(this.#connection, orders, { ...options, route: '/orders' });
   }
 
-  /** Signs once and sends. */
+  /**
+   * Signs and sends. An order that reached its book too late, which no client can help and which can never be booked,
+   * is signed anew within the retry budget; with `timeToBookMs` it is a refusal as any other.
+   */
   async placeOrder(intent: OrderIntent, options: PlacementOptions = {}): Promise<Placement> {
-    return await this.postOrder(await this.prepareOrder(intent), options);
+    const placements = await this.#placeIntents([intent], options, '/order');
+    return placements[0] as Placement;
   }
 
-  /** Signs 1 to 15 orders and sends them in one request. */
-  async placeOrders(
+  /** Signs 1 to 15 orders, those that were too late anew, and sends them in one request. */
+  placeOrders(
     intents: readonly OrderIntent[],
     options: PlacementOptions = {},
   ): Promise<Placement[]> {
-    const orders = await Promise.all(intents.map((intent) => this.prepareOrder(intent)));
-    return await this.postOrders(orders, options);
+    return this.#placeIntents(intents, options, '/orders');
+  }
+
+  async #placeIntents(
+    intents: readonly OrderIntent[],
+    options: PlacementOptions,
+    route: '/order' | '/orders',
+  ): Promise<Placement[]> {
+    const sign = (intent: OrderIntent) => this.prepareOrder(intent);
+    const orders = await Promise.all(intents.map(sign));
+    const signAnew = (index: number) => sign(intents[index] as OrderIntent);
+    return await placeOrders(this.#connection, orders, { ...options, route, signAnew });
   }
 
   cancelOrder(orderID: string): Promise<CancelResult> {

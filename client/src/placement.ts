@@ -2,6 +2,7 @@ import {
   noOrder,
   ordersPerRequestMax,
   type PlacementResult,
+  type RefusalCode,
   type StoredOrder,
   timeToBookHeader,
 } from '@pm/schemas';
@@ -35,9 +36,16 @@ export interface PlacementOptions {
   readonly awaitDelayed?: boolean;
 }
 
+/** How orders are sent. */
+interface Sending extends PlacementOptions {
+  readonly route: '/order' | '/orders';
+  /** Signs what the order of this place of the request means once more; without it a late order stays refused. */
+  signAnew?(index: number): Promise<BuiltOrder>;
+}
+
 /** An order in transit, and its results so far. */
 interface Sent {
-  readonly order: BuiltOrder;
+  order: BuiltOrder;
   result: Placement | null;
   /** The last result that was not definite. */
   last: Placement | null;
@@ -49,12 +57,13 @@ interface Sent {
  * Sends orders until each has a definite result: the same signed order is one order however often it is sent, so an
  * order without a response, or with a transient refusal, is sent again. When the retry budget ends, `GET
  * /data/order/{id}` decides. Resolves with as many results in the same order; throws `UnresolvedOrdersError` when that
- * does not decide either, and `ExchangeError` when the request as a whole is wrong. Signs nothing.
+ * does not decide either, and `ExchangeError` when the request as a whole is wrong. Signs nothing but, by `signAnew`,
+ * orders that can never be booked because the exchange was too slow.
  */
 export async function placeOrders(
   connection: Connection,
   orders: readonly BuiltOrder[],
-  options: PlacementOptions & { readonly route: '/order' | '/orders' },
+  options: Sending,
 ): Promise<Placement[]> {
   if (orders.length === 0 || orders.length > ordersPerRequestMax) {
     throw new RangeError(`1 to ${ordersPerRequestMax} orders go into a request`);
@@ -65,13 +74,32 @@ export async function placeOrders(
     const open = all.filter(({ result }) => result === null);
     if (open.length === 0) break;
     const waitSeconds = await sendOnce(connection, open, { ...options, tries });
-    if (open.every(({ result }) => result !== null)) break;
+    const late = open.filter((sent) => isWorthAnother(sent, options));
+    if (late.length === 0 && open.every(({ result }) => result !== null)) break;
     if (!(await retryBudget.next(waitSeconds))) break;
+    await Promise.all(late.map((sent) => replace(sent, all.indexOf(sent), options)));
   }
   return await settleRest(connection, all);
 }
 
 type Round = PlacementOptions & { readonly route: '/order' | '/orders'; readonly tries: number };
+
+const tooLate: RefusalCode = 'too_late';
+
+/**
+ * An order that is too late for its book can never be booked. Where the limit is the exchange's own, it was the exchange
+ * that was slow, as after an outage, and not the client.
+ */
+function isWorthAnother({ result }: Sent, { signAnew, timeToBookMs }: Sending): boolean {
+  return signAnew !== undefined && timeToBookMs === undefined && result?.code === tooLate;
+}
+
+/** Another order in place of one that can never be booked: nothing of what is known of that concerns it. */
+async function replace(sent: Sent, index: number, { signAnew }: Sending): Promise<void> {
+  const order = await signAnew?.(index);
+  if (order !== undefined)
+    Object.assign(sent, { order, result: null, last: null, isDoubtful: false });
+}
 
 /** One request for orders without a result; returns the seconds that the exchange requests to wait. */
 async function sendOnce(

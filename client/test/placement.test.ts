@@ -38,6 +38,45 @@ test('the client waits as long as the exchange requests', async () => {
   expect(fake.receivedAt('/order').length).toBe(2);
 });
 
+test('an order that is not confirmed yet is sent again as the same order', async () => {
+  fake.fates = [refusalFate(503, 'order_unconfirmed')];
+  const order = await client.prepareOrder(intent);
+  expect(await client.postOrder(order)).toMatchObject({ success: true, orderID: order.orderId });
+  fake.fates = [{ status: 200, body: [refusedResult('order_unconfirmed')] }];
+  const [result] = await client.postOrders([order]);
+  expect(result).toMatchObject({ success: true, orderID: order.orderId });
+  const bodies = [...fake.receivedAt('/order'), ...fake.receivedAt('/orders')].map(({ body }) =>
+    JSON.stringify(Array.isArray(body) ? body[0] : body),
+  );
+  expect(bodies).toEqual(Array(4).fill(JSON.stringify(order.submission)));
+});
+
+test('an order that was too late for its book is signed anew, and the first one is not sent again', async () => {
+  fake.fates = [refusalFate(400, 'too_late')];
+  const result = await client.placeOrder(intent);
+  const ids = fake.receivedAt('/order').map(({ body }) => JSON.stringify(body));
+  expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
+  expect(result).toMatchObject({ success: true, status: 'live' });
+  expect([...fake.booked.keys()]).toEqual([result.orderID]);
+  fake.fates = [{ status: 200, body: [placedResult('0x01'), refusedResult('too_late')] }];
+  const both = await client.placeOrders([intent, intent]);
+  expect(both.map(({ success }) => success)).toEqual([true, true]);
+  const [first, again] = fake.receivedAt('/orders').map(({ body }) => body as object[]);
+  expect(again).toHaveLength(1);
+  expect(first).not.toContainEqual(again?.[0]);
+});
+
+test('an order that its caller has signed or bounded stays too late, and so does one whose budget has ended', async () => {
+  const late = refusalFate(400, 'too_late');
+  fake.fates = [late, late];
+  expect((await client.postOrder(await client.prepareOrder(intent))).code).toBe('too_late');
+  expect((await client.placeOrder(intent, { timeToBookMs: 250 })).code).toBe('too_late');
+  expect(fake.receivedAt('/order')).toHaveLength(2);
+  fake.fates = [late];
+  const hasty = await connected({ retry: { ...retry, totalMs: 0 } });
+  expect((await hasty.placeOrder(intent)).code).toBe('too_late');
+});
+
 test('a refusal is a result, and so is a mode that an operator set', async () => {
   fake.fates = [refusalFate(400, 'invalid_size'), refusalFate(503, 'cancel_only')];
   expect((await client.placeOrder(intent)).code).toBe('invalid_size');

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 import httpx
 
@@ -190,11 +190,15 @@ class ExchangeClient:
     async def place_order(
         self, intent: OrderIntent, *, time_to_book_ms: int | None = None, await_delayed: bool = True
     ) -> Placement:
-        """Signs once and sends."""
-        order = await self.prepare_order(intent)
-        return await self.post_order(
-            order, time_to_book_ms=time_to_book_ms, await_delayed=await_delayed
-        )
+        """Signs and sends.
+
+        An order that reached its book too late, which no client can help and which can never be
+        booked, is signed anew within the retry budget; with `time_to_book_ms` it is a refusal as
+        any other.
+        """
+        options = PlacementOptions(time_to_book_ms, await_delayed)
+        [placement] = await self._place_intents([intent], options, "/order")
+        return placement
 
     async def place_orders(
         self,
@@ -203,11 +207,22 @@ class ExchangeClient:
         time_to_book_ms: int | None = None,
         await_delayed: bool = True,
     ) -> list[Placement]:
-        """Signs 1 to 15 orders and sends them in one request."""
+        """Signs 1 to 15 orders, those that were too late anew, and sends them in one request."""
+        options = PlacementOptions(time_to_book_ms, await_delayed)
+        return await self._place_intents(intents, options, "/orders")
+
+    async def _place_intents(
+        self,
+        intents: Sequence[OrderIntent],
+        options: PlacementOptions,
+        route: Literal["/order", "/orders"],
+    ) -> list[Placement]:
         orders = await asyncio.gather(*(self.prepare_order(intent) for intent in intents))
-        return await self.post_orders(
-            orders, time_to_book_ms=time_to_book_ms, await_delayed=await_delayed
-        )
+
+        async def sign_anew(index: int) -> BuiltOrder:
+            return await self.prepare_order(intents[index])
+
+        return await place_orders(self._connection, orders, options, route, sign_anew)
 
     async def cancel_order(self, order_id: str) -> CancelResult:
         sent = HttpRequest("DELETE", "/order", body={"orderID": order_id})

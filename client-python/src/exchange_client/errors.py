@@ -35,6 +35,9 @@ _nothing_done_codes = frozenset(
     )
 )
 
+#: Refusals that leave open what was done.
+_open_codes = frozenset(("internal_error", "unknown", "order_unconfirmed"))
+
 
 class SigningDomainError(Exception):
     """What is to be signed belongs to other exchanges, or is not what this client signed for so far.
@@ -91,7 +94,7 @@ def proves_nothing_done(code: str) -> bool:
 
 def is_passing_code(code: str) -> bool:
     """Whether the code of an item of a batch is transient."""
-    return code in _nothing_done_codes or code in ("internal_error", "unknown")
+    return code in _nothing_done_codes or code in _open_codes
 
 
 def field_of(body: object, name: str) -> str | None:

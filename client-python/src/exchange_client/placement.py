@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from ._model import parse
 from .connection import Connection
@@ -57,7 +58,11 @@ class PlacementOptions:
     """A `delayed` order is sent again until it is placed or the retry budget ends."""
 
 
-@dataclass(slots=True)
+SignAnew: TypeAlias = Callable[[int], Awaitable[BuiltOrder]]
+"""Signs what the order of this place of the request means once more."""
+
+
+@dataclass(slots=True, eq=False)
 class _Sent:
     """An order in transit, and its results so far."""
 
@@ -74,13 +79,15 @@ async def place_orders(
     orders: Sequence[BuiltOrder],
     options: PlacementOptions,
     route: Literal["/order", "/orders"],
+    sign_anew: SignAnew | None = None,
 ) -> list[Placement]:
     """The same signed order is one order however often it is sent.
 
     So an order without a response, or with a transient refusal, is sent again. When the retry
     budget ends, `GET /data/order/{id}` decides. Returns as many results in the same order; raises
     `UnresolvedOrdersError` when that does not decide either, and `ExchangeError` when the request
-    as a whole is wrong. Signs nothing.
+    as a whole is wrong. Signs nothing but, by `sign_anew`, orders that can never be booked because
+    the exchange was too slow.
     """
     if not 1 <= len(orders) <= orders_per_request_max:
         raise ValueError(f"1 to {orders_per_request_max} orders go into a request")
@@ -90,12 +97,34 @@ async def place_orders(
     while True:
         left = [sent for sent in everything if sent.result is None]
         wait_seconds = await _send_once(connection, left, options, route, tries)
-        if all(sent.result is not None for sent in left):
+        late = [sent for sent in left if _is_too_late(sent, options)] if sign_anew else []
+        if not late and all(sent.result is not None for sent in left):
             break
         if not await retry_budget.next(wait_seconds):
             break
+        if sign_anew is not None:
+            await asyncio.gather(
+                *(_replace(sent, sign_anew(everything.index(sent))) for sent in late)
+            )
         tries += 1
     return await _settle_rest(connection, everything)
+
+
+def _is_too_late(sent: _Sent, options: PlacementOptions) -> bool:
+    """An order that is too late for its book can never be booked.
+
+    Where the limit is the exchange's own, it was the exchange that was slow, as after an outage.
+    """
+    if sent.result is None or options.time_to_book_ms is not None:
+        return False
+    return sent.result.code == "too_late"
+
+
+async def _replace(sent: _Sent, signing: Awaitable[BuiltOrder]) -> None:
+    """Another order in place of one that can never be booked."""
+    sent.order = await signing
+    sent.result = sent.last = None
+    sent.is_doubtful = False
 
 
 async def _send_once(

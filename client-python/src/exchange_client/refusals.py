@@ -252,4 +252,10 @@ refusals: dict[str, Refusal] = {
         retry=True,
         final=False,
     ),
+    "order_unconfirmed": Refusal(
+        503,
+        "the order is not confirmed yet: send the same signed order again, or ask GET /data/order/{id}",
+        retry=True,
+        final=False,
+    ),
 }
