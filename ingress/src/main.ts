@@ -39,7 +39,7 @@ import { openChannel } from './log/open-channel.io.ts';
 import { PartitionLiveness } from './log/partition-liveness.ts';
 import { RecentResults } from './log/recent-results-cache.ts';
 import { followResults } from './log/results.io.ts';
-import { openTopics, type TopicsClient } from './log/topics.io.ts';
+import { neededEngines, openTopics, type TopicsClient } from './log/topics.io.ts';
 import { TransferWriter } from './log/transfer-writer.io.ts';
 import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
 import { FundedWallets } from './orders/funded-wallets.ts';
@@ -102,6 +102,7 @@ function openRoom(life: Lifecycle): Room {
   const config = readIngressConfig();
   const log = openLog('ingress', config.logLevel);
   life.useLog(log);
+  life.needs({ ...config, engines: neededEngines(config) });
   const crypto = openNativeCrypto();
   const metrics = openMetrics('ingress');
   return { config, life, log, metrics, crypto };

@@ -5,6 +5,7 @@ import { writerIdBytes } from '@pm/domain/authority/seal';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
 import { kafkaConnection, registryConnection } from '@pm/kit/config';
+import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogAdmin, type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
@@ -39,7 +40,7 @@ const retry = {
 };
 
 /** Waits before a failed partition is restored again. */
-const waits = { firstMs: 200, maxMs: 30_000, calmMs: 60_000 };
+const waits = { firstMs: 200, maxMs: 30_000, awayMaxMs: 1_000, calmMs: 60_000 };
 
 /** Time for the last snapshots and for leaving the group, milliseconds; the lifecycle gives 10 s to the whole stop. */
 const ownershipCloseMs = 8_000;
@@ -54,6 +55,10 @@ async function start(life: Lifecycle): Promise<void> {
   const config = readMatcherConfig();
   const log = openLog('matcher', config.logLevel).child({ instance: config.instance });
   life.useLog(log);
+  const logTopics = [topics.orders, topics.executions].map((one) =>
+    topicName(one, config.topicPrefix),
+  );
+  life.needs({ ...config, engines: [kafkaProbe(config, logTopics), registryProbe(config)] });
   const processMetrics = openMetrics('matcher');
   const metrics = openMatcherMetrics(processMetrics);
 
@@ -73,7 +78,7 @@ async function start(life: Lifecycle): Promise<void> {
   life.onStop('log client', () => client.close());
   const [codecs, admin, outputs, ticks] = await Promise.all([
     openCodecs(config, log),
-    openDurable(client, config),
+    openDurable(client, config, logTopics),
     // Outputs and ticks have a producer each, so that neither waits for the other.
     client.producer(),
     client.producer(),
@@ -132,10 +137,13 @@ interface Shared {
 }
 
 /** For questions about the log, which keeps what it acknowledges (`requireDurable`). */
-async function openDurable(client: LogClient, config: MatcherConfig): Promise<LogAdmin> {
+async function openDurable(
+  client: LogClient,
+  { replicationMin }: MatcherConfig,
+  logTopics: readonly string[],
+): Promise<LogAdmin> {
   const admin = await client.admin();
-  const names = [topics.orders, topics.executions].map((one) => topicName(one, config.topicPrefix));
-  await Promise.all(names.map((name) => requireDurable(admin, name, config.replicationMin)));
+  await Promise.all(logTopics.map((name) => requireDurable(admin, name, replicationMin)));
   return admin;
 }
 

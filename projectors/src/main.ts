@@ -9,13 +9,14 @@ import {
   redisConnection,
   registryConnection,
 } from '@pm/kit/config';
+import { kafkaProbe, redisProbe, registryProbe } from '@pm/kit/engines';
 import { openOpsListener } from '@pm/kit/health';
 import { openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient, watchRedisServer } from '@pm/kit/redis';
-import { openRegistry } from '@pm/kit/registry';
+import { openRegistry, topicName } from '@pm/kit/registry';
 import { redisKeys, topics } from '@pm/schemas';
 import { booksView } from './books/books-view.io.ts';
 import { RedisBooks } from './books/redis-books.io.ts';
@@ -37,6 +38,10 @@ await runService('projectors', async (life) => {
   const config = loadConfig();
   const log = openLog('projectors', config.logLevel);
   life.useLog(log);
+  const executions = topicName(topics.executions, config.topicPrefix);
+  const isMoney = config.views.includes('ledger');
+  const engines = [kafkaProbe(config, [executions]), registryProbe(config)];
+  life.needs({ ...config, engines: isMoney ? [...engines, redisProbe(config)] : engines });
   const registered = openMetrics('projectors');
   const metrics = projectorMetrics(registered);
   const progress = new ViewProgress(metrics);
@@ -44,8 +49,11 @@ await runService('projectors', async (life) => {
   await startOps(life, config, { metrics: registered, progress });
   const { topicPrefix } = config;
   const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
+  const connections = openLogClient({ ...kafkaConnection(config), clientId: 'projectors', log });
+  // Registered before the first wait: a start that fails leaves nothing open.
+  life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({
-    client: openLogClient({ ...kafkaConnection(config), clientId: 'projectors', log }),
+    client: connections,
     registry,
     topicPrefix,
     rootKey: Buffer.from(config.rootKey, 'hex'),

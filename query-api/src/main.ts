@@ -22,7 +22,7 @@ import {
   redisConnection,
   registryConnection,
 } from '@pm/kit/config';
-import { openOpsListener } from '@pm/kit/health';
+import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
@@ -59,7 +59,8 @@ import { Leaderboards, refreshLeaderboards } from './reports/newest-leaderboards
 import { Reports } from './reports/reports.io.ts';
 import { EventSearch } from './search/event-search.io.ts';
 import { creatorSites } from './social/creators.ts';
-import { type EngineWatch, watchEngines } from './status/engine-watch.io.ts';
+import { watchEngines } from './status/engine-watch.io.ts';
+import { openOps } from './status/ops.io.ts';
 import { PartitionCounts } from './status/partition-states.ts';
 import { PartitionWatch } from './status/partition-watch.io.ts';
 import { ProgressWatch } from './status/progress.io.ts';
@@ -152,6 +153,8 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const config = readQueryApiConfig();
   const log = openLog(name, config.logLevel);
   life.useLog(log);
+  const executions = topicName(topics.executions, config.topicPrefix);
+  life.needs({ ...config, engines: [kafkaProbe(config, [executions]), registryProbe(config)] });
   const metrics = openMetrics(name);
   const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
@@ -165,8 +168,11 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   life.onStop('rate limits', () => limits?.close());
   const { topicPrefix } = config;
   const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
+  const connections = openLogClient({ ...kafkaConnection(config), clientId: name, log });
+  // Registered before the first wait: a start that fails leaves nothing open.
+  life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({
-    client: openLogClient({ ...kafkaConnection(config), clientId: name, log }),
+    client: connections,
     registry,
     topicPrefix,
     rootKey: Buffer.from(config.rootKey, 'hex'),
@@ -221,28 +227,6 @@ async function openRecentRecords(
   const follower = new RecentFollower({ ...options, clock: systemClock });
   life.onStop('newest records', () => follower.close());
   return follower;
-}
-
-interface OpsFacts {
-  readonly engines: EngineWatch;
-  isCaughtUp(): boolean;
-  status(): object;
-}
-
-async function openOps({ life, config, metrics }: Shared, facts: OpsFacts): Promise<void> {
-  const ready = () => readiness(facts.engines, facts.isCaughtUp());
-  const { opsHost: host, opsPort: port } = config;
-  const ops = await openOpsListener({ host, port, metrics, status: facts.status, ready });
-  life.onStop('ops listener', () => ops.close());
-}
-
-function readiness(engines: EngineWatch, isCaughtUp: boolean) {
-  const reasons = [
-    ...(isCaughtUp ? [] : ['catalog']),
-    ...(engines.redisUp() ? [] : ['redis']),
-    ...(engines.clickhouseUp() ? [] : ['clickhouse']),
-  ];
-  return { ready: reasons.length === 0, reasons };
 }
 
 /** State in memory that the routes read. */

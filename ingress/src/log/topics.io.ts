@@ -2,11 +2,13 @@ import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import type { kafkaConnection, registryConnection } from '@pm/kit/config';
+import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import type { Fault } from '@pm/kit/fault';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
+import type { EngineProbe } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import { openRegistry, type RecordCodec, type Registry, topicName } from '@pm/kit/registry';
-import type { Infer, Topic, topics } from '@pm/schemas';
+import { type Infer, type Topic, topics } from '@pm/schemas';
 
 type Topics = typeof topics;
 export type TopicName = keyof Topics;
@@ -57,15 +59,29 @@ export type TopicsOf<K extends TopicName> = Pick<
 /** The part of it that sends commands and reads their results. */
 export type CommandTopics = TopicsClient<CommandTopic>;
 
-/** Connects, registers the schemas and looks where the results end. Throws the faults of the kit. */
+/** Connects, registers the schemas and looks where the results end. Throws the faults of the kit, with nothing open. */
 export async function openTopics<const K extends TopicName>(
   options: LogOptions<K | CommandTopic>,
 ): Promise<TopicsClient<K | CommandTopic>> {
-  const { kafka, topicPrefix, log, clientId, used } = options;
+  const { kafka, clientId, log } = options;
+  const client = openLogClient({ ...kafka, clientId, log });
+  try {
+    return await openTopicsOf(client, options);
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+async function openTopicsOf<const K extends TopicName>(
+  connections: LogClient,
+  options: LogOptions<K | CommandTopic>,
+): Promise<TopicsClient<K | CommandTopic>> {
+  const { topicPrefix, log, used } = options;
   const registry = openRegistry({ ...options.registry, topicPrefix, log });
   const client = await openSealedLog({
     ...options,
-    client: openLogClient({ ...kafka, clientId, log }),
+    client: connections,
     registry,
     rootKey: Buffer.from(options.rootKey, 'hex'),
   });
@@ -77,6 +93,14 @@ export async function openTopics<const K extends TopicName>(
     client.producer(),
   ]);
   return { client, orders, records, names, codecs, executionEnds };
+}
+
+/** The engines that the programs cannot start without. */
+export function neededEngines(
+  config: Parameters<typeof kafkaProbe>[0] & Parameters<typeof registryProbe>[0],
+): readonly EngineProbe[] {
+  const { orders, executions } = namesOf(topics, config.topicPrefix);
+  return [kafkaProbe(config, [orders, executions]), registryProbe(config)];
 }
 
 async function endsOf(client: LogClient, topic: string): Promise<ReadonlyMap<number, number>> {

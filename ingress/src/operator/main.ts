@@ -26,7 +26,7 @@ import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { openChannel } from '../log/open-channel.io.ts';
 import { PartitionLiveness } from '../log/partition-liveness.ts';
 import { followResults } from '../log/results.io.ts';
-import { openTopics, type TopicsClient } from '../log/topics.io.ts';
+import { neededEngines, openTopics, type TopicsClient } from '../log/topics.io.ts';
 import { TransferWriter } from '../log/transfer-writer.io.ts';
 import { type NativeCrypto, openNativeCrypto } from '../orders/native-crypto.io.ts';
 import { openComments } from '../social/comments.io.ts';
@@ -82,6 +82,7 @@ function openRoom(life: Lifecycle): Room {
   const config = readOperatorConfig();
   const log = openLog(name, config.logLevel);
   life.useLog(log);
+  life.needs({ ...config, engines: neededEngines(config) });
   return { config, life, log, metrics: openMetrics(name), crypto: openNativeCrypto() };
 }
 

@@ -1,8 +1,8 @@
 import { type Admin, AssignerProtocol, type ITopicMetadata, type Kafka } from 'kafkajs';
-import { Fault } from '../fault/index.ts';
+import { Fault, insist, within } from '../fault/index.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
 import { openCluster, retryOptions } from './kafkajs-connection.io.ts';
-import { failureOf } from './kafkajs-errors.ts';
+import { failureOf, withFaults } from './kafkajs-errors.ts';
 import { untilTopicsKnown } from './known-topics.io.ts';
 import type { LogClientLimits } from './limits.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
@@ -57,6 +57,13 @@ export interface LogAdmin {
   endCompaction(topics: readonly TopicSpec[]): Promise<void>;
   /** The properties by which a topic, which must exist, survives the loss of brokers. */
   durability(topic: string): Promise<TopicDurability>;
+  /**
+   * The values of these settings at each broker, by its number; one that does not answer, or does not show them, is
+   * absent.
+   */
+  brokerSettings(
+    names: readonly string[],
+  ): Promise<ReadonlyMap<number, ReadonlyMap<string, string>>>;
   /** Whether the broker has the topic; creates nothing. */
   hasTopic(topic: string): Promise<boolean>;
   /** Offsets [low, high) of each partition. Rejects with `leader_unknown` (retry) when one has no leader for long. */
@@ -154,7 +161,28 @@ export class KafkajsAdmin implements LogAdmin {
     }
   }
 
-  async durability(topic: string): Promise<TopicDurability> {
+  /** kafkajs asks one broker, which may just be away while others are not: then it chooses again. */
+  durability(topic: string): Promise<TopicDurability> {
+    return insist(() => this.#durability(topic), { forMs: this.#limits.sendTimeoutMs });
+  }
+
+  async brokerSettings(
+    names: readonly string[],
+  ): Promise<ReadonlyMap<number, ReadonlyMap<string, string>>> {
+    const { brokers } = await this.#admin.describeCluster();
+    const asked = brokers.map(async ({ nodeId }) => {
+      const late = () => new Error('no answer');
+      const asking = this.#configOf(brokerResource, String(nodeId), [...names]);
+      const found = await within(asking, this.#limits.requestTimeoutMs, late).catch(() => null);
+      return [nodeId, found] as const;
+    });
+    const found = new Map<number, ReadonlyMap<string, string>>();
+    for (const [node, settings] of await Promise.all(asked))
+      if (settings !== null && settings.size > 0) found.set(node, settings);
+    return found;
+  }
+
+  async #durability(topic: string): Promise<TopicDurability> {
     const { topics } = await this.#admin.fetchTopicMetadata({ topics: [topic] });
     const settings = await this.#settings(topic, [minInSyncName, uncleanName]);
     const copies = topics.flatMap(({ partitions }) =>
@@ -172,7 +200,7 @@ export class KafkajsAdmin implements LogAdmin {
   }
 
   async bounds(topic: string): Promise<ReadonlyMap<number, PartitionBounds>> {
-    const found = await this.#offsets(topic);
+    const found = await withFaults(this.#offsets(topic));
     return new Map(
       found.map(({ partition, low, high }) => [
         partition,
@@ -283,18 +311,27 @@ export class KafkajsAdmin implements LogAdmin {
   }
 
   /** The values in force, by name, those of the broker's own defaults among them. */
-  async #settings(topic: string, configNames: string[]): Promise<ReadonlyMap<string, string>> {
+  #settings(topic: string, configNames: string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#configOf(topicResource, topic, configNames);
+  }
+
+  async #configOf(
+    type: number,
+    name: string,
+    configNames: string[],
+  ): Promise<ReadonlyMap<string, string>> {
     const { resources } = await this.#admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ type: topicResource, name: topic, configNames }],
+      resources: [{ type, name, configNames }],
     });
     const entries = resources[0]?.configEntries ?? [];
     return new Map(entries.map((entry) => [entry.configName, entry.configValue]));
   }
 }
 
-/** Kafka number of a topic among resources; Node cannot import kafkajs own name for it from an ES module. */
+/** Kafka numbers of a topic and a broker among resources; Node cannot import kafkajs own names from an ES module. */
 const topicResource = 2;
+const brokerResource = 4;
 
 const policyName = 'cleanup.policy';
 const minInSyncName = 'min.insync.replicas';

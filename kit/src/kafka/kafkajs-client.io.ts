@@ -5,6 +5,7 @@ import { KafkajsAdmin, type LogAdmin } from './admin.io.ts';
 import { type GroupOptions, openGroup, type PartitionGroup } from './group.io.ts';
 import type { LogClientOptions } from './kafkajs-connection.io.ts';
 import { openKafkajs, retryOptions } from './kafkajs-connection.io.ts';
+import { withFaults } from './kafkajs-errors.ts';
 import { defaultLimits, type LogClientLimits } from './limits.ts';
 import type { LogClient } from './log-client.io.ts';
 import { ProduceWire } from './produce-wire.io.ts';
@@ -51,14 +52,14 @@ class KafkajsClient implements LogClient {
     this.#assertOpen();
     const limits = { ...this.#limits, ...options };
     const wire = new ProduceWire(this.#kafka, limits);
-    await wire.connect();
+    await withFaults(wire.connect());
     return this.#track(new LaneProducer({ limits, log: this.#log, wire }));
   }
 
   async reader(options: ReaderOptions): Promise<LogReader> {
     this.#assertOpen();
     const parts = { kafka: this.#kafka, limits: this.#limits, shared: this.#shared };
-    return this.#track(await openReader(parts, options));
+    return this.#track(await withFaults(openReader(parts, options)));
   }
 
   async group(options: GroupOptions): Promise<PartitionGroup> {
@@ -70,14 +71,14 @@ class KafkajsClient implements LogClient {
       shared: this.#shared,
       admin: this.#admin,
     };
-    return this.#track(await openGroup(parts, options));
+    return this.#track(await withFaults(openGroup(parts, options)));
   }
 
   async admin(): Promise<LogAdmin> {
     this.#assertOpen();
     const leave = () => this.#admin.leave();
     try {
-      const connection = { admin: await this.#admin.join(), leave };
+      const connection = { admin: await withFaults(this.#admin.join()), leave };
       return this.#track(new KafkajsAdmin(connection, this.#kafka, this.#limits));
     } catch (error) {
       await leave();
@@ -112,9 +113,23 @@ async function connectedAdmin(kafka: Kafka, limits: LogClientLimits): Promise<Ad
   const admin = kafka.admin({ retry: retryOptions(limits) });
   try {
     await admin.connect();
-    return admin;
+    return withFaultsOf(admin);
   } catch (error) {
     await admin.disconnect().catch(() => {});
     throw error;
   }
+}
+
+/** The same, with faults in place of the errors of kafkajs. */
+function withFaultsOf(admin: Admin): Admin {
+  return new Proxy(admin, {
+    get(target, name): unknown {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]): unknown => {
+        const result: unknown = Reflect.apply(member, target, args);
+        return result instanceof Promise ? withFaults(result) : result;
+      };
+    },
+  });
 }

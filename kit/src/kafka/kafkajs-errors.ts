@@ -1,3 +1,5 @@
+import { Fault } from '../fault/index.ts';
+
 /** The facts of a kafkajs error; its class is not checked, since wrapped errors lose it. */
 export interface KafkajsFailure {
   readonly name: string;
@@ -33,6 +35,28 @@ export function failureOf(error: unknown): KafkajsFailure {
 export function failureFacts(error: unknown): Record<string, string> {
   const { name, type } = failureOf(error);
   return type === '' ? { cause: name } : { cause: name, type };
+}
+
+/** A wrong user or password: no later attempt changes it. */
+const signInFailure = 'KafkaJSSASLAuthenticationError';
+
+/** Whether an error of kafkajs is one that another attempt may not meet: no connection or leader now. */
+export function isPassing(error: unknown): boolean {
+  const { name, type, retriable } = failureOf(error);
+  return type === '' ? name.startsWith('KafkaJS') && name !== signInFailure : retriable;
+}
+
+/** The `Fault` `log_away` (retry) for an error of kafkajs that passes, any other as it is. */
+export function asFault(error: unknown): unknown {
+  if (error instanceof Fault || !isPassing(error)) return error;
+  return new Fault('log_away', 'retry', { facts: failureFacts(error), cause: error });
+}
+
+/** The result of a call of kafkajs; rejects with the faults of `asFault`. */
+export function withFaults<T>(call: Promise<T>): Promise<T> {
+  return call.catch((error: unknown) => {
+    throw asFault(error);
+  });
 }
 
 const maxCauses = 8;

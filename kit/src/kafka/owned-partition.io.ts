@@ -1,5 +1,5 @@
 import { Fault } from '../fault/index.ts';
-import { failureFacts, failureOf } from './kafkajs-errors.ts';
+import { failureFacts, isPassing } from './kafkajs-errors.ts';
 import type { PartitionLane } from './partition-lane.io.ts';
 
 /** Callbacks of an owned partition. */
@@ -92,8 +92,7 @@ export class OwnedPartition {
 
 /** Without a leader or a connection now, the partition can be assigned later; anything else was not foreseen. */
 function assignFailed(partition: number, cause: unknown): Fault {
-  const { name, type, retriable } = failureOf(cause);
-  const passes = type === '' ? name.startsWith('KafkaJS') : retriable;
+  const passes = isPassing(cause);
   const facts = { partition, ...(passes ? failureFacts(cause) : {}) };
   return new Fault('assign_failed', passes ? 'release' : 'stop', { facts, cause });
 }

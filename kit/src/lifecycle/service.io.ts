@@ -1,9 +1,8 @@
-import { Fault } from '../fault/index.ts';
+import { Fault, reactionTo } from '../fault/index.ts';
 import { type Log, openLog } from '../log/index.ts';
+import { type EngineWaitOptions, waitForEngines } from './engine-wait.io.ts';
+import { exitCodes } from './exit-codes.ts';
 import { type ProcessHost, processHost } from './host.io.ts';
-
-/** Exit codes: stopped by request, a fault, an invalid configuration. */
-const exitCodes = { asked: 0, fault: 1, invalidConfig: 2 } as const;
 
 /** Time limits of a stop, milliseconds: one closer, and all of them. */
 const closerTimeoutMs = 5_000;
@@ -20,7 +19,12 @@ export interface Lifecycle {
    * the next one runs. Registered while stopping, it runs at once.
    */
   onStop(name: string, close: () => void | Promise<void>, timeoutMs?: number): void;
-  /** Logs the error, closes everything and ends the process with code 1. */
+  /** Engines that this service cannot work without, and where it reports that it waits for them. */
+  needs(engines: EngineWaitOptions): void;
+  /**
+   * Logs the error, closes everything and ends the process with code 1. After a fault that passes (`retry`), the
+   * process waits until the engines that it needs work, and ends with code 75: it is to be started again.
+   */
   fail(error: unknown): void;
 }
 
@@ -32,8 +36,8 @@ interface Closer {
 
 /**
  * Runs a service from its `main.ts`: calls `start`, logs "ready", and ends the process on request (SIGTERM,
- * SIGINT, or the parent's pipe with `PM_PARENT_PIPE=1`) or at a fault, after closing in reverse order, within 10 s.
- * Exit codes: `exitCodes`. Resolves when the service is ready or has begun to stop.
+ * SIGINT, or the parent's pipe with `PM_PARENT_PIPE=1`) or at a fault, after closing in reverse order, within 10 s;
+ * while an engine is away it waits before. Exit codes: `exitCodes`. Resolves when the service is ready or has begun to stop.
  */
 export async function runService(
   name: string,
@@ -58,7 +62,10 @@ class Service implements Lifecycle {
   readonly #closers: Closer[] = [];
   readonly #host: ProcessHost;
   #log: Log;
+  #engines: EngineWaitOptions | null = null;
   #stopping = false;
+  /** Ends the wait for engines. */
+  readonly #asked = new AbortController();
 
   constructor(name: string, host: ProcessHost) {
     this.#host = host;
@@ -79,6 +86,10 @@ class Service implements Lifecycle {
     else this.#closers.push(closer);
   }
 
+  needs(engines: EngineWaitOptions): void {
+    this.#engines = engines;
+  }
+
   started(): void {
     if (!this.#stopping) this.#log.info({}, 'ready');
   }
@@ -95,11 +106,13 @@ class Service implements Lifecycle {
       return;
     }
     this.#log.error({ err: error, ...factsOf(error) }, 'stopping after a fault');
-    this.stop(exitCodes.fault, 'fault');
+    const passes = reactionTo(error) === 'retry';
+    this.stop(passes ? exitCodes.engineAway : exitCodes.fault, passes ? 'engine away' : 'fault');
   }
 
   /** Closes and ends the process. Only the first call counts: Ctrl-C reaches a process and its parent at once. */
   stop(exitCode: number, reason: string): void {
+    if (exitCode === exitCodes.asked) this.#asked.abort();
     if (this.#stopping) return;
     this.#stopping = true;
     this.#log.info({ reason }, 'stopping');
@@ -108,11 +121,23 @@ class Service implements Lifecycle {
       this.#log.error({ timeoutMs: stopTimeoutMs }, 'did not stop in time');
       this.#host.exit(exitCode === exitCodes.asked ? exitCodes.fault : exitCode);
     }, stopTimeoutMs);
-    void this.#closeAll().then(() => {
+    void this.#closeAll().then(async () => {
       clearTimeout(overdue);
+      const code = exitCode === exitCodes.engineAway ? await this.#waitForEngines() : exitCode;
       this.#log.info({ reason }, 'stopped');
-      this.#host.exit(exitCode);
+      this.#host.exit(code);
     });
+  }
+
+  /** The exit code after the wait. Never rejects: whoever starts this process again waits as well. */
+  async #waitForEngines(): Promise<number> {
+    const { signal } = this.#asked;
+    try {
+      if (this.#engines !== null) await waitForEngines(this.#engines, { log: this.#log, signal });
+    } catch (error) {
+      this.#log.warn({ err: error }, 'could not wait for engines');
+    }
+    return signal.aborted ? exitCodes.asked : exitCodes.engineAway;
   }
 
   async #closeAll(): Promise<void> {

@@ -16,9 +16,13 @@ export function createDeferred(): Deferred {
 }
 
 /** Waits until `holds` is true, 10 seconds at most. */
-export async function until(holds: () => boolean, what: string, limitMs = 10_000): Promise<void> {
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  what: string,
+  limitMs = 10_000,
+): Promise<void> {
   const deadline = performance.now() + limitMs;
-  while (!holds()) {
+  while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

@@ -9,6 +9,8 @@ import type { OwnedPartition } from './owned-partition.io.ts';
 interface RestoreWaits {
   readonly firstMs: number;
   readonly maxMs: number;
+  /** Longest wait while the log is away: a restore that finds it away costs nothing, and it may be back any moment. */
+  readonly awayMaxMs: number;
   /** A partition that ran this long without a fault starts again with the first wait. */
   readonly calmMs: number;
 }
@@ -28,6 +30,14 @@ const commitEveryMs = 1_000;
 
 /** Faults of the log client that stop one partition: its records may come back, the other partitions go on. */
 const partitionCodes = ['offset_gap', 'offset_out_of_range', 'partition_unknown', 'reader_stalled'];
+
+/** Faults of one partition while brokers are away, beside those whose reaction is `retry`. */
+const awayCodes = ['assign_failed', 'send_outcome_unknown', 'send_given_up'];
+
+function isLogAway(error: unknown): boolean {
+  if (reactionTo(error) === 'retry') return true;
+  return error instanceof Fault && awayCodes.includes(error.code);
+}
 
 interface Entry {
   readonly owned: OwnedPartition;
@@ -127,7 +137,8 @@ export class PartitionOwnership implements GroupHooks {
     }
     entry.owned.fail(error);
     this.#group?.release(partition);
-    this.#restoreLater(partition, entry);
+    const { maxMs, awayMaxMs } = this.#parts.waits;
+    this.#restoreLater(partition, entry, isLogAway(error) ? awayMaxMs : maxMs);
   }
 
   /** Commits the position for lag displays only: a restart never reads it. */
@@ -155,18 +166,18 @@ export class PartitionOwnership implements GroupHooks {
     return { ready: reasons.length === 0, reasons };
   }
 
-  #restoreLater(partition: number, entry: Entry): void {
+  #restoreLater(partition: number, entry: Entry, maxMs: number): void {
     if (entry.timer !== undefined) return;
     const { waits, log } = this.#parts;
     const nowMs = this.#parts.nowMs();
     const calm = nowMs - entry.failedAtMs > waits.calmMs + entry.waitMs;
-    entry.waitMs = calm ? waits.firstMs : Math.min(entry.waitMs * 2, waits.maxMs);
+    entry.waitMs = calm ? waits.firstMs : Math.min(entry.waitMs * 2, maxMs);
     entry.failedAtMs = nowMs;
     log.warn({ partition, waitMs: entry.waitMs }, 'a partition will be restored');
     entry.timer = setTimeout(() => {
       entry.timer = undefined;
       if (this.#entries.get(partition) !== entry || this.#ending) return;
-      if (this.#group === null) this.#restoreLater(partition, entry);
+      if (this.#group === null) this.#restoreLater(partition, entry, maxMs);
       else void this.#group.restore(partition);
     }, entry.waitMs);
   }

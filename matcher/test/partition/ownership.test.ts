@@ -7,7 +7,7 @@ import { MemoryLog } from './memory-log.ts';
 import { readOutputs } from './reading.ts';
 import { openingRecords, randomRecords } from './sealed-records.ts';
 
-const waits = { firstMs: 100, maxMs: 400, calmMs: 60_000 };
+const waits = { firstMs: 100, maxMs: 400, awayMaxMs: 200, calmMs: 60_000 };
 
 /** An ownership of partitions on logs in memory, one log per partition number, with a group that the test controls. */
 function openOwnership() {
@@ -125,6 +125,23 @@ describe('ownership', () => {
     expect(await restoredAfter()).toBe(400);
     await pass(120_000);
     expect(await restoredAfter()).toBe(100);
+    await ownership.close();
+  });
+
+  test.each([
+    ['a leader is unknown', new Fault('leader_unknown', 'retry')],
+    ['a partition cannot be assigned', new Fault('assign_failed', 'release')],
+    ['a send was given up', new Fault('send_given_up', 'release')],
+  ])('while %s, the log may be back any moment: the waits stay short', async (_, fault) => {
+    const { ownership, group, calls, pass } = openOwnership();
+    await ownership.start(async () => group);
+    await ownership.onAssigned(1);
+    for (let outage = 0; outage < 10; outage += 1) {
+      calls.length = 0;
+      ownership.onFault(fault, 1);
+      await pass(waits.awayMaxMs);
+      expect(calls).toContain('restore 1');
+    }
     await ownership.close();
   });
 

@@ -21,9 +21,12 @@ export interface ViewHost {
  */
 const restMs = 25;
 
-/** Waits before a partition is restored after a fault, milliseconds; doubles up to the second. */
+/**
+ * Waits before a partition is restored after a fault, milliseconds; doubles up to the second. Most of these faults are
+ * an engine that is away, which may be back any moment.
+ */
 const firstRestoreMs = 500;
-const maxRestoreMs = 15_000;
+const maxRestoreMs = 3_000;
 
 /**
  * A view that runs until `close`. A partition with a fault that passes is restored, with any other it is halted; the

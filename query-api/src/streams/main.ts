@@ -8,6 +8,7 @@ import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { systemClock } from '@pm/kit/clock';
 import { freshnessIn, kafkaConnection, keySecretsIn, registryConnection } from '@pm/kit/config';
+import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -116,11 +117,16 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const config = readStreamsConfig();
   const log = openLog(name, config.logLevel);
   life.useLog(log);
+  const executions = topicName(topics.executions, config.topicPrefix);
+  life.needs({ ...config, engines: [kafkaProbe(config, [executions]), registryProbe(config)] });
   const metrics = openMetrics(name);
   const { topicPrefix } = config;
   const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
+  const connections = openLogClient({ ...kafkaConnection(config), clientId: name, log });
+  // Registered before the first wait: a start that fails leaves nothing open.
+  life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({
-    client: openLogClient({ ...kafkaConnection(config), clientId: name, log }),
+    client: connections,
     registry,
     topicPrefix,
     rootKey: Buffer.from(config.rootKey, 'hex'),

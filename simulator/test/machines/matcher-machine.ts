@@ -44,7 +44,7 @@ const engines: EngineFactory = {
   restore: (state) => Engine.restore(state),
 };
 
-const waits = { firstMs: 200, maxMs: 5_000, calmMs: 60_000 };
+const waits = { firstMs: 200, maxMs: 5_000, awayMaxMs: 1_000, calmMs: 60_000 };
 const tickMs = 500;
 
 /** A matcher: its real ownership and partitions, on a disk, a log and clocks that are models. */

@@ -1,0 +1,1 @@
+export { kafkaProbe, redisProbe, registryProbe } from './probes.io.ts';
