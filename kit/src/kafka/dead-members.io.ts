@@ -55,6 +55,11 @@ export class DeadMembers {
     }
   }
 
+  /** A member that is known to be dead: a former one of this process. */
+  take(memberId: string): void {
+    this.#found = [memberId];
+  }
+
   /**
    * While the join of this process waits: takes the found members out of the group, so that it settles at once. Before
    * the join the group would become empty, and the broker lets an empty group wait for more members

@@ -9,6 +9,7 @@ import {
   type RecordHeaders,
 } from './records.ts';
 import { TargetTopics } from './target-topics.io.ts';
+import { LeaderMoved, unlessMoved } from './unless-moved.io.ts';
 
 /** A partition and the offset to read from. */
 export interface FetchPosition {
@@ -92,7 +93,17 @@ export class FetchWire {
     positions: readonly FetchPosition[],
     maxWaitMs: number,
   ): Promise<readonly FetchedPartition[]> {
-    const answer = await this.#fetchFrom(node, positions, maxWaitMs);
+    const hasMoved = () => positions.every((one) => this.#isElsewhere(node, one));
+    const moved = {
+      silenceMs: maxWaitMs + this.#limits.silenceMs,
+      look: () => this.refresh(),
+      hasMoved,
+    };
+    const fetching = this.#fetchFrom(node, positions, maxWaitMs);
+    const answer = await unlessMoved(fetching, moved, this.#limits).catch((error: unknown) => {
+      if (error instanceof LeaderMoved) void this.#drop(node);
+      throw error;
+    });
     const asked = new Map(positions.map((one) => [placeOf(one), one.offset]));
     return answer.responses.flatMap(({ topicName: topic, partitions }) =>
       partitions.map((one) => {
@@ -122,6 +133,17 @@ export class FetchWire {
 
   async disconnect(): Promise<void> {
     await Promise.all([this.#cluster.disconnect(), this.#questions.disconnect()]);
+  }
+
+  #isElsewhere(node: string, { topic, partition }: FetchPosition): boolean {
+    const leader = this.leaders(topic).get(partition);
+    return leader !== undefined && leader !== node;
+  }
+
+  /** Ends a connection whose answer is not waited for any more: no later request may go there. */
+  async #drop(node: string): Promise<void> {
+    const broker = await this.#cluster.findBroker({ nodeId: node }).catch(() => null);
+    await broker?.disconnect().catch(() => {});
   }
 
   async #fetchFrom(

@@ -118,6 +118,17 @@ export async function openGroup(parts: GroupParts, options: GroupOptions): Promi
   }
 }
 
+async function removeFormer(
+  parts: MembershipParts,
+  groupId: string,
+  memberId: string,
+): Promise<void> {
+  const { members, close } = openDeadMembers(parts, groupId);
+  members.take(memberId);
+  await members.evict();
+  await close().catch(() => {});
+}
+
 /** What a group reads and commits with. */
 interface StickyParts {
   readonly reader: TopicReader;
@@ -154,6 +165,7 @@ class StickyGroup implements PartitionGroup {
       onLost: () => this.#revokeAll(),
       onFault: (fault) => options.onFault(fault, null),
       whileJoining: () => dead.evict(),
+      removeFormer: (memberId) => removeFormer(parts, options.groupId, memberId),
     });
     this.#commits = commitsBy(this.#membership);
   }

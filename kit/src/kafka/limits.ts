@@ -7,6 +7,13 @@ export interface LogClientLimits {
   readonly connectTimeoutMs: number;
   /** One request without an answer is given up after this, milliseconds. */
   readonly requestTimeoutMs: number;
+  /**
+   * A request without an answer for so long makes its broker suspect, milliseconds: other brokers are asked who leads,
+   * and a request whose partitions have all moved is given up.
+   */
+  readonly silenceMs: number;
+  /** Time between two such looks, and time limit of one, milliseconds. */
+  readonly leaderLookMs: number;
   /** Wait of a leader for its followers, milliseconds; shorter than a request, so that it says so itself. */
   readonly ackTimeoutMs: number;
   /** One look at the metadata of a broker; then another broker is asked, milliseconds. */
@@ -53,13 +60,15 @@ export interface LogClientLimits {
   readonly restoresAtOnce: number;
   /** Time limit of a commit, including waits for a running rebalance, milliseconds. */
   readonly commitTimeoutMs: number;
-  /** Crashes in a row after which a group member gives up. */
+  /** Crashes in a row after which a group member gives up, unless the log is away. */
   readonly maxGroupRestarts: number;
 }
 
 export const defaultLimits: LogClientLimits = {
   connectTimeoutMs: 2_000,
   requestTimeoutMs: 3_000,
+  silenceMs: 1_000,
+  leaderLookMs: 250,
   ackTimeoutMs: 2_500,
   metadataTimeoutMs: 1_000,
   initialRetryMs: 10,

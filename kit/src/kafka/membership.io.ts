@@ -1,8 +1,8 @@
 import type { Cluster, Consumer, Kafka } from 'kafkajs';
-import { Fault } from '../fault/index.ts';
+import { Fault, within } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { retryOptions } from './kafkajs-connection.io.ts';
-import { failureOf } from './kafkajs-errors.ts';
+import { failureOf, isPassing } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { processMark } from './process-mark.io.ts';
 import type { MemberClaim } from './sticky-assignment.ts';
@@ -32,6 +32,8 @@ export interface MembershipOptions {
   onFault(fault: Fault): void;
   /** Called once, when the first join begins. */
   whileJoining?(): Promise<void>;
+  /** Called while this process joins again as another member: takes its former one out of the group. Never rejects. */
+  removeFormer?(memberId: string): Promise<void>;
 }
 
 export interface MembershipParts {
@@ -46,6 +48,9 @@ const loopMs = 100;
 /** What a broker answers to a session shorter than it allows, and the shortest by its default, milliseconds. */
 const sessionRefused = 'INVALID_SESSION_TIMEOUT';
 const brokerSessionMinMs = 6_000;
+
+/** Kafka's number of coordinators of groups. */
+const ofGroups = 0;
 
 /**
  * Membership of a consumer group and nothing else. Its kafkajs consumer has every partition paused, so it joins, sends
@@ -64,6 +69,9 @@ export class Membership {
   /** The newest assignment, still in force as long as heartbeats with its member id succeed. */
   #assignment: { memberId: string; partitions: readonly number[] } | null = null;
   #crashes = 0;
+  /** The broker that coordinates the group, as of the newest join; null while it is not known. */
+  #coordinatorNode: number | null = null;
+  #isLooking = false;
   #sessionMs: number;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -136,14 +144,18 @@ export class Membership {
     this.#consumer = consumer;
     const { GROUP_JOIN, HEARTBEAT, CRASH } = consumer.events;
     const { topic } = this.#options;
+    // One that was replaced ends some time later.
+    const isCurrent = () => this.#consumer === consumer;
     consumer.on(GROUP_JOIN, ({ payload }) => {
       consumer.pause([{ topic }]);
-      this.#joined(payload.memberId, payload.memberAssignment[topic] ?? []);
+      if (isCurrent()) this.#joined(payload.memberId, payload.memberAssignment[topic] ?? []);
     });
-    consumer.on(HEARTBEAT, ({ payload }) =>
-      this.#heard(payload.memberId, payload.groupGenerationId),
-    );
-    consumer.on(CRASH, ({ payload }) => this.#crashed(payload.error));
+    consumer.on(HEARTBEAT, ({ payload }) => {
+      if (isCurrent()) this.#heard(payload.memberId, payload.groupGenerationId);
+    });
+    consumer.on(CRASH, ({ payload }) => {
+      if (isCurrent()) this.#crashed(payload.error);
+    });
     await consumer.connect();
     await consumer.subscribe({ topic });
     await consumer.run({ autoCommit: false, eachBatch: async () => {} });
@@ -186,6 +198,7 @@ export class Membership {
     this.#assignment = { memberId, partitions };
     this.#generationKnown = false;
     this.#lastContactMs = performance.now();
+    void this.#noteCoordinator();
     this.#options.onJoined(
       [...partitions].sort((a, b) => a - b),
       sameMember,
@@ -206,12 +219,54 @@ export class Membership {
 
   /** A whole session without contact: the broker has given our partitions to others, even if it cannot report that. */
   #checkSession(): void {
+    const silentMs = performance.now() - this.#lastContactMs;
+    if (silentMs > this.#sessionMs / 2) void this.#followCoordinator();
     if (this.#memberId === null || this.alive()) return;
     this.#parts.log.error(
       { groupId: this.#options.groupId },
       'no heartbeat for a whole session, giving all partitions up',
     );
     this.#lose();
+  }
+
+  async #noteCoordinator(): Promise<void> {
+    this.#coordinatorNode = null;
+    this.#coordinatorNode = await this.#findCoordinatorNode().catch(() => null);
+  }
+
+  async #findCoordinatorNode(): Promise<number> {
+    const cluster = this.#cluster;
+    if (cluster === null) throw new Fault('ownership_lost', 'release');
+    const late = () => new Error('no answer');
+    // Its types lack the second field, without which kafkajs sends none.
+    const asked = { groupId: this.#options.groupId, coordinatorType: ofGroups };
+    const asking = cluster.findGroupCoordinatorMetadata(asked);
+    const { coordinator } = await within(asking, this.#parts.limits.metadataTimeoutMs, late);
+    return coordinator.nodeId;
+  }
+
+  /**
+   * kafkajs keeps to the coordinator of the join and crashes after many tries of a dead one. Where another broker
+   * coordinates the group by now, this process joins again as another member.
+   */
+  async #followCoordinator(): Promise<void> {
+    const known = this.#coordinatorNode;
+    if (this.#isLooking || this.#closed || known === null) return;
+    this.#isLooking = true;
+    const heardMs = this.#lastContactMs;
+    const node = await this.#findCoordinatorNode().catch(() => known);
+    this.#isLooking = false;
+    if (this.#closed || node === known || this.#lastContactMs !== heardMs) return;
+    const { groupId } = this.#options;
+    this.#parts.log.warn({ groupId, from: known, to: node }, 'the coordinator has moved');
+    const former = this.#assignment?.memberId;
+    void this.#consumer?.disconnect().catch(() => {});
+    this.#consumer = null;
+    this.#assignment = null;
+    this.#coordinatorNode = null;
+    this.#lose();
+    void this.#restart();
+    if (former !== undefined) void this.#options.removeFormer?.(former);
   }
 
   #lose(): void {
@@ -230,7 +285,8 @@ export class Membership {
     this.#assignment = null;
     log.warn({ groupId, cause: name, type, crashes: this.#crashes }, 'the group member crashed');
     this.#lose();
-    if (this.#crashes <= limits.maxGroupRestarts) void this.#restart();
+    // While the log is away there is nothing to give up for: each run waits for a connection with growing pauses.
+    if (isPassing(error) || this.#crashes <= limits.maxGroupRestarts) void this.#restart();
     else
       this.#options.onFault(
         new Fault('group_crashed', 'stop', { facts: { groupId, cause: name }, cause: error }),
@@ -247,7 +303,7 @@ export class Membership {
 
   async #restart(): Promise<void> {
     const { initialRetryMs, maxRetryMs } = this.#parts.limits;
-    await pause(Math.min(initialRetryMs * 2 ** this.#crashes, maxRetryMs));
+    await pause(Math.min(initialRetryMs * 2 ** Math.min(this.#crashes, 16), maxRetryMs));
     if (this.#closed) return;
     try {
       await this.#run();

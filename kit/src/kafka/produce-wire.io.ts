@@ -10,6 +10,7 @@ import { type SequencedRecords, writeProduceRequest } from './produce-request.ts
 import { RequestMemory } from './request-memory.ts';
 import { firstOffsets, type ProduceAnswer } from './result-coverage.ts';
 import { placeKey } from './send-queue.ts';
+import { LeaderMoved, unlessMoved } from './unless-moved.io.ts';
 
 /** Records for one broker. */
 export interface ProduceRequest {
@@ -109,8 +110,15 @@ export class ProduceWire {
     // kafkajs ends a request in time, but not one whose connection it closes at that moment.
     const lateMs = this.#limits.requestTimeoutMs * 2;
     const late = () => new Error('no answer');
-    const answer: ProduceAnswer = await this.#watched(node, broker, () =>
+    const answering = this.#watched(node, broker, () =>
       within(sendEncoded(broker, body), lateMs, late),
+    );
+    const answer: ProduceAnswer = await this.#unlessMoved(node, batches, answering).catch(
+      (error: unknown) => {
+        // Its answer is not waited for any more, so the connection cannot be used.
+        if (error instanceof LeaderMoved) void broker.disconnect().catch(() => {});
+        throw error;
+      },
     );
     this.#memory.giveBack(node, memory);
     return firstOffsets(answer);
@@ -118,6 +126,23 @@ export class ProduceWire {
 
   async disconnect(): Promise<void> {
     await this.#cluster.disconnect();
+  }
+
+  #unlessMoved<T>(
+    node: string,
+    batches: readonly SequencedRecords[],
+    answering: Promise<T>,
+  ): Promise<T> {
+    const topics = new Set(batches.map(({ topic }) => topic));
+    const keys = batches.map(placeKey);
+    const look = () => {
+      this.#suspects.add(node);
+      return this.load(topics);
+    };
+    const isElsewhere = (leader: string | null) => leader !== null && leader !== node;
+    const hasMoved = () => keys.every((key) => isElsewhere(this.leaderOf(key)));
+    const { silenceMs } = this.#limits;
+    return unlessMoved(answering, { silenceMs, look, hasMoved }, this.#limits);
   }
 
   async #loadTopic(topic: string): Promise<void> {

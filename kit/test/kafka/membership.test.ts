@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { Kafka } from 'kafkajs';
+import type { ConsumerConfig, Kafka } from 'kafkajs';
 import { defaultLimits } from '../../src/kafka/limits.ts';
 import { Membership } from '../../src/kafka/membership.io.ts';
 import { silentLog } from '../../src/log/index.ts';
@@ -11,8 +11,10 @@ function fakeKafka(crashesFirst = 0) {
   const runs: number[] = [];
   const join = (memberId: string, partitions: readonly number[]) =>
     emitter.emit('join', { payload: { memberId, memberAssignment: { t: partitions } } });
-  const crash = (type = '') =>
-    emitter.emit('crash', { payload: { error: Object.assign(new Error('crash'), { type }) } });
+  const crash = (type = '', name = 'Error') =>
+    emitter.emit('crash', {
+      payload: { error: Object.assign(new Error('crash'), { type, name }) },
+    });
   const sessionsMs: number[] = [];
   const consumer = {
     events: { GROUP_JOIN: 'join', HEARTBEAT: 'heartbeat', CRASH: 'crash' },
@@ -27,15 +29,22 @@ function fakeKafka(crashesFirst = 0) {
       else join(`member-${runs.length}`, [0, 1]);
     },
   };
-  const made = ({ sessionTimeout }: { sessionTimeout: number }) => {
-    sessionsMs.push(sessionTimeout);
+  const coordinator = { nodeId: 1 };
+  const cluster = {
+    findGroupCoordinatorMetadata: async () => ({ coordinator: { ...coordinator } }),
+  };
+  const made = (options: ConsumerConfig) => {
+    sessionsMs.push(options.sessionTimeout ?? 0);
     emitter.removeAllListeners();
-    return consumer;
+    for (const assigner of options.partitionAssigners ?? [])
+      assigner({ cluster } as unknown as Parameters<typeof assigner>[0]);
+    return { ...consumer };
   };
   return {
     kafka: { consumer: made } as unknown as Kafka,
     runs,
     sessionsMs,
+    coordinator,
     join,
     heartbeat: (memberId: string, groupGenerationId: number) =>
       emitter.emit('heartbeat', { payload: { memberId, groupGenerationId } }),
@@ -47,6 +56,7 @@ async function memberOf(
   fake: ReturnType<typeof fakeKafka>,
   maxGroupRestarts = 3,
   whileJoining = async () => {},
+  removeFormer = async (_memberId: string) => {},
 ) {
   const events: string[] = [];
   const limits = { ...defaultLimits, initialRetryMs: 1, maxGroupRestarts };
@@ -62,6 +72,7 @@ async function memberOf(
       onLost: () => events.push('lost'),
       onFault: (fault) => events.push(fault.code),
       whileJoining,
+      removeFormer,
     },
   );
   await member.start();
@@ -110,6 +121,36 @@ test('a crash loses everything and joins again, a bounded number of times in a r
   }
   fake.crash();
   expect(events.at(-1)).toBe('group_crashed');
+  await member.close();
+});
+
+test('while the log is away a member joins again however often it crashes', async () => {
+  const fake = fakeKafka();
+  const { member, events } = await memberOf(fake, 2);
+  for (let runs = 2; runs < 12; runs += 1) {
+    fake.crash('', 'KafkaJSConnectionError');
+    await until(() => fake.runs.length === runs, 'it joins again');
+  }
+  expect(events).not.toContain('group_crashed');
+  await member.close();
+});
+
+test('a member whose coordinator is silent joins again once another broker coordinates the group', async () => {
+  const fake = fakeKafka();
+  const removed: string[] = [];
+  const { member, events } = await memberOf(
+    fake,
+    3,
+    undefined,
+    async (id) => void removed.push(id),
+  );
+  fake.heartbeat('member-1', 1);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(fake.runs.length).toBe(1);
+  fake.coordinator.nodeId = 2;
+  await until(() => fake.runs.length === 2, 'it joins again');
+  expect(events.slice(-2)).toEqual(['lost', 'joined 0,1 false']);
+  expect([member.memberId, removed]).toEqual(['member-2', ['member-1']]);
   await member.close();
 });
 
