@@ -39,6 +39,7 @@ import { openChannel } from './log/open-channel.io.ts';
 import { PartitionLiveness } from './log/partition-liveness.ts';
 import { RecentResults } from './log/recent-results-cache.ts';
 import { followResults } from './log/results.io.ts';
+import { SignOffProof } from './log/sign-off-proof.io.ts';
 import { neededEngines, openTopics, type TopicsClient } from './log/topics.io.ts';
 import { TransferWriter } from './log/transfer-writer.io.ts';
 import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
@@ -280,7 +281,10 @@ async function openResults(room: Room, topics: Topics) {
   const witness = new ClockWitness({ clock, envelopes: channel.envelopes });
   const parts = { channel, partitions, recentResults, delayedResults, fundedWallets };
   await followResults(topics, { ...follow(room), ...parts, witness });
-  return parts;
+  const signOff = new SignOffProof({ partitions, commands: channel.commands, log: room.log });
+  const proving = runRounds(signOff);
+  room.life.onStop('sign-off proof', () => proving.close());
+  return { ...parts, signOff };
 }
 
 /** Orders whose results have not come in time, followed until the log has one. */

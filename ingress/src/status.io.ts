@@ -6,6 +6,7 @@ import type { CommandChannel } from './log/command-channel.io.ts';
 import { isSomeReady, numbersOf, partitionFacts } from './log/partition-facts.ts';
 import type { PartitionLiveness } from './log/partition-liveness.ts';
 import type { RecentResults } from './log/recent-results-cache.ts';
+import type { SignOffProof } from './log/sign-off-proof.io.ts';
 import type { IngressGauges } from './metrics.ts';
 import type { SignaturePool } from './orders/signature-pool.io.ts';
 import type { UnconfirmedOrders } from './orders/unconfirmed-orders.io.ts';
@@ -23,13 +24,18 @@ export interface StatusParts {
   readonly owners: Pick<WalletOwners, 'boundCount'>;
   readonly catalog: Pick<CatalogIndex, 'marketCount'>;
   readonly sessions: { facts(): object };
+  readonly signOff: Pick<SignOffProof, 'isProven' | 'rejecting'>;
 }
 
-/** Ready while money can be reserved and at least one partition works; single silent ones refuse their own orders. */
-export function readinessOf({ partitions, ledgerWatch }: StatusParts): Readiness {
+/**
+ * Ready while money can be reserved, at least one partition works and takes what this process signs, and none rejects
+ * it; single silent ones refuse their own orders.
+ */
+export function readinessOf({ partitions, ledgerWatch, signOff }: StatusParts): Readiness {
   const reasons = [
     ...(ledgerWatch.isReady() ? [] : ['ledger']),
     ...(isSomeReady(partitions) ? [] : ['executions']),
+    ...(signOff.isProven ? [] : ['sign-off-key']),
   ];
   return { ready: reasons.length === 0, reasons };
 }
@@ -62,6 +68,7 @@ export function statusOf(parts: StatusParts): { facts(): object; readonly gauges
       waitingCommands: gauges.waitingCommands(),
       unconfirmedOrders: parts.unconfirmed.size,
       sessions: parts.sessions.facts(),
+      signOffKey: { proven: parts.signOff.isProven, rejectedBy: parts.signOff.rejecting },
       partitions: partitionFacts(partitions, queued, parts.nowMs()),
     }),
   };

@@ -11,7 +11,8 @@ import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { Command } from 'commander';
 import { InstallationKeys } from '../keys/key-log.ts';
-import { type KeyFile, retireKeys, rotatedRole, rotateKey } from '../keys/rotation.ts';
+import { addKey, type KeyFile, retireKeys, rotatedRole, rotateKey } from '../keys/rotation.ts';
+import { loadOrMakeSeed } from '../keys/seed-file.ts';
 import { ownKeys, shownKeys } from '../keys/shown-keys.ts';
 
 /**
@@ -56,6 +57,18 @@ program
         'Start each service that holds the former key again, process by process; a local',
       );
       console.log(`stack as a whole. Then: npm run keys -- retire --role ${role.toLowerCase()}`);
+    }),
+  );
+
+program
+  .command('add')
+  .description('lists one more key of ingress, for a process beside those that run')
+  .requiredOption('--seed-file <file>', 'its seed, made when there is none: PM_SIGNOFF_SEED')
+  .action(({ seedFile }: { seedFile: string }) =>
+    withKeys(async (log, file) => {
+      const publicKey = Buffer.from(publicKeyOf(loadOrMakeSeed(seedFile)), 'hex');
+      const id = await addKey({ log, file, onStep }, 'INGRESS', publicKey);
+      console.log(`${id} is listed: PM_SIGNOFF_SEED of its process is the content of ${seedFile}`);
     }),
   );
 

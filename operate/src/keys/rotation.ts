@@ -55,14 +55,42 @@ export function rotatedRole(name: string): RotatedRole {
  * `StackError` when a matcher does not apply it, or when too many former keys are not retired.
  */
 export async function rotateKey({ log, file, onStep }: Places, role: RotatedRole): Promise<string> {
-  const { services, partitions } = await openedLists(log);
-  assertListed({ services, partitions }, file.load(), role);
+  const lists = await openedLists(log);
+  assertListed(lists, file.load(), role);
   const publicKey = nextKey(file, role, onStep);
+  await listKey({ log, onStep }, lists, { publicKey, role, active: true });
+  file.save(withNextInUse(file.load(), role));
+  return idOf(publicKey);
+}
+
+/**
+ * Lists one more key of a role everywhere, that of another process, beside those in use; a repetition changes nothing.
+ * Returns its id, hex. Throws a `StackError` for a key that was retired, or that has another role.
+ */
+export async function addKey(
+  { log, file, onStep }: Places,
+  role: RotatedRole,
+  publicKey: Buffer,
+): Promise<string> {
+  const lists = await openedLists(log);
+  assertListed(lists, file.load(), role);
   const id = idOf(publicKey);
-  const change = { publicKey, role, active: true };
+  const other = [lists.services, ...lists.partitions.values()]
+    .map((keys) => keys.get(id)?.role)
+    .find((listed) => listed !== undefined && listed !== role);
+  if (other !== undefined) throw wrong(`the key ${id} is listed as ${other} already`);
+  await listKey({ log, onStep }, lists, { publicKey, role, active: true });
+  return id;
+}
+
+async function listKey(
+  { log, onStep }: Pick<Places, 'log' | 'onStep'>,
+  { services, partitions }: KeyLists,
+  change: KeyChange,
+): Promise<void> {
+  const id = idOf(change.publicKey);
   const listed = services.get(id);
-  if (listed?.active === false)
-    throw wrong(`the next key ${id} was retired: it cannot be listed again`);
+  if (listed?.active === false) throw wrong(`the key ${id} was retired: it cannot be listed again`);
   if (listed === undefined) await log.publish(change);
   onStep(`service-keys: ${id} is listed`);
   for (const [partition, keys] of partitions) {
@@ -71,8 +99,6 @@ export async function rotateKey({ log, file, onStep }: Places, role: RotatedRole
     else await log.setKey(partition, change);
     onStep(`partition ${partition}: ${id} is listed`);
   }
-  file.save(withNextInUse(file.load(), role));
-  return id;
 }
 
 /** The lists of a log whose partitions the opening key of the file has opened: only its changes count there. */

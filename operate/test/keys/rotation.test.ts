@@ -11,6 +11,7 @@ import {
 } from '@pm/deploy/setup/keys';
 import { idOf, type ListedKey } from '../../src/keys/key-lists.ts';
 import {
+  addKey,
   formerKeysMax,
   type KeyChange,
   type KeyLog,
@@ -18,6 +19,7 @@ import {
   rotatedRole,
   rotateKey,
 } from '../../src/keys/rotation.ts';
+import { loadOrMakeSeed } from '../../src/keys/seed-file.ts';
 import { ownKeys, shownKeys } from '../../src/keys/shown-keys.ts';
 
 const partitions = 3;
@@ -246,4 +248,29 @@ test.each([
 ])('a file of keys with %j is refused', (more) => {
   writeFileSync(path, JSON.stringify({ ...file.load(), ...more }));
   expect(() => file.load()).toThrow('is malformed');
+});
+
+test('a key of another process is listed beside those in use, by a seed of its own', async () => {
+  const seedFile = join(folder, 'second', 'ingress.seed');
+  const seed = loadOrMakeSeed(seedFile);
+  expect(statSync(seedFile).mode & 0o777).toBe(0o600);
+  log.failAt(3);
+  await expect(addKey(places(), 'INGRESS', publicOf(seed))).rejects.toThrow('interrupted');
+  expect(loadOrMakeSeed(seedFile)).toBe(seed);
+  const before = loadOrMakeKeys(path);
+  expect(await addKey(places(), 'INGRESS', publicOf(seed))).toBe(idOfSeed(seed));
+  expect(log.statesOf(idOfSeed(seed))).toEqual([true, true, true, true]);
+  expect(log.statesOf(idOfSeed(before.ingressSeed))).toEqual([true, true, true, true]);
+  expect(loadOrMakeKeys(path)).toEqual(before);
+  await retireKeys(places(), { id: idOfSeed(seed) });
+  await expect(addKey(places(), 'INGRESS', publicOf(seed))).rejects.toThrow('was retired');
+  const { ledgerSeed } = before;
+  await expect(addKey(places(), 'INGRESS', publicOf(ledgerSeed))).rejects.toThrow('as LEDGER');
+});
+
+test('a file that is no seed is refused and not replaced', () => {
+  const seedFile = join(folder, 'ingress.seed');
+  writeFileSync(seedFile, 'secret');
+  expect(() => loadOrMakeSeed(seedFile)).toThrow('not a seed of 64 hex digits');
+  expect(readFileSync(seedFile, 'utf8')).toBe('secret');
 });

@@ -1,0 +1,80 @@
+import type { Log } from '@pm/kit/log';
+import type { CommandOf } from '@pm/schemas';
+import type { CommandSender } from './command-channel.io.ts';
+import { numbersOf } from './partition-facts.ts';
+import type { PartitionLiveness } from './partition-liveness.ts';
+
+export interface SignOffProofOptions {
+  readonly partitions: Pick<PartitionLiveness, 'count' | 'isReady'>;
+  readonly commands: Pick<CommandSender, 'run'>;
+  readonly log: Log;
+}
+
+/**
+ * Pauses between rounds, milliseconds: short before the first proof, which a start waits for; they double while a
+ * partition rejects the key.
+ */
+const startPauseMs = 50;
+const firstPauseMs = 500;
+const longestPauseMs = 10_000;
+
+/** A cancel of an order that does not exist: any partition answers it, and it changes nothing. */
+const noOperation: CommandOf<'CancelOrder'> = {
+  kind: 'CancelOrder',
+  orderId: Buffer.alloc(32),
+  signer: Buffer.alloc(20),
+};
+
+/**
+ * Proves that the partitions take what this process signs, by a signed command that changes nothing: a key that is not
+ * listed there, or was retired, fails every order, and only the partition knows.
+ */
+export class SignOffProof {
+  readonly #options: SignOffProofOptions;
+  readonly #proven = new Set<number>();
+  readonly #rejected = new Set<number>();
+  #pauseMs = firstPauseMs;
+
+  constructor(options: SignOffProofOptions) {
+    this.#options = options;
+  }
+
+  /** Whether no partition has rejected the key, and one that works has taken it. */
+  get isProven(): boolean {
+    return this.#rejected.size === 0 && this.#proven.size > 0;
+  }
+
+  /** Partitions that reject what this process signs. */
+  get rejecting(): readonly number[] {
+    return [...this.#rejected].sort((left, right) => left - right);
+  }
+
+  /** Tries the partitions that work and have not taken the key; resolves with the pause before the next round. */
+  async round(): Promise<number> {
+    const { partitions } = this.#options;
+    const untried = numbersOf(partitions).filter(
+      (partition) => !this.#proven.has(partition) && partitions.isReady(partition),
+    );
+    await Promise.all(untried.map((partition) => this.#try(partition)));
+    const doubled = Math.min(this.#pauseMs * 2, longestPauseMs);
+    this.#pauseMs = this.#rejected.size === 0 ? firstPauseMs : doubled;
+    const isStarting = this.#rejected.size + this.#proven.size === 0;
+    return isStarting ? startPauseMs : this.#pauseMs;
+  }
+
+  onFailure(error: unknown): number {
+    this.#options.log.warn({ err: error }, 'the sign-off key was not tried');
+    return longestPauseMs;
+  }
+
+  async #try(partition: number): Promise<void> {
+    const { kind } = await this.#options.commands.run(partition, noOperation);
+    if (kind === 'executed') {
+      this.#proven.add(partition);
+      this.#rejected.delete(partition);
+    }
+    if (kind !== 'rejected' || this.#rejected.has(partition)) return;
+    this.#rejected.add(partition);
+    this.#options.log.error({ partition }, 'a partition rejects the sign-off key of this process');
+  }
+}
