@@ -16,6 +16,7 @@ const targets = {
   start: 'deploy/dist/commands/start.js',
   stack: 'deploy/dist/commands/stack.js',
   smoke: 'acceptance/dist/commands/smoke.js',
+  faults: 'acceptance/dist/commands/faults.js',
   test: 'deploy/dist/commands/test.js',
   nodes: 'deploy/dist/commands/test-nodes.js',
   python: 'deploy/dist/commands/test-python.js',

@@ -4,6 +4,7 @@ import { signingFields } from '@pm/domain/accounts/signing-fields.io';
 import { replicationMinField, secondPersonFields } from '@pm/kit/config';
 import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import type { Command } from 'commander';
+import { type BrokerCount, brokerCounts } from '../local/engines/kafka-broker.ts';
 import type { Progress } from '../local/managed-process.ts';
 import { repositoryRoot } from '../local/paths.ts';
 import { type Ports, portsFromEnvironment } from '../local/ports.ts';
@@ -20,6 +21,7 @@ const { name: domainVariable } = signingFields.signingDomain;
 export interface StackArguments {
   readonly data: string;
   readonly port?: string;
+  readonly brokers: number;
   /** Absent unless `--replication` is given. */
   readonly replication?: number;
   /** Absent unless `--scale` is given. */
@@ -42,8 +44,14 @@ export function withStackArguments(command: Command): Command {
     )
     .option('--port <port>', 'port of the base URL (others: PM_PORT_KAFKA, PM_PORT_REDIS ...)')
     .option(
+      '--brokers <count>',
+      'local Kafka brokers, 1 or 3: of three, one may be lost; final for a data folder',
+      Number,
+      1,
+    )
+    .option(
       '--replication <copies>',
-      'copies of each topic: 1 on the local broker, 3 on engines of your own',
+      'copies of each topic: 1 on one local broker, 3 on three and on engines of your own',
       Number,
     )
     .option(
@@ -87,6 +95,7 @@ export function stackOptions(
     ports: portsOf(given, env),
     scale: parseScale(given.scale ?? ''),
     progress,
+    ...(isLocal ? { brokers: brokersOf(given) } : {}),
     ...replicationOf(given, isLocal, env),
     feeWallet: feeWalletOf(given),
     fresh: given.fresh ?? false,
@@ -124,17 +133,25 @@ const externalReplication = 3;
  * otherwise: with fewer a lost broker stops trading or loses acknowledged orders.
  */
 function replicationOf(
-  given: Pick<StackArguments, 'replication'>,
+  given: Pick<StackArguments, 'replication' | 'brokers'>,
   isLocal: boolean,
   env: Readonly<Record<string, string | undefined>>,
 ): { replicationFactor: number; replicationMin: number } {
-  const replicationFactor = given.replication ?? (isLocal ? 1 : externalReplication);
-  const replicationMin = isLocal ? 1 : replicationMinOf(env);
+  const local = isLocal ? brokersOf(given) : null;
+  const replicationFactor = given.replication ?? local ?? externalReplication;
+  const replicationMin = local === null ? replicationMinOf(env) : replicationFactor;
   if (replicationFactor >= replicationMin) return { replicationFactor, replicationMin };
   throw new StackError(
     'BAD_DESCRIPTION',
     `--replication ${replicationFactor} is below ${replicationMin}: a lost broker would stop trading or lose acknowledged orders. ${replicationMinField.name}=${replicationFactor} starts all the same`,
   );
+}
+
+function brokersOf({ brokers }: Pick<StackArguments, 'brokers'>): BrokerCount {
+  const count = brokerCounts.find((one) => one === brokers);
+  if (count !== undefined) return count;
+  const allowed = brokerCounts.join(' or ');
+  throw new StackError('BAD_DESCRIPTION', `--brokers ${brokers}: allowed is ${allowed}`);
 }
 
 function replicationMinOf(env: Readonly<Record<string, string | undefined>>): number {

@@ -3,7 +3,7 @@ import { registryConnection } from '@pm/kit/config';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, type Registry, type RegistryAccess, topicName } from '@pm/kit/registry';
-import { topics, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { type CommandOf, topics, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
 import type { Addresses } from './read-addresses.ts';
 
@@ -27,24 +27,25 @@ export function registryAt({ registryUrl: url, registryAccess, topicPrefix }: Lo
   return openRegistry({ url, access, topicPrefix, log: silentLog });
 }
 
+/** The opening of each partition that was opened. */
+export type Openings = ReadonlyMap<number, CommandOf<'OpenPartition'>>;
+
 /**
- * The wallet that each partition was opened to pay fees to, by its first record. Partitions without a record are
- * absent. Creates no topic and registers no schema.
+ * How each partition was opened, by its first record. Partitions without a record are absent. Creates no topic and
+ * registers no schema.
  */
-export async function openedFeeWallets(
-  place: LogPlace,
-): Promise<ReadonlyMap<number, WalletAddress>> {
+export async function readOpenings(place: LogPlace): Promise<Openings> {
   const { client, topicPrefix } = place;
   const topic = topicName(topics.orders, topicPrefix);
   const admin = await client.admin();
   const bounds = await boundsOf(topic, admin).finally(() => admin.close());
   const reader = registryAt(place).readerFor(topics.orders);
-  const found = new Map<number, WalletAddress>();
+  const found = new Map<number, CommandOf<'OpenPartition'>>();
   for (const [partition, { high }] of bounds) {
     if (high === 0) continue;
     const first = await readFirstEnvelope(client, { topic, partition, reader });
     const opening = first?.commands.find((one) => one.kind === 'OpenPartition');
-    if (opening !== undefined) found.set(partition, walletFromBytes(opening.feeWallet));
+    if (opening !== undefined) found.set(partition, opening);
   }
   return found;
 }
@@ -57,7 +58,8 @@ async function boundsOf(topic: string, admin: Awaited<ReturnType<LogClient['admi
  * The fee wallet of an installation. Throws a `StackError` when no partition was opened, or two with different wallets.
  */
 export async function feeWalletOf(place: LogPlace): Promise<WalletAddress> {
-  const wallets = new Set((await openedFeeWallets(place)).values());
+  const openings = [...(await readOpenings(place)).values()];
+  const wallets = new Set(openings.map(({ feeWallet }) => walletFromBytes(feeWallet)));
   const [wallet] = wallets;
   if (wallet !== undefined && wallets.size === 1) return wallet;
   const found = wallets.size === 0 ? 'no partition was opened yet' : [...wallets].join(', ');
@@ -65,11 +67,9 @@ export async function feeWalletOf(place: LogPlace): Promise<WalletAddress> {
 }
 
 /** Throws a `StackError` when a partition was opened with another fee wallet than this one: it can never change. */
-export function refuseOtherFeeWallet(
-  openedWallets: ReadonlyMap<number, WalletAddress>,
-  feeWallet: WalletAddress,
-): void {
-  for (const [partition, opened] of openedWallets) {
+export function refuseOtherFeeWallet(openings: Openings, feeWallet: WalletAddress): void {
+  for (const [partition, opening] of openings) {
+    const opened = walletFromBytes(opening.feeWallet);
     if (opened === feeWallet) continue;
     throw new StackError(
       'BAD_DESCRIPTION',

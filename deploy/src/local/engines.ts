@@ -6,7 +6,7 @@ import {
 } from './engines/clickhouse-password.ts';
 import { clickhouseServer } from './engines/clickhouse-server.ts';
 import { ensureEngineJars } from './engines/download-engines.ts';
-import { kafkaBroker } from './engines/kafka-broker.ts';
+import { type BrokerCount, brokerNames, kafkaBrokers } from './engines/kafka-broker.ts';
 import { findRedis, redisServer } from './engines/redis-server.ts';
 import { registryUrl, schemaRegistry } from './engines/schema-registry.ts';
 import type { ManagedProcess, Progress } from './managed-process.ts';
@@ -21,6 +21,8 @@ export interface EngineOptions {
   readonly logDir: string;
   readonly ports: EnginePorts;
   readonly progress: Progress;
+  /** Kafka brokers; default 1. Their number is final for a data folder. */
+  readonly brokers?: BrokerCount;
   /** Folder of fetched engines; `.cache` of the repository by default. */
   readonly cacheDir?: string;
   /** False lets everyone write into ClickHouse who can connect: for tests with engines of their own. Default true. */
@@ -34,7 +36,7 @@ export type EngineAccess = Readonly<Record<string, string>>;
 
 /** Addresses of the engines for clients. */
 export interface EngineUrls {
-  /** host:port */
+  /** host:port of each broker, by commas. */
   readonly kafka: string;
   /** The Confluent API, with its path. */
   readonly registry: string;
@@ -45,15 +47,18 @@ export interface EngineUrls {
 export interface RunningEngines {
   readonly urls: EngineUrls;
   readonly access: EngineAccess;
-  /** For more processes, which may depend on `kafka`, `registry`, `clickhouse` and `redis`. */
+  /** Names of the processes of the engines: `kafka` or `kafka-1` to `kafka-3`, `registry`, `clickhouse`, `redis`. */
+  readonly names: readonly string[];
+  /** For more processes, which may depend on those. */
   readonly supervisor: Supervisor;
   /** Stops everything the supervisor runs. */
   stop(): Promise<void>;
 }
 
-export function engineUrls(ports: EnginePorts): EngineUrls {
+export function engineUrls(ports: EnginePorts, brokers: BrokerCount = 1): EngineUrls {
+  const kafkaPorts = [ports.kafka, ports.kafka2, ports.kafka3].slice(0, brokers);
   return {
-    kafka: `${loopback}:${ports.kafka}`,
+    kafka: kafkaPorts.map((port) => `${loopback}:${port}`).join(),
     registry: registryUrl(ports.registry),
     clickhouse: `http://${loopback}:${ports.clickhouse}`,
     redis: `redis://${loopback}:${ports.redis}`,
@@ -67,7 +72,7 @@ export function engineUrls(ports: EnginePorts): EngineUrls {
  * @throws StackError with a message for the terminal.
  */
 export async function startEngines(options: EngineOptions): Promise<RunningEngines> {
-  const { progress, onFatal, ports } = options;
+  const { progress, onFatal, ports, brokers } = options;
   const dataDir = resolve(options.dataDir);
   const access = accessOf(options);
   const descriptions = await describeEngines({
@@ -79,7 +84,13 @@ export async function startEngines(options: EngineOptions): Promise<RunningEngin
     { dataDir, progress, ...(onFatal === undefined ? {} : { onFatal }) },
     descriptions,
   );
-  return { urls: engineUrls(ports), access, supervisor, stop: () => supervisor.stop() };
+  return {
+    urls: engineUrls(ports, brokers),
+    access,
+    names: descriptions.map(({ name }) => name),
+    supervisor,
+    stop: () => supervisor.stop(),
+  };
 }
 
 function accessOf({ dataDir, clickhousePassword = true }: EngineOptions): EngineAccess {
@@ -89,7 +100,7 @@ function accessOf({ dataDir, clickhousePassword = true }: EngineOptions): Engine
 }
 
 async function describeEngines(options: EngineOptions): Promise<ManagedProcess[]> {
-  const { ports, logDir, progress } = options;
+  const { ports, logDir, progress, brokers = 1 } = options;
   const dataDir = join(options.dataDir, 'engines');
   const jars = await ensureEngineJars(options.cacheDir ?? defaultCacheDir, progress);
   const redisCommand = await findRedis(jars, process.env['PM_REDIS']);
@@ -97,9 +108,15 @@ async function describeEngines(options: EngineOptions): Promise<ManagedProcess[]
   const passwordFile = isOpen ? null : clickhousePasswordFile(options.dataDir);
   const places = { dataDir, logDir };
   return [
-    kafkaBroker({ ...places, jars, port: ports.kafka, controllerPort: ports.kafkaController }),
+    ...kafkaBrokers({ ...places, jars }, ports, brokers),
     redisServer({ ...places, command: redisCommand, port: ports.redis }),
     clickhouseServer({ ...places, port: ports.clickhouse, passwordFile }),
-    schemaRegistry({ ...places, jars, port: ports.registry, kafkaPort: ports.kafka }),
+    schemaRegistry({
+      ...places,
+      jars,
+      port: ports.registry,
+      brokers: engineUrls(ports, brokers).kafka,
+      dependsOn: brokerNames(brokers),
+    }),
   ];
 }

@@ -23,6 +23,8 @@ export interface ManagedProcess {
   readonly ports: readonly number[];
   /** Started again when it dies; otherwise its death ends the whole stack. */
   readonly restart: boolean;
+  /** One of several that do the same: `enough` of them are, and one that fails is started again for ever. */
+  readonly quorum?: { readonly name: string; readonly enough: number };
   readonly stopSignal: NodeJS.Signals;
   /** How long it may take to stop before its process group is killed. */
   readonly stopTimeoutMs: number;
@@ -37,9 +39,21 @@ export interface ManagedProcess {
   /** Run before each start: folders, files, one-time formatting. */
   prepare(): Promise<void>;
   /**
-   * Rejects while it is not ready; called again until `readyTimeoutMs`. Must end within a few seconds.
+   * Rejects while it is not ready; called again until `readyTimeoutMs`, and for as long as it rejects with
+   * `WaitsForEngines`. Must end within a few seconds.
    */
   ready(): Promise<void>;
+}
+
+/** A process is not ready because engines are away, and goes on by itself when they are back. */
+export class WaitsForEngines extends Error {
+  override readonly name = 'WaitsForEngines';
+  readonly engines: readonly string[];
+
+  constructor(engines: readonly string[]) {
+    super(`waits for ${engines.join(', ')}`);
+    this.engines = engines;
+  }
 }
 
 const inheritedVariables = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'JAVA_HOME'] as const;

@@ -9,6 +9,10 @@ export const loopback = '127.0.0.1';
 export const defaultPorts = {
   kafka: 19092,
   kafkaController: 19093,
+  kafka2: 19094,
+  kafka2Controller: 19095,
+  kafka3: 19096,
+  kafka3Controller: 19097,
   registry: 18081,
   clickhouse: 18123,
   redis: 16379,
@@ -31,11 +35,20 @@ export const defaultPorts = {
 export type PortName = keyof typeof defaultPorts;
 export type Ports = Readonly<Record<PortName, number>>;
 
-/** The ports the four engines need. */
-export type EnginePorts = Pick<
-  Ports,
-  'kafka' | 'kafkaController' | 'registry' | 'clickhouse' | 'redis'
->;
+const enginePortNames = [
+  'kafka',
+  'kafkaController',
+  'kafka2',
+  'kafka2Controller',
+  'kafka3',
+  'kafka3Controller',
+  'registry',
+  'clickhouse',
+  'redis',
+] as const satisfies readonly PortName[];
+
+/** The ports the four engines need; those of the second and third broker only with three of them. */
+export type EnginePorts = Pick<Ports, (typeof enginePortNames)[number]>;
 
 const maxPort = 65_535;
 
@@ -109,20 +122,22 @@ export async function holdFreePorts(count: number): Promise<HeldPorts> {
 }
 
 /** Free ports for a whole stack, released at once. */
-export async function freePorts(): Promise<Ports> {
-  const names = Object.keys(defaultPorts) as PortName[];
-  const held = await holdFreePorts(names.length);
-  await held.release();
-  const found = names.map((name, index) => [name, held.ports[index] ?? 0]);
-  return Object.fromEntries(found) as Record<PortName, number>;
+export function freePorts(): Promise<Ports> {
+  return freePortsFor(Object.keys(defaultPorts) as PortName[]);
 }
 
 /** Free ports for one set of engines, released at once. */
-export async function freeEnginePorts(): Promise<EnginePorts> {
-  const held = await holdFreePorts(5);
+export function freeEnginePorts(): Promise<EnginePorts> {
+  return freePortsFor(enginePortNames);
+}
+
+async function freePortsFor<const Name extends PortName>(
+  names: readonly Name[],
+): Promise<Readonly<Record<Name, number>>> {
+  const held = await holdFreePorts(names.length);
   await held.release();
-  const [kafka = 0, kafkaController = 0, registry = 0, clickhouse = 0, redis = 0] = held.ports;
-  return { kafka, kafkaController, registry, clickhouse, redis };
+  const found = names.map((name, index) => [name, held.ports[index] ?? 0]);
+  return Object.fromEntries(found) as Record<Name, number>;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { mebibyte } from './managed-process.ts';
+import { waitingPrefix } from '@pm/kit/lifecycle';
+import { mebibyte, WaitsForEngines } from './managed-process.ts';
 import { loopback } from './ports.ts';
 import { StackError } from './stack-error.ts';
 
@@ -33,6 +34,29 @@ export async function requireOk(url: string): Promise<void> {
   const response = await fetch(url, { signal: AbortSignal.timeout(probeTimeoutMs) });
   await response.arrayBuffer();
   if (response.status !== 200) throw new Error(`${url} returns ${response.status}`);
+}
+
+/** Rejects unless a service says that it is ready; with `WaitsForEngines` while it waits for engines. */
+export async function requireReady(url: string): Promise<void> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(probeTimeoutMs) });
+  const body = await response.text();
+  if (response.status === 200) return;
+  const engines = reasonsIn(body).flatMap((reason) =>
+    reason.startsWith(waitingPrefix) ? [reason.slice(waitingPrefix.length)] : [],
+  );
+  throw engines.length === 0
+    ? new Error(`${url} returns ${response.status}`)
+    : new WaitsForEngines(engines);
+}
+
+/** The reasons for which a service is not ready; none in a body of another form. */
+export function reasonsIn(body: string): readonly string[] {
+  try {
+    const { reasons } = JSON.parse(body) as { readonly reasons?: unknown };
+    return Array.isArray(reasons) ? reasons.map(String) : [];
+  } catch {
+    return [];
+  }
 }
 
 /** Kafka and ClickHouse fail in unclear ways on a full disk. */

@@ -10,7 +10,8 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ManagedProcess, mebibyte } from './managed-process.ts';
+import { exitCodes } from '@pm/kit/lifecycle';
+import { type ManagedProcess, mebibyte, WaitsForEngines } from './managed-process.ts';
 import { requireFreePort } from './ports.ts';
 import type { ProcessLedger } from './process-ledger.ts';
 import { lowerPriority } from './process-priority.ts';
@@ -19,16 +20,27 @@ import { messageOf, StackError } from './stack-error.ts';
 
 /**
  *   stopped -> starting -> ready -> stopping -> stopped
+ *                 |  ^       |
+ *                 |  +-- waiting (for engines, as long as it takes)
  *                 |          |
  *                 +----------+--> died -> (supervisor: back-off, then starting; or failed)
  */
-export type ProcessState = 'stopped' | 'starting' | 'ready' | 'stopping' | 'died' | 'failed';
+export type ProcessState =
+  | 'stopped'
+  | 'starting'
+  | 'waiting'
+  | 'ready'
+  | 'stopping'
+  | 'died'
+  | 'failed';
 
 export interface ProcessStatus {
   readonly name: string;
   /** Undefined while it does not run. */
   readonly pid: number | undefined;
   readonly state: ProcessState;
+  /** Engines that it waits for. */
+  readonly waitsFor: readonly string[];
   readonly restarts: number;
   readonly rssBytes: number;
   readonly cpuSeconds: number;
@@ -37,6 +49,7 @@ export interface ProcessStatus {
 /** A log of this size is renamed at the next start of its process. */
 const maxLogBytes = 8 * mebibyte;
 const readyPollMs = 25;
+const waitingPollMs = 250;
 const tailLines = 12;
 
 /**
@@ -52,6 +65,9 @@ export class SupervisedProcess {
   restarts = 0;
   /** Time since when it is ready, for the back-off. */
   readySinceMs = 0;
+  /** Whether it has ended because an engine was away. */
+  endedForEngine = false;
+  #waitsFor: readonly string[] = [];
 
   constructor(
     description: ManagedProcess,
@@ -113,12 +129,14 @@ export class SupervisedProcess {
   status(): ProcessStatus {
     const pid = this.#child?.pid;
     const usage = pid === undefined ? { rssBytes: 0, cpuSeconds: 0 } : usageOf(pid);
-    return { name: this.name, pid, state: this.state, restarts: this.restarts, ...usage };
+    const { name, state, restarts } = this;
+    const waitsFor = state === 'waiting' ? this.#waitsFor : [];
+    return { name, pid, state, waitsFor, restarts, ...usage };
   }
 
   /** A stop may come while it is being prepared; it must not start after that. */
   #requireStarting(): void {
-    if (this.state !== 'starting') throw this.#failed('was stopped while it started');
+    if (!this.#isStarting()) throw this.#failed('was stopped while it started');
   }
 
   #spawn(): void {
@@ -139,6 +157,7 @@ export class SupervisedProcess {
       this.#ended = new Promise((resolve) => {
         child.once('error', (error) => resolve(this.#onEnd(child, messageOf(error))));
         child.once('exit', (code, signal) => {
+          this.endedForEngine = code === exitCodes.engineAway;
           resolve(this.#onEnd(child, signal === null ? `exit code ${code}` : `signal ${signal}`));
         });
       });
@@ -172,9 +191,9 @@ export class SupervisedProcess {
 
   async #waitUntilReady(): Promise<void> {
     const { readyTimeoutMs } = this.description;
-    const deadline = Date.now() + readyTimeoutMs;
+    let deadline = Date.now() + readyTimeoutMs;
     let lastReason = '';
-    while (this.#child !== undefined && this.state === 'starting') {
+    while (this.#child !== undefined && this.#isStarting()) {
       try {
         await this.description.ready();
         if (this.#child === undefined) break;
@@ -183,14 +202,28 @@ export class SupervisedProcess {
         return;
       } catch (error) {
         lastReason = messageOf(error);
+        // A wait for engines has no end of its own.
+        if (this.#noteWait(error)) deadline = Date.now() + readyTimeoutMs;
       }
       if (Date.now() > deadline) {
         throw this.#failed(`was not ready within ${readyTimeoutMs / 1000} s (${lastReason})`);
       }
-      await sleep(readyPollMs);
+      await sleep(this.state === 'waiting' ? waitingPollMs : readyPollMs);
     }
     this.#requireStarting();
     throw this.#failed(`ended while it started (${await this.#ended})`);
+  }
+
+  #isStarting(): boolean {
+    return this.state === 'starting' || this.state === 'waiting';
+  }
+
+  /** Whether it is not ready because it waits for engines. */
+  #noteWait(error: unknown): boolean {
+    const isWaiting = error instanceof WaitsForEngines;
+    if (this.#isStarting()) this.state = isWaiting ? 'waiting' : 'starting';
+    if (isWaiting) this.#waitsFor = error.engines;
+    return isWaiting;
   }
 
   #failed(what: string): StackError {

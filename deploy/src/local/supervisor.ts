@@ -30,6 +30,12 @@ const longestDelayMs = 8000;
 const maxDeathsInARow = 8;
 const goodLifeMs = 60_000;
 
+/** Ends of a process in a row: by its own fault, and because an engine was away. */
+interface Ends {
+  deaths: number;
+  waits: number;
+}
+
 /**
  * Starts processes, watches them and stops them; none of them outlives it. A process starts once its dependencies are
  * ready, in parallel where possible, and stops once all processes that depend on it have stopped.
@@ -40,7 +46,7 @@ export class Supervisor {
   readonly #ledger: ProcessLedger;
   readonly #watchdog: ChildProcess;
   readonly #processes = new Map<string, SupervisedProcess>();
-  readonly #deathsInARow = new Map<string, number>();
+  readonly #endsInARow = new Map<string, Ends>();
   readonly #abort = new AbortController();
   #stopped: Promise<void> | undefined;
 
@@ -83,13 +89,16 @@ export class Supervisor {
     const added = descriptions.map((description) => this.#add(description));
     const started = new Map<string, Promise<void>>();
     for (const process of added) {
-      const needs = process.description.dependsOn.map((name) => started.get(name));
-      const start = Promise.all(needs).then(() => this.#startOne(process));
+      const needs = process.description.dependsOn.map((name) =>
+        enoughOf(quorumOf(name, added, started)),
+      );
+      const start = Promise.all(needs).then(() => this.#startFirst(process));
       // Awaited below; a failure must not count as unhandled before that.
       start.catch(() => undefined);
       started.set(process.name, start);
     }
-    await Promise.all(started.values());
+    const names = [...started.keys()];
+    await Promise.all(names.map((name) => enoughOf(quorumOf(name, added, started))));
   }
 
   status(): ProcessStatus[] {
@@ -124,6 +133,22 @@ export class Supervisor {
     );
     this.#processes.set(description.name, process);
     return process;
+  }
+
+  /** Its engine may be away at its first start as at any other. */
+  async #startFirst(process: SupervisedProcess): Promise<void> {
+    try {
+      await this.#startOne(process);
+    } catch (error) {
+      const { restart, quorum } = process.description;
+      const isRevived = restart && (process.endedForEngine || quorum !== undefined);
+      if (!isRevived || this.#stopped !== undefined) throw error;
+      const revived = this.#revive(process, messageOf(error));
+      // The others of its quorum may be enough.
+      if (quorum !== undefined) throw error;
+      await revived;
+      if (process.state !== 'ready') throw error;
+    }
   }
 
   async #startOne(process: SupervisedProcess): Promise<void> {
@@ -180,30 +205,38 @@ export class Supervisor {
   #onDeath(process: SupervisedProcess, reason: string): void {
     if (this.#stopped !== undefined) return;
     this.#options.progress(`${process.name}: died (${reason})`);
-    if (Date.now() - process.readySinceMs > goodLifeMs) this.#deathsInARow.delete(process.name);
+    if (Date.now() - process.readySinceMs > goodLifeMs) this.#endsInARow.delete(process.name);
     if (process.description.restart) void this.#revive(process, reason);
     else void this.#fail(process, `died (${reason}), and the stack cannot go on without it`);
   }
 
   async #revive(process: SupervisedProcess, reason: string): Promise<void> {
-    const { name } = process;
-    const deaths = (this.#deathsInARow.get(name) ?? 0) + 1;
-    this.#deathsInARow.set(name, deaths);
+    const { deaths, waits } = this.#countEnd(process);
     if (deaths > maxDeathsInARow) {
       await this.#fail(process, `died ${deaths} times in a row (last: ${reason})`);
       return;
     }
     process.restarts += 1;
     try {
-      const delayMs =
-        deaths === 1 ? 0 : Math.min(secondDelayMs * 2 ** (deaths - 2), longestDelayMs);
-      await sleep(delayMs, undefined, { signal: this.#abort.signal });
+      await sleep(delayMsAfter(deaths + waits), undefined, { signal: this.#abort.signal });
       // It was restarted meanwhile.
       if (process.state !== 'died' && process.state !== 'failed') return;
       await this.#startOne(process);
     } catch (error) {
       if (this.#stopped === undefined) await this.#revive(process, messageOf(error));
     }
+  }
+
+  /** What ends because an engine is away, or is one of several, is started again however often. */
+  #countEnd(process: SupervisedProcess): Ends {
+    const ends = this.#endsInARow.get(process.name) ?? { deaths: 0, waits: 0 };
+    this.#endsInARow.set(process.name, ends);
+    const needed = process.description.dependsOn.map((name) => this.#processes.get(name));
+    const isEngineAway = needed.some((engine) => engine !== undefined && engine.state !== 'ready');
+    const { quorum } = process.description;
+    if (process.endedForEngine || isEngineAway || quorum !== undefined) ends.waits += 1;
+    else ends.deaths += 1;
+    return ends;
   }
 
   async #fail(process: SupervisedProcess, what: string): Promise<void> {
@@ -217,6 +250,50 @@ export class Supervisor {
     if (this.#options.onFatal === undefined) endWith(failure);
     else this.#options.onFatal(failure);
   }
+}
+
+/** The starts that a dependency on a process waits for, and how many of them are enough. */
+interface QuorumStarts {
+  readonly starts: readonly Promise<void>[];
+  readonly enough: number;
+}
+
+/** Of a process that is one of several: the starts of all of them. */
+function quorumOf(
+  name: string,
+  added: readonly SupervisedProcess[],
+  started: ReadonlyMap<string, Promise<void>>,
+): QuorumStarts {
+  const quorum = added.find((process) => process.name === name)?.description.quorum;
+  const members = added.filter(({ description }) => description.quorum?.name === quorum?.name);
+  const names = quorum === undefined ? [name] : members.map((member) => member.name);
+  const starts = names.map((one) => started.get(one) ?? Promise.resolve());
+  return { starts, enough: quorum?.enough ?? 1 };
+}
+
+/** Resolves when enough have resolved; rejects with the failure by which that became impossible. */
+function enoughOf({ starts, enough }: QuorumStarts): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let [ready, failed] = [0, 0];
+    for (const start of starts) {
+      start.then(
+        () => {
+          ready += 1;
+          if (ready === enough) resolve();
+        },
+        (error: unknown) => {
+          failed += 1;
+          if (failed > starts.length - enough) reject(error);
+        },
+      );
+    }
+  });
+}
+
+/** The wait before the restart after so many ends in a row. */
+function delayMsAfter(ends: number): number {
+  if (ends === 1) return 0;
+  return Math.min(secondDelayMs * 2 ** Math.min(ends - 2, 10), longestDelayMs);
 }
 
 /** Opens a supervisor and starts the processes; on failure stops the started ones. */

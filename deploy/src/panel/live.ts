@@ -1,12 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loopback } from '../local/ports.ts';
+import { loopback, type PortName } from '../local/ports.ts';
+import { reasonsIn } from '../local/probes.ts';
+import type { Places, ScaledService } from '../stack/scale.ts';
 import type { RunningStack } from '../stack/stack.ts';
 import { counterSum, readCounters } from './counters.ts';
-import { lagText, type ProjectionLine, processTable, textTable } from './text.ts';
+import {
+  lagText,
+  type ProjectionLine,
+  processTable,
+  textTable,
+  type UnreadyServices,
+} from './text.ts';
 
 /** Interval of the panel on a terminal, and of lines without one. */
 const terminalEveryMs = 1_000;
 const plainEveryMs = 10_000;
+
+/** Services with several processes, and the port where each of these says what it waits for. */
+const listening: readonly (readonly [ScaledService, PortName])[] = [
+  ['matcher', 'matcherOps'],
+  ['projectors', 'projectorsOps'],
+  ['ingress', 'ingressOps'],
+  ['query-api', 'queryApiOps'],
+  ['streams', 'streamsOps'],
+];
 
 interface Sample {
   readonly atMs: number;
@@ -14,6 +31,7 @@ interface Sample {
   readonly fills: number;
   readonly partitions: readonly OwnedLine[];
   readonly projections: readonly ProjectionLine[];
+  readonly unready: UnreadyServices;
 }
 
 interface PartitionLine {
@@ -73,14 +91,15 @@ function ratesBetween(before: Sample, now: Sample): Rates {
 }
 
 /** A service that is restarting shows as zeros, not as an error. */
-async function sample({ places, baseUrl }: RunningStack): Promise<Sample> {
-  const matcherPorts = places.of('matcher').map(({ ports }) => ports.matcherOps);
-  const ingressPorts = places.of('ingress').map(({ ports }) => ports.ingressOps);
-  const [owned, projections, matcher, ingress] = await Promise.all([
+async function sample({ places, ports, baseUrl }: RunningStack): Promise<Sample> {
+  const matcherPorts = places.of('matcher').map((place) => place.ports.matcherOps);
+  const ingressPorts = places.of('ingress').map((place) => place.ports.ingressOps);
+  const [owned, projections, matcher, ingress, unready] = await Promise.all([
     Promise.all(matcherPorts.map(readOwned)),
     readJson<{ projections: readonly ProjectionLine[] }>(`${baseUrl}/status`),
     Promise.all(matcherPorts.map(readCounters)),
     Promise.all(ingressPorts.map(readCounters)),
+    readUnready(places, ports.operatorOps),
   ]);
   const placed = ingress.flat();
   return {
@@ -91,6 +110,7 @@ async function sample({ places, baseUrl }: RunningStack): Promise<Sample> {
     fills: counterSum(matcher.flat(), 'pm_matcher_fills_total'),
     partitions: owned.flat().sort((one, other) => one.partition - other.partition),
     projections: projections?.projections ?? [],
+    unready,
   };
 }
 
@@ -98,6 +118,27 @@ async function sample({ places, baseUrl }: RunningStack): Promise<Sample> {
 async function readOwned(opsPort: number): Promise<readonly OwnedLine[]> {
   const status = await readJson<MatcherStatus>(`http://${loopback}:${opsPort}/status`);
   return (status?.partitions ?? []).map((line) => ({ ...line, instance: status?.instance ?? '' }));
+}
+
+/** Services that run and cannot do their work now, as while an engine is away. */
+async function readUnready(places: Places, operatorPort: number): Promise<UnreadyServices> {
+  const scaled = listening.flatMap(([service, port]) =>
+    places.of(service).map((place) => [place.name, place.ports[port]] as const),
+  );
+  const asked = [...scaled, ['operator', operatorPort] as const].map(
+    async ([name, port]) => [name, await unreadyReasons(port)] as const,
+  );
+  return new Map((await Promise.all(asked)).filter(([, reasons]) => reasons.length > 0));
+}
+
+async function unreadyReasons(port: number): Promise<readonly string[]> {
+  try {
+    const signal = AbortSignal.timeout(1_000);
+    const response = await fetch(`http://${loopback}:${port}/ready`, { signal });
+    return reasonsIn(await response.text());
+  } catch {
+    return [];
+  }
 }
 
 async function readJson<T>(url: string): Promise<T | null> {
@@ -133,6 +174,6 @@ function panelText(stack: RunningStack, now: Sample, rates: Rates): string {
     '',
     textTable([['partition', 'owner', 'state', 'lag', 'last offset', 'open orders'], ...rows]),
     '',
-    processTable(stack.supervisor.status()),
+    processTable(stack.supervisor.status(), now.unready),
   ].join('\n');
 }

@@ -19,17 +19,33 @@ export function textTable(rows: readonly (readonly string[])[]): string {
   return rows.map(line).join('\n');
 }
 
+/** Why services are not ready, by name; services that are ready, or do not answer, are absent. */
+export type UnreadyServices = ReadonlyMap<string, readonly string[]>;
+
 /** Name, state, memory and CPU of every process. */
-export function processTable(processes: readonly ProcessStatus[]): string {
+export function processTable(
+  processes: readonly ProcessStatus[],
+  unready: UnreadyServices = new Map(),
+): string {
   const rows = processes.map((one) => [
     one.name,
-    one.state,
+    stateText(one, unready.get(one.name) ?? []),
     String(one.pid ?? ''),
     String(one.restarts),
     `${Math.round((one.rssBytes ?? 0) / (1 << 20))} MiB`,
     `${(one.cpuSeconds ?? 0).toFixed(1)} s`,
   ]);
   return textTable([['process', 'state', 'pid', 'restarts', 'memory', 'cpu'], ...rows]);
+}
+
+/** Reasons that are shown of a service; a dozen partitions may be one each. */
+const reasonsMax = 3;
+
+function stateText({ state, waitsFor }: ProcessStatus, reasons: readonly string[]): string {
+  if (state === 'waiting') return `waiting for ${waitsFor.join(', ')}`;
+  if (state !== 'ready' || reasons.length === 0) return state;
+  const shown = reasons.slice(0, reasonsMax).join(', ');
+  return `not ready: ${shown}${reasons.length > reasonsMax ? ' ...' : ''}`;
 }
 
 /** Addresses of the engines, to read tables, topics and keys directly; without passwords. */

@@ -6,13 +6,16 @@ import { topics, type WalletAddress } from '@pm/schemas';
 import {
   type LogPlace,
   logPlaceOf,
-  openedFeeWallets,
+  type Openings,
+  readOpenings,
   refuseOtherFeeWallet,
   registryAt,
 } from '../installation/fee-wallet.ts';
-import { addressesOf } from '../installation/read-addresses.ts';
+import { refuseOtherKeys } from '../installation/identity.ts';
+import { type Addresses, addressesOf } from '../installation/read-addresses.ts';
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
+import { reportSlowBrokers } from './broker-settings.ts';
 import type { ExchangeKeys } from './keys.ts';
 import { openPartitions } from './partitions.ts';
 import { readServiceKeys, setUpServiceKeys } from './service-keys.ts';
@@ -34,18 +37,35 @@ export interface SetupOptions {
 
 /**
  * Sets up topics, schemas, partitions and tables; a repetition changes nothing. Returns the names of tables of another
- * version. Throws a `StackError`, before anything is changed, when partitions have another fee wallet.
+ * version. Throws a `StackError`, before anything is changed, when partitions have another fee wallet or were opened with
+ * other keys.
  */
 export async function setUpExchange(options: SetupOptions): Promise<readonly string[]> {
-  const names = { PM_TOPIC_PREFIX: options.topicPrefix };
-  const addresses = addressesOf(options.urls, { ...options.access, ...names });
+  return await withLog(options, async (place, addresses) => {
+    const openings = await readOpenings(place);
+    refuseOtherKeys(openings, options.keys);
+    refuseOtherFeeWallet(openings, options.feeWallet);
+    await setUpLog(place, options);
+    return await setUpTables({ ...options, addresses });
+  });
+}
+
+/** How the log at these addresses was opened. */
+export function openingsAt(
+  engines: Pick<SetupOptions, 'urls' | 'access' | 'topicPrefix'>,
+): Promise<Openings> {
+  return withLog(engines, readOpenings);
+}
+
+async function withLog<T>(
+  { urls, access, topicPrefix }: Pick<SetupOptions, 'urls' | 'access' | 'topicPrefix'>,
+  work: (place: LogPlace, addresses: Addresses) => Promise<T>,
+): Promise<T> {
+  const addresses = addressesOf(urls, { ...access, PM_TOPIC_PREFIX: topicPrefix });
   const kafka = kafkaConnection(addresses);
   const client = openLogClient({ ...kafka, clientId: 'setup', log: silentLog });
   try {
-    const place = logPlaceOf(client, addresses);
-    refuseOtherFeeWallet(await openedFeeWallets(place), options.feeWallet);
-    await setUpLog(place, options);
-    return await setUpTables({ ...options, addresses });
+    return await work(logPlaceOf(client, addresses), addresses);
   } finally {
     await client.close();
   }
@@ -59,6 +79,7 @@ async function setUpLog(place: LogPlace, options: SetupOptions): Promise<void> {
   await admin.endCompaction(specs);
   await admin.ensureTopics(specs);
   progress(`topics: ${Object.keys(topics).length}, ${options.partitions} matching partitions`);
+  await reportSlowBrokers(admin, progress);
   const registry = registryAt(place);
   await registry.registerAll();
   progress(`schemas: ${Object.keys(topics).length} registered, FULL_TRANSITIVE`);

@@ -71,11 +71,16 @@ const hex32List = /^[0-9a-f]{64}(,[0-9a-f]{64})*$/;
  * operator is taken out of the one that opened the partitions. Throws a `StackError` for a malformed file.
  */
 export function loadOrMakeKeys(file: string): ExchangeKeys {
+  return readKeys(file) ?? saveKeys(makeKeys(), file);
+}
+
+/** The same; null when there is no file. */
+export function readKeys(file: string): ExchangeKeys | null {
   try {
     return checked(JSON.parse(readFileSync(file, 'utf8')), file);
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
-    return saveKeys(makeKeys(), file);
+    return null;
   }
 }
 

@@ -5,7 +5,7 @@ import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import { type ManagedProcess, mebibyte, processEnvironment } from '../local/managed-process.ts';
 import { builtEntry, repositoryRoot } from '../local/paths.ts';
 import { loopback, type Ports } from '../local/ports.ts';
-import { requireOk } from '../local/probes.ts';
+import { requireOk, requireReady } from '../local/probes.ts';
 import { type ExchangeKeys, publicKeyOf } from '../setup/keys.ts';
 import { operatorsFileIn } from '../setup/operators.ts';
 import { numbered, type Place, Places, type ScaledService } from './scale.ts';
@@ -245,13 +245,18 @@ function service(options: ServicesOptions, program: string, spec: ServiceSpec): 
       ...options.extraEnv?.[name],
     }),
     dependsOn: [
-      ...spec.needs.filter((engine) => options.engines.includes(engine)),
+      ...options.engines.filter((engine) => spec.needs.some((need) => isEngine(engine, need))),
       // Further processes start after the first ones: all at once take too long on few processors.
       ...(name === program ? [] : [program]),
     ],
     ports: [spec.opsPort, ...(spec.httpPorts ?? [])],
-    ready: () => requireOk(ready),
+    ready: () => requireReady(ready),
   };
+}
+
+/** Several brokers are several processes: `kafka-1`, `kafka-2` ... */
+function isEngine(process: string, engine: string): boolean {
+  return process === engine || process.startsWith(`${engine}-`);
 }
 
 /** One file that is made of all modules of a program (deploy/bundle.mjs): it loads in a third of their time. */

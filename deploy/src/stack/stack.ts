@@ -3,13 +3,15 @@ import { join, resolve } from 'node:path';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import type { WalletAddress } from '@pm/schemas';
 import type { DemoMarket } from '../demo/market-maker.ts';
+import { installationKeys, refuseFreshAgainst } from '../installation/identity.ts';
+import type { BrokerCount } from '../local/engines/kafka-broker.ts';
 import { type EngineAccess, type EngineUrls, startEngines } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import { loopback, type Ports } from '../local/ports.ts';
 import type { StackError } from '../local/stack-error.ts';
 import { Supervisor } from '../local/supervisor.ts';
-import { setUpExchange } from '../setup/exchange-setup.ts';
-import { type ExchangeKeys, loadOrMakeKeys } from '../setup/keys.ts';
+import { openingsAt, setUpExchange } from '../setup/exchange-setup.ts';
+import type { ExchangeKeys } from '../setup/keys.ts';
 import { makeFirstOperator } from '../setup/operators.ts';
 import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
@@ -34,6 +36,8 @@ export interface StackOptions {
   readonly partitions?: number;
   /** The wallet that fees are paid to; `defaultFeeWallet` unless given. */
   readonly feeWallet?: WalletAddress;
+  /** Brokers of local engines; default 1. Their number is final for a data folder. */
+  readonly brokers?: BrokerCount;
   /** Copies of each topic; default 1, for one broker. */
   readonly replicationFactor?: number;
   /** Fewest copies of each topic with which the matcher starts; default `replicationFactor`. */
@@ -70,6 +74,7 @@ export interface RunningStack {
 const defaultPartitions = 8;
 
 export const database = 'pm';
+const topicPrefix = '';
 
 /**
  * Starts engines, topics, schemas, tables, services, catalog, wallets and demo, in this order, and reports each step.
@@ -78,23 +83,26 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   const dataDir = resolve(options.dataDir);
   const logDir = join(dataDir, 'logs');
   const { progress, ports } = options;
-  if (options.fresh) await emptyDataFolder(dataDir, progress);
+  if (options.fresh) await startAfresh(options, dataDir);
   mkdirSync(logDir, { recursive: true });
   const { supervisor, urls, access, engines } = await openEngines(options, dataDir, logDir);
   const replicationFactor = options.replicationFactor ?? 1;
   try {
-    const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
-    const operatorsFile = makeFirstOperator(dataDir, keys);
     const { extraEnv = {}, signing = { familyDomains: false } } = options;
+    const setupAccess = { ...access, ...extraEnv['setup'] };
+    const keys = await installationKeys(join(dataDir, 'keys.json'), () =>
+      openingsAt({ urls, access: setupAccess, topicPrefix }),
+    );
+    const operatorsFile = makeFirstOperator(dataDir, keys);
     const otherTables = await setUpExchange({
       urls,
-      access: { ...access, ...extraEnv['setup'] },
+      access: setupAccess,
       keys,
       feeWallet: options.feeWallet ?? defaultFeeWallet,
       partitions: options.partitions ?? defaultPartitions,
       replicationFactor,
       database,
-      topicPrefix: '',
+      topicPrefix,
       progress,
     });
     const folders = { dataDir, logDir };
@@ -108,7 +116,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         keys,
         ...folders,
         database,
-        topicPrefix: '',
+        topicPrefix,
         replicationMin: options.replicationMin ?? replicationFactor,
         engines,
         signing,
@@ -149,9 +157,10 @@ async function openEngines(options: StackOptions, dataDir: string, logDir: strin
     const supervisor = await Supervisor.open({ dataDir, progress, ...fatal });
     return { supervisor, urls: mode.urls, access: mode.access, engines: [] };
   }
-  const running = await startEngines({ dataDir, logDir, ports, progress, ...fatal });
-  const engines = ['kafka', 'registry', 'clickhouse', 'redis'];
-  return { supervisor: running.supervisor, urls: running.urls, access: running.access, engines };
+  const { brokers = 1 } = options;
+  const running = await startEngines({ dataDir, logDir, ports, progress, brokers, ...fatal });
+  const { supervisor, urls, access, names: engines } = running;
+  return { supervisor, urls, access, engines };
 }
 
 async function seedAndPlay(
@@ -188,6 +197,18 @@ async function seedAndPlay(
 
 function baseUrlOf({ ports }: StackOptions): string {
   return `http://${loopback}:${ports.gateway}`;
+}
+
+/** Engines of another installation keep their log: then nothing may be removed that belongs to it. */
+async function startAfresh(
+  { mode, progress, extraEnv }: StackOptions,
+  dataDir: string,
+): Promise<void> {
+  if (mode.kind === 'external') {
+    const access = { ...mode.access, ...extraEnv?.['setup'] };
+    refuseFreshAgainst(await openingsAt({ urls: mode.urls, access, topicPrefix }));
+  }
+  await emptyDataFolder(dataDir, progress);
 }
 
 /**

@@ -20,6 +20,10 @@ import { type PortName, portsFromEnvironment, portVariable } from '../local/port
 const listeners: Readonly<Record<PortName, string>> = {
   kafka: 'the local Kafka broker',
   kafkaController: "the local broker's controller",
+  kafka2: 'the second local broker, with `--brokers 3`',
+  kafka2Controller: 'its controller',
+  kafka3: 'the third local broker, with `--brokers 3`',
+  kafka3Controller: 'its controller',
   registry: 'the local schema registry',
   clickhouse: 'the local ClickHouse',
   redis: 'the local Redis',

@@ -58,6 +58,14 @@ describe('copies of each topic', () => {
     expect(copiesOf(external, '--replication', '5')).toMatchObject({ replicationFactor: 5 });
   });
 
+  test('three on three local brokers, and no other number of them', () => {
+    expect(optionsOf({}).brokers).toBe(1);
+    expect(optionsOf({}, '--brokers', '3').brokers).toBe(3);
+    expect(copiesOf({}, '--brokers', '3')).toEqual({ replicationFactor: 3, replicationMin: 3 });
+    expect(() => optionsOf({}, '--brokers', '2')).toThrow('allowed is 1 or 3');
+    expect(optionsOf(external, '--brokers', '3').brokers).toBeUndefined();
+  });
+
   test('fewer than three on engines of another installation only where the variable says so', () => {
     expect(() => copiesOf(external, '--replication', '2')).toThrow('PM_REPLICATION_MIN=2');
     const configured = { ...external, PM_REPLICATION_MIN: '1' };

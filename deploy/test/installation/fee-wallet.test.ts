@@ -1,5 +1,5 @@
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import type { WalletAddress } from '@pm/schemas';
+import { type CommandOf, hexBytes, type WalletAddress } from '@pm/schemas';
 import { Command } from 'commander';
 import {
   type StackArguments,
@@ -13,13 +13,19 @@ const [first, second] = ['ab', 'cd'].map((pair) => `0x${pair.repeat(20)}`) as [
   WalletAddress,
 ];
 
+function openedFor(...wallets: readonly WalletAddress[]) {
+  return new Map(
+    wallets.map((wallet, partition) => {
+      const opening = { kind: 'OpenPartition', feeWallet: hexBytes(wallet) };
+      return [partition, opening as CommandOf<'OpenPartition'>] as const;
+    }),
+  );
+}
+
 test('partitions keep their first fee wallet, and the refusal names it', () => {
   expect(() => refuseOtherFeeWallet(new Map(), first)).not.toThrow();
-  expect(() => refuseOtherFeeWallet(new Map([[0, first]]), first)).not.toThrow();
-  const opened = new Map([
-    [0, first],
-    [1, second],
-  ]);
+  expect(() => refuseOtherFeeWallet(openedFor(first), first)).not.toThrow();
+  const opened = openedFor(first, second);
   expect(() => refuseOtherFeeWallet(opened, first)).toThrow(`set PM_FEE_WALLET=${second}`);
 });
 

@@ -11,7 +11,11 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { type ManagedProcess, processEnvironment } from '../../src/local/managed-process.ts';
+import {
+  type ManagedProcess,
+  processEnvironment,
+  WaitsForEngines,
+} from '../../src/local/managed-process.ts';
 import { builtEntry } from '../../src/local/paths.ts';
 import { holdFreePorts } from '../../src/local/ports.ts';
 import { isAlive, startMarkOf } from '../../src/local/process-table.ts';
@@ -51,11 +55,10 @@ afterEach(async () => {
 });
 
 function fake(name: string, changes: Partial<ManagedProcess> = {}): ManagedProcess {
-  const diary = join(folder, 'diary');
   return {
     name,
     command: process.execPath,
-    args: ['-e', childSource, diary, name],
+    args: ['-e', childSource, diary(), name],
     env: processEnvironment(),
     cwd: folder,
     logFile: join(folder, 'logs', `${name}.log`),
@@ -67,16 +70,28 @@ function fake(name: string, changes: Partial<ManagedProcess> = {}): ManagedProce
     readyTimeoutMs: 10_000,
     memoryHintBytes: 0,
     watchesStdin: false,
-    prepare: async () => rmSync(`${diary}.${name}`, { force: true }),
+    prepare: async () => rmSync(`${diary()}.${name}`, { force: true }),
     ready: async () => {
-      if (!existsSync(`${diary}.${name}`)) throw new Error('not yet');
+      if (!existsSync(`${diary()}.${name}`)) throw new Error('not yet');
     },
     ...changes,
   };
 }
 
+function diary(): string {
+  return join(folder, 'diary');
+}
+
+function stateOf(supervisor: Supervisor, name: string): string | undefined {
+  return supervisor.status().find((status) => status.name === name)?.state;
+}
+
+function restartsOf(supervisor: Supervisor, name: string): number {
+  return supervisor.status().find((status) => status.name === name)?.restarts ?? 0;
+}
+
 function diaryLines(): string[] {
-  return readFileSync(join(folder, 'diary'), 'utf8').trim().split('\n');
+  return readFileSync(diary(), 'utf8').trim().split('\n');
 }
 
 async function start(
@@ -138,6 +153,84 @@ describe('a supervisor', () => {
     await until(() => supervisor.status()[0]?.restarts === 1);
     await until(() => supervisor.status()[0]?.state === 'ready');
     expect(pidOf(supervisor, 'a')).not.toBe(before);
+  });
+
+  it('starts a process again that ends for an engine, however often, and gives up one that dies by itself', async () => {
+    const failures: Error[] = [];
+    const options = { onFatal: (failure: Error): void => void failures.push(failure) };
+    const waiting = fake('waiting', {
+      restart: true,
+      args: ['-e', `${childSource} setTimeout(() => process.exit(75), 20);`, diary(), 'waiting'],
+    });
+    const supervisor = await start([waiting], options);
+    await until(() => (supervisor.status()[0]?.restarts ?? 0) >= 3);
+    await supervisor.stop();
+    expect(failures).toEqual([]);
+  });
+
+  it('waits with a process for its engines, and says for which', async () => {
+    let away: readonly string[] = ['kafka'];
+    const ready = async (): Promise<void> => {
+      if (away.length > 0) throw new WaitsForEngines(away);
+    };
+    const supervisor = await start([fake('a')]);
+    const starting = supervisor.start([fake('b', { ready, readyTimeoutMs: 300 })]);
+    const stateOfB = () => supervisor.status().find(({ name }) => name === 'b');
+    await until(() => stateOfB()?.state === 'waiting');
+    await sleep(1_000);
+    expect(stateOfB()).toMatchObject({ state: 'waiting', waitsFor: ['kafka'] });
+    away = [];
+    await starting;
+    expect(stateOfB()).toMatchObject({ state: 'ready', waitsFor: [], restarts: 0 });
+  });
+
+  it('does not give up a process that dies while its engine is away', async () => {
+    const failures: Error[] = [];
+    const options = { onFatal: (failure: Error): void => void failures.push(failure) };
+    let isEngineBack = false;
+    const ready = async (): Promise<void> => {
+      if (!isEngineBack) throw new Error('not yet');
+    };
+    const engine = fake('engine', { restart: true });
+    const service = fake('service', {
+      restart: true,
+      dependsOn: ['engine'],
+      args: ['-e', `${childSource} setTimeout(() => process.exit(1), 20);`, diary(), 'service'],
+    });
+    const supervisor = await start([engine, service], options);
+    Object.assign(engine, { ready });
+    supervisor.kill('engine', 'SIGKILL');
+    await until(() => stateOf(supervisor, 'engine') === 'starting');
+    const before = restartsOf(supervisor, 'service');
+    await until(() => restartsOf(supervisor, 'service') >= before + 3);
+    isEngineBack = true;
+    await until(() => stateOf(supervisor, 'engine') === 'ready');
+    expect(failures).toEqual([]);
+  }, 40_000);
+
+  it('starts with enough of several processes, and starts the others again for ever', async () => {
+    const failures: Error[] = [];
+    const options = { onFatal: (failure: Error): void => void failures.push(failure) };
+    const quorum = { name: 'brokers', enough: 2 };
+    const broken = { args: ['-e', 'process.exit(3)'] };
+    const brokers = ['a', 'b', 'c'].map((name) =>
+      fake(name, { restart: true, quorum, ...(name === 'b' ? broken : {}) }),
+    );
+    const service = fake('service', { dependsOn: ['a', 'b', 'c'] });
+    const supervisor = await start([...brokers, service], options);
+    expect(stateOf(supervisor, 'service')).toBe('ready');
+    await until(() => restartsOf(supervisor, 'b') >= 3);
+    expect(failures).toEqual([]);
+    expect(['a', 'c'].map((name) => stateOf(supervisor, name))).toEqual(['ready', 'ready']);
+  });
+
+  it('does not start with fewer than enough of several processes', async () => {
+    const quorum = { name: 'brokers', enough: 2 };
+    const broken = { args: ['-e', 'process.exit(3)'] };
+    const brokers = ['a', 'b', 'c'].map((name) =>
+      fake(name, { restart: true, quorum, ...(name === 'a' ? {} : broken) }),
+    );
+    await expect(start([...brokers])).rejects.toThrow(/ended while it started \(exit code 3\)/);
   });
 
   it('stops all and reports why when a required process dies', async () => {

@@ -1,4 +1,4 @@
-import { engineTable, lagText } from '../../src/panel/text.ts';
+import { engineTable, lagText, processTable } from '../../src/panel/text.ts';
 
 const urls = {
   kafka: '127.0.0.1:19092',
@@ -12,6 +12,27 @@ test('shows the address of each engine, ready to paste', () => {
   for (const [index, url] of [urls.clickhouse, urls.kafka, urls.registry, urls.redis].entries())
     expect(lines[index]?.split(/ {2,}/)[1]).toBe(url);
   expect(lines[0]).toContain('database pm');
+});
+
+test('shows what a process waits for, and why one that runs is not ready', () => {
+  const process = { pid: 1, waitsFor: [], restarts: 0, rssBytes: 0, cpuSeconds: 0 };
+  const reasons = ['failed:0', 'failed:1', 'failed:2', 'failed:3'];
+  const unready = new Map([['matcher', reasons]]);
+  const table = processTable(
+    [
+      { ...process, name: 'ingress', state: 'waiting', waitsFor: ['kafka', 'registry'] },
+      { ...process, name: 'matcher', state: 'ready' },
+      { ...process, name: 'projectors', state: 'ready' },
+    ],
+    unready,
+  );
+  const states = table.split('\n').map((line) => line.split(/ {2,}/)[1]);
+  expect(states).toEqual([
+    'state',
+    'waiting for kafka, registry',
+    'not ready: failed:0, failed:1, failed:2 ...',
+    'ready',
+  ]);
 });
 
 test('shows no password', () => {

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { topics, type WalletAddress } from '@pm/schemas';
 import { engineUrls, setUpNamed } from '../../../acceptance/test/services-under-test.ts';
-import { feeWalletOf } from '../../src/installation/fee-wallet.ts';
+import { feeWalletOf, readOpenings } from '../../src/installation/fee-wallet.ts';
+import { installationKeys } from '../../src/installation/identity.ts';
 import { loadOrMakeKeys } from '../../src/setup/keys.ts';
 
 const name = `fee_wallet_${process.pid}`;
@@ -23,6 +24,23 @@ afterAll(async () => {
   await client.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+test('keys are never made anew against a log, and a setup with other keys than its own changes nothing', async () => {
+  const own = { keys, partitions: 2, feeWallet: first };
+  await setUpNamed(name, own);
+  const openings = () => readOpenings({ client, registryUrl, topicPrefix });
+  const lost = join(folder, 'lost', 'keys.json');
+  await expect(installationKeys(lost, openings)).rejects.toThrow('is missing, and the log belongs');
+  expect(existsSync(lost)).toBe(false);
+  const other = loadOrMakeKeys(join(folder, 'other.json'));
+  await expect(setUpNamed(name, { ...own, keys: other, partitions: 4 })).rejects.toThrow(
+    'was opened with the key',
+  );
+  const admin = await client.admin();
+  expect((await admin.bounds(`${topicPrefix}${topics.orders.name}`)).size).toBe(2);
+  expect(await installationKeys(join(folder, 'keys.json'), openings)).toEqual(keys);
+  await setUpNamed(name, own);
+}, 60_000);
 
 test('a setup with another fee wallet than that of the partitions is refused and changes nothing', async () => {
   await setUpNamed(name, { keys, partitions: 2, feeWallet: first });

@@ -40,7 +40,7 @@ export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
     logFile: join(options.logDir, 'clickhouse.log'),
     dependsOn: [],
     ports: [options.port],
-    restart: false,
+    restart: true,
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 15_000,
     readyTimeoutMs: 60_000,

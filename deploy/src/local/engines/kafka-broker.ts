@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../command.ts';
 import { type ManagedProcess, mebibyte, processEnvironment } from '../managed-process.ts';
+import type { EnginePorts } from '../ports.ts';
 import { askPort } from '../probes.ts';
 import { StackError } from '../stack-error.ts';
 import type { EngineJars } from './download-engines.ts';
@@ -40,11 +41,48 @@ export function kafkaBroker({ port, controllerPort, ...places }: KafkaOptions): 
 }
 
 /**
- * Brokers `kafka-1`, `kafka-2` ... which are the controllers as well, for tests of replication on one machine. Start
- * them together: the first is ready when most of them run. One that dies is started again.
+ * Brokers `kafka-1`, `kafka-2` ... on one machine, which are the controllers as well. Start them together: the first is
+ * ready when most of them run. Most of them are enough, except at the first start, when topics get their copies. One
+ * that dies is started again.
  */
 export function kafkaCluster(options: KafkaClusterOptions): ManagedProcess[] {
   return options.nodes.map((node) => nodeProcess(options, node, `kafka-${node.id}`));
+}
+
+/** Numbers of brokers that a local stack may have: a quorum of two or four is worse than one of one or three. */
+export const brokerCounts = [1, 3] as const;
+export type BrokerCount = (typeof brokerCounts)[number];
+
+/** Names of the processes of so many brokers. */
+export function brokerNames(count: BrokerCount): readonly string[] {
+  return count === 1 ? ['kafka'] : [1, 2, 3].map((id) => `kafka-${id}`);
+}
+
+/**
+ * The brokers of a local stack. Throws a `StackError` for a data folder with another number of them: the voters of a
+ * quorum, and the copies of its topics, are final.
+ */
+export function kafkaBrokers(
+  places: KafkaPlaces,
+  ports: EnginePorts,
+  count: BrokerCount,
+): ManagedProcess[] {
+  const other = count === 1 ? 3 : 1;
+  const [first = ''] = brokerNames(other);
+  if (existsSync(join(places.dataDir, first)))
+    throw new StackError(
+      'BAD_DESCRIPTION',
+      `the log in ${places.dataDir} belongs to ${other} brokers, which is final: start with --brokers ${other}, or ` +
+        'with another data folder (--data). Nothing was changed.',
+    );
+  const { kafka: port, kafkaController: controllerPort } = ports;
+  if (count === 1) return [kafkaBroker({ ...places, port, controllerPort })];
+  const nodes = [
+    { id: 1, port, controllerPort },
+    { id: 2, port: ports.kafka2, controllerPort: ports.kafka2Controller },
+    { id: 3, port: ports.kafka3, controllerPort: ports.kafka3Controller },
+  ];
+  return kafkaCluster({ ...places, nodes });
 }
 
 function nodeProcess(options: KafkaClusterOptions, node: KafkaNode, name: string): ManagedProcess {
@@ -63,7 +101,8 @@ function nodeProcess(options: KafkaClusterOptions, node: KafkaNode, name: string
     logFile: join(logDir, `${name}.log`),
     dependsOn: [],
     ports: [node.port, node.controllerPort, ...(node.proxied ? [node.proxied.port] : [])],
-    restart: !isAlone,
+    restart: true,
+    ...(isAlone ? {} : { quorum: { name: 'kafka', enough: enoughOf(options) } }),
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 20_000,
     readyTimeoutMs: 90_000,
@@ -72,6 +111,18 @@ function nodeProcess(options: KafkaClusterOptions, node: KafkaNode, name: string
     prepare: () => prepare(options, node, folder),
     ready: () => requireBroker(node.port),
   };
+}
+
+function enoughOf({ nodes, dataDir }: KafkaClusterOptions): number {
+  const isFirstStart = nodes.some(({ id }) => !isFormatted(join(dataDir, `kafka-${id}`, logName)));
+  return isFirstStart ? nodes.length : Math.floor(nodes.length / 2) + 1;
+}
+
+/** Folder of the records of a broker, in its own. */
+const logName = 'log';
+
+function isFormatted(logFolder: string): boolean {
+  return existsSync(join(logFolder, 'meta.properties'));
 }
 
 function javaArgs(jars: EngineJars): string[] {
@@ -92,11 +143,11 @@ async function prepare(
   node: KafkaNode,
   folder: string,
 ): Promise<void> {
-  const logFolder = join(folder, 'log');
+  const logFolder = join(folder, logName);
   const configFile = join(folder, 'server.properties');
   await mkdir(logFolder, { recursive: true });
   await writeFile(configFile, kafkaSettings(node, nodes, logFolder));
-  if (existsSync(join(logFolder, 'meta.properties'))) return;
+  if (isFormatted(logFolder)) return;
   const clusterId = nodes.length === 1 ? newClusterId() : sharedClusterId(dataDir);
   const args = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', ...javaArgs(jars)];
   const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', configFile];

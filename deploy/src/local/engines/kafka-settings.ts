@@ -1,3 +1,4 @@
+import { failoverSettings, sessionSettings } from '../../setup/broker-settings.ts';
 import { mebibyte } from '../managed-process.ts';
 import { loopback } from '../ports.ts';
 
@@ -28,9 +29,8 @@ export function kafkaSettings(
     ...listeners(node, nodes),
     'log.dirs': logFolder.replaceAll('\\', '\\\\'),
     ...copies(Math.min(copiesMax, nodes.length)),
-    ...(nodes.length === 1 ? {} : fastFencing),
-    'group.initial.rebalance.delay.ms': 0,
-    'group.min.session.timeout.ms': 1000,
+    ...(nodes.length === 1 ? {} : failoverSettings),
+    ...sessionSettings,
     'auto.create.topics.enable': 'false',
     'offsets.topic.num.partitions': 4,
     'transaction.state.log.num.partitions': 4,
@@ -80,14 +80,3 @@ function copies(count: number): Settings {
     'unclean.leader.election.enable': 'false',
   };
 }
-
-/** A broker that is dead without saying so is replaced within 3 seconds (docs/operating/kafka.md). */
-const fastFencing: Settings = {
-  'broker.session.timeout.ms': 3000,
-  'broker.heartbeat.interval.ms': 500,
-  'replica.lag.time.max.ms': 3000,
-  'replica.fetch.wait.max.ms': 250,
-  'controller.quorum.fetch.timeout.ms': 1000,
-  'controller.quorum.election.timeout.ms': 500,
-  'controller.quorum.election.backoff.max.ms': 500,
-};

@@ -86,7 +86,7 @@ export function redisServer(options: RedisOptions): ManagedProcess {
     logFile: join(options.logDir, 'redis.log'),
     dependsOn: [],
     ports: [options.port],
-    restart: false,
+    restart: true,
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 10_000,
     readyTimeoutMs: 30_000,

@@ -10,7 +10,10 @@ export interface RegistryOptions {
   readonly dataDir: string;
   readonly logDir: string;
   readonly port: number;
-  readonly kafkaPort: number;
+  /** `host:port` of brokers, by commas. */
+  readonly brokers: string;
+  /** Names of the processes of these brokers. */
+  readonly dependsOn: readonly string[];
 }
 
 /** URL of the registry's Confluent API. */
@@ -32,16 +35,16 @@ export function schemaRegistry(options: RegistryOptions): ManagedProcess {
       `-Dquarkus.http.port=${options.port}`,
       '-Dquarkus.banner.enabled=false',
       '-Dapicurio.storage.kind=kafkasql',
-      `-Dapicurio.kafkasql.bootstrap.servers=${loopback}:${options.kafkaPort}`,
+      `-Dapicurio.kafkasql.bootstrap.servers=${options.brokers}`,
       '-jar',
       options.jars.registryJar,
     ],
     env: processEnvironment(),
     cwd: folder,
     logFile: join(options.logDir, 'registry.log'),
-    dependsOn: ['kafka'],
+    dependsOn: options.dependsOn,
     ports: [options.port],
-    restart: false,
+    restart: true,
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 10_000,
     readyTimeoutMs: 120_000,
