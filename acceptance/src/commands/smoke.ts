@@ -61,7 +61,7 @@ async function smoke(world: World): Promise<boolean> {
 let world: World | null = null;
 let ok = false;
 try {
-  world = await openWorld(progress, smokePlan(parseScale(scale)));
+  world = await openWorld(progress, smokePlan({ scale: parseScale(scale) }));
   ok = await smoke(world);
 } catch (error) {
   console.error(messageOf(error));

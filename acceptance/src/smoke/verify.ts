@@ -35,8 +35,14 @@ export interface Verdict {
   readonly audit: LogAudit;
 }
 
+/** What a run says of itself, and what its clients received. */
+interface Judged extends Pick<RunResult, 'received' | 'poisonRecords'> {
+  readonly streams: Pick<RunResult['streams'], 'expect' | 'compare'>;
+  readonly problems: Readonly<Record<string, readonly string[]>>;
+}
+
 /** Waits until all records are projected, then compares the log, the projections and the results of clients. */
-export async function verifyWorld(world: World, result: RunResult): Promise<Verdict> {
+export async function verifyWorld(world: World, result: Judged): Promise<Verdict> {
   const { stack } = world;
   const addresses = addressesOf(stack.urls, world.accessOf('audit'));
   const kafka = kafkaConnection(addresses);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import type { EngineAccess } from '@pm/deploy/local/engines';
+import type { BrokerCount } from '@pm/deploy/local/engines/kafka-broker';
 import type { Progress } from '@pm/deploy/local/managed-process';
 import { freePorts } from '@pm/deploy/local/ports';
 import { type EngineMode, engineMode } from '@pm/deploy/stack/mode';
@@ -14,6 +15,8 @@ import type { SmokeMarket } from './trader.ts';
 
 export interface World {
   readonly stack: RunningStack;
+  /** Its data folder. */
+  readonly dataDir: string;
   readonly markets: readonly SmokeMarket[];
   /** What a service or tool of this name needs at the engines beside their addresses. */
   accessOf(name: string): EngineAccess;
@@ -38,15 +41,19 @@ export interface WorldPlan {
   readonly scale?: Scale;
 }
 
-/** Markets and money of the smoke run. */
-export function smokePlan(scale: Scale = {}): WorldPlan {
-  return { events: events(), depositUsdc, familyDomains: false, scale };
+/** Markets and money of the smoke run, with another deposit or more processes where they are given. */
+export function smokePlan(
+  differing: Partial<Pick<WorldPlan, 'depositUsdc' | 'scale'>> = {},
+): WorldPlan {
+  return { events: events(), depositUsdc, familyDomains: false, ...differing };
 }
 
 /** Engines, with the account of each service and tool where they ask for one. */
 export interface WorldEngines {
   readonly mode: EngineMode;
   readonly accounts: ExtraEnv;
+  /** Local brokers; default 1. */
+  readonly brokers?: BrokerCount;
 }
 
 const chosenEngines = (): WorldEngines => ({ mode: engineMode(process.env), accounts: {} });
@@ -63,7 +70,7 @@ function withAccounts(accounts: ExtraEnv): ExtraEnv {
 export async function openWorld(
   progress: Progress,
   plan = smokePlan(),
-  { mode, accounts }: WorldEngines = chosenEngines(),
+  { mode, accounts, brokers = 1 }: WorldEngines = chosenEngines(),
 ): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'exchange-smoke-'));
   const stack = await startStack({
@@ -74,6 +81,7 @@ export async function openWorld(
     fresh: false,
     seed: false,
     demo: null,
+    ...(mode.kind === 'local' ? { brokers, replicationFactor: brokers } : {}),
     signing: { familyDomains: plan.familyDomains },
     scale: plan.scale ?? {},
     extraEnv: withAccounts(accounts),
@@ -89,8 +97,10 @@ export async function openWorld(
     );
     return {
       stack,
+      dataDir,
       markets: markets.map((market) => ({
         market: Number(market.id),
+        partition: market.partition,
         conditionId: market.conditionId,
         tokenIds: [market.tokenIds[0] ?? '', market.tokenIds[1] ?? ''],
       })),

@@ -1,0 +1,224 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { testAccounts } from '@pm/deploy/demo/wallets';
+import type { Progress } from '@pm/deploy/local/managed-process';
+import { loopback } from '@pm/deploy/local/ports';
+import { nothingReceived } from '../smoke/trader.ts';
+import { verifyWorld } from '../smoke/verify.ts';
+import type { World } from '../smoke/world.ts';
+import { Brokers } from './brokers.ts';
+import { type GapReport, gapsWithin } from './gaps.ts';
+import { OrderLoad, type SentOrder } from './order-load.ts';
+import type { FaultPlace, Hit, Scenario } from './scenarios.ts';
+
+export interface FaultResult {
+  readonly scenario: Scenario;
+  readonly hit: Hit;
+  /** Between the fault and the recovery. */
+  readonly gaps: GapReport;
+  /** The longest time without an acknowledged order that the goal is about, milliseconds. */
+  readonly judgedMs: number;
+  /** The longest of the partitions that the fault should not concern, milliseconds; null where it concerns all. */
+  readonly otherMs: number | null;
+  /** Restarts of processes during it, by name. */
+  readonly restarts: Readonly<Record<string, number>>;
+  /** Why the exchange has not recovered by itself; empty when it has. */
+  readonly problems: readonly string[];
+}
+
+export interface FaultsReport {
+  readonly results: readonly FaultResult[];
+  readonly sent: readonly SentOrder[];
+  /** Orders without a definite fate at the end. */
+  readonly unresolved: readonly string[];
+  /** Orders that were answered as a success and never booked. */
+  readonly lost: readonly string[];
+  /** Everything that the comparison of log, tables, books and ledger found. */
+  readonly problems: readonly string[];
+}
+
+const ordersPerSecond = 50;
+const walletCount = 6;
+/** Orders flow for so long before a fault, and after the recovery, milliseconds. */
+const calmMs = 2_000;
+/** The exchange has so long to recover, milliseconds. */
+const recoveryMaxMs = 60_000;
+/** Orders whose fate was open have so long to get one, milliseconds. */
+const resolvedMaxMs = 60_000;
+
+/** Lets orders flow through each fault, and judges what clients were told. */
+export async function runFaults(
+  world: World,
+  scenarios: readonly Scenario[],
+  progress: Progress,
+): Promise<FaultsReport> {
+  const { stack, markets, dataDir } = world;
+  const brokers = await Brokers.open(stack);
+  const signers = testAccounts().slice(0, walletCount);
+  const load = await OrderLoad.open({
+    baseUrl: stack.baseUrl,
+    signers,
+    markets,
+    ordersPerSecond,
+    seed: 1,
+  });
+  const place = { stack, brokers, dataDir };
+  const results: FaultResult[] = [];
+  load.start();
+  try {
+    for (const scenario of scenarios) {
+      progress(`fault: ${scenario.name}`);
+      results.push(await runOne(scenario, { place, load }));
+      progress(lineOf(results.at(-1) as FaultResult));
+    }
+  } finally {
+    await load.stop();
+    await brokers.close();
+  }
+  progress('comparing what clients were told with the log');
+  return { results, ...(await judge(world, load.sent)) };
+}
+
+async function runOne(
+  scenario: Scenario,
+  { place, load }: { readonly place: FaultPlace; readonly load: OrderLoad },
+): Promise<FaultResult> {
+  const { stack } = place;
+  const problems = await untilCalm(place, load);
+  const before = restartsOf(stack.supervisor.status());
+  const fromMs = performance.now();
+  const hit = await scenario.strike(place);
+  const backMs = performance.now();
+  problems.push(...(await untilCalm(place, load)));
+  const toMs = performance.now();
+  const gaps = gapsWithin(load.sent, { fromMs, toMs });
+  const judged = scenario.fromBack ? gapsWithin(load.sent, { fromMs: backMs, toMs }) : gaps;
+  const longest = (own: boolean) =>
+    Math.max(
+      0,
+      ...[...judged.byPartition]
+        .filter(([partition]) => (hit.partitions?.has(partition) ?? true) === own)
+        .map(([, ms]) => ms),
+    );
+  return {
+    scenario,
+    hit,
+    gaps,
+    judgedMs: longest(true),
+    otherMs: hit.partitions === null ? null : longest(false),
+    restarts: restartsBetween(before, restartsOf(stack.supervisor.status())),
+    problems,
+  };
+}
+
+/** Resolves when orders of all partitions were acknowledged for a while and everything runs; else says what is not. */
+async function untilCalm(place: FaultPlace, load: OrderLoad): Promise<string[]> {
+  const untilMs = performance.now() + recoveryMaxMs;
+  for (;;) {
+    const fromMs = performance.now();
+    await sleep(calmMs);
+    const problems = [...notReady(place), ...silent(load, fromMs)];
+    if (problems.length === 0 && !(await place.brokers.isWhole()))
+      problems.push('copies of partitions are missing');
+    if (problems.length === 0 && !(await isOpen(place))) problems.push('ingress is not ready');
+    if (problems.length === 0) return [];
+    if (performance.now() > untilMs) return problems;
+  }
+}
+
+function notReady({ stack }: FaultPlace): string[] {
+  const unready = stack.supervisor.status().filter(({ state }) => state !== 'ready');
+  return unready.map(({ name, state }) => `${name} is ${state}`);
+}
+
+function silent({ sent }: OrderLoad, fromMs: number): string[] {
+  const recent = sent.filter(({ answeredAtMs }) => answeredAtMs >= fromMs);
+  const heard = new Set(
+    recent.filter(({ outcome }) => outcome === 'acknowledged').map(({ partition }) => partition),
+  );
+  const wrong = recent.filter(({ outcome }) => outcome !== 'acknowledged').length;
+  const missing = [...new Set(sent.map(({ partition }) => partition))].filter(
+    (partition) => !heard.has(partition),
+  );
+  return [
+    ...missing.map((partition) => `partition ${partition} acknowledges no order`),
+    ...(wrong === 0 ? [] : [`${wrong} orders were not acknowledged`]),
+  ];
+}
+
+async function isOpen({ stack }: FaultPlace): Promise<boolean> {
+  try {
+    return (await fetch(`http://${loopback}:${stack.ports.ingressOps}/ready`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+type Restarts = ReadonlyMap<string, number>;
+
+function restartsOf(
+  processes: readonly { readonly name: string; readonly restarts: number }[],
+): Restarts {
+  return new Map(processes.map(({ name, restarts }) => [name, restarts]));
+}
+
+function restartsBetween(before: Restarts, after: Restarts): Record<string, number> {
+  const changed = [...after].map(
+    ([name, count]) => [name, count - (before.get(name) ?? 0)] as const,
+  );
+  return Object.fromEntries(changed.filter(([, count]) => count > 0));
+}
+
+async function judge(
+  world: World,
+  sent: readonly SentOrder[],
+): Promise<Omit<FaultsReport, 'results'>> {
+  const idsOf = (outcome: SentOrder['outcome']) =>
+    sent.filter((order) => order.outcome === outcome).map(({ id }) => id);
+  const unresolved = await untilResolved(world.stack.baseUrl, idsOf('unknown'));
+  const received = {
+    ...nothingReceived(),
+    placed: new Set(idsOf('acknowledged')),
+    refused: new Set(idsOf('refused')),
+  };
+  const noStreams = { expect() {}, compare: async () => [] };
+  const judged = { received, streams: noStreams, problems: {}, poisonRecords: 0 };
+  const { checks, audit } = await verifyWorld(world, judged);
+  const lost = [...received.placed].filter((id) => !audit.orders.has(id));
+  const problems = Object.entries(checks).flatMap(([check, found]) =>
+    found.map((text) => `${check}: ${text}`),
+  );
+  return { sent, unresolved, lost, problems };
+}
+
+/** The orders that the look-up still does not know, after the time that the exchange has to find out. */
+async function untilResolved(baseUrl: string, ids: readonly string[]): Promise<readonly string[]> {
+  const untilMs = performance.now() + resolvedMaxMs;
+  let open = ids;
+  for (;;) {
+    const still: string[] = [];
+    for (const id of open) if (!(await isResolved(baseUrl, id))) still.push(id);
+    open = still;
+    if (open.length === 0 || performance.now() > untilMs) return open;
+    await sleep(1_000);
+  }
+}
+
+/** An order, or one reason why it is none. */
+async function isResolved(baseUrl: string, id: string): Promise<boolean> {
+  const response = await fetch(`${baseUrl}/data/order/${id}`);
+  const { code } = (await response.json()) as { readonly code?: string };
+  return response.ok || (response.status === 404 && code !== undefined);
+}
+
+/** One line of a result for people. */
+export function lineOf({ scenario, gaps, judgedMs, otherMs, problems }: FaultResult): string {
+  const seconds = (ms: number) => (ms / 1_000).toFixed(1);
+  const counts = (codes: ReadonlyMap<string, number>) =>
+    [...codes].map(([code, count]) => `${count} ${code}`).join(', ') || '0';
+  const others = otherMs === null ? '' : `, others ${seconds(otherMs)} s`;
+  const state = problems.length === 0 ? 'recovered alone' : problems.join('; ');
+  return (
+    `${scenario.name}: gap ${seconds(judgedMs)} s${others}, refused ${counts(gaps.refused)}, ` +
+    `open ${counts(gaps.unknown)}, ${state}`
+  );
+}
