@@ -18,7 +18,6 @@ import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis } from '@pm/kit/redis';
-import { runRounds } from '@pm/kit/rounds';
 import { redisKeys } from '@pm/schemas';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
@@ -282,7 +281,7 @@ async function openResults(room: Room, topics: Topics) {
   const parts = { channel, partitions, recentResults, delayedResults, fundedWallets };
   await followResults(topics, { ...follow(room), ...parts, witness });
   const signOff = new SignOffProof({ partitions, commands: channel.commands, log: room.log });
-  const proving = runRounds(signOff);
+  const proving = signOff.start();
   room.life.onStop('sign-off proof', () => proving.close());
   return { ...parts, signOff };
 }
@@ -293,7 +292,7 @@ function openUnconfirmed(
   parts: Pick<ReturnType<typeof openMoney>, 'ledger'> & Awaited<ReturnType<typeof openResults>>,
 ): UnconfirmedOrders {
   const unconfirmed = new UnconfirmedOrders({ ...parts, commands: parts.channel.commands, log });
-  const rounds = runRounds(unconfirmed);
+  const rounds = unconfirmed.start();
   life.onStop('unconfirmed orders', () => rounds.close());
   return unconfirmed;
 }

@@ -1,4 +1,5 @@
 import type { Log } from '@pm/kit/log';
+import { runRounds } from '@pm/kit/rounds';
 import type { CommandOf } from '@pm/schemas';
 import type { CommandSender } from './command-channel.io.ts';
 import { numbersOf } from './partition-facts.ts';
@@ -62,9 +63,15 @@ export class SignOffProof {
     return isStarting ? startPauseMs : this.#pauseMs;
   }
 
-  onFailure(error: unknown): number {
-    this.#options.log.warn({ err: error }, 'the sign-off key was not tried');
-    return longestPauseMs;
+  /** Rounds until `close`. */
+  start(): { close(): Promise<void> } {
+    return runRounds({
+      round: () => this.round(),
+      onFailure: (error) => {
+        this.#options.log.warn({ err: error }, 'the sign-off key was not tried');
+        return longestPauseMs;
+      },
+    });
   }
 
   async #try(partition: number): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Log } from '@pm/kit/log';
+import { runRounds } from '@pm/kit/rounds';
 import { type OrderId, orderIdFromBytes } from '@pm/schemas';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
@@ -61,9 +62,15 @@ export class UnconfirmedOrders {
     return pauseMs;
   }
 
-  onFailure(error: unknown): number {
-    this.#options.log.warn({ err: error }, 'unconfirmed orders were not asked for');
-    return pauseAfterFailureMs;
+  /** Rounds until `close`. */
+  start(): { close(): Promise<void> } {
+    return runRounds({
+      round: () => this.round(),
+      onFailure: (error) => {
+        this.#options.log.warn({ err: error }, 'unconfirmed orders were not asked for');
+        return pauseAfterFailureMs;
+      },
+    });
   }
 
   async #ask(id: OrderId, sent: SentOrder): Promise<void> {

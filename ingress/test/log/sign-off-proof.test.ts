@@ -40,6 +40,13 @@ test('a key is proven by a partition that takes it, and each partition is tried 
   expect(fakes.tried).toEqual([0, 0, 1]);
 });
 
+test('rounds begin at once and end with a close', async () => {
+  const { proof, fakes } = open();
+  const rounds = proof.start();
+  await rounds.close();
+  expect([proof.isProven, fakes.tried]).toEqual([true, [0, 1]]);
+});
+
 test('a key that one partition rejects is not proven until it is listed there', async () => {
   const { proof, fakes } = open();
   fakes.answer = (partition) => (partition === 1 ? { kind: 'rejected' } : answered([]));

@@ -101,6 +101,14 @@ test('an order is asked for until the log has answered', async () => {
   expect([fakes.asked.length, orders.size]).toEqual([4, 0]);
 });
 
+test('rounds begin at once and end with a close', async () => {
+  const { orders, fakes } = open();
+  orders.follow(sentOrder(1));
+  fakes.clockMs = acceptedAtMs + 10_000;
+  await orders.start().close();
+  expect(orders.size).toBe(0);
+});
+
 test('an order whose result comes late is not asked for', async () => {
   const { orders, fakes } = open();
   const sent = sentOrder(1);

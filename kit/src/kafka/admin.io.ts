@@ -1,4 +1,4 @@
-import { type Admin, AssignerProtocol, type ITopicMetadata, type Kafka } from 'kafkajs';
+import { type Admin, AssignerProtocol, type Kafka } from 'kafkajs';
 import { Fault, insist, within } from '../fault/index.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
 import { openCluster, retryOptions } from './kafkajs-connection.io.ts';
@@ -7,26 +7,18 @@ import { untilTopicsKnown } from './known-topics.io.ts';
 import type { LogClientLimits } from './limits.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
 import { parseClaim } from './sticky-assignor.io.ts';
+import {
+  configOf,
+  creationOf,
+  minInSyncName,
+  policyName,
+  refuseDifference,
+  shapeFound,
+  shapeOf,
+  type TopicSpec,
+  uncleanName,
+} from './topic-spec.ts';
 import { pause } from './waiting.io.ts';
-
-/** The required properties of a topic. */
-export interface TopicSpec {
-  readonly name: string;
-  readonly partitions: number;
-  readonly replicationFactor: number;
-  readonly minInSyncReplicas: number;
-  /** Keeps the newest record of each key instead of a time span. */
-  readonly compacted: boolean;
-  /** Largest batch the broker takes, bytes. */
-  readonly maxMessageBytes: number;
-  /** Milliseconds; -1 for ever. Without effect on a compacted topic. */
-  readonly retentionMs: number;
-  /**
-   * Records of a compacted topic are compacted after so long and not before, milliseconds; when the broker chooses
-   * without it.
-   */
-  readonly compactAfterMs?: number;
-}
 
 /** The member of a group that owns a partition. */
 export interface PartitionOwner {
@@ -112,6 +104,16 @@ function elsewhereOrDeleted(error: unknown): null {
 
 const notLeader = 'NOT_LEADER_FOR_PARTITION';
 const unknownTopic = 'UNKNOWN_TOPIC_OR_PARTITION';
+
+/**
+ * Looks at the metadata of a shared connection that lack the topic asked for: kafkajs lets questions about several
+ * topics share one look, which may have begun before the topic was named.
+ */
+const sharedLooksMax = 20;
+
+function lacksTopic(error: unknown): boolean {
+  return error instanceof TypeError || failureOf(error).name === 'KafkaJSTopicMetadataNotLoaded';
+}
 
 /** A connection for questions that others use as well. */
 export interface AdminConnection {
@@ -215,7 +217,7 @@ export class KafkajsAdmin implements LogAdmin {
    */
   async #offsets(topic: string) {
     const { maxMetadataTries, maxRetryMs } = this.#limits;
-    let found = await this.#admin.fetchTopicOffsets(topic).catch(elsewhereOrDeleted);
+    let found = await this.#sharedOffsets(topic).catch(elsewhereOrDeleted);
     for (let tried = 1; found === null && tried < maxMetadataTries; tried += 1) {
       if (tried > 1) await pause(maxRetryMs);
       const admin = this.#kafka.admin({ retry: retryOptions(this.#limits) });
@@ -225,6 +227,17 @@ export class KafkajsAdmin implements LogAdmin {
     }
     if (found === null) throw new Fault('leader_unknown', 'retry', { facts: { topic } });
     return found;
+  }
+
+  async #sharedOffsets(topic: string) {
+    for (let looks = 1; ; looks += 1) {
+      try {
+        return await this.#admin.fetchTopicOffsets(topic);
+      } catch (error) {
+        if (looks === sharedLooksMax || !lacksTopic(error)) throw error;
+        await pause(this.#limits.initialRetryMs);
+      }
+    }
   }
 
   async committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>> {
@@ -332,52 +345,3 @@ export class KafkajsAdmin implements LogAdmin {
 /** Kafka numbers of a topic and a broker among resources; Node cannot import kafkajs own names from an ES module. */
 const topicResource = 2;
 const brokerResource = 4;
-
-const policyName = 'cleanup.policy';
-const minInSyncName = 'min.insync.replicas';
-const uncleanName = 'unclean.leader.election.enable';
-
-function creationOf(spec: TopicSpec) {
-  return {
-    topic: spec.name,
-    numPartitions: spec.partitions,
-    replicationFactor: spec.replicationFactor,
-    configEntries: Object.entries(configOf(spec)).map(([name, value]) => ({ name, value })),
-  };
-}
-
-function configOf(spec: TopicSpec): Record<string, string> {
-  return {
-    [policyName]: spec.compacted ? 'compact' : 'delete',
-    // A leader that lacks acknowledged records is worse than none.
-    [uncleanName]: 'false',
-    [minInSyncName]: String(spec.minInSyncReplicas),
-    'max.message.bytes': String(spec.maxMessageBytes),
-    'retention.ms': String(spec.retentionMs),
-    ...compactionOf(spec),
-  };
-}
-
-/** The segment being written is never compacted, so a segment must be short-lived. */
-function compactionOf({ compactAfterMs }: TopicSpec): Record<string, string> {
-  if (compactAfterMs === undefined) return {};
-  const afterMs = String(compactAfterMs);
-  return { 'segment.ms': afterMs, 'min.compaction.lag.ms': afterMs };
-}
-
-function shapeOf(spec: TopicSpec): Record<string, string> {
-  return { partitions: String(spec.partitions), replicationFactor: String(spec.replicationFactor) };
-}
-
-function shapeFound(topic: ITopicMetadata | undefined): Record<string, string> {
-  const partitions = topic?.partitions ?? [];
-  return {
-    partitions: String(partitions.length),
-    replicationFactor: String(partitions[0]?.replicas.length ?? 0),
-  };
-}
-
-function refuseDifference(topic: string, field: string, wanted: string, found: string): void {
-  if (wanted !== found)
-    throw new Fault('topic_differs', 'stop', { facts: { topic, field, wanted, found } });
-}

@@ -1,4 +1,4 @@
-export type { LogAdmin, TopicSpec } from './admin.io.ts';
+export type { LogAdmin } from './admin.io.ts';
 export type { GroupOptions, PartitionGroup } from './group.io.ts';
 
 export { openLogClient } from './kafkajs-client.io.ts';
@@ -16,3 +16,4 @@ export type {
   RecordBatch,
   RecordPlace,
 } from './records.ts';
+export type { TopicSpec } from './topic-spec.ts';

@@ -33,6 +33,15 @@ test('asks for bounds again, with new metadata, where a partition has moved', as
   expect(connections).toEqual(['open', 'closed', 'open', 'closed']);
 });
 
+test('asks the same connection again while its metadata lack the topic', async () => {
+  const lacking = () => Promise.reject(new TypeError("Cannot destructure property 'partitions'"));
+  const unknown = () =>
+    Promise.reject(Object.assign(new Error('x'), { name: 'KafkaJSTopicMetadataNotLoaded' }));
+  const { admin, connections } = adminOf([lacking, unknown, async () => offsets]);
+  expect([...(await admin.bounds('t'))]).toEqual([[0, { low: 2, high: 7 }]]);
+  expect(connections).toEqual([]);
+});
+
 test('gives up on bounds of a partition without a leader', async () => {
   const { admin, asked } = adminOf([lost]);
   await expect(admin.bounds('t')).rejects.toMatchObject({

@@ -2,7 +2,6 @@ import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { Fault } from '@pm/kit/fault';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { runRounds } from '@pm/kit/rounds';
 import { ClockWitness } from '../../../ingress/src/log/clock-witness.io.ts';
 import {
   type CommandChannel,
@@ -88,7 +87,7 @@ export async function startIngress(parts: IngressParts): Promise<Ingress> {
     commands,
     log: silentLog,
   });
-  runRounds(unconfirmed);
+  unconfirmed.start();
   const submitter = new OrderSubmitter({
     clock,
     recentResults,
