@@ -87,8 +87,8 @@ type Round = PlacementOptions & { readonly route: '/order' | '/orders'; readonly
 const tooLate: RefusalCode = 'too_late';
 
 /**
- * An order that is too late for its book can never be booked. Where the limit is the exchange's own, it was the exchange
- * that was slow, as after an outage, and not the client.
+ * An order that is too late for its book can never be booked. Where the limit is the exchange's own, it was the
+ * exchange that was slow, as after an outage, and not the client.
  */
 function isWorthAnother({ result }: Sent, { signAnew, timeToBookMs }: Sending): boolean {
   return signAnew !== undefined && timeToBookMs === undefined && result?.code === tooLate;

@@ -37,8 +37,8 @@ export interface SetupOptions {
 
 /**
  * Sets up topics, schemas, partitions and tables; a repetition changes nothing. Returns the names of tables of another
- * version. Throws a `StackError`, before anything is changed, when partitions have another fee wallet or were opened with
- * other keys.
+ * version. Throws a `StackError`, before anything is changed, when partitions have another fee wallet or were opened
+ * with other keys.
  */
 export async function setUpExchange(options: SetupOptions): Promise<readonly string[]> {
   return await withLog(options, async (place, addresses) => {

@@ -1,6 +1,6 @@
 import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
 import type { Fault } from '@pm/kit/fault';
-import type { LogReader, RecordBatch } from '@pm/kit/kafka';
+import { isStall, type LogReader, type RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type Execution, type ExecutionEvent, orderIdFromBytes } from '@pm/schemas';
 import { extremeMarketOf } from '../catalog/market-rules.ts';
@@ -122,7 +122,7 @@ export function followResults(
     restMs,
     onBatch: (batch) => source.onBatch(batch),
     onFault: (fault) => {
-      if (fault.reaction === 'retry') log.warn({ code: fault.code }, 'results are held up');
+      if (isStall(fault)) log.warn({ code: fault.code }, 'results are held up');
       else onFault(fault);
     },
   });

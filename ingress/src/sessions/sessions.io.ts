@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SessionTable } from '@pm/domain/sessions/session-table';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
-import { followCompacted, type IncomingRecord, type OutgoingRecord } from '@pm/kit/kafka';
+import { followCompacted, type IncomingRecord, isStall, type OutgoingRecord } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type RecordReader, readValue } from '@pm/kit/registry';
 import type { SessionRecord } from '@pm/schemas';
@@ -107,7 +107,7 @@ export async function openSessions(
       log.take({ partition, key: record.key?.toString('utf8') ?? '', value: await read(record) });
     },
     onFault(fault) {
-      if (fault.reaction === 'retry') logger.warn({ code: fault.code }, 'sessions are held up');
+      if (isStall(fault)) logger.warn({ code: fault.code }, 'sessions are held up');
       else onFault(fault);
     },
   });

@@ -1,6 +1,6 @@
 import type { AvroError } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
-import { followCompacted, type LogClient, type LogReader } from '../kafka/index.ts';
+import { followCompacted, isStall, type LogClient, type LogReader } from '../kafka/index.ts';
 import type { Log } from '../log/index.ts';
 import { type RecordReader, readValue } from '../registry/index.ts';
 
@@ -28,7 +28,8 @@ export interface CompactedOptions<T> {
 
 /**
  * Follows a topic of entries from its start, newest of each key last; resolves when all records present at the call are
- * taken. Faults that pass are logged and reading continues; any other is passed to `onFault`.
+ * taken. A stall is logged and reading continues; after any other fault it has stopped, and `onFault` gets it: a fault
+ * that passes, as of a registry that is away, too.
  */
 export function followTable<T>(
   client: LogClient,
@@ -54,7 +55,7 @@ export function followTable<T>(
       if (entry !== null) options.take(entry, { key: name, offset });
     },
     onFault: (fault) => {
-      if (fault.reaction === 'retry') log.warn({ topic, code: fault.code }, 'reader is held up');
+      if (isStall(fault)) log.warn({ topic, code: fault.code }, 'reader is held up');
       else options.onFault(fault);
     },
   });

@@ -2,7 +2,7 @@ import { type Admin, AssignerProtocol, type Kafka } from 'kafkajs';
 import { Fault, insist, within } from '../fault/index.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
 import { openCluster, retryOptions } from './kafkajs-connection.io.ts';
-import { failureOf, withFaults } from './kafkajs-errors.ts';
+import { failureOf } from './kafkajs-errors.ts';
 import { untilTopicsKnown } from './known-topics.io.ts';
 import type { LogClientLimits } from './limits.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
@@ -19,6 +19,7 @@ import {
   uncleanName,
 } from './topic-spec.ts';
 import { pause } from './waiting.io.ts';
+import { withFaults } from './with-faults.io.ts';
 
 /** The member of a group that owns a partition. */
 export interface PartitionOwner {

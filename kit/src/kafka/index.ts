@@ -8,7 +8,7 @@ export type { LogClient } from './log-client.io.ts';
 export { type FollowedTopic, NewestRecords } from './newest-records.io.ts';
 export type { LogProducer } from './producer.io.ts';
 export { followCompacted, readRange } from './range.io.ts';
-export type { LogReader, ReaderOptions } from './reader.io.ts';
+export { isStall, type LogReader, type ReaderOptions } from './reader.io.ts';
 export type {
   IncomingRecord,
   OutgoingRecord,

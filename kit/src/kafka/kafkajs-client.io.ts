@@ -5,7 +5,6 @@ import { KafkajsAdmin, type LogAdmin } from './admin.io.ts';
 import { type GroupOptions, openGroup, type PartitionGroup } from './group.io.ts';
 import type { LogClientOptions } from './kafkajs-connection.io.ts';
 import { openKafkajs, retryOptions } from './kafkajs-connection.io.ts';
-import { withFaults } from './kafkajs-errors.ts';
 import { defaultLimits, type LogClientLimits } from './limits.ts';
 import type { LogClient } from './log-client.io.ts';
 import { ProduceWire } from './produce-wire.io.ts';
@@ -14,6 +13,7 @@ import { type LogReader, openReader, type ReaderOptions } from './reader.io.ts';
 import type { SendQueueLimits } from './send-queue.ts';
 import { Shared } from './shared.io.ts';
 import { SharedFetchers } from './shared-fetchers.io.ts';
+import { withFaults } from './with-faults.io.ts';
 
 interface Closable {
   close(): Promise<void>;

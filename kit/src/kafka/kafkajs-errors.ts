@@ -52,13 +52,6 @@ export function asFault(error: unknown): unknown {
   return new Fault('log_away', 'retry', { facts: failureFacts(error), cause: error });
 }
 
-/** The result of a call of kafkajs; rejects with the faults of `asFault`. */
-export function withFaults<T>(call: Promise<T>): Promise<T> {
-  return call.catch((error: unknown) => {
-    throw asFault(error);
-  });
-}
-
 const maxCauses = 8;
 
 function innermost(error: unknown): unknown {

@@ -1,6 +1,6 @@
 import { Fault } from '../fault/index.ts';
 import type { LogClient } from './log-client.io.ts';
-import type { LogReader } from './reader.io.ts';
+import { isStall, type LogReader } from './reader.io.ts';
 import type { IncomingRecord, RecordBatch } from './records.ts';
 
 /** A piece of one partition: offsets [from, to). */
@@ -110,7 +110,7 @@ export async function followCompacted(
       reached(partition, (records.at(-1)?.offset ?? -1) + 1);
     },
     onFault: (fault) => {
-      if (fault.reaction !== 'retry') caughtUp.reject(fault);
+      if (!isStall(fault)) caughtUp.reject(fault);
       options.onFault(fault);
     },
   });

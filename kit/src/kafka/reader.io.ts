@@ -43,6 +43,11 @@ export interface ReaderOptions {
   readonly log?: Log;
 }
 
+/** Whether a reader goes on after this fault; after any other, those of its handler included, it has stopped. */
+export function isStall({ code }: Fault): boolean {
+  return code === 'reader_stalled';
+}
+
 export interface LogReader {
   /** Next offset to handle. */
   position(partition: number): number;

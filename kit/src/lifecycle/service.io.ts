@@ -37,7 +37,8 @@ interface Closer {
 /**
  * Runs a service from its `main.ts`: calls `start`, logs "ready", and ends the process on request (SIGTERM,
  * SIGINT, or the parent's pipe with `PM_PARENT_PIPE=1`) or at a fault, after closing in reverse order, within 10 s;
- * while an engine is away it waits before. Exit codes: `exitCodes`. Resolves when the service is ready or has begun to stop.
+ * while an engine is away it waits before. Exit codes: `exitCodes`. Resolves when the service is ready or has begun to
+ * stop.
  */
 export async function runService(
   name: string,

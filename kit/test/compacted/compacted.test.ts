@@ -110,6 +110,18 @@ describe('a compacted topic', () => {
     expect(skipped()).toBe(2);
   });
 
+  it('is not followed, and not waited for, when a registry that is away ends its reader', async () => {
+    const log = new OnePartition();
+    log.put(tag('1', 'a'));
+    const away = new Fault('registry_unavailable', 'retry');
+    const { stopped, done } = follow(log);
+    const failed = expect(done).rejects.toBe(away);
+    await new Promise((resolve) => setImmediate(resolve));
+    log.fail(away);
+    await failed;
+    expect(stopped).toEqual(['registry_unavailable']);
+  });
+
   it('is told about only when it cannot be followed any further', async () => {
     const log = new OnePartition();
     const { stopped, done } = follow(log);

@@ -2,7 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
-import type { LogAdmin, LogClient, LogReader, RecordBatch } from '@pm/kit/kafka';
+import {
+  isStall,
+  type LogAdmin,
+  type LogClient,
+  type LogReader,
+  type RecordBatch,
+} from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { Execution } from '@pm/schemas';
 import { SharedReads } from '../tables/shared-reads.io.ts';
@@ -190,7 +196,7 @@ export class RecentFollower {
 
   #onFault(fault: Fault): void {
     const { log, recent } = this.#parts;
-    if (fault.reaction === 'retry') {
+    if (isStall(fault)) {
       log.warn({ code: fault.code }, 'the newest records are delayed');
       return;
     }

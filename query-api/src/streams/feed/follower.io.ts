@@ -6,7 +6,7 @@ import {
 } from '@pm/domain/executions/execution-reader.io';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
-import type { LogReader, RecordBatch } from '@pm/kit/kafka';
+import { isStall, type LogReader, type RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { FeedChange } from './changes.ts';
 import { PartitionFeed } from './partition-feed.ts';
@@ -183,7 +183,7 @@ export class PartitionFollower {
       restMs,
       catchesUp: true,
       onBatch: (batch) => this.#take(batch, feed),
-      onFault: (fault) => (fault.reaction === 'retry' ? this.#stalled(fault) : end(fault)),
+      onFault: (fault) => (isStall(fault) ? this.#stalled(fault) : end(fault)),
     });
     this.#reader = reader;
     this.#fault = null;
