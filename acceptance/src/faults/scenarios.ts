@@ -160,7 +160,7 @@ async function keepDown(place: FaultPlace, names: readonly string[], ms: number)
 }
 
 /** Longest wait for a process that has died, milliseconds. */
-const backMaxMs = 90_000;
+const backMaxMs = 240_000;
 
 async function back({ stack: { supervisor } }: FaultPlace, name: string): Promise<void> {
   const untilMs = performance.now() + backMaxMs;

@@ -4,7 +4,7 @@ import { faultWorld } from '../../src/faults/world.ts';
 import type { World } from '../../src/smoke/world.ts';
 
 /** Three brokers and all services under load, each fault once, and the comparison of everything at the end. */
-const limitMs = 900_000;
+const limitMs = 1_800_000;
 
 const short = scenarios.filter(({ isLong }) => isLong !== true);
 const lines: string[] = [];
