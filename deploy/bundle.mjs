@@ -21,8 +21,8 @@ const programs = {
   gateway: 'deploy/dist/gateway/main.js',
 };
 
-/** Loaded from its package by the few starts that need it: those that register a new schema. */
-const seldom = ['@kafkajs/confluent-schema-registry'];
+/** Loaded from their packages by the few starts that need them: a new schema is registered, a store of S3 is opened. */
+const seldom = ['@kafkajs/confluent-schema-registry', '@aws-sdk/client-s3'];
 
 const rooms = [
   'schemas',

@@ -14,6 +14,7 @@ import {
   rootKeyFields,
   secret,
   serviceFields,
+  storeFields,
 } from '@pm/kit/config';
 import { operatorOwnFields } from './operator/config.ts';
 
@@ -70,7 +71,7 @@ export type IngressConfig = ConfigOf<typeof ingressFields>;
 /** Reads and checks the environment. Throws the `Fault` `invalid_config` (stop). */
 export function readIngressConfig(env?: Readonly<Record<string, string | undefined>>) {
   return readConfig(ingressFields, env, {
-    known: namesOf(clickhouseFields),
+    known: namesOf(clickhouseFields, storeFields),
     elsewhere: { program: 'operator', names: namesOf(operatorOwnFields) },
   });
 }

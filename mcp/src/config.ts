@@ -10,6 +10,7 @@ import {
   redisFields,
   registryFields,
   serviceFields,
+  storeFields,
   url,
 } from '@pm/kit/config';
 
@@ -42,6 +43,7 @@ export function readMcpConfig(): McpConfig {
     redisFields,
     redisCacheFields,
     clickhouseFields,
+    storeFields,
   );
   return readConfig(mcpFields, undefined, { known: others });
 }

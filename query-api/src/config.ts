@@ -4,6 +4,7 @@ import {
   clickhouseFields,
   kafkaFields,
   list,
+  namesOf,
   path,
   publicDoorFields,
   readConfig,
@@ -12,6 +13,7 @@ import {
   registryFields,
   rootKeyFields,
   serviceFields,
+  storeFields,
 } from '@pm/kit/config';
 
 /** Variables of query-api; the configuration reference is made of them. */
@@ -49,7 +51,7 @@ export const queryApiFields = {
 
 /** Reads the environment; throws the `Fault` `invalid_config` that names every variable that is wrong. */
 export function readQueryApiConfig() {
-  return readConfig(queryApiFields);
+  return readConfig(queryApiFields, undefined, { known: namesOf(storeFields) });
 }
 
 export type QueryApiConfig = ReturnType<typeof readQueryApiConfig>;

@@ -15,6 +15,7 @@ import {
   secondPersonFields,
   secret,
   serviceFields,
+  storeFields,
   text,
 } from '@pm/kit/config';
 
@@ -65,5 +66,6 @@ export type OperatorConfig = ConfigOf<typeof operatorFields>;
 
 /** Reads and checks the environment. Throws the `Fault` `invalid_config` (stop). */
 export function readOperatorConfig(env?: Readonly<Record<string, string | undefined>>) {
-  return readConfig(operatorFields, env, { known: namesOf(redisCacheFields, clickhouseFields) });
+  const known = namesOf(redisCacheFields, clickhouseFields, storeFields);
+  return readConfig(operatorFields, env, { known });
 }

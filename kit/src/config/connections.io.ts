@@ -1,10 +1,13 @@
+import { fileURLToPath } from 'node:url';
 import { Fault } from '../fault/index.ts';
+import type { StorePlace } from '../objects/index.ts';
 import type {
   clickhouseFields,
   kafkaFields,
   redisCacheFields,
   redisFields,
   registryFields,
+  storeFields,
 } from './engines.io.ts';
 import type { ConfigOf } from './fields.ts';
 
@@ -103,6 +106,26 @@ export function clickhouseAccount(config: ConfigOf<typeof clickhouseFields>) {
     password: config.clickhousePasswordFile || config.clickhousePassword,
     ...given({ ca: config.clickhouseTlsCa }),
   };
+}
+
+/**
+ * The store as `openObjectStore` takes it; null without one. Throws the `Fault` `invalid_config` (stop) for variables
+ * that belong to no store or not together.
+ */
+export function storeConnection(config: ConfigOf<typeof storeFields>): StorePlace | null {
+  const { storeUrl, storeEndpoint: endpoint, storeRegion: region, storeTlsCa: ca } = config;
+  const { storeAccessKey: accessKeyId, storeSecretKey: secretAccessKey } = config;
+  const isS3 = storeUrl.startsWith('s3://');
+  if (!isS3 && [endpoint, ca, accessKeyId, secretAccessKey].some((text) => text !== ''))
+    throw invalid('PM_STORE_ENDPOINT and the others need a PM_STORE_URL that begins with s3://');
+  if ((accessKeyId === '') !== (secretAccessKey === ''))
+    throw invalid('PM_STORE_ACCESS_KEY and PM_STORE_SECRET_KEY_FILE belong together');
+  if (storeUrl === '') return null;
+  if (!isS3) return { kind: 'folder', folder: fileURLToPath(storeUrl) };
+  const [bucket = '', ...folders] = storeUrl.slice('s3://'.length).replace(/\/$/, '').split('/');
+  const prefix = folders.map((folder) => `${folder}/`).join('');
+  const account = accessKeyId === '' ? {} : { account: { accessKeyId, secretAccessKey } };
+  return { kind: 's3', bucket, prefix, region, ...given({ endpoint, ca }), ...account };
 }
 
 /** Without the entries that are empty. */

@@ -153,6 +153,45 @@ export const clickhouseFields = {
   }),
 };
 
+/** The store of what is kept beside the log: copies of snapshots, checkpoints, backups. Without its URL there is none. */
+export const storeFields = {
+  storeUrl: text('PM_STORE_URL', {
+    meaning:
+      'Store of checkpoints and of copies of snapshots, one place for each installation: `s3://bucket/prefix`, or `file:///folder` that all machines share; without it a lost disk or Redis is folded from the whole log.',
+    default: '',
+    pattern: /^(s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w-]+)*\/?|file:\/\/\/.+)$/,
+    allowed: '`s3://bucket/prefix` or `file:///folder`',
+  }),
+  storeEndpoint: url('PM_STORE_ENDPOINT', {
+    meaning: 'Address of a store that speaks the API of S3 and is not that of AWS.',
+    default: '',
+  }),
+  storeRegion: text('PM_STORE_REGION', {
+    meaning: 'Region of the bucket.',
+    default: 'us-east-1',
+    pattern: /^[a-z0-9-]{1,64}$/,
+  }),
+  storeAccessKey: text('PM_STORE_ACCESS_KEY', {
+    meaning:
+      'Id of the access key at the store; without one the role of the instance or of the pod is used.',
+    default: '',
+  }),
+  storeSecretKey: secretFile('PM_STORE_SECRET_KEY_FILE', {
+    meaning: 'File with the secret of that access key.',
+  }),
+  storeTlsCa: certificateFile('PM_STORE_TLS_CA', {
+    meaning: 'Authorities that sign the certificate of an https store, in place of those of Node.',
+  }),
+};
+
+/** What encrypts the keys in a backup. */
+export const backupFields = {
+  backupPassphrase: secretFile('PM_BACKUP_PASSPHRASE_FILE', {
+    meaning:
+      'File with the passphrase that encrypts keys.json in a backup, 16 characters or more; without it a backup opens for nobody.',
+  }),
+};
+
 /** The root key, which lists the keys whose seals count. */
 export const rootKeyFields = {
   rootKey: text('PM_ROOT_KEY', {

@@ -7,8 +7,10 @@ export {
   redisCacheConnection,
   redisConnection,
   registryConnection,
+  storeConnection,
 } from './connections.io.ts';
 export {
+  backupFields,
   clickhouseFields,
   kafkaFields,
   redisCacheFields,
@@ -16,6 +18,7 @@ export {
   registryFields,
   replicationMinField,
   rootKeyFields,
+  storeFields,
 } from './engines.io.ts';
 export type { Field } from './fields.ts';
 export {

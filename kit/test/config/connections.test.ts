@@ -8,6 +8,7 @@ import {
   redisCacheConnection,
   redisConnection,
   registryConnection,
+  storeConnection,
 } from '../../src/config/connections.io.ts';
 import {
   clickhouseFields,
@@ -15,6 +16,7 @@ import {
   redisCacheFields,
   redisFields,
   registryFields,
+  storeFields,
 } from '../../src/config/engines.io.ts';
 import { readConfig } from '../../src/config/read.io.ts';
 import { Fault } from '../../src/fault/index.ts';
@@ -112,6 +114,48 @@ test('what is kept for a time is on the Redis of the ledger unless it has a URL 
   expect(redisConnection(own)).toEqual({ url: urls.PM_REDIS_URL });
   const facts = factsOf(() => redisCacheConnection(read({ PM_REDIS_CACHE_USERNAME: 'c' })));
   expect(JSON.stringify(facts)).toContain('PM_REDIS_CACHE_URL');
+});
+
+const store = (env: Record<string, string>) => storeConnection(readConfig(storeFields, env));
+
+test('the store is a place of S3, a folder, or none', () => {
+  expect(store({})).toBeNull();
+  expect(store({ PM_STORE_URL: 'file:///var/lib/exchange/store' })).toEqual({
+    kind: 'folder',
+    folder: '/var/lib/exchange/store',
+  });
+  expect(store({ PM_STORE_URL: 's3://bucket' })).toEqual({
+    kind: 's3',
+    bucket: 'bucket',
+    prefix: '',
+    region: 'us-east-1',
+  });
+  const own = {
+    PM_STORE_URL: 's3://bucket/one/two/',
+    PM_STORE_ENDPOINT: 'https://store:9000/',
+    PM_STORE_REGION: 'eu-north-1',
+    PM_STORE_ACCESS_KEY: 'exchange',
+    PM_STORE_SECRET_KEY_FILE: file('password'),
+    PM_STORE_TLS_CA: file('cert.pem'),
+  };
+  expect(store(own)).toEqual({
+    kind: 's3',
+    bucket: 'bucket',
+    prefix: 'one/two/',
+    region: 'eu-north-1',
+    endpoint: 'https://store:9000',
+    account: { accessKeyId: 'exchange', secretAccessKey: secret },
+    ca: readFileSync(file('cert.pem'), 'utf8'),
+  });
+});
+
+test.each([
+  [{ PM_STORE_ENDPOINT: 'https://store:9000' }, 'need a PM_STORE_URL'],
+  [{ PM_STORE_URL: 's3://bucket', PM_STORE_ACCESS_KEY: 'exchange' }, 'belong together'],
+  [{ PM_STORE_URL: 'file:///store', PM_STORE_ACCESS_KEY: 'exchange' }, 's3://'],
+  [{ PM_STORE_URL: 'store' }, 'file:///folder'],
+])('%j is refused as a store, with what is wrong', (env: Record<string, string>, reason) => {
+  expect(JSON.stringify(factsOf(() => store(env)))).toContain(reason);
 });
 
 test('PLAIN and OAUTHBEARER, and TLS by the authorities of Node', () => {

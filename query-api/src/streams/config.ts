@@ -14,6 +14,7 @@ import {
   registryFields,
   rootKeyFields,
   serviceFields,
+  storeFields,
 } from '@pm/kit/config';
 
 const {
@@ -73,7 +74,7 @@ export const streamsFields = {
 /** Reads the environment; throws the `Fault` `invalid_config` that names every variable that is wrong. */
 export function readStreamsConfig() {
   return readConfig(streamsFields, undefined, {
-    known: namesOf(redisFields, redisCacheFields, clickhouseFields),
+    known: namesOf(redisFields, redisCacheFields, clickhouseFields, storeFields),
   });
 }
 
