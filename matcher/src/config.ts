@@ -14,6 +14,7 @@ import {
   replicationMinField,
   secret,
   serviceFields,
+  storeFields,
   text,
 } from '@pm/kit/config';
 
@@ -24,6 +25,7 @@ export const matcherFields = {
   ...kafkaFields,
   ...registryFields,
   ...serviceFields,
+  ...storeFields,
   ownerSeed: secret('PM_OWNER_SEED', {
     meaning: 'Ed25519 seed of the OWNER key, which signs the ticks; the same in all matchers.',
     bytes: 32,
@@ -51,6 +53,14 @@ export const matcherFields = {
     min: 1_000,
     max: 86_400_000,
     default: 60_000,
+  }),
+  copyEveryMs: integer('PM_SNAPSHOT_COPY_EVERY_MS', {
+    meaning:
+      'Least time between two copies of snapshots of a partition into the store of `PM_STORE_URL`.',
+    unit: 'milliseconds',
+    min: 1_000,
+    max: 86_400_000,
+    default: 300_000,
   }),
   tickMs: integer('PM_TICK_MS', {
     meaning: 'Time between two ticks, which move the clock of a partition.',

@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto';
 import * as files from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writerIdBytes } from '@pm/domain/authority/seal';
+import { SealedObjects } from '@pm/domain/objects/sealed-objects.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
-import { kafkaConnection, registryConnection } from '@pm/kit/config';
+import { kafkaConnection, registryConnection, storeConnection } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogAdmin, type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
+import { openObjectStore } from '@pm/kit/objects';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { matcherGroup, topics } from '@pm/schemas';
 import { type MatcherConfig, operatorKeyOf, readMatcherConfig } from './config.ts';
@@ -26,6 +28,7 @@ import { OwnedPartition, type OwnedPartitionParts } from './partition/owned-part
 import { PartitionOwnership } from './partition/ownership.io.ts';
 import type { EngineFactory } from './partition/restore.io.ts';
 import { defaultSliceLimits } from './partition/slices.io.ts';
+import { SnapshotCopies } from './partition/snapshot-copies.io.ts';
 import { SnapshotDirectory } from './partition/snapshot-directory.io.ts';
 import { EncodingThread, type StateEncoder } from './partition/state-encoder.io.ts';
 import { StoredExecutions } from './partition/stored-executions.io.ts';
@@ -84,7 +87,18 @@ async function start(life: Lifecycle): Promise<void> {
     client.producer(),
   ]);
   const ranges = openLogRanges(client, admin);
-  const shared: Shared = { config, log, metrics, encoder, codecs, ranges, outputs, ticks };
+  const copies = await openCopies(life, { config, log, metrics });
+  const shared: Shared = {
+    config,
+    log,
+    metrics,
+    encoder,
+    codecs,
+    ranges,
+    outputs,
+    ticks,
+    ...copies,
+  };
 
   // 4. The partitions that this process owns, each with an engine.
   const ownership = new PartitionOwnership({
@@ -134,6 +148,26 @@ interface Shared {
   readonly ranges: LogRanges;
   readonly outputs: LogProducer;
   readonly ticks: LogProducer;
+  readonly copies?: SnapshotCopies;
+}
+
+/** Copies of snapshots in the store; none without a store. */
+async function openCopies(
+  life: Lifecycle,
+  { config, log, metrics }: Pick<Shared, 'config' | 'log' | 'metrics'>,
+): Promise<Pick<Shared, 'copies'>> {
+  const place = storeConnection(config);
+  if (place === null) return {};
+  const store = await openObjectStore(place);
+  life.onStop('store', () => store.close());
+  const copies = new SnapshotCopies({
+    objects: new SealedObjects(store, openSignOffKey(config.ownerSeed)),
+    everyMs: config.copyEveryMs,
+    log,
+    monotonicMs: systemClock.monotonicMs,
+    onFailure: (partition) => metrics.snapshotFailures.add(1, { partition, what: 'not_copied' }),
+  });
+  return { copies };
 }
 
 /** For questions about the log, which keeps what it acknowledges (`requireDurable`). */
@@ -193,7 +227,7 @@ function openPartition(
 }
 
 function restoreParts(
-  { config, log, metrics, encoder, codecs, ranges }: Shared,
+  { config, log, metrics, encoder, codecs, ranges, copies }: Shared,
   partition: number,
 ): OwnedPartitionParts['restore'] {
   const operatorKey = operatorKeyOf(config);
@@ -211,6 +245,7 @@ function restoreParts(
     snapshots: new SnapshotDirectory({
       directory: config.snapshotDirectory,
       files,
+      ...(copies === undefined ? {} : { copies }),
       log,
       onBad: () => failures.add(1, { partition, what: 'not_used' }),
       onWriteFailure: () => failures.add(1, { partition, what: 'not_written' }),

@@ -1,21 +1,14 @@
-import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Log } from '@pm/kit/log';
+import { type FolderFiles, FolderStore } from '@pm/kit/objects';
+import type { SnapshotCopies } from './snapshot-copies.io.ts';
 import { decodeImage, encodeImage, type Snapshot } from './snapshot-image.ts';
-
-/** The part of `node:fs/promises` that is used; tests have a disk that fails. */
-export interface SnapshotFiles {
-  mkdir(path: string, options: { recursive: true }): Promise<unknown>;
-  open(path: string, flags: string): Promise<Pick<FileHandle, 'write' | 'sync' | 'close'>>;
-  rename(from: string, to: string): Promise<void>;
-  rm(path: string, options: { force: true }): Promise<void>;
-  readdir(path: string): Promise<string[]>;
-  readFile(path: string): Promise<Buffer>;
-}
+import { offsetsOf, snapshotName, snapshotsKept } from './snapshot-names.ts';
 
 interface SnapshotDirectoryOptions {
   readonly directory: string;
-  readonly files: SnapshotFiles;
+  readonly files: FolderFiles;
+  /** Copies in a store, for machines that do not have this folder; without one a lost disk is replayed from the log. */
+  readonly copies?: SnapshotCopies;
   readonly log: Log;
   /** A snapshot that cannot be trusted was skipped. */
   onBad(partition: number): void;
@@ -23,32 +16,36 @@ interface SnapshotDirectoryOptions {
   onWriteFailure(partition: number): void;
 }
 
-/** Files kept per partition. */
-export const snapshotsKept = 3;
-
-const finishedName = /^(\d{1,16})\.snapshot$/;
-const suffix = '.snapshot';
-const unfinishedSuffix = '.tmp';
 const badSuffix = '.bad';
 
+/** A snapshot that may exist, in the folder of this machine or in the store. */
+interface Place {
+  readonly nextOffset: number;
+  readonly isCopy: boolean;
+}
+
 /**
- * Snapshots as files, `<directory>/p<partition>/<nextOffset>.snapshot`. A file has its name only once all its bytes are
- * on the disk: temporary name, fsync, rename, fsync of the folder. The log stays the only truth: failures here are
- * counted and logged, and never stop matching.
+ * Snapshots as files, `<directory>/p<partition>/<nextOffset>.snapshot`, each whole or absent. The log stays the only
+ * truth: failures here are counted and logged, and never stop matching.
  */
 export class SnapshotDirectory {
   readonly #options: SnapshotDirectoryOptions;
-  #temporaries = 0;
+  readonly #store: FolderStore;
 
   constructor(options: SnapshotDirectoryOptions) {
     this.#options = options;
+    this.#store = new FolderStore(options.directory, options.files);
   }
 
-  /** Writes a snapshot and removes the oldest beyond `snapshotsKept`. False when it was not written. Never rejects. */
+  /**
+   * Writes a snapshot and removes the oldest beyond `snapshotsKept`; a copy that is due begins and is not waited for.
+   * False when the snapshot was not written. Never rejects.
+   */
   async save(snapshot: Snapshot): Promise<boolean> {
     const { partition, nextOffset } = snapshot;
+    this.#options.copies?.copyIfDue(snapshot);
     try {
-      await this.#write(snapshot);
+      await this.#store.put(snapshotName(partition, nextOffset), encodeImage(snapshot));
       await this.#dropOld(partition);
       return true;
     } catch (error) {
@@ -58,108 +55,74 @@ export class SnapshotDirectory {
     }
   }
 
-  /** Sound snapshots, the newest first; a damaged one is renamed, counted and logged. */
+  /**
+   * Sound snapshots, the newest first, those of the store among them; a damaged file is renamed, counted and logged,
+   * and so is a damaged copy, which stays as it is.
+   */
   async *newestFirst(partition: number): AsyncGenerator<Snapshot> {
-    await this.#dropUnfinished(partition);
-    for (const nextOffset of await this.#offsets(partition)) {
-      const found = await this.#read(partition, nextOffset);
+    await this.#store.dropUnfinished(folderOf(partition));
+    for (const place of await this.#places(partition)) {
+      const found = await this.#read(partition, place);
       if (typeof found !== 'string') yield found;
-      else await this.quarantine(partition, nextOffset, found);
+      else if (place.isCopy) this.#refuseCopy(partition, place.nextOffset, found);
+      else await this.#setAside(partition, place.nextOffset, found);
     }
   }
 
-  /** Renames a snapshot that is damaged or differs from the log, so that it is not used again. */
+  /** Renames a snapshot that is damaged or differs from the log, so that it is not used again; nor is its copy. */
   async quarantine(partition: number, nextOffset: number, reason: string): Promise<void> {
-    const path = this.#path(partition, nextOffset);
-    this.#options.onBad(partition);
-    this.#options.log.error({ partition, nextOffset, reason }, 'a snapshot is not used');
+    this.#options.copies?.refuse(partition, nextOffset);
+    await this.#setAside(partition, nextOffset, reason);
+  }
+
+  async #setAside(partition: number, nextOffset: number, reason: string): Promise<void> {
+    const path = this.#store.pathOf(snapshotName(partition, nextOffset));
+    this.#report(partition, nextOffset, reason);
     await this.#options.files.rename(path, path + badSuffix).catch(() => {});
   }
 
-  async #write(snapshot: Snapshot): Promise<void> {
-    const { files } = this.#options;
-    const folder = this.#folder(snapshot.partition);
-    const path = this.#path(snapshot.partition, snapshot.nextOffset);
-    this.#temporaries += 1;
-    const temporary = `${path}.${process.pid}-${this.#temporaries}${unfinishedSuffix}`;
-    await files.mkdir(folder, { recursive: true });
-    try {
-      await this.#writeThrough(temporary, encodeImage(snapshot));
-      await files.rename(temporary, path);
-      await this.#syncFolder(folder);
-    } catch (error) {
-      await files.rm(temporary, { force: true }).catch(() => {});
-      throw error;
-    }
+  #refuseCopy(partition: number, nextOffset: number, reason: string): void {
+    this.#options.copies?.refuse(partition, nextOffset);
+    this.#report(partition, nextOffset, `its copy is ${reason}`);
   }
 
-  async #writeThrough(path: string, parts: readonly Buffer[]): Promise<void> {
-    const file = await this.#options.files.open(path, 'w');
-    try {
-      for (const part of parts) {
-        for (let done = 0; done < part.length; ) {
-          done += (await file.write(part, done)).bytesWritten;
-        }
-      }
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+  #report(partition: number, nextOffset: number, reason: string): void {
+    this.#options.onBad(partition);
+    this.#options.log.error({ partition, nextOffset, reason }, 'a snapshot is not used');
   }
 
-  async #syncFolder(folder: string): Promise<void> {
-    const handle = await this.#options.files.open(folder, 'r');
+  async #read(partition: number, { nextOffset, isCopy }: Place): Promise<Snapshot | string> {
+    const { copies } = this.#options;
+    if (isCopy) return (await copies?.read(partition, nextOffset)) ?? 'absent';
     try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  }
-
-  async #read(partition: number, nextOffset: number): Promise<Snapshot | string> {
-    try {
-      const bytes = await this.#options.files.readFile(this.#path(partition, nextOffset));
-      return decodeImage(bytes, { partition, nextOffset });
+      const bytes = await this.#store.get(snapshotName(partition, nextOffset));
+      return bytes === null ? 'absent' : decodeImage(bytes, { partition, nextOffset });
     } catch (error) {
       return `unreadable: ${error instanceof Error ? error.message : 'unknown'}`;
     }
   }
 
   async #dropOld(partition: number): Promise<void> {
-    const tooOld = (await this.#offsets(partition)).slice(snapshotsKept);
-    for (const nextOffset of tooOld) {
-      await this.#options.files.rm(this.#path(partition, nextOffset), { force: true });
-    }
+    for (const nextOffset of (await this.#offsets(partition)).slice(snapshotsKept))
+      await this.#store.delete(snapshotName(partition, nextOffset));
   }
 
-  /** Removes unfinished files of a killed process. If its writer still runs, its rename fails and is counted there. */
-  async #dropUnfinished(partition: number): Promise<void> {
-    const folder = this.#folder(partition);
-    for (const name of await this.#names(partition)) {
-      if (!name.endsWith(unfinishedSuffix)) continue;
-      await this.#options.files.rm(join(folder, name), { force: true }).catch(() => {});
-    }
+  /** Of both places, the newest first; of one offset the file of this machine before the copy. */
+  async #places(partition: number): Promise<readonly Place[]> {
+    const copied = (await this.#options.copies?.offsets(partition)) ?? [];
+    const places = [
+      ...(await this.#offsets(partition)).map((nextOffset) => ({ nextOffset, isCopy: false })),
+      ...copied.map((nextOffset) => ({ nextOffset, isCopy: true })),
+    ];
+    return places.sort(
+      (a, b) => b.nextOffset - a.nextOffset || Number(a.isCopy) - Number(b.isCopy),
+    );
   }
 
-  /** Offsets of the finished files, the newest first. */
+  /** Offsets of the files, the newest first. */
   async #offsets(partition: number): Promise<readonly number[]> {
-    const names = await this.#names(partition);
-    const offsets = names.flatMap((name) => {
-      const [, digits] = finishedName.exec(name) ?? [];
-      return digits === undefined ? [] : [Number(digits)];
-    });
-    return offsets.sort((a, b) => b - a);
-  }
-
-  async #names(partition: number): Promise<readonly string[]> {
-    return this.#options.files.readdir(this.#folder(partition)).catch(() => []);
-  }
-
-  #folder(partition: number): string {
-    return join(this.#options.directory, `p${partition}`);
-  }
-
-  #path(partition: number, nextOffset: number): string {
-    return join(this.#folder(partition), nextOffset + suffix);
+    return offsetsOf(await this.#store.list(folderOf(partition)).catch(() => []));
   }
 }
+
+const folderOf = (partition: number): string => `p${partition}/`;

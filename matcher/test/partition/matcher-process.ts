@@ -13,6 +13,7 @@ import {
 } from '../../src/partition/owned-partition.io.ts';
 import type { EngineFactory } from '../../src/partition/restore.io.ts';
 import { defaultSliceLimits } from '../../src/partition/slices.io.ts';
+import type { SnapshotCopies } from '../../src/partition/snapshot-copies.io.ts';
 import { SnapshotDirectory } from '../../src/partition/snapshot-directory.io.ts';
 import { encoderHere, type StateEncoder } from '../../src/partition/state-encoder.io.ts';
 import { StoredExecutions } from '../../src/partition/stored-executions.io.ts';
@@ -40,6 +41,7 @@ const metrics = openMatcherMetrics(openMetrics('matcher-test'));
 
 export interface ProcessOptions {
   readonly files?: MemoryFiles;
+  readonly copies?: SnapshotCopies;
   readonly operatorKey?: Buffer;
   readonly log?: Log;
   readonly snapshotEveryRecords?: number;
@@ -131,6 +133,7 @@ export class MatcherProcess {
         snapshots: new SnapshotDirectory({
           directory: '/snapshots',
           files: this.files,
+          ...(options.copies === undefined ? {} : { copies: options.copies }),
           log,
           onBad: (one) => this.badSnapshots.push(one),
           onWriteFailure: (one) => this.writeFailures.push(one),

@@ -1,12 +1,12 @@
 import { basename, dirname } from 'node:path';
-import type { SnapshotFiles } from '../../src/partition/snapshot-directory.io.ts';
+import type { FolderFiles } from '@pm/kit/objects';
 
 /** Steps of a snapshot write at which a disk may fail or the process may die. */
 export const fileSteps = ['mkdir', 'open', 'write', 'sync', 'rename', 'sync_folder'] as const;
 export type FileStep = (typeof fileSteps)[number];
 
 /** A disk in memory. `before` is called at each step and may throw; a dead process changes nothing any more. */
-export class MemoryFiles implements SnapshotFiles {
+export class MemoryFiles implements FolderFiles {
   readonly contents = new Map<string, Buffer>();
   before: (step: FileStep) => void = () => {};
   /** Nothing reaches the disk any more: the process is gone. */
@@ -35,7 +35,7 @@ export class MemoryFiles implements SnapshotFiles {
     };
     const sync = async () => this.#step(isFolder ? 'sync_folder' : 'sync');
     return { write, sync, close: async () => {} } as unknown as Awaited<
-      ReturnType<SnapshotFiles['open']>
+      ReturnType<FolderFiles['open']>
     >;
   }
 

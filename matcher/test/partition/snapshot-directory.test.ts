@@ -3,12 +3,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '@pm/kit/log';
-import {
-  SnapshotDirectory,
-  type SnapshotFiles,
-  snapshotsKept,
-} from '../../src/partition/snapshot-directory.io.ts';
+import type { FolderFiles } from '@pm/kit/objects';
+import { SnapshotDirectory } from '../../src/partition/snapshot-directory.io.ts';
 import { decodeImage, encodeImage, type Snapshot } from '../../src/partition/snapshot-image.ts';
+import { snapshotsKept } from '../../src/partition/snapshot-names.ts';
 import { hashOf } from '../../src/partition/state-hash.ts';
 import { fileSteps, MemoryFiles } from './memory-files.ts';
 
@@ -21,7 +19,7 @@ function snapshotOf(nextOffset: number, stateBytes = 200): Snapshot {
   return { partition, nextOffset, chain, state, stateHash: hashOf(state), checkpoint };
 }
 
-function openStore(files: SnapshotFiles, directory = '/snapshots') {
+function openStore(files: FolderFiles, directory = '/snapshots') {
   const bad: number[] = [];
   const failures: number[] = [];
   const store = new SnapshotDirectory({
