@@ -12,14 +12,15 @@ import {
   rootKeyFields,
   secret,
   serviceFields,
+  storeFields,
   text,
 } from '@pm/kit/config';
 
 /**
  * Views of the log, in any distribution over processes. Ledger, books and tables are consumer groups of their own;
- * leaderboards are computed on a timer from the tables.
+ * leaderboards are computed on a timer from the tables, and checkpoints taken on one from the log.
  */
-export const views = ['ledger', 'books', 'tables', 'leaderboards'] as const;
+export const views = ['ledger', 'books', 'tables', 'leaderboards', 'checkpoints'] as const;
 export type ViewName = (typeof views)[number];
 
 const isView = (name: string): name is ViewName => views.some((view) => view === name);
@@ -32,8 +33,10 @@ export const projectorsFields = {
   ...registryFields,
   ...redisFields,
   ...clickhouseFields,
+  ...storeFields,
   views: list('PM_VIEWS', {
-    meaning: 'Views that this process keeps: each of them needs one process at least.',
+    meaning:
+      'Views that this process keeps: each of them needs one process at least; `checkpoints`, which does nothing without a store, no more than one.',
     default: views,
     max: views.length,
     pattern: new RegExp(`^(${views.join('|')})$`),
@@ -52,6 +55,14 @@ export const projectorsFields = {
     meaning:
       'Whether the Redis of the ledger should write to its disk before it answers (`appendfsync always`); with `always` another setting is logged and shown in `pm_redis_synced`.',
     default: 'always',
+  }),
+  checkpointEveryMs: integer('PM_CHECKPOINT_EVERY_MS', {
+    meaning:
+      'Time between two checkpoints of the ledger and of the books in the store of `PM_STORE_URL`.',
+    unit: 'milliseconds',
+    default: 600_000,
+    min: 1_000,
+    max: 86_400_000,
   }),
   bookAgeLimitMs: integer('PM_BOOK_AGE_LIMIT_MS', {
     meaning:

@@ -20,6 +20,7 @@ import { openRegistry, topicName } from '@pm/kit/registry';
 import { redisKeys, topics } from '@pm/schemas';
 import { booksView } from './books/books-view.io.ts';
 import { RedisBooks } from './books/redis-books.io.ts';
+import { openStored, startCheckpoints } from './checkpoints/start-checkpoints.io.ts';
 import { type Config, loadConfig } from './config.ts';
 import { startLedger } from './ledger/start-ledger.io.ts';
 import { Catalog } from './log/catalog.io.ts';
@@ -63,7 +64,8 @@ await runService('projectors', async (life) => {
     onFault: (fault) => life.fail(fault),
   });
   life.onStop('log client', () => client.close());
-  await startViews({ config, life, log, metrics, progress, client, registry }, registered);
+  const room = { config, life, log, metrics, progress, client, registry };
+  await startViews({ ...room, stored: await openStored(room) }, registered);
 });
 
 async function startOps(
@@ -91,6 +93,7 @@ async function startViews(room: Room, registered: Metrics): Promise<void> {
   if (redis !== null && wants('ledger')) starting.push(startLedger(room, redis));
   if (wants('books', 'tables', 'leaderboards')) starting.push(startMarketViews(room, redis));
   await Promise.all(starting);
+  if (wants('checkpoints')) await startCheckpoints(room);
   for (const view of config.views) progress.done(`starting:${view}`);
 }
 
@@ -128,11 +131,21 @@ async function openCatalog(room: Room): Promise<Catalog> {
 }
 
 async function startBooks(room: Room, redis: RedisClient, catalog: Catalog): Promise<void> {
-  const { config, metrics } = room;
+  const { config, metrics, stored } = room;
   const redisBooks = new RedisBooks(redis, redisKeys(config.redisPrefix));
   const executions = await executionLog(room, { checksChain: false });
   const groupId = groupOf(room, 'books');
-  await startView(room, booksView({ ...executions, redisBooks, catalog, metrics, groupId }));
+  await startView(
+    room,
+    booksView({
+      ...executions,
+      redisBooks,
+      catalog,
+      metrics,
+      groupId,
+      ...(stored === null ? {} : { checkpoints: stored.checkpoints }),
+    }),
+  );
 }
 
 async function startTables(room: Room, catalog: Catalog): Promise<void> {

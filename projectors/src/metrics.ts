@@ -68,6 +68,12 @@ export const declaredMetrics = {
     name: 'pm_withdrawals_void_total',
     help: 'Withdrawals that came after a fence that makes them void.',
   },
+  checkpoints: {
+    type: 'counter',
+    name: 'pm_projector_checkpoints_total',
+    help: 'Checkpoints of ledger and books that were taken, that failed, and stored ones that could not be used.',
+    labels: ['outcome'],
+  },
 } as const satisfies MetricDeclarations;
 
 /** Gauges of each view, read at each scrape. */

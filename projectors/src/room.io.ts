@@ -4,6 +4,8 @@ import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import { type Registry, topicName } from '@pm/kit/registry';
 import { projectorGroup, type Topic, topics } from '@pm/schemas';
+import type { CheckpointObjects } from './checkpoints/checkpoint-objects.io.ts';
+import type { Checkpoints } from './checkpoints/read-checkpoints.io.ts';
 import type { Config } from './config.ts';
 import type { ViewProgress } from './log/progress.io.ts';
 import { RunningView } from './log/running-view.io.ts';
@@ -19,6 +21,14 @@ export interface Room {
   readonly progress: ViewProgress;
   readonly client: LogClient;
   readonly registry: Registry;
+  /** Null without a store. */
+  readonly stored: StoredCheckpoints | null;
+}
+
+/** The store of checkpoints, and what it has of this log. */
+export interface StoredCheckpoints {
+  readonly objects: CheckpointObjects;
+  readonly checkpoints: Checkpoints;
 }
 
 /** Starts a view; it is closed when the process stops. */
@@ -33,7 +43,7 @@ export async function startView(room: Room, view: ViewDefinition): Promise<Runni
 
 /** The topic `executions` with a codec of its own. */
 export async function executionLog(
-  room: Room,
+  room: Omit<Room, 'stored'>,
   { checksChain }: Pick<ExecutionLog, 'checksChain'>,
 ): Promise<ExecutionLog> {
   const codec = await room.registry.codecFor(topics.executions);
@@ -41,7 +51,7 @@ export async function executionLog(
 }
 
 /** The name of a topic on the broker. */
-export function topicNameOf({ config }: Room, topic: Topic): string {
+export function topicNameOf({ config }: Pick<Room, 'config'>, topic: Topic): string {
   return topicName(topic, config.topicPrefix);
 }
 

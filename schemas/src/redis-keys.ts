@@ -23,7 +23,8 @@ import type { TokenId, WalletAddress } from './ids.ts';
  * has dealt with it
  *   <prefix>:ledger3:state             hash   generation, ready ("1" when open), life (run of the server it was opened
  * in),
- *                                             plan, planned (id and generation of a rebuild under way)
+ *                                             plan, planned (id and generation of a rebuild under way), restore,
+ *                                             restoreMs (who writes an image of it, and when it last did)
  *   <prefix>:deposited:<day>           hash   operator -> micro-USDC deposited without a second person on that day
  *                                             since the epoch; not in the log, expires
  *   <prefix>:books:marks               hash   partition -> next offset to apply, there while its books are what the log

@@ -4,7 +4,7 @@ import type { IncomingRecord } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { redisKeys } from '@pm/schemas';
+import { type Execution, redisKeys } from '@pm/schemas';
 import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
@@ -13,6 +13,8 @@ import { booksView } from '../../../projectors/src/books/books-view.io.ts';
 import { foldBooks } from '../../../projectors/src/books/fold.ts';
 import { RedisBooks } from '../../../projectors/src/books/redis-books.io.ts';
 import { type MarketFacts, renderBook } from '../../../projectors/src/books/render.ts';
+import { decodeBooks, encodeBooks } from '../../../projectors/src/checkpoints/book-lines.ts';
+import type { BooksCheckpoint } from '../../../projectors/src/checkpoints/read-checkpoints.io.ts';
 import type { PartitionProjection } from '../../../projectors/src/log/view-definition.io.ts';
 import { projectorMetrics } from '../../../projectors/src/metrics.ts';
 import { TinyExchange } from '../../../projectors/test/log.ts';
@@ -82,13 +84,16 @@ function shownBy(exchange: TinyExchange, count: number) {
       }
     }
   }
-  return { records: sealed(executions), shown };
+  return { executions, records: sealed(executions), shown };
 }
 
 /** A growing log, its projectors and query-api. */
 export class World {
   readonly next: (below: number) => number;
   readonly #all: readonly IncomingRecord[];
+  readonly #executions: readonly Execution[];
+  /** Lines and offset of the newest checkpoint. */
+  #checkpoint: { readonly lines: Buffer; readonly offset: number } | null = null;
   /** Records on the log so far. */
   readonly log: IncomingRecord[] = [];
   readonly #shown: ReadonlyMap<string, readonly Shown[]>;
@@ -105,8 +110,12 @@ export class World {
 
   constructor(seed: number, count: number) {
     this.next = seeded(seed);
-    const { records, shown } = shownBy(new TinyExchange(seed, Math.floor(count / 4)), count);
+    const { executions, records, shown } = shownBy(
+      new TinyExchange(seed, Math.floor(count / 4)),
+      count,
+    );
     this.#all = records;
+    this.#executions = executions;
     this.#shown = shown;
   }
 
@@ -123,6 +132,7 @@ export class World {
       ...fakeLog(this.log),
       redisBooks: new WatchedBooks(this),
       catalog: { facts: async (market) => factsOf(market), inPartition: () => listed },
+      checkpoints: { books: async () => this.#storedBooks() },
       groupId: 'g',
       metrics,
     });
@@ -134,6 +144,22 @@ export class World {
     });
     this.owner = { projection, at: projection.from };
     return this.owner;
+  }
+
+  /** Stores the books at the end of the log as they are there. */
+  takeCheckpoint(): void {
+    const books = new Map(markets.map((market) => [market, new MarketBook(market)]));
+    for (const execution of this.#executions.slice(0, this.log.length)) foldBooks(books, execution);
+    const listedBooks = new Map([...books].filter(([, { version }]) => version >= 0));
+    const lines = Buffer.concat([...encodeBooks(listedBooks)]);
+    this.#checkpoint = { lines, offset: this.log.length };
+  }
+
+  #storedBooks(): BooksCheckpoint | null {
+    if (this.#checkpoint === null) return null;
+    const { lines, offset } = this.#checkpoint;
+    const place = { partition, offset, nextInOffset: offset, chain: null };
+    return { books: decodeBooks(lines), place };
   }
 
   /** After each write of a book: Redis may lose everything, and all reads are checked. */
@@ -223,6 +249,7 @@ export class World {
       },
       () => this.removeBook(1 + next(3), next(2) as 0 | 1),
       () => this.removeMark(),
+      async () => this.takeCheckpoint(),
       async () => {
         if (this.owner !== null) this.#dead.push(this.owner);
         this.owner = null;

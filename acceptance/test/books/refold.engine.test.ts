@@ -26,6 +26,41 @@ it('serves no book of a partition that is folded again before all of it is folde
   await world.expectWhole();
 });
 
+it('begins lost books with a checkpoint, and serves none before all of the log is folded', async () => {
+  const world = new World(3, 60);
+  world.grow(40);
+  world.takeCheckpoint();
+  world.grow(20);
+  await world.catchUp();
+  await world.flush();
+  const owner = await world.assign();
+  expect(owner.at).toBe(40);
+  world.served = 0;
+  await world.look();
+  expect(world.served).toBe(0);
+  await world.catchUp(owner);
+  await world.expectWhole();
+  await world.flush();
+  world.takeCheckpoint();
+  expect((await world.assign()).at).toBe(60);
+  await world.expectWhole();
+});
+
+it.each([1, 2, 3, 4, 5, 6])(
+  'takes no market for new that an emptied Redis has lost (history %i)',
+  async (seed) => {
+    const world = new World(seed, 60);
+    world.grow(40);
+    await world.catchUp();
+    const owner = await world.assign();
+    await world.flush();
+    world.grow(20);
+    expect(await world.project(owner)).toBe(false);
+    await world.catchUp();
+    await world.expectWhole();
+  },
+);
+
 it('serves empty books of a partition without records', async () => {
   const world = new World(4, 40);
   await world.assign();

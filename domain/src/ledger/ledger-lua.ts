@@ -55,8 +55,9 @@ local function releaseOrphans(pendingKey, waitingKey, walletPrefix, beforeMs, ma
 end
 `;
 
-/** Whole numbers are exact up to here in Lua as in JavaScript. */
+/** Nothing is applied while an image is written (restore-lua.ts). Whole numbers are exact in Lua as in JavaScript. */
 const checkFunction = `
+local function isRestoring(stateKey) return redis.call('HEXISTS', stateKey, 'restore') == 1 end
 local exactMax = 9007199254740991
 local function isExact(value) return value <= exactMax and value >= -exactMax end
 local function numberIn(key, field) return tonumber(redis.call('HGET', key, field) or '0') end
@@ -208,6 +209,7 @@ return 1
 export const applyExecutionsLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}${moveMarketFunction}
 ${isSoundFunction}
 local marks, pending, waiting = KEYS[1], KEYS[2], KEYS[3]
+if isRestoring(KEYS[4]) then return {'restoring', '0'} end
 local walletPrefix, field, partition = ARGV[1], ARGV[2], ARGV[3]
 local mark = redis.call('HGET', marks, field) or '0'
 if tonumber(ARGV[5]) <= tonumber(mark) then return {'repeated', mark} end
@@ -265,6 +267,7 @@ return {'applied', ARGV[5]}
  */
 export const applyTransfersLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}${isSoundFunction}
 local walletPrefix, field = ARGV[1], ARGV[2]
+if isRestoring(KEYS[5]) then return {'restoring', '0'} end
 local mark = redis.call('HGET', KEYS[1], field) or '0'
 if tonumber(ARGV[4]) <= tonumber(mark) then return {'repeated', mark} end
 if tonumber(ARGV[3]) ~= tonumber(mark) then return {'gap', mark} end

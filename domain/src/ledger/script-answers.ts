@@ -12,7 +12,7 @@ import type {
 
 /** Result of the two applying scripts. */
 export type ScriptAnswer = readonly [
-  answer: 'applied' | 'repeated' | 'gap' | 'overflow',
+  answer: 'applied' | 'repeated' | 'gap' | 'overflow' | 'restoring',
   mark: string,
   ...rest: readonly string[],
 ];
@@ -25,10 +25,14 @@ export interface Span {
   readonly toOffset: number;
 }
 
-/** The outcome of an applying script. Throws `ledger_gap` (release) or `ledger_overflow` (stop). */
+/**
+ * The outcome of an applying script. Throws `ledger_gap` (release), `ledger_restoring` (release) while another process
+ * writes an image, or `ledger_overflow` (stop).
+ */
 export function outcomeOf([answer, mark]: ScriptAnswer, span: Span): ApplyOutcome {
   if (answer === 'applied' || answer === 'repeated') return answer;
   const facts = { ...span, mark: Number(mark) };
+  if (answer === 'restoring') throw new Fault('ledger_restoring', 'release', { facts });
   if (answer === 'gap') throw new Fault('ledger_gap', 'release', { facts });
   throw new Fault('ledger_overflow', 'stop', { facts });
 }

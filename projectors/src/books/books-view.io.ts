@@ -6,6 +6,7 @@ import {
 import { Fault } from '@pm/kit/fault';
 import type { RecordBatch } from '@pm/kit/kafka';
 import type { Execution } from '@pm/schemas';
+import type { BooksCheckpoint } from '../checkpoints/read-checkpoints.io.ts';
 import type { Catalog } from '../log/catalog.io.ts';
 import {
   LagCommits,
@@ -22,6 +23,8 @@ import type { MarketFacts } from './render.ts';
 export interface BooksViewOptions extends ExecutionLog {
   readonly redisBooks: RedisBooks;
   readonly catalog: Pick<Catalog, 'facts' | 'inPartition'>;
+  /** The newest books of a partition that can be used; without it lost books are folded from the start of the log. */
+  readonly checkpoints?: { books(partition: number): Promise<BooksCheckpoint | null> };
   readonly groupId: string;
   readonly metrics: Pick<ProjectorMetrics, 'books'>;
 }
@@ -39,22 +42,43 @@ export function booksView(options: BooksViewOptions): ViewDefinition {
     groupId,
     topic,
     async assign(partition, group) {
-      const claim = await redisBooks.claim(partition);
+      let claim = await redisBooks.claim(partition);
       // Read after the claim: books written before it come from a log that ends no later.
-      const until = claim.fold === null ? 0 : (await boundsOf(options, partition)).high;
-      const reader = await ExecutionReader.open(options, partition, claim.from);
-      const books = new BooksProjection(options, { reader, claim, until, group });
-      await books.begin();
+      const { low, high } = await boundsOf(options, partition);
+      if (claim.fold === null && claim.from < low) {
+        await redisBooks.forget(claim);
+        claim = await redisBooks.claim(partition);
+      }
+      const until = claim.fold === null ? 0 : high;
+      const checkpoint = claim.fold === null ? null : await checkpointFor(options, partition, low);
+      const from = checkpoint?.place.offset ?? claim.from;
+      const reader = await ExecutionReader.open(options, partition, from);
+      const books = new BooksProjection(options, { reader, claim, from, until, group });
+      await books.begin(checkpoint?.books ?? new Map());
       return books;
     },
   };
+}
+
+/** Where a fold of lost books begins; null for the start of the log, which must be there then. */
+async function checkpointFor(
+  { topic, checkpoints }: BooksViewOptions,
+  partition: number,
+  low: number,
+): Promise<BooksCheckpoint | null> {
+  const found = (await checkpoints?.books(partition)) ?? null;
+  if (found === null && low > 0)
+    throw new Fault('books_history_removed', 'retry', { facts: { topic, partition, low } });
+  return found;
 }
 
 /** Where a projection of books begins. */
 interface BooksStart {
   readonly reader: ExecutionReader;
   readonly claim: BooksClaim;
-  /** Of a fold from the start of the log the end to reach before anything is written; 0 otherwise. */
+  /** First offset to read: that of the claim or, of a fold, that of the checkpoint it begins with. */
+  readonly from: number;
+  /** Of a fold the end to reach before anything is written; 0 otherwise. */
   readonly until: number;
   readonly group: ViewGroup;
 }
@@ -66,7 +90,7 @@ interface LoadedBook {
 
 /**
  * The books of one partition. Stored books are restored market by market when they are first needed. Where there are
- * none, the log is folded to the end that it had at the start before anything is written: until then every book would
+ * none, the log is folded from a checkpoint or from its start to the end that it had at the start before anything is written: until then every book would
  * be one of the past, and a market listed late would have none.
  */
 class BooksProjection implements PartitionProjection {
@@ -74,6 +98,8 @@ class BooksProjection implements PartitionProjection {
   readonly #options: BooksViewOptions;
   readonly #reader: ExecutionReader;
   readonly #until: number;
+  /** All books are in memory: whatever is not is new. */
+  readonly #hasAll: boolean;
   readonly #lag: LagCommits;
   readonly #loaded = new Map<number, LoadedBook>();
   readonly #books = new Map<number, MarketBook>();
@@ -81,12 +107,13 @@ class BooksProjection implements PartitionProjection {
   #claim: BooksClaim;
   #checkedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: BooksViewOptions, { reader, claim, until, group }: BooksStart) {
+  constructor(options: BooksViewOptions, { reader, claim, from, until, group }: BooksStart) {
     this.#options = options;
     this.#reader = reader;
     this.#claim = claim;
     this.#until = until;
-    this.from = claim.from;
+    this.from = from;
+    this.#hasAll = from === 0 || claim.fold !== null;
     this.#lag = new LagCommits(group, claim.partition);
   }
 
@@ -94,9 +121,15 @@ class BooksProjection implements PartitionProjection {
     return this.#reader.lastTimeMs;
   }
 
-  /** In a log without records the fold ends before the first one comes. */
-  async begin(): Promise<void> {
-    if (this.#claim.fold !== null && this.#until === 0) await this.#write(0);
+  /** Takes the books of a checkpoint. Without records after it the fold ends before the first one comes. */
+  async begin(books: ReadonlyMap<number, MarketBook>): Promise<void> {
+    for (const [market, book] of books) {
+      const facts = await this.#options.catalog.facts(market);
+      this.#loaded.set(market, { book, facts });
+      this.#books.set(market, book);
+      this.#unwritten.add(book);
+    }
+    if (this.#claim.fold !== null && this.from >= this.#until) await this.#write(this.from);
   }
 
   async project({ records }: RecordBatch): Promise<number> {
@@ -128,8 +161,10 @@ class BooksProjection implements PartitionProjection {
   async #bookOf(market: number, facts: MarketFacts): Promise<MarketBook> {
     if (this.#claim.fold !== null) return new MarketBook(market);
     const stored = await this.#options.redisBooks.load(market, facts);
-    // Read from the start of the log, a market without a book in memory is new.
-    if (stored === 'lost' && this.from > 0) throw await this.#lost(market);
+    if (stored === 'lost' && !this.#hasAll) throw await this.#lost(market);
+    // A Redis that was emptied knows no market either: then the claim is gone as well.
+    if (stored === 'none' && !(await this.#options.redisBooks.isValid(this.#claim)))
+      throw this.#overtaken();
     return typeof stored === 'string' ? new MarketBook(market) : stored;
   }
 
@@ -142,8 +177,7 @@ class BooksProjection implements PartitionProjection {
     for (const market of await redisBooks.lost(catalog.inPartition(this.#claim.partition))) {
       const book = this.#books.get(market);
       if (book !== undefined) this.#unwritten.add(book);
-      // An owner that has read the log from its start has every book in memory.
-      else if (this.from > 0) throw await this.#lost(market);
+      else if (!this.#hasAll) throw await this.#lost(market);
     }
   }
 

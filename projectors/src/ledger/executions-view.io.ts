@@ -10,9 +10,12 @@ import {
   type ViewGroup,
 } from '../log/view-definition.io.ts';
 import { moneyPieces } from './pieces.ts';
+import { type LedgerRecovery, startOf } from './recovery.io.ts';
 
 export interface LedgerViewOptions extends ExecutionLog {
   readonly ledger: Ledger;
+  /** Restores a lost ledger before its first record is read; without it the view begins at the mark. */
+  readonly recovery?: LedgerRecovery;
   readonly groupId: string;
   /** No partition of the exchange may have a longer time-to-book limit, milliseconds. */
   readonly bookAgeLimitMs: number;
@@ -20,13 +23,13 @@ export interface LedgerViewOptions extends ExecutionLog {
 
 /** Executions into the collateral ledger. */
 export function ledgerView(options: LedgerViewOptions): ViewDefinition {
-  const { groupId, topic, ledger } = options;
+  const { groupId, topic } = options;
   return {
     view: 'ledger',
     groupId,
     topic,
     async assign(partition, group) {
-      const from = await ledger.mark('executions', partition);
+      const from = await startOf(options, 'executions', partition);
       const reader = await ExecutionReader.open(options, partition, from);
       return new LedgerProjection(options, { partition, from, reader, group });
     },

@@ -1,5 +1,6 @@
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { LedgerRestore } from '@pm/domain/ledger/restore-ledger.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
 import type { LogProducer } from '@pm/kit/kafka';
@@ -11,6 +12,7 @@ import { executionLog, groupOf, type Room, startView, topicNameOf } from '../roo
 import { ledgerView } from './executions-view.io.ts';
 import { LedgerGenerations } from './generations.io.ts';
 import { OrphanedWithdrawals } from './orphaned-withdrawals.io.ts';
+import { LedgerRecovery } from './recovery.io.ts';
 import { SolvencyCheck } from './solvency-check.io.ts';
 import { transfersView } from './transfers-view.io.ts';
 
@@ -21,14 +23,23 @@ interface LedgerParts {
   readonly transfersCodec: RecordCodec<Transfer>;
 }
 
+/** The ledger, and what restores it. */
+interface LedgerViews {
+  readonly ledger: Ledger;
+  readonly recovery: LedgerRecovery;
+}
+
 /** Starts the views of the ledger and the checks that keep it open and sound. */
 export async function startLedger(room: Room, redis: RedisClient): Promise<void> {
   const { client, registry, config } = room;
-  const ledger = openLedger(redis, redisKeys(config.redisPrefix));
+  const keys = redisKeys(config.redisPrefix);
+  const ledger = openLedger(redis, keys);
+  const restore = new LedgerRestore(redis, keys, systemClock.nowMs);
+  const views = { ledger, recovery: openRecovery(room, ledger, restore) };
   const codec = registry.codecFor(topics.transfers);
   const [executions, transfers, transfersCodec, producer] = await Promise.all([
-    startExecutions(room, ledger),
-    codec.then((transfersCodec) => startTransfers(room, ledger, transfersCodec)),
+    startExecutions(room, views),
+    codec.then((transfersCodec) => startTransfers(room, views, transfersCodec)),
     codec,
     client.producer(),
   ]);
@@ -41,21 +52,36 @@ export async function startLedger(room: Room, redis: RedisClient): Promise<void>
   await startSolvencyCheck(room, parts);
 }
 
-async function startExecutions(room: Room, ledger: Ledger): Promise<RunningView> {
+function openRecovery(room: Room, ledger: Ledger, restore: LedgerRestore): LedgerRecovery {
+  const { client, log, stored } = room;
+  return new LedgerRecovery({
+    ledger,
+    restore,
+    checkpoints: stored?.checkpoints ?? null,
+    client,
+    topics: {
+      executions: topicNameOf(room, topics.executions),
+      transfers: topicNameOf(room, topics.transfers),
+    },
+    log,
+  });
+}
+
+async function startExecutions(room: Room, views: LedgerViews): Promise<RunningView> {
   const { bookAgeLimitMs } = room.config;
   const executions = await executionLog(room, { checksChain: true });
   const groupId = groupOf(room, 'ledger');
-  return await startView(room, ledgerView({ ...executions, ledger, bookAgeLimitMs, groupId }));
+  return await startView(room, ledgerView({ ...executions, ...views, bookAgeLimitMs, groupId }));
 }
 
 async function startTransfers(
   room: Room,
-  ledger: Ledger,
+  views: LedgerViews,
   codec: RecordCodec<Transfer>,
 ): Promise<RunningView> {
   const { log, metrics } = room;
   const view = transfersView({
-    ledger,
+    ...views,
     codec,
     topic: topicNameOf(room, topics.transfers),
     groupId: groupOf(room, 'transfers'),

@@ -1,4 +1,5 @@
-import { ExecutionReader } from '@pm/domain/executions/execution-reader.io';
+import { boundsOf, ExecutionReader } from '@pm/domain/executions/execution-reader.io';
+import { Fault } from '@pm/kit/fault';
 import { type IncomingRecord, readRange } from '@pm/kit/kafka';
 import type { PartitionProjection, ViewDefinition, ViewGroup } from '../log/view-definition.io.ts';
 import { minuteOf } from '../views/buckets.ts';
@@ -52,6 +53,7 @@ async function openProjection(
   const { identity } = await shared.joined.guard();
   const { from, pending } = await startOf(options, { partition, group });
   const { client, topic, checksChain, tables } = options;
+  await requireLog({ client, topic }, partition, from);
   const codec = await options.openCodec();
   const reader = await ExecutionReader.open({ client, topic, checksChain, codec }, partition, from);
   const folded = { timeMs: reader.lastTimeMs, nextInOffset: reader.nextInOffset };
@@ -76,6 +78,21 @@ async function positionsIn(
   const positions: Position[] = [];
   for await (const position of tables.positions(partition)) positions.push(position);
   return positions;
+}
+
+/**
+ * Rejects with `tables_history_removed` (stop) when the log does not have the next records of the tables any more: a
+ * backup of the tables has to be restored (docs/operating/recovery.md).
+ */
+async function requireLog(
+  log: Pick<TablesViewOptions, 'client' | 'topic'>,
+  partition: number,
+  completeTo: number,
+): Promise<void> {
+  const { low } = await boundsOf(log, partition);
+  if (completeTo >= low) return;
+  const facts = { topic: log.topic, partition, completeTo, low };
+  throw new Fault('tables_history_removed', 'stop', { facts });
 }
 
 /**

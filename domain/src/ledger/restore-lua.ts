@@ -1,0 +1,69 @@
+/**
+ * Scripts that put an image of the ledger into Redis. `restore` in the state is who does it, `restoreMs` the time of
+ * its last step: while it is there the applying scripts refuse, and who is overtaken writes nothing any more.
+ */
+
+/** Whether the caller still is the one who restores. */
+const ownsFunction = `
+local function owns(stateKey, id, nowMs)
+  if redis.call('HGET', stateKey, 'restore') ~= id then return false end
+  redis.call('HSET', stateKey, 'restoreMs', nowMs)
+  return true
+end
+`;
+
+/**
+ * KEYS state, marks. ARGV id, nowMs, leaseMs, field, mark. Begins when the mark is still what the caller has seen, and
+ * no other restore has lived within the lease. The ledger is closed and has no marks from here on.
+ */
+export const beginRestoreLua = `
+local under = redis.call('HMGET', KEYS[1], 'restore', 'restoreMs')
+if under[1] then
+  if tonumber(ARGV[2]) - tonumber(under[2]) < tonumber(ARGV[3]) then return 'busy' end
+elseif (redis.call('HGET', KEYS[2], ARGV[4]) or '0') ~= ARGV[5] then
+  return 'moved'
+end
+redis.call('HDEL', KEYS[1], 'plan', 'planned', 'life')
+redis.call('HSET', KEYS[1], 'ready', 0, 'restore', ARGV[1], 'restoreMs', ARGV[2])
+redis.call('DEL', KEYS[2])
+return 'begun'
+`;
+
+/** KEYS state. ARGV id, nowMs, then keys of the ledger to remove. 0 when another one restores. */
+export const clearRestoreLua = `${ownsFunction}
+if not owns(KEYS[1], ARGV[1], ARGV[2]) then return 0 end
+for i = 3, #ARGV do
+  if ARGV[i] ~= KEYS[1] then redis.call('UNLINK', ARGV[i]) end
+end
+return 1
+`;
+
+/**
+ * KEYS state, transfers, markets, breaches, insolvent. ARGV id, nowMs, walletPrefix, then (kind, name, first, second)
+ * each. 0 when another one restores.
+ */
+export const writeRestoreLua = `${ownsFunction}
+if not owns(KEYS[1], ARGV[1], ARGV[2]) then return 0 end
+for i = 4, #ARGV, 4 do
+  local kind, name, first = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  if kind == 'wallet' then
+    redis.call('HSET', ARGV[3] .. name, 'free', first, 'held', ARGV[i + 3])
+    if tonumber(first) < 0 then redis.call('SADD', KEYS[5] .. ':closed', name) end
+  elseif kind == 'transfer' then
+    redis.call('HSET', KEYS[2], name, first)
+  elseif kind == 'market' then
+    redis.call('HSET', KEYS[3], name, first)
+  else
+    redis.call('HSET', KEYS[4], name, first)
+  end
+end
+return 1
+`;
+
+/** KEYS state, marks. ARGV id, nowMs, then (field, value) of the marks each: the last step. */
+export const endRestoreLua = `${ownsFunction}
+if not owns(KEYS[1], ARGV[1], ARGV[2]) then return 0 end
+for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
+redis.call('HDEL', KEYS[1], 'restore', 'restoreMs')
+return 1
+`;

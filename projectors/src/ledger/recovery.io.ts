@@ -1,0 +1,101 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { boundsOf } from '@pm/domain/executions/execution-reader.io';
+import type { LedgerTopic } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
+import { LedgerFold } from '@pm/domain/ledger/ledger-fold';
+import type { LostMark, RestoreOutcome } from '@pm/domain/ledger/restore-ledger.io';
+import { Fault } from '@pm/kit/fault';
+import type { LogClient } from '@pm/kit/kafka';
+import type { Log } from '@pm/kit/log';
+import type { LedgerCheckpoint } from '../checkpoints/read-checkpoints.io.ts';
+
+interface LedgerRecoveryOptions {
+  readonly ledger: Pick<Ledger, 'mark'>;
+  readonly restore: {
+    isEmpty(): Promise<boolean>;
+    isUnderWay(): Promise<boolean>;
+    run(image: LedgerCheckpoint['image'], lost: LostMark): Promise<RestoreOutcome>;
+  };
+  /** The newest one that can be used; null without a store. */
+  readonly checkpoints: { ledger(): Promise<LedgerCheckpoint | null> } | null;
+  readonly client: LogClient;
+  /** Names on the broker. */
+  readonly topics: Readonly<Record<LedgerTopic, string>>;
+  readonly log: Log;
+}
+
+/** Pause while another process restores, and how often at most, before the view tries again as a whole. */
+const busyMs = 250;
+const busyMax = 240;
+
+/**
+ * Restores the ledger from a checkpoint when Redis has lost it, or when it is so old that the log does not have its next
+ * records any more. The views fold the records after the checkpoint, and the ledger opens under a new generation.
+ */
+export class LedgerRecovery {
+  readonly #options: LedgerRecoveryOptions;
+  #running: Promise<RestoreOutcome> | null = null;
+
+  constructor(options: LedgerRecoveryOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The first offset to apply in a partition, of a ledger that has all before. Rejects with `ledger_history_removed`
+   * (retry) when neither the log nor a checkpoint has what is missing, `ledger_restoring` (retry) when another process
+   * does not come to an end, and with the faults of the log and of the store.
+   */
+  async start(topic: LedgerTopic, partition: number): Promise<number> {
+    const { ledger, restore, client, topics } = this.#options;
+    for (let tried = 0; tried < busyMax; tried += 1) {
+      const { low } = await boundsOf({ client, topic: topics[topic] }, partition);
+      const mark = await ledger.mark(topic, partition);
+      const isLost = mark < low || (mark === 0 && (await restore.isEmpty()));
+      if (!isLost) return mark;
+      const outcome = await this.#restoreOnce({ topic, partition, mark }, low);
+      if (outcome === 'nothing') return mark;
+      if (outcome === 'busy') await wait(busyMs);
+    }
+    throw new Fault('ledger_restoring', 'retry', { facts: { topic, partition } });
+  }
+
+  /** Views of this process that find the same loss wait for one restore. `nothing`: the log has it all. */
+  async #restoreOnce(lost: LostMark, low: number): Promise<RestoreOutcome | 'nothing'> {
+    if (this.#running !== null) return await this.#running;
+    const checkpoint = (await this.#options.checkpoints?.ledger()) ?? null;
+    if (checkpoint === null) return await this.#withoutCheckpoint(lost, low);
+    this.#running ??= this.#restore(checkpoint, lost).finally(() => {
+      this.#running = null;
+    });
+    return await this.#running;
+  }
+
+  async #restore({ image }: LedgerCheckpoint, lost: LostMark): Promise<RestoreOutcome> {
+    const { restore, log } = this.#options;
+    const startedMs = performance.now();
+    const outcome = await restore.run(image, lost);
+    if (outcome !== 'restored') return outcome;
+    const tookMs = Math.round(performance.now() - startedMs);
+    const facts = { wallets: image.wallets.size, transfers: image.transfers.size, tookMs };
+    log.warn({ ...lost, ...facts }, 'the ledger was lost and is restored from a checkpoint');
+    return outcome;
+  }
+
+  /** A restore that was left unfinished is replaced by an empty ledger, which the log fills. */
+  async #withoutCheckpoint(lost: LostMark, low: number): Promise<RestoreOutcome | 'nothing'> {
+    const { restore } = this.#options;
+    if (low > 0) throw new Fault('ledger_history_removed', 'retry', { facts: { ...lost, low } });
+    return (await restore.isUnderWay()) ? await restore.run(new LedgerFold(), lost) : 'nothing';
+  }
+}
+
+/** The first offset that a view of the ledger reads. */
+export async function startOf(
+  { ledger, recovery }: { readonly ledger: Ledger; readonly recovery?: LedgerRecovery },
+  topic: LedgerTopic,
+  partition: number,
+): Promise<number> {
+  return recovery === undefined
+    ? await ledger.mark(topic, partition)
+    : await recovery.start(topic, partition);
+}
