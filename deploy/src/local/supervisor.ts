@@ -113,10 +113,14 @@ export class Supervisor {
     return this.#find(name).signal(signal);
   }
 
-  /** Stops a process in good order and starts it again, also one whose death would be fatal. */
-  async restart(name: string): Promise<void> {
+  /**
+   * Stops a process in good order and starts it again, also one whose death would be fatal; `whileStopped` runs in
+   * between.
+   */
+  async restart(name: string, whileStopped: () => Promise<void> = async () => {}): Promise<void> {
     const process = this.#find(name);
     await process.stop();
+    await whileStopped();
     await this.#startOne(process);
     process.restarts += 1;
   }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pinnedEngines } from '@pm/deploy/local/engines/download-engines';
+import { pinnedStoreServer } from '@pm/deploy/local/engines/store-server';
 import { pinnedNodes } from '@pm/deploy/local/node-versions';
 import { defaultCacheDir, repositoryRoot } from '@pm/deploy/local/paths';
 import { pythonRequirements } from '@pm/deploy/local/python-client';
@@ -31,6 +32,7 @@ Value.Assert(Sbom, ofNpm);
 const bill = withOtherParts(ofNpm, 'prediction-exchange', {
   engines: pinnedEngines(),
   nodes: pinnedNodes(),
+  storeServer: pinnedStoreServer(),
   requirements: [pythonRequirements, published].map((file) => readFileSync(file, 'utf8')),
 });
 const file = resolve(out);

@@ -34,6 +34,8 @@ export interface OtherParts {
   readonly engines: Digests;
   /** Digests of the binaries of Node that tests run on, `deploy/local/nodes.sha256`. */
   readonly nodes: Digests;
+  /** Digests of the files of the store that tests run against, `deploy/local/store-server.sha256`. */
+  readonly storeServer: Digests;
   /** Texts of lists of Python packages, in the form of `pip --require-hashes`. */
   readonly requirements: readonly string[];
 }
@@ -52,6 +54,7 @@ export function withOtherParts(bill: Sbom, name: string, parts: OtherParts): Sbo
       ...bill.components,
       ...fileComponents('engine', parts.engines, 'required'),
       ...fileComponents('node', parts.nodes, 'excluded'),
+      ...fileComponents('store', parts.storeServer, 'excluded'),
       ...python.values(),
     ],
   };

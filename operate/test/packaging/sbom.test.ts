@@ -19,7 +19,8 @@ const ofNpm: Sbom = {
 
 test('a Python package has the digests of all its files and is named once', () => {
   const list = `# a list\nA_b.C==1.2 ; python_version < '3.12' \\\n    --hash=sha256:${digest} \\\n    --hash=sha256:${digest}\n`;
-  const parts = { engines: new Map(), nodes: new Map(), requirements: [list, list] };
+  const none = new Map();
+  const parts = { engines: none, nodes: none, storeServer: none, requirements: [list, list] };
   const { components, metadata } = withOtherParts(ofNpm, 'name', parts);
   expect(metadata.component.name).toBe('name');
   expect(components).toMatchObject([{ name: 'a-b-c', version: '1.2', purl: 'pkg:pypi/a-b-c@1.2' }]);

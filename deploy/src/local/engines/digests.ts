@@ -23,7 +23,11 @@ export function parseDigests(text: string): Digests {
  * Throws a `StackError` FETCH_FAILED that names the files when one differs from its digest, has none, or is missing: a
  * surplus archive in a folder of Java would run as well.
  */
-export async function requireDigests(folder: string, wanted: Digests): Promise<void> {
+export async function requireDigests(
+  folder: string,
+  wanted: Digests,
+  list = 'deploy/local/engines.sha256',
+): Promise<void> {
   const found = new Map<string, string>();
   for (const path of await filesBelow(folder)) {
     const { sha256 } = await fileFacts(join(folder, path));
@@ -38,7 +42,7 @@ export async function requireDigests(folder: string, wanted: Digests): Promise<v
   });
   throw new StackError(
     'FETCH_FAILED',
-    `what was fetched is not what deploy/local/engines.sha256 says; nothing of it was run:\n${causes.join('\n')}`,
+    `what was fetched is not what ${list} says; nothing of it was run:\n${causes.join('\n')}`,
   );
 }
 

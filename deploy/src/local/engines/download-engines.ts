@@ -119,7 +119,8 @@ async function removeAbandoned(cacheDir: string): Promise<void> {
   }
 }
 
-async function maven(args: readonly string[], cwd: string): Promise<void> {
+/** Runs Maven to its end. Throws a `StackError` FETCH_FAILED. */
+export async function maven(args: readonly string[], cwd: string): Promise<void> {
   const result = await runCommand('mvn', ['-q', '-B', ...args], {
     cwd,
     timeoutMs: fetchTimeoutMs,
