@@ -34,6 +34,9 @@ const targets = {
   access: 'operate/dist/commands/access.js',
   operators: 'operate/dist/commands/operators.js',
   keys: 'operate/dist/commands/keys.js',
+  backup: 'operate/dist/commands/backup.js',
+  restore: 'operate/dist/commands/restore.js',
+  drill: 'acceptance/dist/commands/drill.js',
 };
 
 function fail(message) {

@@ -6,6 +6,7 @@ import {
   redisCacheFields,
   redisFields,
   registryFields,
+  storeFields,
 } from '@pm/kit/config';
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import { StackError } from '../local/stack-error.ts';
@@ -59,7 +60,8 @@ function externalUrls(env: Environment): EngineUrls {
 function externalAccess(env: Environment): EngineAccess {
   const urls: readonly string[] = Object.values(urlVariables);
   const redis = { ...redisFields, ...redisCacheFields };
-  const fields = { ...kafkaFields, ...registryFields, ...redis, ...clickhouseFields };
+  const engines = { ...kafkaFields, ...registryFields, ...redis, ...clickhouseFields };
+  const fields = { ...engines, ...storeFields };
   const given = Object.values(fields).flatMap(({ name, isPath }: Field<unknown>) => {
     const value = env[name] ?? '';
     if (value === '' || urls.includes(name) || ownNames.includes(name)) return [];

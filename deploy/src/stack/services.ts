@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { clickhouseFields, namesOf } from '@pm/kit/config';
+import { pathToFileURL } from 'node:url';
+import { clickhouseFields, namesOf, storeFields } from '@pm/kit/config';
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import { type ManagedProcess, mebibyte, processEnvironment } from '../local/managed-process.ts';
 import { builtEntry, repositoryRoot } from '../local/paths.ts';
@@ -103,10 +104,11 @@ function matcher(options: ServicesOptions, { number, ports }: Place): ManagedPro
       PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
       // One for all: whoever takes a partition over begins at the newest snapshot of any owner.
       PM_SNAPSHOT_DIR: join(dataDir, 'snapshots'),
+      ...localStore(options),
       PM_INSTANCE: `matcher-${number}`,
       PM_REPLICATION_MIN: String(options.replicationMin),
     },
-    needs: ['kafka', 'registry'],
+    needs: ['kafka', 'registry', 'store'],
   });
 }
 
@@ -118,11 +120,12 @@ function projectors(options: ServicesOptions, { number, ports }: Place): Managed
     env: {
       ...sharedSecrets(keys).rootKey,
       PM_INSTANCE: `projectors-${number}`,
+      ...localStore(options),
       PM_LEDGER_SEED: keys.ledgerSeed,
       // The Redis of this stack is for trying things out; that of other engines holds money.
       PM_LEDGER_SYNC: options.engines.includes('redis') ? 'any' : 'always',
     },
-    needs: ['kafka', 'registry', 'redis', 'clickhouse'],
+    needs: ['kafka', 'registry', 'redis', 'clickhouse', 'store'],
   });
 }
 
@@ -222,7 +225,7 @@ interface ServiceSpec {
   readonly opsPort: number;
   readonly httpPorts?: readonly number[];
   readonly env: Readonly<Record<string, string>>;
-  /** Engines that it uses and, if they belong to this stack, waits for. */
+  /** Engines that it uses and, if they belong to this stack, waits for; `store` is no process. */
   readonly needs: readonly string[];
 }
 
@@ -361,15 +364,29 @@ function processDefaults(
   };
 }
 
-const tableVariables = namesOf(clickhouseFields);
+/** Beside engines of this stack the store is a folder of its data; for others `PM_STORE_URL` names it. */
+function localStore({ engines, dataDir }: ServicesOptions): Record<string, string> {
+  if (engines.length === 0) return {};
+  return { PM_STORE_URL: pathToFileURL(storeFolderIn(dataDir)).href };
+}
 
-/** Passwords of the tables go to the services that use the tables. */
+/** The folder of the store of a local stack. */
+export function storeFolderIn(dataDir: string): string {
+  return join(dataDir, 'store');
+}
+
+const tableVariables = namesOf(clickhouseFields);
+const storeVariables = namesOf(storeFields);
+
+/** Passwords of the tables and of the store go to the services that use them. */
 function sharedEnv(options: ServicesOptions, { needs }: ServiceSpec): Record<string, string> {
   const { urls } = options;
   return {
     ...Object.fromEntries(
       Object.entries(options.access).filter(
-        ([name]) => needs.includes('clickhouse') || !tableVariables.includes(name),
+        ([name]) =>
+          (needs.includes('clickhouse') || !tableVariables.includes(name)) &&
+          (needs.includes('store') || !storeVariables.includes(name)),
       ),
     ),
     PM_KAFKA_BROKERS: urls.kafka,

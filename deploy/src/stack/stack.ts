@@ -103,6 +103,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       replicationFactor,
       database,
       topicPrefix,
+      hasStore: engines.length > 0 || (access['PM_STORE_URL'] ?? '') !== '',
       progress,
     });
     const folders = { dataDir, logDir };
@@ -220,6 +221,7 @@ async function emptyDataFolder(dataDir: string, progress: Progress): Promise<voi
   for (const name of [
     'engines',
     'snapshots',
+    'store',
     ...streamsFolders,
     'logs',
     'keys.json',

@@ -1,6 +1,7 @@
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { signingFields } from '@pm/domain/accounts/signing-fields.io';
 import {
+  backupFields,
   clickhouseFields,
   type Field,
   integer,
@@ -13,6 +14,7 @@ import {
   replicationMinField,
   rootKeyFields,
   secondPersonFields,
+  storeFields,
   text,
 } from '@pm/kit/config';
 import { type PortName, portsFromEnvironment, portVariable } from '../local/ports.ts';
@@ -92,11 +94,13 @@ export const stackFields: readonly Field<unknown>[] = [
   ...Object.entries(portsFromEnvironment({})).map(portField),
 ];
 
-/** Variables of `npm run audit`, `rebuild` and `export`; needed only where no local stack runs. */
+/** Variables of `npm run audit`, `rebuild`, `export`, `backup` and the others; needed only where no local stack runs. */
 export const toolFields: readonly Field<unknown>[] = Object.values({
   ...kafkaFields,
   ...rootKeyFields,
   ...registryFields,
   ...redisFields,
   ...clickhouseFields,
+  ...storeFields,
+  ...backupFields,
 });

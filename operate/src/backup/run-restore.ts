@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StackError } from '@pm/deploy/local/stack-error';
+import { publicKeyOf } from '@pm/deploy/setup/keys';
+import { type ObjectStore, sha256Of } from '@pm/kit/objects';
+import { backupsFolder, bundleName, objectIn } from './run-backup.ts';
+import { type Bundle, openBundle } from './sealed-bundle.ts';
+
+export interface RestoreOptions {
+  /** Where keys.json goes; it may be missing or empty. */
+  readonly dataDir: string;
+  /** The store of the backups. */
+  readonly source: ObjectStore;
+  /** The store of the services that will start. */
+  readonly target: ObjectStore;
+  readonly passphrase: string;
+  /** Of a backup; null for the newest. */
+  readonly id: string | null;
+  onStep(line: string): void;
+}
+
+/**
+ * Brings back what a backup has: objects into the store, then the files into the data folder, keys.json last. Nothing is
+ * written before the bundle has opened, no object whose digest is another, and no keys over those of another
+ * installation. May be repeated. Returns the bundle. Rejects with a `StackError`, and with the faults of the stores.
+ */
+export async function runRestore(options: RestoreOptions): Promise<Bundle> {
+  const { dataDir, source, passphrase, onStep } = options;
+  const id = options.id ?? (await newestId(source));
+  const sealed = await source.get(bundleName(id));
+  if (sealed === null) throw new StackError('BAD_DESCRIPTION', `there is no backup ${id}`);
+  const bundle = openBundle(sealed, passphrase);
+  refuseOther(bundle, dataDir);
+  onStep(`backup ${id} of ${bundle.madeAt}`);
+  await bringObjects(options, id, bundle);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // keys.json last: with it the folder is the installation.
+  for (const name of Object.keys(bundle.files).sort().reverse()) {
+    writeSecret(join(dataDir, name), Buffer.from(bundle.files[name] ?? '', 'base64'));
+    onStep(`${name}: written, readable by its owner only`);
+  }
+  return bundle;
+}
+
+/** Ids of the complete backups of a store, the oldest first. */
+export async function backupIds(source: ObjectStore): Promise<readonly string[]> {
+  const names = await source.list(backupsFolder);
+  return names.flatMap((name) => {
+    const [, id] = /\/(\d{8}T\d{6}Z)\.sealed$/.exec(name) ?? [];
+    return id === undefined ? [] : [id];
+  });
+}
+
+async function newestId(source: ObjectStore): Promise<string> {
+  const newest = (await backupIds(source)).at(-1);
+  if (newest === undefined) throw new StackError('BAD_DESCRIPTION', 'the store has no backup');
+  return newest;
+}
+
+/** Keys are the identity of a log: a folder with others keeps them. */
+function refuseOther({ rootKey, files }: Bundle, dataDir: string): void {
+  const file = join(dataDir, 'keys.json');
+  if (!existsSync(file)) return;
+  const found = readFileSync(file);
+  if (found.equals(Buffer.from(files['keys.json'] ?? '', 'base64'))) return;
+  const { rootSeed } = JSON.parse(found.toString('utf8')) as { readonly rootSeed?: string };
+  const isSame = rootSeed !== undefined && publicKeyOf(rootSeed) === rootKey;
+  const what = isSame ? 'newer or older keys of this installation' : 'keys of another installation';
+  throw new StackError('BAD_DESCRIPTION', `${file} has ${what}: move it away first`);
+}
+
+async function bringObjects(
+  { source, target, onStep }: RestoreOptions,
+  id: string,
+  { objects }: Bundle,
+): Promise<void> {
+  for (const { name, bytes, sha256 } of objects) {
+    const content = await source.get(objectIn(id, name));
+    const found = content === null ? 'none' : (await sha256Of([content])).toString('hex');
+    if (content === null || found !== sha256) {
+      const problem = content === null ? 'is missing' : 'is not what was backed up';
+      throw new StackError('BAD_DESCRIPTION', `${name} ${problem}: nothing of it was used`);
+    }
+    await target.put(name, [content]);
+    onStep(`${name}: ${bytes} bytes`);
+  }
+}
+
+function writeSecret(file: string, content: Buffer): void {
+  writeFileSync(`${file}.new`, content, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
