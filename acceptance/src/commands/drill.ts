@@ -5,7 +5,8 @@ import { openWorld, smokePlan, type World } from '../smoke/world.ts';
 
 /**
  * `npm run drill`: on a stack of its own in a temporary folder loses the data of each engine and the disks of services
- * in turn, and measures the time to full service. One line for each, exit code 0 when every audit is clean.
+ * in turn, and measures the time to the next order and to full service. One line for each, exit code 0 when every audit
+ * is clean.
  */
 const { orders } = new Command('npm run drill --')
   .option('--orders <number>', 'orders before each loss', Number, 600)
@@ -30,9 +31,11 @@ try {
   const engines = { mode: { kind: 'local' }, accounts: often } as const;
   world = await openWorld(progress, smokePlan(), engines);
   const results = await runDrill(world, { orders, progress });
-  for (const { name, serviceMs, wrong } of results) {
-    const seconds = (serviceMs / 1_000).toFixed(1).padStart(6);
-    console.log(`${name.padEnd(34)} ${seconds} s  ${wrong.length === 0 ? 'audit clean' : wrong}`);
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1).padStart(6)} s`;
+  for (const { name, ordersMs, serviceMs, wrong } of results) {
+    const verdict = wrong.length === 0 ? 'audit clean' : wrong.join(', ');
+    const times = `orders ${seconds(ordersMs)}  all ${seconds(serviceMs)}`;
+    console.log(`${name.padEnd(34)} ${times}  ${verdict}`);
   }
   isClean = results.every(({ wrong }) => wrong.length === 0);
 } catch (error) {

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import {
   buildOrder,
   ExchangeClient,
@@ -25,11 +26,14 @@ import { allRecords, allRows, allValues } from './kept-by-engines.ts';
 
 /**
  * Secrets go through every route of both services and of the operator's listener, in valid and invalid requests; then
- * they are searched in all traces: lines of logs, records of topics, rows of tables, keys and values of Redis.
+ * they are searched in all traces: lines of logs, records of topics, rows of tables, keys and values of Redis, objects
+ * of the store.
  */
 const name = `canaries_${process.pid}`;
 const folder = mkdtempSync(join(tmpdir(), 'canaries-'));
 const keys = loadOrMakeKeys(join(folder, 'keys.json'));
+const storeFolder = join(folder, 'store');
+const store = { PM_STORE_URL: pathToFileURL(storeFolder).href };
 const retryKey = 'canary-idempotency-key-90b1f2';
 let services: ServicesUnderTest;
 let redis: RedisClient;
@@ -49,8 +53,15 @@ beforeAll(async () => {
     PM_REPLICATION_MIN: '1',
     PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
+    PM_SNAPSHOT_EVERY_MS: '1000',
+    PM_SNAPSHOT_COPY_EVERY_MS: '1000',
+    ...store,
   });
-  services.start('projectors', { PM_LEDGER_SEED: keys.ledgerSeed });
+  services.start('projectors', {
+    PM_LEDGER_SEED: keys.ledgerSeed,
+    PM_CHECKPOINT_EVERY_MS: '1000',
+    ...store,
+  });
   const door = { PM_KEY_SECRET: keys.keySecret, ...manyTimes };
   services.start('ingress', {
     ...door,
@@ -209,7 +220,16 @@ async function exercise(route: HttpRoute, trader: Trader): Promise<void> {
   }
 }
 
-test('no secret that was sent is left in logs, topics, tables or Redis', async () => {
+/** Names and bytes of all objects of the store. */
+function allObjects(): string[] {
+  const entries = readdirSync(storeFolder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => `${file}\n${readFileSync(file, 'latin1')}\n${readFileSync(file, 'hex')}`);
+}
+
+test('no secret that was sent is left in logs, topics, tables, Redis or the store', async () => {
   const operator = openOperator(urlOf('operator'), keys.operatorToken);
   const event = {
     slug: 'canary',
@@ -233,6 +253,7 @@ test('no secret that was sent is left in logs, topics, tables or Redis', async (
     topics: await allRecords(engineUrl('KAFKA'), `${name}-`),
     tables: await database(),
     redis: await allValues(redis, name),
+    store: allObjects(),
   };
   for (const [place, texts] of Object.entries(left)) {
     expect([place, texts.length > 3]).toEqual([place, true]);

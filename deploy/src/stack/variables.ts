@@ -94,7 +94,7 @@ export const stackFields: readonly Field<unknown>[] = [
   ...Object.entries(portsFromEnvironment({})).map(portField),
 ];
 
-/** Variables of `npm run audit`, `rebuild`, `export`, `backup` and the others; needed only where no local stack runs. */
+/** Variables of `npm run audit`, `rebuild`, `backup` and the others; needed only where no local stack runs. */
 export const toolFields: readonly Field<unknown>[] = Object.values({
   ...kafkaFields,
   ...rootKeyFields,

@@ -6,8 +6,8 @@ import { MarketEntries } from './market-entries.ts';
 import { sumMoves } from './parts.ts';
 
 /**
- * The ledger as a rebuild folds it from the log, in memory: what the applying scripts leave in Redis while the ledger is
- * closed, without reservations, which a rebuild ends. Every piece begins where the one before it ended.
+ * The ledger as a rebuild folds it from the log, in memory: what the applying scripts leave in Redis while the ledger
+ * is closed, without reservations, which a rebuild ends. Every piece begins where the one before it ended.
  */
 export class LedgerFold implements LedgerImage {
   readonly wallets = new Map<WalletAddress, WalletMoney>();

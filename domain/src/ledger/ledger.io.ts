@@ -35,8 +35,9 @@ export interface Ledger {
   cancelReservation(send: Send): Promise<boolean>;
   /**
    * Applies a piece of `executions`. Throws the `Fault` `ledger_gap` (release) when the piece does not start at the
-   * mark and is no exact repetition, `ledger_restoring` (release) while an image is written, `ledger_overflow` (stop) when a balance would leave 2^53,
-   * `ledger_batch_too_large` (stop) when a piece of several records is beyond `ledgerCallItemsMax`.
+   * mark and is no exact repetition, `ledger_restoring` (release) while an image is written, `ledger_overflow` (stop)
+   * when a balance would leave 2^53, `ledger_batch_too_large` (stop) when a piece of several records is beyond
+   * `ledgerCallItemsMax`.
    */
   applyExecutions(piece: ExecutionsPiece): Promise<ApplyOutcome>;
   /**

@@ -60,8 +60,8 @@ export class LedgerRestore {
   }
 
   /**
-   * Closes the ledger, removes all of it with its reservations, and writes the image; its marks last, so that nothing is
-   * applied before. The partitions refuse what was reserved before under the generation that opens it again. Rejects
+   * Closes the ledger, removes all of it with its reservations, and writes the image; its marks last, so that nothing
+   * is applied before. The partitions refuse what was reserved before under the generation that opens it again. Rejects
    * with `ledger_restore_lost` (release) when another process has taken over meanwhile.
    */
   async run(image: LedgerImage, lost: LostMark): Promise<RestoreOutcome> {

@@ -153,7 +153,7 @@ export const clickhouseFields = {
   }),
 };
 
-/** The store of what is kept beside the log: copies of snapshots, checkpoints, backups. Without its URL there is none. */
+/** The store of what is kept beside the log: copies of snapshots, checkpoints, backups. There need not be one. */
 export const storeFields = {
   storeUrl: text('PM_STORE_URL', {
     meaning:

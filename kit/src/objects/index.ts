@@ -1,5 +1,4 @@
 export { type FolderFiles, FolderStore } from './folder-store.io.ts';
-export { objectLimits } from './names.ts';
 export type { ObjectStore } from './object-store.io.ts';
 export { openObjectStore, type StorePlace } from './open.io.ts';
 export { sha256Of } from './slices.io.ts';

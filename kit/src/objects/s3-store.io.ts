@@ -27,6 +27,9 @@ const silenceMs = 15_000;
 const connectionsMax = 8;
 const retryMs = 250;
 
+/** Failures are faults with a reason; the client writes lines of its own otherwise. */
+const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
 /** The package is large, and few processes use it: it is loaded with the first store. */
 const loadSdk = () => import('@aws-sdk/client-s3');
 type Sdk = Awaited<ReturnType<typeof loadSdk>>;
@@ -44,6 +47,9 @@ function clientOf({ region, endpoint, account, ca }: S3Place, { S3Client: Client
     ...(account === undefined ? {} : { credentials: account }),
     // Attempts are counted here, where the body can be made again.
     maxAttempts: 1,
+    // Not every server answers before the body comes, and the client would wait for that.
+    expectContinueHeader: false,
+    logger: silent,
     // Not every store knows the newer checksums; the hash of the body is signed with the request, and readers check.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

@@ -20,10 +20,10 @@ const folder = 'snapshots';
 const listMs = 3_000;
 
 /**
- * Copies of snapshots in a store, `snapshots/p<partition>/<nextOffset>.snapshot`, for machines that have no snapshots of
- * a partition or only old ones. They carry the seal of the owners' key, so whoever may write to the store cannot bring
- * in a state. A copy is never renamed or removed because a matcher refuses it: the log of that matcher may be the wrong
- * one.
+ * Copies of snapshots in a store, `snapshots/p<partition>/<nextOffset>.snapshot`, for machines that have no snapshots
+ * of a partition or only old ones. They carry the seal of the owners' key, so whoever may write to the store cannot
+ * bring in a state. A copy is never renamed or removed because a matcher refuses it: the log of that matcher may be the
+ * wrong one.
  */
 export class SnapshotCopies {
   readonly #options: SnapshotCopiesOptions;

@@ -20,8 +20,8 @@ export interface RestoreOptions {
 }
 
 /**
- * Brings back what a backup has: objects into the store, then the files into the data folder, keys.json last. Nothing is
- * written before the bundle has opened, no object whose digest is another, and no keys over those of another
+ * Brings back what a backup has: objects into the store, then the files into the data folder, keys.json last. Nothing
+ * is written before the bundle has opened, no object whose digest is another, and no keys over those of another
  * installation. May be repeated. Returns the bundle. Rejects with a `StackError`, and with the faults of the stores.
  */
 export async function runRestore(options: RestoreOptions): Promise<Bundle> {

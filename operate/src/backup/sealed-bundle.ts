@@ -16,7 +16,7 @@ const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
 const keyBytes = 32;
 
 /** A shorter one can be guessed by who has the backup. */
-export const passphraseCharsMin = 16;
+const passphraseCharsMin = 16;
 
 const Bundle = Type.Object({
   format: Type.Literal(1),

@@ -54,6 +54,13 @@ const logAlerts: readonly Alert[] = [
 
 const readAlerts: readonly Alert[] = [
   ticket({
+    name: 'CheckpointsFail',
+    expr: grew('pm_projector_checkpoints_total{outcome!="taken"}', '30m', 'outcome'),
+    summary: 'checkpoints are not taken or not used',
+    cause:
+      'the store is away, or an object in it was changed; a lost Redis then takes longer to fold',
+  }),
+  ticket({
     name: 'InsertsRetried',
     expr: 'sum(increase(pm_projector_insert_retries_total[5m])) > 0',
     forText: '2m',

@@ -146,6 +146,11 @@ export const faults: Readonly<Record<string, FaultCase>> = {
     series: { 'pm_matcher_lag_seconds{partition="5"}': gauge(0.1, 4) },
     labels: { partition: '5' },
   },
+  CheckpointsFail: {
+    series: { 'pm_projector_checkpoints_total{outcome="failed"}': appears },
+    labels: { outcome: 'failed' },
+    at: soon,
+  },
   InsertsRetried: { series: { pm_projector_insert_retries_total: counter(2) } },
   TablesHeld: { series: { 'pm_projector_held{partition="0"}': gauge(0, 1) } },
   CacheIncoherent: { series: { pm_query_cache_coherent: gauge(1, 0) } },

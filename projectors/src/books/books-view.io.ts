@@ -90,8 +90,8 @@ interface LoadedBook {
 
 /**
  * The books of one partition. Stored books are restored market by market when they are first needed. Where there are
- * none, the log is folded from a checkpoint or from its start to the end that it had at the start before anything is written: until then every book would
- * be one of the past, and a market listed late would have none.
+ * none, the log is folded from a checkpoint or from its start to the end that it had at the start before anything is
+ * written: until then every book would be one of the past, and a market listed late would have none.
  */
 class BooksProjection implements PartitionProjection {
   readonly from: number;

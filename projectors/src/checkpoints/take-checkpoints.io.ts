@@ -64,8 +64,8 @@ interface FoldedPartition {
 }
 
 /**
- * Takes checkpoints of the ledger and of the books: folds the log after the newest ones, in memory, with the code of the
- * views, and stores what comes of it. So a checkpoint is what the log says, whatever Redis has; nothing is asked of
+ * Takes checkpoints of the ledger and of the books: folds the log after the newest ones, in memory, with the code of
+ * the views, and stores what comes of it. So a checkpoint is what the log says, whatever Redis has; nothing is asked of
  * Redis, and nothing of a round is kept for the next.
  */
 export class Checkpointer {

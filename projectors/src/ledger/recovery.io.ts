@@ -29,8 +29,8 @@ const busyMs = 250;
 const busyMax = 240;
 
 /**
- * Restores the ledger from a checkpoint when Redis has lost it, or when it is so old that the log does not have its next
- * records any more. The views fold the records after the checkpoint, and the ledger opens under a new generation.
+ * Restores the ledger from a checkpoint when Redis has lost it, or when it is so old that the log does not have its
+ * next records any more. The views fold the records after the checkpoint, and the ledger opens under a new generation.
  */
 export class LedgerRecovery {
   readonly #options: LedgerRecoveryOptions;

@@ -95,7 +95,10 @@ async function contentOf(prefix: string): Promise<ReadonlyMap<string, unknown>> 
     const content = Object.entries(await redis.hgetall(key))
       .filter(([, value]) => value !== '0')
       // Suspects of a gap follow from the pieces in which the log was read.
-      .map(([name, value]) => [name, key.endsWith(':breaches') ? value.replace(/ \S*$/, '') : value]);
+      .map(([name, value]) => [
+        name,
+        key.endsWith(':breaches') ? value.replace(/ \S*$/, '') : value,
+      ]);
     found.set(key.slice(prefix.length), content.sort());
   }
   return found;
