@@ -177,20 +177,25 @@ export class ExchangeUnderTest {
   }
 
   /** The matcher, or one more, with the key of an owner. */
-  startMatcher(ownerSeed = this.keys.ownerSeed): void {
+  startMatcher(ownerSeed = this.keys.ownerSeed, more: Readonly<Record<string, string>> = {}): void {
     this.#matcher = this.services.start('matcher', {
       PM_OWNER_SEED: ownerSeed,
       PM_REPLICATION_MIN: '1',
       PM_OPERATOR_KEY: publicKeyOf(this.keys.openingSeed),
       PM_SNAPSHOT_DIR: join(this.folder, 'snapshots'),
+      ...more,
     });
   }
 
   /** The projector of the ledger, or one more, with a key of the ledger. */
-  startProjectors(ledgerSeed = this.keys.ledgerSeed): void {
+  startProjectors(
+    ledgerSeed = this.keys.ledgerSeed,
+    more: Readonly<Record<string, string>> = {},
+  ): void {
     this.#projectors = this.services.start('projectors', {
       PM_VIEWS: 'ledger',
       PM_LEDGER_SEED: ledgerSeed,
+      ...more,
     });
   }
 

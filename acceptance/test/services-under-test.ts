@@ -25,6 +25,7 @@ export async function setUpNamed(
     readonly keys: ExchangeKeys;
     readonly partitions: number;
     readonly feeWallet?: WalletAddress;
+    readonly hasStore?: boolean;
   },
 ): Promise<void> {
   const prefixed = { topicPrefix: `${name}-`, database: name };

@@ -4,7 +4,7 @@ import { keyCredentials, oncePerRequest } from '@pm/domain/accounts/key-credenti
 import { clockSkewMs, openKeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import { acceptedDomains } from '@pm/domain/accounts/signing-domain';
-import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
+import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
@@ -24,7 +24,7 @@ import {
 } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
-import { type LogClient, openLogClient } from '@pm/kit/kafka';
+import { openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
@@ -90,7 +90,7 @@ interface Shared {
   readonly cache: RedisClient;
   readonly redisKeys: RedisKeys;
   readonly clickhouse: ClickHouse;
-  readonly client: LogClient;
+  readonly client: SealedLog;
   readonly registry: Registry;
   /** Null when requests are not limited. */
   readonly limits: DoorLimiter | null;

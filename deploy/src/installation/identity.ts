@@ -1,6 +1,6 @@
 import { StackError } from '../local/stack-error.ts';
 import { type ExchangeKeys, loadOrMakeKeys, publicKeyOf, readKeys } from '../setup/keys.ts';
-import type { Openings } from './fee-wallet.ts';
+import { knownOpenings, type Openings } from './fee-wallet.ts';
 
 /**
  * The keys of an installation are its identity: its log was opened with one of them, and what it holds is signed with
@@ -26,7 +26,7 @@ export async function installationKeys(
 /** Throws a `StackError` when a partition was opened with another key than these: its matcher would stop. */
 export function refuseOtherKeys(openings: Openings, keys: Pick<ExchangeKeys, 'openingSeed'>): void {
   const own = publicKeyOf(keys.openingSeed);
-  for (const [partition, { operatorKey }] of openings) {
+  for (const [partition, { operatorKey }] of knownOpenings(openings)) {
     const opener = operatorKey.toString('hex');
     if (opener === own) continue;
     throw new StackError(
@@ -49,6 +49,6 @@ export function refuseFreshAgainst(openings: Openings): void {
 }
 
 function openerOf(openings: Openings): string {
-  const [first] = openings.values();
-  return first?.operatorKey.toString('hex') ?? '';
+  const [first] = knownOpenings(openings);
+  return first?.[1].operatorKey.toString('hex') ?? 'of a first record that is gone';
 }

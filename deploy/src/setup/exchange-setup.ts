@@ -2,7 +2,7 @@ import { kafkaConnection } from '@pm/kit/config';
 import { openLogClient, type TopicSpec } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { topicName } from '@pm/kit/registry';
-import { topics, type WalletAddress } from '@pm/schemas';
+import { type Topic, topics, type WalletAddress } from '@pm/schemas';
 import {
   type LogPlace,
   logPlaceOf,
@@ -18,7 +18,7 @@ import type { Progress } from '../local/managed-process.ts';
 import { reportSlowBrokers } from './broker-settings.ts';
 import type { ExchangeKeys } from './keys.ts';
 import { openPartitions } from './partitions.ts';
-import { readServiceKeys, setUpServiceKeys } from './service-keys.ts';
+import { keepOpenings, readServiceKeys, setUpServiceKeys } from './service-keys.ts';
 import { setUpTables } from './tables.ts';
 
 export interface SetupOptions {
@@ -32,6 +32,8 @@ export interface SetupOptions {
   readonly replicationFactor: number;
   readonly database: string;
   readonly topicPrefix: string;
+  /** With a store, topics whose records it outlives may have a retention of their own (recovery.md). */
+  readonly hasStore?: boolean;
   readonly progress: Progress;
 }
 
@@ -43,8 +45,7 @@ export interface SetupOptions {
 export async function setUpExchange(options: SetupOptions): Promise<readonly string[]> {
   return await withLog(options, async (place, addresses) => {
     const openings = await readOpenings(place);
-    refuseOtherKeys(openings, options.keys);
-    refuseOtherFeeWallet(openings, options.feeWallet);
+    refuseOther(openings, options);
     await setUpLog(place, options);
     return await setUpTables({ ...options, addresses });
   });
@@ -54,7 +55,12 @@ export async function setUpExchange(options: SetupOptions): Promise<readonly str
 export function openingsAt(
   engines: Pick<SetupOptions, 'urls' | 'access' | 'topicPrefix'>,
 ): Promise<Openings> {
-  return withLog(engines, readOpenings);
+  return withLog(engines, (place) => readOpenings(place));
+}
+
+function refuseOther(openings: Openings, { keys, feeWallet }: SetupOptions): void {
+  refuseOtherKeys(openings, keys);
+  refuseOtherFeeWallet(openings, feeWallet);
 }
 
 async function withLog<T>(
@@ -86,6 +92,7 @@ async function setUpLog(place: LogPlace, options: SetupOptions): Promise<void> {
   const { keys } = options;
   const services = { client, registry, topicPrefix, keys };
   const sealed = await readServiceKeys(services);
+  refuseOther(await readOpenings(place, sealed), options);
   const opened = await openPartitions({
     client,
     admin,
@@ -96,13 +103,18 @@ async function setUpLog(place: LogPlace, options: SetupOptions): Promise<void> {
     feeWallet: options.feeWallet,
     nowMs: Date.now(),
     wasListed: (keyId) => sealed.isKnown(keyId),
+    kept: sealed,
   });
   progress(`partitions: ${opened} opened, ${options.partitions - opened} kept`);
   // Last: a key that is listed here is in every partition.
   const { listed, adopted } = await setUpServiceKeys(services, sealed);
+  await keepOpenings(services, sealed);
   const older = adopted === 0 ? '' : `, ${adopted} records of an earlier version adopted`;
   progress(`service keys: ${listed} listed${older}`);
 }
+
+/** Topics whose first records checkpoints and copies of snapshots make dispensable. */
+const retainedTopics: readonly Topic[] = [topics.orders, topics.executions];
 
 function topicSpecs(options: SetupOptions): TopicSpec[] {
   return Object.values(topics).map((topic) => ({
@@ -113,6 +125,7 @@ function topicSpecs(options: SetupOptions): TopicSpec[] {
     compacted: topic.compacted,
     maxMessageBytes: topic.maxMessageBytes,
     retentionMs: -1,
+    keepsRetention: options.hasStore === true && retainedTopics.includes(topic),
     ...(topic.compactAfterMs === undefined ? {} : { compactAfterMs: topic.compactAfterMs }),
   }));
 }

@@ -1,4 +1,4 @@
-import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
+import { type KeptOpenings, readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
 import { keyIdOf, openSignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { Sequences } from '@pm/domain/signoff/sequences';
@@ -31,6 +31,7 @@ export interface PartitionOpening {
   /** The wallet that fees are paid to. */
   readonly feeWallet: WalletAddress;
   readonly nowMs: number;
+  readonly kept: KeptOpenings;
   /**
    * Whether set-up or a rotation has listed the key with this id (hex) before, in all partitions that were there; it
    * may be retired by now.
@@ -70,8 +71,8 @@ async function missingCommands(
   opening: PartitionOpening,
   partition: number,
 ): Promise<readonly Command[]> {
-  const { client, codec, ordersTopic: topic } = opening;
-  const first = await readFirstEnvelope(client, { topic, partition, reader: codec });
+  const { client, codec, ordersTopic: topic, kept } = opening;
+  const first = await readFirstEnvelope(client, { topic, partition, reader: codec, kept });
   const commands = first?.commands ?? [];
   const hasRules = commands.some((one) => one.kind === 'SetRules' && one.version >= newestRules);
   const missing = laterKeys(opening).filter(

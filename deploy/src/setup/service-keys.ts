@@ -1,9 +1,11 @@
 import {
   adoptUnsealed,
+  keepOpening,
   publishServiceKey,
   reserveDeposits,
 } from '@pm/domain/authority/publish-service-key.io';
 import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
+import { readFirstValue } from '@pm/domain/signoff/first-envelope.io';
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
@@ -62,6 +64,28 @@ export async function setUpServiceKeys(
   }
   if (!sealed.hasReservedDeposits) await reserveDeposits(place);
   return { listed, adopted };
+}
+
+/**
+ * Keeps the first record of every partition of `orders` under the root key, so that retention may remove it there. A
+ * repetition changes nothing. Throws a `StackError` when one is gone and was never kept.
+ */
+export async function keepOpenings(options: ServiceKeySetup, sealed: SealedLog): Promise<void> {
+  const { client, topicPrefix } = options;
+  const topic = topicName(topics.orders, topicPrefix);
+  const admin = await client.admin();
+  const bounds = await admin.bounds(topic).finally(() => admin.close());
+  const place = { ...options, root: rootOf(options), log: silentLog };
+  for (const [partition, { low, high }] of bounds) {
+    if (high === 0 || sealed.openingOf(partition) !== null) continue;
+    const envelope = low === 0 ? await readFirstValue(client, { topic, partition }) : null;
+    if (envelope === null)
+      throw new StackError(
+        'BAD_DESCRIPTION',
+        `the first record of ${topic}/${partition}, which opens it, is gone and was never kept`,
+      );
+    await keepOpening(place, { partition, envelope });
+  }
 }
 
 function rootOf({ keys }: ServiceKeySetup): SignOffKey {

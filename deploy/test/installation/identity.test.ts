@@ -35,6 +35,13 @@ test('keys are not made anew against a log that was opened', async () => {
   expect(existsSync(file)).toBe(false);
 });
 
+test('keys are not made anew against a log whose first records are gone', async () => {
+  const file = join(folder, 'cut', 'keys.json');
+  const making = installationKeys(file, async () => new Map([[0, null]]));
+  await expect(making).rejects.toThrow('of a first record that is gone');
+  expect(existsSync(file)).toBe(false);
+});
+
 test('a log that was opened with another key is refused', () => {
   const keys = { openingSeed: seeds.own };
   expect(() => refuseOtherKeys(openedWith(seeds.own), keys)).not.toThrow();

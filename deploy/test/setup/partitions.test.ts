@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { noKeptOpenings } from '@pm/domain/signoff/first-envelope.io';
 import { keyIdOf, openSignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import type { LogAdmin, ReaderOptions } from '@pm/kit/kafka';
@@ -58,6 +59,7 @@ async function setUp(listed: readonly string[]): Promise<readonly (readonly Comm
     feeWallet: `0x${'ab'.repeat(20)}` as WalletAddress,
     nowMs: 1_700_000_000_000,
     wasListed: (keyId) => listed.includes(keyId),
+    kept: noKeptOpenings,
   });
   return envelopes().map(({ commands }) => commands);
 }

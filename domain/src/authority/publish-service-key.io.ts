@@ -49,6 +49,14 @@ export async function reserveDeposits(place: ServiceKeyPlace): Promise<void> {
   await append(place, { kind: 'DepositsReserved', ends });
 }
 
+/** Keeps the first record of a partition of `orders` for readers; only the first call for it changes something. */
+export async function keepOpening(
+  place: ServiceKeyPlace,
+  opening: { readonly partition: number; readonly envelope: Buffer },
+): Promise<void> {
+  await append(place, { kind: 'PartitionOpened', ...opening });
+}
+
 async function append(place: ServiceKeyPlace, entry: ServiceKeyEntry): Promise<void> {
   const { root, registry, topicPrefix } = place;
   const codec = await registry.codecFor(topics.serviceKeys);

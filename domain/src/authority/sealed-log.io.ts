@@ -84,6 +84,11 @@ export class SealedLog implements LogClient {
     return this.#keys.hasReservedDeposits;
   }
 
+  /** The first record of a partition of `orders`, as set-up has kept it under the root key; null when it has not. */
+  openingOf(partition: number): Buffer | null {
+    return this.#keys.openingOf(partition);
+  }
+
   /** Whether the key with this id (hex) was ever listed. */
   isKnown(keyId: string): boolean {
     return this.#keys.get(keyId) !== null;

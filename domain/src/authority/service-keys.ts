@@ -23,6 +23,7 @@ export class ServiceKeys {
   readonly #keys = new Map<string, ServiceKey>();
   #adopted: Ends = new Map();
   #depositsFrom: Ends | null = null;
+  readonly #openings = new Map<number, Buffer>();
   #isEmpty = true;
 
   /** `rootKey`: raw public key, 32 bytes. */
@@ -55,8 +56,19 @@ export class ServiceKeys {
     return this.#depositsFrom !== null && offset >= (this.#depositsFrom.get(place) ?? 0);
   }
 
+  /** The first record of a partition of `orders`, as it was kept; null when it was not. */
+  openingOf(partition: number): Buffer | null {
+    return this.#openings.get(partition) ?? null;
+  }
+
   apply(entry: ServiceKeyEntry): void {
     this.#isEmpty = false;
+    if (entry.kind === 'PartitionOpened') {
+      const { partition, envelope } = entry;
+      // A copy, so that it does not keep the whole fetch in memory. The first one counts, as on the log.
+      if (!this.#openings.has(partition)) this.#openings.set(partition, Buffer.from(envelope));
+      return;
+    }
     if (entry.kind === 'DepositsReserved') {
       this.#depositsFrom ??= endsOf(entry.ends);
       return;

@@ -1,5 +1,6 @@
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
+import type { KeptOpenings } from '@pm/domain/signoff/first-envelope.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import type { kafkaConnection, registryConnection } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
@@ -39,7 +40,7 @@ export interface LogOptions<K extends TopicName> {
 
 /** The log as a program uses it: connections, the names of topics on the broker, and the codecs of their values. */
 export interface TopicsClient<K extends TopicName> {
-  readonly client: LogClient;
+  readonly client: LogClient & KeptOpenings;
   /** For commands alone, so that nothing slow is ever in front of them. */
   readonly orders: LogProducer;
   /** For everything else. */
@@ -53,8 +54,8 @@ export interface TopicsClient<K extends TopicName> {
 /** The part of it that follows and writes some of its topics. */
 export type TopicsOf<K extends TopicName> = Pick<
   TopicsClient<K>,
-  'client' | 'records' | 'names' | 'codecs'
->;
+  'records' | 'names' | 'codecs'
+> & { readonly client: LogClient };
 
 /** The part of it that sends commands and reads their results. */
 export type CommandTopics = TopicsClient<CommandTopic>;

@@ -3,7 +3,7 @@ import { readOpening } from '@pm/domain/signoff/opening.io';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import { walletFromBytes } from '@pm/schemas';
 import type { IngressConfig } from '../config.ts';
-import type { TopicsOf } from '../log/topics.io.ts';
+import type { TopicsClient } from '../log/topics.io.ts';
 import { OrderHasher } from './eip712.ts';
 import type { NativeCrypto } from './native-crypto.io.ts';
 import { SignatureRule } from './signature.ts';
@@ -14,7 +14,7 @@ import { SignaturePool } from './signature-pool.io.ts';
  * Throws the `Fault` `partitions_not_opened` (stop) when setup has not run.
  */
 export async function openSignatures(
-  { client, names, codecs }: TopicsOf<'orders'>,
+  { client, names, codecs }: Pick<TopicsClient<'orders'>, 'client' | 'names' | 'codecs'>,
   {
     config,
     life,

@@ -13,6 +13,7 @@ import {
   minInSyncName,
   policyName,
   refuseDifference,
+  retentionName,
   shapeFound,
   shapeOf,
   type TopicSpec,
@@ -320,8 +321,10 @@ export class KafkajsAdmin implements LogAdmin {
     const found = await this.#settings(spec.name, Object.keys(configOf(spec)));
     for (const [field, wanted] of Object.entries(shapeOf(spec)))
       refuseDifference(spec.name, field, wanted, shapeFound(topics[0])[field] ?? 'none');
-    for (const [field, wanted] of Object.entries(configOf(spec)))
+    for (const [field, wanted] of Object.entries(configOf(spec))) {
+      if (field === retentionName && spec.keepsRetention === true) continue;
       refuseDifference(spec.name, field, wanted, found.get(field) ?? 'none');
+    }
   }
 
   /** The values in force, by name, those of the broker's own defaults among them. */

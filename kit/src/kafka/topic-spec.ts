@@ -13,6 +13,8 @@ export interface TopicSpec {
   readonly maxMessageBytes: number;
   /** Milliseconds; -1 for ever. Without effect on a compacted topic. */
   readonly retentionMs: number;
+  /** A topic that exists may have another retention. */
+  readonly keepsRetention?: boolean;
   /**
    * Records of a compacted topic are compacted after so long and not before, milliseconds; when the broker chooses
    * without it.
@@ -22,6 +24,7 @@ export interface TopicSpec {
 
 /** Names of settings of a topic. */
 export const policyName = 'cleanup.policy';
+export const retentionName = 'retention.ms';
 export const minInSyncName = 'min.insync.replicas';
 export const uncleanName = 'unclean.leader.election.enable';
 
@@ -43,7 +46,7 @@ export function configOf(spec: TopicSpec): Record<string, string> {
     [uncleanName]: 'false',
     [minInSyncName]: String(spec.minInSyncReplicas),
     'max.message.bytes': String(spec.maxMessageBytes),
-    'retention.ms': String(spec.retentionMs),
+    [retentionName]: String(spec.retentionMs),
     ...compactionOf(spec),
   };
 }

@@ -110,7 +110,7 @@ export class ServiceKeyList {
     entry: ServiceKeyEntry,
     at: { readonly offset: number; readonly timestampMs: number },
   ): void {
-    if (entry.kind === 'UnsealedAdopted' || entry.kind === 'DepositsReserved') return;
+    if (!('publicKey' in entry)) return;
     const { publicKey } = entry;
     const known = this.#byId.get(idOf(publicKey));
     if (entry.kind === 'ServiceKeyListed') {

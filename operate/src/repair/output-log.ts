@@ -1,6 +1,6 @@
 import { type LogPlace, registryAt } from '@pm/deploy/installation/fee-wallet';
 import { StackError } from '@pm/deploy/local/stack-error';
-import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
+import { noKeptOpenings, readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
 import { type LogAdmin, type PartitionBounds, readRange } from '@pm/kit/kafka';
 import { type RecordCodec, readValue, topicName } from '@pm/kit/registry';
 import { PartitionReplay } from '@pm/matcher/replay';
@@ -118,7 +118,7 @@ export class OutputLog {
   async #operatorKeyOf(partition: number): Promise<Buffer> {
     const { client } = this.#place;
     const from = { topic: this.names.orders, partition, reader: this.#codecs.orders };
-    const first = await readFirstEnvelope(client, from);
+    const first = await readFirstEnvelope(client, { ...from, kept: noKeptOpenings });
     const opening = first?.commands.find((one) => one.kind === 'OpenPartition');
     if (opening === undefined)
       throw new StackError('BAD_DESCRIPTION', `partition ${partition} was never opened`);

@@ -65,6 +65,16 @@ const depositsReserved = {
   ],
 } as const;
 
+const partitionOpened = {
+  type: 'record',
+  name: 'PartitionOpened',
+  doc: 'The first record of a partition of orders, kept here for readers when retention has removed it there.',
+  fields: [
+    { name: 'partition', type: 'int', doc: 'The partition that it opens.' },
+    { name: 'envelope', type: 'bytes', doc: 'All bytes of its value.' },
+  ],
+} as const;
+
 /**
  * The topic `service-keys`: the keys of services whose seals count, and from which place on they do not. Key: the kind
  * of the entry. Every record is sealed by the root key (`PM_ROOT_KEY`). Not compacted: the order of its records counts.
@@ -73,7 +83,13 @@ export const serviceKeyEntry = {
   type: 'oneOf',
   name: 'ServiceKeyEntry',
   doc: 'Exactly one of its fields is set.',
-  branches: [serviceKeyListed, serviceKeyRetired, unsealedAdopted, depositsReserved],
+  branches: [
+    serviceKeyListed,
+    serviceKeyRetired,
+    unsealedAdopted,
+    depositsReserved,
+    partitionOpened,
+  ],
 } as const;
 
 export type ServiceKeyEntry = Infer<typeof serviceKeyEntry>;
