@@ -222,8 +222,11 @@ async function foldAll(
   partition: number,
   records: readonly IncomingRecord[],
 ): Promise<void> {
-  const unused = {} as LogClient;
-  const options = tablesOptions(unused, server.local);
+  const bounds = new Map([[partition, { low: 0, high: records.length }]]);
+  const admin = async () => ({ bounds: async () => bounds, close: async () => {} });
+  // It is asked for nothing else.
+  const client = { admin } as unknown as LogClient;
+  const options = tablesOptions(client, server.local);
   const limits = { ...options.limits, batchRecords: 1e9, batchRows: 1e9, batchMs: 1, restMs: 1 };
   let stored = () => {};
   const done = new Promise<void>((resolve) => {

@@ -23,7 +23,8 @@ export function sealed(executions: readonly Execution[]): readonly IncomingRecor
 }
 
 /**
- * One partition in memory, with the part of the log client that readers use. The memory of `reused` events is reused.
+ * Three partitions with the same records in memory, with the part of the log client that readers use. The memory of
+ * `reused` events is reused.
  */
 export function fakeLog(
   records: readonly IncomingRecord[],
@@ -31,7 +32,8 @@ export function fakeLog(
 ): ExecutionLog {
   const { value } = topics.executions;
   const codec: RecordCodec<Execution> = openRecordCodec(value, 1, async () => null, reused);
-  const bounds = async () => new Map([[0, { low: 0, high: records.length }]]);
+  const bound = { low: 0, high: records.length };
+  const bounds = async () => new Map([0, 1, 2].map((partition) => [partition, bound]));
   const reader = async (options: ReaderOptions): Promise<LogReader> => {
     const from = options.positions.get(0) ?? 0;
     const batch = { topic: options.topic, partition: 0, highWatermark: records.length };
