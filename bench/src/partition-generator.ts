@@ -65,8 +65,9 @@ await serveParent(async (job: GeneratorJob) => {
     const { operator, owner, ingress } = job.seeds;
     return [
       // The owner alone may not move the clock so far.
-      seal(ingress, [{ kind: 'Tick', timeMs: job.timeMs }], 0),
-      seal(owner, [{ kind: 'Tick', timeMs: job.timeMs }], 0),
+      seal(ingress, [{ kind: 'Tick', term: 0, timeMs: job.timeMs }], 0),
+      // The matcher that runs has claimed the partition once.
+      seal(owner, [{ kind: 'Tick', term: 1, timeMs: job.timeMs }], 0),
       seal(operator, markets, 1),
       ...[...groupsOf(splits, job.perEnvelope)].map((some, index) =>
         seal(ingress, some, 2 + index),

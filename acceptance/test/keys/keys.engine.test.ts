@@ -53,7 +53,7 @@ test('the key of ingress is rotated while orders go in, and refused once it is r
   for (const { process } of exchange.ingresses) await stop(process);
   await orders.more();
 
-  const tick = [{ kind: 'Tick', timeMs: Date.now() }] as const;
+  const tick = [{ kind: 'Tick', term: 0, timeMs: Date.now() }] as const;
   await rotation.sendSignedBy(former, tick);
   await orders.more();
   expect(await rotation.rejected('UNKNOWN_KEY')).toBe(0);

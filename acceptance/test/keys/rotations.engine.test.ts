@@ -79,7 +79,7 @@ test('the key of owners is rotated while orders go in: one matcher takes over fr
   await orders.more();
   expect(await rotation.rejected('UNKNOWN_KEY')).toBe(0);
   expect(await rotation.retire({ role: 'OWNER' })).toEqual([idOfSeed(former)]);
-  await rotation.sendSignedBy(former, [{ kind: 'Tick', timeMs: Date.now() }]);
+  await rotation.sendSignedBy(former, [{ kind: 'Tick', term: 0, timeMs: Date.now() }]);
   await rotation.awaitRejected('UNKNOWN_KEY', 0);
   await orders.more();
   await orders.end();

@@ -91,7 +91,7 @@ beforeAll(async () => {
   await opened(1);
   // No ingress runs that bears witness to the time.
   for (let partition = 0; partition < partitions; partition += 1)
-    await append(keys.ingressSeed, partition, [{ kind: 'Tick', timeMs: Date.now() }]);
+    await append(keys.ingressSeed, partition, [{ kind: 'Tick', term: 0, timeMs: Date.now() }]);
 }, 120_000);
 
 afterAll(async () => {
@@ -193,7 +193,7 @@ async function reserved(order: PlaceOrder): Promise<PlaceOrder | null> {
 async function place(order: PlaceOrder | null): Promise<boolean> {
   if (order === null) return false;
   const acceptedAtMs = Date.now();
-  const witness = { kind: 'Tick', timeMs: acceptedAtMs } as const;
+  const witness = { kind: 'Tick', term: 0, timeMs: acceptedAtMs } as const;
   await append(keys.ingressSeed, order.market - 1, [witness, { ...order, acceptedAtMs }]);
   return true;
 }

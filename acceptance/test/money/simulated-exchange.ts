@@ -184,7 +184,7 @@ export class SimulatedExchange {
     this.nowMs += ms;
     this.retries.nowMs = this.nowMs;
     for (let partition = 0; partition < partitionCount; partition += 1)
-      this.log.command(partition, { kind: 'Tick', timeMs: this.nowMs });
+      this.log.command(partition, { kind: 'Tick', term: 0, timeMs: this.nowMs });
     for (const ingress of this.#ingresses) await ingress.read();
   }
 

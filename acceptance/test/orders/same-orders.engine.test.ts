@@ -132,7 +132,7 @@ async function leap(): Promise<void> {
   const topic = topicName(topics.orders, topicPrefix);
   for (let partition = 0; partition < partitions; partition += 1) {
     const sequence = new Sequences().next(timeMs);
-    const content = { partition, sequence, commands: [{ kind: 'Tick', timeMs } as const] };
+    const content = { partition, sequence, commands: [{ kind: 'Tick', term: 0, timeMs } as const] };
     for (const key of signers) {
       const value = sealEnvelope(codec, key, content);
       await producer.send([{ topic, partition, key: null, value }]);

@@ -41,7 +41,7 @@ export function makeTrading(
   const writer = new CommandWriter(rules);
   for (const group of groupsOf(plainCommands(makeStream(given.shape)), given.perEnvelope)) {
     clock.timeMs += Math.round((given.perEnvelope * 1_000) / given.perSecond);
-    const tick: Command = { kind: 'Tick', timeMs: clock.timeMs };
+    const tick: Command = { kind: 'Tick', term: 0, timeMs: clock.timeMs };
     const commands = [tick, ...group.map((plain) => writer.write(plain))];
     stream.push(sealer.seal(envelopeOf(commands, opening.length + stream.length)));
   }

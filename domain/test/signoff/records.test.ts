@@ -19,7 +19,7 @@ const key = openSignOffKey(Buffer.alloc(32, 3));
 const verifier = verifierFor(key.publicKey);
 
 const commands: readonly Command[] = [
-  { kind: 'Tick', timeMs: 1_700_000_000_000 },
+  { kind: 'Tick', term: 0, timeMs: 1_700_000_000_000 },
   { kind: 'CancelOrder', orderId: Buffer.alloc(32, 1), signer: Buffer.alloc(20, 2) },
 ];
 

@@ -29,6 +29,6 @@ export class ClockWitness {
     const sentMs = this.#sentMs.get(partition) ?? Number.NEGATIVE_INFINITY;
     if (timeMs - sentMs < witnessEveryMs) return;
     this.#sentMs.set(partition, timeMs);
-    this.#parts.envelopes.add(partition, { kind: 'Tick', timeMs });
+    this.#parts.envelopes.add(partition, { kind: 'Tick', term: 0, timeMs });
   }
 }

@@ -47,7 +47,7 @@ function openSink() {
   return { sink, sends };
 }
 
-const tick = (timeMs: number): Command => ({ kind: 'Tick', timeMs });
+const tick = (timeMs: number): Command => ({ kind: 'Tick', term: 0, timeMs });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('what comes while a send is in flight goes into the next envelope, per partition', async () => {

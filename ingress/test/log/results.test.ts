@@ -254,8 +254,8 @@ test('a partition whose clock is far back gets a witness of the time every secon
   await feed(0, { inOffset: 4, timeMs: 5 });
   await feed(1, { inOffset: 1, timeMs: now.wallMs });
   expect(witnesses).toEqual([
-    [0, { kind: 'Tick', timeMs: clockLeapMaxMs + 6 }],
-    [0, { kind: 'Tick', timeMs: clockLeapMaxMs + 1_006 }],
+    [0, { kind: 'Tick', term: 0, timeMs: clockLeapMaxMs + 6 }],
+    [0, { kind: 'Tick', term: 0, timeMs: clockLeapMaxMs + 1_006 }],
   ]);
   await feed(0, { inOffset: 5, timeMs: now.wallMs });
   expect(hearings.isReady(0)).toBe(true);

@@ -23,7 +23,7 @@ const envelope: Envelope = {
   keyId: Buffer.alloc(8, 2),
   partition: 3,
   sequence: 4,
-  commands: [{ kind: 'Tick', timeMs: 5 }],
+  commands: [{ kind: 'Tick', term: 0, timeMs: 5 }],
 };
 
 describe('registering', () => {

@@ -10,6 +10,7 @@ import { placeOrder } from './orders/place-order.ts';
 import { movePosition } from './orders/split-merge-redeem.ts';
 import { defaultLimits, type Output, Scratch } from './record.ts';
 import {
+  claimPartition,
   openPartition,
   setKey,
   setRules,
@@ -56,7 +57,7 @@ export class Applied {
  *   - the fills of one placement follow each other directly;
  *   - events are those of orders that are due, then those of each command, then once per record LevelChanged,
  *     TopChanged and MoneyMoved;
- *   - the clock moves by the `Tick` of an owner alone and never backwards;
+ *   - the clock moves by the `Tick` of the owner of the term alone and never backwards;
  *   - money is conserved: in a record all wallets lose exactly what the collateral of the markets gains.
  * It throws `BrokenAssumption` only, and then its state must be discarded.
  */
@@ -122,6 +123,16 @@ export class Engine {
   /** Version of the rules that the next record is judged by. */
   get rules(): number {
     return this.state.rules;
+  }
+
+  /** Number of the claim that gave the partition to its owner; 0 before the first. */
+  get term(): number {
+    return this.state.term;
+  }
+
+  /** Id of the process that has claimed the partition last; `noOwner` when it belongs to none. */
+  get owner(): Buffer {
+    return this.state.owner;
   }
 
   signOffKey(keyId: Buffer): SignOffKey | null {
@@ -257,6 +268,9 @@ function applyCommand(state: State, command: Command, out: Output): void {
     case 'SetRules':
       setRules(state, command, out);
       break;
+    case 'ClaimPartition':
+      claimPartition(state, command, out);
+      break;
     default:
       unreachable(command);
   }
@@ -278,4 +292,5 @@ const needsOpening: Readonly<Record<Command['kind'], boolean>> = {
   SetTradingMode: true,
   StartGeneration: true,
   SetRules: true,
+  ClaimPartition: true,
 };

@@ -1,14 +1,14 @@
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { Sequences } from '@pm/domain/signoff/sequences';
-import type { LogProducer } from '@pm/kit/kafka';
+import type { LogProducer, RecordPlace } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import type { Envelope } from '@pm/schemas';
+import type { Command, Envelope } from '@pm/schemas';
 import type { Engine } from '../core/index.ts';
 
-/** The part of the engine that says when a tick is due, and whether the owner key may send one. */
-export type TickedEngine = Pick<Engine, 'opened' | 'nextExpiryMs' | 'signOffKey'>;
+/** The part of the engine that says when a tick is due, of which term, and whether the owner key may send one. */
+export type TickedEngine = Pick<Engine, 'opened' | 'nextExpiryMs' | 'signOffKey' | 'term'>;
 
 interface TickPublisherParts {
   readonly producer: Pick<LogProducer, 'send'>;
@@ -19,6 +19,8 @@ interface TickPublisherParts {
   readonly partition: number;
   /** Milliseconds between ticks; they come when the clock passes a multiple of it. */
   readonly everyMs: number;
+  /** By chance, so that two matchers that begin to send at one moment have other runs of sequences. */
+  readonly runsAhead?: number;
   readonly log: Log;
 }
 
@@ -26,42 +28,72 @@ interface TickPublisherParts {
  * Moves the clock of one partition by appending ticks to its own input: every `everyMs`, at the same moments as those
  * of the other partitions, and as soon as an order expires or a delay ends. Ticks of one moment are one request, one
  * fetch and one wake-up of each reader. One tick is in flight at a time. It does not wait for the engine to process it:
- * while the owner lags, the ticks between the orders show how old each order was.
+ * while the owner lags, the ticks between the orders show how old each order was. Claims are signed with the same key
+ * and numbered in the same run.
  */
 export class TickPublisher {
   readonly #parts: TickPublisherParts;
   #sending = false;
   #lastMs = Number.NEGATIVE_INFINITY;
-  readonly #sequences = new Sequences();
+  readonly #sequences: Sequences;
+  #lastSequence = -1;
   #warned = false;
 
   constructor(parts: TickPublisherParts) {
     this.#parts = parts;
+    this.#sequences = new Sequences(parts.runsAhead);
   }
 
   /** Appends a tick when one is due. Resolves when it is durable or given up; the next tick replaces a lost one. */
   async publishDue(nowMs: number, engine: TickedEngine): Promise<void> {
     if (this.#sending || !this.#isDue(nowMs, engine) || !this.#isKnown(engine)) return;
-    const { producer, codec, key, topic, partition, log } = this.#parts;
     this.#sending = true;
     this.#lastMs = nowMs;
-    const commands = [{ kind: 'Tick', timeMs: nowMs } as const];
-    const sequence = this.#nextSequence(nowMs, engine);
-    const value = sealEnvelope(codec, key, { partition, sequence, commands });
     try {
-      await producer.send([{ topic, partition, key: null, value }]);
+      await this.#append(nowMs, engine, { kind: 'Tick', timeMs: nowMs, term: engine.term });
     } catch (error) {
+      const { partition, log } = this.#parts;
       log.warn({ partition, err: error }, 'a tick was not appended');
     } finally {
       this.#sending = false;
     }
   }
 
-  /** All matchers sign with one key: the runs of the owners before may be ahead of this machine's clock. */
+  /**
+   * Claims the next term for a process; `noOwner` resigns. Resolves with the offset of the claim, or null when it was
+   * not stored as far as is known.
+   */
+  async claim(nowMs: number, engine: TickedEngine, owner: Buffer): Promise<number | null> {
+    if (!this.#isKnown(engine)) return null;
+    try {
+      const term = engine.term + 1;
+      const places = await this.#append(nowMs, engine, { kind: 'ClaimPartition', term, owner });
+      return places[0]?.offset ?? null;
+    } catch (error) {
+      const { partition, log } = this.#parts;
+      log.warn({ partition, err: error }, 'a claim was not appended');
+      return null;
+    }
+  }
+
+  #append(nowMs: number, engine: TickedEngine, command: Command): Promise<readonly RecordPlace[]> {
+    const { producer, codec, key, topic, partition } = this.#parts;
+    const sequence = this.#nextSequence(nowMs, engine);
+    const value = sealEnvelope(codec, key, { partition, sequence, commands: [command] });
+    return producer.send([{ topic, partition, key: null, value }]);
+  }
+
+  /**
+   * All matchers sign with one key: the runs of the owners before may be ahead of this machine's clock, and one of them
+   * may be in the run of this process.
+   */
   #nextSequence(nowMs: number, engine: TickedEngine): number {
     const own = engine.signOffKey(this.#parts.key.keyId);
     if (own !== null) this.#sequences.pass(own.used.floor);
-    return this.#sequences.next(nowMs);
+    const met = own?.used.newest.find((one) => this.#sequences.isOfThisRun(one)) ?? -1;
+    if (met > this.#lastSequence) this.#sequences.leaveRunOf(met, nowMs);
+    this.#lastSequence = this.#sequences.next(nowMs);
+    return this.#lastSequence;
   }
 
   /** An expiry causes one tick: until that tick is processed, only the interval counts. */

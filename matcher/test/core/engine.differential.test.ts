@@ -3,9 +3,10 @@ import { type Command, type ExecutionEvent, newestRules } from '@pm/schemas';
 import { EventWriter } from '../../src/core/events/event-writer.ts';
 import { defaultLimits, Engine, keyIdOf, type Limits } from '../../src/core/index.ts';
 import { decodeState } from '../../src/core/state/decode-state.ts';
+import { ClaimedLog } from './claimed-log.ts';
 import { commandsTotal, envelopeOf, opening, partition } from './commands.ts';
 import { NaiveEngine } from './naive/naive-engine.ts';
-import { RandomLog, tightLimits } from './random-log.ts';
+import { tightLimits } from './random-log.ts';
 import { stateText } from './state-text.ts';
 
 /** Short logs by many seeds visit more than long ones by a few, and keep the twin small. */
@@ -14,7 +15,7 @@ const commandsPerSeed = 10_000;
 /** Every fourth seed uses up the memory of ids, too. */
 const fullLimits: Limits = { ...tightLimits, rememberedIds: 100 };
 const ownerKey = Buffer.alloc(32, 77);
-/** The limit of ids is one of the newest rules, under which ticks are those of an owner. */
+/** The limit of ids and claims are of the newest rules, under which ticks are those of an owner. */
 const newestOpening: readonly Command[] = [
   opening,
   { kind: 'SetRules', version: newestRules },
@@ -28,7 +29,7 @@ const timeoutMs = 60_000 + commandsTotal / 4;
 class Comparison {
   readonly engine: Engine;
   readonly twin: NaiveEngine;
-  readonly log: RandomLog;
+  readonly log: ClaimedLog;
   private readonly scratch = new EventWriter();
   private readonly seen: Set<string>;
   private readonly hasOwner: boolean;
@@ -38,9 +39,10 @@ class Comparison {
     this.engine = new Engine(partition, limits);
     this.engine.apply(envelopeOf(seed % 4 === 0 ? newestOpening : [opening], 'OPERATOR'), 0);
     this.twin = new NaiveEngine(opening, limits);
-    this.log = new RandomLog(seed);
     this.seen = seen;
     this.hasOwner = seed % 4 === 0;
+    this.twin.hasTerms = this.hasOwner;
+    this.log = new ClaimedLog(seed, this.hasOwner);
   }
 
   /** The next record gives the same bytes; gives how many commands it had. */
@@ -115,6 +117,7 @@ describe('the engine and its naive twin', () => {
       'CommandRefused too_many_open_orders',
       'OrderRefused overloaded',
       'CommandRefused overloaded',
+      'CommandRefused fenced',
     ];
     expect(leftovers.filter((kind) => !seen.has(kind))).toEqual([]);
   });

@@ -208,12 +208,19 @@ const setKey: Command = {
 };
 
 const newRules: CommandOf<'SetRules'> = { kind: 'SetRules', version: newestRules };
+const claim = (term: number): Command => {
+  return { kind: 'ClaimPartition', term, owner: Buffer.alloc(16, term) };
+};
 
 const commands: [RefusalCode, string, Command, Command[]?][] = [
   ['duplicate', 'a second opening', opening],
   ['duplicate', 'rules that hold already', newRules, [newRules]],
   ['invalid_payload', 'rules before the newest', { ...newRules, version: 0 }, [newRules]],
   ['invalid_payload', 'rules that are not known', { ...newRules, version: newestRules + 1 }],
+  ['invalid_payload', 'a claim before the rules allow it', claim(1)],
+  ['invalid_payload', 'a claim of a term after the next', claim(2), [newRules]],
+  ['fenced', 'a claim of the term that is', claim(1), [newRules, claim(1)]],
+  ['fenced', 'a claim of an earlier term', claim(1), [newRules, claim(1), claim(2)]],
   ['invalid_payload', 'the opening key in another role', setKey],
   ['invalid_payload', 'the opening key in another role, later', setKey, [newRules]],
   [
@@ -270,7 +277,7 @@ describe('a command is refused', () => {
   });
 
   it('as partition_not_ready before the partition is open', () => {
-    const tick: Command = { kind: 'Tick', timeMs: startMs };
+    const tick: Command = { kind: 'Tick', term: 0, timeMs: startMs };
     expect(refusalsOf(new Engine(partition), tick)).toEqual(['partition_not_ready']);
     expect(refusalsOf(new Engine(partition), orderOf(1, 1))).toEqual(['market_not_found']);
     expect(refusalsOf(new Engine(9), opening)).toEqual(['invalid_payload']);
@@ -315,7 +322,7 @@ describe('a cancel is refused', () => {
     expect(refusalsOf(engine, cancel(1, 1))).toEqual(['already_matched']);
     expect(refusalsOf(engine, cancel(2, 2))).toEqual(['already_matched']);
     expect(refusalsOf(engine, cancel(2, 1))).toEqual(['order_not_found']);
-    engine.apply(envelopeOf([{ kind: 'Tick', timeMs: startMs + 300_000 }]), 4);
+    engine.apply(envelopeOf([{ kind: 'Tick', term: 0, timeMs: startMs + 300_000 }]), 4);
     expect(refusalsOf(engine, cancel(2, 2))).toEqual(['order_not_found']);
   });
 });

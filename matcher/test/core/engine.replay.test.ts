@@ -98,7 +98,7 @@ describe('a restored engine', () => {
     const buys = orderOf(1, 1, { sizeMicro: 4 * oneShareMicro });
     engine.apply(envelopeOf([splitOf(1, 2, 10 * oneShareMicro), buys, sells]), 1);
     const clockMs = startMs + 600_000;
-    engine.apply(envelopeOf([{ kind: 'Tick', timeMs: clockMs }]), 2);
+    engine.apply(envelopeOf([{ kind: 'Tick', term: 0, timeMs: clockMs }]), 2);
     const again = envelopeOf([{ ...sells, signedAtMs: clockMs }]);
     const { events } = Engine.restore(engine.encodeState()).apply(again, 3);
     expect(textOf(events)).toBe(textOf(engine.apply(again, 3).events));
@@ -119,7 +119,7 @@ describe('a restored engine', () => {
       expect(events[0]).toMatchObject({ kind: 'OrderPlaced' });
     }
     visited.apply(envelopeOf([cancelAll({ market: 2_000 })], 'OPERATOR'), 0);
-    const later = envelopeOf([{ kind: 'Tick', timeMs: plain.timeMs + 600_000 }]);
+    const later = envelopeOf([{ kind: 'Tick', term: 0, timeMs: plain.timeMs + 600_000 }]);
     for (const engine of [plain, visited]) {
       engine.apply(later, 0);
       for (const { envelope } of records.slice(100)) engine.apply(envelope, 0);

@@ -130,7 +130,7 @@ export class RandomLog {
   private tick(): Command {
     const stepMs = this.random.pick([1, 50, 500, 500, 1_000, 20_000, -300]);
     this.clockMs = Math.max(this.clockMs, this.clockMs + stepMs);
-    return { kind: 'Tick', timeMs: stepMs < 0 ? this.clockMs + stepMs : this.clockMs };
+    return { kind: 'Tick', term: 0, timeMs: stepMs < 0 ? this.clockMs + stepMs : this.clockMs };
   }
 
   private ingressCommand(): Command {

@@ -57,7 +57,7 @@ function wordsOf(event: ExecutionEvent): string[] {
   }
 }
 
-const tick = (afterMs: number): Command => ({ kind: 'Tick', timeMs: startMs + afterMs });
+const tick = (afterMs: number): Command => ({ kind: 'Tick', term: 0, timeMs: startMs + afterMs });
 const dueInMs = (expiresInMs: number) =>
   ({ timeInForce: 'GTD', expiresAtMs: startMs + expiresInMs }) as const;
 const expiring = (count: number) =>

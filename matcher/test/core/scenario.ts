@@ -76,7 +76,7 @@ export class ScenarioRunner {
     }
     if (first === 'clock') {
       this.clockMs += Number(verb) * 1_000;
-      return { kind: 'Tick', timeMs: this.clockMs };
+      return { kind: 'Tick', term: 0, timeMs: this.clockMs };
     }
     if (verb === 'splits')
       return splitOf(1_000 + this.number(first), this.number(first), micro(third));

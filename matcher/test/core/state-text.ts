@@ -2,13 +2,14 @@ import { at, ordersByArrival } from '../../src/core/book/order-pool.ts';
 import type { State } from '../../src/core/state/state.ts';
 
 /**
- * What a state holds, as text: clock, generation and mode; markets by number; tokens by wallet, market and outcome;
- * resting orders by arrival; delayed ones by release; remembered ids and how many fences there are. The naive twin
- * writes the same (`NaiveEngine.stateText`).
+ * What a state holds, as text: clock, generation and mode; term and owner; markets by number; tokens by wallet, market
+ * and outcome; resting orders by arrival; delayed ones by release; remembered ids and how many fences there are. The
+ * naive twin writes the same (`NaiveEngine.stateText`).
  */
 export function stateText(state: State): string {
   return [
     [state.timeMs, state.generation, state.mode].join(' '),
+    `term ${state.term} ${hex(state.owner)}`,
     ...marketLines(state),
     ...tokenLines(state),
     ...orderLines(state),

@@ -50,7 +50,7 @@ export class TradingLoad {
     if (this.random.below(20) > 0)
       return envelopeOf(Array.from({ length: count }, () => this.command()));
     this.clockMs += this.random.below(400);
-    return envelopeOf([{ kind: 'Tick', timeMs: this.clockMs }]);
+    return envelopeOf([{ kind: 'Tick', term: 0, timeMs: this.clockMs }]);
   }
 
   private split(wallet: number, market: number): Command {

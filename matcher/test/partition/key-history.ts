@@ -37,7 +37,7 @@ export class KeyHistory {
     if (roll === 5) return { kind: 'SetRules', version: this.#random.below(newestRules + 1) };
     if (roll === 6 || roll === 8) return marketRules(1 + this.#random.below(3));
     if (roll === 7) return cancelAll({ market: 1 });
-    if (roll < 11) return { kind: 'Tick', timeMs: startMs };
+    if (roll < 11) return { kind: 'Tick', term: 0, timeMs: startMs };
     if (roll < 13) return orderOf(this.#sequence, 1);
     this.#generation += 1;
     return { kind: 'StartGeneration', generation: this.#generation };

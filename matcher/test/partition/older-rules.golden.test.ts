@@ -86,6 +86,13 @@ const golden = new Map<number, readonly [string, string]>([
       '5bac66d05deff16ce95f75fa3b66c7080a0c7225cda2dce55b9192879d3c2473',
     ],
   ],
+  [
+    5,
+    [
+      'bce8e4b75da323d9e7b0508961ff42237fcc24b0a65ca8ee511cd1b6220c5d6f',
+      '3182971bfc469bfdc77fe89898fc626b351ae531c447dfe48431d56af9306e42',
+    ],
+  ],
 ]);
 
 test('a log under older rules gives the outputs and the state that it always gave', () => {

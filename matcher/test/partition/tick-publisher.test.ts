@@ -17,6 +17,7 @@ const ownerEntry = {
 function engineOf(facts: Partial<TickedEngine> = {}): TickedEngine {
   const engine = {
     opened: true,
+    term: 0,
     nextExpiryMs: Number.POSITIVE_INFINITY,
     signOffKey: (keyId: Buffer) => (keyId.equals(keys.owner.keyId) ? ownerEntry : null),
     ...facts,
@@ -79,6 +80,28 @@ describe('ticks', () => {
     expect(values.map((one) => codecs.orders.decode(one).sequence)).toEqual([21 * sequencesPerRun]);
   });
 
+  test('begin another run where another process has used the one of this process', async () => {
+    const { ticks, values, answer } = openTicks();
+    const own = { ...ownerEntry, used: new UsedSequences() };
+    const engine = engineOf({ signOffKey: () => own });
+    void ticks.publishDue(1_000, engine);
+    await answer();
+    own.used.add(15 * sequencesPerRun);
+    void ticks.publishDue(1_500, engine);
+    await answer();
+    own.used.add(15 * sequencesPerRun + 9);
+    void ticks.publishDue(2_000, engine);
+    const used = values.map((one) => codecs.orders.decode(one).sequence);
+    expect(used).toEqual([15, 15 + 1 / sequencesPerRun, 31].map((run) => run * sequencesPerRun));
+  });
+
+  test('have the term of the owner', () => {
+    const { ticks, values } = openTicks();
+    void ticks.publishDue(1_000, engineOf({ term: 7 }));
+    const [tick] = values.map((one) => codecs.orders.decode(one).commands[0]);
+    expect(tick).toEqual({ kind: 'Tick', timeMs: 1_000, term: 7 });
+  });
+
   test('come once per interval', async () => {
     const { ticks, times, answer } = openTicks();
     for (const nowMs of [0, 100, 499, 500, 700, 1_000]) {
@@ -138,5 +161,28 @@ describe('ticks', () => {
     for (let nowMs = 0; nowMs < 5_000; nowMs += 25) void ticks.publishDue(nowMs, engineOf(facts));
     expect(values).toEqual([]);
     expect(warnings.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a claim', () => {
+  const owner = Buffer.alloc(16, 5);
+
+  test('is of the next term, signed and numbered as ticks are', async () => {
+    const { ticks, values } = openTicks();
+    void ticks.claim(1_000, engineOf({ term: 3 }), owner);
+    void ticks.publishDue(1_000, engineOf({ term: 3 }));
+    expect(values.map((one) => codecs.orders.decode(one))).toMatchObject([
+      { sequence: 15 * sequencesPerRun, commands: [{ kind: 'ClaimPartition', term: 4, owner }] },
+      { sequence: 15 * sequencesPerRun + 1, commands: [{ kind: 'Tick', term: 3 }] },
+    ]);
+  });
+
+  test('that is lost, or of a key that is not listed, has no offset', async () => {
+    const { ticks, values, answers } = openTicks();
+    const lost = ticks.claim(1_000, engineOf(), owner);
+    answers.shift()?.reject(new Error('lost'));
+    expect(await lost).toBeNull();
+    expect(await ticks.claim(1_000, engineOf({ signOffKey: () => null }), owner)).toBeNull();
+    expect(values).toHaveLength(1);
   });
 });

@@ -99,7 +99,7 @@ describe('the keys of a partition', () => {
 });
 
 function tick(): Command {
-  return { kind: 'Tick', timeMs: 1 };
+  return { kind: 'Tick', term: 0, timeMs: 1 };
 }
 
 function randomCommand(): Command {

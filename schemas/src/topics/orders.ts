@@ -65,7 +65,29 @@ const tick = {
   type: 'record',
   name: 'Tick',
   doc: 'Of an owner: moves the clock of the partition; the largest value seen counts. Of an ingress: bears witness to the time, and moves nothing.',
-  fields: [{ name: 'timeMs', type: 'long', doc: 'Unix milliseconds at the sender.' }],
+  fields: [
+    { name: 'timeMs', type: 'long', doc: 'Unix milliseconds at the sender.' },
+    {
+      name: 'term',
+      type: 'int',
+      doc: 'Of an owner: its term; the tick of another term is refused. Of an ingress: 0.',
+      default: 0,
+    },
+  ],
+} as const satisfies AvroRecord;
+
+const claimPartition = {
+  type: 'record',
+  name: 'ClaimPartition',
+  doc: 'From this record on the partition belongs to the sender, if the term is the next one: of two claims of one term the first counts.',
+  fields: [
+    { name: 'term', type: 'int', doc: 'One more than the term that the sender knows.' },
+    {
+      name: 'owner',
+      type: uuid16,
+      doc: 'Random id of the process; zero when the owner resigns and no one follows yet.',
+    },
+  ],
 } as const satisfies AvroRecord;
 
 const setMarket = {
@@ -247,7 +269,7 @@ const setRules = {
     {
       name: 'version',
       type: 'int',
-      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before, and remembered ids have a limit.',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before, and remembered ids have a limit. 6: a partition belongs to who has claimed it last, and ticks have its term.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -271,6 +293,7 @@ export const command = {
     partitionOpened,
     setTradingMode,
     setRules,
+    claimPartition,
   ],
 } as const;
 
@@ -314,7 +337,15 @@ export const rules = {
   laterCheckpoints: 5,
   /** A partition remembers no more than `rememberedIdsMax` ids, and refuses what would be one more. */
   boundedIds: 5,
+  /** A partition belongs to the process that has claimed it last; before, to whom the consumer group gives it. */
+  ownerTerms: 6,
 } as const;
+
+/** Bytes of the id of an owner. */
+export const ownerIdBytes = 16;
+
+/** The owner of a partition that belongs to no process. */
+export const noOwner: Buffer = Buffer.alloc(ownerIdBytes);
 
 /**
  * Milliseconds that a tick may be ahead of the clock of the partition and of every witness. Longer than the takeover of

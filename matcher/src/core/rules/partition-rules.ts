@@ -76,6 +76,27 @@ export function setRules(state: State, { version }: CommandOf<'SetRules'>, out: 
   state.rules = version;
 }
 
+/**
+ * Gives the partition to the process that claims it. The term has to be the next one, so a claim counts only if its
+ * sender knew the owner before: one that is late finds its term taken. No event, for the reason of `setRules`.
+ */
+export function claimPartition(
+  state: State,
+  { term, owner }: CommandOf<'ClaimPartition'>,
+  out: Output,
+): void {
+  if (state.rules < rules.ownerTerms || term > state.term + 1) {
+    refuseCommand('invalid_payload', out);
+    return;
+  }
+  if (term <= state.term) {
+    refuseCommand('fenced', out);
+    return;
+  }
+  state.term = term;
+  state.owner = copyOf(owner);
+}
+
 /** Sets the mode that limits all markets; RESOLVED is a mode of single markets. */
 export function setTradingMode(
   state: State,
@@ -110,11 +131,16 @@ const generationMax = 2 ** 31 - 1;
 
 /**
  * Moves the clock, then expires and releases what is due by then; what is beyond the budgets waits for later records.
- * The tick of another role than an owner's only bears witness to the time.
+ * The tick of another role than an owner's only bears witness to the time. A tick of another term is that of a former
+ * owner, which may stand still for any time between reading its clock and sending.
  */
 export function tick(state: State, command: CommandOf<'Tick'>, out: Output): void {
   if (out.role !== 'OWNER' && state.rules >= rules.witnessedClock) {
     state.witnessMs = Math.max(state.witnessMs, command.timeMs);
+    return;
+  }
+  if (state.rules >= rules.ownerTerms && command.term !== state.term) {
+    refuseCommand(command.term < state.term ? 'fenced' : 'invalid_payload', out);
     return;
   }
   state.moveClock(command.timeMs);

@@ -41,7 +41,11 @@ export function signerOf(
 /** Whether this signer may sign every command of the envelope, under these rules of the log. */
 export function maySign(signer: Signer, envelope: Envelope, version: number): boolean {
   const mayWitness = signer === 'INGRESS' && version >= rules.witnessedClock;
+  const mayClaim = signer === 'OWNER' && version >= rules.ownerTerms;
   return envelope.commands.every(
-    ({ kind }) => allowed[signer].includes(kind) || (mayWitness && kind === 'Tick'),
+    ({ kind }) =>
+      allowed[signer].includes(kind) ||
+      (mayWitness && kind === 'Tick') ||
+      (mayClaim && kind === 'ClaimPartition'),
   );
 }

@@ -2,7 +2,9 @@ import {
   complementPrice,
   lotMicro,
   newestRules,
+  noOwner,
   orderSizeMaxMicro,
+  ownerIdBytes,
   priceOne,
   refusalCodes,
   rules,
@@ -77,6 +79,7 @@ function readFacts(state: State, hasRules: boolean, from: StateReader): void {
   state.mode = from.choice(modes);
   if (hasRules) state.rules = from.number(1, newestRules);
   if (state.rules >= rules.witnessedClock) state.witnessMs = from.number(0, safeMax);
+  if (state.rules >= rules.ownerTerms) readOwner(state, from);
   if (state.mode === 'RESOLVED') throw new MalformedState('no such mode for all');
   for (let left = from.count(); left > 0; left -= 1) {
     const publicKey = from.bytes(32);
@@ -86,6 +89,13 @@ function readFacts(state: State, hasRules: boolean, from: StateReader): void {
     const keyId = state.keys.set(publicKey, role, active, used);
     if (keyId === null) throw new MalformedState('two keys of one id');
   }
+}
+
+function readOwner(state: State, from: StateReader): void {
+  state.term = from.number(0, int32Max);
+  state.owner = from.bytes(ownerIdBytes);
+  if (state.term === 0 && !state.owner.equals(noOwner))
+    throw new MalformedState('owner of no term');
 }
 
 function readUsed(from: StateReader): UsedSequences {

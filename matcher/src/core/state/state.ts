@@ -1,4 +1,4 @@
-import { type MarketMode, priceOne, rules } from '@pm/schemas';
+import { type MarketMode, noOwner, priceOne, rules } from '@pm/schemas';
 import { Book } from '../book/book.ts';
 import { at, type Owner } from '../book/order-pool.ts';
 import { SignOffKeys } from '../rules/sign-off-keys.ts';
@@ -28,6 +28,10 @@ export class State {
   rules = 0;
   /** The latest time that a key other than an owner's bears witness to, Unix milliseconds; 0 before the first. */
   witnessMs = 0;
+  /** Number of the claim that gave the partition to its owner; 0 before the first. */
+  term = 0;
+  /** Id of the process that has claimed the partition last. */
+  owner: Buffer = noOwner;
   /** Limits the modes of all markets; never RESOLVED. */
   mode: MarketMode = 'OPEN';
   readonly keys = new SignOffKeys();

@@ -21,6 +21,10 @@ function writeSettings(state: State, to: StateWriter): void {
   to.number(modes.indexOf(state.mode));
   if (state.rules > 0) to.number(state.rules);
   if (state.rules >= rules.witnessedClock) to.number(state.witnessMs);
+  if (state.rules >= rules.ownerTerms) {
+    to.number(state.term);
+    to.bytes(state.owner);
+  }
   const keys = state.keys.inOrder();
   to.number(keys.length);
   for (const key of keys) {

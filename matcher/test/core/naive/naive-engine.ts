@@ -59,6 +59,7 @@ export class NaiveEngine extends NaiveMeetings {
     const tokens = [...this.tokens].filter(([, total]) => total !== 0);
     return [
       [this.clock, this.generation, this.mode].join(' '),
+      `term ${this.owners.length} ${hex(this.owners.at(-1) ?? Buffer.alloc(16))}`,
       ...byNumber.map(([number, { rules, mode, payout0, collateral }]) => {
         const { tick, minSizeMicro, feeRateBps } = rules;
         return ['market', number, tick, minSizeMicro, feeRateBps, mode, payout0, collateral].join(
@@ -106,7 +107,8 @@ export class NaiveEngine extends NaiveMeetings {
     if (command.kind === 'PlaceOrder') this.place(command);
     if (command.kind === 'CancelOrder') this.cancelOne(command);
     if (command.kind === 'CancelOrders') this.cancelMany(command);
-    if (command.kind === 'Tick') this.tick(command.timeMs);
+    if (command.kind === 'Tick') this.tick(command);
+    if (command.kind === 'ClaimPartition') this.claim(command);
     if (command.kind === 'SetMarket') this.setMarket(command);
     if (command.kind === 'ResolveMarket') this.resolve(command);
     if (command.kind === 'SetTradingMode') this.setTradingMode(command.mode);

@@ -46,7 +46,7 @@ export class NaiveKeys {
       return [...market, 'OpenPartition', 'SetKey', 'SetRules'].includes(kind);
     if (role === 'OPERATOR') return market.includes(kind);
     if (role === 'LEDGER') return kind === 'StartGeneration';
-    if (role === 'OWNER') return kind === 'Tick';
+    if (role === 'OWNER') return kind === 'Tick' || (kind === 'ClaimPartition' && this.rules >= 6);
     return ofUsers.includes(kind) || (kind === 'Tick' && this.rules >= 3);
   }
 

@@ -51,7 +51,8 @@ describe('the result of a repeated order', () => {
     engine.apply(envelopeOf([rules, marketRules(1, { takerDelayMs: 60_000 })], 'OPERATOR'), 0);
     const minuteMs = 60_000 * Math.ceil(startMs / 60_000);
     const times = { acceptedAtMs: minuteMs, signedAtMs: minuteMs - 500 };
-    const tick = (afterMs: number) => ({ kind: 'Tick', timeMs: minuteMs + afterMs }) as const;
+    const tick = (afterMs: number) =>
+      ({ kind: 'Tick', term: 0, timeMs: minuteMs + afterMs }) as const;
     const order = orderOf(2, 2, { ...times, outcome: 1, timeInForce: 'FAK' });
     engine.apply(envelopeOf([tick(0), orderOf(1, 1, times), order]), 1);
     const { orderId, signer } = order;

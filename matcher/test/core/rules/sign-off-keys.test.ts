@@ -17,7 +17,7 @@ describe('a key id', () => {
 
 describe('a role', () => {
   it('allows its own commands and no other', () => {
-    const tick = { kind: 'Tick', timeMs: 1 } as const;
+    const tick = { kind: 'Tick', term: 0, timeMs: 1 } as const;
     expect(maySign('INGRESS', envelopeOf([orderOf(1, 1), cancelAll()]), newestRules)).toBe(true);
     expect(maySign('INGRESS', envelopeOf([orderOf(1, 1), tick]), newestRules)).toBe(true);
     expect(maySign('INGRESS', envelopeOf([tick]), rules.witnessedClock - 1)).toBe(false);

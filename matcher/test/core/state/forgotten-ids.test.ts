@@ -37,7 +37,7 @@ function withForgottenIds(): Engine {
   for (let from = 0; from < commands.length; from += envelopeCommandsMax) {
     engine.apply(envelopeOf(commands.slice(from, from + envelopeCommandsMax)), 1);
   }
-  engine.apply(envelopeOf([{ kind: 'Tick', timeMs: forgottenMs }]), 2);
+  engine.apply(envelopeOf([{ kind: 'Tick', term: 0, timeMs: forgottenMs }]), 2);
   return engine;
 }
 
@@ -124,7 +124,7 @@ describe('a full memory of ids', () => {
     const engine = fullEngine([{ kind: 'SetRules', version: newestRules }, setOwner]);
     const late = { ...placed(3), signedAtMs: startMs + 200_000, acceptedAtMs: forgottenMs };
     expect(codes(engine, [late])).toEqual(['OrderRefused overloaded']);
-    const tick = envelopeOf([{ kind: 'Tick', timeMs: forgottenMs }]);
+    const tick = envelopeOf([{ kind: 'Tick', term: 0, timeMs: forgottenMs }]);
     engine.apply({ ...tick, keyId: keyIdOf(owner) }, 3);
     expect(codes(engine, [late, late])).toEqual(['OrderRepeated null']);
   });
