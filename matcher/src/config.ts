@@ -63,15 +63,29 @@ export const matcherFields = {
     default: 300_000,
   }),
   tickMs: integer('PM_TICK_MS', {
-    meaning: 'Time between two ticks, which move the clock of a partition.',
+    meaning:
+      'Time between two ticks, which move the clock of a partition and are the heartbeat of its owner; 100 where there are standbys.',
     unit: 'milliseconds',
     min: 50,
     max: 10_000,
     default: 500,
   }),
+  standby: boolean('PM_STANDBY', {
+    meaning:
+      'Whether this process takes second replicas, which are ready to own a partition at once, and lets others have one of its own; where all matchers have it on, the consumer group only places replicas.',
+    default: true,
+  }),
+  ownerSilenceMs: integer('PM_OWNER_SILENCE_MS', {
+    meaning:
+      'Silence of the owner after which a replica claims its partition; at least 200 more than PM_TICK_MS, which is the heartbeat.',
+    unit: 'milliseconds',
+    min: 100,
+    max: 10_000,
+    default: 300,
+  }),
   sessionTimeoutMs: integer('PM_SESSION_TIMEOUT_MS', {
     meaning:
-      'Silence after which the consumer group gives the partitions of this process to another; 6,000 where the broker allows no session as short.',
+      'Silence after which the consumer group places the partitions of this process elsewhere; 6,000 where the broker allows no session as short.',
     unit: 'milliseconds',
     min: 1_000,
     max: 10_000,
@@ -98,6 +112,14 @@ export function readMatcherConfig(): MatcherConfig {
   return readConfig(matcherFields, undefined, {
     known: namesOf(redisFields, redisCacheFields, clickhouseFields),
   });
+}
+
+/** A tick may be so late, milliseconds. */
+const tickGraceMs = 200;
+
+/** Silence of an owner that ticks as configured, milliseconds. */
+export function silenceMsOf({ ownerSilenceMs, tickMs }: MatcherConfig): number {
+  return Math.max(ownerSilenceMs, tickMs + tickGraceMs);
 }
 
 /** The raw opening key (`PM_OPERATOR_KEY`). */

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import * as files from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writerIdBytes } from '@pm/domain/authority/seal';
@@ -8,17 +8,24 @@ import { systemClock } from '@pm/kit/clock';
 import { kafkaConnection, registryConnection, storeConnection } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import { openOpsListener } from '@pm/kit/health';
-import { type LogAdmin, type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
+import {
+  type LogAdmin,
+  type LogClient,
+  type LogProducer,
+  openLogClient,
+  type RecordBatch,
+} from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openObjectStore } from '@pm/kit/objects';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { matcherGroup, topics } from '@pm/schemas';
-import { type MatcherConfig, operatorKeyOf, readMatcherConfig } from './config.ts';
+import { matcherGroup, ownerIdBytes, topics } from '@pm/schemas';
+import { type MatcherConfig, operatorKeyOf, readMatcherConfig, silenceMsOf } from './config.ts';
 import { Engine } from './core/index.ts';
 import { requireDurable } from './durability.io.ts';
 import { type MatcherMetrics, openMatcherMetrics, readPartitions } from './metrics.ts';
+import type { OpenCopies } from './partition/copy-reading.io.ts';
 import { DeadLetters } from './partition/dead-letters.io.ts';
 import { EnvelopeReader } from './partition/envelope-reader.ts';
 import { defaultWriterLimits } from './partition/execution-writer.io.ts';
@@ -44,6 +51,17 @@ const retry = {
 
 /** Waits before a failed partition is restored again. */
 const waits = { firstMs: 200, maxMs: 30_000, awayMaxMs: 1_000, calmMs: 60_000 };
+
+/** After it is live, and after each claim, a preferred replica waits so long before it claims from a living owner. */
+const settleMs = 10_000;
+/** Time at the bound of what a standby keeps, without a copy seen, after which it claims. */
+const blockedMs = 1_000;
+
+/** Long poll of a matcher with standbys, milliseconds: the silence of an owner shows at its end. */
+const standbyPollMs = 100;
+
+/** Matchers that begin to send at one moment have other runs of sequences by chance. */
+const runsAheadMax = 1_000;
 
 /** Time for the last snapshots and for leaving the group, milliseconds; the lifecycle gives 10 s to the whole stop. */
 const ownershipCloseMs = 8_000;
@@ -88,23 +106,16 @@ async function start(life: Lifecycle): Promise<void> {
   ]);
   const ranges = openLogRanges(client, admin);
   const copies = await openCopies(life, { config, log, metrics });
-  const shared: Shared = {
-    config,
-    log,
-    metrics,
-    encoder,
-    codecs,
-    ranges,
-    outputs,
-    ticks,
-    ...copies,
-  };
+  const own = { ownerId: randomBytes(ownerIdBytes), runsAhead: randomInt(runsAheadMax) };
+  const opened = { client, ranges, outputs, ticks, ...own, ...copies };
+  const shared: Shared = { config, log, metrics, encoder, codecs, ...opened };
 
-  // 4. The partitions that this process owns, each with an engine.
+  // 4. The partitions of which this process has a replica, each with an engine.
   const ownership = new PartitionOwnership({
     log,
     waits,
     nowMs: () => systemClock.nowMs(),
+    instance: config.instance,
     openPartition: (partition) => openPartition(shared, partition, ownership),
     onStop: (error) => life.fail(error),
   });
@@ -126,9 +137,14 @@ async function start(life: Lifecycle): Promise<void> {
 
   // 6. Join the group: from here on partitions are assigned and revoked.
   life.onStop('ownership', () => ownership.close(), ownershipCloseMs);
+  const second = {
+    standbyTopic: topicName(topics.executions, config.topicPrefix),
+    maxWaitMs: standbyPollMs,
+  };
   await ownership.start((hooks) =>
     client.group({
       ...hooks,
+      ...(config.standby && second),
       groupId: matcherGroup(config.topicPrefix),
       topic: topicName(topics.orders, config.topicPrefix),
       dense: true,
@@ -145,9 +161,13 @@ interface Shared {
   readonly metrics: MatcherMetrics;
   readonly encoder: StateEncoder;
   readonly codecs: Awaited<ReturnType<typeof openCodecs>>;
+  readonly client: LogClient;
   readonly ranges: LogRanges;
   readonly outputs: LogProducer;
   readonly ticks: LogProducer;
+  /** Id of this process as the owner of partitions. */
+  readonly ownerId: Buffer;
+  readonly runsAhead: number;
   readonly copies?: SnapshotCopies;
 }
 
@@ -212,8 +232,16 @@ function openPartition(
       topic: topicName(topics.orders, config.topicPrefix),
       partition,
       everyMs: config.tickMs,
+      runsAhead: shared.runsAhead,
       log,
     }),
+    replica: {
+      ownerId: shared.ownerId,
+      claims: { silenceMs: silenceMsOf(config), settleMs, blockedMs },
+      isPreferred: (placed) => ownership.isPreferred(placed),
+      readThroughMs: (read) => ownership.readThroughMs(read),
+    },
+    openCopies: copiesOf(shared, partition),
     encoder,
     snapshotRules: { everyRecords: config.snapshotEveryRecords, everyMs: config.snapshotEveryMs },
     sliceLimits: defaultSliceLimits,
@@ -224,6 +252,19 @@ function openPartition(
     onStored: (stored, nextOffset) => ownership.onStored(stored, nextOffset),
     onFault: (failed, error) => ownership.onFault(error, failed),
   });
+}
+
+/** Reads together with the other partitions of which this process is the standby. */
+function copiesOf({ client, config }: Shared, partition: number): OpenCopies {
+  const topic = topicName(topics.executions, config.topicPrefix);
+  return async ({ from, onRecords, onFault }) => {
+    const positions = new Map([[partition, from]]);
+    const onBatch = ({ records }: RecordBatch) => onRecords(records);
+    const options = { topic, positions, dense: true, catchesUp: true, onBatch, onFault };
+    const reader = await client.reader(options);
+    await reader.share();
+    return reader;
+  };
 }
 
 function restoreParts(

@@ -59,14 +59,32 @@ export const matcherMetrics = {
   restoreSeconds: {
     type: 'histogram',
     name: 'pm_matcher_restore_seconds',
-    help: 'Time from an assignment, or from a fault, to a live partition.',
+    help: 'Time from an assignment, or from a fault, to a live replica.',
     buckets: standstillBuckets,
   },
   takeoverSeconds: {
     type: 'histogram',
     name: 'pm_matcher_takeover_seconds',
-    help: 'Time a partition stood still: from its clock in the log to its being live again.',
+    help: 'Time a partition stood still: from its clock in the log to an owner that writes again.',
     buckets: standstillBuckets,
+  },
+  claims: {
+    type: 'counter',
+    name: 'pm_matcher_claims_total',
+    help: 'Claims of a partition that were sent, by whom it belonged to: none, an owner that had resigned, another process (elsewhere).',
+    labels: ['partition', 'ownership'],
+  },
+  owner: {
+    type: 'gauge',
+    name: 'pm_matcher_owner',
+    help: 'One where this process writes the outputs of a partition, zero where it is the standby.',
+    labels: ['partition'],
+  },
+  term: {
+    type: 'gauge',
+    name: 'pm_matcher_term',
+    help: 'Number of the claim that gave a partition to its owner; it rises with each takeover.',
+    labels: ['partition'],
   },
   replayedRecords: {
     type: 'counter',
@@ -88,7 +106,7 @@ export const matcherMetrics = {
   copies: {
     type: 'counter',
     name: 'pm_matcher_copies_total',
-    help: 'Outputs that a replaced owner stored once more between those of this one.',
+    help: 'Outputs that a former owner stored once more.',
     labels: ['partition'],
   },
   faults: {
@@ -124,13 +142,19 @@ export const matcherReadings = {
   openOrders: {
     type: 'gauge',
     name: 'pm_matcher_open_orders',
-    help: 'Orders in the books of a live partition.',
+    help: 'Orders in the books of a partition that this process owns.',
     labels: ['partition'],
   },
   markets: {
     type: 'gauge',
     name: 'pm_matcher_markets',
-    help: 'Markets of a live partition.',
+    help: 'Markets of a partition that this process owns.',
+    labels: ['partition'],
+  },
+  unseenOutputs: {
+    type: 'gauge',
+    name: 'pm_matcher_unseen_outputs',
+    help: 'Outputs of a standby whose copies in the log it has not seen yet.',
     labels: ['partition'],
   },
   slicesQueued: {
@@ -143,7 +167,14 @@ export const matcherReadings = {
 
 type Reading = Pick<
   PartitionStatus,
-  'partition' | 'state' | 'timeMs' | 'openOrders' | 'markets' | 'slicesQueued'
+  | 'partition'
+  | 'state'
+  | 'role'
+  | 'timeMs'
+  | 'openOrders'
+  | 'markets'
+  | 'slicesQueued'
+  | 'unseenOutputs'
 >;
 
 /** Opens the gauges that are read: `partitions` is called for each of them at each scrape. */
@@ -154,16 +185,20 @@ export function readPartitions(
   const read = (
     gauge: (typeof matcherReadings)[keyof typeof matcherReadings],
     numberOf: (status: Reading) => number,
+    counts: (status: Reading) => boolean = ({ role }) => role === 'owner',
   ) =>
     metrics.gauge({
       ...gauge,
       readAll: () =>
         partitions()
-          .filter(({ state }) => state === 'live')
+          .filter((status) => status.state === 'live' && counts(status))
           .map((status) => ({ labels: { partition: status.partition }, value: numberOf(status) })),
     });
   // The clock of another machine may be ahead of this one.
-  read(matcherReadings.lagSeconds, ({ timeMs }) => Math.max(0, nowMs() - timeMs) / 1_000);
+  const lagOf = ({ timeMs }: Reading) => Math.max(0, nowMs() - timeMs) / 1_000;
+  read(matcherReadings.lagSeconds, lagOf, () => true);
+  const unseenOf = ({ unseenOutputs }: Reading) => unseenOutputs;
+  read(matcherReadings.unseenOutputs, unseenOf, ({ role }) => role === 'standby');
   read(matcherReadings.openOrders, ({ openOrders }) => openOrders);
   read(matcherReadings.markets, ({ markets }) => markets);
   read(matcherReadings.slicesQueued, ({ slicesQueued }) => slicesQueued);

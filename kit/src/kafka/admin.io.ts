@@ -66,8 +66,11 @@ export interface LogAdmin {
   committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>>;
   /** The same, with the text that was committed beside each offset. */
   commits(groupId: string, topic: string): Promise<ReadonlyMap<number, CommittedPosition>>;
-  /** Owner per partition of a group opened with `LogClient.group`; empty while it rebalances. */
-  groupMembers(groupId: string): Promise<ReadonlyMap<number, PartitionOwner>>;
+  /**
+   * Member per partition of a group opened with `LogClient.group`, as the topic that it reads is assigned; empty while
+   * it rebalances.
+   */
+  groupMembers(groupId: string, topic: string): Promise<ReadonlyMap<number, PartitionOwner>>;
   /** Every group with a commit on the topic. */
   readersOf(topic: string): Promise<readonly TopicReaders[]>;
   /** Commits for a group without members. */
@@ -256,14 +259,14 @@ export class KafkajsAdmin implements LogAdmin {
     return new Map(positions.filter(([, { offset }]) => offset >= 0));
   }
 
-  async groupMembers(groupId: string): Promise<ReadonlyMap<number, PartitionOwner>> {
+  async groupMembers(groupId: string, topic: string): Promise<ReadonlyMap<number, PartitionOwner>> {
     const { groups } = await this.#admin.describeGroups([groupId]);
     const owners = new Map<number, PartitionOwner>();
     for (const { memberId, memberMetadata, memberAssignment, clientHost } of groups[0]?.members ??
       []) {
       const { instance } = parseClaim(memberId, memberMetadata);
       const decoded = AssignerProtocol.MemberAssignment.decode(memberAssignment);
-      for (const partition of Object.values(decoded?.assignment ?? {}).flat())
+      for (const partition of decoded?.assignment[topic] ?? [])
         owners.set(partition, { memberId, instance, host: clientHost });
     }
     return owners;

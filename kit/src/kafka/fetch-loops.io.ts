@@ -140,9 +140,9 @@ export class FetchLoops {
     const isWaiting = ready.length === lanes.length && [...asked.values()].every(isTogether);
     const waitMs = isWaiting ? maxWaitMs : Math.min(limits.busyPollMs, maxWaitMs);
     let [records, isBehind] = [0, false];
+    const asking = { askedMs: performance.now(), alone: positions.length === 1 };
     for (const fetched of await wire.fetch(node, positions, waitMs)) {
-      for (const lane of asked.get(placeOf(fetched)) ?? [])
-        hand(loop, lane, fetched, positions.length === 1);
+      for (const lane of asked.get(placeOf(fetched)) ?? []) hand(loop, lane, fetched, asking);
       records += fetched.records.length;
       isBehind ||= fetched.nextOffset < fetched.highWatermark;
     }
@@ -239,12 +239,12 @@ function hand(
   loop: BrokerLoop,
   lane: PartitionLane,
   fetched: FetchedPartition,
-  alone: boolean,
+  { askedMs, alone }: { readonly askedMs: number; readonly alone: boolean },
 ): void {
   const empty = fetched.records.length === 0 && fetched.nextOffset === fetched.from;
   const hollow = empty && !lane.dense && fetched.highWatermark > fetched.from;
   if (hollow && !alone) loop.probe = lane;
-  lane.accept(hollow && alone ? { ...fetched, nextOffset: fetched.from + 1 } : fetched);
+  lane.accept(hollow && alone ? { ...fetched, nextOffset: fetched.from + 1 } : fetched, askedMs);
 }
 
 function lanesByPlace(lanes: readonly PartitionLane[]): ReadonlyMap<string, PartitionLane[]> {

@@ -2,7 +2,7 @@ import type { Admin } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
 import { type DeadMembers, openDeadMembers } from './dead-members.io.ts';
 import { type CommittedPosition, GroupCommits } from './group-commits.io.ts';
-import { Membership, type MembershipParts } from './membership.io.ts';
+import { Membership, type MembershipParts, type Placement } from './membership.io.ts';
 import { OwnedPartition } from './owned-partition.io.ts';
 import type { RecordBatch } from './records.ts';
 import type { Shared } from './shared.io.ts';
@@ -14,6 +14,12 @@ import { Turns } from './waiting.io.ts';
 export interface GroupOptions {
   readonly groupId: string;
   readonly topic: string;
+  /**
+   * The group only places replicas: each partition at one member, and a second replica at another one that names this
+   * topic too. It has as many partitions, by which assignments name second replicas; nothing of it is read. Partitions
+   * that were placed go on until the next placement, also out of the group: who may write is decided elsewhere.
+   */
+  readonly standbyTopic?: string | undefined;
   /**
    * A partition has become ours: the first offset to read, or `committed` for the group's last commit (the start of
    * the partition when there is none). Called before any batch of it, may take long: heartbeats and the other
@@ -42,6 +48,8 @@ export interface GroupOptions {
   readonly sessionTimeoutMs?: number;
   /** Member name seen by the others. */
   readonly instance?: string;
+  /** As for readers, from 50 milliseconds. */
+  readonly maxWaitMs?: number;
   /** As for readers. */
   readonly restMs?: number;
   /** Reads together with the other groups of this process that do and have the same `restMs`. */
@@ -51,8 +59,15 @@ export interface GroupOptions {
 export interface PartitionGroup {
   /** `null` while out of the group. */
   readonly memberId: string | null;
-  /** Ours now, also those that are being restored. */
+  /** Ours now, also those that are being restored, and second replicas. */
   owned(): readonly number[];
+  /** Whether the partition is placed here, and not as a second replica. */
+  isPreferred(partition: number): boolean;
+  /**
+   * When the newest fetch of a partition of ours began, `performance.now()`, if it left nothing that is not handled by
+   * now; -Infinity otherwise.
+   */
+  readThroughMs(partition: number): number;
   /**
    * Generation-checked: rejects with `ownership_lost` (release) when the partition is not, or no longer, ours; the
    * position of a later owner never moves. `commit_outcome_unknown` (release) after `commitTimeoutMs`.
@@ -82,7 +97,8 @@ export interface GroupParts extends MembershipParts {
 /** Resolves after the first join; `onAssigned` calls may still be running. Rejects with `group_unreachable` (retry). */
 export async function openGroup(parts: GroupParts, options: GroupOptions): Promise<PartitionGroup> {
   const { kafka, limits, log, shared, admin } = parts;
-  const waits = { maxWaitMs: defaultMaxWaitMs, restMs: options.restMs ?? 0 };
+  const { maxWaitMs = defaultMaxWaitMs, restMs = 0 } = options;
+  const waits = { maxWaitMs, restMs };
   const reader = new TopicReader(kafka, limits, {
     topic: options.topic,
     ...waits,
@@ -145,6 +161,7 @@ class StickyGroup implements PartitionGroup {
   readonly #owned = new Map<number, OwnedPartition>();
   readonly #revoking = new Set<Promise<void>>();
   readonly #restores: Turns;
+  #placement: Placement = { partitions: [], standbys: [] };
 
   constructor(
     parts: MembershipParts,
@@ -160,9 +177,10 @@ class StickyGroup implements PartitionGroup {
       topic: options.topic,
       instance: options.instance ?? '',
       sessionTimeoutMs: options.sessionTimeoutMs ?? defaultSessionMs,
-      owned: () => this.owned(),
-      onJoined: (partitions, sameMember) => this.#joined(partitions, sameMember),
-      onLost: () => this.#revokeAll(),
+      standbyTopic: options.standbyTopic,
+      placed: () => this.#placement,
+      onJoined: (placement, sameMember) => this.#joined(placement, sameMember),
+      onLost: () => this.#lost(),
       onFault: (fault) => options.onFault(fault, null),
       whileJoining: () => dead.evict(),
       removeFormer: (memberId) => removeFormer(parts, options.groupId, memberId),
@@ -180,6 +198,14 @@ class StickyGroup implements PartitionGroup {
 
   owned(): readonly number[] {
     return [...this.#owned.keys()].sort((a, b) => a - b);
+  }
+
+  isPreferred(partition: number): boolean {
+    return this.#placement.partitions.includes(partition);
+  }
+
+  readThroughMs(partition: number): number {
+    return this.#owned.get(partition)?.readThroughMs ?? Number.NEGATIVE_INFINITY;
   }
 
   async commit(partition: number, offset: number, metadata: string): Promise<void> {
@@ -212,14 +238,27 @@ class StickyGroup implements PartitionGroup {
   }
 
   /** Kept partitions are not touched; lost ones end before gained ones start. */
-  #joined(partitions: readonly number[], sameMember: boolean): void {
-    for (const partition of this.owned())
-      if (!sameMember || !partitions.includes(partition)) this.#revoke(partition);
-    const ready = Promise.all(this.#revoking);
-    for (const partition of partitions)
-      if (!this.#owned.has(partition)) this.#owned.set(partition, this.#take(partition, ready));
+  #joined(placement: Placement, sameMember: boolean): void {
     const { groupId, topic } = this.#options;
-    this.#parts.log.info({ groupId, topic, owned: partitions.length }, 'joined the group');
+    const { partitions, standbys } = placement;
+    const all = [...partitions, ...standbys.filter((one) => !partitions.includes(one))];
+    const keeps = sameMember || this.#onlyPlaces;
+    for (const partition of this.owned())
+      if (!keeps || !all.includes(partition)) this.#revoke(partition);
+    this.#placement = placement;
+    const ready = Promise.all(this.#revoking);
+    for (const partition of all)
+      if (!this.#owned.has(partition)) this.#owned.set(partition, this.#take(partition, ready));
+    const facts = { owned: partitions.length, standbys: standbys.length };
+    this.#parts.log.info({ groupId, topic, ...facts }, 'joined the group');
+  }
+
+  get #onlyPlaces(): boolean {
+    return this.#options.standbyTopic !== undefined;
+  }
+
+  #lost(): void {
+    if (!this.#onlyPlaces) this.#revokeAll();
   }
 
   #take(partition: number, ready: Promise<unknown>): OwnedPartition {
@@ -254,13 +293,14 @@ class StickyGroup implements PartitionGroup {
       partition,
       from,
       dense,
-      mayDeliver: () => this.#membership.alive(),
+      mayDeliver: () => this.#onlyPlaces || this.#membership.alive(),
       onBatch: (batch) => onBatch(batch),
       onFault: (fault) => onFault(fault, partition),
     });
   }
 
   #revokeAll(): void {
+    this.#placement = { partitions: [], standbys: [] };
     for (const partition of this.owned()) this.#revoke(partition);
   }
 

@@ -15,18 +15,27 @@ export interface MemberPlace {
   readonly generation: number;
 }
 
+/** Partitions that a member is given. */
+export interface Placement {
+  readonly partitions: readonly number[];
+  /** Of these it has the second replica. */
+  readonly standbys: readonly number[];
+}
+
 export interface MembershipOptions {
   readonly groupId: string;
   readonly topic: string;
+  /** Second replicas are placed too, as partitions of this topic, which has as many; nothing of it is read here. */
+  readonly standbyTopic?: string | undefined;
   readonly instance: string;
   readonly sessionTimeoutMs: number;
-  /** The partitions this member owns now, sent to the group's leader at each rebalance. */
-  owned(): readonly number[];
+  /** The partitions this member has now, sent to the group's leader at each rebalance. */
+  placed(): Placement;
   /**
    * Called at each join, before anything else happens; `sameMember` is false when others may have owned our
    * partitions since.
    */
-  onJoined(partitions: readonly number[], sameMember: boolean): void;
+  onJoined(placement: Placement, sameMember: boolean): void;
   /** The member is out of its group: it left, crashed, or was silent for a whole session. */
   onLost(): void;
   onFault(fault: Fault): void;
@@ -67,7 +76,7 @@ export class Membership {
   #generationKnown = false;
   #lastContactMs = 0;
   /** The newest assignment, still in force as long as heartbeats with its member id succeed. */
-  #assignment: { memberId: string; partitions: readonly number[] } | null = null;
+  #assignment: { memberId: string; placement: Placement } | null = null;
   #crashes = 0;
   /** The broker that coordinates the group, as of the newest join; null while it is not known. */
   #coordinatorNode: number | null = null;
@@ -143,12 +152,15 @@ export class Membership {
     const consumer = this.#open();
     this.#consumer = consumer;
     const { GROUP_JOIN, HEARTBEAT, CRASH } = consumer.events;
-    const { topic } = this.#options;
+    const { topic, standbyTopic = '' } = this.#options;
+    const topics = standbyTopic === '' ? [topic] : [topic, standbyTopic];
     // One that was replaced ends some time later.
     const isCurrent = () => this.#consumer === consumer;
-    consumer.on(GROUP_JOIN, ({ payload }) => {
-      consumer.pause([{ topic }]);
-      if (isCurrent()) this.#joined(payload.memberId, payload.memberAssignment[topic] ?? []);
+    consumer.on(GROUP_JOIN, ({ payload: { memberId, memberAssignment: given } }) => {
+      consumer.pause(topics.map((one) => ({ topic: one })));
+      if (!isCurrent()) return;
+      const [partitions, standbys] = [given[topic] ?? [], given[standbyTopic] ?? []];
+      this.#joined(memberId, { partitions: ascending(partitions), standbys: ascending(standbys) });
     });
     consumer.on(HEARTBEAT, ({ payload }) => {
       if (isCurrent()) this.#heard(payload.memberId, payload.groupGenerationId);
@@ -157,13 +169,13 @@ export class Membership {
       if (isCurrent()) this.#crashed(payload.error);
     });
     await consumer.connect();
-    await consumer.subscribe({ topic });
+    await consumer.subscribe({ topics });
     await consumer.run({ autoCommit: false, eachBatch: async () => {} });
   }
 
   #open(): Consumer {
     const { kafka, limits } = this.#parts;
-    const { groupId, topic } = this.#options;
+    const { groupId, topic, standbyTopic } = this.#options;
     return kafka.consumer({
       groupId,
       sessionTimeout: this.#sessionMs,
@@ -179,37 +191,37 @@ export class Membership {
         ({ cluster }) => {
           this.#cluster = cluster;
           const partitionCount = () => cluster.findTopicPartitionMetadata(topic).length;
-          return stickyAssignor({ topic, present: () => this.#claim(), partitionCount });
+          const present = () => this.#claim();
+          return stickyAssignor({ topic, standbyTopic, present, partitionCount });
         },
       ],
     });
   }
 
   #claim(): Omit<MemberClaim, 'memberId'> {
-    const { instance, owned } = this.#options;
+    const { instance, placed, standbyTopic } = this.#options;
     const process = processMark() ?? '';
-    return { instance, process, generation: this.#generation, owned: owned() };
+    const { partitions: owned, standbys } = placed();
+    const second = standbyTopic !== undefined && { standbys };
+    return { instance, process, generation: this.#generation, owned, ...second };
   }
 
-  #joined(memberId: string, partitions: readonly number[]): void {
+  #joined(memberId: string, placement: Placement): void {
     if (this.#closed) return;
     const sameMember = memberId === this.#memberId && this.alive();
     this.#memberId = memberId;
-    this.#assignment = { memberId, partitions };
+    this.#assignment = { memberId, placement };
     this.#generationKnown = false;
     this.#lastContactMs = performance.now();
     void this.#noteCoordinator();
-    this.#options.onJoined(
-      [...partitions].sort((a, b) => a - b),
-      sameMember,
-    );
+    this.#options.onJoined(placement, sameMember);
   }
 
   #heard(memberId: string, generation: number): void {
     // Given up after a silence, but the broker (which was unavailable) still counts this member: take the partitions
     // again.
     if (this.#memberId === null && this.#assignment?.memberId === memberId)
-      this.#joined(memberId, this.#assignment.partitions);
+      this.#joined(memberId, this.#assignment.placement);
     if (memberId !== this.#memberId) return;
     this.#generation = generation;
     this.#generationKnown = true;
@@ -311,4 +323,8 @@ export class Membership {
       this.#crashed(error instanceof Error ? error : new Error(String(error)));
     }
   }
+}
+
+function ascending(partitions: readonly number[]): readonly number[] {
+  return [...partitions].sort((a, b) => a - b);
 }

@@ -36,6 +36,11 @@ export class OwnedPartition {
     return !this.#revoked;
   }
 
+  /** As of its lane; -Infinity while there is none. */
+  get readThroughMs(): number {
+    return this.#lane?.readThroughMs ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** No batch starts after this call; resolves when `onRevoked` has ended. */
   revoke(): Promise<void> {
     this.#revoked = true;

@@ -42,6 +42,7 @@ export class PartitionLane {
   #fetchPosition: number;
   #position: number;
   #highWatermark: number;
+  #readThroughMs = Number.NEGATIVE_INFINITY;
   #open = true;
   #running: Promise<void> | null = null;
 
@@ -69,6 +70,15 @@ export class PartitionLane {
     return Math.max(0, this.#highWatermark - this.#position);
   }
 
+  /**
+   * When the newest fetch began, if it left nothing that is not handled by now; -Infinity otherwise. On the clock of
+   * `accept`.
+   */
+  get readThroughMs(): number {
+    const isHandled = this.#open && this.#position === this.#fetchPosition;
+    return isHandled ? this.#readThroughMs : Number.NEGATIVE_INFINITY;
+  }
+
   get dense(): boolean {
     return this.#options.dense;
   }
@@ -86,9 +96,9 @@ export class PartitionLane {
 
   /**
    * Takes the records of a fetch from its position on, whether or not the fetch began there. A response that ends
-   * before it or begins after it is dropped; a gap is a fault.
+   * before it or begins after it is dropped; a gap is a fault. `askedMs`: when the fetch began, monotonic milliseconds.
    */
-  accept(response: FetchedPartition): void {
+  accept(response: FetchedPartition, askedMs: number = Number.NEGATIVE_INFINITY): void {
     const from = this.#fetchPosition;
     if (!this.#open || response.from > from || response.nextOffset < from) return;
     const fetched = response.from === from ? response : restOf(response, from);
@@ -99,6 +109,8 @@ export class PartitionLane {
       return;
     }
     this.#fetchPosition = fetched.nextOffset;
+    const isAll = fetched.nextOffset >= fetched.highWatermark;
+    this.#readThroughMs = isAll ? askedMs : Number.NEGATIVE_INFINITY;
     this.#push(fetched);
     this.#running ??= this.#drain().finally(() => {
       this.#running = null;

@@ -8,12 +8,15 @@ export interface MemberClaim {
   /** Newest group generation that the member knows; -1 before the first. */
   readonly generation: number;
   readonly owned: readonly number[];
+  /** Partitions of which it has the second replica; absent when it takes none. */
+  readonly standbys?: readonly number[];
 }
 
 /**
  * Distributes `partitionCount` partitions: sizes differ by one at most, as few partitions move as that allows, and
  * the result depends on nothing but the arguments (not on their order). Two members that claim one partition: the
- * newer generation holds it, the other one is a zombie.
+ * newer generation holds it, the other one is a zombie. A free partition goes to the member that has its second
+ * replica, if that has room.
  */
 export function assign(
   members: readonly MemberClaim[],
@@ -28,8 +31,62 @@ export function assign(
     const quota = index < larger ? base + 1 : base;
     assignment.set(memberId, (kept.get(memberId) ?? []).slice(0, quota));
   });
-  fillUp(assignment, partitionCount, (index) => (index < larger ? base + 1 : base));
+  const quotaOf = (index: number) => (index < larger ? base + 1 : base);
+  promote(members, { assignment, partitionCount }, quotaOf);
+  fillUp(assignment, partitionCount, quotaOf);
   return assignment;
+}
+
+/**
+ * A second replica of each partition at another member than `assignment` gives it to, if one takes any. Replicas stay
+ * where they are unless a member has more than its share; the result depends on the arguments only, not on their order.
+ */
+export function assignStandbys(
+  members: readonly MemberClaim[],
+  assignment: ReadonlyMap<string, readonly number[]>,
+  partitionCount: number,
+): ReadonlyMap<string, readonly number[]> {
+  const takers = members.filter(({ standbys }) => standbys !== undefined).sort(byId);
+  const standbys = new Map<string, number[]>(takers.map(({ memberId }) => [memberId, []]));
+  const quota = Math.ceil(partitionCount / Math.max(1, takers.length));
+  for (let partition = 0; partition < partitionCount; partition += 1) {
+    const others = takers.filter(({ memberId }) => !assignment.get(memberId)?.includes(partition));
+    const free = others.filter(({ memberId }) => sizeOf(standbys, memberId) < quota);
+    const holder = free.find((one) => one.standbys?.includes(partition));
+    const least = leastOf(free.length > 0 ? free : others, standbys);
+    const chosen = holder ?? least;
+    if (chosen !== undefined) standbys.get(chosen.memberId)?.push(partition);
+  }
+  return standbys;
+}
+
+function leastOf(
+  members: readonly MemberClaim[],
+  standbys: ReadonlyMap<string, readonly number[]>,
+): MemberClaim | undefined {
+  const sizes = members.map(({ memberId }) => sizeOf(standbys, memberId));
+  return members[sizes.indexOf(Math.min(...sizes))];
+}
+
+/** Gives free partitions to the members that have their second replicas, as far as these are below their quota. */
+function promote(
+  members: readonly MemberClaim[],
+  given: { readonly assignment: ReadonlyMap<string, number[]>; readonly partitionCount: number },
+  quotaOf: (index: number) => number,
+): void {
+  const { assignment, partitionCount } = given;
+  const taken = new Set([...assignment.values()].flat());
+  const isFree = (one: number) => one >= 0 && one < partitionCount && !taken.has(one);
+  let index = 0;
+  for (const [memberId, own] of assignment) {
+    const { standbys = [] } = members.find((one) => one.memberId === memberId) ?? {};
+    const free = [...new Set(standbys)].sort((a, b) => a - b).filter(isFree);
+    for (const partition of free.slice(0, Math.max(0, quotaOf(index) - own.length))) {
+      own.push(partition);
+      taken.add(partition);
+    }
+    index += 1;
+  }
 }
 
 function validClaims(
@@ -70,6 +127,10 @@ function fillUp(
     own.sort((a, b) => a - b);
     index += 1;
   }
+}
+
+function byId(a: MemberClaim, b: MemberClaim): number {
+  return order(a.memberId, b.memberId);
 }
 
 function sizeOf(kept: ReadonlyMap<string, readonly number[]>, memberId: string): number {

@@ -70,7 +70,7 @@ test('returns the bounds of each partition', async () => {
   await producer.send([outgoing(topic, 1, 'a'), outgoing(topic, 1, 'b')]);
   const admin = await client.admin();
   expect((await admin.bounds(topic)).get(1)).toEqual({ low: 0, high: 2 });
-  expect(await admin.groupMembers(freshName('nobody'))).toEqual(new Map());
+  expect(await admin.groupMembers(freshName('nobody'), freshName('nothing'))).toEqual(new Map());
 });
 
 test('a closed client refuses', async () => {

@@ -58,7 +58,7 @@ test('one member owns all, a second one takes half, the other half is not interr
   expect(first.events.filter((event) => event === 'assigned 0')).toHaveLength(1);
   expect(first.handled.get(0)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   const admin = await client.admin();
-  const owners = await admin.groupMembers(groupId);
+  const owners = await admin.groupMembers(groupId, topic);
   expect([...owners].sort().map(([partition, { instance }]) => [partition, instance])).toEqual([
     [0, 'one'],
     [1, 'one'],

@@ -9,8 +9,10 @@ import { until } from './deferred.ts';
 function fakeKafka(crashesFirst = 0) {
   const emitter = new EventEmitter();
   const runs: number[] = [];
-  const join = (memberId: string, partitions: readonly number[]) =>
-    emitter.emit('join', { payload: { memberId, memberAssignment: { t: partitions } } });
+  const join = (memberId: string, partitions: readonly number[], standbys?: readonly number[]) =>
+    emitter.emit('join', {
+      payload: { memberId, memberAssignment: { t: partitions, ...(standbys && { s: standbys }) } },
+    });
   const crash = (type = '', name = 'Error') =>
     emitter.emit('crash', {
       payload: { error: Object.assign(new Error('crash'), { type, name }) },
@@ -67,8 +69,10 @@ async function memberOf(
       topic: 't',
       instance: '',
       sessionTimeoutMs: 200,
-      owned: () => [],
-      onJoined: (partitions, sameMember) => events.push(`joined ${partitions} ${sameMember}`),
+      standbyTopic: 's',
+      placed: () => ({ partitions: [], standbys: [] }),
+      onJoined: ({ partitions, standbys }, sameMember) =>
+        events.push(`joined ${[partitions, ...standbys].join(' + ')} ${sameMember}`),
       onLost: () => events.push('lost'),
       onFault: (fault) => events.push(fault.code),
       whileJoining,
@@ -88,6 +92,14 @@ test('a place is known from the first heartbeat of a generation on', async () =>
   fake.join('member-1', [1]);
   expect(member.place()).toBeNull();
   expect(events).toEqual(['joined 0,1 false', 'joined 1 true']);
+  await member.close();
+});
+
+test('second replicas are the partitions of the topic that names them', async () => {
+  const fake = fakeKafka();
+  const { member, events } = await memberOf(fake);
+  fake.join('member-1', [1, 0], [2]);
+  expect(events.at(-1)).toBe('joined 0,1 + 2 true');
   await member.close();
 });
 

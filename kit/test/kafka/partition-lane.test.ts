@@ -150,3 +150,23 @@ test('starts no batch after close or while ownership is in doubt, and waits for 
   await closing;
   expect(seen).toEqual([5]);
 });
+
+test('says when the fetch began that left nothing to handle', async () => {
+  const running = createDeferred();
+  const { lane } = laneWith({ onBatch: () => running.promise });
+  expect(lane.readThroughMs).toBe(Number.NEGATIVE_INFINITY);
+  lane.accept(fetched(5, [5, 6], { highWatermark: 9 }), 100);
+  lane.accept(fetched(7, [7, 8]), 110);
+  await settled();
+  expect(lane.readThroughMs).toBe(Number.NEGATIVE_INFINITY);
+  running.resolve();
+  await until(() => lane.position === 9, 'all handled');
+  expect(lane.readThroughMs).toBe(110);
+  lane.accept(fetched(9, []), 120);
+  await settled();
+  expect(lane.readThroughMs).toBe(120);
+  lane.accept(fetched(9, [], { highWatermark: 12 }), 130);
+  await settled();
+  expect(lane.readThroughMs).toBe(Number.NEGATIVE_INFINITY);
+  await lane.close();
+});

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { assign, type MemberClaim } from '../../src/kafka/sticky-assignment.ts';
+import { assign, assignStandbys, type MemberClaim } from '../../src/kafka/sticky-assignment.ts';
 import { parseClaim, stickyAssignor } from '../../src/kafka/sticky-assignor.io.ts';
 
 /** Members with any claims: overlapping, doubled, out of range. */
@@ -100,10 +100,82 @@ test('a member with an older generation loses what two members claim', () => {
   expect(assign([zombie, owner], 4).get('b')).toEqual([0, 1]);
 });
 
+/** Members of which most take second replicas. */
+const pairs = fc
+  .tuple(members, fc.array(fc.array(fc.integer({ min: -1, max: 40 })), { minLength: 9 }))
+  .map(([claims, standbys]) =>
+    claims.map((claim, at): MemberClaim => {
+      return at % 4 === 3 ? claim : { ...claim, standbys: standbys[at] ?? [] };
+    }),
+  );
+
+test('gives each partition a second replica at another member that takes any, in even shares', () => {
+  fc.assert(
+    fc.property(pairs, partitionCounts, (claims, partitionCount) => {
+      const first = assign(claims, partitionCount);
+      const second = assignStandbys(claims, first, partitionCount);
+      const takers = claims.filter(({ standbys }) => standbys !== undefined);
+      for (let partition = 0; partition < partitionCount; partition += 1) {
+        const others = takers.filter(({ memberId }) => !first.get(memberId)?.includes(partition));
+        const holders = takers.filter(({ memberId }) => second.get(memberId)?.includes(partition));
+        expect(holders.length).toBe(Math.min(1, others.length));
+        expect(others).toEqual(expect.arrayContaining(holders));
+      }
+      const quota = Math.ceil(partitionCount / Math.max(1, takers.length));
+      const sizes = takers.map(({ memberId }) => second.get(memberId)?.length ?? 0);
+      if (takers.length === claims.length && takers.length === 2)
+        expect(Math.max(...sizes)).toBeLessThanOrEqual(quota);
+    }),
+  );
+});
+
+test('second replicas do not depend on the order of members, and stay where they are', () => {
+  fc.assert(
+    fc.property(pairs, partitionCounts, (claims, partitionCount) => {
+      const first = assign(claims, partitionCount);
+      const second = assignStandbys(claims, first, partitionCount);
+      const turned = [...claims].reverse();
+      expect([...assignStandbys(turned, first, partitionCount)].sort()).toEqual([...second].sort());
+      const settled = claims.map((claim) => {
+        const standbys = second.get(claim.memberId);
+        return standbys === undefined ? claim : { ...claim, standbys };
+      });
+      const again = assignStandbys(settled, first, partitionCount);
+      expect([...again].sort()).toEqual([...second].sort());
+    }),
+  );
+});
+
+test('partitions of a member that has left go to who has their second replicas', () => {
+  const member = (memberId: string, owned: number[], standbys: number[]) => ({
+    memberId,
+    instance: '',
+    process: '',
+    generation: 4,
+    owned,
+    standbys,
+  });
+  const left = [member('a', [0, 1, 2], [6, 8]), member('b', [3, 4, 5], [0, 1, 7])];
+  const assignment = assign(left, 9);
+  expect([...assignment]).toEqual(
+    expect.arrayContaining([
+      ['a', [0, 1, 2, 6, 8]],
+      ['b', [3, 4, 5, 7]],
+    ]),
+  );
+});
+
 test('carries the claims through kafkajs and back', async () => {
-  const claim = { instance: 'pod-1', process: 'boot pid:[1] 7 99', generation: 7, owned: [2, 5] };
+  const claim = {
+    instance: 'pod-1',
+    process: 'boot pid:[1] 7 99',
+    generation: 7,
+    owned: [2, 5],
+    standbys: [3],
+  };
   const assignor = stickyAssignor({
     topic: 'orders',
+    standbyTopic: 'executions',
     present: () => claim,
     partitionCount: () => 8,
   });

@@ -77,6 +77,8 @@ export class ExecutionWriter {
   #bytes = 0;
   /** Ends with the send in flight, and never rejects. */
   #inFlight: Promise<void> | null = null;
+  #sending: readonly Waiting[] = [];
+  #isRetired = false;
   #failure: unknown = null;
 
   constructor(parts: ExecutionWriterParts) {
@@ -104,6 +106,17 @@ export class ExecutionWriter {
   async stored(): Promise<void> {
     while (this.#inFlight !== null) await this.#inFlight;
     this.#assertSound();
+  }
+
+  /**
+   * Sends nothing more, and reports nothing more of the send in flight. Gives the slices that are not known to be
+   * durable, in order.
+   */
+  retire(): readonly OutputSlice[] {
+    this.#isRetired = true;
+    const left = [...this.#sending, ...this.#waiting].map(({ slice }) => slice);
+    this.#waiting.length = 0;
+    return left;
   }
 
   #assertSound(): void {
@@ -137,6 +150,7 @@ export class ExecutionWriter {
   async #send(group: readonly Waiting[]): Promise<void> {
     const { producer, deadLetters, topic, partition, seals, retry, onFault } = this.#parts;
     const outputs = group.flatMap(({ slice }) => slice.outputs);
+    this.#sending = group;
     try {
       // First the dead letters: once the output is stored, no replay would send them again.
       for (const { slice } of group) await deadLetters.send(partition, slice.rejected);
@@ -144,9 +158,13 @@ export class ExecutionWriter {
         seals.seal({ topic, partition, key: null, value }),
       );
       const places = await sendWithRetry(producer, records, retry);
+      if (this.#isRetired) return;
       await this.#parts.places.check(outputs, places);
+      if (this.#isRetired) return;
+      this.#sending = [];
       this.#stored(group, present(places[0], 'the place of the first output').offset);
     } catch (error) {
+      if (this.#isRetired) return;
       this.#failure = error;
       onFault(error);
     }

@@ -57,6 +57,10 @@ export class PartitionLifecycle {
 export interface PartitionStatus {
   readonly partition: number;
   readonly state: PartitionState;
+  /** Whether this process writes the outputs; `none` while not live. */
+  readonly role: 'owner' | 'standby' | 'none';
+  /** Number of the claim that gave the partition to its owner, as far as this process has read; 0 before the first. */
+  readonly term: number;
   /** Code of the fault that it failed with and has not recovered from; empty when there is none. */
   readonly fault: string;
   /** The last input that was processed. */
@@ -66,6 +70,8 @@ export interface PartitionStatus {
   readonly lagRecords: number;
   /** Slices of outputs that are not durable. */
   readonly slicesQueued: number;
+  /** Outputs of a standby whose copies it has not seen. */
+  readonly unseenOutputs: number;
   /** Clock of the partition, Unix milliseconds. */
   readonly timeMs: number;
   /** Time of the last stored or replayed record, Unix milliseconds of this machine. */
@@ -84,11 +90,13 @@ type OwnFields = Pick<
   PartitionStatus,
   | 'partition'
   | 'state'
+  | 'role'
   | 'fault'
   | 'outOffset'
   | 'lastProgressMs'
   | 'snapshotOffset'
   | 'slicesQueued'
+  | 'unseenOutputs'
   | 'commandsApplied'
 >;
 
@@ -100,6 +108,7 @@ export function statusOf(
   const nextOffset = position?.nextOffset ?? 0;
   return {
     ...rest,
+    term: position?.engine.term ?? 0,
     inOffset: nextOffset - 1,
     lagRecords: position === null ? 0 : Math.max(0, highWatermark - nextOffset),
     timeMs: position?.engine.timeMs ?? 0,

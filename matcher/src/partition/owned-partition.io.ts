@@ -2,19 +2,16 @@ import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import { countEvents, type MatcherMetrics } from '../metrics.ts';
-import {
-  ExecutionWriter,
-  type ExecutionWriterParts,
-  type OutputSlice,
-} from './execution-writer.io.ts';
+import type { OpenCopies } from './copy-reading.io.ts';
+import type { ExecutionWriterParts, OutputSlice } from './execution-writer.io.ts';
 import {
   PartitionLifecycle,
   type PartitionStatus,
   partitionStates,
   statusOf,
 } from './lifecycle.ts';
-import { OutputPlaces } from './output-places.io.ts';
 import type { InputRecord, RecordProcessor } from './record-processor.ts';
+import { Replica, type ReplicaSettings, type Role } from './replica.io.ts';
 import { type RestoreParts, restorePartition } from './restore.io.ts';
 import { type ProcessedSlice, processInSlices, type SliceLimits } from './slices.io.ts';
 import { type SnapshotRules, SnapshotSchedule } from './snapshot-schedule.io.ts';
@@ -28,10 +25,13 @@ export interface OwnedPartitionParts {
   readonly ticks: TickPublisher;
   readonly snapshotRules: SnapshotRules;
   readonly encoder: StateEncoder;
+  readonly replica: ReplicaSettings;
   readonly sliceLimits: SliceLimits;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: MatcherMetrics;
+  /** Reads `executions` of the partition as a standby. */
+  openCopies: OpenCopies;
   /** Whether a restore is still wanted: false when the partition went to another owner, or the process ends. */
   isWanted(partition: number): boolean;
   /** Outputs up to this input are durable. */
@@ -53,19 +53,20 @@ const countEvery = 256;
 /** Exists while the partition is live. */
 interface Live {
   readonly processor: RecordProcessor;
-  readonly writer: ExecutionWriter;
+  readonly replica: Replica;
   readonly snapshots: SnapshotSchedule;
 }
 
 /**
- * One partition that this process owns (its states: liveness.ts): restores it, processes its records live, writes the
- * outputs in order, takes snapshots of stored states, and releases it. After each fault it may be restored again.
+ * One partition of which this process has a replica (its states: lifecycle.ts): restores it, processes its records
+ * live, as the owner or as the standby (replica.io.ts), takes snapshots of stored states, and releases it. After each
+ * fault it may be restored again.
  */
 export class OwnedPartition {
   readonly #parts: OwnedPartitionParts;
   readonly #lifecycle: PartitionLifecycle;
   #live: Live | null = null;
-  #lastWriter: ExecutionWriter | null = null;
+  #lastReplica: Replica | null = null;
   #snapshotOffset = 0;
   #outOffset = -1;
   #highWatermark = 0;
@@ -82,6 +83,7 @@ export class OwnedPartition {
       for (const state of partitionStates) {
         metrics.state.set(state === now ? 1 : 0, { partition, state });
       }
+      if (now !== 'live') metrics.owner.set(0, { partition });
     });
   }
 
@@ -92,7 +94,7 @@ export class OwnedPartition {
   /** Restores the state and goes live. Returns the offset of the next record; a fault is thrown after `fail`. */
   async restore(): Promise<number> {
     // Outputs in flight from before the fault would otherwise be written twice.
-    await this.#lastWriter?.stored().catch(() => {});
+    await this.#lastReplica?.stored().catch(() => {});
     this.#lifecycle.change('restoring');
     this.#replayed = 0;
     const beganAtMs = this.#parts.clock.monotonicMs();
@@ -105,8 +107,9 @@ export class OwnedPartition {
         partition: this.#parts.partition,
       });
       this.#outOffset = restored.outOffset;
+      const tookMs = this.#parts.clock.monotonicMs() - beganAtMs;
+      this.#parts.metrics.restoreSeconds.observe(tookMs / 1_000);
       this.#goLive(restored.processor, restored.snapshotOffset);
-      this.#countTakeover(restored.processor, beganAtMs);
       return restored.processor.nextOffset;
     } catch (error) {
       this.fail(error);
@@ -135,7 +138,17 @@ export class OwnedPartition {
 
   /** Called every few milliseconds: publishes a tick when one is due, which moves the clock of the partition. */
   publishDueTick(nowMs: number): void {
-    if (this.#live !== null) void this.#parts.ticks.publishDue(nowMs, this.#live.processor.engine);
+    this.#live?.replica.tick(nowMs);
+  }
+
+  /** Called every few milliseconds: claims the partition when that is due. */
+  async claimIfDue(): Promise<void> {
+    await this.#live?.replica.claimIfDue();
+  }
+
+  /** The replica will be stopped: a batch that waits for the outputs of an owner ends. */
+  stopWaiting(): void {
+    this.#live?.replica.stopWaiting();
   }
 
   /** Stops processing and sending until the next restore; logs and counts the fault. */
@@ -144,6 +157,7 @@ export class OwnedPartition {
     const { partition, log, metrics } = this.#parts;
     const code = error instanceof Fault ? error.code : 'not_foreseen';
     const facts = error instanceof Fault ? error.facts : {};
+    this.#live?.replica.end();
     this.#live = null;
     this.#faultCode = code;
     this.#lifecycle.change('failed');
@@ -151,13 +165,17 @@ export class OwnedPartition {
     log.error({ ...facts, partition, code, err: error }, 'a partition failed');
   }
 
-  /** Ends the ownership: outputs in flight become durable, the state is saved as a snapshot, then dropped. */
+  /**
+   * Ends the replica: outputs in flight become durable, an owner resigns, the state is saved as a snapshot if its
+   * outputs are known to be stored, then dropped.
+   */
   async stop(): Promise<void> {
     const live = this.#live;
     this.#live = null;
     try {
-      await live?.writer.stored();
-      await live?.snapshots.saveLast(live.processor);
+      await live?.replica.resign();
+      live?.replica.end();
+      if (live?.replica.isStored === true) await live.snapshots.saveLast(live.processor);
     } catch (error) {
       const { partition, log } = this.#parts;
       log.warn({ partition, err: error }, 'released without a last snapshot');
@@ -175,94 +193,113 @@ export class OwnedPartition {
       highWatermark: this.#highWatermark,
       lastProgressMs: this.#lastProgressMs,
       snapshotOffset: this.#snapshotOffset,
-      slicesQueued: this.#live?.writer.queuedSlices ?? 0,
+      slicesQueued: this.#live?.replica.queuedSlices ?? 0,
+      unseenOutputs: this.#live?.replica.unseenOutputs ?? 0,
+      role: this.#live?.replica.role ?? 'none',
       commandsApplied: this.#commandsApplied,
     });
   }
 
   #goLive(processor: RecordProcessor, snapshotOffset: number): void {
-    const { partition, restore, snapshotRules, encoder, clock, metrics } = this.#parts;
-    const snapshots = new SnapshotSchedule({
-      partition,
-      rules: snapshotRules,
-      directory: restore.snapshots,
-      encoder,
-      clock,
-      onSaved: (offset, tookMs) => {
-        this.#snapshotOffset = offset;
-        metrics.snapshotSeconds.observe(tookMs / 1_000);
+    const { partition, snapshotRules: rules, restore, encoder, metrics, clock } = this.#parts;
+    const snapshots = new SnapshotSchedule(
+      {
+        partition,
+        rules,
+        directory: restore.snapshots,
+        encoder,
+        clock,
+        onSaved: (offset, tookMs) => {
+          this.#snapshotOffset = offset;
+          metrics.snapshotSeconds.observe(tookMs / 1_000);
+        },
       },
-    });
-    const writer = new ExecutionWriter({
-      ...this.#parts.writer,
-      places: this.#outputPlaces(),
-      onStored: (slice, lastOffset, tookMs) => {
-        metrics.storeSeconds.observe(tookMs / 1_000);
-        this.#stored(slice, lastOffset);
-        if (slice.snapshot !== null) snapshots.save(slice.snapshot);
-      },
-      onFault: (error) => this.#failInFlight(writer, error),
-    });
-    this.#lastWriter = writer;
-    this.#live = { processor, writer, snapshots };
+      snapshotOffset,
+    );
     this.#snapshotOffset = snapshotOffset;
     this.#highWatermark = processor.nextOffset;
     this.#lastProgressMs = clock.nowMs();
     this.#faultCode = '';
+    const replica = this.#openReplica(processor, snapshots);
+    this.#lastReplica = replica;
+    this.#live = { processor, replica, snapshots };
     this.#lifecycle.change('live');
   }
 
-  /** A partition without a record has not stood still. */
-  #countTakeover({ engine }: RecordProcessor, beganAtMs: number): void {
-    const { metrics, clock } = this.#parts;
-    metrics.restoreSeconds.observe((clock.monotonicMs() - beganAtMs) / 1_000);
-    if (engine.timeMs === 0) return;
+  #openReplica(processor: RecordProcessor, snapshots: SnapshotSchedule): Replica {
+    const { partition, restore, writer, metrics, log, clock, ticks, openCopies } = this.#parts;
+    const replica: Replica = new Replica({
+      ...this.#parts.replica,
+      partition,
+      processor,
+      snapshots,
+      executions: restore.executions,
+      writer,
+      ticks,
+      nextOut: this.#outOffset + 1,
+      clock,
+      openCopies,
+      onStored: (slice, lastOffset, by, tookMs) => {
+        if (by === 'owner') metrics.storeSeconds.observe(tookMs / 1_000);
+        this.#stored(slice, lastOffset, by);
+      },
+      onRole: (role) => this.#beginRole(role, processor),
+      onClaim: (ownership) => {
+        metrics.claims.add(1, { partition, ownership });
+        log.warn({ partition, ownership, term: processor.engine.term + 1 }, 'claims a partition');
+      },
+      onCopies: (copies) => {
+        metrics.copies.add(copies, { partition });
+        log.warn({ partition, copies }, 'a former owner has written outputs once more');
+      },
+      onFault: (error) => this.#failInFlight(replica, error),
+    });
+    return replica;
+  }
+
+  #beginRole(role: Role, { engine }: RecordProcessor): void {
+    const { partition, metrics, clock, log } = this.#parts;
+    metrics.owner.set(role === 'owner' ? 1 : 0, { partition });
+    log.info({ partition, role, term: engine.term }, 'a partition has a role');
+    // A partition without a record has not stood still.
+    if (role === 'standby' || engine.timeMs === 0) return;
     metrics.takeoverSeconds.observe(Math.max(0, clock.nowMs() - engine.timeMs) / 1_000);
   }
 
-  #outputPlaces(): OutputPlaces {
-    const { partition, restore, writer, log, metrics } = this.#parts;
-    return new OutputPlaces({
-      topic: writer.topic,
-      partition,
-      executions: restore.executions,
-      next: this.#outOffset + 1,
-      onCopies: (copies) => {
-        metrics.copies.add(copies, { partition });
-        log.warn({ partition, copies }, 'a replaced owner has written outputs once more');
-      },
-    });
-  }
-
-  async #send({ processor, writer, snapshots }: Live, slice: ProcessedSlice): Promise<void> {
+  async #send({ replica, processor }: Live, slice: ProcessedSlice): Promise<void> {
     const { partition, metrics } = this.#parts;
     metrics.applySeconds.observe(slice.tookMs / 1_000);
     metrics.batchRecords.observe(slice.outputs.length);
     metrics.batchCommands.observe(slice.commands);
-    metrics.commands.add(slice.commands, { partition });
-    for (const { record, reason } of slice.rejected) {
-      metrics.rejected.add(1, { partition, reason });
-      this.#parts.log.warn({ partition, offset: record.offset, reason }, 'a record was rejected');
-    }
-    this.#commandsApplied += slice.commands;
-    const { outputs, rejected } = slice;
-    const snapshot = snapshots.afterSlice(processor, slice);
-    await writer.push({ outputs, rejected, snapshot });
+    if (replica.role === 'owner') this.#countApplied(slice);
+    metrics.term.set(processor.engine.term, { partition });
+    await replica.take(slice);
   }
 
-  #stored(slice: OutputSlice, lastOffset: number): void {
+  #countApplied({ commands, rejected }: ProcessedSlice): void {
+    const { partition, metrics, log } = this.#parts;
+    metrics.commands.add(commands, { partition });
+    for (const { record, reason } of rejected) {
+      metrics.rejected.add(1, { partition, reason });
+      log.warn({ partition, offset: record.offset, reason }, 'a record was rejected');
+    }
+    this.#commandsApplied += commands;
+  }
+
+  #stored(slice: OutputSlice, lastOffset: number, by: Role): void {
     const { partition, metrics, clock, onStored } = this.#parts;
-    for (const output of slice.outputs) countEvents(metrics, partition, output);
+    const nextOffset = (slice.outputs.at(-1)?.inOffset ?? -1) + 1;
     this.#lastProgressMs = clock.nowMs();
     this.#outOffset = lastOffset;
-    const nextOffset = (slice.outputs.at(-1)?.inOffset ?? -1) + 1;
     metrics.lagRecords.set(Math.max(0, this.#highWatermark - nextOffset), { partition });
+    if (by === 'standby') return;
+    for (const output of slice.outputs) countEvents(metrics, partition, output);
     onStored(partition, nextOffset);
   }
 
-  /** Only the current writer may fail the partition, not one from before a restore. */
-  #failInFlight(writer: ExecutionWriter, error: unknown): void {
-    if (this.#live?.writer !== writer) return;
+  /** Only the current replica may fail the partition, not one from before a restore. */
+  #failInFlight(replica: Replica, error: unknown): void {
+    if (this.#live?.replica !== replica) return;
     this.fail(error);
     this.#parts.onFault(this.#parts.partition, error);
   }

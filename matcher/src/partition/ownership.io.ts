@@ -20,11 +20,13 @@ interface PartitionOwnershipParts {
   readonly waits: RestoreWaits;
   nowMs(): number;
   openPartition(partition: number): OwnedPartition;
+  /** Name of this process, by which displays know the owner of a partition. */
+  readonly instance: string;
   /** A fault that stops the process. */
   onStop(error: unknown): void;
 }
 
-/** How often due ticks are published, and the position for lag displays is committed, milliseconds. */
+/** How often due ticks and claims are published, and the position for lag displays is committed, milliseconds. */
 const tickCheckMs = 25;
 const commitEveryMs = 1_000;
 
@@ -50,8 +52,8 @@ interface Entry {
 type GroupHooks = Pick<GroupOptions, 'onAssigned' | 'onRevoked' | 'onBatch' | 'onFault'>;
 
 /**
- * The partitions that the consumer group assigns to this process: opens each, passes its records on, and restores it
- * after a fault while the others go on.
+ * The partitions of which the consumer group places a replica in this process: opens each, passes its records on, and
+ * restores it after a fault while the others go on.
  */
 export class PartitionOwnership implements GroupHooks {
   readonly #parts: PartitionOwnershipParts;
@@ -71,9 +73,19 @@ export class PartitionOwnership implements GroupHooks {
     return this.#group === null || this.#group.owned().includes(partition);
   }
 
+  /** Whether a partition is placed here first, not as a standby. */
+  isPreferred(partition: number): boolean {
+    return this.#group?.isPreferred(partition) ?? false;
+  }
+
+  /** As of the group. */
+  readThroughMs(partition: number): number {
+    return this.#group?.readThroughMs(partition) ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** Joins the group that `open` opens with the hooks of this object. */
   async start(open: (hooks: GroupHooks) => Promise<PartitionGroup>): Promise<void> {
-    this.#tickCheck = setInterval(() => this.#publishDueTicks(), tickCheckMs);
+    this.#tickCheck = setInterval(() => this.#publishWhatIsDue(), tickCheckMs);
     this.#group = await open({
       onAssigned: (partition) => this.onAssigned(partition),
       onRevoked: (partition) => this.onRevoked(partition),
@@ -86,6 +98,7 @@ export class PartitionOwnership implements GroupHooks {
   async close(): Promise<void> {
     this.#ending = true;
     clearInterval(this.#tickCheck);
+    for (const { owned } of this.#entries.values()) owned.stopWaiting();
     await this.#group?.close();
     this.#group = null;
   }
@@ -141,13 +154,13 @@ export class PartitionOwnership implements GroupHooks {
     this.#restoreLater(partition, entry, isLogAway(error) ? awayMaxMs : maxMs);
   }
 
-  /** Commits the position for lag displays only: a restart never reads it. */
+  /** Commits the position of an owner with its name, for displays only: a restart never reads it. */
   onStored(partition: number, nextOffset: number): void {
     const entry = this.#entries.get(partition);
     const nowMs = this.#parts.nowMs();
     if (entry === undefined || nowMs - entry.committedAtMs < commitEveryMs) return;
     entry.committedAtMs = nowMs;
-    this.#group?.commit(partition, nextOffset, '').catch((error: unknown) => {
+    this.#group?.commit(partition, nextOffset, this.#parts.instance).catch((error: unknown) => {
       this.#parts.log.debug({ partition, err: error }, 'a position was not committed');
     });
   }
@@ -157,7 +170,7 @@ export class PartitionOwnership implements GroupHooks {
     return [...current, ...this.#released.values()].sort((a, b) => a.partition - b.partition);
   }
 
-  /** Ready in the group when every owned partition is live; an instance without partitions is a standby, and ready. */
+  /** Ready in the group when every replica is live; a process without partitions is a spare one, and ready. */
   readiness(): Readiness {
     const reasons = this.#group === null ? ['group'] : [];
     for (const [partition, { owned }] of this.#entries) {
@@ -182,8 +195,12 @@ export class PartitionOwnership implements GroupHooks {
     }, entry.waitMs);
   }
 
-  #publishDueTicks(): void {
+  #publishWhatIsDue(): void {
     const nowMs = this.#parts.nowMs();
-    for (const { owned } of this.#entries.values()) owned.publishDueTick(nowMs);
+    for (const [partition, { owned }] of this.#entries) {
+      owned.publishDueTick(nowMs);
+      void owned.claimIfDue();
+      if (!this.isWanted(partition)) owned.stopWaiting();
+    }
   }
 }

@@ -1,6 +1,12 @@
 import { type Encoder, firstChain, sealWritten } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
-import { checkpointEveryRecords, type Execution, type RefusalCode, rules } from '@pm/schemas';
+import {
+  checkpointEveryRecords,
+  type Envelope,
+  type Execution,
+  type RefusalCode,
+  rules,
+} from '@pm/schemas';
 import type { Applied, Engine, RejectReason } from '../core/index.ts';
 import type { EnvelopeReader, EnvelopeReading, ReadingHints } from './envelope-reader.ts';
 import { type HashState, hashHere, hashOf, type StateHash } from './state-hash.ts';
@@ -25,6 +31,8 @@ export interface OutputRecord {
   readonly commands: number;
   /** True when the input only moved the clock. */
   readonly ticksOnly: boolean;
+  /** True for a tick or a claim of an owner that took effect. */
+  readonly ofOwner: boolean;
 }
 
 /** The position of a partition in its log: everything before `nextOffset` is in the state. */
@@ -145,11 +153,18 @@ export class RecordProcessor implements LogPosition {
     const refusals = written.refusals.length === 0 ? noRefusals : [...written.refusals];
     const output = { inOffset, value, events, fills, refusals };
     if (read.kind === 'rejected') {
-      return { ...output, rejected: read.reason, commands: 0, ticksOnly: false };
+      const changed = { commands: 0, ticksOnly: false, ofOwner: false };
+      return { ...output, rejected: read.reason, ...changed };
     }
     const { commands } = read.envelope;
     const ticksOnly = commands.every((command) => command.kind === 'Tick');
-    return { ...output, rejected: null, commands: commands.length, ticksOnly };
+    const ofOwner = refusals.length === 0 && this.#isOfOwner(read.envelope);
+    return { ...output, rejected: null, commands: commands.length, ticksOnly, ofOwner };
+  }
+
+  #isOfOwner({ keyId, commands: [first] }: Envelope): boolean {
+    if (first?.kind !== 'Tick' && first?.kind !== 'ClaimPartition') return false;
+    return this.engine.signOffKey(keyId)?.role === 'OWNER';
   }
 
   #assertNext({ offset }: InputRecord): void {

@@ -1,6 +1,6 @@
 import { Fault } from '@pm/kit/fault';
 import type { PartitionBounds } from '@pm/kit/kafka';
-import { registryHeaderBytes } from '@pm/schemas';
+import { isCopy } from './output-places.io.ts';
 import type { OutputRecord } from './record-processor.ts';
 import type { StoredExecutions, StoredOutput } from './stored-executions.io.ts';
 
@@ -22,7 +22,6 @@ const aheadMax = 1_024;
 
 /**
  * Compares a replay with the stored outputs record by record while both are read, and names the first that differs.
- * The registry header is left out: it describes the encoding, not the content.
  */
 export class ReplayCheck {
   readonly #parts: ReplayCheckParts;
@@ -67,9 +66,7 @@ export class ReplayCheck {
     if (inOffset > this.#next) throw this.#differs(this.#next, 'not stored');
     await this.#until(() => this.#ahead.length > 0);
     const output = this.#ahead.shift();
-    const same =
-      output?.inOffset === inOffset &&
-      output.value.subarray(registryHeaderBytes).equals(value.subarray(registryHeaderBytes));
+    const same = output?.inOffset === inOffset && isCopy(output.value, value);
     if (!same) throw this.#differs(inOffset, 'other bytes');
     this.#next += 1;
     this.#wake();

@@ -69,6 +69,11 @@ export class SnapshotDirectory {
     }
   }
 
+  /** The offset after the newest snapshot in the folder, whoever wrote it; 0 without one. Copies do not count. */
+  async newestOffset(partition: number): Promise<number> {
+    return (await this.#offsets(partition))[0] ?? 0;
+  }
+
   /** Renames a snapshot that is damaged or differs from the log, so that it is not used again; nor is its copy. */
   async quarantine(partition: number, nextOffset: number, reason: string): Promise<void> {
     this.#options.copies?.refuse(partition, nextOffset);

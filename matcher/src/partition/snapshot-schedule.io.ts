@@ -14,7 +14,7 @@ export interface SnapshotRules {
 interface SnapshotScheduleParts {
   readonly partition: number;
   readonly rules: SnapshotRules;
-  readonly directory: Pick<SnapshotDirectory, 'save'>;
+  readonly directory: Pick<SnapshotDirectory, 'save' | 'newestOffset'>;
   readonly encoder: Pick<StateEncoder, 'encode'>;
   readonly clock: Clock;
   /** A snapshot up to `nextOffset` is on the disk; milliseconds from its state to the file. */
@@ -27,29 +27,49 @@ export interface TakenSnapshot {
   readonly takenMs: number;
 }
 
+/** An owner waits for so many intervals where another replica takes the snapshots. */
+const intervalsOfOwner = 2;
+
 /**
  * Decides when a snapshot is taken. It is of the state right after a slice and written only when the outputs of that
- * slice are durable: a snapshot counts only when the outputs before it are stored.
+ * slice are durable: a snapshot counts only when the outputs before it are stored. A standby takes each that is due; an
+ * owner first looks whether the folder has a newer one than it knows, and then leaves them to who has written it.
  */
 export class SnapshotSchedule {
   readonly #parts: SnapshotScheduleParts;
   #records = 0;
   #changed = false;
   #lastMs: number;
+  /** Offset after the newest snapshot that is known. */
+  #known: number;
+  /** Whether another replica has written it. */
+  #areOthers = false;
+  /** What an owner knows of the folder since a snapshot is due. */
+  #looked: 'no' | 'looking' | 'none' = 'no';
   /** One at a time, from the state to the file. */
   #pending = false;
   #saving: Promise<void> = Promise.resolve();
 
-  constructor(parts: SnapshotScheduleParts) {
+  /** `known`: offset after the newest snapshot at the start. */
+  constructor(parts: SnapshotScheduleParts, known: number) {
     this.#parts = parts;
+    this.#known = known;
     this.#lastMs = parts.clock.monotonicMs();
   }
 
   /** The snapshot to write once the slice is stored, or `null` when none is due. */
-  afterSlice(position: LogPosition, { outputs, changed }: ProcessedSlice): TakenSnapshot | null {
+  afterSlice(
+    position: LogPosition,
+    { outputs, changed }: Pick<ProcessedSlice, 'outputs' | 'changed'>,
+    isOwner: boolean,
+  ): TakenSnapshot | null {
     this.#records += outputs.length;
     this.#changed ||= changed;
-    return !this.#pending && this.#isDue() ? this.#take(position) : null;
+    if (this.#pending || !this.#isDue(isOwner && this.#areOthers ? intervalsOfOwner : 1))
+      return null;
+    if (!isOwner || this.#looked === 'none') return this.#take(position);
+    if (this.#looked === 'no') void this.#look();
+    return null;
   }
 
   /** Writes a snapshot whose slice is stored. */
@@ -63,15 +83,27 @@ export class SnapshotSchedule {
     if (this.#changed) await this.#save(this.#take(position));
   }
 
-  #isDue(): boolean {
+  /** A folder that cannot be read has none. */
+  async #look(): Promise<void> {
+    const { directory, partition, clock } = this.#parts;
+    this.#looked = 'looking';
+    const newest = await directory.newestOffset(partition).catch(() => 0);
+    this.#areOthers = newest > this.#known;
+    this.#looked = this.#areOthers ? 'no' : 'none';
+    if (!this.#areOthers) return;
+    [this.#known, this.#records, this.#lastMs] = [newest, 0, clock.monotonicMs()];
+  }
+
+  #isDue(intervals: number): boolean {
     const { rules, clock } = this.#parts;
-    if (this.#records >= rules.everyRecords) return true;
-    return this.#changed && clock.monotonicMs() - this.#lastMs >= rules.everyMs;
+    if (this.#records >= rules.everyRecords * intervals) return true;
+    return this.#changed && clock.monotonicMs() - this.#lastMs >= rules.everyMs * intervals;
   }
 
   #take(position: LogPosition): TakenSnapshot {
     this.#records = 0;
     this.#changed = false;
+    this.#looked = 'no';
     this.#lastMs = this.#parts.clock.monotonicMs();
     this.#pending = true;
     const encoding = this.#encode(position);
@@ -99,7 +131,9 @@ export class SnapshotSchedule {
     const snapshot = await encoding.catch(() => null);
     const saved = snapshot !== null && (await directory.save(snapshot));
     this.#pending = false;
-    if (saved) onSaved(snapshot.nextOffset, clock.monotonicMs() - takenMs);
-    else this.#changed = true;
+    if (saved) {
+      this.#known = snapshot.nextOffset;
+      onSaved(snapshot.nextOffset, clock.monotonicMs() - takenMs);
+    } else this.#changed = true;
   }
 }

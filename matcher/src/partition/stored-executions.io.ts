@@ -50,11 +50,14 @@ export class StoredExecutions {
    * The stored output of an input, `null` when there is none. The first outputs of all inputs are in order, and copies
    * only move them to larger offsets: from an output of `inOffset - k`, a step of `k` never jumps over the first one.
    */
-  async find(inOffset: number, bounds: PartitionBounds): Promise<StoredOutput | null> {
+  async find(
+    inOffset: number,
+    bounds: PartitionBounds,
+  ): Promise<(StoredOutput & { readonly offset: number }) | null> {
     let at = Math.max(inOffset, bounds.low);
     while (at < bounds.high) {
       const found = await this.#at(at);
-      if (found.inOffset === inOffset) return found;
+      if (found.inOffset === inOffset) return { ...found, offset: at };
       // Everything before the first output has a smaller input: the first output is below `bounds.low`.
       if (found.inOffset > inOffset) return null;
       at += inOffset - found.inOffset;
@@ -79,6 +82,12 @@ export class StoredExecutions {
         }
       },
     });
+  }
+
+  /** Which output a stored value is. Throws `execution_unreadable` (release). */
+  identify(offset: number, value: Buffer | null): Promise<StoredOutput> {
+    if (value === null) throw this.#unreadable(offset);
+    return this.#decode(offset, value);
   }
 
   async #at(offset: number): Promise<StoredOutput> {

@@ -7,7 +7,7 @@ import { readOutputs } from './reading.ts';
 import { keys, openingCommand, openingRecords, sealed } from './sealed-records.ts';
 
 const hourMs = 3_600_000;
-const tick = (timeMs: number): Command => ({ kind: 'Tick', timeMs });
+const tick = (timeMs: number): Command => ({ kind: 'Tick', term: 0, timeMs });
 const ownerAt = (timeMs: number) => sealed(keys.owner, [tick(timeMs)]);
 const witnessAt = (timeMs: number) => sealed(keys.ingress, [tick(timeMs)]);
 const orderAt = (id: number, nowMs: number, order: Partial<PlaceOrder> = {}) =>

@@ -88,23 +88,30 @@ export async function openPartitions(world: World): Promise<void> {
   }
 }
 
-/** Orders that match each other, and a poison record now and then, until the signal. */
-export async function flow(world: World, signal: AbortSignal): Promise<number> {
+/** Orders that match each other, and a poison record now and then, until the signal; so many a round. */
+export async function flow(
+  world: World,
+  signal: AbortSignal,
+  { perRound = 6, pauseMs = 10 } = {},
+): Promise<number> {
   let id = 0;
   while (!signal.aborted) {
     const nowMs = Date.now();
     for (const partition of partitions) {
-      const orders = Array.from({ length: 6 }, () => {
+      const orders = Array.from({ length: perRound }, () => {
         id += 1;
         const price = 4_700 + 100 * (id % 7);
         const times = { acceptedAtMs: nowMs, signedAtMs: nowMs };
         return orderOf(id, id % 9, { outcome: id % 2, price, ...times });
       });
       // Without an ingress that bears witness no clock moves on after a long takeover.
-      await append(world, keys.ingress, partition, [{ kind: 'Tick', timeMs: nowMs }, ...orders]);
+      await append(world, keys.ingress, partition, [
+        { kind: 'Tick', term: 0, timeMs: nowMs },
+        ...orders,
+      ]);
     }
     if (id % 240 === 0) await poison(world, partitions[id % 4] ?? 0);
-    await pause(10);
+    await pause(pauseMs);
   }
   return id;
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Log, silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
+import { ownerIdBytes } from '@pm/schemas';
 import { Engine } from '../../src/core/index.ts';
 import { openMatcherMetrics } from '../../src/metrics.ts';
 import { DeadLetters } from '../../src/partition/dead-letters.io.ts';
@@ -18,7 +19,9 @@ import { SnapshotDirectory } from '../../src/partition/snapshot-directory.io.ts'
 import { encoderHere, type StateEncoder } from '../../src/partition/state-encoder.io.ts';
 import { StoredExecutions } from '../../src/partition/stored-executions.io.ts';
 import { TickPublisher } from '../../src/partition/tick-publisher.io.ts';
+import type { UnseenLimits } from '../../src/partition/unseen-outputs.ts';
 import { startMs } from '../core/commands.ts';
+import { MemoryCopies } from './memory-copies.ts';
 import { MemoryFiles } from './memory-files.ts';
 import type { MemoryLog } from './memory-log.ts';
 import { codecs, keys, partition } from './sealed-records.ts';
@@ -52,7 +55,13 @@ export interface ProcessOptions {
   /** Turns of the event loop after the last record, for its send. */
   readonly restTurns?: number;
   readonly encoder?: StateEncoder;
+  /** Id of the process as an owner; one of its own unless given. */
+  readonly ownerId?: Buffer;
+  readonly unseen?: UnseenLimits;
+  readonly tickMs?: number;
 }
+
+let processes = 0;
 
 /** A matcher process that owns one partition of a log in memory; a second one on the same log is the next owner. */
 export class MatcherProcess {
@@ -63,14 +72,22 @@ export class MatcherProcess {
   readonly writeFailures: number[] = [];
   readonly #log: MemoryLog;
   readonly #restTurns: number;
+  readonly ownerId: Buffer;
+  readonly copies: MemoryCopies;
   #next = 0;
   wanted = true;
+  isPreferred = true;
   nowMs = startMs;
+  /** When the newest fetch began, if all of it is processed. */
+  askedMs = Number.NEGATIVE_INFINITY;
 
   constructor(log: MemoryLog, options: ProcessOptions = {}) {
     this.#log = log;
     this.files = options.files ?? new MemoryFiles();
     this.#restTurns = options.restTurns ?? 10;
+    processes += 1;
+    this.ownerId = options.ownerId ?? Buffer.alloc(ownerIdBytes, processes);
+    this.copies = new MemoryCopies(log);
     this.owned = new OwnedPartition(this.#parts(options));
   }
 
@@ -168,9 +185,17 @@ export class MatcherProcess {
         key: keys.owner,
         topic: topicNames.orders,
         partition,
-        everyMs: 500,
+        everyMs: options.tickMs ?? 500,
         log,
       }),
+      replica: {
+        ownerId: this.ownerId,
+        claims: { silenceMs: 300, settleMs: 10_000, blockedMs: 1_000 },
+        ...(options.unseen && { unseen: options.unseen }),
+        isPreferred: () => this.isPreferred,
+        readThroughMs: () => this.askedMs,
+      },
+      openCopies: this.copies.open,
       encoder: options.encoder ?? encoderHere,
       snapshotRules: { everyRecords: options.snapshotEveryRecords ?? 20, everyMs: 60_000 },
       sliceLimits: { ...defaultSliceLimits, recordsMax: options.recordsPerSlice ?? 3 },

@@ -18,6 +18,8 @@ export class MemoryLog implements LogRanges {
   /** Turns of the event loop that the next send takes. */
   turns: () => number = () => 0;
   verdict: (records: readonly OutgoingRecord[]) => SendVerdict = () => 'store';
+  /** Holds a send up. */
+  before: (records: readonly OutgoingRecord[]) => Promise<void> = async () => {};
 
   records(topic: string): readonly InputRecord[] {
     return this.#topics.get(topic) ?? [];
@@ -65,7 +67,7 @@ export class MemoryLog implements LogRanges {
   async send(records: readonly OutgoingRecord[]): Promise<readonly RecordPlace[]> {
     this.sends += 1;
     const verdict = this.verdict(records);
-    await Promise.resolve();
+    await this.before(records);
     for (let left = this.turns(); left > 0; left -= 1) await setImmediate();
     if (verdict === 'refuse') throw new Fault('not_sent', 'retry');
     if (verdict === 'lose') throw new Fault('send_outcome_unknown', 'release');

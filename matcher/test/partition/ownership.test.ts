@@ -30,12 +30,15 @@ function openOwnership() {
     log: silentLog,
     waits,
     nowMs: () => nowMs,
+    instance: 'm',
     openPartition: (partition) => new MatcherProcess(logOf(partition)).owned,
     onStop: (error) => stops.push(error),
   });
   const group: PartitionGroup = {
     memberId: 'm',
     owned: () => [1],
+    isPreferred: () => true,
+    readThroughMs: () => Number.NEGATIVE_INFINITY,
     commit: async (partition, offset) => void commits.push([partition, offset]),
     committed: async () => null,
     release: (partition) => void calls.push(`release ${partition}`),

@@ -1,16 +1,16 @@
 import { openMetrics } from '@pm/kit/metrics';
 import { readPartitions } from '../../src/metrics.ts';
 
-const status = { openOrders: 12, markets: 3, slicesQueued: 2 };
+const status = { openOrders: 12, markets: 3, slicesQueued: 2, unseenOutputs: 5 };
 
 test('a live partition is as late as its clock, and others are not shown', async () => {
   const metrics = openMetrics('matcher');
   readPartitions(metrics, {
     nowMs: () => 10_000,
     partitions: () => [
-      { partition: 0, state: 'live', timeMs: 9_900, ...status },
-      { partition: 1, state: 'restoring', timeMs: 0, ...status },
-      { partition: 2, state: 'live', timeMs: 10_400, ...status },
+      { partition: 0, state: 'live', role: 'owner', timeMs: 9_900, ...status },
+      { partition: 1, state: 'restoring', role: 'none', timeMs: 0, ...status },
+      { partition: 2, state: 'live', role: 'standby', timeMs: 10_400, ...status },
     ],
   });
   const text = await metrics.text();
@@ -18,5 +18,8 @@ test('a live partition is as late as its clock, and others are not shown', async
   expect(text).toMatch(/pm_matcher_lag_seconds\{partition="2",[^}]*\} 0\n/);
   expect(text).toMatch(/pm_matcher_open_orders\{partition="0",[^}]*\} 12/);
   expect(text).toMatch(/pm_matcher_slices_queued\{partition="0",[^}]*\} 2/);
+  expect(text).toMatch(/pm_matcher_unseen_outputs\{partition="2",[^}]*\} 5/);
+  // What all matchers show adds up to the exchange.
+  expect(text).not.toMatch(/pm_matcher_open_orders\{partition="2"/);
   expect(text).not.toContain('partition="1"');
 });

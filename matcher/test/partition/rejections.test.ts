@@ -6,6 +6,7 @@ import {
   deadLetterValueMaxBytes,
   type Envelope,
   newestRules,
+  ownerIdBytes,
   toAvroJson,
   topics,
 } from '@pm/schemas';
@@ -26,7 +27,8 @@ import {
   sealed,
 } from './sealed-records.ts';
 
-const tick: Command = { kind: 'Tick', timeMs: 1_700_000_000_500 };
+const tick: Command = { kind: 'Tick', term: 0, timeMs: 1_700_000_000_500 };
+const claim: Command = { kind: 'ClaimPartition', term: 1, owner: Buffer.alloc(ownerIdBytes, 1) };
 const retire: Command = {
   kind: 'SetKey',
   publicKey: keys.ingress.publicKey,
@@ -76,8 +78,23 @@ describe('rejections', () => {
     ],
     ['a market of an ingress', () => sealed(keys.ingress, [marketRules(1)]), 'NOT_ALLOWED'],
     ['a key set by an owner', () => sealed(keys.owner, [retire]), 'NOT_ALLOWED'],
+    ['a claim before the rules allow it', () => sealed(keys.owner, [claim]), 'NOT_ALLOWED'],
   ])('rejects %s', async (_, record, reason) => {
     expect(await afterOpening(record())).toEqual([reason]);
+  });
+
+  test('claims are those of owners alone', async () => {
+    const log = new MemoryLog();
+    for (const record of openingRecords(newestRules)) log.append(topicNames.orders, record);
+    for (const key of [keys.ingress, keys.operator, keys.stranger, keys.owner])
+      log.append(topicNames.orders, sealed(key, [claim]));
+    const process = new MatcherProcess(log, { ownerId: Buffer.alloc(ownerIdBytes, 1) });
+    await process.run();
+    const reasons = readOutputs(log).executions.map(({ events: [event] }) =>
+      event?.kind === 'RecordRejected' ? event.reason : 'taken',
+    );
+    expect(reasons.slice(2)).toEqual(['NOT_ALLOWED', 'NOT_ALLOWED', 'UNKNOWN_KEY', 'taken']);
+    expect(process.owned.status()).toMatchObject({ role: 'owner', term: 1 });
   });
 
   test('goes on after a rejected record', async () => {
@@ -194,7 +211,9 @@ describe('opening', () => {
     const log = new MemoryLog();
     const files = new MemoryFiles();
     for (const record of openingRecords()) log.append(topicNames.orders, record);
-    await new MatcherProcess(log, { files, snapshotEveryRecords: 1 }).run();
+    const right = new MatcherProcess(log, { files });
+    await right.run();
+    await right.owned.stop();
     const wrong = new MatcherProcess(log, { files, operatorKey: other.publicKey });
     await expect(wrong.run()).rejects.toMatchObject({ code: 'operator_differs' });
   });

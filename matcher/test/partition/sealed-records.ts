@@ -1,7 +1,7 @@
 import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
-import { type Command, type Execution, newestRules, topics } from '@pm/schemas';
+import { type Command, type Execution, rules, topics } from '@pm/schemas';
 import { opening, partition } from '../core/commands.ts';
 import { RandomLog } from '../core/random-log.ts';
 
@@ -34,8 +34,11 @@ export function sealed(key: SignOffKey, commands: readonly Command[], to = parti
 
 export const openingCommand: Command = { ...opening, operatorKey: keys.operator.publicKey };
 
+/** The newest rules under which a partition is owned without a claim: by who is placed first. */
+export const rulesWithoutClaims = rules.ownerTerms - 1;
+
 /** The first records of a partition: its opening, the owner's and an ingress's key. */
-export function openingRecords(): readonly Buffer[] {
+export function openingRecords(version = rulesWithoutClaims): readonly Buffer[] {
   const setKey = (key: SignOffKey, role: 'OWNER' | 'INGRESS'): Command => ({
     kind: 'SetKey',
     publicKey: key.publicKey,
@@ -43,7 +46,7 @@ export function openingRecords(): readonly Buffer[] {
     active: true,
   });
   return [
-    sealed(keys.operator, [openingCommand, { kind: 'SetRules', version: newestRules }]),
+    sealed(keys.operator, [openingCommand, { kind: 'SetRules', version }]),
     sealed(keys.operator, [setKey(keys.owner, 'OWNER'), setKey(keys.ingress, 'INGRESS')]),
   ];
 }

@@ -1,4 +1,4 @@
-import { type Command, type Execution, newestRules } from '@pm/schemas';
+import type { Command, Execution } from '@pm/schemas';
 import { MatcherProcess, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';
 import { MemoryLog } from './memory-log.ts';
@@ -9,10 +9,11 @@ import {
   openingCommand,
   openingRecords,
   randomRecords,
+  rulesWithoutClaims,
   sealed,
 } from './sealed-records.ts';
 
-const newRules: Command = { kind: 'SetRules', version: newestRules };
+const newRules: Command = { kind: 'SetRules', version: rulesWithoutClaims };
 const setIngress = (active: boolean): Command => ({
   kind: 'SetKey',
   publicKey: keys.ingress.publicKey,
@@ -52,7 +53,7 @@ describe('the sequence of an envelope', () => {
 
   test('is counted by key', async () => {
     const early = sealed(keys.ingress, []);
-    const tick = sealed(keys.owner, [{ kind: 'Tick', timeMs: 1 }]);
+    const tick = sealed(keys.owner, [{ kind: 'Tick', term: 0, timeMs: 1 }]);
     expect((await outcomesOf(logOf([...opened, tick, early]))).slice(2)).toEqual([
       'taken',
       'taken',

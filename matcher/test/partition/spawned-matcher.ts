@@ -40,6 +40,12 @@ export class SpawnedMatcher {
     return partitions.filter((one) => one.state === state).map((one) => one.partition);
   }
 
+  /** Partitions whose outputs it writes. */
+  async owned(): Promise<readonly number[]> {
+    const partitions = await this.status();
+    return partitions.filter((one) => one.role === 'owner').map((one) => one.partition);
+  }
+
   async isReady(): Promise<boolean> {
     return (await fetch(`http://127.0.0.1:${await this.#opsPort}/ready`)).ok;
   }

@@ -32,10 +32,10 @@ const logAlerts: readonly Alert[] = [
   }),
   ticket({
     name: 'OwnersOverlap',
-    expr: 'sum(increase(pm_matcher_partition_faults_total{code="owner_replaced"}[1h])) > 2',
-    summary: 'owners of partitions write beside each other',
+    expr: 'max by (partition) (increase(pm_matcher_claims_total{ownership="elsewhere"}[1h])) > 6',
+    summary: 'a partition moves between owners again and again',
     cause:
-      'a matcher that was paused came back; harmless once, and `pm_matcher_copies_total` grows. Again and again: two matchers run with one group, or a machine pauses them',
+      'a matcher was paused, killed or restarted; harmless once. Again and again: a machine pauses its processes for longer than `PM_OWNER_SILENCE_MS`, or a matcher dies again and again',
   }),
   ticket({
     name: 'SnapshotsFail',

@@ -71,7 +71,7 @@ async function waitForRest(
       const commits = await insist(() => admin.commits(group, topic));
       const begun = [...commits].filter(([, { metadata }]) => metadata !== '');
       if (begun.length === 0) return;
-      hasOwner ||= (await insist(() => admin.groupMembers(group))).size > 0;
+      hasOwner ||= (await insist(() => admin.groupMembers(group, topic))).size > 0;
       if (performance.now() > deadlineMs) {
         // No projector runs that could end it; the next one starts from the tables served then.
         if (!hasOwner || goesOnHalted) return;

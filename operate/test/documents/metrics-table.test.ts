@@ -32,6 +32,7 @@ test('no label is a path, an address, a wallet or an id of a client', () => {
     'method',
     'of',
     'outcome',
+    'ownership',
     'partition',
     'phase',
     'projection',

@@ -133,9 +133,8 @@ export const faults: Readonly<Record<string, FaultCase>> = {
     labels: { service: 'ingress' },
   },
   OwnersOverlap: {
-    series: {
-      'pm_matcher_partition_faults_total{partition="3",code="owner_replaced"}': counter(1),
-    },
+    series: { 'pm_matcher_claims_total{partition="3",ownership="elsewhere"}': counter(1) },
+    labels: { partition: '3' },
   },
   SnapshotsFail: {
     series: { 'pm_matcher_snapshot_failures_total{partition="1",what="not_written"}': appears },

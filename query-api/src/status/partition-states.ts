@@ -43,6 +43,23 @@ export interface PartitionFacts {
   readonly counts: Pick<PartitionCounts, 'of'>;
 }
 
+/**
+ * The owner of each partition: the matcher that commits its positions, by name, while it is a member of the group; else
+ * the one where the group has placed the partition.
+ */
+export function ownersOf(
+  placed: ReadonlyMap<number, string>,
+  committedBy: ReadonlyMap<number, string>,
+): ReadonlyMap<number, string> {
+  const members = new Set(placed.values());
+  return new Map(
+    [...placed].map(([partition, member]) => {
+      const owner = committedBy.get(partition) ?? '';
+      return [partition, members.has(owner) ? owner : member];
+    }),
+  );
+}
+
 /** The partitions of GET /status (conventions.md 1.5). */
 export function wirePartitions({ inputs, owners, counts }: PartitionFacts, nowMs: number) {
   const partitions = [...inputs.keys()].sort((one, other) => one - other);

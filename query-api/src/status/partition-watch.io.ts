@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { within } from '@pm/kit/fault';
 import type { LogAdmin } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { PartitionFacts } from './partition-states.ts';
+import { ownersOf, type PartitionFacts } from './partition-states.ts';
 
 export interface PartitionWatchOptions {
   readonly client: { admin(): Promise<Admin> };
@@ -16,7 +16,7 @@ export interface PartitionWatchOptions {
   readonly askEveryMs?: number;
 }
 
-type Admin = Pick<LogAdmin, 'bounds' | 'groupMembers' | 'close'>;
+type Admin = Pick<LogAdmin, 'bounds' | 'groupMembers' | 'commits' | 'close'>;
 
 const askEveryDefaultMs = 1_000;
 /** A broker that has not answered by then is away, milliseconds. */
@@ -65,15 +65,19 @@ export class PartitionWatch {
     const { client, topic, group, log } = this.#parts;
     try {
       this.#admin ??= await client.admin();
-      const [bounds, members] = await within(
-        Promise.all([this.#admin.bounds(topic), this.#admin.groupMembers(group)]),
+      const [bounds, members, commits] = await within(
+        Promise.all([
+          this.#admin.bounds(topic),
+          this.#admin.groupMembers(group, topic),
+          this.#admin.commits(group, topic),
+        ]),
         answerTimeoutMs,
         () => new Error('the broker is silent'),
       );
       this.#inputs = new Map([...bounds].map(([partition, { high }]) => [partition, high]));
-      this.#owners = new Map(
-        [...members].map(([partition, { instance }]) => [partition, instance]),
-      );
+      const placed = [...members].map(([at, { instance }]) => [at, instance] as const);
+      const named = [...commits].map(([at, { metadata }]) => [at, metadata] as const);
+      this.#owners = ownersOf(new Map(placed), new Map(named));
     } catch (error) {
       log.debug({ err: error }, 'the owners of the partitions are not known');
     }

@@ -1,5 +1,5 @@
 import type { Execution } from '@pm/schemas';
-import { PartitionCounts, wirePartitions } from '../../src/status/partition-states.ts';
+import { ownersOf, PartitionCounts, wirePartitions } from '../../src/status/partition-states.ts';
 
 const nowMs = 1_780_315_200_000;
 const record = (inOffset: number, timeMs: number, kinds: readonly string[] = []): Execution =>
@@ -56,5 +56,25 @@ test('a partition is live by its clock, else restored by its owner, else without
     },
     { partition: 2, owner: null, state: 'unowned', lastOffset: -1, ...unknown },
     { partition: 3, owner: 'matcher-2', state: 'restoring', lastOffset: 0, ...unknown },
+  ]);
+});
+
+test('the owner of a partition is the member that commits for it, not where it is placed', () => {
+  const placed = new Map([
+    [0, 'a'],
+    [1, 'b'],
+    [2, 'a'],
+    [3, 'b'],
+  ]);
+  const committedBy = new Map([
+    [0, 'b'],
+    [1, 'b'],
+    [2, 'gone'],
+  ]);
+  expect([...ownersOf(placed, committedBy)]).toEqual([
+    [0, 'b'],
+    [1, 'b'],
+    [2, 'a'],
+    [3, 'b'],
   ]);
 });

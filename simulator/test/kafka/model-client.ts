@@ -13,7 +13,7 @@ import { PartitionLane } from '../../../kit/src/kafka/partition-lane.io.ts';
 import { LaneProducer } from '../../../kit/src/kafka/producer.io.ts';
 import type { Machine } from '../time/machine.ts';
 import type { Brokers, Fetched } from './brokers.ts';
-import type { Committed, ModelGroups } from './model-groups.ts';
+import type { Committed, Member, ModelGroups } from './model-groups.ts';
 import { openModelWire } from './model-wire.ts';
 
 export interface ClientParts {
@@ -93,16 +93,17 @@ class FetchLoop {
     const { machine, brokers } = this.#parts;
     const { maxWaitMs, restMs } = this.#waits;
     const wanted = this.#wanted();
+    const askedMs = machine.clock.monotonicMs();
     const fetched = await machine
       .request<Fetched[]>({ ...request, timeoutMs: 2_000 }, (answer) =>
         brokers.fetch(this.#topic, wanted, { maxWaitMs, answer }),
       )
       .catch(() => []);
-    for (const one of fetched) this.#accept(one);
+    for (const one of fetched) this.#accept(one, askedMs);
     await machine.sleep(Math.max(1, restMs));
   }
 
-  #accept({ partition, from, records, highWatermark }: Fetched): void {
+  #accept({ partition, from, records, highWatermark }: Fetched, askedMs: number): void {
     const lane = this.lanes.get(partition);
     if (lane === undefined) return;
     if (from > highWatermark) {
@@ -110,7 +111,8 @@ class FetchLoop {
       return;
     }
     const nextOffset = from + records.length;
-    lane.accept({ topic: this.#topic, partition, from, records, nextOffset, highWatermark });
+    const response = { topic: this.#topic, partition, from, records, nextOffset, highWatermark };
+    lane.accept(response, askedMs);
   }
 }
 
@@ -157,13 +159,17 @@ class ModelReader implements LogReader {
   }
 }
 
-/** A member that holds on to its partitions until it hears of its eviction, however late that is. */
+/**
+ * A member that holds on to its partitions until it hears of its eviction, however late that is; and, where the group
+ * only places replicas, until the next placement.
+ */
 class ModelGroup implements PartitionGroup {
   readonly #parts: ClientParts;
   readonly #options: GroupOptions;
   readonly #loop: FetchLoop;
   /** Ours now: each time a partition becomes ours has a number. */
   readonly #owned = new Map<number, number>();
+  #preferred: readonly number[] = [];
   #times = 0;
   #id = -1;
 
@@ -171,7 +177,8 @@ class ModelGroup implements PartitionGroup {
     this.#parts = parts;
     this.#options = options;
     const { topic, restMs = 0 } = options;
-    this.#loop = new FetchLoop(parts, topic, { maxWaitMs: 500, restMs });
+    const { maxWaitMs = 500 } = options;
+    this.#loop = new FetchLoop(parts, topic, { maxWaitMs, restMs });
     this.#join();
   }
 
@@ -181,6 +188,14 @@ class ModelGroup implements PartitionGroup {
 
   owned(): readonly number[] {
     return [...this.#owned.keys()];
+  }
+
+  isPreferred(partition: number): boolean {
+    return this.#preferred.includes(partition);
+  }
+
+  readThroughMs(partition: number): number {
+    return this.#loop.lanes.get(partition)?.readThroughMs ?? Number.NEGATIVE_INFINITY;
   }
 
   commit(partition: number, offset: number, metadata: string): Promise<void> {
@@ -218,14 +233,16 @@ class ModelGroup implements PartitionGroup {
 
   #join(): void {
     const { machine, brokers, groups } = this.#parts;
-    const { groupId, topic } = this.#options;
+    const { groupId, topic, standbyTopic } = this.#options;
     const id = groups.nextMemberId();
-    const member = {
+    const takesStandbys = standbyTopic !== undefined;
+    const member: Member = {
       id,
       machine,
-      assigned: (partitions: readonly number[]) => this.#assigned(partitions),
+      takesStandbys,
+      assigned: (partitions, standbys) => this.#assigned(partitions, standbys),
       evicted: () => {
-        for (const partition of this.owned()) void this.#end(partition);
+        if (!takesStandbys) for (const partition of this.owned()) void this.#end(partition);
         this.#join();
       },
     };
@@ -238,11 +255,11 @@ class ModelGroup implements PartitionGroup {
     this.#id = id;
   }
 
-  #assigned(partitions: readonly number[]): void {
-    for (const partition of this.owned())
-      if (!partitions.includes(partition)) void this.#end(partition);
-    for (const partition of partitions)
-      if (!this.#owned.has(partition)) void this.#begin(partition);
+  #assigned(partitions: readonly number[], standbys: readonly number[]): void {
+    const all = [...partitions, ...standbys];
+    this.#preferred = partitions;
+    for (const partition of this.owned()) if (!all.includes(partition)) void this.#end(partition);
+    for (const partition of all) if (!this.#owned.has(partition)) void this.#begin(partition);
   }
 
   async #end(partition: number): Promise<void> {

@@ -13,8 +13,10 @@ export interface Committed {
 export interface Member {
   readonly id: number;
   readonly machine: Machine;
-  /** Its partitions from now on. */
-  assigned(partitions: readonly number[]): void;
+  /** Whether it takes second replicas. */
+  readonly takesStandbys: boolean;
+  /** Its partitions from now on, and those of which it has the second replica. */
+  assigned(partitions: readonly number[], standbys: readonly number[]): void;
   /** It is no member any more. */
   evicted(): void;
 }
@@ -24,6 +26,7 @@ interface Group {
   readonly members: Map<number, Member>;
   /** Member by partition. */
   readonly owners: Map<number, number>;
+  readonly standbys: Map<number, number>;
   readonly commits: Map<number, Committed>;
   /** When each member was heard last. */
   readonly heardMs: Map<number, number>;
@@ -142,12 +145,29 @@ export class ModelGroups {
       counts.set(least, (counts.get(least) ?? 0) + 1);
       group.owners.set(partition, least);
     }
+    placeStandbys(group);
     for (const [id, member] of group.members) {
-      const owned = [...group.owners].flatMap(([partition, owner]) =>
-        owner === id ? [partition] : [],
+      const [owned, standbys] = [group.owners, group.standbys].map((places) =>
+        [...places].flatMap(([partition, holder]) => (holder === id ? [partition] : [])),
       );
-      member.machine.enter(() => member.assigned(owned), this.#scheduler.random.below(50));
+      const assigned = () => member.assigned(owned ?? [], standbys ?? []);
+      member.machine.enter(assigned, this.#scheduler.random.below(50));
     }
+  }
+}
+
+/** A second replica of each partition at another member, where it is if it can be. */
+function placeStandbys({ partitions, members, owners, standbys }: Group): void {
+  const takers = [...members.values()].filter(({ takesStandbys }) => takesStandbys);
+  const counts = new Map(takers.map(({ id }) => [id, 0]));
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const others = takers.filter(({ id }) => id !== owners.get(partition));
+    const byCount = [...others].sort((a, b) => (counts.get(a.id) ?? 0) - (counts.get(b.id) ?? 0));
+    const holder = others.find(({ id }) => id === standbys.get(partition)) ?? byCount[0];
+    standbys.delete(partition);
+    if (holder === undefined) continue;
+    standbys.set(partition, holder.id);
+    counts.set(holder.id, (counts.get(holder.id) ?? 0) + 1);
   }
 }
 
@@ -156,6 +176,7 @@ function newGroup(partitions: number): Group {
     partitions,
     members: new Map(),
     owners: new Map(),
+    standbys: new Map(),
     commits: new Map(),
     heardMs: new Map(),
     rebalanceAtMs: Number.POSITIVE_INFINITY,

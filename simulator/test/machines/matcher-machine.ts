@@ -1,6 +1,8 @@
 import type { LogClient, LogProducer } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
+import { ownerIdBytes } from '@pm/schemas';
 import { Engine } from '../../../matcher/src/core/index.ts';
+import type { OpenCopies } from '../../../matcher/src/partition/copy-reading.io.ts';
 import { DeadLetters } from '../../../matcher/src/partition/dead-letters.io.ts';
 import { EnvelopeReader } from '../../../matcher/src/partition/envelope-reader.ts';
 import { defaultWriterLimits } from '../../../matcher/src/partition/execution-writer.io.ts';
@@ -52,15 +54,26 @@ export async function startMatcher(parts: MatcherParts): Promise<PartitionOwners
   const { machine, client, onStop } = parts;
   const [outputs, ticks] = [await client.producer(), await client.producer()];
   const ranges = openLogRanges(client, await client.admin());
+  const ownerId = Buffer.alloc(ownerIdBytes);
+  ownerId.writeUInt32LE(machine.scheduler.random.below(2 ** 31) + 1);
   const ownership: PartitionOwnership = new PartitionOwnership({
     log: silentLog,
     waits,
+    instance: machine.name,
     nowMs: () => machine.clock.nowMs(),
-    openPartition: (partition) => open({ ...parts, outputs, ticks, ranges, ownership }, partition),
+    openPartition: (partition) =>
+      open({ ...parts, outputs, ticks, ranges, ownership, ownerId }, partition),
     onStop,
   });
   await ownership.start((hooks) =>
-    client.group({ ...hooks, groupId: 'matcher', topic: topicNames.orders, dense: true }),
+    client.group({
+      ...hooks,
+      groupId: 'matcher',
+      topic: topicNames.orders,
+      standbyTopic: topicNames.executions,
+      maxWaitMs: 100,
+      dense: true,
+    }),
   );
   return ownership;
 }
@@ -70,6 +83,7 @@ interface Opened extends MatcherParts {
   readonly ticks: LogProducer;
   readonly ranges: ReturnType<typeof openLogRanges>;
   readonly ownership: PartitionOwnership;
+  readonly ownerId: Buffer;
 }
 
 function open(parts: Opened, partition: number): OwnedPartition {
@@ -87,6 +101,13 @@ function open(parts: Opened, partition: number): OwnedPartition {
       everyMs: tickMs,
       log: silentLog,
     }),
+    replica: {
+      ownerId: parts.ownerId,
+      claims: { silenceMs: tickMs + 200, settleMs: 10_000, blockedMs: 1_000 },
+      isPreferred: (placed) => ownership.isPreferred(placed),
+      readThroughMs: (read) => ownership.readThroughMs(read),
+    },
+    openCopies: copiesOf(parts, partition),
     encoder: encoderHere,
     snapshotRules: { everyRecords: 150, everyMs: 15_000 },
     sliceLimits: { ...defaultSliceLimits, recordsMax: 1 + machine.scheduler.random.below(40) },
@@ -100,6 +121,17 @@ function open(parts: Opened, partition: number): OwnedPartition {
       ownership.onFault(error, failed);
     },
   });
+}
+
+function copiesOf({ client }: Opened, partition: number): OpenCopies {
+  return ({ from, onRecords, onFault }) =>
+    client.reader({
+      topic: topicNames.executions,
+      positions: new Map([[partition, from]]),
+      dense: true,
+      onBatch: ({ records }) => onRecords(records),
+      onFault,
+    });
 }
 
 function restoreOf({ machine, files, ranges, parts, diskFailures }: Opened, partition: number) {

@@ -1,0 +1,287 @@
+import { within } from '@pm/kit/fault';
+import { noOwner, rules } from '@pm/schemas';
+import { ChangeSignal } from './change-signal.io.ts';
+import { ClaimPolicy, type ClaimRules, type Ownership } from './claim-policy.ts';
+import { CopyReading, type OpenCopies } from './copy-reading.io.ts';
+import {
+  ExecutionWriter,
+  type ExecutionWriterParts,
+  type OutputSlice,
+} from './execution-writer.io.ts';
+import { OutputPlaces } from './output-places.io.ts';
+import type { RecordProcessor } from './record-processor.ts';
+import type { ProcessedSlice } from './slices.io.ts';
+import type { SnapshotSchedule } from './snapshot-schedule.io.ts';
+import type { StoredExecutions } from './stored-executions.io.ts';
+import type { TickPublisher } from './tick-publisher.io.ts';
+import { defaultUnseenLimits, type UnseenLimits, UnseenOutputs } from './unseen-outputs.ts';
+
+export type Role = 'owner' | 'standby';
+
+/** Where the replica is placed and what decides about claims; the same for all replicas of a process. */
+export interface ReplicaSettings {
+  /** Random id of this process. */
+  readonly ownerId: Buffer;
+  readonly claims: ClaimRules;
+  readonly unseen?: UnseenLimits;
+  /** Whether a partition is placed here first. */
+  isPreferred(partition: number): boolean;
+  /** As of the group, milliseconds of the monotonic clock. */
+  readThroughMs(partition: number): number;
+}
+
+export interface ReplicaParts extends ReplicaSettings {
+  readonly partition: number;
+  readonly processor: RecordProcessor;
+  readonly snapshots: SnapshotSchedule;
+  readonly executions: StoredExecutions;
+  readonly writer: Omit<ExecutionWriterParts, 'places' | 'onStored' | 'onFault'>;
+  readonly ticks: TickPublisher;
+  /** Offset of `executions` after the last output that is known to be stored. */
+  readonly nextOut: number;
+  readonly clock: { nowMs(): number; monotonicMs(): number };
+  openCopies: OpenCopies;
+  /** The outputs of a slice are stored, by this replica as the owner or by another one; a send took `tookMs`. */
+  onStored(slice: OutputSlice, lastOffset: number, by: Role, tookMs: number): void;
+  onRole(role: Role): void;
+  onClaim(ownership: Ownership): void;
+  onCopies(count: number): void;
+  onFault(error: unknown): void;
+}
+
+/** Longest wait for the claim that resigns, milliseconds. */
+const resignMs = 2_000;
+
+/**
+ * One replica of a live partition. As the owner it writes its outputs; as the standby it keeps them until it has seen
+ * their copies, which it compares, and claims the partition when the owner is silent. Which of both it is follows from
+ * the records that it has processed (docs/decisions.md, "The log decides who owns a partition").
+ */
+export class Replica {
+  readonly #parts: ReplicaParts;
+  readonly #policy: ClaimPolicy;
+  readonly #unseen: UnseenOutputs<OutputSlice>;
+  #writer: { readonly executions: ExecutionWriter; readonly places: OutputPlaces } | null = null;
+  #reading: CopyReading | null = null;
+  #nextOut: number;
+  #term: number;
+  /** A claim that is stored, and may not be processed yet. */
+  #claim: { readonly term: number; readonly offset: number } | null = null;
+  #isClaiming = false;
+  #blockedSinceMs = Number.POSITIVE_INFINITY;
+  #hasEnded = false;
+  #waits = true;
+  readonly #changes = new ChangeSignal();
+
+  constructor(parts: ReplicaParts) {
+    this.#parts = parts;
+    const { processor, clock, claims, unseen = defaultUnseenLimits } = parts;
+    const { timeMs, term } = processor.engine;
+    this.#unseen = new UnseenOutputs(unseen);
+    this.#nextOut = parts.nextOut;
+    this.#term = term;
+    this.#policy = new ClaimPolicy(claims, clock.monotonicMs(), clock.nowMs() - timeMs);
+    this.#takeRole();
+  }
+
+  /** By the records that were processed; an owner whose claim is stored, too. */
+  get role(): Role {
+    return this.#isOwner() ? 'owner' : 'standby';
+  }
+
+  get queuedSlices(): number {
+    return this.#writer?.executions.queuedSlices ?? 0;
+  }
+
+  /** Outputs that are kept until their copies are seen. */
+  get unseenOutputs(): number {
+    return this.#unseen.outputs;
+  }
+
+  /** Resolves when the outputs are handed to the writer, or kept. Throws the failure of an earlier send. */
+  async take(slice: ProcessedSlice): Promise<void> {
+    this.#hear(slice);
+    const { processor, snapshots } = this.#parts;
+    const { outputs, rejected } = slice;
+    const snapshot = snapshots.afterSlice(processor, slice, this.role === 'owner');
+    this.#unseen.push({ outputs, rejected, snapshot });
+    this.#reading?.onOutputs();
+    while (!this.#hasEnded) {
+      this.#takeRole();
+      if (this.#writer !== null) return this.#write(this.#writer.executions);
+      if (this.#unseen.hasRoom || !this.#waits) return;
+      await this.#blocked();
+    }
+  }
+
+  /** Appends a tick of the owner when one is due. Before its claim is processed it has no term to tick with. */
+  tick(nowMs: number): void {
+    const { ticks, processor } = this.#parts;
+    if (!this.#isOwner()) return;
+    const { engine } = processor;
+    const hasTerm = engine.rules < rules.ownerTerms || this.#ownership() === 'here';
+    if (hasTerm) void ticks.publishDue(nowMs, engine);
+    if (this.#writer === null) this.#changes.give();
+  }
+
+  /** Claims the partition when that is due. */
+  async claimIfDue(): Promise<void> {
+    const { partition, clock, isPreferred, readThroughMs, processor, onClaim } = this.#parts;
+    const { engine } = processor;
+    if (this.#isClaiming || engine.rules < rules.ownerTerms) return;
+    const [nowMs, ownership] = [clock.monotonicMs(), this.#ownership()];
+    const view = {
+      nowMs,
+      readThroughMs: readThroughMs(partition),
+      ownership,
+      isPreferred: isPreferred(partition),
+      blockedSinceMs: this.#blockedSinceMs,
+    };
+    if (!this.#policy.isDue(view)) return;
+    this.#isClaiming = true;
+    this.#policy.sent(nowMs);
+    onClaim(ownership);
+    await this.#sendClaim();
+    this.#isClaiming = false;
+  }
+
+  /** Resolves when all outputs of the owner are stored, and the partition belongs to no process. */
+  async resign(): Promise<void> {
+    const { ticks, processor, clock } = this.#parts;
+    await this.stored();
+    if (this.#ownership() !== 'here') return;
+    const resigning = ticks.claim(clock.nowMs(), processor.engine, noOwner);
+    await within(resigning, resignMs, () => new Error('late')).catch(() => {});
+  }
+
+  /** Whether every output is known to be stored. */
+  get isStored(): boolean {
+    return this.#unseen.first === null;
+  }
+
+  /** Resolves when the outputs that were sent are stored; throws the failure of the first that are not. */
+  async stored(): Promise<void> {
+    await this.#writer?.executions.stored();
+  }
+
+  /** From now on it waits for no room: the replica will be stopped. */
+  stopWaiting(): void {
+    this.#waits = false;
+    this.#changes.give();
+  }
+
+  /** Reads and keeps nothing any more. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#reading?.end();
+    this.#changes.give();
+  }
+
+  async #sendClaim(): Promise<void> {
+    const { ticks, processor, clock, ownerId } = this.#parts;
+    const term = processor.engine.term + 1;
+    const offset = await ticks.claim(clock.nowMs(), processor.engine, ownerId);
+    if (offset === null) return;
+    this.#claim = { term, offset };
+    this.#changes.give();
+  }
+
+  #ownership(): Ownership {
+    const { owner, term } = this.#parts.processor.engine;
+    if (owner.equals(this.#parts.ownerId)) return 'here';
+    if (!owner.equals(noOwner)) return 'elsewhere';
+    return term === 0 ? 'none' : 'resigned';
+  }
+
+  /** Until a stored claim is processed its sender writes: what it keeps has a bound, and it could never process it. */
+  #isOwner(): boolean {
+    const { processor, isPreferred, partition } = this.#parts;
+    const { engine, nextOffset } = processor;
+    if (engine.rules < rules.ownerTerms) return isPreferred(partition);
+    if (this.#ownership() === 'here') return true;
+    const claim = this.#claim;
+    return claim !== null && nextOffset <= claim.offset && engine.term < claim.term;
+  }
+
+  #hear({ outputs }: ProcessedSlice): void {
+    const { clock, processor } = this.#parts;
+    if (outputs.some(({ ofOwner }) => ofOwner)) this.#policy.heard(clock.monotonicMs());
+    if (processor.engine.term === this.#term) return;
+    this.#term = processor.engine.term;
+    this.#policy.changed(clock.monotonicMs());
+  }
+
+  #takeRole(): void {
+    if (this.#isOwner()) this.#beginWriting();
+    else this.#beginReading();
+  }
+
+  #beginWriting(): void {
+    if (this.#writer !== null) return;
+    const { partition, writer, executions, processor, onCopies, onRole } = this.#parts;
+    this.#nextOut = this.#reading?.end() ?? this.#nextOut;
+    this.#reading = null;
+    const places = new OutputPlaces({
+      topic: writer.topic,
+      partition,
+      executions,
+      next: this.#nextOut,
+      hasTerms: () => processor.engine.rules >= rules.ownerTerms,
+      onCopies,
+    });
+    const own = new ExecutionWriter({
+      ...writer,
+      places,
+      onStored: (slice, lastOffset, tookMs) => this.#stored(slice, lastOffset, 'owner', tookMs),
+      onFault: (error) => this.#parts.onFault(error),
+    });
+    this.#writer = { executions: own, places };
+    onRole('owner');
+  }
+
+  /** Of a former owner, what is not known to be stored comes back: another one writes it, or has done so. */
+  #beginReading(): void {
+    if (this.#reading !== null || this.#hasEnded) return;
+    const { executions, openCopies, processor, onRole, onCopies, onFault } = this.#parts;
+    if (this.#writer !== null) {
+      this.#unseen.putBack(this.#writer.executions.retire());
+      this.#nextOut = this.#writer.places.next;
+      this.#writer = null;
+    }
+    this.#reading = new CopyReading({
+      from: this.#nextOut,
+      unseen: this.#unseen,
+      executions,
+      open: openCopies,
+      nextInput: () => processor.nextOffset,
+      onSeen: (slice, offset) => this.#seen(slice, offset),
+      onCopies,
+      onFault,
+    });
+    onRole('standby');
+  }
+
+  async #write(writer: ExecutionWriter): Promise<void> {
+    for (let next = this.#unseen.take(); next !== null; next = this.#unseen.take())
+      await writer.push(next);
+  }
+
+  /** Resolves when something has changed. */
+  async #blocked(): Promise<void> {
+    this.#blockedSinceMs = this.#parts.clock.monotonicMs();
+    await this.#changes.next();
+    this.#blockedSinceMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** A copy was seen; the last one of a slice gives the slice. */
+  #seen(slice: OutputSlice | null, offset: number): void {
+    this.#changes.give();
+    if (slice !== null) this.#stored(slice, offset, 'standby', 0);
+  }
+
+  #stored(slice: OutputSlice, lastOffset: number, by: Role, tookMs: number): void {
+    const { snapshots, onStored } = this.#parts;
+    onStored(slice, lastOffset, by, tookMs);
+    if (slice.snapshot !== null) snapshots.save(slice.snapshot);
+  }
+}

@@ -1,0 +1,45 @@
+import { setImmediate } from 'node:timers/promises';
+import type { OpenCopies } from '../../src/partition/copy-reading.io.ts';
+import type { MemoryLog } from './memory-log.ts';
+
+const topic = 'executions';
+
+type Options = Parameters<OpenCopies>[0];
+
+/** Reads of `executions` in memory; a test says when records are delivered. */
+export class MemoryCopies {
+  readonly #log: MemoryLog;
+  #open: { readonly options: Options; next: number; isBusy: boolean } | null = null;
+
+  constructor(log: MemoryLog) {
+    this.#log = log;
+  }
+
+  readonly open: OpenCopies = async (options) => {
+    const reading = { options, next: options.from, isBusy: false };
+    this.#open = reading;
+    return {
+      close: async () => {
+        if (this.#open === reading) this.#open = null;
+      },
+    };
+  };
+
+  /** Delivers up to so many records, unless earlier ones are still being handled. */
+  async deliver(count = Number.POSITIVE_INFINITY): Promise<void> {
+    await setImmediate();
+    const reading = this.#open;
+    if (reading === null || reading.isBusy) return;
+    const records = this.#log.records(topic).slice(reading.next, reading.next + count);
+    if (records.length === 0) return;
+    reading.isBusy = true;
+    reading.next += records.length;
+    reading.options
+      .onRecords(records)
+      .catch((error: unknown) => reading.options.onFault(error))
+      .finally(() => {
+        reading.isBusy = false;
+      });
+    await setImmediate();
+  }
+}

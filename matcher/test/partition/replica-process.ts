@@ -1,0 +1,108 @@
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
+import { MatcherProcess, type ProcessOptions, topicNames } from './matcher-process.ts';
+import type { MemoryLog } from './memory-log.ts';
+
+/** Longest wait for the records of a fetch, milliseconds of the machine. */
+const blockedMs = 12;
+
+/** Rounds of the event loop in which everything that runs comes to its next wait. */
+const turnsToSettle = 12;
+
+export async function settle(turns = turnsToSettle): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await setImmediate();
+}
+
+/** A process with a replica, step by step as a test says: a fetch, copies, or its timer. It stands still otherwise. */
+export class ReplicaProcess {
+  readonly process: MatcherProcess;
+  readonly #log: MemoryLog;
+  /** First record that no fetch has brought. */
+  #next = 0;
+  #isBusy = false;
+  #isUp = false;
+  restores = 0;
+
+  constructor(log: MemoryLog, options: ProcessOptions = {}) {
+    this.#log = log;
+    this.process = new MatcherProcess(log, { tickMs: 100, ...options });
+  }
+
+  get status() {
+    return this.process.owned.status();
+  }
+
+  /** Restores the partition, also after a fault. */
+  async restore(): Promise<void> {
+    this.process.faults.length = 0;
+    this.process.askedMs = Number.NEGATIVE_INFINITY;
+    this.restores += 1;
+    this.#isUp = false;
+    try {
+      this.#next = await this.process.owned.restore();
+      this.#isUp = true;
+    } catch {
+      // Tried again by the next step.
+    }
+  }
+
+  /** Fetches so many records and processes them; one fetch at a time. */
+  async fetch(count = Number.POSITIVE_INFINITY): Promise<void> {
+    if (!(await this.#isLive()) || this.#isBusy) return;
+    const askedMs = this.process.nowMs;
+    const all = this.#log.records(topicNames.orders);
+    const records = all.slice(this.#next, this.#next + count);
+    const next = this.#next + records.length;
+    const isAll = next === all.length;
+    this.process.askedMs = Number.NEGATIVE_INFINITY;
+    this.#isBusy = true;
+    const taking =
+      records.length === 0
+        ? Promise.resolve()
+        : this.process.owned.process({ records, highWatermark: all.length });
+    const taken = taking
+      .then(() => {
+        this.#next = next;
+        if (isAll) this.process.askedMs = askedMs;
+      })
+      .catch((error: unknown) => this.process.faults.push(error))
+      .finally(() => {
+        this.#isBusy = false;
+      });
+    // Sign-offs are checked in other threads; a replica without room waits for more.
+    await Promise.race([taken, pause(blockedMs)]);
+  }
+
+  async copies(count?: number): Promise<void> {
+    await this.process.copies.deliver(count);
+  }
+
+  /** What happens every few milliseconds. */
+  async timer(): Promise<void> {
+    if (!(await this.#isLive())) return;
+    this.process.owned.publishDueTick(this.process.nowMs);
+    void this.process.owned.claimIfDue();
+    await setImmediate();
+  }
+
+  /** All that there is. */
+  async read(): Promise<void> {
+    await this.fetch();
+    await settle();
+    await this.copies();
+    await settle();
+  }
+
+  /** One round of everything. */
+  async round(): Promise<void> {
+    await this.fetch();
+    await this.copies();
+    await this.timer();
+    await settle(3);
+  }
+
+  async #isLive(): Promise<boolean> {
+    if (this.process.faults.length === 0 && this.#isUp) return true;
+    if (!this.#isBusy) await this.restore();
+    return false;
+  }
+}
