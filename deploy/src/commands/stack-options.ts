@@ -10,7 +10,7 @@ import { repositoryRoot } from '../local/paths.ts';
 import { type Ports, portsFromEnvironment } from '../local/ports.ts';
 import { StackError } from '../local/stack-error.ts';
 import { engineMode } from '../stack/mode.ts';
-import { parseScale } from '../stack/scale.ts';
+import { parseScale, type Scale } from '../stack/scale.ts';
 import type { SigningChoice } from '../stack/services.ts';
 import type { StackOptions } from '../stack/stack.ts';
 
@@ -28,6 +28,7 @@ export interface StackArguments {
   readonly scale?: string;
   readonly feeWallet: string;
   readonly fresh?: boolean;
+  readonly standby?: boolean;
   /** Absent unless one of `--demo` and `--no-demo` is given. */
   readonly demo?: boolean;
   readonly quoteSpeed: number;
@@ -63,6 +64,7 @@ export function withStackArguments(command: Command): Command {
       'wallet that receives the fees; it can never change; the operator withdraws from it',
       process.env['PM_FEE_WALLET'] || defaultFeeWallet,
     )
+    .option('--standby', 'a second matcher, as --scale matcher=2 starts it: each partition has an owner and a standby')
     .option('--fresh', 'start from scratch: removes the contents of the data folder first')
     .option(
       '--demo',
@@ -93,7 +95,7 @@ export function stackOptions(
     mode,
     dataDir: given.data,
     ports: portsOf(given, env),
-    scale: parseScale(given.scale ?? ''),
+    scale: scaleOf(given),
     progress,
     ...(isLocal ? { brokers: brokersOf(given) } : {}),
     ...replicationOf(given, isLocal, env),
@@ -104,6 +106,12 @@ export function stackOptions(
     demo: (given.demo ?? isLocal) ? { quoteSpeed, tradeSpeed } : null,
     extraEnv: { operator: secondPersonOf(seed, env) },
   };
+}
+
+/** A standby needs a second matcher; more of them may be asked for. */
+function scaleOf({ scale, standby }: Pick<StackArguments, 'scale' | 'standby'>): Scale {
+  const asked = parseScale(scale ?? '');
+  return standby === true ? { ...asked, matcher: Math.max(2, asked.matcher ?? 1) } : asked;
 }
 
 /**

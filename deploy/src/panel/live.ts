@@ -29,7 +29,7 @@ interface Sample {
   readonly atMs: number;
   readonly orders: number;
   readonly fills: number;
-  readonly partitions: readonly OwnedLine[];
+  readonly partitions: readonly ReplicaLine[];
   readonly projections: readonly ProjectionLine[];
   readonly unready: UnreadyServices;
 }
@@ -37,13 +37,14 @@ interface Sample {
 interface PartitionLine {
   readonly partition: number;
   readonly state: string;
+  readonly role: string;
   readonly inOffset: number;
   readonly lagRecords: number;
   readonly openOrders: number;
 }
 
-/** A partition, and the matcher that owns it. */
-interface OwnedLine extends PartitionLine {
+/** A partition, as the matcher of this name shows it. */
+interface ReplicaLine extends PartitionLine {
   readonly instance: string;
 }
 
@@ -94,8 +95,8 @@ function ratesBetween(before: Sample, now: Sample): Rates {
 async function sample({ places, ports, baseUrl }: RunningStack): Promise<Sample> {
   const matcherPorts = places.of('matcher').map((place) => place.ports.matcherOps);
   const ingressPorts = places.of('ingress').map((place) => place.ports.ingressOps);
-  const [owned, projections, matcher, ingress, unready] = await Promise.all([
-    Promise.all(matcherPorts.map(readOwned)),
+  const [replicas, projections, matcher, ingress, unready] = await Promise.all([
+    Promise.all(matcherPorts.map(readReplicas)),
     readJson<{ projections: readonly ProjectionLine[] }>(`${baseUrl}/status`),
     Promise.all(matcherPorts.map(readCounters)),
     Promise.all(ingressPorts.map(readCounters)),
@@ -108,14 +109,24 @@ async function sample({ places, ports, baseUrl }: RunningStack): Promise<Sample>
       counterSum(placed, 'pm_ingress_placed_total') +
       counterSum(placed, 'pm_ingress_refused_total'),
     fills: counterSum(matcher.flat(), 'pm_matcher_fills_total'),
-    partitions: owned.flat().sort((one, other) => one.partition - other.partition),
+    partitions: ownersOf(replicas.flat()),
     projections: projections?.projections ?? [],
     unready,
   };
 }
 
+/** Each partition once, as its owner shows it if there is one. */
+function ownersOf(lines: readonly ReplicaLine[]): readonly ReplicaLine[] {
+  const found = new Map<number, ReplicaLine>();
+  for (const line of lines) {
+    const isBetter = line.role === 'owner' || !found.has(line.partition);
+    if (isBetter) found.set(line.partition, line);
+  }
+  return [...found.values()].sort((one, other) => one.partition - other.partition);
+}
+
 /** The partitions of a matcher; none while it restarts. */
-async function readOwned(opsPort: number): Promise<readonly OwnedLine[]> {
+async function readReplicas(opsPort: number): Promise<readonly ReplicaLine[]> {
   const status = await readJson<MatcherStatus>(`http://${loopback}:${opsPort}/status`);
   return (status?.partitions ?? []).map((line) => ({ ...line, instance: status?.instance ?? '' }));
 }
@@ -162,7 +173,7 @@ function plainLine(now: Sample, rates: Rates): string {
 function panelText(stack: RunningStack, now: Sample, rates: Rates): string {
   const rows = now.partitions.map((one) => [
     String(one.partition),
-    one.instance,
+    one.role === 'owner' ? one.instance : '',
     one.state,
     String(one.lagRecords),
     String(one.inOffset),

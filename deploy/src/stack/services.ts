@@ -94,8 +94,13 @@ function urlsOf(options: ServicesOptions, name: ScaledService, port: keyof Ports
   return urls.join(',');
 }
 
+/** Milliseconds between ticks where there are standbys, which take a partition over after three of them. */
+const heartbeatMs = 100;
+
+/** A matcher. Of several, each has replicas of partitions that others own. */
 function matcher(options: ServicesOptions, { number, ports }: Place): ManagedProcess {
   const { keys, dataDir } = options;
+  const hasStandby = placesOf(options, 'matcher').length > 1;
   return service(options, 'matcher', {
     number,
     opsPort: ports.matcherOps,
@@ -107,6 +112,7 @@ function matcher(options: ServicesOptions, { number, ports }: Place): ManagedPro
       ...localStore(options),
       PM_INSTANCE: `matcher-${number}`,
       PM_REPLICATION_MIN: String(options.replicationMin),
+      ...(hasStandby && { PM_TICK_MS: String(heartbeatMs) }),
     },
     needs: ['kafka', 'registry', 'store'],
   });
