@@ -10,6 +10,7 @@ import {
   walletFromPrivateKey,
 } from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
+import type { Scale } from '@pm/deploy/stack/scale';
 import { wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
 import type { ApiKeyTrio, OrderId, SigningDomain } from '@pm/schemas';
@@ -41,6 +42,8 @@ const depositUsdc = '5000000';
 export interface WorldOptions {
   /** Rate limits count and refuse nothing (default); otherwise they are those of the product. */
   readonly hasWideLimits?: boolean;
+  /** Processes of each service; one unless given. */
+  readonly scale?: Scale;
   /** Variables of one process besides its own. */
   readonly env?: { readonly process: string; readonly variables: Readonly<Record<string, string>> };
 }
@@ -48,7 +51,7 @@ export interface WorldOptions {
 /** The whole stack on free ports in a temporary folder, with markets and traders of the benchmark only. */
 export async function openWorld(
   counts: { markets: number; traders: number },
-  { hasWideLimits = true, env }: WorldOptions = {},
+  { hasWideLimits = true, scale = {}, env }: WorldOptions = {},
 ): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pm-bench-'));
   const limits = hasWideLimits ? wideLimits : {};
@@ -60,6 +63,7 @@ export async function openWorld(
     fresh: false,
     seed: false,
     demo: null,
+    scale,
     extraEnv: {
       ...limits,
       ...(env && { [env.process]: { ...limits[env.process], ...env.variables } }),
