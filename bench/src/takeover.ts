@@ -70,7 +70,10 @@ const kinds = ['SIGKILL', 'SIGSTOP'] as const;
 const random = new Random(given.number('seed'));
 const loadBefore = loadText();
 const marketCount = given.number('markets');
-const world = await openWorld({ markets: marketCount, traders: marketCount }, { scale: { matcher: names.length } });
+const world = await openWorld(
+  { markets: marketCount, traders: marketCount },
+  { scale: { matcher: names.length } },
+);
 const gapsMs: Record<(typeof kinds)[number], number[]> = { SIGKILL: [], SIGSTOP: [] };
 const streams = world.traders.map((trader, at) => {
   const market = world.markets[at % world.markets.length];

@@ -91,11 +91,7 @@ async function start(life: Lifecycle): Promise<void> {
   life.onStop('state encoder', () => encoder.close());
 
   // 3. The log and the codecs of its records.
-  const client = openLogClient({
-    ...kafkaConnection(config),
-    clientId: config.instance,
-    log,
-  });
+  const client = openLogClient({ ...kafkaConnection(config), clientId: config.instance, log });
   life.onStop('log client', () => client.close());
   const [codecs, admin, outputs, ticks] = await Promise.all([
     openCodecs(config, log),

@@ -277,8 +277,9 @@ async function openTraders() {
   });
   await Promise.all(traders.map((trader) => trader.connect()));
   const markets = exchange.markets.map(
-    ({ id, conditionId, tokenIds: [first = '', second = ''] }): SmokeMarket => ({
+    ({ id, partition, conditionId, tokenIds: [first = '', second = ''] }): SmokeMarket => ({
       market: Number(id),
+      partition,
       conditionId,
       tokenIds: [first, second],
     }),

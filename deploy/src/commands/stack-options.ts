@@ -64,7 +64,10 @@ export function withStackArguments(command: Command): Command {
       'wallet that receives the fees; it can never change; the operator withdraws from it',
       process.env['PM_FEE_WALLET'] || defaultFeeWallet,
     )
-    .option('--standby', 'a second matcher, as --scale matcher=2 starts it: each partition has an owner and a standby')
+    .option(
+      '--standby',
+      'a second matcher, as --scale matcher=2 starts it: each partition has an owner and a standby',
+    )
     .option('--fresh', 'start from scratch: removes the contents of the data folder first')
     .option(
       '--demo',

@@ -1,14 +1,14 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { clickhouseFields, namesOf, storeFields } from '@pm/kit/config';
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
-import { type ManagedProcess, mebibyte, processEnvironment } from '../local/managed-process.ts';
+import { type ManagedProcess, processEnvironment } from '../local/managed-process.ts';
 import { builtEntry, repositoryRoot } from '../local/paths.ts';
 import { loopback, type Ports } from '../local/ports.ts';
 import { requireOk, requireReady } from '../local/probes.ts';
 import { type ExchangeKeys, publicKeyOf } from '../setup/keys.ts';
 import { operatorsFileIn } from '../setup/operators.ts';
+import { heapMebibytes, processDefaults } from './process-defaults.ts';
 import { numbered, type Place, Places, type ScaledService } from './scale.ts';
 
 export interface ServicesOptions {
@@ -49,8 +49,6 @@ export const manyTimes = { PM_RATE_LIMIT_SCALE: '10000' };
 /** Rate limits that count but never refuse: for runs that send more than one client may (limits.md). */
 export const wideLimits: ExtraEnv = { ingress: manyTimes, 'query-api': manyTimes };
 
-/** Bound of the JavaScript heap of a service, so that none passes 300 MB without many readers. */
-const heapMebibytes = 192;
 /** That of the streams: half of it is for connections and subscriptions. */
 const streamsHeapMebibytes = 384;
 /** Space for young objects: with less, responses and batches in transit are copied repeatedly. */
@@ -312,61 +310,6 @@ function gateway(options: ServicesOptions, { name, ports }: Place): ManagedProce
     dependsOn: forwarded.flatMap((one) => placesOf(options, one).map((place) => place.name)),
     ports: [ports.gateway, ports.gatewayOps],
     ready: () => requireOk(`http://${loopback}:${ports.gateway}/ok`),
-  };
-}
-
-/** The recorded day, played against the gateway. It has no listener, so it is ready when it runs. */
-export function demoProcess(demo: {
-  readonly dataDir: string;
-  readonly logDir: string;
-  readonly port: number;
-  readonly marketsFile: string;
-  readonly operatorPort: number;
-  readonly operatorToken: string;
-  readonly quoteSpeed: number;
-  readonly tradeSpeed: number;
-}): ManagedProcess {
-  return {
-    ...processDefaults(demo, 'demo'),
-    args: [
-      `--max-old-space-size=${heapMebibytes}`,
-      builtEntry('demo/main.js'),
-      '--base-url',
-      `http://${loopback}:${demo.port}`,
-      '--markets',
-      demo.marketsFile,
-      '--quote-speed',
-      String(demo.quoteSpeed),
-      '--trade-speed',
-      String(demo.tradeSpeed),
-      '--operator-url',
-      `http://${loopback}:${demo.operatorPort}`,
-    ],
-    env: processEnvironment({ PM_OPERATOR_TOKEN: demo.operatorToken }),
-    dependsOn: ['gateway'],
-    ports: [],
-    ready: async () => {},
-  };
-}
-
-function processDefaults(
-  options: { readonly dataDir: string; readonly logDir: string },
-  name: string,
-) {
-  return {
-    name,
-    command: process.execPath,
-    cwd: options.dataDir,
-    logFile: join(options.logDir, `${name}.log`),
-    restart: true,
-    stopSignal: 'SIGTERM' as const,
-    stopTimeoutMs: 15_000,
-    readyTimeoutMs: 90_000,
-    memoryHintBytes: 150 * mebibyte,
-    watchesStdin: true,
-    prepare: async () => {
-      await mkdir(options.dataDir, { recursive: true });
-    },
   };
 }
 

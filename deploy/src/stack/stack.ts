@@ -13,11 +13,12 @@ import { Supervisor } from '../local/supervisor.ts';
 import { openingsAt, setUpExchange } from '../setup/exchange-setup.ts';
 import type { ExchangeKeys } from '../setup/keys.ts';
 import { makeFirstOperator } from '../setup/operators.ts';
+import { demoProcess } from './demo-process.ts';
 import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
 import { openPlaces, type Places, type Scale, streamsFolders } from './scale.ts';
 import { seedCatalog, seedWallets, waitForTrading } from './seeding.ts';
-import { demoProcess, type ExtraEnv, exchangeServices, type SigningChoice } from './services.ts';
+import { type ExtraEnv, exchangeServices, type SigningChoice } from './services.ts';
 
 export interface StackOptions {
   readonly mode: EngineMode;
@@ -82,30 +83,14 @@ const topicPrefix = '';
 export async function startStack(options: StackOptions): Promise<RunningStack> {
   const dataDir = resolve(options.dataDir);
   const logDir = join(dataDir, 'logs');
-  const { progress, ports } = options;
+  const { ports } = options;
   if (options.fresh) await startAfresh(options, dataDir);
   mkdirSync(logDir, { recursive: true });
-  const { supervisor, urls, access, engines } = await openEngines(options, dataDir, logDir);
-  const replicationFactor = options.replicationFactor ?? 1;
+  const opened = await openEngines(options, dataDir, logDir);
+  const { supervisor, urls, access, engines } = opened;
   try {
     const { extraEnv = {}, signing = { familyDomains: false } } = options;
-    const setupAccess = { ...access, ...extraEnv['setup'] };
-    const keys = await installationKeys(join(dataDir, 'keys.json'), () =>
-      openingsAt({ urls, access: setupAccess, topicPrefix }),
-    );
-    const operatorsFile = makeFirstOperator(dataDir, keys);
-    const otherTables = await setUpExchange({
-      urls,
-      access: setupAccess,
-      keys,
-      feeWallet: options.feeWallet ?? defaultFeeWallet,
-      partitions: options.partitions ?? defaultPartitions,
-      replicationFactor,
-      database,
-      topicPrefix,
-      hasStore: engines.length > 0 || (access['PM_STORE_URL'] ?? '') !== '',
-      progress,
-    });
+    const { keys, operatorsFile, otherTables } = await setUp(options, dataDir, opened);
     const folders = { dataDir, logDir };
     const places = await openPlaces(options.scale ?? {}, ports);
     await supervisor.start(
@@ -118,7 +103,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         ...folders,
         database,
         topicPrefix,
-        replicationMin: options.replicationMin ?? replicationFactor,
+        replicationMin: options.replicationMin ?? replicationOf(options),
         engines,
         signing,
         extraEnv,
@@ -162,6 +147,36 @@ async function openEngines(options: StackOptions, dataDir: string, logDir: strin
   const running = await startEngines({ dataDir, logDir, ports, progress, brokers, ...fatal });
   const { supervisor, urls, access, names: engines } = running;
   return { supervisor, urls, access, engines };
+}
+
+/** Keys, the first operator, topics, schemas, partitions and tables, as far as they are not there yet. */
+async function setUp(
+  options: StackOptions,
+  dataDir: string,
+  { urls, access, engines }: Awaited<ReturnType<typeof openEngines>>,
+) {
+  const setupAccess = { ...access, ...options.extraEnv?.['setup'] };
+  const keys = await installationKeys(join(dataDir, 'keys.json'), () =>
+    openingsAt({ urls, access: setupAccess, topicPrefix }),
+  );
+  const operatorsFile = makeFirstOperator(dataDir, keys);
+  const otherTables = await setUpExchange({
+    urls,
+    access: setupAccess,
+    keys,
+    feeWallet: options.feeWallet ?? defaultFeeWallet,
+    partitions: options.partitions ?? defaultPartitions,
+    replicationFactor: replicationOf(options),
+    database,
+    topicPrefix,
+    hasStore: engines.length > 0 || (access['PM_STORE_URL'] ?? '') !== '',
+    progress: options.progress,
+  });
+  return { keys, operatorsFile, otherTables };
+}
+
+function replicationOf({ replicationFactor = 1 }: StackOptions): number {
+  return replicationFactor;
 }
 
 async function seedAndPlay(

@@ -1,0 +1,38 @@
+import { type ManagedProcess, processEnvironment } from '../local/managed-process.ts';
+import { builtEntry } from '../local/paths.ts';
+import { loopback } from '../local/ports.ts';
+import { heapMebibytes, processDefaults } from './process-defaults.ts';
+
+/** The recorded day, played against the gateway. It has no listener, so it is ready when it runs. */
+export function demoProcess(demo: {
+  readonly dataDir: string;
+  readonly logDir: string;
+  readonly port: number;
+  readonly marketsFile: string;
+  readonly operatorPort: number;
+  readonly operatorToken: string;
+  readonly quoteSpeed: number;
+  readonly tradeSpeed: number;
+}): ManagedProcess {
+  return {
+    ...processDefaults(demo, 'demo'),
+    args: [
+      `--max-old-space-size=${heapMebibytes}`,
+      builtEntry('demo/main.js'),
+      '--base-url',
+      `http://${loopback}:${demo.port}`,
+      '--markets',
+      demo.marketsFile,
+      '--quote-speed',
+      String(demo.quoteSpeed),
+      '--trade-speed',
+      String(demo.tradeSpeed),
+      '--operator-url',
+      `http://${loopback}:${demo.operatorPort}`,
+    ],
+    env: processEnvironment({ PM_OPERATOR_TOKEN: demo.operatorToken }),
+    dependsOn: ['gateway'],
+    ports: [],
+    ready: async () => {},
+  };
+}

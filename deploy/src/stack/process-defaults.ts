@@ -1,0 +1,28 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { mebibyte } from '../local/managed-process.ts';
+
+/** Bound of the JavaScript heap of a service, so that none passes 300 MB without many readers. */
+export const heapMebibytes = 192;
+
+/** What all Node processes of the stack have in common. */
+export function processDefaults(
+  options: { readonly dataDir: string; readonly logDir: string },
+  name: string,
+) {
+  return {
+    name,
+    command: process.execPath,
+    cwd: options.dataDir,
+    logFile: join(options.logDir, `${name}.log`),
+    restart: true,
+    stopSignal: 'SIGTERM' as const,
+    stopTimeoutMs: 15_000,
+    readyTimeoutMs: 90_000,
+    memoryHintBytes: 150 * mebibyte,
+    watchesStdin: true,
+    prepare: async () => {
+      await mkdir(options.dataDir, { recursive: true });
+    },
+  };
+}
