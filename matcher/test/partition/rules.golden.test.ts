@@ -1,0 +1,137 @@
+import { command, executionEvent, newestRules, rules } from '@pm/schemas';
+import { GoldenHistory, goldenHead } from './golden-history.ts';
+import {
+  constants,
+  executionsCodec,
+  type GoldenLog,
+  hasGolden,
+  inputOf,
+  readGolden,
+  replayGolden,
+  writeGolden,
+} from './golden-log.ts';
+import { codecs } from './sealed-records.ts';
+
+/**
+ * Logs of every version of the rules with the outputs that they had when the version was new. They are files, so that
+ * neither the records nor the outputs follow a change of the code. Change none: logs of that version would not replay.
+ * Those that are missing are written by
+ *
+ *     PM_TEST_GOLDEN=write npm run test:unit -- --testPathPatterns rules.golden
+ */
+const versions = Array.from({ length: newestRules + 1 }, (_, version) => version);
+/** The version that was the newest when these logs began to be kept. */
+const newestThen = 6;
+/** Under each version, and through all up to each one that was the newest since. */
+const goldens = new Map<string, readonly number[]>([
+  ...versions.map((version) => [`rules-${version}`, [version]] as const),
+  ...versions
+    .slice(newestThen)
+    .map((last) => [`rules-0-to-${last}`, versions.slice(0, last + 1)] as const),
+]);
+const names = [...goldens.keys()];
+
+beforeAll(async () => {
+  if (process.env['PM_TEST_GOLDEN'] !== 'write') return;
+  for (const [name, begun] of goldens) {
+    if (hasGolden(name)) continue;
+    const head = goldenHead(begun);
+    writeGolden(name, { head, ...(await replayGolden(head, new GoldenHistory(begun).records)) });
+  }
+});
+
+/** The events of an output, for what a difference says. */
+function eventsOf(out: string | undefined) {
+  return executionsCodec.decode(Buffer.from(out ?? '', 'hex')).events;
+}
+
+/** The first difference between a log and what this version makes of its records; nothing when there is none. */
+async function differenceOf({ head, records, end }: GoldenLog) {
+  const replayed = await replayGolden(head, records.map(inputOf));
+  for (const [at, { offset, out }] of records.entries()) {
+    const now = replayed.records[at]?.out;
+    if (now !== out) return { offset, before: eventsOf(out), now: eventsOf(now) };
+  }
+  const { chain, state } = replayed.end;
+  return chain === end.chain && state === end.state
+    ? null
+    : { offset: -1, before: end, now: replayed.end };
+}
+
+test.each(names)(
+  '%s gives the outputs, the chain and the state that it always gave',
+  async (name) => {
+    expect(await differenceOf(readGolden(name))).toBeNull();
+  },
+);
+
+test('constants that are part of the rules are those of every version', () => {
+  for (const name of names)
+    expect([name, readGolden(name).head.constants]).toEqual([name, constants]);
+});
+
+/** What a log holds: kinds of the commands that were taken, of events, and reasons of rejections. */
+function kindsOf({ records }: GoldenLog) {
+  const kinds = {
+    commands: new Set<string>(),
+    events: new Set<string>(),
+    reasons: new Set<string>(),
+  };
+  for (const { in: value, out } of records) {
+    const events = eventsOf(out);
+    for (const event of events) {
+      kinds.events.add(event.kind);
+      if (event.kind === 'RecordRejected') kinds.reasons.add(event.reason);
+    }
+    if (events.some(({ kind }) => kind === 'RecordRejected')) continue;
+    const { commands } = codecs.orders.decode(Buffer.from(value ?? '', 'hex'));
+    for (const { kind } of commands) kinds.commands.add(kind);
+  }
+  return kinds;
+}
+
+const reasons: readonly string[] = executionEvent.branches.flatMap((one) =>
+  one.name === 'RecordRejected' ? one.fields[0].type.symbols : [],
+);
+/** What no log of an earlier version can hold. */
+const later: Readonly<Record<string, number>> = {
+  ClaimPartition: rules.ownerTerms,
+  OLD_SEQUENCE: rules.usedSequences,
+  CLOCK_LEAP: rules.witnessedClock,
+  // The default of readers that do not know a reason.
+  UNKNOWN: Number.POSITIVE_INFINITY,
+};
+
+test.each([...goldens])('%s has commands, events and rejections of every kind', (name, begun) => {
+  const known = (all: readonly string[]) =>
+    all.filter((one) => Math.max(...begun) >= (later[one] ?? 0)).sort();
+  const kinds = kindsOf(readGolden(name));
+  expect([...kinds.commands].sort()).toEqual(known(command.branches.map((one) => one.name)));
+  expect([...kinds.events].sort()).toEqual(known(executionEvent.branches.map((one) => one.name)));
+  expect([...kinds.reasons].sort()).toEqual(known(reasons));
+});
+
+describe('a rule that a version began', () => {
+  afterEach(() => jest.restoreAllMocks());
+  const begins = Object.entries(rules) as [string, number][];
+  const begin = (rule: string, version: number) =>
+    jest.replaceProperty(rules as Record<string, number>, rule, version);
+
+  test.each(begins)(
+    'changes what its log says when it begins a version later: %s, %i',
+    async (rule, version) => {
+      const log = readGolden(`rules-${version}`);
+      begin(rule, version + 1);
+      expect(await differenceOf(log)).not.toBeNull();
+    },
+  );
+
+  test.each(begins)(
+    'changes what the log before says when it begins a version earlier: %s, %i',
+    async (rule, version) => {
+      const log = readGolden(`rules-${version - 1}`);
+      begin(rule, version - 1);
+      expect(await differenceOf(log)).not.toBeNull();
+    },
+  );
+});
