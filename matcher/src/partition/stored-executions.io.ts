@@ -48,21 +48,45 @@ export class StoredExecutions {
 
   /**
    * The stored output of an input, `null` when there is none. The first outputs of all inputs are in order, and copies
-   * only move them to larger offsets: from an output of `inOffset - k`, a step of `k` never jumps over the first one.
+   * only move them to larger offsets: from the first output of `inOffset - k`, a step of `k` never jumps over the one
+   * that is looked for. From a late copy it may; then all that was passed is read.
    */
   async find(
     inOffset: number,
     bounds: PartitionBounds,
   ): Promise<(StoredOutput & { readonly offset: number }) | null> {
-    let at = Math.max(inOffset, bounds.low);
+    const from = Math.max(inOffset, bounds.low);
+    let at = from;
     while (at < bounds.high) {
       const found = await this.#at(at);
       if (found.inOffset === inOffset) return { ...found, offset: at };
-      // Everything before the first output has a smaller input: the first output is below `bounds.low`.
-      if (found.inOffset > inOffset) return null;
+      if (found.inOffset > inOffset) break;
       at += inOffset - found.inOffset;
     }
-    return null;
+    // Everything before the first output has a smaller input: where `from` has a larger one, it is below `bounds.low`.
+    return at === from ? null : this.#firstOf(inOffset, { from, to: Math.min(at, bounds.high) });
+  }
+
+  /** The first output of an input in a range of offsets of `executions`. */
+  async #firstOf(
+    inOffset: number,
+    range: { from: number; to: number },
+  ): Promise<(StoredOutput & { readonly offset: number }) | null> {
+    const { log, topic, partition } = this.#parts;
+    const all: (StoredOutput & { readonly offset: number })[] = [];
+    await log.read({
+      topic,
+      partition,
+      ...range,
+      onBatch: async ({ records }) => {
+        for (const { offset, value } of records) {
+          if (all.length > 0) return;
+          const stored = await this.identify(offset, value);
+          if (stored.inOffset === inOffset) all.push({ ...stored, offset });
+        }
+      },
+    });
+    return all[0] ?? null;
   }
 
   /** Reads every stored output in a range of offsets of `executions`. */

@@ -4,7 +4,13 @@ import { StoredExecutions } from '../../src/partition/stored-executions.io.ts';
 import { MemoryLog } from './memory-log.ts';
 import { codecs, partition } from './sealed-records.ts';
 
-function logWith(copies: readonly number[], count = 40): MemoryLog {
+/** Copies after an output: from so many before it on, and so many of them. */
+interface LateCopies {
+  readonly back: number;
+  readonly count: number;
+}
+
+function logWith(copies: readonly LateCopies[], count = 40): MemoryLog {
   const log = new MemoryLog();
   const values: Buffer[] = [];
   let chain = firstChain;
@@ -14,11 +20,10 @@ function logWith(copies: readonly number[], count = 40): MemoryLog {
     chain = sealed.chain;
     values.push(sealed.value);
     log.append('executions', sealed.value);
-    // Late copies of a replaced owner: a run of outputs that are stored already.
-    const back = copies[inOffset] ?? 0;
-    for (let at = Math.max(0, inOffset - back); back > 0 && at <= inOffset; at += 1) {
-      log.append('executions', values[at] ?? null);
-    }
+    // Late copies of a former owner: a run of outputs that are stored already, which may end before the newest one.
+    const late = copies[inOffset] ?? { back: 0, count: 0 };
+    const from = Math.max(0, inOffset - late.back);
+    for (const value of values.slice(from, from + late.count)) log.append('executions', value);
   }
   return log;
 }
@@ -29,7 +34,11 @@ function sourceOf(log: MemoryLog): StoredExecutions {
 
 describe('stored executions', () => {
   test('finds the output of every input, however many copies lie between', async () => {
-    const copies = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 40, maxLength: 40 });
+    const late = fc.record({
+      back: fc.integer({ min: 0, max: 6 }),
+      count: fc.integer({ min: 0, max: 6 }),
+    });
+    const copies = fc.array(late, { minLength: 40, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(copies, async (given) => {
         const log = logWith(given);
