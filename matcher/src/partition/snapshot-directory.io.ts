@@ -31,6 +31,8 @@ interface Place {
 export class SnapshotDirectory {
   readonly #options: SnapshotDirectoryOptions;
   readonly #store: FolderStore;
+  /** Names of snapshots that this process does not use again. */
+  readonly #passed = new Set<string>();
 
   constructor(options: SnapshotDirectoryOptions) {
     this.#options = options;
@@ -44,6 +46,7 @@ export class SnapshotDirectory {
   async save(snapshot: Snapshot): Promise<boolean> {
     const { partition, nextOffset } = snapshot;
     this.#options.copies?.copyIfDue(snapshot);
+    this.#passed.delete(snapshotName(partition, nextOffset));
     try {
       await this.#store.put(snapshotName(partition, nextOffset), encodeImage(snapshot));
       await this.#dropOld(partition);
@@ -56,12 +59,16 @@ export class SnapshotDirectory {
   }
 
   /**
-   * Sound snapshots, the newest first, those of the store among them; a damaged file is renamed, counted and logged,
-   * and so is a damaged copy, which stays as it is.
+   * Those of the snapshots that are there now which are sound, the newest first, those of the store among them; a
+   * damaged file is renamed, counted and logged, and so is a damaged copy, which stays as it is.
    */
-  async *newestFirst(partition: number): AsyncGenerator<Snapshot> {
+  async newestFirst(partition: number): Promise<AsyncGenerator<Snapshot>> {
     await this.#store.dropUnfinished(folderOf(partition));
-    for (const place of await this.#places(partition)) {
+    return this.#readEach(partition, await this.#places(partition));
+  }
+
+  async *#readEach(partition: number, places: readonly Place[]): AsyncGenerator<Snapshot> {
+    for (const place of places) {
       const found = await this.#read(partition, place);
       if (typeof found !== 'string') yield found;
       else if (place.isCopy) this.#refuseCopy(partition, place.nextOffset, found);
@@ -78,6 +85,16 @@ export class SnapshotDirectory {
   async quarantine(partition: number, nextOffset: number, reason: string): Promise<void> {
     this.#options.copies?.refuse(partition, nextOffset);
     await this.#setAside(partition, nextOffset, reason);
+  }
+
+  /**
+   * This process does not use the snapshot again, nor its copy. The file stays: when a sound one does not fit the log,
+   * the process may be the wrong one, and the one that replaces it needs the file.
+   */
+  passOver(partition: number, nextOffset: number, reason: string): void {
+    this.#options.copies?.refuse(partition, nextOffset);
+    this.#passed.add(snapshotName(partition, nextOffset));
+    this.#report(partition, nextOffset, reason);
   }
 
   async #setAside(partition: number, nextOffset: number, reason: string): Promise<void> {
@@ -116,7 +133,9 @@ export class SnapshotDirectory {
   async #places(partition: number): Promise<readonly Place[]> {
     const copied = (await this.#options.copies?.offsets(partition)) ?? [];
     const places = [
-      ...(await this.#offsets(partition)).map((nextOffset) => ({ nextOffset, isCopy: false })),
+      ...(await this.#offsets(partition))
+        .filter((nextOffset) => !this.#passed.has(snapshotName(partition, nextOffset)))
+        .map((nextOffset) => ({ nextOffset, isCopy: false })),
       ...copied.map((nextOffset) => ({ nextOffset, isCopy: true })),
     ];
     return places.sort(

@@ -124,6 +124,28 @@ describe('restore', () => {
     expect(successor.badSnapshots.length).toBeGreaterThan(0);
   });
 
+  test('a snapshot that another process takes during a restore is not renamed', async () => {
+    const { log, files } = await livedThrough();
+    const other = new MatcherProcess(log, { files });
+    await other.run();
+    const bounds = log.bounds.bind(log);
+    let isFirst = true;
+    log.bounds = async (topic) => {
+      const found = await bounds(topic);
+      if (!isFirst) return found;
+      isFirst = false;
+      for (const value of randomRecords(7, 40)) log.append(topicNames.orders, value);
+      await other.catchUp();
+      return found;
+    };
+    const names = files.names(snapshotFolder);
+    const successor = new MatcherProcess(log, { files });
+    await successor.restore();
+    expect(files.names(snapshotFolder)).not.toEqual(names);
+    expect(successor.badSnapshots).toEqual([]);
+    expect(successor.owned.state).toBe('live');
+  });
+
   test('a state of another version of the rules is not used, and the restore goes on without it', async () => {
     const { log, files, chain } = await livedThrough();
     const restore = () => {
@@ -166,6 +188,29 @@ describe('a damaged or incomplete log', () => {
     }
     await successor.run();
     expect(successor.owned.status()).toMatchObject({ state: 'live', chain, snapshotOffset: 0 });
+  });
+
+  test('a process whose replays differ renames no snapshot, and the one that replaces it starts from the newest', async () => {
+    const { log, files, chain } = await livedThrough();
+    const [newest = ''] = paths(files);
+    const before = files.names(snapshotFolder).sort();
+    const wrong = {
+      ...engines,
+      restore: (state: Buffer) => {
+        const engine = engines.restore(state);
+        engine.apply = () => engine.reject('UNKNOWN');
+        return engine;
+      },
+    };
+    const process = new MatcherProcess(log, { files, engines: wrong });
+    for (let tries = 0; tries < 2; tries += 1)
+      await expect(process.restore()).rejects.toMatchObject({ code: 'chain_mismatch' });
+    expect(process.badSnapshots).toHaveLength(2);
+    expect(files.names(snapshotFolder).sort()).toEqual(before);
+    const next = new MatcherProcess(log, { files });
+    await next.restore();
+    const snapshotOffset = Number.parseInt(newest.split('/').at(-1) ?? '', 10);
+    expect(next.owned.status()).toMatchObject({ state: 'live', chain, snapshotOffset });
   });
 
   test('a replay that is verified names the first record that differs', async () => {

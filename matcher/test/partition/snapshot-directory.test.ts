@@ -34,7 +34,7 @@ function openStore(files: FolderFiles, directory = '/snapshots') {
 
 async function offsetsIn(store: SnapshotDirectory): Promise<readonly number[]> {
   const offsets: number[] = [];
-  for await (const { nextOffset } of store.newestFirst(partition)) offsets.push(nextOffset);
+  for await (const { nextOffset } of await store.newestFirst(partition)) offsets.push(nextOffset);
   return offsets;
 }
 
@@ -44,7 +44,7 @@ describe('snapshot directory', () => {
     for (const nextOffset of [9, 100, 20, 1_000_000_000_000])
       await store.save(snapshotOf(nextOffset));
     expect(await offsetsIn(store)).toEqual([1_000_000_000_000, 100, 20]);
-    for await (const snapshot of store.newestFirst(partition)) {
+    for await (const snapshot of await store.newestFirst(partition)) {
       expect(snapshot).toEqual(snapshotOf(snapshot.nextOffset));
     }
     expect(snapshotsKept).toBe(3);
