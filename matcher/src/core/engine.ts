@@ -1,4 +1,11 @@
-import { type Command, type Envelope, type EventOf, type ExecutionEvent, rules } from '@pm/schemas';
+import {
+  type Command,
+  type Envelope,
+  type EventOf,
+  type ExecutionEvent,
+  newestRules,
+  rules,
+} from '@pm/schemas';
 import { unreachable } from './assumption.ts';
 import { closeRecord } from './events/close-record.ts';
 import { EventWriter } from './events/event-writer.ts';
@@ -68,14 +75,18 @@ export class Engine {
   /** Frozen states that another thread still reads. */
   private frozen = 0;
 
-  /** Other limits than those of the schemas are for tests: they are part of the rules. */
-  constructor(partition: number, limits = defaultLimits) {
+  /**
+   * Other limits than those of the schemas are for tests: they are part of the rules. `newest` is the last version of
+   * the rules that this engine knows.
+   */
+  constructor(partition: number, limits = defaultLimits, newest = newestRules) {
     this.state = new State(partition);
     this.out = {
       events: this.written,
       command: -1,
       role: 'INGRESS',
       limits,
+      newestRules: newest,
       offset: -1,
       fillsLeft: 0,
       cancelsLeft: 0,
@@ -84,10 +95,10 @@ export class Engine {
     };
   }
 
-  /** The engine whose `encodeState` gave these bytes. Throws on anything else. */
-  static restore(bytes: Buffer, limits = defaultLimits): Engine {
-    const state = decodeState(bytes);
-    const engine = new Engine(state.partition, limits);
+  /** The engine whose `encodeState` gave these bytes. Throws on anything else, and for rules after `newest`. */
+  static restore(bytes: Buffer, limits = defaultLimits, newest = newestRules): Engine {
+    const state = decodeState(bytes, newest);
+    const engine = new Engine(state.partition, limits, newest);
     engine.state = state;
     return engine;
   }
@@ -123,6 +134,11 @@ export class Engine {
   /** Version of the rules that the next record is judged by. */
   get rules(): number {
     return this.state.rules;
+  }
+
+  /** The newest version of the rules that it knows: it must be given no record under a later one. */
+  get newestRules(): number {
+    return this.out.newestRules;
   }
 
   /** Number of the claim that gave the partition to its owner; 0 before the first. */

@@ -39,6 +39,8 @@ export interface Output {
   /** Role of the key that signed the envelope. */
   readonly role: KeyRole;
   readonly limits: Limits;
+  /** The newest version of the rules that the engine knows. */
+  readonly newestRules: number;
   /** Input offset of the record. */
   readonly offset: number;
   /** Resting orders that takers of this record may still meet. */

@@ -4,14 +4,12 @@ import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import {
   AvroError,
-  type Command,
   type CommandOf,
   clockLeapMaxMs,
   compileCodec,
   type Envelope,
   envelope as envelopeSchema,
   envelopeSignatureBytes,
-  newestRules,
   registryHeaderBytes,
   rules,
 } from '@pm/schemas';
@@ -23,10 +21,10 @@ import {
   signerOf,
 } from '../core/index.ts';
 
-/** The keys that the partition's state lists. */
+/** The keys that the partition's state lists, and what they are judged by. */
 type KnownKeys = Pick<
   Engine,
-  'opened' | 'operatorKey' | 'rules' | 'signOffKey' | 'timeMs' | 'witnessMs'
+  'opened' | 'operatorKey' | 'rules' | 'newestRules' | 'signOffKey' | 'timeMs' | 'witnessMs'
 >;
 
 /** The sender that a record names: copied into the output. */
@@ -125,7 +123,7 @@ export class EnvelopeReader {
     const head = readHead(value);
     if (head === null) return rejected(noSender, 'UNREADABLE');
     if (head.partition !== this.#options.partition) return rejected(head, 'WRONG_PARTITION');
-    if (!keys.opened) return this.#readOpening(head, value, isPrepared);
+    if (!keys.opened) return this.#readOpening(keys, { head, value, isPrepared });
     const key = keys.signOffKey(head.keyId);
     if (key === null || !key.active) return rejected(head, 'UNKNOWN_KEY');
     const verifier = this.#verifier(head.keyId, key.publicKey);
@@ -138,7 +136,7 @@ export class EnvelopeReader {
     if (envelope === null) return rejected(noSender, 'UNREADABLE');
     const signer = signerOf(key, keys.operatorKey());
     if (!maySign(signer, envelope, keys.rules)) return rejected(head, 'NOT_ALLOWED');
-    if (envelope.commands.some(isOfNewerRules)) throw this.#newer(value, null);
+    this.#assertKnown(envelope, { value, keys });
     if (key.role === 'OWNER' && isLeap(envelope, keys)) return rejected(head, 'CLOCK_LEAP');
     return { kind: 'accepted', sender: head, envelope };
   }
@@ -163,7 +161,10 @@ export class EnvelopeReader {
    * Before the partition is opened only its opening counts, signed by the key that this process is configured to
    * trust.
    */
-  #readOpening(head: Head, value: Buffer, isPrepared: boolean): EnvelopeReading {
+  #readOpening(
+    keys: KnownKeys,
+    { head, value, isPrepared }: { head: Head; value: Buffer; isPrepared: boolean },
+  ): EnvelopeReading {
     const { operatorKey } = this.#options;
     if (!keyIdOf(operatorKey).equals(head.keyId)) return rejected(head, 'NOT_OPENED');
     const verifier = this.#verifier(head.keyId, operatorKey);
@@ -181,7 +182,7 @@ export class EnvelopeReader {
       return rejected(head, 'NOT_OPENED');
     }
     if (!maySign('OPENING', envelope, 0)) return rejected(head, 'NOT_ALLOWED');
-    if (envelope.commands.some(isOfNewerRules)) throw this.#newer(value, null);
+    this.#assertKnown(envelope, { value, keys });
     return { kind: 'accepted', sender: head, envelope };
   }
 
@@ -211,14 +212,27 @@ export class EnvelopeReader {
     } catch (error) {
       if (!(error instanceof AvroError)) throw error;
       if (!unknownKind.test(error.message)) return null;
-      throw this.#newer(value, error);
+      throw this.#newer(value, { cause: error });
+    }
+  }
+
+  /** Throws for rules that this version does not know. */
+  #assertKnown(
+    { commands }: Envelope,
+    { value, keys }: { readonly value: Buffer; readonly keys: KnownKeys },
+  ): void {
+    for (const one of commands) {
+      if (one.kind !== 'SetRules' || one.version <= keys.newestRules) continue;
+      const facts = { rules: one.version, newestKnown: keys.newestRules };
+      throw this.#newer(value, { facts });
     }
   }
 
   /** A record that only a newer version can judge. */
-  #newer(value: Buffer, cause: unknown): Fault {
-    const facts = { partition: this.#options.partition, schemaId: value.readUInt32BE(1) };
-    return new Fault('newer_record', 'release', { facts, cause });
+  #newer(value: Buffer, why: { facts?: Record<string, number>; cause?: unknown }): Fault {
+    const { partition } = this.#options;
+    const facts = { partition, schemaId: value.readUInt32BE(1), ...why.facts };
+    return new Fault('newer_record', 'release', { ...why, facts });
   }
 
   #verifier(keyId: Buffer, publicKey: Buffer): Verifier {
@@ -278,10 +292,6 @@ function isLeap({ commands }: Envelope, { rules: version, timeMs, witnessMs }: K
   if (version < rules.witnessedClock) return false;
   const latestMs = Math.max(timeMs, witnessMs) + clockLeapMaxMs;
   return commands.some((command) => command.kind === 'Tick' && command.timeMs > latestMs);
-}
-
-function isOfNewerRules(command: Command): boolean {
-  return command.kind === 'SetRules' && command.version > newestRules;
 }
 
 function openingOf(envelope: Envelope): CommandOf<'OpenPartition'> | null {

@@ -61,6 +61,8 @@ export interface PartitionStatus {
   readonly role: 'owner' | 'standby' | 'none';
   /** Number of the claim that gave the partition to its owner, as far as this process has read; 0 before the first. */
   readonly term: number;
+  /** Version of the rules that the next record is judged by; 0 while not live. */
+  readonly rules: number;
   /** Code of the fault that it failed with and has not recovered from; empty when there is none. */
   readonly fault: string;
   /** The last input that was processed. */
@@ -109,6 +111,7 @@ export function statusOf(
   return {
     ...rest,
     term: position?.engine.term ?? 0,
+    rules: position?.engine.rules ?? 0,
     inOffset: nextOffset - 1,
     lagRecords: position === null ? 0 : Math.max(0, highWatermark - nextOffset),
     timeMs: position?.engine.timeMs ?? 0,

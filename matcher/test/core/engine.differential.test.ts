@@ -65,7 +65,7 @@ class Comparison {
   /** The state in a snapshot of the engine is that of the twin. */
   compareStates(): void {
     this.engine.assertInvariants();
-    const state = stateText(decodeState(this.engine.encodeState()));
+    const state = stateText(decodeState(this.engine.encodeState(), newestRules));
     const expected = this.twin.stateText();
     if (hashOf(state) !== hashOf(expected)) expect(state).toBe(expected);
   }

@@ -110,8 +110,8 @@ function codecFor({ schema, schemaId }: GoldenHead) {
 }
 
 /**
- * The outputs that this version gives to the records, and what they come to. Where offsets are left out it goes on as if
- * their records had changed nothing, so that checkpoints come.
+ * The outputs that this version gives to the records, and what they come to. Where offsets are left out it goes on as
+ * if their records had changed nothing, so that checkpoints come.
  */
 export async function replayGolden(
   head: GoldenHead,

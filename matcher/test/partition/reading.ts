@@ -1,8 +1,11 @@
 import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import type { Execution } from '@pm/schemas';
+import { Engine } from '../../src/core/index.ts';
+import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
+import { firstPosition, RecordProcessor } from '../../src/partition/record-processor.ts';
 import { topicNames } from './matcher-process.ts';
 import type { MemoryLog } from './memory-log.ts';
-import { executionOf } from './sealed-records.ts';
+import { codecs, executionOf, keys, partition } from './sealed-records.ts';
 
 /** The stored outputs as a reader with the high-water rule sees them. */
 export interface Reading {
@@ -34,4 +37,15 @@ export function readOutputs(log: MemoryLog): Reading {
     executions.push(execution);
   }
   return { executions, values, copies };
+}
+
+/** The outputs that a single engine gives to the records of the log. */
+export function replayOutputs(log: MemoryLog): readonly Buffer[] {
+  const operatorKey = keys.operator.publicKey;
+  const reader = new EnvelopeReader({ partition, operatorKey, codec: codecs.orders });
+  const parts = { partition, reader, executions: codecs.executions };
+  const processor = new RecordProcessor(parts, firstPosition(new Engine(partition)));
+  return log
+    .records(topicNames.orders)
+    .map((record) => processor.process(record)?.value ?? Buffer.alloc(0));
 }

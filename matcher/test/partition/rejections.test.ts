@@ -257,6 +257,7 @@ describe('newer records', () => {
     opened: true,
     operatorKey: () => keys.operator.publicKey,
     rules: newestRules,
+    newestRules,
     timeMs: 0,
     witnessMs: 0,
     signOffKey: (keyId) =>
@@ -301,8 +302,9 @@ describe('newer records', () => {
     const key = { publicKey: keys.operator.publicKey, role: 'OPERATOR', active: true } as const;
     const operated = { ...known, signOffKey: () => ({ ...key, used: new UsedSequences() }) };
     const value = sealed(keys.operator, [{ kind: 'SetRules', version }]);
+    const facts = { partition, schemaId: 1, rules: version, newestKnown: newestRules };
     expect(() => reader.read(operated, value)).toThrow(
-      expect.objectContaining({ code: 'newer_record', reaction: 'release' }),
+      expect.objectContaining({ code: 'newer_record', reaction: 'release', facts }),
     );
   });
 

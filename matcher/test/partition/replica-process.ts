@@ -12,6 +12,11 @@ export async function settle(turns = turnsToSettle): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await setImmediate();
 }
 
+interface ReplicaOptions extends ProcessOptions {
+  /** Until a partition that has failed is restored again, milliseconds of the process. */
+  readonly restoreWaitMs?: number;
+}
+
 /** A process with a replica, step by step as a test says: a fetch, copies, or its timer. It stands still otherwise. */
 export class ReplicaProcess {
   readonly process: MatcherProcess;
@@ -20,10 +25,13 @@ export class ReplicaProcess {
   #next = 0;
   #isBusy = false;
   #isUp = false;
+  #restoredMs = Number.NEGATIVE_INFINITY;
+  readonly #restoreWaitMs: number;
   restores = 0;
 
-  constructor(log: MemoryLog, options: ProcessOptions = {}) {
+  constructor(log: MemoryLog, options: ReplicaOptions = {}) {
     this.#log = log;
+    this.#restoreWaitMs = options.restoreWaitMs ?? 0;
     this.process = new MatcherProcess(log, { tickMs: 100, ...options });
   }
 
@@ -102,7 +110,10 @@ export class ReplicaProcess {
 
   async #isLive(): Promise<boolean> {
     if (this.process.faults.length === 0 && this.#isUp) return true;
-    if (!this.#isBusy) await this.restore();
+    const { nowMs } = this.process;
+    if (this.#isBusy || nowMs - this.#restoredMs < this.#restoreWaitMs) return false;
+    this.#restoredMs = nowMs;
+    await this.restore();
     return false;
   }
 }

@@ -86,6 +86,7 @@ describe('a check that was made ahead', () => {
   const state = {
     opened: true,
     rules: newestRules,
+    newestRules,
     signOffKey: () => ingress,
     operatorKey: () => null,
     timeMs: 0,

@@ -27,7 +27,7 @@ async function readWith(json: unknown, version: number, value: Buffer) {
   const codec = openRecordCodec(own, 1, async () => json);
   const reader = new EnvelopeReader({ partition, operatorKey: keys.operator.publicKey, codec });
   const clock = { operatorKey: () => null, timeMs: 0, witnessMs: 0 };
-  const state = { opened: true, rules: version, signOffKey: () => ingress, ...clock };
+  const state = { opened: true, rules: version, newestRules, signOffKey: () => ingress, ...clock };
   const first = reader.read(state, value);
   if (first.kind !== 'schema_unknown') return first;
   await codec.prepare(value);
@@ -67,7 +67,13 @@ describe('an envelope is signed together with its schema', () => {
     const codec = openRecordCodec(own, 1, async () => json);
     const reader = new EnvelopeReader({ partition, operatorKey: keys.operator.publicKey, codec });
     const clock = { operatorKey: () => null, timeMs: 0, witnessMs: 0 };
-    const state = { opened: true, rules: newestRules, signOffKey: () => ingress, ...clock };
+    const state = {
+      opened: true,
+      rules: newestRules,
+      newestRules,
+      signOffKey: () => ingress,
+      ...clock,
+    };
     await codec.prepare(value);
     expect(reader.read(state, value, { isPrepared: true })).toMatchObject({
       reason: 'BAD_SIGNATURE',

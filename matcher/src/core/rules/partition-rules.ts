@@ -1,4 +1,4 @@
-import { type CommandOf, newestRules, rules } from '@pm/schemas';
+import { type CommandOf, rules } from '@pm/schemas';
 import { refuseCommand } from '../events/write-events.ts';
 import { expireOrders } from '../orders/expire-orders.ts';
 import { releaseDue } from '../orders/release-delayed.ts';
@@ -69,7 +69,7 @@ export function setRules(state: State, { version }: CommandOf<'SetRules'>, out: 
     refuseCommand('duplicate', out);
     return;
   }
-  if (version < state.rules || version > newestRules) {
+  if (version < state.rules || version > out.newestRules) {
     refuseCommand('invalid_payload', out);
     return;
   }

@@ -1,7 +1,6 @@
 import {
   complementPrice,
   lotMicro,
-  newestRules,
   noOwner,
   orderSizeMaxMicro,
   ownerIdBytes,
@@ -42,8 +41,11 @@ import {
   sound,
 } from './state-bytes.ts';
 
-/** The state of these bytes. Throws `MalformedState`, or `BrokenAssumption` where the parts do not fit together. */
-export function decodeState(bytes: Buffer): State {
+/**
+ * The state of these bytes, under rules up to the newest that are known. Throws `MalformedState`, or `BrokenAssumption`
+ * where the parts do not fit together.
+ */
+export function decodeState(bytes: Buffer, newestRules: number): State {
   const from = new StateReader(bytes);
   const format = from.number(0, int32Max);
   const hasRules = format === formats.withRules;
@@ -51,7 +53,7 @@ export function decodeState(bytes: Buffer): State {
   const state = new State(from.number(0, int32Max));
   state.opened = from.number(0, 1) === 1;
   if (state.opened) {
-    readFacts(state, hasRules, from);
+    readFacts(state, hasRules ? newestRules : 0, from);
     readMarkets(state, from);
     const positions = readPositions(state, from);
     const ids = readMemory(state.orderMemory, from);
@@ -68,7 +70,9 @@ export function decodeState(bytes: Buffer): State {
   return state;
 }
 
-function readFacts(state: State, hasRules: boolean, from: StateReader): void {
+/** A layout without rules has 0 as the newest. */
+function readFacts(state: State, newestRules: number, from: StateReader): void {
+  const hasRules = newestRules > 0;
   state.operatorKey = from.bytes(32);
   state.feeWallet = state.wallets.intern(from.bytes(20));
   state.wallets.hold(state.feeWallet);
