@@ -11,6 +11,7 @@ const opsPort: Field<number> = { ...serviceFields.opsPort, fallback: { value: 0 
 
 /** Variables of the gateway; the configuration reference is made of them. */
 export const gatewayFields = {
+  host: publicDoorFields.host,
   trustedProxies: publicDoorFields.trustedProxies,
   opsHost: serviceFields.opsHost,
   opsPort,

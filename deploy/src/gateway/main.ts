@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readParentPipe } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
@@ -16,7 +17,7 @@ const services = {
   streams: streams.split(','),
   mcp,
 };
-const { trustedProxies, opsHost, opsPort } = readGatewayConfig();
+const { host, trustedProxies, opsHost, opsPort } = readGatewayConfig();
 const log = openLog('gateway', 'info');
 const metrics = openMetrics('gateway');
 const gateway = openGateway(services, { log, metrics, trustedProxies });
@@ -30,10 +31,11 @@ const ops = await openOpsListener({
     return { ready: isListening, reasons: isListening ? [] : ['http'] };
   },
 });
-await gateway.listen({ host: '127.0.0.1', port: Number(port) });
+await gateway.listen({ host, port: Number(port) });
 
-process.stdin.resume();
-await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), once(process.stdin, 'end')]);
+const ends = [once(process, 'SIGTERM'), once(process, 'SIGINT')];
+if (readParentPipe()) ends.push(once(process.stdin.resume(), 'end'));
+await Promise.race(ends);
 await gateway.close();
 await ops.close();
 process.exit(0);

@@ -6,8 +6,9 @@ import { type ManagedProcess, processEnvironment } from '../local/managed-proces
 import { builtEntry, repositoryRoot } from '../local/paths.ts';
 import { loopback, type Ports } from '../local/ports.ts';
 import { requireOk, requireReady } from '../local/probes.ts';
-import { type ExchangeKeys, publicKeyOf } from '../setup/keys.ts';
+import type { ExchangeKeys } from '../setup/keys.ts';
 import { operatorsFileIn } from '../setup/operators.ts';
+import { serviceSecrets } from '../setup/service-secrets.ts';
 import { heapMebibytes, processDefaults } from './process-defaults.ts';
 import { numbered, type Place, Places, type ScaledService } from './scale.ts';
 
@@ -54,18 +55,6 @@ const streamsHeapMebibytes = 384;
 /** Space for young objects: with less, responses and batches in transit are copied repeatedly. */
 const youngMebibytes = 32;
 
-/** What every service knows of the keys, and what those with a public listener do. */
-function sharedSecrets(keys: ExchangeKeys) {
-  const rootKey = { PM_ROOT_KEY: publicKeyOf(keys.rootSeed) };
-  const door = {
-    ...rootKey,
-    PM_KEY_SECRET: keys.keySecret,
-    ...(keys.acceptedKeySecrets && { PM_KEY_SECRETS_ACCEPTED: keys.acceptedKeySecrets }),
-    PM_TRUSTED_PROXIES: loopback,
-  };
-  return { rootKey, door, reads: { ...door, PM_BOOK_SECRET: keys.bookSecret } };
-}
-
 /** The four services, the operator's process, the streams, the MCP server and the gateway, as processes. */
 export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
   const each = (name: ScaledService, describe: (place: Place) => ManagedProcess) =>
@@ -103,8 +92,7 @@ function matcher(options: ServicesOptions, { number, ports }: Place): ManagedPro
     number,
     opsPort: ports.matcherOps,
     env: {
-      PM_OWNER_SEED: keys.ownerSeed,
-      PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
+      ...serviceSecrets(keys).matcher,
       // One for all: whoever takes a partition over begins at the newest snapshot of any owner.
       PM_SNAPSHOT_DIR: join(dataDir, 'snapshots'),
       ...localStore(options),
@@ -122,10 +110,9 @@ function projectors(options: ServicesOptions, { number, ports }: Place): Managed
     number,
     opsPort: ports.projectorsOps,
     env: {
-      ...sharedSecrets(keys).rootKey,
+      ...serviceSecrets(keys).projectors,
       PM_INSTANCE: `projectors-${number}`,
       ...localStore(options),
-      PM_LEDGER_SEED: keys.ledgerSeed,
       // The Redis of this stack is for trying things out; that of other engines holds money.
       PM_LEDGER_SYNC: options.engines.includes('redis') ? 'any' : 'always',
     },
@@ -141,9 +128,9 @@ function ingress(options: ServicesOptions, { number, ports }: Place): ManagedPro
     httpPorts: [ports.ingress],
     env: {
       ...listenerOn(ports.ingress),
-      PM_SIGNOFF_SEED: keys.ingressSeed,
       PM_DOOR_PROCESSES: String(placesOf(options, 'ingress').length),
-      ...sharedSecrets(keys).door,
+      ...serviceSecrets(keys).ingress,
+      ...behindGateway,
       ...signingEnv(options),
     },
     needs: ['kafka', 'registry', 'redis'],
@@ -161,7 +148,8 @@ function queryApi(options: ServicesOptions, { number, ports }: Place): ManagedPr
       PM_DOOR_PROCESSES: String(placesOf(options, 'query-api').length),
       ...readerAccess(options),
       PM_STREAMS_OPS_URLS: urlsOf(options, 'streams', 'streamsOps'),
-      ...sharedSecrets(options.keys).reads,
+      ...serviceSecrets(options.keys)['query-api'],
+      ...behindGateway,
       ...signingEnv(options),
     },
     needs: ['kafka', 'registry', 'redis', 'clickhouse'],
@@ -176,7 +164,8 @@ function streams(options: ServicesOptions, { number, ports }: Place): ManagedPro
     httpPorts: [ports.streams],
     env: {
       ...listenerOn(ports.streams),
-      ...sharedSecrets(options.keys).reads,
+      ...serviceSecrets(options.keys).streams,
+      ...behindGateway,
       PM_STREAMS_DIR: join(options.dataDir, numbered('streams', number)),
       PM_INGRESS_URL: urlsOf(options, 'ingress', 'ingress'),
     },
@@ -195,8 +184,7 @@ function operatorService(options: ServicesOptions): ManagedProcess {
       PM_OPERATORS_FILE: operatorsFileIn(dataDir),
       PM_SECOND_PERSON: 'off',
       PM_CHALLENGE_SECONDS: '0',
-      PM_OPERATOR_SEED: keys.operatorSeed,
-      ...sharedSecrets(keys).rootKey,
+      ...serviceSecrets(keys).operator,
       PM_SIGNING_DOMAIN: options.signing?.signingDomain ?? '',
     },
     needs: ['kafka', 'registry', 'redis'],
@@ -208,6 +196,9 @@ function readerAccess({ engines }: ServicesOptions): EngineAccess {
   if (!engines.includes('clickhouse')) return {};
   return { PM_CLICKHOUSE_USER: 'pm_reader', PM_CLICKHOUSE_PASSWORD: '' };
 }
+
+/** The gateway names the client. */
+const behindGateway = { PM_TRUSTED_PROXIES: loopback };
 
 /** Variables of a public listener, which the gateway forwards to. */
 function listenerOn(port: number): Readonly<Record<string, string>> {
@@ -280,7 +271,7 @@ function mcp(options: ServicesOptions): ManagedProcess {
       ...listenerOn(ports.mcp),
       // All of its reads belong to query-api, which trusts it to name its callers.
       PM_EXCHANGE_URL: `http://${loopback}:${ports.queryApi}`,
-      PM_TRUSTED_PROXIES: loopback,
+      ...behindGateway,
     },
     needs: [],
   });
@@ -305,6 +296,7 @@ function gateway(options: ServicesOptions, { name, ports }: Place): ManagedProce
       PM_TRUSTED_PROXIES: process.env['PM_TRUSTED_PROXIES'] ?? '',
       PM_OPS_HOST: loopback,
       PM_OPS_PORT: String(ports.gatewayOps),
+      PM_PARENT_PIPE: '1',
       ...options.extraEnv?.['gateway'],
     }),
     dependsOn: forwarded.flatMap((one) => placesOf(options, one).map((place) => place.name)),

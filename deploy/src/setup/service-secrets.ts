@@ -1,0 +1,34 @@
+import { type ExchangeKeys, publicKeyOf } from './keys.ts';
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Services that get secrets or keys; the MCP server and the gateway get none. */
+export type KeptService =
+  | 'ingress'
+  | 'operator'
+  | 'matcher'
+  | 'projectors'
+  | 'query-api'
+  | 'streams';
+
+/** The variables of each service that follow from the keys of an installation: no service gets those of another. */
+export function serviceSecrets(keys: ExchangeKeys): Readonly<Record<KeptService, Variables>> {
+  const root = { PM_ROOT_KEY: publicKeyOf(keys.rootSeed) };
+  const door = {
+    ...root,
+    PM_KEY_SECRET: keys.keySecret,
+    ...(keys.acceptedKeySecrets && { PM_KEY_SECRETS_ACCEPTED: keys.acceptedKeySecrets }),
+  };
+  const reads = { ...door, PM_BOOK_SECRET: keys.bookSecret };
+  return {
+    ingress: { ...door, PM_SIGNOFF_SEED: keys.ingressSeed },
+    operator: { ...root, PM_OPERATOR_SEED: keys.operatorSeed },
+    matcher: {
+      PM_OWNER_SEED: keys.ownerSeed,
+      PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
+    },
+    projectors: { ...root, PM_LEDGER_SEED: keys.ledgerSeed },
+    'query-api': reads,
+    streams: reads,
+  };
+}
