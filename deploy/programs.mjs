@@ -1,0 +1,31 @@
+// The programs of the exchange, and what each of them loads beside its bundle: what deploy/bundle.mjs bundles and what
+// deploy/image.mjs puts into the image.
+
+/** Entry of each program by its name. */
+export const programs = {
+  ingress: 'ingress/dist/main.js',
+  operator: 'ingress/dist/operator/main.js',
+  matcher: 'matcher/dist/main.js',
+  projectors: 'projectors/dist/main.js',
+  'query-api': 'query-api/dist/main.js',
+  streams: 'query-api/dist/streams/main.js',
+  mcp: 'mcp/dist/main.js',
+  gateway: 'deploy/dist/gateway/main.js',
+  setup: 'deploy/dist/containers/main.js',
+  demo: 'deploy/dist/demo/main.js',
+};
+
+/** Loaded from their packages by the few starts that need them: a new schema is registered, a store of S3 is opened. */
+export const seldom = ['@kafkajs/confluent-schema-registry', '@aws-sdk/client-s3'];
+
+/** Packages with binaries, which stay files. */
+export const native = ['keccak', 'secp256k1'];
+
+/** Files of threads, which programs open by their path. */
+export const threads = [
+  'ingress/dist/orders/signature-worker.io.js',
+  'matcher/dist/partition/state-encoder-thread.io.js',
+];
+
+/** Folders that programs read: the console, the pages of the MCP server, the recordings of the demo. */
+export const folders = ['console/dist', 'mcp/documents', 'deploy/data'];
