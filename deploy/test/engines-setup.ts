@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startContainerEngines } from '../src/containers/engines.ts';
 import { startEngines } from '../src/local/engines.ts';
 import { freeEnginePorts } from '../src/local/ports.ts';
 import { StackError } from '../src/local/stack-error.ts';
+import { engineMode } from '../src/stack/mode.ts';
 import { type EnginesUnderTest, rememberEngines } from './engines-under-test.ts';
 
 const engineVariables = [
@@ -16,7 +18,7 @@ const engineVariables = [
 /**
  * Starts the four engines for the tests on real engines and puts their addresses into PM_TEST_KAFKA
  * (host:port), PM_TEST_REGISTRY, PM_TEST_CLICKHOUSE and PM_TEST_REDIS (urls). Where these are set
- * from outside nothing is started.
+ * from outside nothing is started, and with `STACK=containers` they run in containers.
  */
 async function setUp(): Promise<void> {
   const given = engineVariables.filter((name) => (process.env[name] ?? '') !== '');
@@ -32,7 +34,9 @@ async function start(): Promise<EnginesUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'pm-engines-'));
   const beginMs = Date.now();
   try {
-    const engines = await startEngines({
+    const start =
+      engineMode(process.env).kind === 'containers' ? startContainerEngines : startEngines;
+    const engines = await start({
       dataDir: join(folder, 'data'),
       logDir: join(folder, 'logs'),
       ports: await freeEnginePorts(),

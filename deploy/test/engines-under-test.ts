@@ -1,7 +1,7 @@
 import type { RunningEngines } from '../src/local/engines.ts';
 
 export interface EnginesUnderTest {
-  readonly engines: RunningEngines;
+  readonly engines: Pick<RunningEngines, 'stop'>;
   /** Temporary folder with all their data. */
   readonly folder: string;
 }

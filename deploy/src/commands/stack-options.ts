@@ -92,7 +92,7 @@ export function stackOptions(
 ): StackOptions {
   const { quoteSpeed, tradeSpeed } = given;
   const mode = engineMode(env);
-  const isLocal = mode.kind === 'local';
+  const isLocal = mode.kind !== 'external';
   const seed = isLocal || given.demo === true;
   return {
     mode,

@@ -5,7 +5,7 @@ import {
   localWriter,
 } from './engines/clickhouse-password.ts';
 import { clickhouseServer } from './engines/clickhouse-server.ts';
-import { ensureEngineJars } from './engines/download-engines.ts';
+import { type EngineJars, ensureEngineJars } from './engines/download-engines.ts';
 import { type BrokerCount, brokerNames, kafkaBrokers } from './engines/kafka-broker.ts';
 import { findRedis, redisServer } from './engines/redis-server.ts';
 import { registryUrl, schemaRegistry } from './engines/schema-registry.ts';
@@ -74,7 +74,7 @@ export function engineUrls(ports: EnginePorts, brokers: BrokerCount = 1): Engine
 export async function startEngines(options: EngineOptions): Promise<RunningEngines> {
   const { progress, onFatal, ports, brokers } = options;
   const dataDir = resolve(options.dataDir);
-  const access = accessOf(options);
+  const access = localAccess(options);
   const descriptions = await describeEngines({
     ...options,
     dataDir,
@@ -93,17 +93,29 @@ export async function startEngines(options: EngineOptions): Promise<RunningEngin
   };
 }
 
-function accessOf({ dataDir, clickhousePassword = true }: EngineOptions): EngineAccess {
+/** What the engines of a data folder ask of who connects. */
+export function localAccess({
+  dataDir,
+  clickhousePassword = true,
+}: Pick<EngineOptions, 'dataDir' | 'clickhousePassword'>): EngineAccess {
   if (!clickhousePassword) return {};
   const password = loadOrMakeClickhousePassword(dataDir);
   return { PM_CLICKHOUSE_USER: localWriter, PM_CLICKHOUSE_PASSWORD: password };
 }
 
 async function describeEngines(options: EngineOptions): Promise<ManagedProcess[]> {
-  const { ports, logDir, progress, brokers = 1 } = options;
+  const jars = await ensureEngineJars(options.cacheDir ?? defaultCacheDir, options.progress);
+  return engineProcesses(options, jars, await findRedis(jars, process.env['PM_REDIS']));
+}
+
+/** The processes of all engines, of these files; starts none. */
+export function engineProcesses(
+  options: EngineOptions,
+  jars: EngineJars,
+  redisCommand: string,
+): ManagedProcess[] {
+  const { ports, logDir, brokers = 1 } = options;
   const dataDir = join(options.dataDir, 'engines');
-  const jars = await ensureEngineJars(options.cacheDir ?? defaultCacheDir, progress);
-  const redisCommand = await findRedis(jars, process.env['PM_REDIS']);
   const isOpen = options.clickhousePassword === false;
   const passwordFile = isOpen ? null : clickhousePasswordFile(options.dataDir);
   const places = { dataDir, logDir };

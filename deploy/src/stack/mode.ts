@@ -11,12 +11,14 @@ import {
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import { StackError } from '../local/stack-error.ts';
 
-/** Engines: started here, or of another installation, by their URLs. */
+/** Engines: started here, as processes or in containers, or of another installation, by their URLs. */
 export type EngineMode =
   | { readonly kind: 'local' }
+  | { readonly kind: 'containers' }
   | { readonly kind: 'external'; readonly urls: EngineUrls; readonly access: EngineAccess };
 
-const modes = ['local', 'external'] as const;
+/** Values of `STACK`. */
+export const modes = ['local', 'containers', 'external'] as const;
 
 const urlVariables = {
   kafka: 'PM_KAFKA_BROKERS',
@@ -37,7 +39,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Reads `STACK`; throws a `StackError` with the known values for any other one, or with the missing URLs. */
 export function engineMode(env: Environment): EngineMode {
   const kind = env['STACK'] ?? 'local';
-  if (kind === 'local') return { kind };
+  if (kind === 'local' || kind === 'containers') return { kind };
   if (kind === 'external') return { kind, urls: externalUrls(env), access: externalAccess(env) };
   throw new StackError('BAD_DESCRIPTION', `STACK=${kind} is not one of: ${modes.join(', ')}`);
 }

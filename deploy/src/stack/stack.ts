@@ -1,14 +1,16 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import type { WalletAddress } from '@pm/schemas';
+import { startContainerEngines } from '../containers/engines.ts';
 import type { DemoMarket } from '../demo/market-maker.ts';
 import { installationKeys, refuseFreshAgainst } from '../installation/identity.ts';
 import type { BrokerCount } from '../local/engines/kafka-broker.ts';
 import { type EngineAccess, type EngineUrls, startEngines } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import { loopback, type Ports } from '../local/ports.ts';
-import type { StackError } from '../local/stack-error.ts';
+import { StackError } from '../local/stack-error.ts';
 import { Supervisor } from '../local/supervisor.ts';
 import { openingsAt, setUpExchange } from '../setup/exchange-setup.ts';
 import type { ExchangeKeys } from '../setup/keys.ts';
@@ -18,7 +20,7 @@ import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
 import { openPlaces, type Places, type Scale, streamsFolders } from './scale.ts';
 import { seedCatalog, seedWallets, waitForTrading } from './seeding.ts';
-import { type ExtraEnv, exchangeServices, type SigningChoice } from './services.ts';
+import { type ExtraEnv, exchangeServices, type SigningChoice, storeFolderIn } from './services.ts';
 
 export interface StackOptions {
   readonly mode: EngineMode;
@@ -87,9 +89,14 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   if (options.fresh) await startAfresh(options, dataDir);
   mkdirSync(logDir, { recursive: true });
   const opened = await openEngines(options, dataDir, logDir);
-  const { supervisor, urls, access, engines } = opened;
+  const { supervisor, urls, access } = opened;
+  const stop = async () => {
+    await supervisor.stop();
+    await opened.stopContainers?.();
+  };
   try {
     const { extraEnv = {}, signing = { familyDomains: false } } = options;
+    const { engines } = opened;
     const { keys, operatorsFile, otherTables } = await setUp(options, dataDir, opened);
     const folders = { dataDir, logDir };
     const places = await openPlaces(options.scale ?? {}, ports);
@@ -128,7 +135,68 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       otherTables,
       demoMarkets,
       familyDomains: signing.familyDomains,
-      stop: () => supervisor.stop(),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** What the services need of the engines, and what runs them. */
+interface OpenedEngines {
+  readonly supervisor: Supervisor;
+  readonly urls: EngineUrls;
+  readonly access: EngineAccess;
+  /** Processes of the supervisor. */
+  readonly engines: readonly string[];
+  /** There where they run in containers; the services stop before. */
+  readonly stopContainers?: () => Promise<void>;
+}
+
+async function openEngines(
+  options: StackOptions,
+  dataDir: string,
+  logDir: string,
+): Promise<OpenedEngines> {
+  const { progress, ports, mode } = options;
+  const fatal = options.onFatal === undefined ? {} : { onFatal: options.onFatal };
+  if (mode.kind === 'external') {
+    const supervisor = await Supervisor.open({ dataDir, progress, ...fatal });
+    return { supervisor, urls: mode.urls, access: mode.access, engines: [] };
+  }
+  if (mode.kind === 'containers') return await openContainers(options, dataDir, logDir);
+  const { brokers = 1 } = options;
+  const running = await startEngines({ dataDir, logDir, ports, progress, brokers, ...fatal });
+  const { supervisor, urls, access, names: engines } = running;
+  return { supervisor, urls, access, engines };
+}
+
+/** Engines in containers, which keep nothing; the store is a folder, as beside local ones. */
+async function openContainers(
+  { progress, ports, brokers = 1, onFatal }: StackOptions,
+  dataDir: string,
+  logDir: string,
+): Promise<OpenedEngines> {
+  if (brokers !== 1)
+    throw new StackError('BAD_DESCRIPTION', 'STACK=containers has one broker; see compose.yaml');
+  if (existsSync(join(dataDir, 'keys.json')))
+    throw new StackError(
+      'BAD_DESCRIPTION',
+      `STACK=containers keeps no log, and ${dataDir} belongs to one: start with --fresh or another --data. ` +
+        'Nothing was changed.',
+    );
+  const fatal = onFatal === undefined ? {} : { onFatal };
+  const supervisor = await Supervisor.open({ dataDir, progress, ...fatal });
+  try {
+    const containers = await startContainerEngines({ dataDir, logDir, ports, progress });
+    const store = pathToFileURL(storeFolderIn(dataDir)).href;
+    return {
+      supervisor,
+      urls: containers.urls,
+      access: { ...containers.access, PM_STORE_URL: store },
+      engines: [],
+      stopContainers: containers.stop,
     };
   } catch (error) {
     await supervisor.stop();
@@ -136,24 +204,11 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   }
 }
 
-async function openEngines(options: StackOptions, dataDir: string, logDir: string) {
-  const { progress, ports, mode } = options;
-  const fatal = options.onFatal === undefined ? {} : { onFatal: options.onFatal };
-  if (mode.kind === 'external') {
-    const supervisor = await Supervisor.open({ dataDir, progress, ...fatal });
-    return { supervisor, urls: mode.urls, access: mode.access, engines: [] };
-  }
-  const { brokers = 1 } = options;
-  const running = await startEngines({ dataDir, logDir, ports, progress, brokers, ...fatal });
-  const { supervisor, urls, access, names: engines } = running;
-  return { supervisor, urls, access, engines };
-}
-
 /** Keys, the first operator, topics, schemas, partitions and tables, as far as they are not there yet. */
 async function setUp(
   options: StackOptions,
   dataDir: string,
-  { urls, access, engines }: Awaited<ReturnType<typeof openEngines>>,
+  { urls, access, engines }: OpenedEngines,
 ) {
   const setupAccess = { ...access, ...options.extraEnv?.['setup'] };
   const keys = await installationKeys(join(dataDir, 'keys.json'), () =>

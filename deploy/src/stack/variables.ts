@@ -18,6 +18,7 @@ import {
   text,
 } from '@pm/kit/config';
 import { type PortName, portsFromEnvironment, portVariable } from '../local/ports.ts';
+import { modes } from './mode.ts';
 
 const listeners: Readonly<Record<PortName, string>> = {
   kafka: 'the local Kafka broker',
@@ -61,9 +62,9 @@ function portField([name, port]: readonly [string, number]): Field<number> {
  * sources.
  */
 export const stackFields: readonly Field<unknown>[] = [
-  oneOf('STACK', ['local', 'external'], {
+  oneOf('STACK', modes, {
     meaning:
-      'Engines: started here, or the ones that `PM_KAFKA_BROKERS`, `PM_REGISTRY_URL`, `PM_CLICKHOUSE_URL` and `PM_REDIS_URL` name.',
+      'Engines: started here, as processes or in containers (containers.md), or the ones that `PM_KAFKA_BROKERS`, `PM_REGISTRY_URL`, `PM_CLICKHOUSE_URL` and `PM_REDIS_URL` name.',
     default: 'local',
   }),
   replicationMinField,

@@ -11,9 +11,13 @@ test('engines are local by default', () => {
   expect(engineMode({})).toEqual({ kind: 'local' });
 });
 
+test('engines in containers need no URL', () => {
+  expect(engineMode({ STACK: 'containers' })).toEqual({ kind: 'containers' });
+});
+
 test('an unknown mode is refused with the list', () => {
   expect(() => engineMode({ STACK: 'docker' })).toThrow(
-    'STACK=docker is not one of: local, external',
+    'STACK=docker is not one of: local, containers, external',
   );
 });
 
