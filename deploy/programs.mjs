@@ -15,8 +15,17 @@ export const programs = {
   demo: 'deploy/dist/demo/main.js',
 };
 
-/** Loaded from their packages by the few starts that need them: a new schema is registered, a store of S3 is opened. */
-export const seldom = ['@kafkajs/confluent-schema-registry', '@aws-sdk/client-s3'];
+/**
+ * Loaded from their packages by the few starts that need them: a new schema is registered, a store of S3 is opened,
+ * traces are on.
+ */
+export const seldom = [
+  '@kafkajs/confluent-schema-registry',
+  '@aws-sdk/client-s3',
+  '@opentelemetry/sdk-trace',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+];
 
 /** Packages with binaries, which stay files. */
 export const native = ['keccak', 'secp256k1'];

@@ -15,12 +15,14 @@ import {
   secret,
   serviceFields,
   storeFields,
+  traceFields,
 } from '@pm/kit/config';
 import { operatorOwnFields } from './operator/config.ts';
 
 /** Variables of ingress; the configuration reference is made of them. */
 export const ingressFields = {
   ...serviceFields,
+  ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,
   ...registryFields,

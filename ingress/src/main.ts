@@ -18,6 +18,7 @@ import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis } from '@pm/kit/redis';
+import { openTraces, type Traces } from '@pm/kit/traces';
 import { redisKeys } from '@pm/schemas';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
@@ -45,6 +46,7 @@ import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
 import { FundedWallets } from './orders/funded-wallets.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
 import { openSignatures } from './orders/open-signatures.io.ts';
+import { OrderTraces } from './orders/order-trace.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
 import { UnconfirmedOrders } from './orders/unconfirmed-orders.io.ts';
 import { UnfundedRequests } from './orders/unfunded-requests.io.ts';
@@ -62,6 +64,8 @@ interface Room {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crypto: NativeCrypto;
+  /** Null while nothing is traced. */
+  readonly traces: Traces | null;
 }
 
 type Topics = TopicsClient<keyof typeof ingressTopics>;
@@ -71,7 +75,7 @@ type Topics = TopicsClient<keyof typeof ingressTopics>;
  * operators decide; their listener and their key are those of the program `operator`.
  */
 async function start(life: Lifecycle): Promise<void> {
-  const room = openRoom(life);
+  const room = await openRoom(life);
   const parts = await openParts(room);
   const { catalog, partitions, accounts } = parts;
   const status: StatusParts = {
@@ -98,14 +102,15 @@ async function start(life: Lifecycle): Promise<void> {
   room.log.info(facts, 'listening for orders');
 }
 
-function openRoom(life: Lifecycle): Room {
+async function openRoom(life: Lifecycle): Promise<Room> {
   const config = readIngressConfig();
   const log = openLog('ingress', config.logLevel);
   life.useLog(log);
   life.needs({ ...config, engines: neededEngines(config) });
   const crypto = openNativeCrypto();
   const metrics = openMetrics('ingress');
-  return { config, life, log, metrics, crypto };
+  const traces = await openTraces(config, { service: 'ingress', metrics, life });
+  return { config, life, log, metrics, crypto, traces };
 }
 
 /** Opens the log, the ledger, the tables and the background work; resolves when all tables are loaded. */
@@ -171,9 +176,8 @@ function publicServices(
 ): PublicServices {
   const { ledger, owners, signatures, partitions, recentResults, comments, profiles } = parts;
   const { accounts, idempotencyKeys, activity, transfers, delayedResults } = parts;
+  const { catalog: markets, hasher: hashes } = parts;
   const { commands } = parts.channel;
-  const markets = parts.catalog;
-  const hashes = parts.hasher;
   const unfunded = new UnfundedRequests(limits?.limiter ?? null, parts.fundedWallets);
   const authentication: Authentication = {
     clock,
@@ -216,6 +220,7 @@ function publicServices(
       commands,
       metrics,
       unfunded,
+      orderTraces: room.traces === null ? null : new OrderTraces(room.traces),
     },
     cancels: {
       authentication,

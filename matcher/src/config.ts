@@ -16,6 +16,7 @@ import {
   serviceFields,
   storeFields,
   text,
+  traceFields,
 } from '@pm/kit/config';
 
 const instancePattern = /^[\w.-]{1,64}$/;
@@ -25,6 +26,7 @@ export const matcherFields = {
   ...kafkaFields,
   ...registryFields,
   ...serviceFields,
+  ...traceFields,
   ...storeFields,
   ownerSeed: secret('PM_OWNER_SEED', {
     meaning: 'Ed25519 seed of the OWNER key, which signs the ticks; the same in all matchers.',

@@ -20,6 +20,7 @@ import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openObjectStore } from '@pm/kit/objects';
 import { openRegistry, topicName } from '@pm/kit/registry';
+import { openTraces } from '@pm/kit/traces';
 import { matcherGroup, ownerIdBytes, topics } from '@pm/schemas';
 import { type MatcherConfig, operatorKeyOf, readMatcherConfig, silenceMsOf } from './config.ts';
 import { Engine } from './core/index.ts';
@@ -30,6 +31,7 @@ import { DeadLetters } from './partition/dead-letters.io.ts';
 import { EnvelopeReader } from './partition/envelope-reader.ts';
 import { defaultWriterLimits } from './partition/execution-writer.io.ts';
 import { type LogRanges, openLogRanges } from './partition/log-ranges.io.ts';
+import { OrderTraces } from './partition/order-traces.io.ts';
 import { OutputSeals } from './partition/output-seals.ts';
 import { OwnedPartition, type OwnedPartitionParts } from './partition/owned-partition.io.ts';
 import { PartitionOwnership } from './partition/ownership.io.ts';
@@ -82,6 +84,7 @@ async function start(life: Lifecycle): Promise<void> {
   life.needs({ ...config, engines: [kafkaProbe(config, logTopics), registryProbe(config)] });
   const processMetrics = openMetrics('matcher');
   const metrics = openMatcherMetrics(processMetrics);
+  const traces = await openTraces(config, { service: 'matcher', metrics: processMetrics, life });
 
   // 2. The thread that encodes states for snapshots and checkpoints.
   const encoder = new EncodingThread({
@@ -104,7 +107,8 @@ async function start(life: Lifecycle): Promise<void> {
   const copies = await openCopies(life, { config, log, metrics });
   const own = { ownerId: randomBytes(ownerIdBytes), runsAhead: randomInt(runsAheadMax) };
   const opened = { client, ranges, outputs, ticks, ...own, ...copies };
-  const shared: Shared = { config, log, metrics, encoder, codecs, ...opened };
+  const orderTraces = traces === null ? {} : { traces: new OrderTraces(traces) };
+  const shared: Shared = { config, log, metrics, encoder, codecs, ...opened, ...orderTraces };
 
   // 4. The partitions of which this process has a replica, each with an engine.
   const ownership = new PartitionOwnership({
@@ -165,6 +169,8 @@ interface Shared {
   readonly ownerId: Buffer;
   readonly runsAhead: number;
   readonly copies?: SnapshotCopies;
+  /** Absent while nothing is traced. */
+  readonly traces?: OrderTraces;
 }
 
 /** Copies of snapshots in the store; none without a store. */
@@ -244,6 +250,7 @@ function openPartition(
     clock: systemClock,
     log,
     metrics,
+    traces: shared.traces ?? null,
     isWanted: (wanted) => ownership.isWanted(wanted),
     onStored: (stored, nextOffset) => ownership.onStored(stored, nextOffset),
     onFault: (failed, error) => ownership.onFault(error, failed),
@@ -264,7 +271,7 @@ function copiesOf({ client, config }: Shared, partition: number): OpenCopies {
 }
 
 function restoreParts(
-  { config, log, metrics, encoder, codecs, ranges, copies }: Shared,
+  { config, log, metrics, encoder, codecs, ranges, copies, traces }: Shared,
   partition: number,
 ): OwnedPartitionParts['restore'] {
   const operatorKey = operatorKeyOf(config);
@@ -292,6 +299,7 @@ function restoreParts(
       reader,
       executions: codecs.executions,
       hashState: (engine) => encoder.hash(engine),
+      ...(traces === undefined ? {} : { tracedOrders: traces.ordersOf }),
     },
     schemas: codecs.orders,
     verifyReplay: config.verifyReplay,

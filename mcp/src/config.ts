@@ -11,6 +11,7 @@ import {
   registryFields,
   serviceFields,
   storeFields,
+  traceFields,
   url,
 } from '@pm/kit/config';
 
@@ -44,6 +45,7 @@ export function readMcpConfig(): McpConfig {
     redisCacheFields,
     clickhouseFields,
     storeFields,
+    traceFields,
   );
   return readConfig(mcpFields, undefined, { known: others });
 }

@@ -14,6 +14,7 @@ import {
   serviceFields,
   storeFields,
   text,
+  traceFields,
 } from '@pm/kit/config';
 
 /**
@@ -28,6 +29,7 @@ const isView = (name: string): name is ViewName => views.some((view) => view ===
 /** Variables of the projectors; the configuration reference is made of them. */
 export const projectorsFields = {
   ...serviceFields,
+  ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,
   ...registryFields,

@@ -1,6 +1,7 @@
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { tracedReader } from '@pm/domain/traces/traced-reader.io';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
 import {
@@ -17,6 +18,7 @@ import { openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient, watchRedisServer } from '@pm/kit/redis';
 import { openRegistry, topicName } from '@pm/kit/registry';
+import { openTraces } from '@pm/kit/traces';
 import { redisKeys, topics } from '@pm/schemas';
 import { booksView } from './books/books-view.io.ts';
 import { RedisBooks } from './books/redis-books.io.ts';
@@ -45,6 +47,7 @@ await runService('projectors', async (life) => {
   life.needs({ ...config, engines: isMoney ? [...engines, redisProbe(config)] : engines });
   const registered = openMetrics('projectors');
   const metrics = projectorMetrics(registered);
+  const traces = await openTraces(config, { service: 'projectors', metrics: registered, life });
   const progress = new ViewProgress(metrics);
   for (const view of config.views) progress.waitFor(`starting:${view}`);
   await startOps(life, config, { metrics: registered, progress });
@@ -64,7 +67,7 @@ await runService('projectors', async (life) => {
     onFault: (fault) => life.fail(fault),
   });
   life.onStop('log client', () => client.close());
-  const room = { config, life, log, metrics, progress, client, registry };
+  const room = { config, life, log, metrics, progress, client, registry, traces };
   await startViews({ ...room, stored: await openStored(room) }, registered);
 });
 
@@ -139,6 +142,7 @@ async function startBooks(room: Room, redis: RedisClient, catalog: Catalog): Pro
     room,
     booksView({
       ...executions,
+      ...tracedReader(room.traces, 'books'),
       redisBooks,
       catalog,
       metrics,
@@ -155,6 +159,7 @@ async function startTables(room: Room, catalog: Catalog): Promise<void> {
   const cleanup = scheduleOpenOrdersCleanup(clickhouse, log);
   life.onStop('cleanup', () => cleanup.close());
   const view = tablesView({
+    ...tracedReader(room.traces, 'tables'),
     client,
     topic: topicNameOf(room, topics.executions),
     openCodec: () => registry.codecFor(topics.executions, reusedEvents),

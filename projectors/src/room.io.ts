@@ -3,6 +3,7 @@ import type { LogClient } from '@pm/kit/kafka';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import { type Registry, topicName } from '@pm/kit/registry';
+import type { Traces } from '@pm/kit/traces';
 import { projectorGroup, type Topic, topics } from '@pm/schemas';
 import type { CheckpointObjects } from './checkpoints/checkpoint-objects.io.ts';
 import type { Checkpoints } from './checkpoints/read-checkpoints.io.ts';
@@ -21,6 +22,8 @@ export interface Room {
   readonly progress: ViewProgress;
   readonly client: LogClient;
   readonly registry: Registry;
+  /** Null while nothing is traced. */
+  readonly traces: Traces | null;
   /** Null without a store. */
   readonly stored: StoredCheckpoints | null;
 }

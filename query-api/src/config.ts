@@ -14,11 +14,13 @@ import {
   rootKeyFields,
   serviceFields,
   storeFields,
+  traceFields,
 } from '@pm/kit/config';
 
 /** Variables of query-api; the configuration reference is made of them. */
 export const queryApiFields = {
   ...serviceFields,
+  ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,
   ...registryFields,

@@ -30,6 +30,7 @@ import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
+import { openTraces, type Traces } from '@pm/kit/traces';
 import {
   cacheBudgets,
   matcherGroup,
@@ -94,6 +95,8 @@ interface Shared {
   readonly registry: Registry;
   /** Null when requests are not limited. */
   readonly limits: DoorLimiter | null;
+  /** Null while nothing is traced. */
+  readonly traces: Traces | null;
 }
 
 async function start(life: Lifecycle): Promise<void> {
@@ -156,6 +159,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const executions = topicName(topics.executions, config.topicPrefix);
   life.needs({ ...config, engines: [kafkaProbe(config, [executions]), registryProbe(config)] });
   const metrics = openMetrics(name);
+  const traces = await openTraces(config, { service: name, metrics, life });
   const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
   const cache = openRedis({ ...redisCacheConnection(config), log });
@@ -194,6 +198,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
     client,
     registry,
     limits,
+    traces,
   };
 }
 
@@ -287,7 +292,7 @@ async function readDomains({ client, registry, config }: Shared) {
 
 /** The HTTP app with its limits, and what proves its callers. */
 function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTopics) {
-  const { life, config, log, metrics, limits } = shared;
+  const { life, config, log, metrics, limits, traces } = shared;
   const freshness = freshnessIn(config);
   const secrets = keySecretsIn(config);
   const verify = oncePerRequest(openKeyVerifier({ keys, secrets, freshness, nowMs }));
@@ -304,6 +309,7 @@ function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTo
   const app = openHttp({
     log,
     metrics,
+    traces,
     bodyLimitBytes,
     trustedProxies: config.trustedProxies,
     limits: { maxHeaderBytes },

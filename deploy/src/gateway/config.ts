@@ -4,6 +4,7 @@ import {
   publicDoorFields,
   readConfig,
   serviceFields,
+  traceFields,
 } from '@pm/kit/config';
 
 /** Without it a free port, so that a gateway that was started without one still starts. */
@@ -15,6 +16,7 @@ export const gatewayFields = {
   trustedProxies: publicDoorFields.trustedProxies,
   opsHost: serviceFields.opsHost,
   opsPort,
+  ...traceFields,
 };
 
 /** Reads the environment. Throws the `Fault` `invalid_config` (stop). */

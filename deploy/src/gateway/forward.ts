@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { countedAddress } from '@pm/domain/ratelimit/callers';
 import { type ClientAddress, familyOf, inWordsOf, originForm } from '@pm/kit/http';
+import { traceparentHeader, traceparentOf } from '@pm/kit/traces';
 import { headers as names, refusalText } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
@@ -117,7 +118,7 @@ function messageOf(
   request: FastifyRequest,
   { addressOf }: Pick<Target, 'addressOf'>,
 ): Dispatcher.RequestOptions {
-  const { method, url, headers, id, body } = request;
+  const { method, url, headers, id, body, trace } = request;
   return {
     method: method as Dispatcher.HttpMethod,
     path: originForm(url),
@@ -126,6 +127,7 @@ function messageOf(
       // Clients' own headers do not name them.
       'x-forwarded-for': addressOf(request.raw),
       'x-request-id': id,
+      ...(trace === undefined ? {} : { [traceparentHeader]: traceparentOf(trace) }),
     },
     body: Buffer.isBuffer(body) ? body : null,
   };

@@ -1,6 +1,7 @@
 import { clientAddressBy, doorBounds, type HttpApp, openHttp, openToBrowsers } from '@pm/kit/http';
 import { type Log, silentLog } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
+import type { Traces } from '@pm/kit/traces';
 import { type Door, type HttpRoute, rateGroupOf, routes, urlsOf } from '@pm/schemas';
 import { pictureOf, pictureRoute } from '../demo/pictures.ts';
 import { ClientTurns, type TurnLimits } from './client-turns.ts';
@@ -42,12 +43,13 @@ export type GatewayServices = Readonly<Record<Door, ServiceUrls>> & {
  */
 export function openGateway(
   services: GatewayServices,
-  { log = silentLog, trustedProxies = [], metrics }: GatewayOptions = {},
+  { log = silentLog, trustedProxies = [], metrics, traces = null }: GatewayOptions = {},
 ): HttpApp {
   const bounds = Object.values(doorBounds);
   const app = openHttp({
     log,
     ...(metrics === undefined ? {} : { metrics }),
+    traces,
     bodyLimitBytes: Math.max(...bounds.map((of) => of.bodyLimitBytes)),
     limits: { maxHeaderBytes: Math.max(...bounds.map((of) => of.maxHeaderBytes)) },
   });
@@ -89,6 +91,8 @@ export interface GatewayOptions {
   readonly log?: Log;
   /** Counts requests and their durations when given; once per process. */
   readonly metrics?: Metrics;
+  /** Takes the spans of requests; null or absent for none. */
+  readonly traces?: Traces | null;
   /** Addresses and networks of proxies before it, whose `X-Forwarded-For` is used; default none. */
   readonly trustedProxies?: readonly string[];
 }

@@ -3,6 +3,7 @@ import { readParentPipe } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
+import { openTraces } from '@pm/kit/traces';
 import { readGatewayConfig } from './config.ts';
 import { openGateway } from './gateway.ts';
 
@@ -17,10 +18,21 @@ const services = {
   streams: streams.split(','),
   mcp,
 };
-const { host, trustedProxies, opsHost, opsPort } = readGatewayConfig();
+const config = readGatewayConfig();
+const { host, trustedProxies, opsHost, opsPort } = config;
 const log = openLog('gateway', 'info');
 const metrics = openMetrics('gateway');
-const gateway = openGateway(services, { log, metrics, trustedProxies });
+let closeTraces = async () => {};
+const traces = await openTraces(config, {
+  service: 'gateway',
+  metrics,
+  life: {
+    onStop: (_name, close) => {
+      closeTraces = async () => await close();
+    },
+  },
+});
+const gateway = openGateway(services, { log, metrics, traces, trustedProxies });
 const ops = await openOpsListener({
   host: opsHost,
   port: opsPort,
@@ -38,4 +50,5 @@ if (readParentPipe()) ends.push(once(process.stdin.resume(), 'end'));
 await Promise.race(ends);
 await gateway.close();
 await ops.close();
+await closeTraces();
 process.exit(0);

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { namesOf, traceFields } from '@pm/kit/config';
 import { mebibyte } from '../local/managed-process.ts';
 
 /** Bound of the JavaScript heap of a service, so that none passes 300 MB without many readers. */
@@ -25,4 +26,13 @@ export function processDefaults(
       await mkdir(options.dataDir, { recursive: true });
     },
   };
+}
+
+/** Where traces go, as the environment of the stack says. */
+export function traceEnvironment(): Readonly<Record<string, string>> {
+  const given = namesOf(traceFields).flatMap((name) => {
+    const value = process.env[name] ?? '';
+    return value === '' ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given);
 }

@@ -9,7 +9,7 @@ import { requireOk, requireReady } from '../local/probes.ts';
 import type { ExchangeKeys } from '../setup/keys.ts';
 import { operatorsFileIn } from '../setup/operators.ts';
 import { serviceSecrets } from '../setup/service-secrets.ts';
-import { heapMebibytes, processDefaults } from './process-defaults.ts';
+import { heapMebibytes, processDefaults, traceEnvironment } from './process-defaults.ts';
 import { numbered, type Place, Places, type ScaledService } from './scale.ts';
 
 export interface ServicesOptions {
@@ -297,6 +297,7 @@ function gateway(options: ServicesOptions, { name, ports }: Place): ManagedProce
       PM_OPS_HOST: loopback,
       PM_OPS_PORT: String(ports.gatewayOps),
       PM_PARENT_PIPE: '1',
+      ...traceEnvironment(),
       ...options.extraEnv?.['gateway'],
     }),
     dependsOn: forwarded.flatMap((one) => placesOf(options, one).map((place) => place.name)),
@@ -337,6 +338,7 @@ function sharedEnv(options: ServicesOptions, { needs }: ServiceSpec): Record<str
     PM_CLICKHOUSE_DATABASE: options.database,
     PM_TOPIC_PREFIX: options.topicPrefix,
     PM_OPS_HOST: loopback,
+    ...traceEnvironment(),
     PM_PARENT_PIPE: '1',
     NODE_ENV: 'production',
   };

@@ -16,6 +16,7 @@ import {
   secondPersonFields,
   storeFields,
   text,
+  traceFields,
 } from '@pm/kit/config';
 import { type PortName, portsFromEnvironment, portVariable } from '../local/ports.ts';
 import { modes } from './mode.ts';
@@ -91,6 +92,7 @@ export const stackFields: readonly Field<unknown>[] = [
     default: '',
     secret: true,
   }),
+  ...Object.values(traceFields),
   ...Object.values(secondPersonFields),
   ...Object.entries(portsFromEnvironment({})).map(portField),
 ];

@@ -8,6 +8,7 @@ import { type HttpApp, openHttp } from '@pm/kit/http';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
+import type { Traces } from '@pm/kit/traces';
 import type { IngressConfig } from '../config.ts';
 import { readinessOf, type StatusParts, statusOf } from '../status.io.ts';
 import { addPublicRoutes, type PublicServices } from './public.route.ts';
@@ -24,6 +25,8 @@ export interface ListenerFrame {
   /** Null when requests are not limited. */
   readonly limits: DoorLimiter | null;
   readonly metrics: Metrics;
+  /** Null while nothing is traced. */
+  readonly traces?: Traces | null;
 }
 
 /** The services that the listeners serve, caught up with the log. */
@@ -53,12 +56,12 @@ export async function openListeners(frame: ListenerFrame, parts: ServedParts): P
 }
 
 function openPublicApp(
-  { config, log, metrics, limits }: ListenerFrame,
+  { config, log, metrics, limits, traces = null }: ListenerFrame,
   { traders: { accounts }, funds }: ServedParts,
 ): HttpApp {
   const { trustedProxies } = config;
   const agents = agentCredentials(accounts.agentDirectory, accounts.activity);
-  const options = { log, bodyLimitBytes: batchBodyMaxBytes, metrics, trustedProxies };
+  const options = { log, bodyLimitBytes: batchBodyMaxBytes, metrics, traces, trustedProxies };
   if (limits === null) {
     const app = openHttp(options);
     markAgents(app, agents);

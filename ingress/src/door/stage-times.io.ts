@@ -13,11 +13,14 @@ export type TimedStage = (typeof stages)[number];
 export class StageTimes {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #ms: Partial<Record<TimedStage, number>> = {};
+  /** When the first stage began, milliseconds of the monotonic clock. */
+  readonly beganMs: number;
   #lastMs: number;
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock;
-    this.#lastMs = clock.monotonicMs();
+    this.beganMs = clock.monotonicMs();
+    this.#lastMs = this.beganMs;
   }
 
   /** The stage that ends now began when the one before was marked. */
@@ -30,6 +33,11 @@ export class StageTimes {
   /** The time of one of several that run together. */
   add(stage: TimedStage, ms: number): void {
     this.#ms[stage] = Math.max(this.#ms[stage] ?? 0, ms);
+  }
+
+  /** Milliseconds of a stage; 0 for one that was not reached. */
+  msOf(stage: TimedStage): number {
+    return this.#ms[stage] ?? 0;
   }
 
   /** The times that a command spent on its way to the log and in the matcher. */

@@ -68,10 +68,19 @@ export interface CommandSenderOptions {
   readonly shares?: WaitingShares;
 }
 
+/** An envelope that is durable, and from when to when that took, milliseconds of the monotonic clock. */
+export interface DurableSend {
+  readonly sequence: number;
+  readonly startedMs: number;
+  readonly endedMs: number;
+}
+
 /** Who waits for a command, and whether it may use the places that are kept for cancels. */
 export interface Waiting {
   readonly waiter: Waiter | null;
   readonly mayUseReserve: boolean;
+  /** Called for each envelope of the command that became durable, which may be after its result. */
+  readonly onDurable?: ((sent: DurableSend) => void) | undefined;
 }
 
 /** Commands of the exchange itself. */
@@ -102,26 +111,34 @@ export class CommandSender {
   async run(
     partition: number,
     command: Command,
-    { waiter, mayUseReserve }: Waiting = ownWaiting,
+    { waiter, mayUseReserve, onDurable }: Waiting = ownWaiting,
   ): Promise<CommandResult> {
     if (!this.#shares.take(waiter, mayUseReserve)) return overloaded;
     try {
-      return await this.#run(partition, command);
+      return await this.#run(partition, command, onDurable);
     } finally {
       this.#shares.leave(waiter);
     }
   }
 
-  async #run(partition: number, command: Command): Promise<CommandResult> {
+  async #run(
+    partition: number,
+    command: Command,
+    onDurable: Waiting['onDurable'],
+  ): Promise<CommandResult> {
     for (let left = resendsMax; left > 0; left -= 1) {
-      const result = await this.#send(partition, command);
+      const result = await this.#send(partition, command, onDurable);
       if (result.kind !== 'outrun') return result;
     }
-    const result = await this.#send(partition, command);
+    const result = await this.#send(partition, command, onDurable);
     return result.kind === 'outrun' ? { kind: 'rejected' } : result;
   }
 
-  #send(partition: number, command: Command): Promise<CommandResult | Outrun> {
+  #send(
+    partition: number,
+    command: Command,
+    onDurable: Waiting['onDurable'],
+  ): Promise<CommandResult | Outrun> {
     const { envelopes, waiters, waitMs } = this.#options;
     const ticket = envelopes.add(partition, command);
     if (ticket === null) return Promise.resolve(overloaded);
@@ -141,6 +158,7 @@ export class CommandSender {
       ticket.sent.then(
         () => {
           sentMs = performance.now();
+          onDurable?.({ sequence, startedMs, endedMs: sentMs });
         },
         (error: unknown) => {
           // An unknown outcome is not a failure: the record may be on the log, so the result is waited for.

@@ -17,6 +17,7 @@ import {
   serviceFields,
   storeFields,
   text,
+  traceFields,
 } from '@pm/kit/config';
 
 /** Variables that no other service reads. */
@@ -66,6 +67,6 @@ export type OperatorConfig = ConfigOf<typeof operatorFields>;
 
 /** Reads and checks the environment. Throws the `Fault` `invalid_config` (stop). */
 export function readOperatorConfig(env?: Readonly<Record<string, string | undefined>>) {
-  const known = namesOf(redisCacheFields, clickhouseFields, storeFields);
+  const known = namesOf(redisCacheFields, clickhouseFields, storeFields, traceFields);
   return readConfig(operatorFields, env, { known });
 }

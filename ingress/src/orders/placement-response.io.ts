@@ -62,7 +62,9 @@ export async function respondToPlacement(
     const facts = { max: retryLimits.keyMaxChars };
     return send(refusalResponse('idempotency_key_invalid', facts), reply);
   }
-  const placement: Placement = { caller, ageLimitMs, times };
+  const requestTrace = request.trace;
+  const traced = requestTrace === undefined ? {} : { requestTrace };
+  const placement: Placement = { caller, ageLimitMs, times, ...traced };
   const place = async (attempt?: Parameters<Placements['place']>[2]) => {
     const placed = await placements.place(items, placement, attempt);
     times.writeTo(reply);

@@ -8,7 +8,6 @@ import {
   priceText,
   type RefusalCode,
 } from '@pm/schemas';
-import type { StageTimes } from '../door/stage-times.io.ts';
 import type { CommandSender } from '../log/command-channel.io.ts';
 import type { DelayedResults } from '../log/delayed-results.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
@@ -22,16 +21,16 @@ import { placeCommand, type SentOrder } from './command.ts';
 import type { OrderHasher } from './eip712.ts';
 import { refusedResponse, responseOf, unconfirmedResponse } from './order-response.ts';
 import { delayOf, firstResultOf, type OrderResult } from './order-result.ts';
+import type { OrderTrace, OrderTraces, TracedRequest } from './order-trace.io.ts';
 import { hold, type Reservations, type Reserved, takeBack } from './reservation.io.ts';
 import type { UnconfirmedOrders } from './unconfirmed-orders.io.ts';
 import type { UnfundedRequests } from './unfunded-requests.io.ts';
 
 /** The caller of a placement, its time limit, and the clock of its stages. */
-export interface Placement {
+export interface Placement extends TracedRequest {
   readonly caller: Caller;
   /** Time-to-book limit that the client asks for, milliseconds; 0 is the default. */
   readonly ageLimitMs: number;
-  readonly times: StageTimes;
 }
 
 export interface OrderSubmitterOptions {
@@ -45,6 +44,8 @@ export interface OrderSubmitterOptions {
   readonly metrics: Pick<IngressMetrics, 'stage'>;
   readonly unfunded: Pick<UnfundedRequests, 'waitSeconds' | 'refused'>;
   readonly unconfirmed: Pick<UnconfirmedOrders, 'follow'>;
+  /** Null while nothing is traced. */
+  readonly orderTraces?: OrderTraces | null;
 }
 
 /**
@@ -70,8 +71,15 @@ export class OrderSubmitter {
     const orderId = orderIdFromBytes(order.hash);
     const running = this.#running.get(orderId);
     if (running !== undefined) return running;
-    const started = this.#start(order, orderId, placement);
+    const trace = this.#options.orderTraces?.begin(order, placement) ?? null;
+    const started = this.#start(order, placement, { orderId, trace });
     this.#running.set(orderId, started);
+    const { clock } = this.#options;
+    if (trace !== null)
+      started.then(
+        (result) => trace.end(result, clock.monotonicMs()),
+        () => {},
+      );
     return started.finally(() => this.#running.delete(orderId));
   }
 
@@ -106,8 +114,8 @@ export class OrderSubmitter {
 
   async #start(
     order: CheckedOrder,
-    orderId: OrderId,
     { caller, ageLimitMs, times }: Placement,
+    { orderId, trace }: { readonly orderId: OrderId; readonly trace: OrderTrace | null },
   ): Promise<PlacementResult> {
     const { clock, recentResults, hashes, partitions, commands, metrics } = this.#options;
     const facts = orderFacts(order, orderId);
@@ -123,6 +131,7 @@ export class OrderSubmitter {
     const reservedMs = clock.monotonicMs();
     times.add('reserve', reservedMs - startedMs);
     metrics.stage('reserve', reservedMs - startedMs);
+    trace?.stage('reserve', startedMs, reservedMs);
     if (typeof reserved === 'string') {
       const wait = waitSeconds === null || reserved !== 'rate_limited' ? {} : { waitSeconds };
       return refusedResponse(reserved, {}, wait);
@@ -130,9 +139,12 @@ export class OrderSubmitter {
     const { generation, holdMicro } = reserved;
     const { partition } = order.token.market;
     const command = placeCommand(order, caller, { generation, holdMicro, ageLimitMs });
-    const waiting = { waiter, mayUseReserve: false };
+    const onDurable = trace === null ? undefined : trace.sent.bind(trace);
+    const waiting = { waiter, mayUseReserve: false, onDurable };
     const result = await commands.run(partition, command, waiting);
-    metrics.stage('result', clock.monotonicMs() - reservedMs);
+    const resultMs = clock.monotonicMs();
+    metrics.stage('result', resultMs - reservedMs);
+    trace?.stage('result', reservedMs, resultMs);
     times.addLog(result);
     if (holdMicro === 0) this.#noteUnfunded(waiter, result);
     if (result.kind === 'pending') this.#options.unconfirmed.follow({ partition, order: command });

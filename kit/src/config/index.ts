@@ -43,4 +43,5 @@ export {
   publicDoorFields,
   secondPersonFields,
   serviceFields,
+  traceFields,
 } from './shared.ts';

@@ -9,6 +9,7 @@ import {
   secret,
   secrets,
   text,
+  url,
 } from './fields.ts';
 
 /** A host name, or an address of IPv4 or IPv6. */
@@ -30,6 +31,23 @@ export const serviceFields = {
     unit: 'port',
     min: 0,
     max: 65_535,
+  }),
+};
+
+/** Traces of requests and orders (observability.md); the package that sends them reads `OTEL_EXPORTER_OTLP_HEADERS`. */
+export const traceFields = {
+  otlpUrl: url('PM_OTLP_URL', {
+    meaning:
+      'Base address of a receiver of traces (OTLP over HTTP, JSON), such as a collector; without one there are none.',
+    default: '',
+  }),
+  traceShare: decimal('PM_TRACE_SHARE', {
+    meaning:
+      'Share of requests and of orders that have a trace; the same in all services, or traces have holes.',
+    unit: 'share',
+    min: 0,
+    max: 1,
+    default: 0.01,
   }),
 };
 

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { Metrics } from '../metrics/index.ts';
 import type { ExpressRoute } from './express-lane.io.ts';
 import type { Verdict } from './listener-bounds.ts';
+import type { RequestTrace } from './trace-requests.io.ts';
 
 // Beside `HttpApp`, so that importers of the built package see the addition too.
 declare module 'fastify' {
@@ -14,6 +15,8 @@ declare module 'fastify' {
     beganAtMs: number;
     /** The verdict of the rate limits on this request; null where none was given. */
     verdict: Verdict | null;
+    /** The span of this request; absent unless it has a trace. */
+    trace?: RequestTrace;
   }
   interface FastifyInstance {
     /** Declares that responses of `GET url` may be in memory: `find` is called before the framework (`ExpressLane`). */

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import type { Log } from '../log/index.ts';
 import type { Metrics } from '../metrics/index.ts';
+import type { Traces } from '../traces/index.ts';
 import type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
 import { noBytes, takeJsonBodies } from './body.io.ts';
 import { declareRoutes, familyOf } from './door-routes.io.ts';
@@ -12,6 +13,7 @@ import { defaultHttpLimits, type HttpLimits, timeoutCheckMs } from './listener-b
 import { type AnswerCount, observeRequests } from './observe.io.ts';
 import { openAnswer, openRequestIds, putAnswerHeaders } from './response-headers.io.ts';
 import { familyOfTarget, inWordsOf } from './route-family.ts';
+import { traceRequests } from './trace-requests.io.ts';
 
 export interface HttpOptions {
   readonly log: Log;
@@ -20,6 +22,8 @@ export interface HttpOptions {
   /** Counts requests and their durations when given; once per process. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<HttpLimits>;
+  /** Takes the spans of requests; null or absent for none. */
+  readonly traces?: Traces | null;
   /** Limits the public routes when given. */
   readonly rateLimits?: RequestLimits;
   /** Addresses of proxies whose `X-Forwarded-For` is trusted; default none. */
@@ -65,6 +69,7 @@ export function openHttp(options: HttpOptions): HttpApp {
     request.verdict = null;
     done();
   });
+  if (options.traces) traceRequests(app, options.traces);
   app.addHook('onSend', (request, reply, _payload, done) => {
     putAnswerHeaders(request, reply);
     done();

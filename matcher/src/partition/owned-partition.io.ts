@@ -10,6 +10,7 @@ import {
   partitionStates,
   statusOf,
 } from './lifecycle.ts';
+import type { OrderTraces } from './order-traces.io.ts';
 import type { InputRecord, RecordProcessor } from './record-processor.ts';
 import { Replica, type ReplicaSettings, type Role } from './replica.io.ts';
 import { type RestoreParts, restorePartition } from './restore.io.ts';
@@ -30,6 +31,8 @@ export interface OwnedPartitionParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: MatcherMetrics;
+  /** Null or absent while nothing is traced. */
+  readonly traces?: OrderTraces | null;
   /** Reads `executions` of the partition as a standby. */
   openCopies: OpenCopies;
   /** Whether a restore is still wanted: false when the partition went to another owner, or the process ends. */
@@ -122,13 +125,14 @@ export class OwnedPartition {
     const live = this.#live;
     const { partition, sliceLimits, clock } = this.#parts;
     if (live === null) throw new Fault('not_live', 'release', { facts: { partition } });
+    const readMs = clock.monotonicMs();
     this.#highWatermark = batch.highWatermark;
     try {
       await processInSlices(live.processor, batch.records, {
         schemas: this.#parts.restore.schemas,
         limits: sliceLimits,
         monotonicMs: () => clock.monotonicMs(),
-        onSlice: (slice) => this.#send(live, slice),
+        onSlice: (slice) => this.#send(live, slice, readMs),
       });
     } catch (error) {
       this.fail(error);
@@ -242,6 +246,7 @@ export class OwnedPartition {
       onStored: (slice, lastOffset, by, tookMs) => {
         if (by === 'owner') metrics.storeSeconds.observe(tookMs / 1_000);
         this.#stored(slice, lastOffset, by);
+        if (by === 'owner') this.#parts.traces?.stored(partition, slice, tookMs);
       },
       onRole: (role) => this.#beginRole(role, processor),
       onClaim: (ownership) => {
@@ -266,8 +271,9 @@ export class OwnedPartition {
     metrics.takeoverSeconds.observe(Math.max(0, clock.nowMs() - engine.timeMs) / 1_000);
   }
 
-  async #send({ replica, processor }: Live, slice: ProcessedSlice): Promise<void> {
-    const { partition, metrics } = this.#parts;
+  async #send({ replica, processor }: Live, slice: ProcessedSlice, readMs: number): Promise<void> {
+    const { partition, metrics, traces } = this.#parts;
+    traces?.applied(slice, readMs);
     metrics.applySeconds.observe(slice.tookMs / 1_000);
     metrics.batchRecords.observe(slice.outputs.length);
     metrics.batchCommands.observe(slice.commands);

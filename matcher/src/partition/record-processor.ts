@@ -1,4 +1,5 @@
 import { type Encoder, firstChain, sealWritten } from '@pm/domain/signoff/records';
+import type { TracedOrder } from '@pm/domain/traces/order-traces';
 import { Fault } from '@pm/kit/fault';
 import {
   checkpointEveryRecords,
@@ -33,7 +34,14 @@ export interface OutputRecord {
   readonly ticksOnly: boolean;
   /** True for a tick or a claim of an owner that took effect. */
   readonly ofOwner: boolean;
+  /** Of the sender's envelope. */
+  readonly sequence: number;
+  /** Its orders that have a trace. */
+  readonly traced: readonly TracedOrder[];
 }
+
+/** The orders of an envelope that have a trace. */
+export type TracedOrdersOf = (envelope: Envelope) => readonly TracedOrder[];
 
 /** The position of a partition in its log: everything before `nextOffset` is in the state. */
 export interface LogPosition {
@@ -51,6 +59,8 @@ export interface RecordProcessorParts {
   readonly executions: Encoder<Execution>;
   /** Hashes states at checkpoints; on the calling thread when not given. */
   readonly hashState?: HashState;
+  /** Absent while nothing is traced. */
+  readonly tracedOrders?: TracedOrdersOf;
 }
 
 /** The position before the first record. */
@@ -151,15 +161,16 @@ export class RecordProcessor implements LogPosition {
     this.#nextOffset = inOffset + 1;
     const { length: events, fills } = written;
     const refusals = written.refusals.length === 0 ? noRefusals : [...written.refusals];
-    const output = { inOffset, value, events, fills, refusals };
+    const output = { inOffset, value, events, fills, refusals, sequence };
     if (read.kind === 'rejected') {
-      const changed = { commands: 0, ticksOnly: false, ofOwner: false };
+      const changed = { commands: 0, ticksOnly: false, ofOwner: false, traced: noOrders };
       return { ...output, rejected: read.reason, ...changed };
     }
     const { commands } = read.envelope;
     const ticksOnly = commands.every((command) => command.kind === 'Tick');
     const ofOwner = refusals.length === 0 && this.#isOfOwner(read.envelope);
-    return { ...output, rejected: null, commands: commands.length, ticksOnly, ofOwner };
+    const traced = this.#parts.tracedOrders?.(read.envelope) ?? noOrders;
+    return { ...output, rejected: null, commands: commands.length, ticksOnly, ofOwner, traced };
   }
 
   #isOfOwner({ keyId, commands: [first] }: Envelope): boolean {
@@ -177,5 +188,6 @@ export class RecordProcessor implements LogPosition {
 }
 
 const noRefusals: readonly RefusalCode[] = [];
+const noOrders: readonly TracedOrder[] = [];
 
 type Known = Exclude<EnvelopeReading, { kind: 'schema_unknown' }>;

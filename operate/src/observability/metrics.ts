@@ -15,6 +15,7 @@ import { operatorReadings } from '@pm/ingress/operator/metrics';
 import { httpMetrics, httpReadings } from '@pm/kit/http';
 import type { MetricDeclaration, MetricDeclarations } from '@pm/kit/metrics';
 import { redisMetrics } from '@pm/kit/redis';
+import { traceMetrics } from '@pm/kit/traces';
 import { matcherMetrics, matcherReadings } from '@pm/matcher/metrics';
 import { declaredMetrics, declaredReadings } from '@pm/projectors/metrics';
 import { freshnessReadings, queryMetrics, queryReadings } from '@pm/query-api/metrics';
@@ -51,6 +52,11 @@ export const metricSections: readonly MetricSection[] = [
   section('Rate limits', doors, limitMetrics, limitReadings),
   section('Sealed topics', [...doors, 'operator', 'projectors', 'streams'], unprovenMetrics),
   section('Redis', ['ingress', 'projectors'], redisMetrics),
+  section(
+    'Traces, where they are on',
+    [...doors, 'gateway', 'matcher', 'projectors', 'streams'],
+    traceMetrics,
+  ),
   section('gateway', ['gateway'], gatewayMetrics, gatewayReadings, gatewayStreamReadings),
   section(
     'ingress',

@@ -3,6 +3,7 @@ import {
   type ExecutionLog,
   ExecutionReader,
 } from '@pm/domain/executions/execution-reader.io';
+import type { ReaderTraces, TracedReader } from '@pm/domain/traces/traced-reader.io';
 import { Fault } from '@pm/kit/fault';
 import type { RecordBatch } from '@pm/kit/kafka';
 import type { Execution } from '@pm/schemas';
@@ -20,7 +21,7 @@ import { foldBooks, marketsOf } from './fold.ts';
 import type { BooksClaim, RedisBooks } from './redis-books.io.ts';
 import type { MarketFacts } from './render.ts';
 
-export interface BooksViewOptions extends ExecutionLog {
+export interface BooksViewOptions extends ExecutionLog, TracedReader {
   readonly redisBooks: RedisBooks;
   readonly catalog: Pick<Catalog, 'facts' | 'inPartition'>;
   /** The newest books of a partition that can be used; without it lost books are folded from the start of the log. */
@@ -101,6 +102,7 @@ class BooksProjection implements PartitionProjection {
   /** All books are in memory: whatever is not is new. */
   readonly #hasAll: boolean;
   readonly #lag: LagCommits;
+  readonly #traced: ReaderTraces | null;
   readonly #loaded = new Map<number, LoadedBook>();
   readonly #books = new Map<number, MarketBook>();
   readonly #unwritten = new Set<MarketBook>();
@@ -115,6 +117,7 @@ class BooksProjection implements PartitionProjection {
     this.from = from;
     this.#hasAll = from === 0 || claim.fold !== null;
     this.#lag = new LagCommits(group, claim.partition);
+    this.#traced = options.tracesOf?.(claim.partition) ?? null;
   }
 
   get lastTimeMs(): number {
@@ -134,8 +137,9 @@ class BooksProjection implements PartitionProjection {
 
   async project({ records }: RecordBatch): Promise<number> {
     await this.#checkStored();
-    for (const { execution } of await this.#reader.take(records)) {
+    for (const { execution, offset } of await this.#reader.take(records)) {
       if (execution === null) continue;
+      this.#traced?.take(offset, execution);
       await this.#loadFor(execution);
       for (const book of foldBooks(this.#books, execution)) this.#unwritten.add(book);
     }
@@ -195,6 +199,7 @@ class BooksProjection implements PartitionProjection {
     this.#claim = claim;
     this.#unwritten.clear();
     metrics.books.add(books.length);
+    this.#traced?.stored(to);
   }
 
   async #writeBook(book: MarketBook): Promise<boolean> {

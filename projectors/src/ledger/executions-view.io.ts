@@ -1,6 +1,7 @@
 import { type ExecutionLog, ExecutionReader } from '@pm/domain/executions/execution-reader.io';
 import { ledgerCallItemsMax } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
+import type { ReaderTraces, TracedReader } from '@pm/domain/traces/traced-reader.io';
 import { Fault } from '@pm/kit/fault';
 import type { RecordBatch } from '@pm/kit/kafka';
 import {
@@ -12,7 +13,7 @@ import {
 import { moneyPieces } from './pieces.ts';
 import { type LedgerRecovery, startOf } from './recovery.io.ts';
 
-export interface LedgerViewOptions extends ExecutionLog {
+export interface LedgerViewOptions extends ExecutionLog, TracedReader {
   readonly ledger: Ledger;
   /** Restores a lost ledger before its first record is read; without it the view begins at the mark. */
   readonly recovery?: LedgerRecovery;
@@ -49,12 +50,14 @@ class LedgerProjection implements PartitionProjection {
   readonly #options: LedgerViewOptions;
   readonly #reader: ExecutionReader;
   readonly #lag: LagCommits;
+  readonly #traced: ReaderTraces | null;
 
   constructor(options: LedgerViewOptions, { partition, from, reader, group }: LedgerStart) {
     this.#options = options;
     this.#reader = reader;
     this.from = from;
     this.#lag = new LagCommits(group, partition);
+    this.#traced = options.tracesOf?.(partition) ?? null;
   }
 
   get lastTimeMs(): number {
@@ -64,12 +67,15 @@ class LedgerProjection implements PartitionProjection {
   async project({ partition, records }: RecordBatch): Promise<number> {
     const { ledger, bookAgeLimitMs } = this.#options;
     const executions = await this.#reader.take(records);
+    for (const { offset, execution } of executions)
+      if (execution !== null) this.#traced?.take(offset, execution);
     for (const piece of moneyPieces(executions, ledgerCallItemsMax)) {
       const clockMs = piece.clockMs ?? 0;
       const applied = ledger.applyExecutions({ ...piece, clockMs, partition, bookAgeLimitMs });
       await applied.catch((error: unknown) => closeIfLost(ledger, error));
     }
     const position = (records.at(-1)?.offset ?? -1) + 1;
+    this.#traced?.stored(position);
     await this.#lag.at(position);
     return position;
   }

@@ -2,6 +2,7 @@ import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { LedgerRestore } from '@pm/domain/ledger/restore-ledger.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { tracedReader } from '@pm/domain/traces/traced-reader.io';
 import { systemClock } from '@pm/kit/clock';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { RedisClient } from '@pm/kit/redis';
@@ -71,7 +72,9 @@ async function startExecutions(room: Room, views: LedgerViews): Promise<RunningV
   const { bookAgeLimitMs } = room.config;
   const executions = await executionLog(room, { checksChain: true });
   const groupId = groupOf(room, 'ledger');
-  return await startView(room, ledgerView({ ...executions, ...views, bookAgeLimitMs, groupId }));
+  const traced = tracedReader(room.traces, 'ledger');
+  const parts = { ...executions, ...views, ...traced };
+  return await startView(room, ledgerView({ ...parts, bookAgeLimitMs, groupId }));
 }
 
 async function startTransfers(

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ExecutionLog, ExecutionReader } from '@pm/domain/executions/execution-reader.io';
+import type { ReaderTraces, TracedReader } from '@pm/domain/traces/traced-reader.io';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord, RecordBatch } from '@pm/kit/kafka';
 import type { RecordReader } from '@pm/kit/registry';
@@ -14,7 +15,7 @@ import type { JoinedTables } from './joined-tables.io.ts';
 import type { ProjectionTables } from './projection-tables.io.ts';
 import type { RowMemory } from './row-memory.ts';
 
-export interface TablesViewOptions extends Omit<ExecutionLog, 'codec'> {
+export interface TablesViewOptions extends Omit<ExecutionLog, 'codec'>, TracedReader {
   /**
    * One codec for each partition: partitions are folded alternately, and reused memory is valid until the codec's next
    * record.
@@ -77,6 +78,7 @@ export class TablesProjection implements PartitionProjection {
   readonly #options: TablesViewOptions;
   readonly #start: TablesStart;
   readonly #inserts: BatchInserts;
+  readonly #traced: ReaderTraces | null;
   #batchFrom: number;
   #batchTo: number;
   #folded: FoldedTo;
@@ -101,6 +103,7 @@ export class TablesProjection implements PartitionProjection {
     this.#storedTo = start.from;
     this.#folded = start.folded;
     const { partition, group, identity, memory, joined } = start;
+    this.#traced = options.tracesOf?.(partition) ?? null;
     this.#inserts = new BatchInserts({
       tables: options.tables,
       joined,
@@ -188,6 +191,7 @@ export class TablesProjection implements PartitionProjection {
       for (const market of views.payoutsNeeded(execution))
         views.knowPayout(market, await this.#options.catalog.payout0(market));
       views.fold(execution);
+      this.#traced?.take(record.offset, execution);
       this.#folded = foldedTo(execution);
     }
     // Without a wait after the fold: the range always matches the gathered rows.
@@ -263,6 +267,7 @@ export class TablesProjection implements PartitionProjection {
       }
       this.#pauseAfter(startedMs, { isRest: isRest(rows) });
       this.#storedTo = range.to;
+      this.#traced?.stored(range.to);
       this.#start.group.stored(range.to);
     });
     return this.#writing;

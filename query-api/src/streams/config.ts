@@ -15,6 +15,7 @@ import {
   rootKeyFields,
   serviceFields,
   storeFields,
+  traceFields,
 } from '@pm/kit/config';
 
 const {
@@ -30,6 +31,7 @@ const {
 /** Variables of the program `streams`; the configuration reference is made of them. */
 export const streamsFields = {
   ...serviceFields,
+  ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,
   ...registryFields,

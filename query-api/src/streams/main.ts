@@ -6,6 +6,7 @@ import {
 } from '@pm/domain/accounts/key-verifier';
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
+import { tracedReader } from '@pm/domain/traces/traced-reader.io';
 import { systemClock } from '@pm/kit/clock';
 import { freshnessIn, kafkaConnection, keySecretsIn, registryConnection } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
@@ -16,6 +17,7 @@ import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
+import { openTraces, type Traces } from '@pm/kit/traces';
 import { topics, type WalletAddress } from '@pm/schemas';
 import { allWallets } from '../door/caller-wallets.ts';
 import {
@@ -63,6 +65,8 @@ interface Shared {
   readonly metrics: Metrics;
   readonly client: LogClient;
   readonly registry: Registry;
+  /** Null while nothing is traced. */
+  readonly traces: Traces | null;
 }
 
 async function start(life: Lifecycle): Promise<void> {
@@ -120,6 +124,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const executions = topicName(topics.executions, config.topicPrefix);
   life.needs({ ...config, engines: [kafkaProbe(config, [executions]), registryProbe(config)] });
   const metrics = openMetrics(name);
+  const traces = await openTraces(config, { service: name, metrics, life });
   const { topicPrefix } = config;
   const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
   const connections = openLogClient({ ...kafkaConnection(config), clientId: name, log });
@@ -136,14 +141,15 @@ async function openShared(life: Lifecycle): Promise<Shared> {
     onFault: (fault) => life.fail(fault),
   });
   life.onStop('log client', () => client.close());
-  return { life, config, log, metrics, client, registry };
+  return { life, config, log, metrics, client, registry, traces };
 }
 
-async function openFeed({ config, client, registry, log }: Shared): Promise<Feed> {
+async function openFeed({ config, client, registry, log, traces }: Shared): Promise<Feed> {
   const codec = await registry.codecFor(topics.executions);
   const topic = topicName(topics.executions, config.topicPrefix);
   return new Feed({
     executions: { client, codec, topic },
+    ...tracedReader(traces, 'streams'),
     directory: config.stateDir,
     saves: { everyRecords: config.saveRecords, everyMs: config.saveMs },
     clock: systemClock,

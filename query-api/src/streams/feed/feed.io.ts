@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionLog } from '@pm/domain/executions/execution-reader.io';
+import type { TracedReader } from '@pm/domain/traces/traced-reader.io';
 import type { Clock } from '@pm/kit/clock';
 import type { LogAdmin } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
@@ -23,7 +24,7 @@ const partitionsEveryMs = 5_000;
 /** The same before it answered once. */
 const firstPartitionsEveryMs = 500;
 
-export interface FeedParts {
+export interface FeedParts extends TracedReader {
   /** How `executions` is read; its codec reuses no memory. */
   readonly executions: Omit<ExecutionLog, 'checksChain'>;
   /** Folder of the states, of this process alone. */
@@ -178,9 +179,10 @@ export class Feed {
 
   #follow(partition: number, partitions: number): void {
     if (this.#followers.has(partition)) return;
-    const { executions, saves, clock, log } = this.#parts;
+    const { executions, saves, clock, log, tracesOf } = this.#parts;
     const follower = new PartitionFollower({
       executions: { ...executions, checksChain: true },
+      ...(tracesOf === undefined ? {} : { tracesOf }),
       partition,
       partitions,
       files: this.#files,

@@ -4,10 +4,12 @@ import {
   type ExecutionLog,
   ExecutionReader,
 } from '@pm/domain/executions/execution-reader.io';
+import type { ReaderTraces, TracedReader } from '@pm/domain/traces/traced-reader.io';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import { isStall, type LogReader, type RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
+import type { Execution } from '@pm/schemas';
 import type { FeedChange } from './changes.ts';
 import { PartitionFeed } from './partition-feed.ts';
 import { RecentChanges } from './recent-changes.ts';
@@ -59,7 +61,7 @@ export interface SaveRules {
   readonly everyMs: number;
 }
 
-export interface FollowerParts {
+export interface FollowerParts extends TracedReader {
   /** With `checksChain`. */
   readonly executions: ExecutionLog;
   readonly partition: number;
@@ -81,6 +83,7 @@ export interface FollowerParts {
  */
 export class PartitionFollower {
   readonly #parts: FollowerParts;
+  readonly #traces: ReaderTraces | null;
   readonly #closing = new AbortController();
   #feed: PartitionFeed | null = null;
   #recent: RecentChanges;
@@ -104,6 +107,7 @@ export class PartitionFollower {
     this.#parts = parts;
     this.#recent = new RecentChanges(0, parts.partitions);
     this.#savedMs = parts.clock.monotonicMs();
+    this.#traces = parts.tracesOf?.(parts.partition) ?? null;
   }
 
   start(): void {
@@ -255,7 +259,7 @@ export class PartitionFollower {
       if (signal.aborted) return;
       const read = order.next(record);
       const execution = read instanceof Promise ? await read : read;
-      if (execution !== null) this.#fold(feed, () => feed.take(execution, record.offset));
+      if (execution !== null) this.#fold(feed, { execution, offset: record.offset });
       taken += 1;
       if (taken % recordsPerSlice === 0) await setImmediate();
     }
@@ -264,8 +268,17 @@ export class PartitionFollower {
     this.#saveIfDue(feed);
   }
 
-  #fold(feed: PartitionFeed, take: () => readonly FeedChange[]): void {
-    const changes = this.#taken(take);
+  #fold(
+    feed: PartitionFeed,
+    { execution, offset }: { readonly execution: Execution; readonly offset: number },
+  ): void {
+    if (this.#isCaughtUp) this.#traces?.take(offset, execution);
+    const changes = this.#taken(() => feed.take(execution, offset));
+    this.#report(feed, changes);
+    this.#traces?.stored(offset + 1);
+  }
+
+  #report(feed: PartitionFeed, changes: readonly FeedChange[]): void {
     const { partition, onRecord } = this.#parts;
     const { inOffset: offset, timeMs } = feed.progress;
     if (changes.length === 0) return;

@@ -1,0 +1,9 @@
+export { newSpanId, newTraceId } from './ids.io.ts';
+export { openTraces, type TraceSettings, traceMetrics } from './open.io.ts';
+export type { FinishedSpan, SpanAttributes, SpanPlace, Traces } from './span.ts';
+export {
+  isTraceInShare,
+  readTraceparent,
+  traceparentHeader,
+  traceparentOf,
+} from './traceparent.ts';
