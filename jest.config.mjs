@@ -17,7 +17,8 @@ const rooms = [
   'tools',
 ];
 
-// Sources are ES modules; tests run them as CommonJS, so packages published as ES modules only go through the transform.
+// Sources are ES modules; tests run them as CommonJS, so packages published as ES modules only go through the transform,
+// and one that loads modules of Node by `import()`.
 const esmOnly = [
   'typebox',
   '@fastify/type-provider-typebox',
@@ -38,6 +39,7 @@ const esmOnly = [
   'eventsource-parser',
   'pkce-challenge',
   '@apidevtools/json-schema-ref-parser',
+  '@opentelemetry/otlp-exporter-base',
 ];
 
 const shared = {

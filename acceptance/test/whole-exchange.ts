@@ -295,6 +295,7 @@ function servicesOptions({
         PM_STREAMS_SAVE_MS: '1000',
         ...env['streams'],
       },
+      ...(env['gateway'] && { gateway: env['gateway'] }),
     },
   };
 }

@@ -15,10 +15,20 @@ export interface TracedReader {
   readonly tracesOf?: (partition: number) => ReaderTraces;
 }
 
-/** The option of the reader with this name. */
-export function tracedReader(traces: Traces | null, reader: string): TracedReader {
+/**
+ * The option of the reader with this name. `process` tells apart those that all read the same records; without it the
+ * record that another process reads once more has the same span.
+ */
+export function tracedReader(traces: Traces | null, reader: string, process = ''): TracedReader {
   if (traces === null) return {};
-  return { tracesOf: (partition) => new ReaderTraces(traces, reader, partition) };
+  return { tracesOf: (partition) => new ReaderTraces(traces, { reader, process, partition }) };
+}
+
+/** A reader of one partition. */
+interface Reader {
+  readonly reader: string;
+  readonly process: string;
+  readonly partition: number;
 }
 
 /** An order whose effects are not stored yet. */
@@ -40,15 +50,13 @@ const newsMs = 600_000;
 /** The spans of orders in a reader of one partition: from the fold of their record to its effects being stored. */
 export class ReaderTraces {
   readonly #traces: Traces;
-  readonly #reader: string;
-  readonly #partition: number;
+  readonly #reader: Reader;
   readonly #sample: OrderSampler;
   #waiting: Waiting[] = [];
 
-  constructor(traces: Traces, reader: string, partition: number) {
+  constructor(traces: Traces, reader: Reader) {
     this.#traces = traces;
     this.#reader = reader;
-    this.#partition = partition;
     this.#sample = orderSampler(traces.share);
   }
 
@@ -77,16 +85,17 @@ export class ReaderTraces {
   }
 
   #add({ order, offset, inOffset, foldedMs }: Waiting, storedMs: number): void {
+    const { reader, process, partition } = this.#reader;
     this.#traces.add({
-      ...readerSpanOf(order, this.#reader, inOffset),
+      ...readerSpanOf(order, `${reader} ${process}`, inOffset),
       parentId: matchSpanOf(order, inOffset).spanId,
-      name: this.#reader,
+      name: reader,
       kind: 'consumer',
       startMs: foldedMs,
       endMs: storedMs,
       attributes: {
         'pm.order.id': order.orderId,
-        'pm.partition': this.#partition,
+        'pm.partition': partition,
         'pm.offset': inOffset,
         'pm.execution.offset': offset,
       },

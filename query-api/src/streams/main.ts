@@ -17,7 +17,7 @@ import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
-import { openTraces, type Traces } from '@pm/kit/traces';
+import { newSpanId, openTraces, type Traces } from '@pm/kit/traces';
 import { topics, type WalletAddress } from '@pm/schemas';
 import { allWallets } from '../door/caller-wallets.ts';
 import {
@@ -149,7 +149,7 @@ async function openFeed({ config, client, registry, log, traces }: Shared): Prom
   const topic = topicName(topics.executions, config.topicPrefix);
   return new Feed({
     executions: { client, codec, topic },
-    ...tracedReader(traces, 'streams'),
+    ...tracedReader(traces, 'streams', newSpanId()),
     directory: config.stateDir,
     saves: { everyRecords: config.saveRecords, everyMs: config.saveMs },
     clock: systemClock,

@@ -1,0 +1,74 @@
+import type { HttpApp } from '../../src/http/app.io.ts';
+import { openHttp } from '../../src/http/open.io.ts';
+import { silentLog } from '../../src/log/index.ts';
+import type { FinishedSpan } from '../../src/traces/span.ts';
+
+const inShare = `${'1'.repeat(24)}00000000`;
+const outOfShare = `${'1'.repeat(24)}ffffffff`;
+const parentId = '2'.repeat(16);
+const order = { traceId: '3'.repeat(32), spanId: '4'.repeat(16) };
+
+function openApp(share: number) {
+  const spans: FinishedSpan[] = [];
+  const traces = { share, add: (span: FinishedSpan) => spans.push(span) };
+  const app: HttpApp = openHttp({ log: silentLog, bodyLimitBytes: 1_024, traces });
+  app.get('/item/:id', async (request) => {
+    request.trace?.orders.push(order);
+    return { trace: request.trace ?? null };
+  });
+  app.get('/fails', async () => {
+    throw new Error('broken');
+  });
+  return { app, spans };
+}
+
+const get = (app: HttpApp, url: string, traceparent?: string) =>
+  app.inject({ method: 'GET', url, headers: traceparent === undefined ? {} : { traceparent } });
+
+test('a request in the share continues the trace of its caller', async () => {
+  const { app, spans } = openApp(0.5);
+  const answer = await get(app, '/item/7', `00-${inShare}-${parentId}-01`);
+  expect(spans).toHaveLength(1);
+  const [span] = spans;
+  expect(span).toMatchObject({
+    traceId: inShare,
+    parentId,
+    name: 'GET /item/:id',
+    kind: 'server',
+    links: [order],
+    failed: false,
+    attributes: { 'http.route': '/item/:id', 'http.response.status_code': 200 },
+  });
+  expect(answer.json().trace.spanId).toBe(span?.spanId);
+  expect(span?.endMs).toBeGreaterThanOrEqual(span?.startMs ?? Number.NaN);
+});
+
+test.each([
+  ['whose caller records it, but whose id is not in the share', `00-${outOfShare}-${parentId}-01`],
+  ['whose caller does not record it', `00-${inShare}-${parentId}-00`],
+])('a request %s has no span', async (_which, header) => {
+  const { app, spans } = openApp(0.5);
+  const answer = await get(app, '/item/7', header);
+  expect([answer.json().trace, spans]).toEqual([null, []]);
+});
+
+test('a request without a caller begins a trace with the probability of the share', async () => {
+  const whole = openApp(1);
+  await get(whole.app, '/item/7');
+  await get(whole.app, '/item/7', 'nonsense');
+  expect(whole.spans.map(({ parentId: parent }) => parent)).toEqual([null, null]);
+  expect(new Set(whole.spans.map(({ traceId }) => traceId)).size).toBe(2);
+  const tiny = openApp(0.000001);
+  for (let times = 0; times < 50; times += 1) await get(tiny.app, '/item/7');
+  expect(tiny.spans.length).toBeLessThan(3);
+});
+
+test('a request that no route takes is named so, and one that fails is marked', async () => {
+  const { app, spans } = openApp(1);
+  await get(app, '/nowhere');
+  await get(app, '/fails');
+  expect(spans.map(({ name, failed }) => [name, failed])).toEqual([
+    ['GET none', false],
+    ['GET /fails', true],
+  ]);
+});
