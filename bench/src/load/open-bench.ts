@@ -31,7 +31,10 @@ export const warmUp = { requestsPerSecond: 100, seconds: 40 };
 export async function openBench(
   { markets, wallets, fills }: BenchCounts,
   rates: readonly Rate[],
-  more: { readonly markets: number; readonly traders: number } & WorldOptions,
+  more: { readonly markets: number; readonly traders: number } & WorldOptions & {
+      /** Without one, steps against the bare server are not possible; default true. */
+      readonly hasBare?: boolean;
+    },
 ): Promise<OpenBench> {
   const world = await openWorld(
     { markets: markets + more.markets, traders: wallets + more.traders },
@@ -55,7 +58,9 @@ export async function openBench(
     const shapes = [...new Set(rates.map(({ batch }) => batch))].map((batch) =>
       shape({ perSecond: warmUp.requestsPerSecond * batch, batch }, warmUp.seconds),
     );
-    const bareServer = startChild<void>('reads-bare-server', await warm(cold, shapes));
+    const answers = await warm(cold, shapes);
+    if (more.hasBare === false) return { ...cold, world, shape, end };
+    const bareServer = startChild<void>('reads-bare-server', answers);
     children.push(bareServer);
     const { info: url } = (await bareServer.ready) as { readonly info: string };
     const bench = { ...cold, bare: { url, pid: bareServer.pid } };

@@ -11,7 +11,7 @@ import {
 } from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
 import type { Scale } from '@pm/deploy/stack/scale';
-import { wideLimits } from '@pm/deploy/stack/services';
+import { type ExtraEnv, wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
 import type { ApiKeyTrio, OrderId, SigningDomain } from '@pm/schemas';
 
@@ -46,12 +46,14 @@ export interface WorldOptions {
   readonly scale?: Scale;
   /** Variables of one process besides its own. */
   readonly env?: { readonly process: string; readonly variables: Readonly<Record<string, string>> };
+  /** Where all that trace send their spans; none unless given. */
+  readonly traces?: { readonly url: string; readonly share: number };
 }
 
 /** The whole stack on free ports in a temporary folder, with markets and traders of the benchmark only. */
 export async function openWorld(
   counts: { markets: number; traders: number },
-  { hasWideLimits = true, scale = {}, env }: WorldOptions = {},
+  { hasWideLimits = true, scale = {}, env, traces }: WorldOptions = {},
 ): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pm-bench-'));
   const limits = hasWideLimits ? wideLimits : {};
@@ -64,10 +66,13 @@ export async function openWorld(
     seed: false,
     demo: null,
     scale,
-    extraEnv: {
-      ...limits,
-      ...(env && { [env.process]: { ...limits[env.process], ...env.variables } }),
-    },
+    extraEnv: withTraces(
+      {
+        ...limits,
+        ...(env && { [env.process]: { ...limits[env.process], ...env.variables } }),
+      },
+      traces,
+    ),
   });
   const end = async () => {
     await stack.stop();
@@ -84,6 +89,15 @@ export async function openWorld(
     await end();
     throw error;
   }
+}
+
+const traced = ['gateway', 'ingress', 'matcher', 'projectors', 'query-api', 'streams'];
+
+function withTraces(env: ExtraEnv, traces: WorldOptions['traces']): ExtraEnv {
+  if (traces === undefined) return env;
+  const variables = { PM_OTLP_URL: traces.url, PM_TRACE_SHARE: String(traces.share) };
+  const more = traced.map((name) => [name, { ...env[name], ...variables }]);
+  return { ...env, ...Object.fromEntries(more) };
 }
 
 async function listMarkets(stack: RunningStack, count: number): Promise<WorldMarket[]> {
