@@ -125,7 +125,7 @@ export class OwnedPartition {
     const live = this.#live;
     const { partition, sliceLimits, clock } = this.#parts;
     if (live === null) throw new Fault('not_live', 'release', { facts: { partition } });
-    const readMs = clock.monotonicMs();
+    const readMs = this.#parts.traces ? performance.now() : 0;
     this.#highWatermark = batch.highWatermark;
     try {
       await processInSlices(live.processor, batch.records, {

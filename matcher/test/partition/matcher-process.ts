@@ -7,6 +7,7 @@ import { openMatcherMetrics } from '../../src/metrics.ts';
 import { DeadLetters } from '../../src/partition/dead-letters.io.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { defaultWriterLimits, type WriterLimits } from '../../src/partition/execution-writer.io.ts';
+import type { OrderTraces } from '../../src/partition/order-traces.io.ts';
 import {
   type InputBatch,
   OwnedPartition,
@@ -59,6 +60,7 @@ export interface ProcessOptions {
   readonly ownerId?: Buffer;
   readonly unseen?: UnseenLimits;
   readonly tickMs?: number;
+  readonly traces?: OrderTraces;
 }
 
 let processes = 0;
@@ -160,6 +162,7 @@ export class MatcherProcess {
           reader,
           executions: codecs.executions,
           hashState: (engine) => (options.encoder ?? encoderHere).hash(engine),
+          ...(options.traces && { tracedOrders: options.traces.ordersOf }),
         },
         schemas: codecs.orders,
         verifyReplay: options.verifyReplay ?? false,
@@ -202,6 +205,7 @@ export class MatcherProcess {
       clock: { nowMs: () => this.nowMs, monotonicMs: () => this.nowMs },
       log,
       metrics,
+      traces: options.traces ?? null,
       isWanted: () => this.wanted,
       onStored: () => {},
       onFault: (_, error) => this.faults.push(error),
