@@ -13,10 +13,12 @@ function openTraces(share: number) {
   return { spans, traces: new OrderTraces({ share, add: (span) => spans.push(span) }) };
 }
 
+/** The same bytes for every log: sequences would differ otherwise. */
+const records = [...openingRecords(), ...randomRecords(seed, 200)];
+
 function newLog(): MemoryLog {
   const log = new MemoryLog();
-  for (const record of [...openingRecords(), ...randomRecords(seed, 200)])
-    log.append(topicNames.orders, record);
+  for (const record of records) log.append(topicNames.orders, record);
   return log;
 }
 
