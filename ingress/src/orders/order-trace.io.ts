@@ -4,7 +4,7 @@ import {
   produceSpanOf,
   type TracedOrder,
 } from '@pm/domain/traces/order-traces';
-import { newSpanId, type SpanPlace, type Traces } from '@pm/kit/traces';
+import { newSpanId, type RequestTrace, type SpanPlace, type Traces } from '@pm/kit/traces';
 import type { PlacementResult } from '@pm/schemas';
 import type { StageTimes } from '../door/stage-times.io.ts';
 import type { DurableSend } from '../log/command-channel.io.ts';
@@ -13,8 +13,8 @@ import type { CheckedOrder } from './check.ts';
 /** The request of a traced order. */
 export interface TracedRequest {
   readonly times: StageTimes;
-  /** The span of the request where it has a trace, and the list of its orders. */
-  readonly requestTrace?: SpanPlace & { readonly orders: SpanPlace[] };
+  /** Of a request that has a trace. */
+  readonly requestTrace?: RequestTrace;
 }
 
 /** Begins the traces of orders. */

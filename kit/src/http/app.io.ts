@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Metrics } from '../metrics/index.ts';
+import type { RequestTrace } from '../traces/index.ts';
 import type { ExpressRoute } from './express-lane.io.ts';
 import type { Verdict } from './listener-bounds.ts';
-import type { RequestTrace } from './trace-requests.io.ts';
 
 // Beside `HttpApp`, so that importers of the built package see the addition too.
 declare module 'fastify' {

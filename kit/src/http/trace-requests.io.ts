@@ -2,25 +2,18 @@ import {
   isTraceInShare,
   newSpanId,
   newTraceId,
+  type RequestTrace,
   readTraceparent,
-  type SpanPlace,
   type Traces,
   traceparentHeader,
 } from '../traces/index.ts';
 import type { HttpApp } from './app.io.ts';
 import { tableMethod } from './door-routes.io.ts';
 
-/** The span of a request while it runs. */
-export interface RequestTrace extends SpanPlace {
-  readonly parentId: string | null;
-  /** Traces of the orders of the request; at most as many as one request may have. */
-  readonly orders: SpanPlace[];
-}
-
 /**
- * Gives a share of the requests a span each: that of the caller (`traceparent`) goes on if the caller records it and its
- * id is in the share, so that no client decides how much is recorded. Responses of the express lane run no hooks and
- * have none.
+ * Gives a share of the requests a span each. The trace of a caller (`traceparent`) goes on if the caller records it and
+ * its id is in the share, so that no client decides how much is recorded. Responses of the express lane run no hooks
+ * and have none.
  */
 export function traceRequests(app: HttpApp, traces: Traces): void {
   app.addHook('onRequest', (request, _reply, done) => {

@@ -1,6 +1,6 @@
 export { newSpanId, newTraceId } from './ids.io.ts';
 export { openTraces, type TraceSettings, traceMetrics } from './open.io.ts';
-export type { FinishedSpan, SpanAttributes, SpanPlace, Traces } from './span.ts';
+export type { FinishedSpan, RequestTrace, SpanPlace, Traces } from './span.ts';
 export {
   isTraceInShare,
   readTraceparent,

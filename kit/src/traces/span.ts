@@ -25,6 +25,13 @@ export interface FinishedSpan extends SpanPlace {
   readonly failed?: boolean;
 }
 
+/** The span of a request while it runs. */
+export interface RequestTrace extends SpanPlace {
+  readonly parentId: string | null;
+  /** Spans of the orders of the request, at most as many as one may have. */
+  readonly orders: SpanPlace[];
+}
+
 /** Takes the spans of this process. */
 export interface Traces {
   /** Share of orders and requests that have a trace, 0 to 1. */
