@@ -1,5 +1,5 @@
 export { newSpanId, newTraceId } from './ids.io.ts';
-export { openTraces, type TraceSettings, traceMetrics } from './open.io.ts';
+export { openTraces, traceMetrics } from './open.io.ts';
 export type { FinishedSpan, RequestTrace, SpanPlace, Traces } from './span.ts';
 export {
   isTraceInShare,
