@@ -1,9 +1,10 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises';
+import { defaultUnseenLimits } from '../../src/partition/unseen-outputs.ts';
 import { MatcherProcess, type ProcessOptions, topicNames } from './matcher-process.ts';
 import type { MemoryLog } from './memory-log.ts';
 
-/** Longest wait for the records of a fetch, milliseconds of the machine. */
-const blockedMs = 12;
+/** Longest wait for the records of a fetch, milliseconds of the machine: far more than their signatures take. */
+const takenMs = 10_000;
 
 /** Rounds of the event loop in which everything that runs comes to its next wait. */
 const turnsToSettle = 12;
@@ -24,14 +25,17 @@ export class ReplicaProcess {
   /** First record that no fetch has brought. */
   #next = 0;
   #isBusy = false;
+  #taken: Promise<unknown> = Promise.resolve();
   #isUp = false;
   #restoredMs = Number.NEGATIVE_INFINITY;
   readonly #restoreWaitMs: number;
+  readonly #outputsMax: number;
   restores = 0;
 
   constructor(log: MemoryLog, options: ReplicaOptions = {}) {
     this.#log = log;
     this.#restoreWaitMs = options.restoreWaitMs ?? 0;
+    this.#outputsMax = (options.unseen ?? defaultUnseenLimits).outputsMax;
     this.process = new MatcherProcess(log, { tickMs: 100, ...options });
   }
 
@@ -55,7 +59,8 @@ export class ReplicaProcess {
 
   /** Fetches so many records and processes them; one fetch at a time. */
   async fetch(count = Number.POSITIVE_INFINITY): Promise<void> {
-    if (!(await this.#isLive()) || this.#isBusy) return;
+    if (!(await this.#isLive())) return;
+    if (this.#isBusy) return await this.#untilTaken();
     const askedMs = this.process.nowMs;
     const all = this.#log.records(topicNames.orders);
     const records = all.slice(this.#next, this.#next + count);
@@ -67,7 +72,7 @@ export class ReplicaProcess {
       records.length === 0
         ? Promise.resolve()
         : this.process.owned.process({ records, highWatermark: all.length });
-    const taken = taking
+    this.#taken = taking
       .then(() => {
         this.#next = next;
         if (isAll) this.process.askedMs = askedMs;
@@ -76,8 +81,17 @@ export class ReplicaProcess {
       .finally(() => {
         this.#isBusy = false;
       });
-    // Sign-offs are checked in other threads; a replica without room waits for more.
-    await Promise.race([taken, pause(blockedMs)]);
+    await this.#untilTaken();
+  }
+
+  /** Until the records of the fetch are processed, or the replica has no room for their outputs. */
+  async #untilTaken(): Promise<void> {
+    const untilMs = performance.now() + takenMs;
+    // Sign-offs are checked in other threads, so turns of the event loop are no measure.
+    while (this.#isBusy && this.status.unseenOutputs < this.#outputsMax) {
+      if (performance.now() > untilMs) throw new Error('records are not processed');
+      await Promise.race([this.#taken, pause(1)]);
+    }
   }
 
   async copies(count?: number): Promise<void> {
