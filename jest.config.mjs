@@ -74,7 +74,17 @@ export default {
       ...shared,
       displayName: 'unit',
       testMatch: ['**/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['\\.engine\\.test\\.ts$', '/node_modules/', '/dist/'],
+      testPathIgnorePatterns: [
+        '\\.engine\\.test\\.ts$',
+        '<rootDir>/simulator/',
+        '/node_modules/',
+        '/dist/',
+      ],
+    },
+    {
+      ...shared,
+      displayName: 'simulator',
+      testMatch: ['<rootDir>/simulator/test/**/*.test.ts'],
     },
     {
       ...shared,

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -22,13 +22,14 @@ for (const name of ['minutes', 'seed', 'seconds', 'faults']) {
   }
 }
 
-const jest = createRequire(import.meta.url).resolve('jest/bin/jest.js');
+const root = fileURLToPath(new URL('..', import.meta.url));
+const jest = join(root, 'node_modules/jest/bin/jest.js');
 const pattern = values.defects ? 'simulator/test/defects' : 'simulator/test/simulation';
 const child = spawn(
   process.execPath,
-  [jest, '--selectProjects', 'unit', '--runInBand', '--testPathPatterns', pattern],
+  [jest, '--selectProjects', 'simulator', '--runInBand', '--testPathPatterns', pattern],
   {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    cwd: root,
     stdio: 'inherit',
     env: {
       ...process.env,

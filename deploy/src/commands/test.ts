@@ -6,8 +6,8 @@ import { repositoryRoot } from '../local/paths.ts';
 import { emptyReport, failuresText, jestReport, type PartReport } from './test-report.ts';
 
 /**
- * `npm test`: checks, unit tests, tests on real engines, the client in Python, published clients, the smoke run. Each
- * part runs even if an earlier one failed; the names of failed tests are shown once more at the end.
+ * `npm test`: checks, unit tests, simulations, tests on real engines, the client in Python, published clients, the
+ * smoke run. Each part runs even if an earlier one failed; the names of failed tests are shown once more at the end.
  */
 const scratch = mkdtempSync(join(tmpdir(), 'exchange-test-'));
 const parts = new Map<string, PartReport>();
@@ -65,6 +65,9 @@ function reportFrom(file: string, read: (text: string) => PartReport): PartRepor
 
 single('check', 'npm', ['run', '--silent', 'check']);
 jest('unit', ['--maxWorkers=2']);
+// Seeds for so long, in each of two workers.
+process.env['PM_TEST_MINUTES'] ??= '3';
+jest('simulator', ['--maxWorkers=2']);
 // After many suites in one process Node.js 20 may spin without end while it cleans up.
 jest('engines', ['--runInBand', '--forceExit']);
 // The environment of the client in Python serves the published clients too, which run it against their exchange.

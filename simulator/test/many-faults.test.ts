@@ -1,0 +1,14 @@
+import { asked, simulateSeeds } from './seeds.ts';
+
+// Beside the runs with the usual faults, on the other core: more of them coincide.
+const seedsAhead = 1_000_000;
+const timesAsMany = 4;
+
+jest.setTimeout((asked.minutes + 10) * 60_000);
+
+test('no run with many more faults breaks a promise', () =>
+  simulateSeeds({
+    ...asked,
+    seed: asked.seed + seedsAhead,
+    faults: asked.faults * timesAsMany,
+  }));
