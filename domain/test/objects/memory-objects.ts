@@ -1,10 +1,10 @@
 import { Fault } from '@pm/kit/fault';
 import type { ObjectStore } from '@pm/kit/objects';
 
-/** A store in memory, which may be away. */
+/** A store in memory, which may be away, as a whole or for one kind of call. */
 export class MemoryObjects implements ObjectStore {
   readonly contents = new Map<string, Buffer>();
-  isAway = false;
+  isAway: boolean | 'get' = false;
 
   async put(name: string, parts: readonly Buffer[]): Promise<void> {
     this.#require('put');
@@ -32,6 +32,7 @@ export class MemoryObjects implements ObjectStore {
   close(): void {}
 
   #require(call: string): void {
-    if (this.isAway) throw new Fault('store_failed', 'retry', { facts: { call } });
+    if (this.isAway === true || this.isAway === call)
+      throw new Fault('store_failed', 'retry', { facts: { call } });
   }
 }

@@ -188,7 +188,7 @@ export const storeFields = {
 export const backupFields = {
   backupPassphrase: secretFile('PM_BACKUP_PASSPHRASE_FILE', {
     meaning:
-      'File with the passphrase that encrypts keys.json in a backup, 16 characters or more; without it a backup opens for nobody.',
+      'File with the passphrase that encrypts keys.json in a backup, 16 characters or more; without it a backup cannot be opened.',
   }),
 };
 

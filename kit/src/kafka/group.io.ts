@@ -61,7 +61,7 @@ export interface PartitionGroup {
   readonly memberId: string | null;
   /** Ours now, also those that are being restored, and second replicas. */
   owned(): readonly number[];
-  /** Whether the partition is placed here, and not as a second replica. */
+  /** Whether the partition is placed here, and not as a second replica; never out of the group. */
   isPreferred(partition: number): boolean;
   /**
    * When the newest fetch of a partition of ours began, `performance.now()`, if it left nothing that is not handled by
@@ -201,7 +201,7 @@ class StickyGroup implements PartitionGroup {
   }
 
   isPreferred(partition: number): boolean {
-    return this.#placement.partitions.includes(partition);
+    return this.#membership.alive() && this.#placement.partitions.includes(partition);
   }
 
   readThroughMs(partition: number): number {

@@ -54,9 +54,10 @@ export async function waitForEngines(
     status: () => ({ waiting: wait }),
     ready: () => ({ ready: false, reasons: wait.away.map((name) => `${waitingPrefix}${name}`) }),
   });
+  const ended = endOf(signal);
   try {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      wait.away = await awayOf(engines, signal);
+      wait.away = await awayOf(engines, ended);
       wait.attempts += 1;
       if (wait.away.length === 0 || signal.aborted) return;
       if (wait.attempts % loggedEvery === 1) log.warn({ ...wait }, 'waiting for engines');
@@ -70,15 +71,20 @@ export async function waitForEngines(
 /** A process that waits measures nothing. */
 const noMetrics = { text: async () => '', contentType: 'text/plain; version=0.0.4' };
 
-async function awayOf(
-  engines: readonly EngineProbe[],
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const late = () => new Error('no answer');
+/** Rejects when the signal is aborted. */
+function endOf(signal: AbortSignal): Promise<never> {
   const ended = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
   ended.catch(() => {});
+  return ended;
+}
+
+async function awayOf(
+  engines: readonly EngineProbe[],
+  ended: Promise<never>,
+): Promise<readonly string[]> {
+  const late = () => new Error('no answer');
   const asked = engines.map(({ probe }) =>
     Promise.race([within(probe(), probeTimeoutMs, late), ended]),
   );

@@ -1,4 +1,5 @@
-import { Fault, reactionTo } from '@pm/kit/fault';
+import { Fault } from '@pm/kit/fault';
+import { isStall } from '@pm/kit/kafka';
 import { ChangeSignal } from './change-signal.io.ts';
 import type { OutputSlice } from './execution-writer.io.ts';
 import { isCopy } from './output-places.io.ts';
@@ -15,7 +16,7 @@ interface StoredRecord {
 export type OpenCopies = (options: {
   readonly from: number;
   onRecords(records: readonly StoredRecord[]): Promise<void>;
-  onFault(error: unknown): void;
+  onFault(fault: Fault): void;
 }) => Promise<{ close(): Promise<void> }>;
 
 interface CopyReadingParts {
@@ -67,8 +68,11 @@ export class CopyReading {
         this.#rewindTo = null;
         const reader = await this.#parts.open({
           from: this.#next,
-          onRecords: (records) => this.#take(records),
-          onFault: (error) => this.#fail(error),
+          onRecords: (records) => this.#take(records).catch((error) => this.#fail(error)),
+          // A reader that stands still for a while goes on by itself; nothing else does.
+          onFault: (fault) => {
+            if (!isStall(fault)) this.#fail(fault);
+          },
         });
         while (this.#isReading) await this.#changes.next();
         await reader.close();
@@ -128,9 +132,8 @@ export class CopyReading {
     this.#changes.give();
   }
 
-  /** A reader that stands still for a while goes on by itself. */
   #fail(error: unknown): void {
-    if (this.#hasEnded || reactionTo(error) === 'retry') return;
+    if (this.#hasEnded) return;
     this.end();
     this.#parts.onFault(error);
   }

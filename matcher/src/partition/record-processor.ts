@@ -168,14 +168,19 @@ export class RecordProcessor implements LogPosition {
     }
     const { commands } = read.envelope;
     const ticksOnly = commands.every((command) => command.kind === 'Tick');
-    const ofOwner = refusals.length === 0 && this.#isOfOwner(read.envelope);
+    const ofOwner = this.#isOfOwner(read.envelope);
     const traced = this.#parts.tracedOrders?.(read.envelope) ?? noOrders;
     return { ...output, rejected: null, commands: commands.length, ticksOnly, ofOwner, traced };
   }
 
+  /** Whether it is a tick or claim of an owner that took effect: orders that a tick releases may be refused. */
   #isOfOwner({ keyId, commands: [first] }: Envelope): boolean {
+    const { engine } = this;
     if (first?.kind !== 'Tick' && first?.kind !== 'ClaimPartition') return false;
-    return this.engine.signOffKey(keyId)?.role === 'OWNER';
+    if (engine.signOffKey(keyId)?.role !== 'OWNER') return false;
+    if (first.kind === 'ClaimPartition')
+      return first.term === engine.term && engine.owner.equals(first.owner);
+    return engine.rules < rules.ownerTerms || first.term === engine.term;
   }
 
   #assertNext({ offset }: InputRecord): void {

@@ -64,6 +64,8 @@ export class Replica {
   #writer: { readonly executions: ExecutionWriter; readonly places: OutputPlaces } | null = null;
   #reading: CopyReading | null = null;
   #nextOut: number;
+  /** Offset of the input after the last one whose output was taken; the processor is ahead while it computes a slice. */
+  #nextInput: number;
   #term: number;
   /** A claim that is stored, and may not be processed yet. */
   #claim: { readonly term: number; readonly offset: number } | null = null;
@@ -79,6 +81,7 @@ export class Replica {
     const { timeMs, term } = processor.engine;
     this.#unseen = new UnseenOutputs(unseen);
     this.#nextOut = parts.nextOut;
+    this.#nextInput = processor.nextOffset;
     this.#term = term;
     this.#policy = new ClaimPolicy(claims, clock.monotonicMs(), clock.nowMs() - timeMs);
     this.#takeRole();
@@ -105,6 +108,7 @@ export class Replica {
     const { outputs, rejected } = slice;
     const snapshot = snapshots.afterSlice(processor, slice, this.role === 'owner');
     this.#unseen.push({ outputs, rejected, snapshot });
+    this.#nextInput = (outputs.at(-1)?.inOffset ?? this.#nextInput - 1) + 1;
     this.#reading?.onOutputs();
     while (!this.#hasEnded) {
       this.#takeRole();
@@ -126,7 +130,7 @@ export class Replica {
 
   /** Claims the partition when that is due. */
   async claimIfDue(): Promise<void> {
-    const { partition, clock, isPreferred, readThroughMs, processor, onClaim } = this.#parts;
+    const { partition, clock, isPreferred, readThroughMs, processor } = this.#parts;
     const { engine } = processor;
     if (this.#isClaiming || engine.rules < rules.ownerTerms) return;
     const [nowMs, ownership] = [clock.monotonicMs(), this.#ownership()];
@@ -140,8 +144,7 @@ export class Replica {
     if (!this.#policy.isDue(view)) return;
     this.#isClaiming = true;
     this.#policy.sent(nowMs);
-    onClaim(ownership);
-    await this.#sendClaim();
+    await this.#sendClaim(ownership);
     this.#isClaiming = false;
   }
 
@@ -177,11 +180,12 @@ export class Replica {
     this.#changes.give();
   }
 
-  async #sendClaim(): Promise<void> {
-    const { ticks, processor, clock, ownerId } = this.#parts;
+  async #sendClaim(ownership: Ownership): Promise<void> {
+    const { ticks, processor, clock, ownerId, onClaim } = this.#parts;
     const term = processor.engine.term + 1;
     const offset = await ticks.claim(clock.nowMs(), processor.engine, ownerId);
     if (offset === null) return;
+    onClaim(ownership);
     this.#claim = { term, offset };
     this.#changes.give();
   }
@@ -242,7 +246,7 @@ export class Replica {
   /** Of a former owner, what is not known to be stored comes back: another one writes it, or has done so. */
   #beginReading(): void {
     if (this.#reading !== null || this.#hasEnded) return;
-    const { executions, openCopies, processor, onRole, onCopies, onFault } = this.#parts;
+    const { executions, openCopies, onRole, onCopies, onFault } = this.#parts;
     if (this.#writer !== null) {
       this.#unseen.putBack(this.#writer.executions.retire());
       this.#nextOut = this.#writer.places.next;
@@ -253,7 +257,7 @@ export class Replica {
       unseen: this.#unseen,
       executions,
       open: openCopies,
-      nextInput: () => processor.nextOffset,
+      nextInput: () => this.#nextInput,
       onSeen: (slice, offset) => this.#seen(slice, offset),
       onCopies,
       onFault,

@@ -105,7 +105,7 @@ async function startOf(
       const engine = engineOf(parts, snapshot);
       const checkpoint = snapshot.checkpoint === null ? null : knownHash(snapshot.checkpoint);
       if (engine !== null) return { engine, chain: snapshot.chain, nextOffset, checkpoint };
-    } else await parts.snapshots.quarantine(parts.partition, nextOffset, reason);
+    } else parts.snapshots.passOver(parts.partition, nextOffset, reason);
   }
   return firstPosition(parts.engines.create(parts.partition));
 }

@@ -58,16 +58,17 @@ export class SnapshotCopies {
     }
   }
 
-  /** A copy, or why it cannot be used. Never rejects. */
-  async read(partition: number, nextOffset: number): Promise<Snapshot | string> {
+  /** A copy, or why it cannot be used; null when there is none, or the store did not give it this time. Never rejects. */
+  async read(partition: number, nextOffset: number): Promise<Snapshot | string | null> {
     try {
       const content = await this.#options.objects.get(nameOf(partition, nextOffset));
+      if (content === 'absent') return null;
       return typeof content === 'string'
         ? content
         : decodeImage(content, { partition, nextOffset });
     } catch (error) {
       this.#failed(partition, error, 'a copy of a snapshot could not be read');
-      return 'unreadable';
+      return null;
     }
   }
 
@@ -80,7 +81,9 @@ export class SnapshotCopies {
     const { partition, nextOffset } = snapshot;
     try {
       await this.#options.objects.put(nameOf(partition, nextOffset), encodeImage(snapshot));
-      for (const old of offsetsOf(await this.#list(partition)).slice(snapshotsKept))
+      // A larger one may be of another history: it neither counts nor is removed.
+      const stored = offsetsOf(await this.#list(partition)).filter((one) => one <= nextOffset);
+      for (const old of stored.slice(snapshotsKept))
         await this.#options.objects.delete(nameOf(partition, old));
     } catch (error) {
       // The next snapshot is copied at once.

@@ -70,21 +70,19 @@ export class SnapshotDirectory {
   async *#readEach(partition: number, places: readonly Place[]): AsyncGenerator<Snapshot> {
     for (const place of places) {
       const found = await this.#read(partition, place);
+      if (found === null) continue;
       if (typeof found !== 'string') yield found;
       else if (place.isCopy) this.#refuseCopy(partition, place.nextOffset, found);
       else await this.#setAside(partition, place.nextOffset, found);
     }
   }
 
-  /** The offset after the newest snapshot in the folder, whoever wrote it; 0 without one. Copies do not count. */
+  /**
+   * The offset after the newest snapshot in the folder, whoever wrote it; 0 without one. Copies and those that were passed
+   * over do not count.
+   */
   async newestOffset(partition: number): Promise<number> {
-    return (await this.#offsets(partition))[0] ?? 0;
-  }
-
-  /** Renames a snapshot that is damaged or differs from the log, so that it is not used again; nor is its copy. */
-  async quarantine(partition: number, nextOffset: number, reason: string): Promise<void> {
-    this.#options.copies?.refuse(partition, nextOffset);
-    await this.#setAside(partition, nextOffset, reason);
+    return (await this.#usable(partition))[0] ?? 0;
   }
 
   /**
@@ -97,6 +95,7 @@ export class SnapshotDirectory {
     this.#report(partition, nextOffset, reason);
   }
 
+  /** Renames a damaged file, so that no process reads it again. */
   async #setAside(partition: number, nextOffset: number, reason: string): Promise<void> {
     const path = this.#store.pathOf(snapshotName(partition, nextOffset));
     this.#report(partition, nextOffset, reason);
@@ -113,34 +112,41 @@ export class SnapshotDirectory {
     this.#options.log.error({ partition, nextOffset, reason }, 'a snapshot is not used');
   }
 
-  async #read(partition: number, { nextOffset, isCopy }: Place): Promise<Snapshot | string> {
+  /** A snapshot, or why it cannot be used; null when another process has removed it meanwhile. */
+  async #read(partition: number, { nextOffset, isCopy }: Place): Promise<Snapshot | string | null> {
     const { copies } = this.#options;
-    if (isCopy) return (await copies?.read(partition, nextOffset)) ?? 'absent';
+    if (isCopy) return (await copies?.read(partition, nextOffset)) ?? null;
     try {
       const bytes = await this.#store.get(snapshotName(partition, nextOffset));
-      return bytes === null ? 'absent' : decodeImage(bytes, { partition, nextOffset });
+      return bytes === null ? null : decodeImage(bytes, { partition, nextOffset });
     } catch (error) {
       return `unreadable: ${error instanceof Error ? error.message : 'unknown'}`;
     }
   }
 
   async #dropOld(partition: number): Promise<void> {
-    for (const nextOffset of (await this.#offsets(partition)).slice(snapshotsKept))
-      await this.#store.delete(snapshotName(partition, nextOffset));
+    const oldest = (await this.#usable(partition))[snapshotsKept - 1];
+    if (oldest === undefined) return;
+    for (const nextOffset of await this.#offsets(partition))
+      if (nextOffset < oldest) await this.#store.delete(snapshotName(partition, nextOffset));
   }
 
   /** Of both places, the newest first; of one offset the file of this machine before the copy. */
   async #places(partition: number): Promise<readonly Place[]> {
     const copied = (await this.#options.copies?.offsets(partition)) ?? [];
     const places = [
-      ...(await this.#offsets(partition))
-        .filter((nextOffset) => !this.#passed.has(snapshotName(partition, nextOffset)))
-        .map((nextOffset) => ({ nextOffset, isCopy: false })),
+      ...(await this.#usable(partition)).map((nextOffset) => ({ nextOffset, isCopy: false })),
       ...copied.map((nextOffset) => ({ nextOffset, isCopy: true })),
     ];
     return places.sort(
       (a, b) => b.nextOffset - a.nextOffset || Number(a.isCopy) - Number(b.isCopy),
     );
+  }
+
+  /** Offsets of the files that were not passed over, the newest first. */
+  async #usable(partition: number): Promise<readonly number[]> {
+    const offsets = await this.#offsets(partition);
+    return offsets.filter((one) => !this.#passed.has(snapshotName(partition, one)));
   }
 
   /** Offsets of the files, the newest first. */

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Fault } from '@pm/kit/fault';
 import type { OpenCopies } from '../../src/partition/copy-reading.io.ts';
 import type { MemoryLog } from './memory-log.ts';
 
@@ -25,6 +26,11 @@ export class MemoryCopies {
     };
   };
 
+  /** The reader has a fault. */
+  fail(fault: Fault): void {
+    this.#open?.options.onFault(fault);
+  }
+
   /** Delivers up to so many records, unless earlier ones are still being handled. */
   async deliver(count = Number.POSITIVE_INFINITY): Promise<void> {
     await setImmediate();
@@ -34,12 +40,9 @@ export class MemoryCopies {
     if (records.length === 0) return;
     reading.isBusy = true;
     reading.next += records.length;
-    reading.options
-      .onRecords(records)
-      .catch((error: unknown) => reading.options.onFault(error))
-      .finally(() => {
-        reading.isBusy = false;
-      });
+    void reading.options.onRecords(records).finally(() => {
+      reading.isBusy = false;
+    });
     await setImmediate();
   }
 }

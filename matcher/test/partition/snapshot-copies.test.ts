@@ -99,6 +99,33 @@ describe('copies of snapshots', () => {
     expect(next.failures).toEqual([partition]);
   });
 
+  test('a copy that the store does not give once is used by the next restore', async () => {
+    const { log, store, stored, chain } = await livedThrough();
+    const oldest = stored.at(-1) ?? 0;
+    log.truncateBefore(topicNames.orders, oldest);
+    log.truncateBefore(topicNames.executions, oldest - 1);
+    const { copies, failures } = copiesIn(store);
+    const process = new MatcherProcess(log, { files: new MemoryFiles(), copies });
+    store.isAway = 'get';
+    await expect(process.restore()).rejects.toMatchObject({ code: 'replay_out_of_range' });
+    expect(failures).toHaveLength(snapshotsKept);
+    store.isAway = false;
+    await process.restore();
+    expect(process.badSnapshots).toEqual([]);
+    expect(process.owned.status()).toMatchObject({ chain, snapshotOffset: stored[0] });
+  });
+
+  test('copies of another history at larger offsets stay, and take no place of the own ones', async () => {
+    const store = new MemoryObjects();
+    const others = [900_001, 900_002, 900_003].map((offset) => `${folder}${offset}.snapshot`);
+    for (const name of others) store.contents.set(name, Buffer.from('another history'));
+    const { log, chain } = await livedThrough(store);
+    const own = offsetsOf(await store.list(folder)).filter((offset) => offset < 900_000);
+    expect(own).toHaveLength(snapshotsKept);
+    expect(others.filter((name) => !store.contents.has(name))).toEqual([]);
+    expect(await elsewhere(log, store)).toMatchObject({ chain, snapshotOffset: own[0] });
+  });
+
   test('a copy is not made before its time, and at once after one that failed', async () => {
     const store = new MemoryObjects();
     const { copies } = copiesIn(store, { everyMs: 60_000 });

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Fault } from '@pm/kit/fault';
 import { type Command, newestRules, noOwner } from '@pm/schemas';
-import { startMs } from '../core/commands.ts';
+import type { UnseenLimits } from '../../src/partition/unseen-outputs.ts';
+import { cancelAll, marketRules, orderOf, signerOf, startMs } from '../core/commands.ts';
 import { snapshotFolder, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';
 import { MemoryLog } from './memory-log.ts';
@@ -16,8 +18,11 @@ class Pair {
   readonly two: ReplicaProcess;
   nowMs = startMs;
 
-  constructor(seed: number, options: { unseen?: { outputsMax: number; bytesMax: number } } = {}) {
-    const records = [...openingRecords(newestRules), ...randomRecords(seed, 40)];
+  constructor(
+    seed: number,
+    { earlier = 40, ...options }: { earlier?: number; unseen?: UnseenLimits } = {},
+  ) {
+    const records = [...openingRecords(newestRules), ...randomRecords(seed, earlier)];
     for (const record of records) this.log.append(topicNames.orders, record);
     this.log.batchRecords = 1_000;
     this.one = new ReplicaProcess(this.log, { files: this.files, ...options });
@@ -138,6 +143,34 @@ describe('two replicas of a partition', () => {
     expect(pair.two.status.timeMs).toBeLessThan(timeMs + 5_000);
     const refused = { kind: 'CommandRefused', command: 0, code: 'fenced', requestId: null };
     expect(readOutputs(pair.log).executions[offset]?.events[0]).toEqual(refused);
+  });
+
+  test('a tick is a sign of its owner though an order that it releases is refused', async () => {
+    const pair = new Pair(12, { earlier: 0 });
+    const delaying = marketRules(1, { takerDelayMs: 1 });
+    pair.log.append(topicNames.orders, sealed(keys.operator, [delaying]));
+    await pair.start();
+    for (let id = 0; id < 60; id += 1) {
+      const at = { acceptedAtMs: pair.nowMs, signedAtMs: pair.nowMs };
+      pair.append(
+        orderOf(2 * id, 2, { outcome: 1, postOnly: true, ...at }),
+        orderOf(2 * id + 1, 1, { timeInForce: 'FAK', ...at }),
+        cancelAll({ signer: signerOf(2) }),
+      );
+      await pair.pass(25, pair.one, pair.two);
+    }
+    const refused = readOutputs(pair.log).executions.flatMap(({ events }) =>
+      events.filter(({ kind }) => kind === 'OrderRefused'),
+    );
+    expect(refused.length).toBeGreaterThan(50);
+    expect(pair.roles()).toEqual(['owner 1', 'standby 1']);
+  });
+
+  test('a standby whose reading of outputs fails is released, whatever the fault', async () => {
+    const pair = new Pair(13);
+    await pair.start();
+    pair.two.process.copies.fail(new Fault('leader_unknown', 'retry'));
+    expect(pair.two.process.faults).toMatchObject([{ code: 'leader_unknown' }]);
   });
 
   test('of two claims of one term the first counts', async () => {

@@ -1,9 +1,6 @@
 import type { Dashboard, Panel } from './dashboard.ts';
-
-const window = '$__rate_interval';
-const rate = (selector: string) => `rate(${selector}[${window}])`;
-const p99 = (histogram: string, by: string, labels = '') =>
-  `histogram_quantile(0.99, sum by (${['le', ...(by === '' ? [] : [by])].join(', ')}) (${rate(`${histogram}_bucket${labels}`)}))`;
+import { p99, rate } from './panel-queries.ts';
+import { partitionPanels } from './partition-panels.ts';
 
 const gateway = '{service="gateway"}';
 
@@ -110,90 +107,6 @@ const trading: readonly Panel[] = [
     description: 'Of one processor.',
     queries: [
       { expr: `sum by (service) (${rate('process_cpu_seconds_total')})`, legend: '{{service}}' },
-    ],
-  },
-];
-
-const partitions: readonly Panel[] = [
-  {
-    title: 'Partitions that are live',
-    unit: 'short',
-    description: 'Partitions with an owner; below their number some refuse orders with 425.',
-    kind: 'stat',
-    queries: [{ expr: 'sum(pm_matcher_partition_state{state="live"})', legend: 'live' }],
-  },
-  {
-    title: 'Silence of partitions',
-    unit: 's',
-    description:
-      'Time since ingress read the last execution: two seconds and more are refused with 425.',
-    queries: [
-      { expr: 'max by (partition) (pm_ingress_silent_seconds)', legend: 'partition {{partition}}' },
-    ],
-  },
-  {
-    title: 'Lag of matchers',
-    unit: 's',
-    description:
-      'Age of the clock of each partition: the time between two ticks while nothing waits.',
-    queries: [
-      { expr: 'max by (partition) (pm_matcher_lag_seconds)', legend: 'partition {{partition}}' },
-    ],
-  },
-  {
-    title: 'Takeovers',
-    unit: 's',
-    description:
-      'How long partitions stood still before they were live again, and how long the restore took.',
-    queries: [
-      { expr: p99('pm_matcher_takeover_seconds', ''), legend: 'stood still, p99' },
-      { expr: p99('pm_matcher_restore_seconds', ''), legend: 'restore, p99' },
-    ],
-  },
-  {
-    title: 'Commands by partition',
-    unit: 'ops',
-    description: 'Ticks included.',
-    queries: [
-      {
-        expr: `sum by (partition) (${rate('pm_matcher_commands_total')})`,
-        legend: 'partition {{partition}}',
-      },
-    ],
-  },
-  {
-    title: 'Time to apply and to store, p99',
-    unit: 's',
-    description:
-      'From bytes of inputs to bytes of outputs, and from these to the acknowledgement of the log.',
-    queries: [
-      { expr: p99('pm_matcher_apply_seconds', ''), legend: 'apply' },
-      { expr: p99('pm_matcher_store_seconds', ''), legend: 'store' },
-      { expr: p99('pm_matcher_snapshot_seconds', ''), legend: 'snapshot' },
-    ],
-  },
-  {
-    title: 'Outputs that are not durable',
-    unit: 'short',
-    description: 'Slices by partition; at the limit of eight, processing waits for the log.',
-    queries: [
-      { expr: 'max by (partition) (pm_matcher_slices_queued)', legend: 'partition {{partition}}' },
-    ],
-  },
-  {
-    title: 'Faults of partitions',
-    unit: 'short',
-    description: 'In an hour, by partition and code; copies of a replaced owner; rejected records.',
-    queries: [
-      {
-        expr: 'sum by (partition, code) (increase(pm_matcher_partition_faults_total[1h]))',
-        legend: '{{partition}} {{code}}',
-      },
-      { expr: 'sum(increase(pm_matcher_copies_total[1h]))', legend: 'copies' },
-      {
-        expr: 'sum by (reason) (increase(pm_matcher_rejected_records_total[1h]))',
-        legend: 'rejected: {{reason}}',
-      },
     ],
   },
 ];
@@ -378,7 +291,7 @@ const money: readonly Panel[] = [
 /** The dashboards of an exchange. */
 export const dashboards: readonly Dashboard[] = [
   { name: 'trading', title: 'Exchange: trading', panels: trading },
-  { name: 'partitions', title: 'Exchange: partitions', panels: partitions },
+  { name: 'partitions', title: 'Exchange: partitions', panels: partitionPanels },
   { name: 'freshness', title: 'Exchange: freshness', panels: freshness },
   { name: 'money', title: 'Exchange: money', panels: money },
 ];

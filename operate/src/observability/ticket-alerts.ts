@@ -28,7 +28,7 @@ const logAlerts: readonly Alert[] = [
     expr: `${foreign('ingress')} or ${foreign('operator')}`,
     summary: 'two processes send under one key',
     cause:
-      "two ingress with one `PM_SIGNOFF_SEED`, or two of the operator's processes: they outrun each other, and commands go again. Give each its own key",
+      "two ingress with one `PM_SIGNOFF_SEED`, or two of the operator's processes: they outrun each other, and commands go again. Harmless where processes share a seed on purpose and meet rarely; else end the one that should not run, or give each its own (`npm run keys -- add --seed-file FILE`)",
   }),
   ticket({
     name: 'OwnersOverlap',

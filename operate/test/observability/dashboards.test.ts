@@ -28,7 +28,8 @@ describe('the dashboards', () => {
     const labels = new Set(
       metricSections.flatMap(({ metrics }) => metrics.flatMap((metric) => metric.labels ?? [])),
     );
-    const known = new Set<string>([...labels, 'service', 'le']);
+    // Prometheus adds `instance`, the address that it reads.
+    const known = new Set<string>([...labels, 'service', 'instance', 'le']);
     for (const expr of exprs) {
       const used = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) =>
         list.split(',').map((label) => label.trim()),
