@@ -281,11 +281,19 @@ async function openResults(room: Room, topics: Topics) {
   const delayedResults = new DelayedResults();
   const fundedWallets = new FundedWallets();
   const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
-  const channel = openChannel(topics, { ...room, program: 'ingress', seed, waitMs });
+  let proof: SignOffProof | null = null;
+  const channel = openChannel(topics, {
+    ...room,
+    program: 'ingress',
+    seed,
+    waitMs,
+    onRejected: (partition) => proof?.onRejected(partition),
+  });
   const witness = new ClockWitness({ clock, envelopes: channel.envelopes });
   const parts = { channel, partitions, recentResults, delayedResults, fundedWallets };
   await followResults(topics, { ...follow(room), ...parts, witness });
   const signOff = new SignOffProof({ partitions, commands: channel.commands, log: room.log });
+  proof = signOff;
   const proving = signOff.start();
   room.life.onStop('sign-off proof', () => proving.close());
   return { ...parts, signOff };

@@ -68,7 +68,7 @@ await runService('projectors', async (life) => {
   });
   life.onStop('log client', () => client.close());
   const room = { config, life, log, metrics, progress, client, registry, traces };
-  await startViews({ ...room, stored: await openStored(room) }, registered);
+  await startViews({ ...room, stored: await openStored(room, client) }, registered);
 });
 
 async function startOps(

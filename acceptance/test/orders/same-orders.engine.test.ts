@@ -118,6 +118,15 @@ async function openIds(client: ExchangeClient): Promise<readonly string[]> {
   return ids;
 }
 
+/** Numbers of the claims by which the matcher owns its partitions: a tick counts with that one only. */
+async function ownerTerms(): Promise<ReadonlyMap<number, number>> {
+  const response = await fetch(`http://127.0.0.1:${exchange.ports.matcherOps}/status`);
+  const { partitions: owned } = (await response.json()) as {
+    partitions: readonly { readonly partition: number; readonly term: number }[];
+  };
+  return new Map(owned.map(({ partition, term }) => [partition, term]));
+}
+
 /**
  * Moves the clocks of all partitions beyond the end of every GTD order, as their owner does when that time comes, with
  * an ingress as the witness.
@@ -130,9 +139,11 @@ async function leap(): Promise<void> {
   const timeMs = Date.now() + leapMs;
   const producer = await client.producer();
   const topic = topicName(topics.orders, topicPrefix);
+  const terms = await ownerTerms();
   for (let partition = 0; partition < partitions; partition += 1) {
     const sequence = new Sequences().next(timeMs);
-    const content = { partition, sequence, commands: [{ kind: 'Tick', term: 0, timeMs } as const] };
+    const tick = { kind: 'Tick', term: terms.get(partition) ?? 0, timeMs } as const;
+    const content = { partition, sequence, commands: [tick] };
     for (const key of signers) {
       const value = sealEnvelope(codec, key, content);
       await producer.send([{ topic, partition, key: null, value }]);

@@ -100,7 +100,7 @@ export function stackOptions(
     ports: portsOf(given, env),
     scale: scaleOf(given),
     progress,
-    ...(isLocal ? { brokers: brokersOf(given) } : {}),
+    ...brokersIn(given, isLocal),
     ...replicationOf(given, isLocal, env),
     feeWallet: feeWalletOf(given),
     fresh: given.fresh ?? false,
@@ -109,6 +109,13 @@ export function stackOptions(
     demo: (given.demo ?? isLocal) ? { quoteSpeed, tradeSpeed } : null,
     extraEnv: { operator: secondPersonOf(seed, env) },
   };
+}
+
+function brokersIn(given: StackArguments, isLocal: boolean): Pick<StackOptions, 'brokers'> {
+  if (isLocal) return { brokers: brokersOf(given) };
+  if (given.brokers === 1) return {};
+  const why = 'it is for local brokers, and the engines are those of another installation';
+  throw new StackError('BAD_DESCRIPTION', `--brokers ${given.brokers}: ${why}`);
 }
 
 /** A standby needs a second matcher; more of them may be asked for. */

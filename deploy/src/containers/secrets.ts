@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExchangeKeys } from '../setup/keys.ts';
 import { serviceSecrets } from '../setup/service-secrets.ts';
@@ -118,6 +118,8 @@ function replaceFile(
 ): void {
   const file = join(folder, name);
   mkdirSync(folder, { recursive: true });
+  // Of a set-up that ended in between; it may not be written to.
+  rmSync(`${file}.new`, { force: true });
   writeFileSync(`${file}.new`, text, { mode });
   renameSync(`${file}.new`, file);
 }

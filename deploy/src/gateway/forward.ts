@@ -123,7 +123,8 @@ function messageOf(
     method: method as Dispatcher.HttpMethod,
     path: originForm(url),
     headers: {
-      ...endToEnd(headers, ['host', 'expect', 'content-length']),
+      // A trace that goes on is named below; the services trust that header of the gateway.
+      ...endToEnd(headers, ['host', 'expect', 'content-length', traceparentHeader]),
       // Clients' own headers do not name them.
       'x-forwarded-for': addressOf(request.raw),
       'x-request-id': id,

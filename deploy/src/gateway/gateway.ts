@@ -50,6 +50,7 @@ export function openGateway(
     log,
     ...(metrics === undefined ? {} : { metrics }),
     traces,
+    trustedProxies,
     bodyLimitBytes: Math.max(...bounds.map((of) => of.bodyLimitBytes)),
     limits: { maxHeaderBytes: Math.max(...bounds.map((of) => of.maxHeaderBytes)) },
   });

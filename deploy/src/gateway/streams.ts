@@ -117,7 +117,8 @@ function forwardUpgrade(
     // After an end what was read is still being written.
     if (isAnswered) endClient(client);
     else {
-      parts.service.rest(process);
+      // A client that went away says nothing about the process.
+      if (!client.destroyed) parts.service.rest(process);
       forwardUpgrade(upgrade, parts, isReached || client.destroyed ? [] : others);
     }
   });

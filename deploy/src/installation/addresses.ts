@@ -30,7 +30,7 @@ export async function findInstallation(
       'start one (npm run stack -- up), name its --data, or set PM_KAFKA_BROKERS and the others';
     throw new StackError('BAD_DESCRIPTION', `no stack runs on ${dataDir}: ${how}`);
   }
-  const local = running.engines === 'local' ? localAccess(dataDir) : {};
+  const local = running.engines === 'external' ? {} : localAccess(dataDir);
   const rootKey = publicKeyOf(loadOrMakeKeys(join(dataDir, 'keys.json')).rootSeed);
   return { ...addressesOf(running.urls, { ...env, ...local }), rootKey };
 }

@@ -28,9 +28,12 @@ export function processDefaults(
   };
 }
 
+/** Headers for the receiver of traces, which the package reads itself. */
+const receiverHeaders = 'OTEL_EXPORTER_OTLP_HEADERS';
+
 /** Where traces go, as the environment of the stack says. */
 export function traceEnvironment(): Readonly<Record<string, string>> {
-  const given = namesOf(traceFields).flatMap((name) => {
+  const given = [...namesOf(traceFields), receiverHeaders].flatMap((name) => {
     const value = process.env[name] ?? '';
     return value === '' ? [] : [[name, value] as const];
   });

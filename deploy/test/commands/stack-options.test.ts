@@ -63,7 +63,8 @@ describe('copies of each topic', () => {
     expect(optionsOf({}, '--brokers', '3').brokers).toBe(3);
     expect(copiesOf({}, '--brokers', '3')).toEqual({ replicationFactor: 3, replicationMin: 3 });
     expect(() => optionsOf({}, '--brokers', '2')).toThrow('allowed is 1 or 3');
-    expect(optionsOf(external, '--brokers', '3').brokers).toBeUndefined();
+    expect(optionsOf(external).brokers).toBeUndefined();
+    expect(() => optionsOf(external, '--brokers', '3')).toThrow('it is for local brokers');
   });
 
   test('fewer than three on engines of another installation only where the variable says so', () => {

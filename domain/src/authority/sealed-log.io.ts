@@ -14,7 +14,7 @@ import type {
 import type { Log } from '@pm/kit/log';
 import { type Registry, topicName } from '@pm/kit/registry';
 import { type SealRole, type Topic, topics } from '@pm/schemas';
-import type { SignOffKey } from '../signoff/keys.ts';
+import type { SignOffKey, Verifier } from '../signoff/keys.ts';
 import { KeyFollower } from './key-follower.io.ts';
 import { ReservedDeposits } from './reserved-deposits.io.ts';
 import { sealHeader, sealRecord, signedBytes, writerIdBytes } from './seal.ts';
@@ -92,6 +92,13 @@ export class SealedLog implements LogClient {
   /** Whether the key with this id (hex) was ever listed. */
   isKnown(keyId: string): boolean {
     return this.#keys.get(keyId) !== null;
+  }
+
+  /** Checks signatures of the key with this id, which has the role and may seal now; null for every other key. */
+  verifierOf(role: SealRole, keyId: Buffer): Verifier | null {
+    const key = this.#keys.get(keyId.toString('hex'));
+    if (key === null || key.role !== role || key.retiredAt !== null) return null;
+    return (bytes, signature) => verifyBytes(null, bytes, key.publicKey, signature);
   }
 
   /** Whether the key with this id (hex) may seal now. */

@@ -59,6 +59,12 @@ export class LedgerRestore {
     return (await this.#redis.hexists(this.#keys.ledgerState, 'restore')) === 1;
   }
 
+  /** Whether another process restores, and has said something within the lease. */
+  async isBusy(): Promise<boolean> {
+    const [id, stepMs] = await this.#redis.hmget(this.#keys.ledgerState, 'restore', 'restoreMs');
+    return typeof id === 'string' && Math.abs(this.#nowMs() - Number(stepMs)) < leaseMs;
+  }
+
   /**
    * Closes the ledger, removes all of it with its reservations, and writes the image; its marks last, so that nothing
    * is applied before. The partitions refuse what was reserved before under the generation that opens it again. Rejects
@@ -73,6 +79,8 @@ export class LedgerRestore {
       [id, this.#nowMs(), leaseMs, field, lost.mark],
     );
     if (begun !== 'begun') return begun;
+    await this.#removeAll(id);
+    // Once more: a cancel of an order whose reservation was still there may have made the key of its wallet anew.
     await this.#removeAll(id);
     await this.#writeAll(id, image);
     const marks = marksOf(image);

@@ -19,7 +19,7 @@ end
 export const beginRestoreLua = `
 local under = redis.call('HMGET', KEYS[1], 'restore', 'restoreMs')
 if under[1] then
-  if tonumber(ARGV[2]) - tonumber(under[2]) < tonumber(ARGV[3]) then return 'busy' end
+  if math.abs(tonumber(ARGV[2]) - tonumber(under[2])) < tonumber(ARGV[3]) then return 'busy' end
 elseif (redis.call('HGET', KEYS[2], ARGV[4]) or '0') ~= ARGV[5] then
   return 'moved'
 end

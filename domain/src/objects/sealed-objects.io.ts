@@ -20,16 +20,21 @@ const context = Buffer.from('prediction exchange, object of a store\n', 'latin1'
 /** Content of an object whose seal is sound, else why there is none. */
 export type UnsealedObject = Buffer | 'absent' | 'unproven';
 
-/** Objects that one key seals and that count under its seal alone. */
+/** Checks seals of the key with this id; null for a key whose objects do not count. */
+export type FindVerifier = (keyId: Buffer) => Verifier | null;
+
+/** Objects that one key seals and that count under its seal, or under that of another key that counts. */
 export class SealedObjects {
   readonly #store: ObjectStore;
   readonly #key: SignOffKey;
   readonly #isSigned: Verifier;
+  readonly #others: FindVerifier;
 
-  constructor(store: ObjectStore, key: SignOffKey) {
+  constructor(store: ObjectStore, key: SignOffKey, others: FindVerifier = () => null) {
     this.#store = store;
     this.#key = key;
     this.#isSigned = verifierFor(key.publicKey);
+    this.#others = others;
   }
 
   /** Rejects with the faults of `ObjectStore.put`. */
@@ -48,12 +53,15 @@ export class SealedObjects {
     if (bytes.length < trailerBytes) return 'unproven';
     const content = bytes.subarray(0, bytes.length - trailerBytes);
     const trailer = bytes.subarray(content.length);
-    const isOwn =
-      trailer.subarray(0, at.keyId).equals(magic) &&
-      trailer.subarray(at.keyId, at.signature).equals(this.#key.keyId);
-    if (!isOwn) return 'unproven';
+    if (!trailer.subarray(0, at.keyId).equals(magic)) return 'unproven';
+    const isSigned = this.#verifierOf(trailer.subarray(at.keyId, at.signature));
+    if (isSigned === null) return 'unproven';
     const signed = await signedBytes(name, [content]);
-    return this.#isSigned(signed, trailer.subarray(at.signature)) ? content : 'unproven';
+    return isSigned(signed, trailer.subarray(at.signature)) ? content : 'unproven';
+  }
+
+  #verifierOf(keyId: Buffer): Verifier | null {
+    return keyId.equals(this.#key.keyId) ? this.#isSigned : this.#others(keyId);
   }
 
   /** Rejects with the faults of `ObjectStore.list`. */

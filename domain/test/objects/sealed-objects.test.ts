@@ -1,5 +1,5 @@
 import { SealedObjects } from '../../src/objects/sealed-objects.io.ts';
-import { openSignOffKey } from '../../src/signoff/keys.ts';
+import { openSignOffKey, verifierFor } from '../../src/signoff/keys.ts';
 import { MemoryObjects } from './memory-objects.ts';
 
 const name = 'snapshots/p1/7.snapshot';
@@ -44,5 +44,19 @@ describe('sealed objects', () => {
     const { store } = await stored();
     const other = new SealedObjects(store, openSignOffKey(Buffer.alloc(32, 2)));
     expect(await other.get(name)).toBe('unproven');
+  });
+
+  test('of a former key count while it counts, and only whole', async () => {
+    const { store, bytes } = await stored();
+    const former = new Set([key.keyId.toString('hex')]);
+    const others = (keyId: Buffer) =>
+      former.has(keyId.toString('hex')) ? verifierFor(key.publicKey) : null;
+    const next = new SealedObjects(store, openSignOffKey(Buffer.alloc(32, 2)), others);
+    expect(await next.get(name)).toEqual(content);
+    store.contents.set(name, Buffer.from(bytes).fill((bytes[3] ?? 0) ^ 1, 3, 4));
+    expect(await next.get(name)).toBe('unproven');
+    store.contents.set(name, bytes);
+    former.clear();
+    expect(await next.get(name)).toBe('unproven');
   });
 });

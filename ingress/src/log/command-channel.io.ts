@@ -22,6 +22,8 @@ export interface CommandChannelOptions {
   readonly waitMs: number;
   /** Another process has sent an envelope of the run of this one. */
   onForeign(): void;
+  /** A partition has rejected an envelope under this key, and not because another run had outrun it. */
+  onRejected?(partition: number): void;
 }
 
 /** Everything that goes to the log under one sign-off key, and the commands that wait for their results. */
@@ -54,6 +56,7 @@ export function openCommandChannel(options: CommandChannelOptions): CommandChann
     const isForeign = isTaken && sequences.isOfThisRun(sequence) && !sent.has(sequence);
     if (isForeign) options.onForeign();
     const isOutrun = waiters.settle(partition, execution);
+    if (!isTaken && !isOutrun) options.onRejected?.(partition);
     if (isForeign || isOutrun) sequences.leaveRunOf(sequence, options.nowMs());
   };
   return { keyId: key.keyId.toString('hex'), envelopes, waiters, commands, take };

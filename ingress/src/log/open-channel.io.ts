@@ -15,6 +15,8 @@ export interface ChannelOptions {
   readonly waitMs: number;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** See `CommandChannelOptions`. */
+  onRejected?(partition: number): void;
 }
 
 /** A minute of runs: processes that start at one moment differ. */
@@ -32,6 +34,7 @@ export function openChannel(topics: CommandTopics, options: ChannelOptions): Com
     runsAhead: randomInt(runsAheadMax),
     waitMs: options.waitMs,
     onForeign: openForeignEnvelopes(options),
+    onRejected: (partition) => options.onRejected?.(partition),
   });
 }
 

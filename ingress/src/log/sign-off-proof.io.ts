@@ -50,6 +50,11 @@ export class SignOffProof {
     return [...this.#rejected].sort((left, right) => left - right);
   }
 
+  /** A partition has rejected a command, as after its key was retired: it is asked again. */
+  onRejected(partition: number): void {
+    this.#proven.delete(partition);
+  }
+
   /** Tries the partitions that work and have not taken the key; resolves with the pause before the next round. */
   async round(): Promise<number> {
     const { partitions } = this.#options;

@@ -114,8 +114,8 @@ function kindOf(code: RefusalCode): HttpResponse['kind'] {
   return outageOf(code) === undefined ? 'final' : 'nothing';
 }
 
-function requestRefusal({ code, isOpen }: PlacementRefusal): HttpResponse {
-  const response = refusalResponse(code);
+function requestRefusal({ code, isOpen, item }: PlacementRefusal): HttpResponse {
+  const response = item === undefined ? refusalResponse(code) : singleResponse([item]);
   return isOpen === true ? { ...response, kind: 'open' } : response;
 }
 

@@ -8,10 +8,14 @@ import { refusedResponse } from './order-response.ts';
 import type { OrderPipeline } from './pipeline.io.ts';
 import type { OrderSubmitter, Placement } from './submit.io.ts';
 
-/** One refusal of a whole request. `isOpen`: the result of an earlier attempt is not known yet. */
+/**
+ * One refusal of a whole request. `isOpen`: the result of an earlier attempt is not known yet; `item` is that of the
+ * first order of which this is so.
+ */
 export interface PlacementRefusal {
   readonly code: RefusalCode;
   readonly isOpen?: true;
+  readonly item?: PlacementResult;
 }
 
 type Placed = readonly PlacementResult[] | PlacementRefusal;
@@ -82,7 +86,7 @@ export class Placements {
       before.map((one) => (one === null ? null : submitter.ask(one))),
     );
     const unknown = known.find((result) => result !== null && isUnknown(result));
-    if (unknown) return { code: unknown.code as RefusalCode, isOpen: true };
+    if (unknown) return { code: unknown.code as RefusalCode, isOpen: true, item: unknown };
     const sent = checked.map((order, index): SentOrder | null => {
       if ((known[index] ?? null) !== null) return before[index] ?? null;
       return order.kind === 'checked' ? submitter.sentOrderOf(order, placement) : null;

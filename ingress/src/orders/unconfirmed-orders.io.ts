@@ -58,7 +58,13 @@ export class UnconfirmedOrders {
     const asked = [...this.#orders].filter(
       ([, sent]) => partitions.isReady(sent.partition) && isCertainlyLate(sent, partitions),
     );
-    await Promise.all(asked.slice(0, askedAtOnce).map(([id, sent]) => this.#ask(id, sent)));
+    const now = asked.slice(0, askedAtOnce);
+    // Behind the others: those of a partition that gives no answer keep no other order waiting.
+    for (const [id, sent] of now) {
+      this.#orders.delete(id);
+      this.#orders.set(id, sent);
+    }
+    await Promise.all(now.map(([id, sent]) => this.#ask(id, sent)));
     return pauseMs;
   }
 

@@ -40,6 +40,17 @@ test('a key is proven by a partition that takes it, and each partition is tried 
   expect(fakes.tried).toEqual([0, 0, 1]);
 });
 
+test('a partition that rejects a command is asked again, so that a key retired in use is noticed', async () => {
+  const { proof, fakes } = open();
+  await proof.round();
+  fakes.answer = () => ({ kind: 'rejected' });
+  await proof.round();
+  expect(proof.isProven).toBe(true);
+  proof.onRejected(1);
+  await proof.round();
+  expect([proof.isProven, proof.rejecting, fakes.tried]).toEqual([false, [1], [0, 1, 1]]);
+});
+
 test('rounds begin at once and end with a close', async () => {
   const { proof, fakes } = open();
   const rounds = proof.start();

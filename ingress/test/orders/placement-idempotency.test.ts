@@ -255,6 +255,8 @@ test('orders that are not confirmed keep their key, and a retry gets their resul
   door.fakes.answer = (command) => log.take(command);
   const early = await send(door, two());
   expect([early.status, early.body.code]).toEqual([503, 'order_unconfirmed']);
+  expect(early.body.orderID).toBe(first.body[0].orderID);
+  expect(early.body.error).toContain(`GET /data/order/${early.body.orderID}`);
   passTime(5_001);
   const later = await send(door, two());
   const ids = later.body.map((one: { orderID: OrderId }) => one.orderID);

@@ -127,3 +127,15 @@ test('of too many orders the oldest are forgotten', async () => {
   const expected = [2, 3].map((number) => sentOrder(number).order);
   expect(fakes.asked).toEqual(expected);
 });
+
+test('orders that get no answer keep no other order waiting', async () => {
+  const { orders, fakes } = open();
+  const sent = Array.from({ length: 200 }, (_, number) => sentOrder(number + 1));
+  for (const one of sent) orders.follow(one);
+  fakes.clockMs = acceptedAtMs + 5_001;
+  fakes.answer = () => ({ kind: 'rejected' });
+  await orders.round();
+  await orders.round();
+  const asked = new Set(fakes.asked.map((command) => (command as PlaceOrder).orderId[0]));
+  expect([asked.size, orders.size]).toEqual([200, 200]);
+});

@@ -26,7 +26,7 @@ export interface HttpOptions {
   readonly traces?: Traces | null;
   /** Limits the public routes when given. */
   readonly rateLimits?: RequestLimits;
-  /** Addresses of proxies whose `X-Forwarded-For` is trusted; default none. */
+  /** Addresses of proxies whose `X-Forwarded-For` and `traceparent` are trusted; default none. */
   readonly trustedProxies?: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export function openHttp(options: HttpOptions): HttpApp {
     request.verdict = null;
     done();
   });
-  if (options.traces) traceRequests(app, options.traces);
+  if (options.traces) traceRequests(app, options.traces, options.trustedProxies ?? []);
   app.addHook('onSend', (request, reply, _payload, done) => {
     putAnswerHeaders(request, reply);
     done();

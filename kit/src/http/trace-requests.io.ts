@@ -1,7 +1,9 @@
+import proxyAddress from '@fastify/proxy-addr';
 import {
   isTraceInShare,
   newSpanId,
   newTraceId,
+  type RemoteSpan,
   type RequestTrace,
   readTraceparent,
   type Traces,
@@ -11,13 +13,21 @@ import type { HttpApp } from './app.io.ts';
 import { tableMethod } from './door-routes.io.ts';
 
 /**
- * Gives a share of the requests a span each. The trace of a caller (`traceparent`) goes on if the caller records it and
- * its id is in the share, so that no client decides how much is recorded. Responses of the express lane run no hooks
- * and have none.
+ * Gives a share of the requests a span each. The trace of a caller (`traceparent`) goes on where the connection is that
+ * of a trusted proxy, if the caller records it and its id is in the share. Other callers choose no id, so that they
+ * decide nothing about what is recorded: the span has a link to theirs. Responses of the express lane run no hooks and
+ * have none. `trustedProxies`: addresses and CIDR networks.
  */
-export function traceRequests(app: HttpApp, traces: Traces): void {
+export function traceRequests(
+  app: HttpApp,
+  traces: Traces,
+  trustedProxies: readonly string[],
+): void {
+  const isTrusted = proxyAddress.compile([...trustedProxies]);
   app.addHook('onRequest', (request, _reply, done) => {
-    const trace = traceOf(request.headers[traceparentHeader], traces.share);
+    const caller = readTraceparent(request.headers[traceparentHeader]);
+    const continues = caller !== null && isTrusted(request.socket.remoteAddress ?? '', 0);
+    const trace = continues ? continued(caller, traces.share) : begun(caller, traces.share);
     if (trace !== null) request.trace = trace;
     done();
   });
@@ -26,7 +36,7 @@ export function traceRequests(app: HttpApp, traces: Traces): void {
     if (trace !== undefined) {
       const method = tableMethod({ method: request.method });
       const route = routeOptions.url ?? 'none';
-      const { traceId, spanId, parentId, orders } = trace;
+      const { traceId, spanId, parentId, caller, orders } = trace;
       traces.add({
         traceId,
         spanId,
@@ -41,7 +51,7 @@ export function traceRequests(app: HttpApp, traces: Traces): void {
           'http.response.status_code': reply.statusCode,
           'request.id': request.id,
         },
-        links: orders,
+        links: caller === null ? orders : [...orders, caller],
         failed: reply.statusCode >= 500,
       });
     }
@@ -49,10 +59,14 @@ export function traceRequests(app: HttpApp, traces: Traces): void {
   });
 }
 
-function traceOf(header: unknown, share: number): RequestTrace | null {
-  const caller = readTraceparent(header);
-  if (caller !== null && !caller.isSampled) return null;
-  const traceId = caller?.traceId ?? newTraceId();
+function continued({ traceId, spanId, isSampled }: RemoteSpan, share: number): RequestTrace | null {
+  if (!isSampled || !isTraceInShare(traceId, share)) return null;
+  return { traceId, spanId: newSpanId(), parentId: spanId, caller: null, orders: [] };
+}
+
+function begun(caller: RemoteSpan | null, share: number): RequestTrace | null {
+  const traceId = newTraceId();
   if (!isTraceInShare(traceId, share)) return null;
-  return { traceId, spanId: newSpanId(), parentId: caller?.spanId ?? null, orders: [] };
+  const link = caller === null ? null : { traceId: caller.traceId, spanId: caller.spanId };
+  return { traceId, spanId: newSpanId(), parentId: null, caller: link, orders: [] };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Fault } from '../fault/index.ts';
@@ -24,6 +25,8 @@ const unfinishedSuffix = '.tmp';
 export class FolderStore implements ObjectStore {
   readonly #root: string;
   readonly #files: FolderFiles;
+  /** Several processes may write into one folder, also from containers, where numbers of processes are the same. */
+  readonly #id = randomUUID();
   #temporaries = 0;
 
   constructor(root: string, files: FolderFiles) {
@@ -37,7 +40,7 @@ export class FolderStore implements ObjectStore {
     const path = this.pathOf(name);
     const folder = dirname(path);
     this.#temporaries += 1;
-    const temporary = `${path}.${process.pid}-${this.#temporaries}${unfinishedSuffix}`;
+    const temporary = `${path}.${this.#id}-${this.#temporaries}${unfinishedSuffix}`;
     try {
       await this.#files.mkdir(folder, { recursive: true });
       await this.#writeThrough(temporary, parts);

@@ -3,6 +3,7 @@ export { openTraces, traceMetrics } from './open.io.ts';
 export type { FinishedSpan, RequestTrace, SpanPlace, Traces } from './span.ts';
 export {
   isTraceInShare,
+  type RemoteSpan,
   readTraceparent,
   traceparentHeader,
   traceparentOf,

@@ -28,6 +28,8 @@ export interface FinishedSpan extends SpanPlace {
 /** The span of a request while it runs. */
 export interface RequestTrace extends SpanPlace {
   readonly parentId: string | null;
+  /** The span of a caller whose trace does not go on; null for none. */
+  readonly caller: SpanPlace | null;
   /** Spans of the orders of the request, at most as many as one may have. */
   readonly orders: SpanPlace[];
 }

@@ -8,10 +8,15 @@ const outOfShare = `${'1'.repeat(24)}ffffffff`;
 const parentId = '2'.repeat(16);
 const order = { traceId: '3'.repeat(32), spanId: '4'.repeat(16) };
 
-function openApp(share: number) {
+function openApp(share: number, trustedProxies: readonly string[] = ['127.0.0.1']) {
   const spans: FinishedSpan[] = [];
   const traces = { share, add: (span: FinishedSpan) => spans.push(span) };
-  const app: HttpApp = openHttp({ log: silentLog, bodyLimitBytes: 1_024, traces });
+  const app: HttpApp = openHttp({
+    log: silentLog,
+    bodyLimitBytes: 1_024,
+    traces,
+    trustedProxies,
+  });
   app.get('/item/:id', async (request) => {
     request.trace?.orders.push(order);
     return { trace: request.trace ?? null };
@@ -25,7 +30,7 @@ function openApp(share: number) {
 const get = (app: HttpApp, url: string, traceparent?: string) =>
   app.inject({ method: 'GET', url, headers: traceparent === undefined ? {} : { traceparent } });
 
-test('a request in the share continues the trace of its caller', async () => {
+test('a request in the share continues the trace of a trusted proxy', async () => {
   const { app, spans } = openApp(0.5);
   const answer = await get(app, '/item/7', `00-${inShare}-${parentId}-01`);
   expect(spans).toHaveLength(1);
@@ -51,6 +56,26 @@ test.each([
   const answer = await get(app, '/item/7', header);
   expect([answer.json().trace, spans]).toEqual([null, []]);
 });
+
+test.each([
+  ['in', inShare, '01'],
+  ['not in', outOfShare, '01'],
+  ['not recorded, in', inShare, '00'],
+])(
+  'a caller whose trace is %s the share decides neither the id nor whether there is a span',
+  async (_which, traceId, flags) => {
+    const header = `00-${traceId}-${parentId}-${flags}`;
+    const whole = openApp(1, []);
+    await get(whole.app, '/item/7', header);
+    expect(whole.spans).toMatchObject([
+      { parentId: null, links: [order, { traceId, spanId: parentId }] },
+    ]);
+    expect(whole.spans[0]?.traceId).not.toBe(traceId);
+    const tiny = openApp(0.000001, []);
+    for (let times = 0; times < 50; times += 1) await get(tiny.app, '/item/7', header);
+    expect(tiny.spans.length).toBeLessThan(3);
+  },
+);
 
 test('a request without a caller begins a trace with the probability of the share', async () => {
   const whole = openApp(1);

@@ -64,7 +64,7 @@ export class Replica {
   #writer: { readonly executions: ExecutionWriter; readonly places: OutputPlaces } | null = null;
   #reading: CopyReading | null = null;
   #nextOut: number;
-  /** Offset of the input after the last one whose output was taken; the processor is ahead while it computes a slice. */
+  /** Offset of the input after the last one that was taken; the processor is ahead while it computes a slice. */
   #nextInput: number;
   #term: number;
   /** A claim that is stored, and may not be processed yet. */

@@ -58,7 +58,7 @@ export class SnapshotCopies {
     }
   }
 
-  /** A copy, or why it cannot be used; null when there is none, or the store did not give it this time. Never rejects. */
+  /** A copy, or why it cannot be used; null when the store has none or did not give it this time. Never rejects. */
   async read(partition: number, nextOffset: number): Promise<Snapshot | string | null> {
     try {
       const content = await this.#options.objects.get(nameOf(partition, nextOffset));

@@ -78,8 +78,8 @@ export class SnapshotDirectory {
   }
 
   /**
-   * The offset after the newest snapshot in the folder, whoever wrote it; 0 without one. Copies and those that were passed
-   * over do not count.
+   * The offset after the newest snapshot in the folder, whoever wrote it; 0 without one. Copies do not count, nor do
+   * those that were passed over.
    */
   async newestOffset(partition: number): Promise<number> {
     return (await this.#usable(partition))[0] ?? 0;

@@ -30,6 +30,11 @@ export async function openPlaces(
   const { backupPassphrase: passphrase } = readConfig(backupFields, env, knownIn(env));
   if (passphrase === '')
     throw new StackError('BAD_DESCRIPTION', 'PM_BACKUP_PASSPHRASE_FILE is not set');
+  if (backupsUrl === undefined && servicesUrl === local)
+    throw new StackError(
+      'BAD_DESCRIPTION',
+      'the store of this stack is in its data folder, and would be lost with it: name another place (--to, --from)',
+    );
   const services = await openStore(env, servicesUrl);
   const backups = backupsUrl === undefined ? services : await openStore(env, urlOf(backupsUrl));
   return { services, backups, passphrase };

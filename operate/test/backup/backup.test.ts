@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { MemoryObjects } from '../../../domain/test/objects/memory-objects.ts';
+import { openPlaces } from '../../src/backup/places.ts';
 import { runBackup } from '../../src/backup/run-backup.ts';
 import { backupIds, runRestore } from '../../src/backup/run-restore.ts';
 import { openBundle, sealBundle } from '../../src/backup/sealed-bundle.ts';
@@ -158,4 +159,14 @@ test('a passphrase that can be guessed is refused before anything is copied', as
   const backup = runBackup({ dataDir, source: store, target, passphrase: 'short', now, onStep });
   await expect(backup).rejects.toThrow('fewer than 16 characters');
   expect(target.contents.size).toBe(0);
+});
+
+test('a backup goes to no store that would be lost with the data folder', async () => {
+  const { dataDir } = await installation();
+  const file = join(folder, 'passphrase');
+  writeFileSync(file, passphrase, { mode: 0o600 });
+  const env = { PM_BACKUP_PASSPHRASE_FILE: file };
+  await expect(openPlaces(env, dataDir, undefined)).rejects.toThrow('name another place');
+  const places = await openPlaces(env, dataDir, join(folder, 'backups'));
+  expect(places.backups).not.toBe(places.services);
 });

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { SealedLog } from '@pm/domain/authority/sealed-log.io';
 import { SealedObjects } from '@pm/domain/objects/sealed-objects.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { storeConnection } from '@pm/kit/config';
@@ -10,18 +11,26 @@ import { Checkpoints } from './read-checkpoints.io.ts';
 import { Checkpointer } from './take-checkpoints.io.ts';
 
 /** Memory of one wallet or transfer in a checkpoint that is made, and the part of the heap for all of them. */
-const entryBytes = 250;
-const heapPart = 0.5;
+const entryBytes = 400;
+const heapPart = 0.35;
 
-/** The checkpoints in the store of the configuration; null without a store. */
-export async function openStored(room: Omit<Room, 'stored'>): Promise<StoredCheckpoints | null> {
+/**
+ * The checkpoints in the store of the configuration; null without a store. Those of a LEDGER key that was in use before
+ * count until it is retired: on a log whose first records are gone nothing else says what they came to.
+ */
+export async function openStored(
+  room: Omit<Room, 'stored'>,
+  keys: Pick<SealedLog, 'verifierOf'>,
+): Promise<StoredCheckpoints | null> {
   const { config, life, log, metrics } = room;
   const place = storeConnection(config);
   if (place === null) return null;
   const store = await openObjectStore(place);
   life.onStop('store', () => store.close());
   const objects = new CheckpointObjects(
-    new SealedObjects(store, openSignOffKey(config.ledgerSeed)),
+    new SealedObjects(store, openSignOffKey(config.ledgerSeed), (keyId) =>
+      keys.verifierOf('LEDGER', keyId),
+    ),
     { log, onNotUsed: () => metrics.checkpoints.add(1, { outcome: 'not_used' }) },
   );
   const checkpoints = new Checkpoints({

@@ -14,6 +14,7 @@ interface LedgerRecoveryOptions {
   readonly restore: {
     isEmpty(): Promise<boolean>;
     isUnderWay(): Promise<boolean>;
+    isBusy(): Promise<boolean>;
     run(image: LedgerCheckpoint['image'], lost: LostMark): Promise<RestoreOutcome>;
   };
   /** The newest one that can be used; null without a store. */
@@ -34,7 +35,7 @@ const busyMax = 240;
  */
 export class LedgerRecovery {
   readonly #options: LedgerRecoveryOptions;
-  #running: Promise<RestoreOutcome> | null = null;
+  #running: Promise<RestoreOutcome | 'no checkpoint'> | null = null;
 
   constructor(options: LedgerRecoveryOptions) {
     this.#options = options;
@@ -59,19 +60,24 @@ export class LedgerRecovery {
     throw new Fault('ledger_restoring', 'retry', { facts: { topic, partition } });
   }
 
-  /** Views of this process that find the same loss wait for one restore. `nothing`: the log has it all. */
+  /** `nothing`: the log has it all. */
   async #restoreOnce(lost: LostMark, low: number): Promise<RestoreOutcome | 'nothing'> {
-    if (this.#running !== null) return await this.#running;
-    const checkpoint = (await this.#options.checkpoints?.ledger()) ?? null;
-    if (checkpoint === null) return await this.#withoutCheckpoint(lost, low);
-    this.#running ??= this.#restore(checkpoint, lost).finally(() => {
+    // Views of this process that find the same loss wait for one read of the checkpoint and one restore: a checkpoint
+    // takes much of the memory of a process, and there are as many views as partitions.
+    this.#running ??= this.#readAndRestore(lost).finally(() => {
       this.#running = null;
     });
-    return await this.#running;
+    const outcome = await this.#running;
+    return outcome === 'no checkpoint' ? await this.#withoutCheckpoint(lost, low) : outcome;
   }
 
-  async #restore({ image }: LedgerCheckpoint, lost: LostMark): Promise<RestoreOutcome> {
-    const { restore, log } = this.#options;
+  async #readAndRestore(lost: LostMark): Promise<RestoreOutcome | 'no checkpoint'> {
+    const { restore, checkpoints, log } = this.#options;
+    if (checkpoints === null) return 'no checkpoint';
+    if (await restore.isBusy()) return 'busy';
+    const checkpoint = await checkpoints.ledger();
+    if (checkpoint === null) return 'no checkpoint';
+    const { image } = checkpoint;
     const startedMs = performance.now();
     const outcome = await restore.run(image, lost);
     if (outcome !== 'restored') return outcome;
