@@ -11,7 +11,7 @@ const runsMin = 3;
 export const asked = {
   seed: Number(process.env['PM_TEST_SEED'] ?? 1),
   minutes: Number(process.env['PM_TEST_MINUTES'] ?? 0),
-  seconds: Number(process.env['PM_TEST_SECONDS'] ?? 45),
+  seconds: Number(process.env['PM_TEST_SECONDS'] ?? 120),
   faults: Number(process.env['PM_TEST_FAULTS'] ?? 1),
 };
 
