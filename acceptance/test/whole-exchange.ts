@@ -179,6 +179,11 @@ export class WholeExchange {
     throw new Error(`${process} was not back in time:\n${this.progress.slice(-20).join('\n')}`);
   }
 
+  /** A process stands still from here on, until it is killed. */
+  suspend(process: string): void {
+    if (!this.#supervisor.kill(process, 'SIGSTOP')) throw new Error(`${process} did not run`);
+  }
+
   /** Stops a process in good order and starts it again; resolves when it is ready. */
   restart(process: string): Promise<void> {
     return this.#supervisor.restart(process);

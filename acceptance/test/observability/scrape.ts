@@ -13,13 +13,17 @@ const targets = [
   'gatewayOps',
 ] as const satisfies readonly (keyof Ports)[];
 
+/** A process that does not answer for so long is down, milliseconds. */
+const answerMaxMs = 3_000;
+
 /** Scrapes every process of an exchange as `deploy/observability/prometheus.yml` does. */
 export async function scrape(ports: Ports): Promise<Scrape> {
   const found = new Map<string, number>();
   for (const target of targets) {
     const labels = `job="exchange",instance="${target}"`;
     try {
-      const response = await fetch(`http://${loopback}:${ports[target]}/metrics`);
+      const signal = AbortSignal.timeout(answerMaxMs);
+      const response = await fetch(`http://${loopback}:${ports[target]}/metrics`, { signal });
       for (const [series, value] of seriesIn(await response.text(), labels)) {
         found.set(series, value);
       }

@@ -51,7 +51,8 @@ export interface TraderParts {
 const workers = 4;
 const restMs = 500;
 const requestTimeoutMs = 6_000;
-const triesMax = 60;
+/** Far more than fit into a run: a client gives a request up only when nothing answers any more. */
+const triesMax = 1_000;
 const lotMicro = 10_000;
 
 /** A client: it sends requests to any ingress, and repeats what has no definite answer. */
