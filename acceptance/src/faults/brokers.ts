@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { RunningStack } from '@pm/deploy/stack/stack';
 import { topics } from '@pm/schemas';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
@@ -8,6 +9,10 @@ interface PartitionState {
   readonly leader: number;
   readonly inSync: number;
 }
+
+/** Longest wait for an answer of any broker, and the pause between two questions, milliseconds. */
+const answerMaxMs = 30_000;
+const askedAgainMs = 250;
 
 /** The brokers of a stack as the metadata of its topics shows them. */
 export class Brokers {
@@ -35,7 +40,7 @@ export class Brokers {
   /** The broker that leads most partitions of orders and of their outputs. */
   async busiestLeader(): Promise<number> {
     const led = new Map<number, number>();
-    for (const { leader } of await this.#states()) led.set(leader, (led.get(leader) ?? 0) + 1);
+    for (const { leader } of await this.#known()) led.set(leader, (led.get(leader) ?? 0) + 1);
     const [busiest] = [...led].sort(([, one], [, other]) => other - one);
     if (busiest === undefined) throw new Error('no partition has a leader');
     return busiest[0];
@@ -43,7 +48,7 @@ export class Brokers {
 
   /** Partitions whose orders or outputs a broker leads. */
   async ledBy(broker: number): Promise<ReadonlySet<number>> {
-    const states = await this.#states();
+    const states = await this.#known();
     return new Set(
       states.filter(({ leader }) => leader === broker).map(({ partition }) => partition),
     );
@@ -57,6 +62,19 @@ export class Brokers {
 
   async close(): Promise<void> {
     await this.#admin.disconnect();
+  }
+
+  /** Asks again while no broker answers: brokers of a busy machine may be slow after an earlier fault. */
+  async #known(): Promise<readonly PartitionState[]> {
+    const untilMs = performance.now() + answerMaxMs;
+    for (;;) {
+      try {
+        return await this.#states();
+      } catch (error) {
+        if (performance.now() > untilMs) throw error;
+        await wait(askedAgainMs);
+      }
+    }
   }
 
   async #states(): Promise<readonly PartitionState[]> {
