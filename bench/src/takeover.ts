@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { brokerCounts } from '@pm/deploy/local/engines/kafka-broker';
 import { loopback } from '@pm/deploy/local/ports';
 import type { RunningStack } from '@pm/deploy/stack/stack';
 import { Random } from '@pm/kit/random';
@@ -13,6 +14,7 @@ import { openWorld } from './world/world.ts';
 const given = readArguments({
   tries: { default: 20, min: 1, max: 1_000 },
   markets: { default: 16, min: 1, max: 64 },
+  brokers: { default: 3, min: 1, max: 3 },
   seed: { default: 1, min: 1, max: 1_000_000 },
 });
 
@@ -70,9 +72,11 @@ const kinds = ['SIGKILL', 'SIGSTOP'] as const;
 const random = new Random(given.number('seed'));
 const loadBefore = loadText();
 const marketCount = given.number('markets');
+const brokers = brokerCounts.find((count) => count === given.number('brokers'));
+if (brokers === undefined) throw new RangeError(`--brokers is ${brokerCounts.join(' or ')}`);
 const world = await openWorld(
   { markets: marketCount, traders: marketCount },
-  { scale: { matcher: names.length } },
+  { scale: { matcher: names.length }, brokers },
 );
 const gapsMs: Record<(typeof kinds)[number], number[]> = { SIGKILL: [], SIGSTOP: [] };
 const streams = world.traders.map((trader, at) => {
@@ -126,7 +130,7 @@ publish(
     name: 'takeover',
     title: 'Orders without an owner: from a fault to the next acknowledgement',
     conditions: [
-      `Engines, services and gateway as npm start -- --standby starts them, 8 partitions, one broker, ${marketCount} markets with one sender each, which sends the next order ${20} ms after the answer of the one before and repeats none; load average ${loadBefore} before and ${loadText()} after the run.`,
+      `Engines, services and gateway as npm start -- --standby starts them, 8 partitions, brokers: ${brokers}, ${marketCount} markets with one sender each, which sends the next order ${20} ms after the answer of the one before and repeats none; load average ${loadBefore} before and ${loadText()} after the run.`,
       `Each fault is of the matcher that owns more partitions: kill -9, or SIGSTOP for ${sleepsMs.min} to ${sleepsMs.max} ms, then SIGCONT. A gap is the longest time without an acknowledged order in any market.`,
     ],
     tables: [

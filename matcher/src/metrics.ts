@@ -12,7 +12,7 @@ export const matcherMetrics = {
   commands: {
     type: 'counter',
     name: 'pm_matcher_commands_total',
-    help: 'Commands applied live, ticks included.',
+    help: 'Commands applied as the owner of their partition, ticks included.',
     labels: ['partition'],
   },
   fills: {

@@ -9,6 +9,7 @@ import {
   type Signer,
   walletFromPrivateKey,
 } from '@pm/client';
+import type { BrokerCount } from '@pm/deploy/local/engines/kafka-broker';
 import { freePorts } from '@pm/deploy/local/ports';
 import type { Scale } from '@pm/deploy/stack/scale';
 import { type ExtraEnv, wideLimits } from '@pm/deploy/stack/services';
@@ -44,6 +45,8 @@ export interface WorldOptions {
   readonly hasWideLimits?: boolean;
   /** Processes of each service; one unless given. */
   readonly scale?: Scale;
+  /** Local brokers, with a copy of each topic on each; one unless given. */
+  readonly brokers?: BrokerCount;
   /** Variables of one process besides its own. */
   readonly env?: { readonly process: string; readonly variables: Readonly<Record<string, string>> };
   /** Where all that trace send their spans; none unless given. */
@@ -53,7 +56,7 @@ export interface WorldOptions {
 /** The whole stack on free ports in a temporary folder, with markets and traders of the benchmark only. */
 export async function openWorld(
   counts: { markets: number; traders: number },
-  { hasWideLimits = true, scale = {}, env, traces }: WorldOptions = {},
+  { hasWideLimits = true, scale = {}, brokers = 1, env, traces }: WorldOptions = {},
 ): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pm-bench-'));
   const limits = hasWideLimits ? wideLimits : {};
@@ -66,6 +69,8 @@ export async function openWorld(
     seed: false,
     demo: null,
     scale,
+    brokers,
+    replicationFactor: brokers,
     extraEnv: withTraces(
       {
         ...limits,

@@ -15,7 +15,7 @@ export interface MemberClaim {
 /**
  * Distributes `partitionCount` partitions: sizes differ by one at most, as few partitions move as that allows, and
  * the result depends on nothing but the arguments (not on their order). Two members that claim one partition: the
- * newer generation holds it, the other one is a zombie. A free partition goes to the member that has its second
+ * newer generation holds it, the other one was replaced. A free partition goes to the member that has its second
  * replica, if that has room.
  */
 export function assign(

@@ -42,6 +42,8 @@ export class CopyReading {
   #next: number;
   /** Where to read again. */
   #rewindTo: number | null = null;
+  /** Late copies among the records that are being taken. */
+  #copies = 0;
   #hasEnded = false;
 
   constructor(parts: CopyReadingParts) {
@@ -88,15 +90,20 @@ export class CopyReading {
   }
 
   async #take(records: readonly StoredRecord[]): Promise<void> {
-    for (const record of records) {
-      if (!this.#isReading) return;
-      await this.#compare(record);
+    try {
+      for (const record of records) {
+        if (!this.#isReading) return;
+        await this.#compare(record);
+      }
+    } finally {
+      if (this.#copies > 0) this.#parts.onCopies(this.#copies);
+      this.#copies = 0;
     }
   }
 
   /** An owner may be ahead: then its output waits for the own one. */
   async #compare({ offset, value }: StoredRecord): Promise<void> {
-    const { unseen, executions, nextInput, onSeen, onCopies } = this.#parts;
+    const { unseen, executions, nextInput, onSeen } = this.#parts;
     let stored: StoredOutput | null = null;
     while (this.#isReading) {
       const { first } = unseen;
@@ -110,7 +117,7 @@ export class CopyReading {
       if (unseen.first !== first) continue;
       if (stored.inOffset < (first?.inOffset ?? nextInput())) {
         this.#next = offset + 1;
-        onCopies(1);
+        this.#copies += 1;
         return;
       }
       if (first === null) await this.#changes.next();

@@ -84,7 +84,7 @@ export interface PartitionStatus {
   readonly markets: number;
   /** Chain of the last output, hex; empty while not live. */
   readonly chain: string;
-  /** Commands that this process applied live. */
+  /** Commands that this process applied as the owner. */
   readonly commandsApplied: number;
 }
 
