@@ -174,7 +174,8 @@ async function judge(
 ): Promise<Omit<FaultsReport, 'results'>> {
   const idsOf = (outcome: SentOrder['outcome']) =>
     sent.filter((order) => order.outcome === outcome).map(({ id }) => id);
-  const unresolved = await untilResolved(world.stack.baseUrl, idsOf('unknown'));
+  const open = sent.filter(({ outcome }) => outcome === 'unknown');
+  const unresolved = await untilResolved(world.stack.baseUrl, open);
   const received = {
     ...nothingReceived(),
     placed: new Set(idsOf('acknowledged')),
@@ -191,23 +192,30 @@ async function judge(
 }
 
 /** The orders that the look-up still does not know, after the time that the exchange has to find out. */
-async function untilResolved(baseUrl: string, ids: readonly string[]): Promise<readonly string[]> {
+async function untilResolved(
+  baseUrl: string,
+  sent: readonly SentOrder[],
+): Promise<readonly string[]> {
   const untilMs = performance.now() + resolvedMaxMs;
-  let open = ids;
+  let open = sent;
   for (;;) {
-    const still: string[] = [];
-    for (const id of open) if (!(await isResolved(baseUrl, id))) still.push(id);
+    const still: SentOrder[] = [];
+    for (const one of open) if (!(await isResolved(baseUrl, one))) still.push(one);
     open = still;
-    if (open.length === 0 || performance.now() > untilMs) return open;
+    if (open.length === 0 || performance.now() > untilMs) return open.map(({ id }) => id);
     await sleep(1_000);
   }
 }
 
-/** An order, or one reason why it is none. */
-async function isResolved(baseUrl: string, id: string): Promise<boolean> {
-  const response = await fetch(`${baseUrl}/data/order/${id}`);
+/**
+ * An order, or one reason why it is none. Of an order that ingress has not answered, because it was away, nothing is
+ * known unless it came to the log.
+ */
+async function isResolved(baseUrl: string, sent: SentOrder): Promise<boolean> {
+  const response = await fetch(`${baseUrl}/data/order/${sent.id}`);
   const { code } = (await response.json()) as { readonly code?: string };
-  return response.ok || (response.status === 404 && code !== undefined);
+  const isFollowed = sent.code === 'order_unconfirmed';
+  return response.ok || (response.status === 404 && (code !== undefined || !isFollowed));
 }
 
 /** One line of a result for people. */
