@@ -62,12 +62,6 @@ function isLive({ state }: MatcherPartition): boolean {
   return state === 'live';
 }
 
-function pidOf(stack: RunningStack, name: Name): number {
-  const pid = stack.supervisor.status().find((one) => one.name === name)?.pid;
-  if (pid === undefined) throw new Error(`${name} does not run`);
-  return pid;
-}
-
 const kinds = ['SIGKILL', 'SIGSTOP'] as const;
 const random = new Random(given.number('seed'));
 const loadBefore = loadText();
@@ -91,13 +85,12 @@ async function fault(kind: (typeof kinds)[number]): Promise<number> {
   const owned = await ownedWhenReady(stack);
   await sleep(random.below(calmMs));
   const victim = owned.matcher >= owned['matcher-2'] ? 'matcher' : 'matcher-2';
-  const pid = pidOf(stack, victim);
   const fromMs = performance.now();
-  process.kill(pid, kind);
+  stack.supervisor.kill(victim, kind);
   const restMs = kind === 'SIGSTOP' ? random.integer(sleepsMs.min, sleepsMs.max) : calmMs;
   await sleep(Math.max(calmMs, restMs));
   const gapMs = Math.max(...streams.map((stream) => stream.longestGapMs(fromMs)));
-  if (kind === 'SIGSTOP') process.kill(pid, 'SIGCONT');
+  if (kind === 'SIGSTOP') stack.supervisor.kill(victim, 'SIGCONT');
   return gapMs;
 }
 

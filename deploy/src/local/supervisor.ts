@@ -44,6 +44,8 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #lock: RunLock;
   readonly #ledger: ProcessLedger;
+  /** Processes that were killed for fault injection and have not been seen to end. */
+  readonly #killed = new Set<string>();
   readonly #watchdog: ChildProcess;
   readonly #processes = new Map<string, SupervisedProcess>();
   readonly #endsInARow = new Map<string, Ends>();
@@ -106,11 +108,13 @@ export class Supervisor {
   }
 
   /**
-   * Sends a signal to a process and its group, for fault injection. @returns whether it was
-   * running.
+   * Sends a signal to a process and its group, for fault injection: such a death is none of its own. @returns whether
+   * it was running.
    */
   kill(name: string, signal: NodeJS.Signals): boolean {
-    return this.#find(name).signal(signal);
+    const isSent = this.#find(name).signal(signal);
+    if (isSent && signal === 'SIGKILL') this.#killed.add(name);
+    return isSent;
   }
 
   /**
@@ -238,6 +242,7 @@ export class Supervisor {
     const needed = process.description.dependsOn.map((name) => this.#processes.get(name));
     const isEngineAway = needed.some((engine) => engine !== undefined && engine.state !== 'ready');
     const { quorum } = process.description;
+    if (this.#killed.delete(process.name)) return ends;
     if (process.endedForEngine || isEngineAway || quorum !== undefined) ends.waits += 1;
     else ends.deaths += 1;
     return ends;
@@ -296,7 +301,7 @@ function enoughOf({ starts, enough }: QuorumStarts): Promise<void> {
 
 /** The wait before the restart after so many ends in a row. */
 function delayMsAfter(ends: number): number {
-  if (ends === 1) return 0;
+  if (ends <= 1) return 0;
   return Math.min(secondDelayMs * 2 ** Math.min(ends - 2, 10), longestDelayMs);
 }
 

@@ -155,6 +155,18 @@ describe('a supervisor', () => {
     expect(pidOf(supervisor, 'a')).not.toBe(before);
   });
 
+  it('goes on with a process that is killed for fault injection, however often', async () => {
+    const failures: Error[] = [];
+    const options = { onFatal: (failure: Error): void => void failures.push(failure) };
+    const supervisor = await start([fake('a', { restart: true })], options);
+    for (let kills = 1; kills <= 12; kills += 1) {
+      supervisor.kill('a', 'SIGKILL');
+      await until(() => supervisor.status()[0]?.restarts === kills);
+      await until(() => supervisor.status()[0]?.state === 'ready');
+    }
+    expect(failures).toEqual([]);
+  }, 60_000);
+
   it('starts a process again that ends for an engine, however often, and gives up one that dies by itself', async () => {
     const failures: Error[] = [];
     const options = { onFatal: (failure: Error): void => void failures.push(failure) };
