@@ -13,6 +13,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import type { ListedToken } from '../../ingress/src/catalog/catalog-index.ts';
+import { setMarketCommand } from '../../ingress/src/catalog/matcher-market.io.ts';
 
 export const startMs = 1_700_000_000_000;
 export const partitionCount = 3;
@@ -118,19 +119,7 @@ export function openingRecords(partition: number): readonly Buffer[] {
       setKey(keys.ledger, 'LEDGER'),
       ...keys.ingress.map((key) => setKey(key, 'INGRESS')),
     ],
-    own.map((market) => ({
-      kind: 'SetMarket',
-      market: market.market,
-      conditionId: market.conditionId,
-      token0: market.token0,
-      token1: market.token1,
-      tick: market.tick,
-      minSizeMicro: market.minSizeMicro,
-      feeRateBps: market.feeRateBps,
-      mode: market.mode,
-      takerDelayMs: market.takerDelayMs,
-      tickOnly: false,
-    })),
+    own.map((market) => setMarketCommand(market)),
   ];
   return envelopes.map((commands, sequence) =>
     sealEnvelope(codecs.orders, keys.opening, { partition, sequence: sequence + 1, commands }),

@@ -21,6 +21,7 @@ import type { OrderPipeline } from '../../../ingress/src/orders/pipeline.io.ts';
 import { batchResponse } from '../../../ingress/src/orders/placement-response.io.ts';
 import { Placements } from '../../../ingress/src/orders/placements.io.ts';
 import type { IngressProcess } from './ingress-process.ts';
+import { openCodes } from './open-codes.ts';
 import { BrokenMoney } from './plain-ledger.ts';
 import { named, type SimulatedExchange, walletOf } from './simulated-exchange.ts';
 
@@ -265,15 +266,6 @@ export class Requests {
 }
 
 const selfTrades = ['ALLOW', 'CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH'] as const;
-
-/** Refusals that leave open whether the request was carried out; a self-trade ends an order that was placed. */
-const openCodes: ReadonlySet<RefusalCode> = new Set([
-  'action_unconfirmed',
-  'order_unconfirmed',
-  'internal_error',
-  'self_trade',
-  'idempotency_in_progress',
-]);
 
 /** Takes a response and forgets it. */
 const reply = {

@@ -11,11 +11,10 @@ import { testAccounts } from '@pm/deploy/demo/wallets';
 import type { PortName } from '@pm/deploy/local/ports';
 import type { ScaledService } from '@pm/deploy/stack/scale';
 import { present } from '@pm/kit/assert';
-import { Random } from '@pm/kit/random';
 import type { ApiKeyTrio, PlacementResult, SigningDomain } from '@pm/schemas';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
-import { nothingReceived, type SmokeMarket, Trader } from '../../src/smoke/trader.ts';
 import { LogTruth } from '../streams/log-truth.ts';
+import { openTraders } from '../traders.ts';
 import { untilNone, WholeExchange } from '../whole-exchange.ts';
 
 const seed = 20_261_126;
@@ -101,7 +100,7 @@ test('a key that one ingress gives out works at once at the other and at every q
   }
 }, 60_000);
 
-test('a key that nobody gave out is refused everywhere', async () => {
+test('an unknown key is refused everywhere', async () => {
   const signer = walletOf(40);
   const key = await connectAt(bothOf('ingress', 'ingress')[0], signer);
   const unknown = { ...key, apiKey: '00000000-0000-4000-8000-000000000000' as typeof key.apiKey };
@@ -265,44 +264,16 @@ test('projectors share the partitions of each view, and hand them over and back'
   await untilNone('shared again', unevenViews, 30_000);
 }, 90_000);
 
-/** Wallets that trade at both gateways until `stop` is called; one that gets no result in its budget fails. */
-async function openTraders() {
-  const received = nothingReceived();
+test('a rolling restart of everything under load leaves no order without its result', async () => {
   const accounts = testAccounts().slice(0, 4);
   await exchange.deposit(accounts, '5000');
-  const traders = accounts.map((signer, index) => {
-    const random = new Random(seed + index);
-    const baseUrl = exchange.baseUrls[index % 2 === 0 ? 0 : 1];
-    return new Trader(baseUrl, signer, { received, random, retry });
+  const { received, ended, stop } = await openTraders(exchange, {
+    accounts,
+    baseUrlOf: (index) => exchange.baseUrls[index % 2 === 0 ? 0 : 1],
+    seeds: { orders: seed, pauses: seed + 100 },
+    retry,
+    thinkMs,
   });
-  await Promise.all(traders.map((trader) => trader.connect()));
-  const markets = exchange.markets.map(
-    ({ id, partition, conditionId, tokenIds: [first = '', second = ''] }): SmokeMarket => ({
-      market: Number(id),
-      partition,
-      conditionId,
-      tokenIds: [first, second],
-    }),
-  );
-  let isOver = false;
-  const trading = traders.map(async (trader, index) => {
-    const random = new Random(seed + 100 + index);
-    while (!isOver) {
-      await trader.act(random.pick(markets));
-      await wait(random.integer(thinkMs.least, thinkMs.most));
-    }
-  });
-  const ended = Promise.all(trading);
-  ended.catch(() => undefined);
-  const stop = async () => {
-    isOver = true;
-    await ended;
-  };
-  return { received, ended, stop };
-}
-
-test('a rolling restart of everything under load leaves no order without its result', async () => {
-  const { received, ended, stop } = await openTraders();
   const names = exchange.processes.map(({ name }) => name);
   expect(names).toHaveLength(13);
   const rolling = (async () => {

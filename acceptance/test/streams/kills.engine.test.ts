@@ -1,9 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { ExchangeClient, signedHeaders } from '@pm/client';
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { Random } from '@pm/kit/random';
 import { streamCloses, streamPaths } from '@pm/schemas';
-import { nothingReceived, type SmokeMarket, Trader } from '../../src/smoke/trader.ts';
+import { openTraders } from '../traders.ts';
 import { untilNone, WholeExchange } from '../whole-exchange.ts';
 import { ClientReader, type SeenBook } from './client-reader.ts';
 import { CuttingProxy } from './cutting-proxy.ts';
@@ -79,40 +78,6 @@ async function openReaders(): Promise<void> {
   }
 }
 
-/** Wallets that trade until `stop` is called. */
-async function openTraders() {
-  const received = nothingReceived();
-  const [baseUrl] = exchange.baseUrls;
-  const traders = accounts.map((signer, index) => {
-    const random = new Random(seed + 200 + index);
-    return new Trader(baseUrl, signer, { received, random, retry });
-  });
-  await Promise.all(traders.map((trader) => trader.connect()));
-  const markets = exchange.markets.map(
-    ({ id, conditionId, partition, tokenIds: [first = '', second = ''] }): SmokeMarket => ({
-      market: Number(id),
-      partition,
-      conditionId,
-      tokenIds: [first, second],
-    }),
-  );
-  let isOver = false;
-  const trading = traders.map(async (trader, index) => {
-    const random = new Random(seed + 300 + index);
-    while (!isOver) {
-      await trader.act(random.pick(markets));
-      await wait(random.integer(thinkMs.least, thinkMs.most));
-    }
-  });
-  const ended = Promise.all(trading);
-  ended.catch(() => undefined);
-  const stop = async () => {
-    isOver = true;
-    await ended;
-  };
-  return { received, ended, stop };
-}
-
 /** Books that are not those of the log at their place. */
 function wrongBooks(truth: LogTruth, books: readonly SeenBook[]): readonly SeenBook[] {
   return books.filter(({ token, offset, hash }) => hash !== truth.bookAt(token, offset));
@@ -164,7 +129,13 @@ function summary(): string {
 
 test('trading goes on over cuts, stalls and kills of streams, matcher and broker, and readers reach the end of the log', async () => {
   await openReaders();
-  const { received, ended, stop } = await openTraders();
+  const { received, ended, stop } = await openTraders(exchange, {
+    accounts,
+    baseUrlOf: () => exchange.baseUrls[0],
+    seeds: { orders: seed + 200, pauses: seed + 300 },
+    retry,
+    thinkMs,
+  });
   const random = new Random(seed);
   const disturbances = new Disturbances(exchange, { proxy, readers: rawReaders, random });
   const running = disturbances.run(cuts);

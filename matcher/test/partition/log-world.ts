@@ -181,3 +181,15 @@ export function replayed(world: World, partition: number, values: readonly Buffe
   for (const [offset, value] of values.entries()) processor.process({ offset, value });
   return processor;
 }
+
+/** Inputs and outputs of each partition as they are stored, copies among the outputs. */
+export async function* storedHistories(world: World) {
+  const { client, admin, names } = world;
+  const [ins, outs] = [await admin.bounds(names.orders), await admin.bounds(names.executions)];
+  for (const partition of partitions) {
+    const [inEnd, outEnd] = [ins.get(partition)?.high ?? 0, outs.get(partition)?.high ?? 0];
+    const inputs = await valuesOf(client, names.orders, partition, inEnd);
+    const outputs = await valuesOf(client, names.executions, partition, outEnd);
+    yield { partition, inputs, outputs, executions: readThrough(world, outputs) };
+  }
+}

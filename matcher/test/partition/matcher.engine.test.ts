@@ -12,13 +12,13 @@ import {
   partitions,
   readThrough,
   replayed,
+  storedHistories,
   topicNames,
   until,
   valuesOf,
   type World,
 } from './log-world.ts';
-import { keys } from './sealed-records.ts';
-import { SpawnedMatcher } from './spawned-matcher.ts';
+import { areReady, hasRead, matcherEnvironment, SpawnedMatcher } from './spawned-matcher.ts';
 
 const broker = engineUrl('KAFKA');
 const registryUrl = engineUrl('REGISTRY');
@@ -42,16 +42,9 @@ describe('two matchers on a real log', () => {
 
   const spawnMatcher = (instance: string): SpawnedMatcher => {
     const matcher = new SpawnedMatcher({
-      PM_KAFKA_BROKERS: broker,
-      PM_REGISTRY_URL: registryUrl,
-      PM_TOPIC_PREFIX: topicPrefix,
-      PM_OWNER_SEED: Buffer.alloc(32, 2).toString('hex'),
-      PM_REPLICATION_MIN: '1',
-      PM_OPERATOR_KEY: keys.operator.publicKey.toString('hex'),
+      ...matcherEnvironment({ broker, registryUrl, topicPrefix, instance }),
       PM_SNAPSHOT_DIR: join(directory, instance),
       PM_SNAPSHOT_EVERY_RECORDS: '100',
-      PM_TICK_MS: '100',
-      PM_INSTANCE: instance,
     });
     matchers.push(matcher);
     return matcher;
@@ -71,11 +64,7 @@ describe('two matchers on a real log', () => {
 
   test('one is killed: the other takes over, the chain is unbroken and the states are equal', async () => {
     const [a, b] = [spawnMatcher('a'), spawnMatcher('b')];
-    await until('both live', async () => {
-      const live = [await a.partitionsIn('live'), await b.partitionsIn('live')];
-      const owned = [...(await a.owned()), ...(await b.owned())];
-      return live.every((own) => own.length === 4) && owned.length === 4;
-    });
+    await until('both live', () => areReady(a, b));
     expect([await a.isReady(), await b.isReady()]).toEqual([true, true]);
 
     const end = new AbortController();
@@ -90,32 +79,12 @@ describe('two matchers on a real log', () => {
     const orders = await flowing;
 
     const high = await world.admin.bounds(names.orders);
-    await until('all outputs', async () => {
-      const status = await b.status();
-      return status.every((one) => one.inOffset >= (high.get(one.partition)?.high ?? 0) - 1);
-    });
+    await until('all outputs', () => hasRead(b, high));
     await b.kill('SIGTERM');
     expect(b.exitCode).toBe(0);
 
-    const [ins, outs] = [
-      await world.admin.bounds(names.orders),
-      await world.admin.bounds(names.executions),
-    ];
     const seen = { OrderPlaced: 0, OrderRefused: 0, Fill: 0, RecordRejected: 0 };
-    for (const partition of partitions) {
-      const inputs = await valuesOf(
-        world.client,
-        names.orders,
-        partition,
-        ins.get(partition)?.high ?? 0,
-      );
-      const outputs = await valuesOf(
-        world.client,
-        names.executions,
-        partition,
-        outs.get(partition)?.high ?? 0,
-      );
-      const executions = readThrough(world, outputs);
+    for await (const { partition, inputs, executions } of storedHistories(world)) {
       for (const { events } of executions) count(events, seen);
       const runner = replayed(world, partition, inputs.slice(0, executions.length));
       expect(runner.chain).toEqual(executions.at(-1)?.chain);

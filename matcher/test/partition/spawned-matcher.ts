@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { PartitionStatus } from '../../src/partition/lifecycle.ts';
+import { keys } from './sealed-records.ts';
 
 const main = join(__dirname, '../../dist/main.js');
 
@@ -85,4 +86,44 @@ export class SpawnedMatcher {
       this.#exited.then(() => reject(new Error(`ended early:\n${this.lines.join('\n')}`)), reject);
     });
   }
+}
+
+/** What a matcher of these tests is started with. */
+export function matcherEnvironment({
+  broker,
+  registryUrl,
+  topicPrefix,
+  instance,
+}: {
+  readonly broker: string;
+  readonly registryUrl: string;
+  readonly topicPrefix: string;
+  readonly instance: string;
+}): Readonly<Record<string, string>> {
+  return {
+    PM_KAFKA_BROKERS: broker,
+    PM_REGISTRY_URL: registryUrl,
+    PM_TOPIC_PREFIX: topicPrefix,
+    PM_OWNER_SEED: Buffer.alloc(32, 2).toString('hex'),
+    PM_REPLICATION_MIN: '1',
+    PM_OPERATOR_KEY: keys.operator.publicKey.toString('hex'),
+    PM_TICK_MS: '100',
+    PM_INSTANCE: instance,
+  };
+}
+
+/** Whether each has all four partitions live, and each partition one owner. */
+export async function areReady(...both: readonly SpawnedMatcher[]): Promise<boolean> {
+  const live = await Promise.all(both.map((one) => one.partitionsIn('live')));
+  const owned = await Promise.all(both.map((one) => one.owned()));
+  return live.every(({ length }) => length === 4) && owned.flat().length === 4;
+}
+
+/** Whether it has processed all inputs before these ends. */
+export async function hasRead(
+  matcher: SpawnedMatcher,
+  ends: ReadonlyMap<number, { readonly high: number }>,
+): Promise<boolean> {
+  const status = await matcher.status();
+  return status.every((one) => one.inOffset >= (ends.get(one.partition)?.high ?? 0) - 1);
 }

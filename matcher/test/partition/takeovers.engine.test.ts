@@ -10,15 +10,13 @@ import {
   openPartitions,
   openWorld,
   partitions,
-  readThrough,
   replayed,
+  storedHistories,
   topicNames,
   until,
-  valuesOf,
   type World,
 } from './log-world.ts';
-import { keys } from './sealed-records.ts';
-import { SpawnedMatcher } from './spawned-matcher.ts';
+import { areReady, hasRead, matcherEnvironment, SpawnedMatcher } from './spawned-matcher.ts';
 
 const broker = engineUrl('KAFKA');
 const registryUrl = engineUrl('REGISTRY');
@@ -66,25 +64,12 @@ describe('two matchers whose owners are killed and stopped', () => {
 
   const spawn = (instance: string): SpawnedMatcher => {
     const matcher = new SpawnedMatcher({
-      PM_KAFKA_BROKERS: broker,
-      PM_REGISTRY_URL: registryUrl,
-      PM_TOPIC_PREFIX: topicPrefix,
-      PM_OWNER_SEED: Buffer.alloc(32, 2).toString('hex'),
-      PM_REPLICATION_MIN: '1',
-      PM_OPERATOR_KEY: keys.operator.publicKey.toString('hex'),
+      ...matcherEnvironment({ broker, registryUrl, topicPrefix, instance }),
       PM_SNAPSHOT_DIR: join(directory, 'snapshots'),
       PM_SNAPSHOT_EVERY_RECORDS: '2000',
-      PM_TICK_MS: '100',
-      PM_INSTANCE: instance,
     });
     matchers.push(matcher);
     return matcher;
-  };
-
-  const areReady = async (...both: readonly SpawnedMatcher[]) => {
-    const live = await Promise.all(both.map((one) => one.partitionsIn('live')));
-    const owned = await Promise.all(both.map((one) => one.owned()));
-    return live.every(({ length }) => length === 4) && owned.flat().length === 4;
   };
 
   beforeAll(async () => {
@@ -110,25 +95,8 @@ describe('two matchers whose owners are killed and stopped', () => {
   }, 30_000);
 
   async function expectWhole(): Promise<number> {
-    const [ins, outs] = [
-      await world.admin.bounds(names.orders),
-      await world.admin.bounds(names.executions),
-    ];
     let copies = 0;
-    for (const partition of partitions) {
-      const inputs = await valuesOf(
-        world.client,
-        names.orders,
-        partition,
-        ins.get(partition)?.high ?? 0,
-      );
-      const outputs = await valuesOf(
-        world.client,
-        names.executions,
-        partition,
-        outs.get(partition)?.high ?? 0,
-      );
-      const executions = readThrough(world, outputs);
+    for await (const { partition, inputs, outputs, executions } of storedHistories(world)) {
       copies += outputs.length - executions.length;
       const { chain } = replayed(world, partition, inputs.slice(0, executions.length));
       expect(chain).toEqual(executions.at(-1)?.chain);
@@ -175,10 +143,7 @@ describe('two matchers whose owners are killed and stopped', () => {
       end.abort();
       const orders = await flowing;
       const high = await world.admin.bounds(names.orders);
-      await until('all outputs', async () => {
-        const status = await pair[0].status();
-        return status.every((one) => one.inOffset >= (high.get(one.partition)?.high ?? 0) - 1);
-      });
+      await until('all outputs', () => hasRead(pair[0], high));
       for (const matcher of pair) await matcher.kill('SIGTERM');
       const copies = await expectWhole();
       const sorted = gapsMs.map(Math.round).sort((a, b) => a - b);

@@ -6,10 +6,11 @@ import type {
   LogReader,
   PartitionGroup,
   ReaderOptions,
+  RecordBatch,
 } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { defaultLimits } from '../../../kit/src/kafka/limits.ts';
-import { PartitionLane } from '../../../kit/src/kafka/partition-lane.io.ts';
+import { type LaneOptions, PartitionLane } from '../../../kit/src/kafka/partition-lane.io.ts';
 import { LaneProducer } from '../../../kit/src/kafka/producer.io.ts';
 import type { Machine } from '../time/machine.ts';
 import type { Brokers, Fetched } from './brokers.ts';
@@ -57,6 +58,8 @@ export function openModelClient(parts: ClientParts): LogClient {
   };
 }
 
+const buffer = { maxBufferedBytes: 4 << 20, maxBufferedRecords: 2_000 };
+
 type Bounds = Map<number, { low: number; high: number }>;
 
 /** Fetches for the lanes of one reader, one request at a time. */
@@ -72,6 +75,18 @@ class FetchLoop {
     this.#parts = parts;
     this.#topic = topic;
     this.#waits = waits;
+  }
+
+  /** Reads one more partition from the next wake on. */
+  addLane(lane: Pick<LaneOptions, 'partition' | 'from' | 'dense' | 'onBatch' | 'onFault'>): void {
+    const opened = new PartitionLane({
+      ...lane,
+      topic: this.#topic,
+      ...buffer,
+      mayDeliver: () => true,
+      onRoom: () => this.wake(),
+    });
+    this.lanes.set(lane.partition, opened);
   }
 
   wake(): void {
@@ -116,8 +131,6 @@ class FetchLoop {
   }
 }
 
-const buffer = { maxBufferedBytes: 4 << 20, maxBufferedRecords: 2_000 };
-
 class ModelReader implements LogReader {
   readonly #loop: FetchLoop;
 
@@ -125,18 +138,9 @@ class ModelReader implements LogReader {
     const { topic, positions, dense, restMs = 0, maxWaitMs = 500 } = options;
     this.#loop = new FetchLoop(parts, topic, { maxWaitMs, restMs });
     for (const [partition, from] of positions) {
-      const lane = new PartitionLane({
-        topic,
-        partition,
-        from,
-        dense,
-        ...buffer,
-        mayDeliver: () => true,
-        onBatch: (batch) => options.onBatch(batch),
-        onFault: (fault) => options.onFault(fault),
-        onRoom: () => this.#loop.wake(),
-      });
-      this.#loop.lanes.set(partition, lane);
+      const onBatch = (batch: RecordBatch) => options.onBatch(batch);
+      const onFault = (fault: Fault) => options.onFault(fault);
+      this.#loop.addLane({ partition, from, dense, onBatch, onFault });
     }
     this.#loop.wake();
   }
@@ -280,7 +284,7 @@ class ModelGroup implements PartitionGroup {
     try {
       const from = await this.#options.onAssigned(partition);
       if (this.#owned.get(partition) !== time) return;
-      this.#loop.lanes.set(partition, this.#laneOf(partition, from === 'committed' ? 0 : from));
+      this.#addLane(partition, from === 'committed' ? 0 : from);
       this.#loop.wake();
     } catch (cause) {
       if (this.#owned.get(partition) !== time) return;
@@ -289,18 +293,14 @@ class ModelGroup implements PartitionGroup {
     }
   }
 
-  #laneOf(partition: number, from: number): PartitionLane {
-    const { topic, dense, onBatch, onFault } = this.#options;
-    return new PartitionLane({
-      topic,
+  #addLane(partition: number, from: number): void {
+    const { dense, onBatch, onFault } = this.#options;
+    this.#loop.addLane({
       partition,
       from,
       dense,
-      ...buffer,
-      mayDeliver: () => true,
       onBatch: (batch) => onBatch(batch),
       onFault: (fault) => onFault(fault, partition),
-      onRoom: () => this.#loop.wake(),
     });
   }
 }

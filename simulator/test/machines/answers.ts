@@ -1,16 +1,8 @@
 import type { PlacementResult, RefusalCode } from '@pm/schemas';
+import { openCodes } from '../../../acceptance/test/money/open-codes.ts';
 
 /** What a client knows of a request: `unknown` while there is no answer, and after one that says so. */
 export type Knowledge = 'done' | 'refused' | 'unknown';
-
-/** Refusals that leave open whether the request was carried out; a self-trade ends an order that was placed. */
-const openCodes: ReadonlySet<RefusalCode> = new Set([
-  'action_unconfirmed',
-  'order_unconfirmed',
-  'internal_error',
-  'self_trade',
-  'idempotency_in_progress',
-]);
 
 /** Refusals after which the same request may be carried out later. */
 const passing: ReadonlySet<RefusalCode> = new Set([
