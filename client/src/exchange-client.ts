@@ -156,14 +156,14 @@ export class ExchangeClient {
 
   /**
    * Signs and sends. An order that reached its book too late, which no client can help and which can never be booked,
-   * is signed anew within the retry budget; with `timeToBookMs` it is a refusal as any other.
+   * is signed again within the retry budget; with `timeToBookMs` it is a refusal as any other.
    */
   async placeOrder(intent: OrderIntent, options: PlacementOptions = {}): Promise<Placement> {
     const placements = await this.#placeIntents([intent], options, '/order');
     return placements[0] as Placement;
   }
 
-  /** Signs 1 to 15 orders, those that were too late anew, and sends them in one request. */
+  /** Signs 1 to 15 orders, those that were too late again, and sends them in one request. */
   placeOrders(
     intents: readonly OrderIntent[],
     options: PlacementOptions = {},

@@ -51,7 +51,7 @@ test('an order that is not confirmed yet is sent again as the same order', async
   expect(bodies).toEqual(Array(4).fill(JSON.stringify(order.submission)));
 });
 
-test('an order that was too late for its book is signed anew, and the first one is not sent again', async () => {
+test('an order that was too late for its book is signed again, and the first one is not sent again', async () => {
   fake.fates = [refusalFate(400, 'too_late')];
   const result = await client.placeOrder(intent);
   const ids = fake.receivedAt('/order').map(({ body }) => JSON.stringify(body));

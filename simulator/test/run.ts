@@ -8,7 +8,7 @@ import { withVirtualTimers } from './time/virtual-timers.ts';
 
 export interface RunOptions {
   readonly seed: number;
-  /** Simulated time with requests and faults, milliseconds; then everything comes to its end. */
+  /** Simulated time with requests and faults, milliseconds; then everything ends. */
   readonly forMs: number;
   readonly defects?: Defects;
   /** How many times as often as usual faults happen; default 1. */

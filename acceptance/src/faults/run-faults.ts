@@ -45,7 +45,7 @@ const recoveryMaxMs = 180_000;
 /** Orders whose fate was open have so long to get one, milliseconds. */
 const resolvedMaxMs = 180_000;
 
-/** Lets orders flow through each fault, and judges what clients were told. */
+/** Lets orders flow through each fault, and judges the responses of clients. */
 export async function runFaults(
   world: World,
   scenarios: readonly Scenario[],
@@ -74,7 +74,7 @@ export async function runFaults(
     await load.stop();
     await brokers.close();
   }
-  progress('comparing what clients were told with the log');
+  progress('comparing the responses with the log');
   return { results, ...(await judge(world, load.sent)) };
 }
 

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { loopback } from '@pm/deploy/local/ports';
 
-/** Stands before a ClickHouse that other tests share; when it is shut, the engine is away for those behind it. */
+/** Stands before a ClickHouse that other tests share; when it is shut, the engine is away for those that use it. */
 export class EngineGate {
   readonly #engine: URL;
   readonly #server: Server;

@@ -62,7 +62,7 @@ describe('S3', () => {
 
   test.each([
     ['another secret', { account: { accessKeyId: 'exchange', secretAccessKey: 'wrong' } }],
-    ['another key', { account: { accessKeyId: 'nobody', secretAccessKey: 'wrong' } }],
+    ['another key', { account: { accessKeyId: 'unknown', secretAccessKey: 'wrong' } }],
     ['a bucket that is not there', { bucket: 'nowhere' }],
   ])('refuses %s, and says so', async (_, given) => {
     const store = await open(given);

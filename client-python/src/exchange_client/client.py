@@ -193,7 +193,7 @@ class ExchangeClient:
         """Signs and sends.
 
         An order that reached its book too late, which no client can help and which can never be
-        booked, is signed anew within the retry budget; with `time_to_book_ms` it is a refusal as
+        booked, is signed again within the retry budget; with `time_to_book_ms` it is a refusal as
         any other.
         """
         options = PlacementOptions(time_to_book_ms, await_delayed)
@@ -207,7 +207,7 @@ class ExchangeClient:
         time_to_book_ms: int | None = None,
         await_delayed: bool = True,
     ) -> list[Placement]:
-        """Signs 1 to 15 orders, those that were too late anew, and sends them in one request."""
+        """Signs 1 to 15 orders, those that were too late again, and sends them in one request."""
         options = PlacementOptions(time_to_book_ms, await_delayed)
         return await self._place_intents(intents, options, "/orders")
 

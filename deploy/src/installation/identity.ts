@@ -18,7 +18,7 @@ export async function installationKeys(
   throw new StackError(
     'BAD_DESCRIPTION',
     `${file} is missing, and the log belongs to an installation: ${openings.size} of its partitions were opened with ` +
-      `the key ${openerOf(openings)}. Keys are never made anew against an existing log: every partition would stop. ` +
+      `the key ${openerOf(openings)}. New keys are never made for an existing log: every partition would stop. ` +
       'Restore the file from a backup, or name the data folder of that installation (--data). Nothing was changed.',
   );
 }
@@ -32,7 +32,7 @@ export function refuseOtherKeys(openings: Openings, keys: Pick<ExchangeKeys, 'op
     throw new StackError(
       'BAD_DESCRIPTION',
       `partition ${partition} was opened with the key ${opener}, and keys.json of this installation has ${own}: it is ` +
-        'that of another installation, or was made anew. Restore the file that belongs to the log. Nothing was changed.',
+        'that of another installation, or is a new one. Restore the file that belongs to the log. Nothing was changed.',
     );
   }
 }
@@ -44,7 +44,7 @@ export function refuseFreshAgainst(openings: Openings): void {
     'BAD_DESCRIPTION',
     `--fresh removes keys and snapshots of this folder, but not the log on engines of another installation, of which ` +
       `${openings.size} partitions were opened with the key ${openerOf(openings)}: all of them would stop. Start without ` +
-      '--fresh to go on, or delete the topics first to begin anew. Nothing was changed.',
+      '--fresh to go on, or delete the topics first to begin from scratch. Nothing was changed.',
   );
 }
 

@@ -28,14 +28,14 @@ test('keys are made for a log that was never opened, and kept', async () => {
   expect(await installationKeys(file, unread)).toEqual(made);
 });
 
-test('keys are not made anew against a log that was opened', async () => {
+test('no new keys are made for a log that was opened', async () => {
   const file = join(folder, 'lost', 'keys.json');
   const making = installationKeys(file, async () => openedWith(seeds.own));
   await expect(making).rejects.toThrow(publicKeyOf(seeds.own));
   expect(existsSync(file)).toBe(false);
 });
 
-test('keys are not made anew against a log whose first records are gone', async () => {
+test('no new keys are made for a log whose first records are gone', async () => {
   const file = join(folder, 'cut', 'keys.json');
   const making = installationKeys(file, async () => new Map([[0, null]]));
   await expect(making).rejects.toThrow('of a first record that is gone');

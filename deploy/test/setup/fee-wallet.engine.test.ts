@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('keys are never made anew against a log, and a setup with other keys than its own changes nothing', async () => {
+test('no new keys are made for an existing log, and a setup with other keys than its own changes nothing', async () => {
   const own = { keys, partitions: 2, feeWallet: first };
   await setUpNamed(name, own);
   const openings = () => readOpenings({ client, registryUrl, topicPrefix });

@@ -21,7 +21,7 @@ export interface LostMark {
 /** `moved`: the mark has changed since. `busy`: another process restores. */
 export type RestoreOutcome = 'restored' | 'busy' | 'moved';
 
-/** A process that restores and says nothing for so long is replaced, milliseconds. */
+/** A process that restores and makes no step for so long is replaced, milliseconds. */
 const leaseMs = 10_000;
 /** Keys of one look at the server, and entries of one script. */
 const scannedKeys = 1_000;
@@ -59,7 +59,7 @@ export class LedgerRestore {
     return (await this.#redis.hexists(this.#keys.ledgerState, 'restore')) === 1;
   }
 
-  /** Whether another process restores, and has said something within the lease. */
+  /** Whether another process restores, and has made a step within the lease. */
   async isBusy(): Promise<boolean> {
     const [id, stepMs] = await this.#redis.hmget(this.#keys.ledgerState, 'restore', 'restoreMs');
     return typeof id === 'string' && Math.abs(this.#nowMs() - Number(stepMs)) < leaseMs;
@@ -80,7 +80,7 @@ export class LedgerRestore {
     );
     if (begun !== 'begun') return begun;
     await this.#removeAll(id);
-    // Once more: a cancel of an order whose reservation was still there may have made the key of its wallet anew.
+    // Once more: a cancel of an order whose reservation was still there may have made the key of its wallet again.
     await this.#removeAll(id);
     await this.#writeAll(id, image);
     const marks = marksOf(image);

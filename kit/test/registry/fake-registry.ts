@@ -53,7 +53,7 @@ export class FakeRegistry {
     this.requests.push(`${request.method} ${path}`);
     const failure = this.failures.shift();
     if (failure !== undefined && failure !== 0)
-      return [failure, { error_code: failure, message: 'told to fail' }];
+      return [failure, { error_code: failure, message: 'set to fail' }];
     const [, kind, name = '', versions] = path.split('/');
     if (kind === 'config') return this.#config(request.method ?? '', name, body);
     if (kind === 'subjects' && versions === undefined) return this.#lookUp(name, body);

@@ -8,7 +8,7 @@ import { runBackup } from '../../src/backup/run-backup.ts';
 import { backupIds, runRestore } from '../../src/backup/run-restore.ts';
 import { openBundle, sealBundle } from '../../src/backup/sealed-bundle.ts';
 
-const passphrase = 'a passphrase that nobody guesses';
+const passphrase = 'a passphrase of many words';
 const lines: string[] = [];
 const onStep = (line: string) => lines.push(line);
 let folder: string;

@@ -116,7 +116,7 @@ async function worldWithCheckpoints(): Promise<World> {
 }
 
 describe('a lost ledger', () => {
-  test('begins with the newest checkpoint, and comes to what the whole log gives', async () => {
+  test('begins with the newest checkpoint, and gives what the whole log gives', async () => {
     const world = await worldWithCheckpoints();
     expect(await projector(world, whole, false).run(4)).toEqual([0, 0, 0]);
     expect(await projector(world, lost).run(4)).toEqual([90, 90, 30]);

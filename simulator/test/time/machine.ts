@@ -16,7 +16,7 @@ export interface Request {
 
 /**
  * A process: all that its code does are events of its own, so that it can die, stand still or be cut off at every wait.
- * A process that starts anew is another machine.
+ * A process that starts again is another machine.
  */
 export class Machine implements Owner {
   readonly name: string;
