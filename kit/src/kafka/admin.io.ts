@@ -1,7 +1,8 @@
 import { type Admin, AssignerProtocol, type Kafka } from 'kafkajs';
 import { Fault, insist, within } from '../fault/index.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
-import { openCluster, retryOptions } from './kafkajs-connection.io.ts';
+import { openCluster } from './kafkajs-cluster.io.ts';
+import { retryOptions } from './kafkajs-connection.io.ts';
 import { failureOf } from './kafkajs-errors.ts';
 import { untilTopicsKnown } from './known-topics.io.ts';
 import type { LogClientLimits } from './limits.ts';

@@ -1,7 +1,7 @@
 import type { GroupDescriptions, Kafka } from 'kafkajs';
 import { Fault, within } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
-import { openCluster } from './kafkajs-connection.io.ts';
+import { openCluster } from './kafkajs-cluster.io.ts';
 import { failureFacts } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { hasEnded } from './process-mark.io.ts';

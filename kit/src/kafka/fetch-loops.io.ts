@@ -1,18 +1,14 @@
 import type { Log } from '../log/index.ts';
-import {
-  type FetchedPartition,
-  type FetchPosition,
-  type FetchWire,
-  placeOf,
-} from './fetch-wire.io.ts';
-import { failureOf, type KafkajsFailure } from './kafkajs-errors.ts';
-import type { LogClientLimits } from './limits.ts';
+import type { FetchedPartition, FetchPosition, FetchWire } from './fetch-wire.io.ts';
+import { failureOf, isAnswer, type KafkajsFailure } from './kafkajs-errors.ts';
+import { type LogClientLimits, leaderRetryMs } from './limits.ts';
 import type { PartitionLane } from './partition-lane.io.ts';
+import { placeKey } from './send-queue.ts';
 import { pause, Wakeup } from './waiting.io.ts';
 import type { Watchdog } from './watchdog.ts';
 
 export interface FetchLoopParts {
-  readonly wire: Pick<FetchWire, 'leaders' | 'refresh' | 'forget' | 'fetch' | 'bounds'>;
+  readonly wire: Pick<FetchWire, 'leaders' | 'refresh' | 'fetch' | 'bounds'>;
   readonly limits: LogClientLimits;
   readonly watchdog: Watchdog;
   readonly log: Log;
@@ -121,7 +117,7 @@ export class FetchLoops {
 
   /** No progress for the watchdog: partitions without a leader are a stall. */
   async #lookForLeaders(): Promise<void> {
-    await pause(this.#parts.limits.maxRetryMs);
+    await pause(this.#parts.limits.leaderLookMs);
     await this.#parts.wire.refresh();
     this.refresh();
   }
@@ -142,7 +138,7 @@ export class FetchLoops {
     let [records, isBehind] = [0, false];
     const asking = { askedMs: performance.now(), alone: positions.length === 1 };
     for (const fetched of await wire.fetch(node, positions, waitMs)) {
-      for (const lane of asked.get(placeOf(fetched)) ?? []) hand(loop, lane, fetched, asking);
+      for (const lane of asked.get(placeKey(fetched)) ?? []) hand(loop, lane, fetched, asking);
       records += fetched.records.length;
       isBehind ||= fetched.nextOffset < fetched.highWatermark;
     }
@@ -182,12 +178,9 @@ export class FetchLoops {
     );
     if (failure.name === 'KafkaJSOffsetOutOfRange') {
       await this.#confirmOutOfRange(failure).catch(() => {});
-    } else {
-      wire.forget(error);
-      await wire.refresh().catch(() => {});
-    }
+    } else await wire.refresh().catch(() => {});
     if (!this.#open) return;
-    await pause(Math.min(limits.initialRetryMs * 2 ** Math.min(failures, 10), limits.maxRetryMs));
+    await pause(leaderRetryMs(failures, isAnswer(error), limits));
     this.refresh();
   }
 
@@ -250,7 +243,7 @@ function hand(
 function lanesByPlace(lanes: readonly PartitionLane[]): ReadonlyMap<string, PartitionLane[]> {
   const places = new Map<string, PartitionLane[]>();
   for (const lane of lanes) {
-    const place = placeOf(lane);
+    const place = placeKey(lane);
     places.set(place, [...(places.get(place) ?? []), lane]);
   }
   return places;

@@ -1,6 +1,7 @@
-import type { Cluster, Kafka } from 'kafkajs';
-import { openCluster } from './kafkajs-connection.io.ts';
-import { failureOf } from './kafkajs-errors.ts';
+import type { Kafka } from 'kafkajs';
+import { Fault } from '../fault/index.ts';
+import { Brokers } from './brokers.io.ts';
+import type { OffsetsAnswer, OpenBroker } from './kafkajs-cluster.io.ts';
 import type { LogClientLimits } from './limits.ts';
 import {
   type IncomingRecord,
@@ -8,8 +9,7 @@ import {
   parseOffset,
   type RecordHeaders,
 } from './records.ts';
-import { TargetTopics } from './target-topics.io.ts';
-import { LeaderMoved, unlessMoved } from './unless-moved.io.ts';
+import { placeKey } from './send-queue.ts';
 
 /** A partition and the offset to read from. */
 export interface FetchPosition {
@@ -37,145 +37,108 @@ export interface FetchedPartition {
  * that is used here.
  */
 export class FetchWire {
-  readonly #cluster: Cluster;
-  /** For questions while a fetch waits: a broker answers the requests of one connection in their order. */
-  readonly #questions: Cluster;
-  readonly #topics: TargetTopics;
-  readonly #questionTopics: TargetTopics;
+  readonly #brokers: Brokers;
   readonly #limits: LogClientLimits;
-  #fetching = 0;
 
   constructor(kafka: Kafka, limits: LogClientLimits) {
-    this.#cluster = openCluster(kafka, limits);
-    this.#questions = openCluster(kafka, limits);
-    this.#topics = new TargetTopics(this.#cluster);
-    this.#questionTopics = new TargetTopics(this.#questions);
+    this.#brokers = new Brokers(kafka, limits);
     this.#limits = limits;
   }
 
   async connect(): Promise<void> {
-    await this.#cluster.connect();
+    await this.#brokers.connect();
   }
 
   /** Learns the leaders of one more topic. */
   async follow(topic: string): Promise<void> {
-    await this.#topics.add(topic);
+    await this.#brokers.load([topic]);
   }
 
   /**
    * Leader of each partition of a followed topic by the newest metadata; a partition without a leader is absent.
    */
   leaders(topic: string): ReadonlyMap<number, string> {
-    const known = this.#cluster.findTopicPartitionMetadata(topic);
-    return new Map(
-      known.filter((one) => one.leader >= 0).map((one) => [one.partitionId, String(one.leader)]),
-    );
+    return this.#brokers.leaders(topic);
   }
 
+  /** Looks up the leaders of all followed topics. */
   async refresh(): Promise<void> {
-    await this.#cluster.connect();
-    await Promise.all(this.#connected().map((cluster) => cluster.refreshMetadata()));
-  }
-
-  /** Forgets the connection an error came from, so that the next call opens a new one. */
-  forget(error: unknown): void {
-    const { host, port } = failureOf(error);
-    if (host === null || port === null) return;
-    for (const cluster of this.#connected()) cluster.removeBroker({ host, port });
+    await this.#brokers.load(this.#brokers.topics());
   }
 
   /**
-   * One fetch of several partitions of one broker; waits `maxWaitMs` when there is nothing new. Throws kafkajs'
-   * errors.
+   * One fetch of several partitions of one broker; waits `maxWaitMs` when there is nothing new. Rejects as
+   * `Brokers.askLeader`.
    */
   async fetch(
     node: string,
     positions: readonly FetchPosition[],
     maxWaitMs: number,
   ): Promise<readonly FetchedPartition[]> {
-    const hasMoved = () => positions.every((one) => this.#isElsewhere(node, one));
-    const moved = {
-      silenceMs: maxWaitMs + this.#limits.silenceMs,
-      look: () => this.refresh(),
-      hasMoved,
+    const request = {
+      maxWaitTime: maxWaitMs,
+      minBytes: 1,
+      maxBytes: this.#limits.maxFetchBytes,
+      isolationLevel: readUncommitted,
+      topics: this.#requests(positions),
     };
-    const fetching = this.#fetchFrom(node, positions, maxWaitMs);
-    const answer = await unlessMoved(fetching, moved, this.#limits).catch((error: unknown) => {
-      if (error instanceof LeaderMoved) void this.#drop(node);
-      throw error;
-    });
-    const asked = new Map(positions.map((one) => [placeOf(one), one.offset]));
+    const send = (broker: OpenBroker): Promise<FetchAnswer> => broker.fetch(request);
+    const asking = { node, places: positions, brokerWaitMs: maxWaitMs, send };
+    const answer = await this.#brokers.askLeader(asking);
+    const asked = new Map(positions.map((one) => [placeKey(one), one.offset]));
     return answer.responses.flatMap(({ topicName: topic, partitions }) =>
       partitions.map((one) => {
         const { partition } = one;
-        return fetchedOf(one, { topic, from: asked.get(placeOf({ topic, partition })) ?? 0 });
+        return fetchedOf(one, { topic, from: asked.get(placeKey({ topic, partition })) ?? 0 });
       }),
     );
   }
 
-  /** Current bounds of these partitions, from their leaders. */
+  /**
+   * Current bounds of these partitions, from their leaders; one that does not exist is left out. Rejects with
+   * `log_away` (retry) while one has no leader.
+   */
   async bounds(
     topic: string,
     partitions: readonly number[],
   ): Promise<ReadonlyMap<number, PartitionBounds>> {
-    const cluster = await this.#free(topic);
-    const [lows, highs] = await Promise.all([
-      offsetsOf(cluster, { topic, partitions, fromBeginning: true }),
-      offsetsOf(cluster, { topic, partitions, fromBeginning: false }),
-    ]);
-    const bounds = new Map<number, PartitionBounds>();
-    for (const [partition, low] of lows) {
-      const high = highs.get(partition);
-      if (high !== undefined) bounds.set(partition, { low, high });
+    const byLeader = new Map<string, number[]>();
+    for (const partition of partitions) {
+      const node = this.#brokers.leaderOf(placeKey({ topic, partition }));
+      if (node === undefined) continue;
+      if (node === null)
+        throw new Fault('log_away', 'retry', { facts: { topic, partition, cause: 'no leader' } });
+      byLeader.set(node, [...(byLeader.get(node) ?? []), partition]);
     }
-    return bounds;
+    const asks = [...byLeader].map(([node, led]) => this.#boundsAt(node, topic, led));
+    return new Map((await Promise.all(asks)).flat());
   }
 
   async disconnect(): Promise<void> {
-    await Promise.all([this.#cluster.disconnect(), this.#questions.disconnect()]);
+    await this.#brokers.disconnect();
   }
 
-  #isElsewhere(node: string, { topic, partition }: FetchPosition): boolean {
-    const leader = this.leaders(topic).get(partition);
-    return leader !== undefined && leader !== node;
-  }
-
-  /** Ends a connection whose answer is not waited for any more: no later request may go there. */
-  async #drop(node: string): Promise<void> {
-    const broker = await this.#cluster.findBroker({ nodeId: node }).catch(() => null);
-    await broker?.disconnect().catch(() => {});
-  }
-
-  async #fetchFrom(
+  async #boundsAt(
     node: string,
-    positions: readonly FetchPosition[],
-    maxWaitMs: number,
-  ): Promise<FetchAnswer> {
-    const broker = await this.#cluster.findBroker({ nodeId: node });
-    this.#fetching += 1;
-    try {
-      return await broker.fetch({
-        maxWaitTime: maxWaitMs,
-        minBytes: 1,
-        maxBytes: this.#limits.maxFetchBytes,
-        isolationLevel: readUncommitted,
-        topics: this.#requests(positions),
-      });
-    } finally {
-      this.#fetching -= 1;
-    }
-  }
-
-  #connected(): readonly Cluster[] {
-    return [this.#cluster, ...(this.#questions.isConnected() ? [this.#questions] : [])];
-  }
-
-  /** Connections that no fetch holds up, with the leaders of the topic. */
-  async #free(topic: string): Promise<Cluster> {
-    if (this.#fetching === 0) return this.#cluster;
-    await this.#questions.connect();
-    await this.#questionTopics.add(topic);
-    return this.#questions;
+    topic: string,
+    partitions: readonly number[],
+  ): Promise<readonly (readonly [number, PartitionBounds])[]> {
+    const places = partitions.map((partition) => ({ topic, partition }));
+    const offsetsAt = async (timestamp: string) => {
+      const asked = [
+        { topic, partitions: partitions.map((partition) => ({ partition, timestamp })) },
+      ];
+      const send = (broker: OpenBroker): Promise<OffsetsAnswer> =>
+        broker.listOffsets({ isolationLevel: readUncommitted, topics: asked });
+      const { responses } = await this.#brokers.askLeader({ node, places, brokerWaitMs: 0, send });
+      const found = responses.flatMap((one) => one.partitions);
+      return new Map(found.map(({ partition, offset }) => [partition, parseOffset(offset)]));
+    };
+    const [lows, highs] = await Promise.all([offsetsAt(earliest), offsetsAt(latest)]);
+    return [...lows].flatMap(([partition, low]) => {
+      const high = highs.get(partition);
+      return high === undefined ? [] : [[partition, { low, high }] as const];
+    });
   }
 
   /** In the order of the positions, by topic. */
@@ -194,24 +157,8 @@ export class FetchWire {
   }
 }
 
-async function offsetsOf(
-  cluster: Cluster,
-  {
-    topic,
-    partitions,
-    fromBeginning,
-  }: {
-    readonly topic: string;
-    readonly partitions: readonly number[];
-    readonly fromBeginning: boolean;
-  },
-): Promise<ReadonlyMap<number, number>> {
-  const asked = partitions.map((partition) => ({ partition }));
-  const found = await cluster.fetchTopicsOffset([{ topic, partitions: asked, fromBeginning }]);
-  const all = found.flatMap((one) => one.partitions);
-  return new Map(all.map(({ partition, offset }) => [partition, parseOffset(offset)]));
-}
-
+/** Times that stand for the first offset and for the one after the last. */
+const [earliest, latest] = ['-2', '-1'];
 const readUncommitted = 0;
 
 /** The part of kafkajs' untyped fetch response that is used. */
@@ -234,11 +181,6 @@ interface PartitionAnswer {
     readonly headers?: Readonly<Record<string, unknown>>;
     readonly batchContext?: { readonly firstOffset?: string; readonly lastOffsetDelta?: number };
   }[];
-}
-
-/** A partition of a topic as a key. */
-export function placeOf({ topic, partition }: Pick<FetchPosition, 'topic' | 'partition'>): string {
-  return `${topic}/${partition}`;
 }
 
 function fetchedOf(

@@ -1,7 +1,6 @@
 import net from 'node:net';
 import tls from 'node:tls';
-import { type Cluster, Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
-import { present } from '../assert/index.ts';
+import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
 import { type KafkaSecurity, readBounded } from '../config/index.ts';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
@@ -69,32 +68,6 @@ export function retryOptions(limits: LogClientLimits) {
     factor: 0.2,
     multiplier: 2,
   };
-}
-
-/**
- * A cluster (metadata, connections, fetch) without a consumer group. kafkajs hands its cluster to the makers of
- * partition assigners and nowhere else; the consumer made for it is never run, so nothing joins a group.
- */
-export function openCluster(kafka: Kafka, limits: LogClientLimits): Cluster {
-  let cluster: Cluster | null = null;
-  kafka.consumer({
-    groupId: 'unused',
-    readUncommitted: true,
-    allowAutoTopicCreation: false,
-    retry: retryOptions(limits),
-    partitionAssigners: [
-      (made) => {
-        cluster = made.cluster;
-        return {
-          name: 'unused',
-          version: 0,
-          assign: async () => [],
-          protocol: () => ({ name: 'unused', metadata: Buffer.alloc(0) }),
-        };
-      },
-    ],
-  });
-  return present<Cluster>(cluster, 'the cluster of a consumer');
 }
 
 /** Sockets as kafkajs opens them, with the address put through `route` first. */

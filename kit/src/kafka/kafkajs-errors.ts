@@ -31,6 +31,16 @@ export function failureOf(error: unknown): KafkajsFailure {
   };
 }
 
+/** Whether the error is a broker's answer; any other is a lost request. */
+export function isAnswer(error: unknown): boolean {
+  return failureOf(error).type !== '';
+}
+
+/** Whether a broker does not know a topic of the request. */
+export function isUnknownTopic(error: unknown): boolean {
+  return failureOf(error).type === 'UNKNOWN_TOPIC_OR_PARTITION';
+}
+
 /** The failure in logs and faults. */
 export function failureFacts(error: unknown): Record<string, string> {
   const { name, type } = failureOf(error);

@@ -1,6 +1,6 @@
 import type { Broker, Kafka } from 'kafkajs';
 import { Fault, within } from '../fault/index.ts';
-import { openCluster } from './kafkajs-connection.io.ts';
+import { openCluster } from './kafkajs-cluster.io.ts';
 import { failureOf } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { pause } from './waiting.io.ts';
@@ -45,8 +45,10 @@ async function untilKnownAt(
   const late = () => new Error('no answer');
   for (let looks = 0; looks < looksMax; looks += 1) {
     try {
-      await within(broker.metadata([...topics]), metadataTimeoutMs, late);
-      return;
+      const asking = broker.metadata([...topics]);
+      const { topicMetadata } = await within(asking, metadataTimeoutMs, late);
+      const partitions = topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata);
+      if (partitions.every(({ leader }) => leader >= 0)) return;
     } catch (error) {
       // A broker that does not answer is away, and learns of them before it is back.
       if (!notYet.has(failureOf(error).type)) return;

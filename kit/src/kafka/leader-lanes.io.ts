@@ -1,13 +1,13 @@
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
-import type { LogClientLimits } from './limits.ts';
+import { isAnswer } from './kafkajs-errors.ts';
+import { type LogClientLimits, leaderRetryMs } from './limits.ts';
 import { NotReached } from './not-reached.ts';
 import { BatchNumbers, PartitionBatch, type ProducerIdentity } from './partition-batch.ts';
 import type { SequencedRecords } from './produce-request.ts';
 import type { ProduceWire } from './produce-wire.io.ts';
 import {
   type AttemptFailure,
-  isAnswer,
   lostAttempt,
   refusedAttempt,
   uncoveredAttempt,
@@ -213,8 +213,7 @@ export class LeaderLanes {
     }
     const { limits, log, monotonicMs } = this.#parts;
     const { topic, partition, attempts } = batch;
-    const waitMs = Math.min(limits.initialRetryMs * 2 ** (attempts - 1), limits.maxRetryMs);
-    batch.notBeforeMs = monotonicMs() + waitMs;
+    batch.notBeforeMs = monotonicMs() + leaderRetryMs(attempts - 1, failure.wasAnswered, limits);
     log.warn({ topic, partition, attempts, ...failure.facts }, 'a batch is sent again');
   }
 

@@ -12,13 +12,16 @@ export interface LogClientLimits {
    * and a request whose partitions have all moved is given up.
    */
   readonly silenceMs: number;
-  /** Time between two such looks, and time limit of one, milliseconds. */
+  /**
+   * Time between two such looks, and time limit of one, milliseconds; also the time after which one more broker is
+   * asked, and the longest wait before a request goes to a leader again.
+   */
   readonly leaderLookMs: number;
   /** Wait of a leader for its followers, milliseconds; shorter than a request, so that it says so itself. */
   readonly ackTimeoutMs: number;
-  /** One look at the metadata of a broker; then another broker is asked, milliseconds. */
+  /** A question to a broker without an answer is given up after this, milliseconds. */
   readonly metadataTimeoutMs: number;
-  /** First wait before a retry, milliseconds; doubles up to `maxRetryMs`. */
+  /** First wait before a retry, milliseconds; doubles up to `leaderLookMs` at a leader, otherwise up to `maxRetryMs`. */
   readonly initialRetryMs: number;
   readonly maxRetryMs: number;
   /** Tries of one connection or metadata request before its caller decides; callers have loops of their own. */
@@ -67,7 +70,7 @@ export interface LogClientLimits {
 export const defaultLimits: LogClientLimits = {
   connectTimeoutMs: 2_000,
   requestTimeoutMs: 3_000,
-  silenceMs: 1_000,
+  silenceMs: 500,
   leaderLookMs: 250,
   ackTimeoutMs: 2_500,
   metadataTimeoutMs: 1_000,
@@ -96,6 +99,20 @@ export const defaultLimits: LogClientLimits = {
   commitTimeoutMs: 10_000,
   maxGroupRestarts: 20,
 };
+
+/**
+ * Wait before a request goes to a leader again after so many failures before this one, milliseconds. A broker that
+ * answers may hear of the new leader in a moment. One that cannot be reached is tried again once at once, and then as
+ * often as leaders are looked up: a lost broker must not cost the others their processors.
+ */
+export function leaderRetryMs(
+  failuresBefore: number,
+  wasAnswered: boolean,
+  { initialRetryMs, leaderLookMs }: Pick<LogClientLimits, 'initialRetryMs' | 'leaderLookMs'>,
+): number {
+  if (failuresBefore > 0 && !wasAnswered) return leaderLookMs;
+  return Math.min(initialRetryMs * 2 ** Math.min(failuresBefore, 10), leaderLookMs);
+}
 
 /** Retries whose waits together make up `sendTimeoutMs`; kafkajs counts tries, we bound time. */
 export function retriesWithin(limits: LogClientLimits): number {

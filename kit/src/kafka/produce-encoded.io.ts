@@ -1,28 +1,16 @@
-import type { Broker } from 'kafkajs';
+import type { Socket } from 'node:net';
+import { present } from '../assert/index.ts';
+import type { BrokerConnection, ConnectionPool, OpenBroker } from './kafkajs-cluster.io.ts';
 import { NotReached } from './not-reached.ts';
 import { produceVersionMin } from './produce-request.ts';
 import type { ProduceAnswer } from './result-coverage.ts';
 
-/** The parts of kafkajs' broker, pool and connection that are used here; its types lack them. */
-export interface EncodingBroker extends Pick<Broker, 'produce'> {
-  readonly connectionPool: Pool;
-  /** Finds the newest version of a request that both sides speak. */
-  lookupRequest(key: number, definition: unknown): (content: object) => Protocol;
+/** What is used of a broker. */
+export interface EncodingBroker extends Pick<OpenBroker, 'produce' | 'lookupRequest'> {
+  readonly connectionPool: Pick<ConnectionPool, 'getConnectionByRequest'>;
 }
 
-interface Protocol {
-  readonly request: { readonly apiVersion: number; encode(): Promise<unknown> };
-  readonly response: unknown;
-}
-
-interface Pool {
-  getConnectionByRequest(protocol: Protocol): Promise<Connection>;
-}
-
-interface Connection {
-  readonly socket: Pick<import('node:net').Socket, 'cork' | 'uncork' | 'write'>;
-  nextCorrelationId(): number;
-}
+type Pool = EncodingBroker['connectionPool'];
 
 /**
  * kafkajs' `produce` with a body of ours. kafkajs finds the version, signs in, numbers and queues the request and reads
@@ -60,8 +48,11 @@ function poolWith(pool: Pool, body: Buffer): Pool {
   return Object.create(pool, { getConnectionByRequest: { value: getConnectionByRequest } });
 }
 
-function connectionWith(connection: Connection, body: Buffer): Connection {
-  const write = (header: Buffer) => writeBoth(connection.socket, Buffer.from(header), body);
+function connectionWith(connection: BrokerConnection, body: Buffer): BrokerConnection {
+  const write = (header: Buffer) => {
+    const socket = present(connection.socket, 'the socket of a connection');
+    writeBoth(socket, Buffer.from(header), body);
+  };
   return Object.create(connection, {
     socket: { value: { write } },
     // It changes a field of the connection, which must be that of all requests.
@@ -70,7 +61,7 @@ function connectionWith(connection: Connection, body: Buffer): Connection {
 }
 
 /** The header begins with the bytes of the request after that number. */
-function writeBoth(socket: Connection['socket'], header: Buffer, body: Buffer): void {
+function writeBoth(socket: Socket, header: Buffer, body: Buffer): void {
   header.writeInt32BE(header.readInt32BE(0) + body.length, 0);
   socket.cork();
   socket.write(header);

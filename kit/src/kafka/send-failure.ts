@@ -1,9 +1,11 @@
-import { failureFacts, failureOf } from './kafkajs-errors.ts';
+import { failureFacts, failureOf, isAnswer } from './kafkajs-errors.ts';
 
 /** What a failed attempt says of its batch. */
 export interface AttemptFailure {
   /** The request may have been appended. */
   readonly mayBeWritten: boolean;
+  /** A broker has said it. */
+  readonly wasAnswered: boolean;
   /** Another attempt may succeed. */
   readonly retriable: boolean;
   /** Producer state of the broker that does not fit: no further batch may use the identity. */
@@ -16,6 +18,7 @@ export interface AttemptFailure {
 export function lostAttempt(error: unknown, reached: boolean): AttemptFailure {
   return {
     mayBeWritten: reached,
+    wasAnswered: isAnswer(error),
     retriable: true,
     endsProducerId: false,
     facts: failureFacts(error),
@@ -27,20 +30,17 @@ export function refusedAttempt(error: unknown): AttemptFailure {
   const { type, retriable } = failureOf(error);
   return {
     mayBeWritten: !certainlyUnwritten.has(type),
+    wasAnswered: true,
     retriable,
     endsProducerId: producerStateErrors.has(type),
     facts: failureFacts(error),
   };
 }
 
-/** Whether the error is a broker's answer; any other is a lost request. */
-export function isAnswer(error: unknown): boolean {
-  return failureOf(error).type !== '';
-}
-
 /** A result lacks a partition of the request: nothing is known of its records. */
 export const uncoveredAttempt: AttemptFailure = {
   mayBeWritten: true,
+  wasAnswered: true,
   retriable: false,
   endsProducerId: false,
   facts: { cause: 'ResultIncomplete' },

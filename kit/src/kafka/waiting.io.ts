@@ -10,6 +10,43 @@ export async function closeWithin(ending: Promise<unknown>, ms: number): Promise
   await within(ending, ms, () => new Error('late')).catch(() => {});
 }
 
+/**
+ * The result of the first task that has one. Tasks start one after the other: the next when the last one failed, or
+ * when there is no result after `waitMs`. Rejects with the last failure when all failed, and at once with one that is
+ * an answer.
+ */
+export function firstAnswer<T>(
+  tasks: readonly (() => Promise<T>)[],
+  waitMs: number,
+  isAnswer: (error: unknown) => boolean,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let [started, failed, isOver] = [0, 0, false];
+    let timer: NodeJS.Timeout | undefined;
+    const end = (settle: () => void): void => {
+      isOver = true;
+      clearTimeout(timer);
+      settle();
+    };
+    const startNext = (): void => {
+      const task = tasks[started];
+      if (isOver || task === undefined) return;
+      started += 1;
+      clearTimeout(timer);
+      timer = setTimeout(startNext, waitMs);
+      task().then(
+        (answer) => end(() => resolve(answer)),
+        (error: unknown) => {
+          failed += 1;
+          if (isAnswer(error) || failed === tasks.length) end(() => reject(error));
+          else startNext();
+        },
+      );
+    };
+    startNext();
+  });
+}
+
 /** Waits that another part can end early. Nothing is kept of a wait that has ended. */
 export class Wakeup {
   readonly #ends = new Set<() => void>();

@@ -33,7 +33,6 @@ class MemoryBrokers {
   }
 
   leaders = () => this.leaderOf;
-  forget = () => {};
   refresh = async () => {
     this.refreshes += 1;
   };

@@ -14,6 +14,12 @@ export interface ProduceStep {
   drop(): void;
 }
 
+/** The connection of a request, and what is called when it has its answer. */
+interface Asker {
+  readonly socket: net.Socket;
+  answered(): void;
+}
+
 const produceKey = 0;
 const metadataKey = 3;
 const apiVersionsKey = 18;
@@ -27,6 +33,7 @@ const spoken = [
 ] as const;
 
 const unknownTopic = 3;
+const noLeader = 5;
 const notLeader = 6;
 
 /**
@@ -38,6 +45,8 @@ export class ScriptedBrokers {
   readonly #ports = new Map<number, number>();
   readonly #sockets = new Map<number, Set<net.Socket>>();
   readonly #partitions = new Map<string, ScriptedPartition>();
+  /** Requests of brokers that stand still. */
+  readonly #held = new Map<number, (() => void)[]>();
   #producerIds = 1_000;
   /** Replaces what a broker does with a produce request. */
   onProduce: (step: ProduceStep) => void = (step) => step.answer(step.append());
@@ -53,10 +62,16 @@ export class ScriptedBrokers {
     return [...this.#servers.keys()].map((node) => `127.0.0.1:${this.#portOf(node)}`);
   }
 
-  /** Creates the partitions 0, 1 ... of a topic, each with its leader. */
+  /** Creates the partitions 0, 1 ... of a topic, each with its leader; -1 is none. */
   topic(name: string, leaders: readonly number[]): void {
     for (const [partition, leader] of leaders.entries())
       this.#partitions.set(`${name}/${partition}`, new ScriptedPartition(leader));
+  }
+
+  /** Deletes a topic. */
+  remove(name: string): void {
+    for (const key of this.#partitions.keys())
+      if (key.startsWith(`${name}/`)) this.#partitions.delete(key);
   }
 
   partition(topic: string, partition: number): ScriptedPartition {
@@ -69,6 +84,29 @@ export class ScriptedBrokers {
   kill(node: number): void {
     this.#servers.get(node)?.close();
     for (const socket of this.#sockets.get(node) ?? []) socket.destroy();
+  }
+
+  /** Breaks all connections of a broker and takes new ones at another port. */
+  async move(node: number): Promise<void> {
+    this.kill(node);
+    await this.#listen(node);
+  }
+
+  /** Takes connections and requests, and answers none until it goes on, as a process that is stopped. */
+  standStill(node: number): void {
+    this.#held.set(node, []);
+  }
+
+  /** Answers what came meanwhile, on the connections it came from. */
+  goOn(node: number): void {
+    const held = this.#held.get(node) ?? [];
+    this.#held.delete(node);
+    for (const answer of held) answer();
+  }
+
+  /** Requests that wait at a broker that stands still. */
+  heldBy(node: number): number {
+    return this.#held.get(node)?.length ?? 0;
   }
 
   async close(): Promise<void> {
@@ -94,21 +132,46 @@ export class ScriptedBrokers {
 
   #accept(node: number, socket: net.Socket): void {
     this.#sockets.get(node)?.add(socket);
-    const frames = new FrameReader((frame) => this.#request(node, frame, socket));
+    // A broker takes the next request of a connection when it has answered the one before.
+    const waiting: Buffer[] = [];
+    let isBusy = false;
+    const next = (): void => {
+      const frame = waiting[0];
+      if (isBusy || frame === undefined) return;
+      waiting.shift();
+      isBusy = true;
+      this.#request(node, frame, {
+        socket,
+        answered() {
+          isBusy = false;
+          next();
+        },
+      });
+    };
+    const take = (frame: Buffer): void => {
+      waiting.push(frame);
+      next();
+    };
+    const frames = new FrameReader((frame) => {
+      const held = this.#held.get(node);
+      const copy = Buffer.from(frame);
+      if (held === undefined) take(copy);
+      else held.push(() => take(copy));
+    });
     socket
       .on('data', (bytes) => frames.push(bytes))
       .on('close', () => this.#sockets.get(node)?.delete(socket))
       .on('error', () => socket.destroy());
   }
 
-  #request(node: number, frame: Buffer, socket: net.Socket): void {
+  #request(node: number, frame: Buffer, { socket, answered }: Asker): void {
     const request = new BytesReader(frame);
     request.int32();
     const [key, version, correlationId] = [request.int16(), request.int16(), request.int32()];
     request.text();
     const answer = new BytesWriter().int32(correlationId);
     if (key === produceKey) {
-      this.#produce(node, request, { socket, answer });
+      this.#produce(node, request, { socket, answered, answer });
       return;
     }
     if (key === apiVersionsKey) writeVersions(answer, version);
@@ -121,13 +184,14 @@ export class ScriptedBrokers {
       this.#producerIds += 1;
       answer.int32(0).int16(0).int64(this.#producerIds).int16(0);
     }
-    socket.write(answer.framed());
+    if (!socket.destroyed) socket.write(answer.framed());
+    answered();
   }
 
   #produce(
     node: number,
     request: BytesReader,
-    { socket, answer }: { socket: net.Socket; answer: BytesWriter },
+    { socket, answered, answer }: Asker & { readonly answer: BytesWriter },
   ): void {
     const batches = batchesOf(request);
     this.onProduce({
@@ -139,6 +203,7 @@ export class ScriptedBrokers {
           answer.text(topic).int32(1).int32(partition).int16(errorCode).int64(baseOffset).int64(-1);
         });
         if (!socket.destroyed) socket.write(answer.int32(0).framed());
+        answered();
       },
       drop: () => socket.destroy(),
     });
@@ -164,7 +229,7 @@ export class ScriptedBrokers {
         .int8(0);
       answer.list(own, ([key, { leader }]) => {
         answer
-          .int16(0)
+          .int16(leader < 0 ? noLeader : 0)
           .int32(Number(key.slice(topic.length + 1)))
           .int32(leader);
         answer.int32(1).int32(leader).int32(1).int32(leader);

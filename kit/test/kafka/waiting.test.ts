@@ -1,4 +1,4 @@
-import { Wakeup } from '../../src/kafka/waiting.io.ts';
+import { firstAnswer, Wakeup } from '../../src/kafka/waiting.io.ts';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -29,4 +29,38 @@ test('a wake-up ends all running waits and none that begins later', async () => 
   jest.advanceTimersByTime(1_000);
   await later;
   expect(jest.getTimerCount()).toBe(0);
+});
+
+describe('the first answer of several', () => {
+  const never = () => new Promise<never>(() => {});
+  const failing = (message: string) => () => Promise.reject(new Error(message));
+  const isRefusal = (error: unknown) => error instanceof Error && error.message === 'refused';
+  const ask = (tasks: (() => Promise<unknown>)[]) => firstAnswer(tasks, 100, isRefusal);
+
+  test('comes from the next when one is silent, and no more are asked than need be', async () => {
+    const third = jest.fn(never);
+    const asking = ask([never, async () => 'answer', third]);
+    await jest.advanceTimersByTimeAsync(99);
+    expect(await Promise.race([asking, Promise.resolve('none yet')])).toBe('none yet');
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await asking).toBe('answer');
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(third).not.toHaveBeenCalled();
+  });
+
+  test('comes at once from the next when one fails', async () => {
+    expect(await ask([failing('away'), async () => 'answer'])).toBe('answer');
+  });
+
+  test('may come late from the one that was asked first', async () => {
+    const late = () => new Promise((resolve) => setTimeout(() => resolve('late'), 250));
+    const asking = ask([late, never]);
+    await jest.advanceTimersByTimeAsync(250);
+    expect(await asking).toBe('late');
+  });
+
+  test('is a refusal too; only the last failure of the way counts', async () => {
+    await expect(ask([failing('refused'), async () => 'answer'])).rejects.toThrow('refused');
+    await expect(ask([failing('away'), failing('away too')])).rejects.toThrow('away too');
+  });
 });

@@ -1,0 +1,214 @@
+import type { Kafka } from 'kafkajs';
+import { Fault, within } from '../fault/index.ts';
+import {
+  meetBroker,
+  type OpenBroker,
+  type OpenCluster,
+  openCluster,
+  replaceConnections,
+} from './kafkajs-cluster.io.ts';
+import { isAnswer, isUnknownTopic } from './kafkajs-errors.ts';
+import type { LogClientLimits } from './limits.ts';
+import { NotReached } from './not-reached.ts';
+import { placeKey } from './send-queue.ts';
+import { TargetTopics } from './target-topics.io.ts';
+import { unlessMoved } from './unless-moved.io.ts';
+import { firstAnswer } from './waiting.io.ts';
+
+/** A request to the broker that leads partitions. */
+export interface LeaderRequest<T> {
+  readonly node: string;
+  /** What the request is about; the broker leads all of it. */
+  readonly places: readonly { readonly topic: string; readonly partition: number }[];
+  /** Longest wait of the broker before it answers, milliseconds. */
+  readonly brokerWaitMs: number;
+  /** Called once the broker is connected. */
+  send(broker: OpenBroker): Promise<T>;
+}
+
+/**
+ * The brokers of a cluster: who leads what, questions that any of them answers, and requests to a leader. kafkajs' own
+ * look at the metadata asks one connected broker at random and waits for it however long it stands still; here each
+ * wait has a limit, and brokers that gave no answer are asked last. Connections are kafkajs'.
+ */
+export class Brokers {
+  readonly #cluster: OpenCluster;
+  readonly #limits: LogClientLimits;
+  readonly #targets: TargetTopics;
+  /** Leader of each known partition; null while it has none. */
+  readonly #leaders = new Map<string, string | null>();
+  /** The same by topic, of partitions that have one. */
+  readonly #led = new Map<string, ReadonlyMap<number, string>>();
+  /** Brokers whose last request failed without an answer: others are asked first. */
+  readonly #suspects = new Set<string>();
+  #asked = 0;
+
+  constructor(kafka: Kafka, limits: LogClientLimits) {
+    this.#cluster = openCluster(kafka, limits);
+    this.#targets = new TargetTopics(this.#cluster);
+    this.#limits = limits;
+  }
+
+  async connect(): Promise<void> {
+    await this.#cluster.connect();
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#cluster.disconnect();
+  }
+
+  /** Topics whose leaders were loaded. */
+  topics(): readonly string[] {
+    return [...this.#led.keys()];
+  }
+
+  /**
+   * The broker that leads a partition (`placeKey`) by the newest metadata; null while none does, undefined when the
+   * partition is not known.
+   */
+  leaderOf(key: string): string | null | undefined {
+    return this.#leaders.get(key);
+  }
+
+  /** Leader of each partition of a topic by the newest metadata; a partition without a leader is absent. */
+  leaders(topic: string): ReadonlyMap<number, string> {
+    return this.#led.get(topic) ?? noLeaders;
+  }
+
+  /**
+   * Loads the partitions and leaders of these topics, and with those that are known of all known ones: what a lost
+   * broker led is on several topics. Rejects with the errors of kafkajs, also for an unknown topic.
+   */
+  async load(topics: readonly string[]): Promise<void> {
+    const added = topics.filter((topic) => !this.#led.has(topic));
+    const loads = added.map((topic) => this.#add(topic));
+    if (added.length < topics.length) loads.push(this.#reload(topics));
+    await Promise.all(loads);
+  }
+
+  /**
+   * Asks one broker, and after each `leaderLookMs` without an answer one more; the first answer counts, also one that
+   * is an error of the protocol.
+   */
+  async ask<T>(question: (broker: OpenBroker) => Promise<T>): Promise<T> {
+    const { metadataTimeoutMs, leaderLookMs } = this.#limits;
+    const asks = this.#inTurn().map((node) => async () => {
+      const broker = await this.#find(node);
+      return await this.#watched(node, question(broker), metadataTimeoutMs);
+    });
+    if (asks.length === 0) throw new Fault('no_broker', 'retry');
+    return await firstAnswer(asks, leaderLookMs, isAnswer);
+  }
+
+  /**
+   * The answer of a leader. Rejects with `NotReached`, with `LeaderMoved` when it is silent and leads nothing of this
+   * any more, or with an error of kafkajs.
+   */
+  async askLeader<T>({ node, places, brokerWaitMs, send }: LeaderRequest<T>): Promise<T> {
+    const isSuspect = this.#suspects.has(node);
+    const broker = await this.#find(node).catch((error: unknown) => {
+      throw new NotReached(error);
+    });
+    const { requestTimeoutMs, silenceMs, leaderLookMs } = this.#limits;
+    // kafkajs ends a request in time, but not one whose connection it closes at that moment.
+    const lateMs = brokerWaitMs + requestTimeoutMs * 2;
+    const topics = [...new Set(places.map(({ topic }) => topic))];
+    const keys = places.map(placeKey);
+    const moved = {
+      silenceMs: brokerWaitMs + (isSuspect ? leaderLookMs : silenceMs),
+      look: () => {
+        this.#suspects.add(node);
+        return this.load(topics);
+      },
+      hasMoved: () => keys.every((key) => this.#leaders.get(key) !== node),
+    };
+    const answering = this.#watched(node, send(broker), lateMs);
+    return await unlessMoved(answering, moved, this.#limits).catch((error: unknown) => {
+      // Its answer may still come, so the connection is not used again.
+      if (!isAnswer(error)) void replaceConnections(this.#cluster, broker, error);
+      throw error;
+    });
+  }
+
+  /** kafkajs learns the brokers with the first topics. */
+  async #add(topic: string): Promise<void> {
+    if (this.#cluster.getNodeIds().length > 0) {
+      await this.#look([topic]);
+      return;
+    }
+    await this.#targets.add(topic);
+    this.#learn(topic, this.#cluster.findTopicPartitionMetadata(topic));
+  }
+
+  /** One question for all known topics; a topic that is gone is an error for those who named it. */
+  async #reload(named: readonly string[]): Promise<void> {
+    const known = [...this.#led.keys()];
+    await this.#look(known).catch(async (error: unknown) => {
+      if (!isUnknownTopic(error) || known.length === 1) throw error;
+      const looks = known.map((topic) =>
+        this.#look([topic]).catch((failure: unknown) => {
+          if (!isUnknownTopic(failure) || named.includes(topic)) throw failure;
+        }),
+      );
+      await Promise.all(looks);
+    });
+  }
+
+  async #look(topics: readonly string[]): Promise<void> {
+    const { brokers, topicMetadata } = await this.ask((broker) => broker.metadata([...topics]));
+    await Promise.all(brokers.map((address) => meetBroker(this.#cluster, address)));
+    for (const { topic, partitionMetadata } of topicMetadata) this.#learn(topic, partitionMetadata);
+  }
+
+  #learn(topic: string, found: readonly PartitionLeader[]): void {
+    const led = new Map<number, string>();
+    for (const { partitionId: partition, leader } of found) {
+      const node = leader < 0 ? null : String(leader);
+      this.#leaders.set(placeKey({ topic, partition }), node);
+      if (node !== null) led.set(partition, node);
+    }
+    this.#led.set(topic, led);
+  }
+
+  /** All brokers, those that answered last time first, beginning with another one each time. */
+  #inTurn(): readonly string[] {
+    const nodes = this.#cluster.getNodeIds().map(String);
+    this.#asked += 1;
+    const first = nodes.length === 0 ? 0 : this.#asked % nodes.length;
+    const rotated = [...nodes.slice(first), ...nodes.slice(0, first)];
+    const isSuspect = (node: string) => this.#suspects.has(node);
+    return [...rotated.filter((node) => !isSuspect(node)), ...rotated.filter(isSuspect)];
+  }
+
+  async #find(node: string): Promise<OpenBroker> {
+    const late = () => new Error('no connection');
+    try {
+      const finding = this.#cluster.brokerPool.findBroker({ nodeId: node });
+      return await within(finding, this.#limits.connectTimeoutMs, late);
+    } catch (error) {
+      this.#suspects.add(node);
+      throw error;
+    }
+  }
+
+  /** A question that is late says nothing of the connection: a busy broker answers its other requests. */
+  async #watched<T>(node: string, request: Promise<T>, lateMs: number): Promise<T> {
+    try {
+      const answer = await within(request, lateMs, () => new Error('no answer'));
+      this.#suspects.delete(node);
+      return answer;
+    } catch (error) {
+      if (isAnswer(error)) this.#suspects.delete(node);
+      else this.#suspects.add(node);
+      throw error;
+    }
+  }
+}
+
+/** The part of kafkajs' metadata of a partition that is used. */
+interface PartitionLeader {
+  readonly partitionId: number;
+  readonly leader: number;
+}
+
+const noLeaders: ReadonlyMap<number, string> = new Map();

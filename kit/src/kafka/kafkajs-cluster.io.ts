@@ -1,0 +1,199 @@
+import type { Socket } from 'node:net';
+import type { Broker, BrokerMetadata, Cluster, Kafka } from 'kafkajs';
+import { present } from '../assert/index.ts';
+import { retryOptions } from './kafkajs-connection.io.ts';
+import type { LogClientLimits } from './limits.ts';
+
+/** The parts of kafkajs' broker that its types lack. */
+export interface OpenBroker extends Broker {
+  connectionPool: ConnectionPool;
+  /** Finds the newest version of a request that both sides speak. */
+  lookupRequest(key: number, definition: unknown): (content: object) => BrokerRequest;
+  initProducerId(request: {
+    readonly transactionTimeout: number;
+  }): Promise<{ readonly producerId: string; readonly producerEpoch: number }>;
+  listOffsets(request: {
+    readonly isolationLevel: number;
+    readonly topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number; readonly timestamp: string }[];
+    }[];
+  }): Promise<OffsetsAnswer>;
+}
+
+/** Offsets of partitions. */
+export interface OffsetsAnswer {
+  readonly responses: readonly {
+    readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+  }[];
+}
+
+/** A request of kafkajs with what reads its answer. */
+export interface BrokerRequest {
+  readonly request: {
+    readonly apiKey: number;
+    readonly apiVersion: number;
+    encode(): Promise<unknown>;
+  };
+  readonly response: { decode(bytes: unknown): Promise<unknown>; parse(answer: unknown): unknown };
+}
+
+/** The connections to a broker. */
+export interface ConnectionPool {
+  readonly host: string;
+  readonly port: number;
+  readonly rack: string | undefined;
+  readonly pool: readonly BrokerConnection[];
+  getConnection(index: number): Promise<BrokerConnection>;
+  getConnectionByRequest(protocol: BrokerRequest): Promise<BrokerConnection>;
+}
+
+/** One connection; it has a socket once it has been opened. */
+export interface BrokerConnection {
+  readonly socket?: Socket;
+  nextCorrelationId(): number;
+  rejectRequests(cause: unknown): void;
+  disconnect(): Promise<unknown>;
+}
+
+/** The parts of kafkajs' cluster that its types lack. */
+export interface OpenCluster extends Cluster {
+  readonly connectionPoolBuilder: {
+    build(address: Pick<ConnectionPool, 'host' | 'port' | 'rack'>): Promise<ConnectionPool>;
+  };
+  readonly brokerPool: {
+    readonly brokers: Record<string, OpenBroker>;
+    readonly rootLogger: unknown;
+    readonly versions: unknown;
+    createBroker(options: object): OpenBroker;
+    /** Unlike that of the cluster it does not ask for new metadata where the broker cannot be reached. */
+    findBroker(node: { readonly nodeId: string }): Promise<OpenBroker>;
+  };
+}
+
+/**
+ * A cluster (metadata, connections, fetch) without a consumer group. kafkajs hands its cluster to the makers of
+ * partition assigners and nowhere else; the consumer made for it is never run, so nothing joins a group.
+ */
+export function openCluster(kafka: Kafka, limits: LogClientLimits): OpenCluster {
+  let opened: Cluster | null = null;
+  kafka.consumer({
+    groupId: 'unused',
+    readUncommitted: true,
+    allowAutoTopicCreation: false,
+    retry: retryOptions(limits),
+    partitionAssigners: [
+      ({ cluster }) => {
+        opened = cluster;
+        return {
+          name: 'unused',
+          version: 0,
+          assign: async () => [],
+          protocol: () => ({ name: 'unused', metadata: Buffer.alloc(0) }),
+        };
+      },
+    ],
+  });
+  const cluster = present<OpenCluster>(opened, 'the cluster of a consumer');
+  const { brokerPool, connectionPoolBuilder } = cluster;
+  const { build } = connectionPoolBuilder;
+  connectionPoolBuilder.build = async (address) => withWaitsApart(await build(address));
+  const { createBroker } = brokerPool;
+  brokerPool.createBroker = (options) => withAllLeaders(createBroker(options));
+  return cluster;
+}
+
+/** Requests that a broker may hold back: until there are records, and until all copies have them. */
+const heldBack: ReadonlySet<number> = new Set([0, 1]);
+
+/**
+ * Connections of which one has all that a broker may hold back, because it answers the requests of one connection in
+ * their order. kafkajs keeps the second one for fetches only, and a question would wait for an append.
+ */
+function withWaitsApart(pool: ConnectionPool): ConnectionPool {
+  pool.getConnectionByRequest = ({ request: { apiKey } }) =>
+    pool.getConnection(heldBack.has(apiKey) ? 1 : 0);
+  return pool;
+}
+
+/**
+ * A broker whose metadata says what it knows. kafkajs throws a whole answer away, of all topics asked for, when one
+ * partition has no leader: its leader is -1 then.
+ */
+function withAllLeaders(broker: OpenBroker): OpenBroker {
+  const { metadata } = broker;
+  const lookupRequest: OpenBroker['lookupRequest'] = (key, definition) => (content) => {
+    const { request, response } = broker.lookupRequest(key, definition)(content);
+    const parse = (answer: unknown) => response.parse(withoutPartitionErrors(answer));
+    return { request, response: { ...response, parse } };
+  };
+  const asking: OpenBroker = Object.create(broker, { lookupRequest: { value: lookupRequest } });
+  broker.metadata = (topics) => metadata.call(asking, topics);
+  return broker;
+}
+
+interface MetadataAnswer {
+  readonly topicMetadata: readonly {
+    readonly partitionMetadata: readonly { readonly partitionErrorCode: number }[];
+  }[];
+}
+
+/** Errors of a whole topic stay. */
+function withoutPartitionErrors(answer: unknown): MetadataAnswer {
+  const { topicMetadata, ...rest } = answer as MetadataAnswer;
+  const topics = topicMetadata.map(({ partitionMetadata, ...topic }) => ({
+    ...topic,
+    partitionMetadata: partitionMetadata.map((one) => ({ ...one, partitionErrorCode: 0 })),
+  }));
+  return { ...rest, topicMetadata: topics };
+}
+
+/** A broker and its address, in kafkajs' metadata. */
+export type BrokerAddress = BrokerMetadata['brokers'][number];
+
+/**
+ * Makes a broker known that the cluster does not have yet, or has at another address. kafkajs' own look at the metadata
+ * would do so, too, but it waits for the pending requests of brokers that are away.
+ */
+export async function meetBroker(cluster: OpenCluster, address: BrokerAddress): Promise<void> {
+  const { brokerPool, connectionPoolBuilder } = cluster;
+  const { nodeId, host, port, rack } = address;
+  const isThere = () => {
+    const pool = brokerPool.brokers[nodeId]?.connectionPool;
+    return pool?.host === host && pool.port === port;
+  };
+  if (isThere()) return;
+  const connectionPool = await connectionPoolBuilder.build({ host, port, rack });
+  if (isThere()) return;
+  const former = brokerPool.brokers[nodeId];
+  const { rootLogger: logger, versions } = brokerPool;
+  const broker = brokerPool.createBroker({ logger, versions, connectionPool, nodeId });
+  brokerPool.brokers[nodeId] = broker;
+  if (former !== undefined) endConnections(former.connectionPool, new Error('it has moved'));
+}
+
+/**
+ * New connections for a broker whose old ones lost an answer; requests on these fail with the cause. kafkajs itself
+ * waits for all their answers before it closes them, takes new requests on them meanwhile, and then closes what it has
+ * opened for these.
+ */
+export async function replaceConnections(
+  cluster: OpenCluster,
+  broker: OpenBroker,
+  cause: unknown,
+): Promise<void> {
+  const { connectionPool: old } = broker;
+  const { host, port, rack } = old;
+  const fresh = await cluster.connectionPoolBuilder.build({ host, port, rack });
+  if (broker.connectionPool !== old) return;
+  broker.connectionPool = fresh;
+  endConnections(old, cause);
+}
+
+function endConnections({ pool }: ConnectionPool, cause: unknown): void {
+  for (const connection of pool) {
+    connection.rejectRequests(cause);
+    void connection.disconnect();
+    connection.socket?.destroy();
+  }
+}
