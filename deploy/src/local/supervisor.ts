@@ -26,6 +26,8 @@ export interface SupervisorOptions {
 /** Back-off between restarts: none after the first death, then it doubles up to the longest. */
 const secondDelayMs = 500;
 const longestDelayMs = 8000;
+/** Wait before a process is started again whose work others take over: they need the processors for it. */
+const spareDelayMs = 2_000;
 /** Deaths in a row, each within a minute of its start, after which a process is not restarted. */
 const maxDeathsInARow = 8;
 const goodLifeMs = 60_000;
@@ -226,13 +228,27 @@ export class Supervisor {
     }
     process.restarts += 1;
     try {
-      await sleep(delayMsAfter(deaths + waits), undefined, { signal: this.#abort.signal });
+      const delayMs = Math.max(
+        delayMsAfter(deaths + waits),
+        this.#isSpare(process) ? spareDelayMs : 0,
+      );
+      await sleep(delayMs, undefined, { signal: this.#abort.signal });
       // It was restarted meanwhile.
       if (process.state !== 'died' && process.state !== 'failed') return;
       await this.#startOne(process);
     } catch (error) {
       if (this.#stopped === undefined) await this.#revive(process, messageOf(error));
     }
+  }
+
+  /** Whether enough others are ready that do its work. */
+  #isSpare({ description }: SupervisedProcess): boolean {
+    const group = groupOf(description);
+    if (group === undefined) return false;
+    const others = [...this.#processes.values()].filter(
+      (one) => groupOf(one.description) === group && one.state === 'ready',
+    );
+    return others.length >= (description.quorum?.enough ?? 1);
   }
 
   /** What ends because an engine is away, or is one of several, is started again however often. */
@@ -297,6 +313,11 @@ function enoughOf({ starts, enough }: QuorumStarts): Promise<void> {
       );
     }
   });
+}
+
+/** Those that do the same. */
+function groupOf({ quorum, standIns }: ManagedProcess): string | undefined {
+  return quorum?.name ?? standIns;
 }
 
 /** The wait before the restart after so many ends in a row. */

@@ -2,14 +2,15 @@ import type { LogAdmin } from '@pm/kit/kafka';
 import type { Progress } from '../local/managed-process.ts';
 
 /**
- * Largest values of settings of brokers by which one that is dead without saying so is replaced within 3 seconds, and
+ * Largest values of settings of brokers by which one that is dead without saying so is replaced within a second, and
  * one that hangs is left out (docs/operating/kafka.md). Milliseconds.
  */
 export const failoverSettings = {
-  'broker.session.timeout.ms': 3000,
-  'broker.heartbeat.interval.ms': 500,
-  'replica.lag.time.max.ms': 3000,
+  'broker.session.timeout.ms': 1000,
+  'broker.heartbeat.interval.ms': 250,
+  'replica.lag.time.max.ms': 1500,
   'replica.fetch.wait.max.ms': 250,
+  'replica.fetch.backoff.ms': 100,
   'controller.quorum.fetch.timeout.ms': 1000,
   'controller.quorum.election.timeout.ms': 500,
   'controller.quorum.election.backoff.max.ms': 500,

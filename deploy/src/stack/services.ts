@@ -88,7 +88,7 @@ const heartbeatMs = 100;
 function matcher(options: ServicesOptions, { number, ports }: Place): ManagedProcess {
   const { keys, dataDir } = options;
   const hasStandby = placesOf(options, 'matcher').length > 1;
-  return service(options, 'matcher', {
+  const description = service(options, 'matcher', {
     number,
     opsPort: ports.matcherOps,
     env: {
@@ -102,6 +102,7 @@ function matcher(options: ServicesOptions, { number, ports }: Place): ManagedPro
     },
     needs: ['kafka', 'registry', 'store'],
   });
+  return hasStandby ? { ...description, standIns: 'matcher' } : description;
 }
 
 function projectors(options: ServicesOptions, { number, ports }: Place): ManagedProcess {

@@ -31,7 +31,7 @@ test('each of three brokers knows all voters, keeps three copies with two in syn
       'offsets.topic.replication.factor': 'offsets.topic.replication.factor=3',
       'min.insync.replicas': 'min.insync.replicas=2',
       'unclean.leader.election.enable': 'unclean.leader.election.enable=false',
-      'broker.session.timeout.ms': 'broker.session.timeout.ms=3000',
+      'broker.session.timeout.ms': 'broker.session.timeout.ms=1000',
     });
 });
 

@@ -236,6 +236,27 @@ describe('a supervisor', () => {
     expect(['a', 'c'].map((name) => stateOf(supervisor, name))).toEqual(['ready', 'ready']);
   });
 
+  it.each([
+    ['one of several again after a pause in which enough others take over', ['a', 'b', 'c'], 2],
+    ['a process again after a pause in which another stands in for it', ['a', 'b'], null],
+  ])('starts %s, and at once without these', async (_, names, enough) => {
+    const group = enough === null ? { standIns: 'g' } : { quorum: { name: 'g', enough } };
+    const lines: string[] = [];
+    const supervisor = await start(
+      names.map((name) => fake(name, { restart: true, ...group })),
+      { progress: (line) => void lines.push(line) },
+    );
+    lines.length = 0;
+    supervisor.kill('a', 'SIGKILL');
+    await until(() => stateOf(supervisor, 'a') === 'died');
+    supervisor.kill('b', 'SIGKILL');
+    await until(() => ['a', 'b'].every((name) => lines.includes(`${name}: starting`)));
+    expect(lines.filter((line) => line.endsWith(': starting'))).toEqual([
+      'b: starting',
+      'a: starting',
+    ]);
+  });
+
   it('does not start with fewer than enough of several processes', async () => {
     const quorum = { name: 'brokers', enough: 2 };
     const broken = { args: ['-e', 'process.exit(3)'] };

@@ -92,10 +92,12 @@ function nodeProcess(options: KafkaClusterOptions, node: KafkaNode, name: string
   const configFile = join(folder, 'server.properties');
   const heapMebibytes = isAlone ? aloneHeapMebibytes : clusterHeapMebibytes;
   const heap = ['-Xms128m', `-Xmx${heapMebibytes}m`, '-XX:+UseSerialGC'];
+  // Three that start or restart on a few cores would spend them on compiling.
+  const compiler = isAlone ? [] : ['-XX:TieredStopAtLevel=1'];
   return {
     name,
     command: jars.java,
-    args: [...heap, ...javaArgs(jars), 'kafka.Kafka', configFile],
+    args: [...heap, ...compiler, ...javaArgs(jars), 'kafka.Kafka', configFile],
     env: processEnvironment(),
     cwd: folder,
     logFile: join(logDir, `${name}.log`),
