@@ -7,7 +7,7 @@ import { faultWorld } from '../faults/world.ts';
 import type { World } from '../smoke/world.ts';
 
 /**
- * `npm run faults`: a stack with three brokers under 50 orders a second, and one engine after the other killed, paused
+ * `npm run faults`: a stack with three brokers under 25 orders a second, and one engine after the other killed, paused
  * or away. Prints what clients without retries saw. Exit code 1 when an order was lost or the exchange did not recover.
  */
 const given = new Command('npm run faults --')

@@ -6,11 +6,13 @@ import { verifyWorld } from '../smoke/verify.ts';
 import { openWorld, smokePlan, type World } from '../smoke/world.ts';
 
 /** `npm run smoke`: checks the whole pipeline. One line of JSON, exit code 0 or 1. */
-const { seed, scale } = new Command('npm run smoke --')
+const { seed, scale, kills, orders } = new Command('npm run smoke --')
   .option('--seed <number>', 'the same orders for the same seed', Number, 1)
   .option('--scale <processes>', 'several processes of services, such as ingress=2,matcher=2', '')
+  .option('--kills <number>', 'kill -9 of so many services at random instead of each once', Number)
+  .option('--orders <number>', 'trade until so many orders have a result', Number, 0)
   .parse()
-  .opts<{ seed: number; scale: string }>();
+  .opts<{ seed: number; scale: string; kills?: number; orders: number }>();
 
 const startedAtMs = Date.now();
 
@@ -24,7 +26,8 @@ function percentile(sorted: readonly number[], part: number): number {
 }
 
 async function smoke(world: World): Promise<boolean> {
-  const result = await runSmoke(world, seed, progress);
+  const options = { seed, ordersMin: orders, ...(kills === undefined ? {} : { kills }) };
+  const result = await runSmoke(world, options, progress);
   progress('comparing the log, the projections and the responses');
   const { checks, audit } = await verifyWorld(world, result);
   const broken = Object.entries(checks).filter(([, problems]) => problems.length > 0);
@@ -45,6 +48,7 @@ async function smoke(world: World): Promise<boolean> {
       p90: percentile(latencies, 0.9),
       p99: percentile(latencies, 0.99),
     },
+    kills: result.kills,
     recoveryMs: result.recoveryMs,
     checks: Object.fromEntries(
       Object.entries(checks).map(([name, problems]) => [

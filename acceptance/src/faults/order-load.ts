@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BuiltOrder, ExchangeClient, type Signer } from '@pm/client';
-import { Random } from '@pm/kit/random';
 import type { PlacementResult } from '@pm/schemas';
 import type { SmokeMarket } from '../smoke/trader.ts';
 
@@ -21,7 +20,6 @@ export interface LoadOptions {
   readonly signers: readonly Signer[];
   readonly markets: readonly SmokeMarket[];
   readonly ordersPerSecond: number;
-  readonly seed: number;
 }
 
 /** Orders on their way at the same time; those that are due beyond it are left out. */
@@ -34,14 +32,14 @@ const responseMaxMs = 15_000;
 const openCodes: ReadonlySet<string> = new Set(['order_unconfirmed', 'internal_error', 'unknown']);
 
 /**
- * Orders at a fixed rate, each sent once: what a client without retries sees. Half of the wallets buy one token of a
- * market and half the other, at prices that meet, so that books stay small and no wallet meets itself.
+ * Orders at a fixed rate, each sent once, to one market after the other: what a client without retries sees, and no
+ * partition waits longer for its next order than another. Half of the wallets buy one token of a market and half the
+ * other, at prices that meet, so that books stay small and no wallet meets itself.
  */
 export class OrderLoad {
   readonly sent: SentOrder[] = [];
   readonly #options: LoadOptions;
   readonly #clients: readonly ExchangeClient[];
-  readonly #random: Random;
   readonly #inFlight = new Set<Promise<void>>();
   #isOver = false;
   #running: Promise<void> = Promise.resolve();
@@ -49,7 +47,6 @@ export class OrderLoad {
   private constructor(options: LoadOptions, clients: readonly ExchangeClient[]) {
     this.#options = options;
     this.#clients = clients;
-    this.#random = new Random(options.seed);
   }
 
   static async open(options: LoadOptions): Promise<OrderLoad> {
@@ -96,8 +93,11 @@ export class OrderLoad {
   }
 
   async #send(count: number): Promise<void> {
-    const index = count % this.#clients.length;
-    const market = this.#random.pick(this.#options.markets);
+    const { markets } = this.#options;
+    const market = markets[count % markets.length];
+    if (market === undefined) throw new RangeError('there is a market');
+    // Another wallet in each round, so that a market gets orders of both tokens.
+    const index = (count + Math.floor(count / markets.length)) % this.#clients.length;
     const order = await this.#prepare(index, market);
     const { outcome, code } = await this.#outcomeOf(this.#clientAt(index), order);
     const answeredAtMs = performance.now();

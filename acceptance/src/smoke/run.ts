@@ -9,7 +9,7 @@ import { StreamWatch } from './stream-watch.ts';
 import { nothingReceived, type Received, Trader } from './trader.ts';
 import type { World } from './world.ts';
 
-/** Services that are killed while orders flow, in this order. */
+/** Services that are killed while orders flow, in this order where each is killed once. */
 export const killed = [
   'ingress',
   'matcher',
@@ -19,10 +19,11 @@ export const killed = [
   'operator',
 ] as const;
 
+/** Wallets that trade; through many kills all test wallets do. */
 const traderCount = 6;
 const quietActionsPerTrader = 45;
 const timedOrders = 100;
-/** Orders flow for so long before a kill, and the service has so long to be back. */
+/** Orders flow for so long before a kill, for at most so long before each of many, and the service has so long to be back. */
 const beforeKillMs = 1_500;
 const recoveryMaxMs = 60_000;
 
@@ -34,16 +35,31 @@ export interface RunResult {
   readonly problems: Readonly<
     Record<'tenTimes' | 'badInput' | 'recovery' | 'readBack', readonly string[]>
   >;
-  /** Milliseconds from a kill to the service being ready again. */
+  readonly kills: number;
+  /** Milliseconds from a kill to the service being ready again, the longest of each service. */
   readonly recoveryMs: Readonly<Record<string, number>>;
   /** Records that were no envelopes, written straight onto the log. */
   readonly poisonRecords: number;
 }
 
-/** Trades without faults, then through a kill of each service, then sends requests that must be refused. */
-export async function runSmoke(world: World, seed: number, progress: Progress): Promise<RunResult> {
+export interface SmokeOptions {
+  readonly seed: number;
+  /** Kills of services at random; without it each is killed once. */
+  readonly kills?: number;
+  /** Orders that have a result before it ends; 0 for as many as there are. */
+  readonly ordersMin: number;
+}
+
+/** Trades without faults, then through kills of services, then sends requests that must be refused. */
+export async function runSmoke(
+  world: World,
+  options: SmokeOptions,
+  progress: Progress,
+): Promise<RunResult> {
+  const { seed } = options;
   const received = nothingReceived();
-  const accounts = testAccounts().slice(0, traderCount);
+  const all = testAccounts();
+  const accounts = options.kills === undefined ? all.slice(0, traderCount) : all;
   const traders = accounts.map(
     (signer, index) =>
       new Trader(world.stack.baseUrl, signer, { received, random: new Random(seed + index) }),
@@ -59,7 +75,15 @@ export async function runSmoke(world: World, seed: number, progress: Progress): 
   await timeOrders(world, one, seed);
   progress('trading quietly');
   await Promise.all(traders.map((trader, index) => tradeFor(world, trader, seed + index)));
-  const recoveryMs = await tradeThroughKills(world, traders, { seed, progress });
+  const ordersOf = ({ placed, refused }: Received) => placed.size + refused.size;
+  const hasEnough = () => ordersOf(received) >= options.ordersMin;
+  const victims = victimsOf(options);
+  const recoveryMs = await tradeThroughKills(world, traders, {
+    ...options,
+    victims,
+    hasEnough,
+    progress,
+  });
   const first = traders[0];
   const market = world.markets[0];
   if (first === undefined || market === undefined) throw new RangeError('there is a first of each');
@@ -87,6 +111,7 @@ export async function runSmoke(world: World, seed: number, progress: Progress): 
       recovery,
       readBack: received.unread,
     },
+    kills: victims.length,
     recoveryMs,
     poisonRecords,
   };
@@ -107,10 +132,22 @@ async function tradeFor(world: World, trader: Trader, seed: number): Promise<voi
   }
 }
 
+function victimsOf({ seed, kills }: SmokeOptions): readonly string[] {
+  if (kills === undefined) return killed;
+  const random = new Random(seed);
+  return Array.from({ length: kills }, () => random.pick(killed));
+}
+
+interface KillPlan extends SmokeOptions {
+  readonly victims: readonly string[];
+  readonly progress: Progress;
+  hasEnough(): boolean;
+}
+
 async function tradeThroughKills(
   world: World,
   traders: readonly Trader[],
-  how: { readonly seed: number; readonly progress: Progress },
+  how: KillPlan,
 ): Promise<Record<string, number>> {
   let over = false;
   const trading = Promise.all(
@@ -120,14 +157,18 @@ async function tradeThroughKills(
     }),
   );
   const recoveryMs: Record<string, number> = {};
+  const random = new Random(how.seed * 17);
   try {
-    for (const name of killed) {
-      await Promise.race([sleep(beforeKillMs), trading]);
-      how.progress(`kill -9 ${name}`);
-      recoveryMs[name] = await killAndWait(world.stack, name);
-      how.progress(`${name} is back after ${recoveryMs[name]} ms`);
+    for (const [index, name] of how.victims.entries()) {
+      const flowMs = how.kills === undefined ? beforeKillMs : random.integer(0, beforeKillMs);
+      await Promise.race([sleep(flowMs), trading]);
+      how.progress(`kill -9 ${name} (${index + 1} of ${how.victims.length})`);
+      const backMs = await killAndWait(world.stack, name);
+      how.progress(`${name} is back after ${backMs} ms`);
+      recoveryMs[name] = Math.max(recoveryMs[name] ?? 0, backMs);
     }
-    await sleep(beforeKillMs);
+    do await Promise.race([sleep(beforeKillMs), trading]);
+    while (!how.hasEnough());
   } finally {
     over = true;
     await trading;
