@@ -2,9 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Poster } from '../latency/poster.ts';
 import type { Trader, WorldMarket } from '../world/world.ts';
 
-/** Pause between the answer of an order and the next one, milliseconds. */
-const pauseMs = 20;
-
 /** An order that rests or has traded; any other answer says nothing of the book. */
 const booked = /"status":"(live|matched)"/;
 /** Orders of a wallet after which it takes all of them back: it may have 10,000 in a partition. */
@@ -20,17 +17,26 @@ export interface StreamCounts {
   failed: number;
 }
 
+export interface OrderStreamParts {
+  readonly trader: Trader;
+  readonly market: WorldMarket;
+  readonly pauseMs: number;
+}
+
 /** Orders of one market, one after the other, with the moments of their acknowledgements. Never repeats one. */
 export class OrderStream {
   readonly counts: StreamCounts = { sent: 0, acknowledged: 0, refused: 0, failed: 0 };
   readonly #poster: Poster;
   readonly #trader: Trader;
   readonly #market: WorldMarket;
+  readonly #pauseMs: number;
   readonly #acknowledgedAtMs: number[] = [];
   #isEnding = false;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(baseUrl: string, trader: Trader, market: WorldMarket) {
+  /** `pauseMs` is between the answer of an order and the next one. */
+  constructor(baseUrl: string, { trader, market, pauseMs }: OrderStreamParts) {
+    this.#pauseMs = pauseMs;
     this.#poster = new Poster(baseUrl);
     this.#trader = trader;
     this.#market = market;
@@ -58,7 +64,7 @@ export class OrderStream {
     while (!this.#isEnding) {
       await this.#order();
       if (this.counts.sent % restingMax === 0) await this.#cancelAll();
-      await sleep(pauseMs);
+      await sleep(this.#pauseMs);
     }
   }
 
