@@ -33,7 +33,7 @@ const frozenMs = 5_000;
 /** One broker of three is left alone for so long. */
 const aloneMs = 4_000;
 /** Its batches are given up long before a dead broker is replaced. */
-const hastyLimits = { requestTimeoutMs: 700, sendTimeoutMs: 1_500 };
+const hastyLimits = { requestTimeoutMs: 400, sendTimeoutMs: 700 };
 
 /** Orders wait for a leader as long as a slow machine takes to find one. */
 const steadyLimits = { sendTimeoutMs: roundMaxMs };

@@ -1,13 +1,14 @@
 import type { Kafka } from 'kafkajs';
 import { Fault, within } from '../fault/index.ts';
 import {
+  atGivenAddress,
   meetBroker,
   type OpenBroker,
   type OpenCluster,
   openCluster,
   replaceConnections,
 } from './kafkajs-cluster.io.ts';
-import { isAnswer, isUnknownTopic } from './kafkajs-errors.ts';
+import { isAnswer, NoAnswer } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { NotReached } from './not-reached.ts';
 import { placeKey } from './send-queue.ts';
@@ -41,7 +42,13 @@ export class Brokers {
   readonly #led = new Map<string, ReadonlyMap<number, string>>();
   /** Brokers whose last request failed without an answer: others are asked first. */
   readonly #suspects = new Set<string>();
+  /** Number of the look that each topic's leaders are of: an answer to an earlier one changes nothing. */
+  readonly #looks = new Map<string, number>();
+  #looked = 0;
+  /** The look at all known topics that is running. */
+  #all: Promise<void> | null = null;
   #asked = 0;
+  #isClosed = false;
 
   constructor(kafka: Kafka, limits: LogClientLimits) {
     this.#cluster = openCluster(kafka, limits);
@@ -54,12 +61,8 @@ export class Brokers {
   }
 
   async disconnect(): Promise<void> {
+    this.#isClosed = true;
     await this.#cluster.disconnect();
-  }
-
-  /** Topics whose leaders were loaded. */
-  topics(): readonly string[] {
-    return [...this.#led.keys()];
   }
 
   /**
@@ -86,18 +89,27 @@ export class Brokers {
     await Promise.all(loads);
   }
 
+  /** Looks up the leaders of all known topics. */
+  async refresh(): Promise<void> {
+    if (this.#led.size > 0) await this.#reload([]);
+  }
+
   /**
-   * Asks one broker, and after each `leaderLookMs` without an answer one more; the first answer counts, also one that
-   * is an error of the protocol.
+   * Asks one broker, and after each `leaderLookMs` without an answer one more, at last one of the addresses that the
+   * client was given: all may have others by now. The first answer counts, also one that is an error of the protocol.
    */
   async ask<T>(question: (broker: OpenBroker) => Promise<T>): Promise<T> {
-    const { metadataTimeoutMs, leaderLookMs } = this.#limits;
+    this.#assertOpen();
+    const { requestTimeoutMs, leaderLookMs } = this.#limits;
     const asks = this.#inTurn().map((node) => async () => {
       const broker = await this.#find(node);
-      return await this.#watched(node, question(broker), metadataTimeoutMs);
+      return await this.#watched(node, question(broker), requestTimeoutMs);
     });
-    if (asks.length === 0) throw new Fault('no_broker', 'retry');
-    return await firstAnswer(asks, leaderLookMs, isAnswer);
+    const askGiven = () => {
+      const answering = atGivenAddress(this.#cluster, question);
+      return within(answering, requestTimeoutMs, () => new NoAnswer('no answer'));
+    };
+    return await firstAnswer([...asks, askGiven], leaderLookMs, isAnswer);
   }
 
   /**
@@ -109,6 +121,7 @@ export class Brokers {
     const broker = await this.#find(node).catch((error: unknown) => {
       throw new NotReached(error);
     });
+    const { connectionPool } = broker;
     const { requestTimeoutMs, silenceMs, leaderLookMs } = this.#limits;
     // kafkajs ends a request in time, but not one whose connection it closes at that moment.
     const lateMs = brokerWaitMs + requestTimeoutMs * 2;
@@ -125,7 +138,8 @@ export class Brokers {
     const answering = this.#watched(node, send(broker), lateMs);
     return await unlessMoved(answering, moved, this.#limits).catch((error: unknown) => {
       // Its answer may still come, so the connection is not used again.
-      if (!isAnswer(error)) void replaceConnections(this.#cluster, broker, error);
+      if (!isAnswer(error) && !(error instanceof NotReached))
+        void replaceConnections(this.#cluster, { broker, connectionPool }, error);
       throw error;
     });
   }
@@ -136,28 +150,44 @@ export class Brokers {
       await this.#look([topic]);
       return;
     }
+    this.#assertOpen();
     await this.#targets.add(topic);
     this.#learn(topic, this.#cluster.findTopicPartitionMetadata(topic));
   }
 
-  /** One question for all known topics; a topic that is gone is an error for those who named it. */
+  /** One question for all known topics; one that is gone or refused is an error for those who named it. */
   async #reload(named: readonly string[]): Promise<void> {
-    const known = [...this.#led.keys()];
-    await this.#look(known).catch(async (error: unknown) => {
-      if (!isUnknownTopic(error) || known.length === 1) throw error;
-      const looks = known.map((topic) =>
+    await this.#lookAtAll().catch(async (error: unknown) => {
+      if (!isAnswer(error)) throw error;
+      const looks = [...this.#led.keys()].map((topic) =>
         this.#look([topic]).catch((failure: unknown) => {
-          if (!isUnknownTopic(failure) || named.includes(topic)) throw failure;
+          if (!isAnswer(failure) || named.includes(topic)) throw failure;
         }),
       );
       await Promise.all(looks);
     });
   }
 
+  /** Callers at the same time share a look: many ask while no broker answers. */
+  #lookAtAll(): Promise<void> {
+    this.#all ??= this.#look([...this.#led.keys()]).finally(() => {
+      this.#all = null;
+    });
+    return this.#all;
+  }
+
   async #look(topics: readonly string[]): Promise<void> {
+    this.#looked += 1;
+    const look = this.#looked;
     const { brokers, topicMetadata } = await this.ask((broker) => broker.metadata([...topics]));
+    const isNews = ({ topic }: { readonly topic: string }) => look > (this.#looks.get(topic) ?? 0);
+    const news = topicMetadata.filter(isNews);
+    if (news.length === 0) return;
     await Promise.all(brokers.map((address) => meetBroker(this.#cluster, address)));
-    for (const { topic, partitionMetadata } of topicMetadata) this.#learn(topic, partitionMetadata);
+    for (const { topic, partitionMetadata } of news.filter(isNews)) {
+      this.#looks.set(topic, look);
+      this.#learn(topic, partitionMetadata);
+    }
   }
 
   #learn(topic: string, found: readonly PartitionLeader[]): void {
@@ -181,7 +211,8 @@ export class Brokers {
   }
 
   async #find(node: string): Promise<OpenBroker> {
-    const late = () => new Error('no connection');
+    this.#assertOpen();
+    const late = () => new NoAnswer('no connection');
     try {
       const finding = this.#cluster.brokerPool.findBroker({ nodeId: node });
       return await within(finding, this.#limits.connectTimeoutMs, late);
@@ -191,10 +222,14 @@ export class Brokers {
     }
   }
 
+  #assertOpen(): void {
+    if (this.#isClosed) throw new Fault('client_closed', 'stop');
+  }
+
   /** A question that is late says nothing of the connection: a busy broker answers its other requests. */
   async #watched<T>(node: string, request: Promise<T>, lateMs: number): Promise<T> {
     try {
-      const answer = await within(request, lateMs, () => new Error('no answer'));
+      const answer = await within(request, lateMs, () => new NoAnswer('no answer'));
       this.#suspects.delete(node);
       return answer;
     } catch (error) {

@@ -63,7 +63,7 @@ export class FetchWire {
 
   /** Looks up the leaders of all followed topics. */
   async refresh(): Promise<void> {
-    await this.#brokers.load(this.#brokers.topics());
+    await this.#brokers.refresh();
   }
 
   /**

@@ -7,6 +7,9 @@ import type { LogClientLimits } from './limits.ts';
 /** The parts of kafkajs' broker that its types lack. */
 export interface OpenBroker extends Broker {
   connectionPool: ConnectionPool;
+  /** Versions of requests; null until it has said them. */
+  readonly versions: unknown;
+  connect(): Promise<void>;
   /** Finds the newest version of a request that both sides speak. */
   lookupRequest(key: number, definition: unknown): (content: object) => BrokerRequest;
   initProducerId(request: {
@@ -44,7 +47,7 @@ export interface ConnectionPool {
   readonly port: number;
   readonly rack: string | undefined;
   readonly pool: readonly BrokerConnection[];
-  getConnection(index: number): Promise<BrokerConnection>;
+  getConnection(index?: number): Promise<BrokerConnection>;
   getConnectionByRequest(protocol: BrokerRequest): Promise<BrokerConnection>;
 }
 
@@ -52,6 +55,7 @@ export interface ConnectionPool {
 export interface BrokerConnection {
   readonly socket?: Socket;
   nextCorrelationId(): number;
+  authenticate(): Promise<void>;
   rejectRequests(cause: unknown): void;
   disconnect(): Promise<unknown>;
 }
@@ -59,7 +63,8 @@ export interface BrokerConnection {
 /** The parts of kafkajs' cluster that its types lack. */
 export interface OpenCluster extends Cluster {
   readonly connectionPoolBuilder: {
-    build(address: Pick<ConnectionPool, 'host' | 'port' | 'rack'>): Promise<ConnectionPool>;
+    /** Without an address that of the next one that the client was given. */
+    build(address?: Pick<ConnectionPool, 'host' | 'port' | 'rack'>): Promise<ConnectionPool>;
   };
   readonly brokerPool: {
     readonly brokers: Record<string, OpenBroker>;
@@ -99,21 +104,72 @@ export function openCluster(kafka: Kafka, limits: LogClientLimits): OpenCluster 
   const { build } = connectionPoolBuilder;
   connectionPoolBuilder.build = async (address) => withWaitsApart(await build(address));
   const { createBroker } = brokerPool;
-  brokerPool.createBroker = (options) => withAllLeaders(createBroker(options));
+  brokerPool.createBroker = (options) => withNextAddress(withAllLeaders(createBroker(options)));
   return cluster;
+}
+
+/**
+ * A first broker that takes a connection and answers nothing is as good as none: kafkajs goes on to the next address
+ * for errors of connections only, and otherwise keeps a connection of which it knows no versions.
+ */
+function withNextAddress(broker: OpenBroker): OpenBroker {
+  const { connect } = broker;
+  broker.connect = async () => {
+    try {
+      await connect.call(broker);
+    } catch (error) {
+      if (broker.versions !== null) throw error;
+      endConnections(broker.connectionPool, error);
+      const name = 'KafkaJSConnectionError';
+      throw Object.assign(new Error('no versions', { cause: error }), { name, retriable: true });
+    }
+  };
+  return broker;
+}
+
+/** The answer of a broker at one of the addresses that the client was given, each time the next of them. */
+export async function atGivenAddress<T>(
+  cluster: OpenCluster,
+  question: (broker: OpenBroker) => Promise<T>,
+): Promise<T> {
+  const { brokerPool, connectionPoolBuilder } = cluster;
+  const connectionPool = await connectionPoolBuilder.build();
+  const broker = brokerPool.createBroker({ logger: brokerPool.rootLogger, connectionPool });
+  try {
+    await broker.connect();
+    return await question(broker);
+  } finally {
+    endConnections(connectionPool, new Error('it is answered'));
+  }
 }
 
 /** Requests that a broker may hold back: until there are records, and until all copies have them. */
 const heldBack: ReadonlySet<number> = new Set([0, 1]);
+/** Connections of a pool. */
+const [questions, waits] = [0, 1];
 
 /**
  * Connections of which one has all that a broker may hold back, because it answers the requests of one connection in
  * their order. kafkajs keeps the second one for fetches only, and a question would wait for an append.
  */
 function withWaitsApart(pool: ConnectionPool): ConnectionPool {
+  const open = pool.getConnection.bind(pool);
+  const opening = new Map<number, Promise<BrokerConnection>>();
+  // kafkajs opens a connection once for each request that finds it closed, and forgets all but the last.
+  pool.getConnection = (index = questions) => {
+    const running = opening.get(index) ?? open(index).finally(() => opening.delete(index));
+    opening.set(index, running);
+    return running;
+  };
   pool.getConnectionByRequest = ({ request: { apiKey } }) =>
-    pool.getConnection(heldBack.has(apiKey) ? 1 : 0);
+    pool.getConnection(heldBack.has(apiKey) ? waits : questions);
   return pool;
+}
+
+/** Opens the connection of requests that a broker may hold back, and signs in on it. Rejects with kafkajs' errors. */
+export async function openForWaits({ connectionPool }: OpenBroker): Promise<void> {
+  const connection = await connectionPool.getConnection(waits);
+  await connection.authenticate();
 }
 
 /**
@@ -179,10 +235,12 @@ export async function meetBroker(cluster: OpenCluster, address: BrokerAddress): 
  */
 export async function replaceConnections(
   cluster: OpenCluster,
-  broker: OpenBroker,
+  {
+    broker,
+    connectionPool: old,
+  }: Pick<OpenBroker, 'connectionPool'> & { readonly broker: OpenBroker },
   cause: unknown,
 ): Promise<void> {
-  const { connectionPool: old } = broker;
   const { host, port, rack } = old;
   const fresh = await cluster.connectionPoolBuilder.build({ host, port, rack });
   if (broker.connectionPool !== old) return;

@@ -50,13 +50,25 @@ export function failureFacts(error: unknown): Record<string, string> {
 /** A wrong user or password: no later attempt changes it. */
 const signInFailure = 'KafkaJSSASLAuthenticationError';
 
-/** Whether an error of kafkajs is one that another attempt may not meet: no connection or leader now. */
-export function isPassing(error: unknown): boolean {
-  const { name, type, retriable } = failureOf(error);
-  return type === '' ? name.startsWith('KafkaJS') && name !== signInFailure : retriable;
+/** A broker was not connected or has not answered in time, by our own limits. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
 }
 
-/** The `Fault` `log_away` (retry) for an error of kafkajs that passes, any other as it is. */
+/** A request is not waited for any longer: another broker leads what it is about. */
+export class LeaderMoved extends Error {
+  override readonly name = 'LeaderMoved';
+}
+
+/** Whether an error is one that another attempt may not meet: no connection or leader now. */
+export function isPassing(error: unknown): boolean {
+  const { name, type, retriable } = failureOf(error);
+  if (type !== '') return retriable;
+  if (name === 'NoAnswer' || name === 'LeaderMoved') return true;
+  return name.startsWith('KafkaJS') && name !== signInFailure;
+}
+
+/** The `Fault` `log_away` (retry) for an error that passes, any other as it is. */
 export function asFault(error: unknown): unknown {
   if (error instanceof Fault || !isPassing(error)) return error;
   return new Fault('log_away', 'retry', { facts: failureFacts(error), cause: error });

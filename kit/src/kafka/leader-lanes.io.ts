@@ -155,6 +155,8 @@ export class LeaderLanes {
     this.#busy.add(node);
     for (const batch of request) batch.inFlight = true;
     const onSent = () => {
+      // One that was given up while the broker was connected is reported as not sent: it must not be.
+      if (request.some(({ settled }) => settled)) throw new NotReached(new Error('given up'));
       for (const batch of request) batch.sent = true;
     };
     try {

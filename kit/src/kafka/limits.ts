@@ -19,9 +19,9 @@ export interface LogClientLimits {
   readonly leaderLookMs: number;
   /** Wait of a leader for its followers, milliseconds; shorter than a request, so that it says so itself. */
   readonly ackTimeoutMs: number;
-  /** A question to a broker without an answer is given up after this, milliseconds. */
+  /** A question about topics that are being made or about a group is given up after this, milliseconds. */
   readonly metadataTimeoutMs: number;
-  /** First wait before a retry, milliseconds; doubles up to `leaderLookMs` at a leader, otherwise up to `maxRetryMs`. */
+  /** First wait before a retry, milliseconds; doubles up to `leaderLookMs` at a leader, else up to `maxRetryMs`. */
   readonly initialRetryMs: number;
   readonly maxRetryMs: number;
   /** Tries of one connection or metadata request before its caller decides; callers have loops of their own. */

@@ -1,8 +1,9 @@
 import type { Kafka } from 'kafkajs';
 import { Brokers } from './brokers.io.ts';
-import type { OpenBroker } from './kafkajs-cluster.io.ts';
+import { type OpenBroker, openForWaits } from './kafkajs-cluster.io.ts';
 import { isUnknownTopic } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
+import { NotReached } from './not-reached.ts';
 import type { ProducerIdentity } from './partition-batch.ts';
 import { sendEncoded } from './produce-encoded.io.ts';
 import { type SequencedRecords, writeProduceRequest } from './produce-request.ts';
@@ -13,7 +14,10 @@ import { firstOffsets, type ProduceAnswer } from './result-coverage.ts';
 export interface ProduceRequest {
   readonly identity: ProducerIdentity;
   readonly batches: readonly SequencedRecords[];
-  /** Called before the first byte leaves this process: until then nothing can be written. */
+  /**
+   * Called before the first byte leaves this process: until then nothing can be written. What it throws ends the
+   * request.
+   */
   onSent(): void;
 }
 
@@ -80,6 +84,9 @@ export class ProduceWire {
   ): Promise<ReadonlyMap<string, number>> {
     let memory: Buffer = Buffer.alloc(0);
     const send = async (broker: OpenBroker): Promise<ProduceAnswer> => {
+      await openForWaits(broker).catch((error: unknown) => {
+        throw new NotReached(error);
+      });
       onSent();
       const { ackTimeoutMs } = this.#limits;
       const content = { identity, ackTimeoutMs, timestampMs: Date.now(), batches };

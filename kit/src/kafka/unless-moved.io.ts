@@ -1,11 +1,7 @@
 import { within } from '../fault/index.ts';
+import { LeaderMoved } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { pause } from './waiting.io.ts';
-
-/** A request is not waited for any longer: another broker leads what it is about. */
-export class LeaderMoved extends Error {
-  override readonly name = 'LeaderMoved';
-}
 
 /** How it is found out that a broker is silent because another one has its work. */
 export interface MovedLeaders {

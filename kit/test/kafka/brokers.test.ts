@@ -1,7 +1,9 @@
 import { Brokers } from '../../src/kafka/brokers.io.ts';
-import type { OpenBroker } from '../../src/kafka/kafkajs-cluster.io.ts';
+import { type OpenBroker, openCluster } from '../../src/kafka/kafkajs-cluster.io.ts';
 import { openKafkajs } from '../../src/kafka/kafkajs-connection.io.ts';
+import { asFault, LeaderMoved, NoAnswer } from '../../src/kafka/kafkajs-errors.ts';
 import { defaultLimits, leaderRetryMs } from '../../src/kafka/limits.ts';
+import { NotReached } from '../../src/kafka/not-reached.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { until } from './deferred.ts';
 import { type ProduceStep, ScriptedBrokers } from './scripted-brokers.ts';
@@ -10,7 +12,6 @@ import { type ProduceStep, ScriptedBrokers } from './scripted-brokers.ts';
 const limits = {
   ...defaultLimits,
   requestTimeoutMs: 60_000,
-  metadataTimeoutMs: 60_000,
   silenceMs: 50,
   leaderLookMs: 20,
 };
@@ -37,6 +38,11 @@ afterEach(async () => {
   await brokers.disconnect();
   await scripted.close();
 });
+
+function addressOf(node: number) {
+  const [host = '', port] = (scripted.addresses[node - 1] ?? '').split(':');
+  return { host, port: Number(port) };
+}
 
 /** The partition that a broker leads at first. */
 const placeAt = (node: number) => ({ topic: 't', partition: node - 1 });
@@ -125,8 +131,13 @@ test('answers that come late end no connection that was opened since', async () 
 
 test('requests on a connection that is given up end with it', async () => {
   scripted.standStill(1);
-  const settled = Promise.allSettled([look(1), look(1), look(1)]);
-  await until(() => scripted.heldBy(1) === 3, 'the requests are there');
+  const send = (broker: OpenBroker) => broker.metadata(['t']);
+  // What it is about stays where it is, so only the end of the connection ends it.
+  const places = [{ topic: 't', partition: 0 }, placeAt(2)];
+  await brokers.load(['t']);
+  const other = brokers.askLeader({ node: '1', places, brokerWaitMs: 60_000, send });
+  const settled = Promise.allSettled([look(1), other]);
+  await until(() => scripted.heldBy(1) === 2, 'the requests are there');
   scripted.partition('t', 0).leader = 3;
   for (const one of await settled) expect(one.status).toBe('rejected');
 });
@@ -153,16 +164,69 @@ test('a question does not wait for appends that all brokers hold back', async ()
 });
 
 test('a question that is late ends no other request on the connection', async () => {
-  const hasty = new Brokers(kafka, { ...limits, metadataTimeoutMs: 50, silenceMs: 10_000 });
+  const hasty = new Brokers(kafka, { ...limits, requestTimeoutMs: 50, silenceMs: 10_000 });
   await hasty.connect();
   await hasty.load(['t']);
   for (const node of nodes) scripted.standStill(node);
   const send = (broker: OpenBroker) => broker.metadata(['t']);
-  const asked = hasty.askLeader({ node: '1', places: [placeAt(1)], brokerWaitMs: 0, send });
+  const places = [placeAt(1)];
+  const asked = hasty.askLeader({ node: '1', places, brokerWaitMs: 60_000, send });
   await expect(hasty.load(['t'])).rejects.toThrow('no answer');
   for (const node of nodes) scripted.goOn(node);
   expect(await asked).toBeDefined();
   await hasty.disconnect();
+});
+
+test('all brokers are back at other addresses: one that the client was given leads to them', async () => {
+  const given = { host: '127.0.0.1', port: 1 };
+  const route = (address: { host: string; port: number }) =>
+    address.port === given.port ? addressOf(2) : address;
+  const options = { brokers: ['127.0.0.1:1'], clientId: 'test', log: silentLog, route };
+  const far = new Brokers(openKafkajs(options, limits), limits);
+  await far.connect();
+  await far.load(['t']);
+  for (const node of nodes) await scripted.move(node);
+  scripted.partition('t', 0).leader = 3;
+  await far.load(['t']);
+  expect(far.leaderOf('t/0')).toBe('3');
+  await far.load(['t']);
+  await far.disconnect();
+});
+
+test('a first address that takes connections and answers nothing is passed over', async () => {
+  scripted.standStill(1);
+  const quick = { ...limits, requestTimeoutMs: 100 };
+  const options = { brokers: scripted.addresses, clientId: 'test', log: silentLog };
+  const late = new Brokers(openKafkajs(options, quick), quick);
+  await late.connect();
+  await late.load(['t']);
+  expect(Object.fromEntries(late.leaders('t'))).toEqual({ 0: '1', 1: '2', 2: '3' });
+  await late.disconnect();
+});
+
+test('requests that find a connection closed open it once', async () => {
+  const before = scripted.connectionsOf(1);
+  const pool = await openCluster(kafka, limits).connectionPoolBuilder.build({
+    ...addressOf(1),
+    rack: undefined,
+  });
+  const opened = await Promise.all([0, 0, 0, 1].map((index) => pool.getConnection(index)));
+  await until(() => scripted.connectionsOf(1) >= before + 2, 'both are there');
+  expect(new Set(opened).size).toBe(2);
+  expect(scripted.connectionsOf(1)).toBe(before + 2);
+  for (const connection of opened) await connection.disconnect();
+});
+
+test('what is silent or has moved may be met by another attempt', () => {
+  const errors = [new NoAnswer('no answer'), new LeaderMoved('moved')];
+  for (const error of [...errors, ...errors.map((cause) => new NotReached(cause))])
+    expect(asFault(error)).toMatchObject({ code: 'log_away', reaction: 'retry' });
+});
+
+test('a closed client asks nobody', async () => {
+  await brokers.disconnect();
+  for (const topic of ['t', 'other'])
+    await expect(brokers.load([topic])).rejects.toMatchObject({ code: 'client_closed' });
 });
 
 test('a broker that is back at another address is connected there', async () => {

@@ -7,6 +7,7 @@ import type { OutgoingRecord } from '../../src/kafka/records.ts';
 import { firstOffsets } from '../../src/kafka/result-coverage.ts';
 import { bytesOf, placeKey, SendQueue } from '../../src/kafka/send-queue.ts';
 import { silentLog } from '../../src/log/index.ts';
+import { createDeferred, until } from './deferred.ts';
 
 function record(partition: number, value = 'v'): OutgoingRecord {
   return { topic: 't', partition, key: null, value: Buffer.from(value) };
@@ -24,6 +25,8 @@ interface ManualRequest {
 class ManualWire implements ProducerWire {
   readonly requests: ManualRequest[] = [];
   identities = 0;
+  /** A request leaves this process after it. */
+  connected: Promise<void> = Promise.resolve();
   #next = 0;
 
   isKnown(key: string): boolean {
@@ -41,10 +44,11 @@ class ManualWire implements ProducerWire {
     return { producerId: this.identities, epoch: 0 };
   }
 
-  produce(
+  async produce(
     _node: string,
     { identity, batches, onSent }: ProduceRequest,
   ): Promise<ReadonlyMap<string, number>> {
+    await this.connected;
     onSent();
     return new Promise((resolve, fail) => {
       const succeed = (...uncovered: number[]) => {
@@ -295,4 +299,23 @@ test('retries fill the time of a send, not more', () => {
   expect(
     retriesWithin({ ...defaultLimits, initialRetryMs: 10, maxRetryMs: 100, sendTimeoutMs: 350 }),
   ).toBe(6);
+});
+
+test('a batch that is given up while its broker is being connected is not sent after that, and the others are', async () => {
+  const { producer, wire } = producerWith({
+    sendTimeoutMs: 50,
+    initialRetryMs: 1,
+    leaderLookMs: 1,
+  });
+  const connected = createDeferred();
+  wire.connected = connected.promise;
+  const givenUp = producer.send([record(0, 'given up')]);
+  await expect(givenUp).rejects.toMatchObject({ code: 'not_sent' });
+  const again = producer.send([record(0, 'again')]);
+  connected.resolve();
+  await until(() => wire.requests.length === 1, 'the one that is not given up is sent');
+  const sent = wire.requests.flatMap(({ batches }) => batches.flatMap(({ records }) => records));
+  expect(sent.map(({ value }) => String(value))).toEqual(['again']);
+  wire.requests[0]?.succeed();
+  await again;
 });

@@ -80,6 +80,11 @@ export class ScriptedBrokers {
     return found;
   }
 
+  /** Connections to a broker that are open. */
+  connectionsOf(node: number): number {
+    return this.#sockets.get(node)?.size ?? 0;
+  }
+
   /** Breaks all connections of a broker and takes no more. */
   kill(node: number): void {
     this.#servers.get(node)?.close();

@@ -1,4 +1,5 @@
-import { LeaderMoved, unlessMoved } from '../../src/kafka/unless-moved.io.ts';
+import { LeaderMoved } from '../../src/kafka/kafkajs-errors.ts';
+import { unlessMoved } from '../../src/kafka/unless-moved.io.ts';
 
 const limits = { leaderLookMs: 10 };
 
