@@ -1,6 +1,6 @@
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { parseScale } from '@pm/deploy/stack/scale';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { runSmoke } from '../smoke/run.ts';
 import { verifyWorld } from '../smoke/verify.ts';
 import { openWorld, smokePlan, type World } from '../smoke/world.ts';
@@ -9,10 +9,15 @@ import { openWorld, smokePlan, type World } from '../smoke/world.ts';
 const { seed, scale, kills, orders } = new Command('npm run smoke --')
   .option('--seed <number>', 'the same orders for the same seed', Number, 1)
   .option('--scale <processes>', 'several processes of services, such as ingress=2,matcher=2', '')
-  .option('--kills <number>', 'kill -9 of so many services at random instead of each once', Number)
-  .option('--orders <number>', 'trade until so many orders have a result', Number, 0)
+  .option('--kills <number>', 'kill -9 of so many services at random instead of each once', count)
+  .option('--orders <number>', 'trade on until so many orders have a result', count, 0)
   .parse()
   .opts<{ seed: number; scale: string; kills?: number; orders: number }>();
+
+function count(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('a whole number');
+}
 
 const startedAtMs = Date.now();
 

@@ -52,6 +52,8 @@ export class OrderLoad {
   static async open(options: LoadOptions): Promise<OrderLoad> {
     const { baseUrl, signers } = options;
     const clients = signers.map((signer) => new ExchangeClient({ baseUrl, signer }));
+    if (options.markets.length % 2 !== 0)
+      throw new RangeError('an even number of markets, so that each gets orders of both tokens');
     const load = new OrderLoad(options, clients);
     await Promise.all(clients.map((client) => client.connect()));
     // What signing needs to know of a market is fetched once, and may not be there during a fault.

@@ -36,7 +36,7 @@ export interface FaultsReport {
   readonly problems: readonly string[];
 }
 
-/** Of 8 partitions each has an order every 320 ms; two cores that do everything have time left. */
+/** Each of 8 partitions has an order every 320 ms, which every gap contains; two cores have time left. */
 const ordersPerSecond = 25;
 const walletCount = 6;
 /** Orders flow for so long before a fault, and after the recovery, milliseconds. */

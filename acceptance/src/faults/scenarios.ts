@@ -149,7 +149,7 @@ async function pause(
   for (const name of names) supervisor.kill(name, 'SIGCONT');
 }
 
-/** The supervisor starts what dies at once: it is killed again until the time is over. */
+/** The supervisor starts again what dies: it is killed again until the time is over. */
 async function keepDown(place: FaultPlace, names: readonly string[], ms: number): Promise<void> {
   const untilMs = performance.now() + ms;
   while (performance.now() < untilMs) {

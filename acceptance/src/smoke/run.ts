@@ -23,8 +23,9 @@ export const killed = [
 const traderCount = 6;
 const quietActionsPerTrader = 45;
 const timedOrders = 100;
-/** Orders flow for so long before a kill, for at most so long before each of many, and the service has so long to be back. */
+/** Time for orders before each kill, milliseconds; with kills at random the most of it. */
 const beforeKillMs = 1_500;
+/** A killed service has so long to be ready again, milliseconds. */
 const recoveryMaxMs = 60_000;
 
 export interface RunResult {

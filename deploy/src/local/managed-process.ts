@@ -25,8 +25,8 @@ export interface ManagedProcess {
   readonly restart: boolean;
   /** One of several that do the same: `enough` of them are, and one that fails is started again for ever. */
   readonly quorum?: { readonly name: string; readonly enough: number };
-  /** Others of this name do its work while it is away. */
-  readonly standIns?: string;
+  /** Group whose other members do its work while it is away; while one is ready, it is started again after a pause. */
+  readonly standInGroup?: string;
   readonly stopSignal: NodeJS.Signals;
   /** How long it may take to stop before its process group is killed. */
   readonly stopTimeoutMs: number;

@@ -26,8 +26,9 @@ export interface SupervisorOptions {
 /** Back-off between restarts: none after the first death, then it doubles up to the longest. */
 const secondDelayMs = 500;
 const longestDelayMs = 8000;
-/** Wait before a process is started again whose work others take over: they need the processors for it. */
+/** Longest pause before a restart while enough others take the work over: they need the processors for it. */
 const spareDelayMs = 2_000;
+const sparePollMs = 50;
 /** Deaths in a row, each within a minute of its start, after which a process is not restarted. */
 const maxDeathsInARow = 8;
 const goodLifeMs = 60_000;
@@ -227,12 +228,12 @@ export class Supervisor {
       return;
     }
     process.restarts += 1;
+    const untilMs = performance.now() + spareDelayMs;
     try {
-      const delayMs = Math.max(
-        delayMsAfter(deaths + waits),
-        this.#isSpare(process) ? spareDelayMs : 0,
-      );
-      await sleep(delayMs, undefined, { signal: this.#abort.signal });
+      const { signal } = this.#abort;
+      await sleep(delayMsAfter(deaths + waits), undefined, { signal });
+      while (performance.now() < untilMs && this.#isSpare(process))
+        await sleep(sparePollMs, undefined, { signal });
       // It was restarted meanwhile.
       if (process.state !== 'died' && process.state !== 'failed') return;
       await this.#startOne(process);
@@ -241,14 +242,16 @@ export class Supervisor {
     }
   }
 
-  /** Whether enough others are ready that do its work. */
+  /** Whether enough others are ready that do its work: most of a quorum, or one that stands in. */
   #isSpare({ description }: SupervisedProcess): boolean {
     const group = groupOf(description);
     if (group === undefined) return false;
-    const others = [...this.#processes.values()].filter(
-      (one) => groupOf(one.description) === group && one.state === 'ready',
+    const members = [...this.#processes.values()].filter(
+      (one) => groupOf(one.description) === group,
     );
-    return others.length >= (description.quorum?.enough ?? 1);
+    const ready = members.filter(({ state }) => state === 'ready').length;
+    // Not `quorum.enough`: at the first start of brokers that is all of them.
+    return ready >= (description.quorum === undefined ? 1 : Math.floor(members.length / 2) + 1);
   }
 
   /** What ends because an engine is away, or is one of several, is started again however often. */
@@ -315,9 +318,9 @@ function enoughOf({ starts, enough }: QuorumStarts): Promise<void> {
   });
 }
 
-/** Those that do the same. */
-function groupOf({ quorum, standIns }: ManagedProcess): string | undefined {
-  return quorum?.name ?? standIns;
+/** Name of the group of processes that do the same, or stand in for each other. */
+function groupOf({ quorum, standInGroup }: ManagedProcess): string | undefined {
+  return quorum?.name ?? standInGroup;
 }
 
 /** The wait before the restart after so many ends in a row. */

@@ -2,8 +2,8 @@ import type { LogAdmin } from '@pm/kit/kafka';
 import type { Progress } from '../local/managed-process.ts';
 
 /**
- * Largest values of settings of brokers by which one that is dead without saying so is replaced within a second, and
- * one that hangs is left out (docs/operating/kafka.md). Milliseconds.
+ * Largest values of settings of brokers by which one that is dead without saying so is replaced in about 1.2 s, and one
+ * that hangs is left out (docs/operating/kafka.md). Milliseconds.
  */
 export const failoverSettings = {
   'broker.session.timeout.ms': 1000,

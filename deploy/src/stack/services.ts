@@ -102,7 +102,7 @@ function matcher(options: ServicesOptions, { number, ports }: Place): ManagedPro
     },
     needs: ['kafka', 'registry', 'store'],
   });
-  return hasStandby ? { ...description, standIns: 'matcher' } : description;
+  return hasStandby ? { ...description, standInGroup: 'matcher' } : description;
 }
 
 function projectors(options: ServicesOptions, { number, ports }: Place): ManagedProcess {

@@ -238,23 +238,26 @@ describe('a supervisor', () => {
 
   it.each([
     ['one of several again after a pause in which enough others take over', ['a', 'b', 'c'], 2],
+    ['one of several again, also where the first start needed all', ['a', 'b', 'c'], 3],
     ['a process again after a pause in which another stands in for it', ['a', 'b'], null],
-  ])('starts %s, and at once without these', async (_, names, enough) => {
-    const group = enough === null ? { standIns: 'g' } : { quorum: { name: 'g', enough } };
-    const lines: string[] = [];
+  ])('starts %s, and goes on when these die, too', async (_, names, enough) => {
+    const group = enough === null ? { standInGroup: 'g' } : { quorum: { name: 'g', enough } };
+    const times = new Map<string, number>();
+    const progress = (line: string): void => void times.set(line, performance.now());
     const supervisor = await start(
       names.map((name) => fake(name, { restart: true, ...group })),
-      { progress: (line) => void lines.push(line) },
+      { progress },
     );
-    lines.length = 0;
+    times.clear();
+    const timeOf = (line: string): number => times.get(line) ?? 0;
     supervisor.kill('a', 'SIGKILL');
-    await until(() => stateOf(supervisor, 'a') === 'died');
-    supervisor.kill('b', 'SIGKILL');
-    await until(() => ['a', 'b'].every((name) => lines.includes(`${name}: starting`)));
-    expect(lines.filter((line) => line.endsWith(': starting'))).toEqual([
-      'b: starting',
-      'a: starting',
-    ]);
+    await until(() => times.has('a: starting'));
+    const pausedMs = timeOf('a: starting') - timeOf('a: died (signal SIGKILL)');
+    expect(pausedMs).toBeGreaterThan(1_900);
+    await until(() => stateOf(supervisor, 'a') === 'ready');
+    for (const name of ['a', 'b']) supervisor.kill(name, 'SIGKILL');
+    await until(() => restartsOf(supervisor, 'a') === 2 && restartsOf(supervisor, 'b') === 1);
+    await until(() => ['a', 'b'].every((name) => stateOf(supervisor, name) === 'ready'));
   });
 
   it('does not start with fewer than enough of several processes', async () => {

@@ -58,5 +58,9 @@ test('several processes of a service differ in name and place, and the others kn
   expect(find('gateway-2')?.dependsOn).toContain('ingress-2');
   const owners = ['matcher', 'matcher-2'].map((name) => find(name)?.env);
   expect(owners.map((env) => env?.['PM_INSTANCE'])).toEqual(['matcher-1', 'matcher-2']);
+  expect(['matcher', 'matcher-2'].map((name) => find(name)?.standInGroup)).toEqual([
+    'matcher',
+    'matcher',
+  ]);
   expect(owners[0]?.['PM_SNAPSHOT_DIR']).toBe(owners[1]?.['PM_SNAPSHOT_DIR']);
 });

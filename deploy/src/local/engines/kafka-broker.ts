@@ -92,7 +92,7 @@ function nodeProcess(options: KafkaClusterOptions, node: KafkaNode, name: string
   const configFile = join(folder, 'server.properties');
   const heapMebibytes = isAlone ? aloneHeapMebibytes : clusterHeapMebibytes;
   const heap = ['-Xms128m', `-Xmx${heapMebibytes}m`, '-XX:+UseSerialGC'];
-  // Three that start or restart on a few cores would spend them on compiling.
+  // The optimizing compiler of three brokers would take the few processors for minutes after each start.
   const compiler = isAlone ? [] : ['-XX:TieredStopAtLevel=1'];
   return {
     name,
