@@ -125,15 +125,13 @@ export class Brokers {
     const { requestTimeoutMs, silenceMs, leaderLookMs } = this.#limits;
     // kafkajs ends a request in time, but not one whose connection it closes at that moment.
     const lateMs = brokerWaitMs + requestTimeoutMs * 2;
-    const topics = [...new Set(places.map(({ topic }) => topic))];
-    const keys = places.map(placeKey);
     const moved = {
       silenceMs: brokerWaitMs + (isSuspect ? leaderLookMs : silenceMs),
       look: () => {
         this.#suspects.add(node);
-        return this.load(topics);
+        return this.refresh();
       },
-      hasMoved: () => keys.every((key) => this.#leaders.get(key) !== node),
+      hasMoved: () => places.every((place) => this.#leaders.get(placeKey(place)) !== node),
     };
     const answering = this.#watched(node, send(broker), lateMs);
     return await unlessMoved(answering, moved, this.#limits).catch((error: unknown) => {

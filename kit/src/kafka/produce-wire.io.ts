@@ -57,12 +57,12 @@ export class ProduceWire {
    * nothing. Rejects with kafkajs' errors.
    */
   async load(topics: Iterable<string>): Promise<void> {
-    for (const topic of topics) {
-      try {
-        await this.#brokers.load([topic]);
-      } catch (error) {
-        if (!isUnknownTopic(error)) throw error;
-      }
+    const all = [...topics];
+    try {
+      await this.#brokers.load(all);
+    } catch (error) {
+      if (!isUnknownTopic(error)) throw error;
+      if (all.length > 1) for (const topic of all) await this.load([topic]);
     }
   }
 

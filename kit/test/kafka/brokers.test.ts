@@ -79,7 +79,7 @@ test("kafkajs' own look waits for the broker that stands still", async () => {
   await admin.disconnect();
 });
 
-test('a partition without a leader takes none from the others, and is told from one that is unknown', async () => {
+test('a partition without a leader takes none from the others, and is not the same as one that is unknown', async () => {
   scripted.partition('t', 0).leader = -1;
   scripted.partition('t', 1).leader = 3;
   await brokers.load(['t']);
@@ -223,7 +223,7 @@ test('what is silent or has moved may be met by another attempt', () => {
     expect(asFault(error)).toMatchObject({ code: 'log_away', reaction: 'retry' });
 });
 
-test('a closed client asks nobody', async () => {
+test('a closed client asks no broker', async () => {
   await brokers.disconnect();
   for (const topic of ['t', 'other'])
     await expect(brokers.load([topic])).rejects.toMatchObject({ code: 'client_closed' });
