@@ -21,8 +21,8 @@ const unknown: Outcome = { outcome: 'unknown', offset: null };
 const notWritten: Outcome = { outcome: 'certainly not written', offset: null };
 
 /**
- * Writes until the signal: a writer for each partition, and one whose sends hold a record of every partition. Each
- * waits for the outcome of a send before the next.
+ * Writes until the signal: two writers for each partition, of which one waits while the batch of the other is on its
+ * way, and one whose sends hold a record of every partition. Each waits for the outcome of a send before the next.
  */
 export async function writeByLanes(producer: LogProducer, options: WriterOptions): Promise<void> {
   const { topic, partitions } = options;
@@ -40,7 +40,9 @@ export async function writeByLanes(producer: LogProducer, options: WriterOptions
       return records.map(() => outcomeOf(error));
     }
   };
-  const alone = partitions.map((partition) => write(`alone-${partition}`, [partition], options));
+  const alone = partitions.flatMap((partition) =>
+    ['alone', 'beside'].map((writer) => write(`${writer}-${partition}`, [partition], options)),
+  );
   await Promise.all([write('together', partitions, options), ...alone].map((run) => run(send)));
 }
 
