@@ -248,6 +248,7 @@ describe('a supervisor', () => {
       names.map((name) => fake(name, { restart: true, ...group })),
       { progress },
     );
+    await until(() => names.every((name) => stateOf(supervisor, name) === 'ready'));
     times.clear();
     const timeOf = (line: string): number => times.get(line) ?? 0;
     supervisor.kill('a', 'SIGKILL');
