@@ -29,13 +29,13 @@ import {
 const childSource = `
   const { appendFileSync, writeFileSync } = require('node:fs');
   const [diary, name] = process.argv.slice(1);
-  appendFileSync(diary, name + ' started\\n');
-  writeFileSync(diary + '.' + name, String(process.pid));
   process.on('SIGTERM', () => {
     if (name.startsWith('stubborn')) return;
     appendFileSync(diary, name + ' stopped\\n');
     process.exit(0);
   });
+  appendFileSync(diary, name + ' started\\n');
+  writeFileSync(diary + '.' + name, String(process.pid));
   setInterval(() => undefined, 1000);
 `;
 
