@@ -57,7 +57,10 @@ export class ExecutionOrder {
     return this.#chain;
   }
 
-  /** Takes a record before the first one to come. Such records may begin anywhere and repeat each other. */
+  /**
+   * Takes a record before the first one to come. Such records may come in any order, begin anywhere and repeat each
+   * other.
+   */
   recall(record: StoredRecord, { inOffset, timeMs }: Execution): void {
     if (inOffset < this.nextInOffset) return;
     this.#sequence = new InputSequence(inOffset);

@@ -9,8 +9,8 @@ import type { Execution } from '@pm/schemas';
 import { type ExecutionCodec, readExecution } from './each-execution.io.ts';
 import { ExecutionOrder, type ExecutionPlace, type NumberedExecution } from './execution-order.ts';
 
-/** Records read back before the first one, to find the newest input offset: more than any run of repetitions. */
-const lookBackRecords = 4_096;
+/** Records in front of the first one that are read in any case, to find the newest input offset. */
+const lookBackRecords = 256;
 
 /** The topic `executions`, and how it is read. */
 export interface ExecutionLog {
@@ -98,17 +98,28 @@ export class ExecutionReader {
     return readExecution(this.#codec, record, this.#place);
   }
 
+  /**
+   * Learns the newest input of the records in front of `offset`. Those that are read first may all be repetitions: a
+   * new owner writes thousands of them. The first output of an input is never at a smaller offset than its input, and
+   * all in front of it are of older inputs. So the newest one that was found is the newest of all when everything from
+   * that offset on was read.
+   */
   async #lookBack(log: ExecutionLog, offset: number): Promise<void> {
-    const { topic, partition } = this.#place;
-    const { low } = await boundsOf(log, partition);
+    const { low } = await boundsOf(log, this.#place.partition);
     const from = Math.max(low, offset - lookBackRecords);
+    await this.#recall(log, from, offset);
+    const first = Math.max(low, this.#order.nextInOffset - 1);
+    if (first < from) await this.#recall(log, first, from);
+  }
+
+  async #recall({ client }: ExecutionLog, from: number, to: number): Promise<void> {
     const onBatch = async ({ records }: { records: readonly IncomingRecord[] }) => {
       for (const record of records) {
         const read = this.#read(record);
         this.#order.recall(record, read instanceof Promise ? await read : read);
       }
     };
-    await readRange(log.client, { topic, partition, from, to: offset, onBatch });
+    await readRange(client, { ...this.#place, from, to, onBatch });
   }
 }
 

@@ -1,4 +1,6 @@
-import type { Execution } from '@pm/schemas';
+import { present } from '@pm/kit/assert';
+import type { IncomingRecord } from '@pm/kit/kafka';
+import { type Execution, executionChainBytes, registryHeaderBytes } from '@pm/schemas';
 import { eachExecution } from '../../src/executions/each-execution.io.ts';
 import { ExecutionReader } from '../../src/executions/execution-reader.io.ts';
 import { InputSequence } from '../../src/executions/input-sequence.ts';
@@ -15,6 +17,9 @@ function executionsOf(count: number, key: number): readonly Execution[] {
     events: [{ kind: 'LevelChanged', market: 1, side: 'BUY', price: 1 + inOffset, sizeMicro: 10 }],
   }));
 }
+
+const chainOf = (record: IncomingRecord | undefined): Buffer | undefined =>
+  record?.value?.subarray(registryHeaderBytes, registryHeaderBytes + executionChainBytes);
 
 const records = sealed(executionsOf(20, 1));
 const unreadable = {
@@ -48,6 +53,29 @@ describe('the reader of executions', () => {
       );
       const first = from === 0 ? 0 : 10;
       expect(fresh).toEqual(Array.from({ length: 20 - first }, (_, index) => first + index));
+    }
+  });
+
+  test.each([
+    ['that begins early', 300],
+    ['that begins late', 5_300],
+  ])('knows the newest input in a run of repetitions %s', async (_, again) => {
+    const [owned, count] = [5_500, 5_700];
+    const all = sealed(executionsOf(count, 1));
+    const numbers = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, at) => from + at);
+    const repeated = numbers(again, owned);
+    const inputs = [...numbers(0, owned), ...repeated, ...repeated, ...numbers(owned, count)];
+    const log = inputs.map((input, offset) => ({ ...present(all[input], 'each input'), offset }));
+    const newAt = log.length - (count - owned);
+    for (const from of [owned + 1, newAt - 4_500, newAt - 1, newAt, newAt + 1, log.length]) {
+      const reader = await ExecutionReader.open(fakeLog(log), 0, from);
+      const expected = Math.max(...inputs.slice(0, from)) + 1;
+      expect(reader.nextInOffset).toBe(expected);
+      expect(reader.chain).toEqual(chainOf(all[expected - 1]));
+      const taken = await reader.take(log.slice(from));
+      const fresh = taken.flatMap(({ execution }) => execution?.inOffset ?? []);
+      expect(fresh).toEqual(numbers(expected, count));
     }
   });
 
