@@ -56,6 +56,8 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
   const log = logPlaceOf(client, addresses);
   try {
     const projections = await waitForProjections(stack, client);
+    const keys = redisKeys('pm');
+    await waitForReservations(() => redis.hlen(keys.pending));
     const audit = new LogAudit(await feeWalletOf(log));
     const says = new LogExpectation(audit);
     const pieces = await piecesOf(log);
@@ -69,7 +71,6 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
     });
     audit.finish();
     const deposits = await sumTransfers(log);
-    const keys = redisKeys('pm');
     const markets = world.markets.map((market) => ({
       market: market.market,
       tokenIds: [market.tokenIds[0] as TokenId, market.tokenIds[1] as TokenId] as const,
@@ -123,6 +124,15 @@ function compareReceived(received: Received, audit: LogAudit): string[] {
 /** Other records may be rejected too: ticks after a stop that took long. */
 function comparePoison(written: number, unreadable: number): string[] {
   return written === unreadable ? [] : [`${unreadable} of ${written} poison records were counted`];
+}
+
+/**
+ * A process that was killed may have reserved for an order that it did not write: the reservation ends with the time in
+ * which the order could be booked. What stays is a problem of the ledger.
+ */
+async function waitForReservations(count: () => Promise<number>): Promise<void> {
+  const waitUntil = performance.now() + quietMaxMs;
+  while ((await count()) > 0 && performance.now() < waitUntil) await sleep(200);
 }
 
 interface ViewStatus {
