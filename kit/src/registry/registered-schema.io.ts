@@ -19,17 +19,27 @@ export async function registeredId(
   { subject, level, schema }: WantedSchema,
 ): Promise<number | null> {
   const name = encodeURIComponent(subject);
-  if ((await levelAt(address, `/config/${name}`)) !== level) return null;
+  const [shown, id] = await Promise.all([
+    levelAt(address, `/config/${name}`),
+    idUnder(address, `/subjects/${name}`, schema),
+  ]);
+  return shown === level ? id : null;
+}
+
+async function idUnder(
+  address: RegistryAddress,
+  path: string,
+  schema: string,
+): Promise<number | null> {
   const body = JSON.stringify({ schemaType: 'AVRO', schema });
-  const found = await askRegistry(address, `/subjects/${name}`, { method: 'POST', body }).catch(
-    (error: unknown) => {
-      if (notFoundStatuses.has(Number(Reflect.get(Object(error), 'status')))) return null;
-      throw error;
-    },
-  );
-  if (found === null) return null;
-  const { id } = JSON.parse(found.text) as { readonly id?: unknown };
-  return typeof id === 'number' ? id : null;
+  try {
+    const found = await askRegistry(address, path, { method: 'POST', body });
+    const { id } = JSON.parse(found.text) as { readonly id?: unknown };
+    return typeof id === 'number' ? id : null;
+  } catch (error) {
+    if (notFoundStatuses.has(Number(Reflect.get(Object(error), 'status')))) return null;
+    throw error;
+  }
 }
 
 /** Not there, and what registries answer to a look that they do not allow or know. */

@@ -6,6 +6,8 @@ export interface Rounds {
   round(): Promise<number>;
   /** Reports a failed round; returns the pause before the next, milliseconds. */
   onFailure(error: unknown): number;
+  /** Pause before the first round, milliseconds; default 0. */
+  readonly firstMs?: number;
 }
 
 /** Repeats a check with the same pause after each; a failure is a warning in the log. */
@@ -32,8 +34,8 @@ export function repeatCheck(
   });
 }
 
-/** Begins at once. `close` waits for the running round and starts no other. */
-export function runRounds({ round, onFailure }: Rounds): { close(): Promise<void> } {
+/** `close` waits for the running round and starts no other. */
+export function runRounds({ round, onFailure, firstMs = 0 }: Rounds): { close(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let running: Promise<void> = Promise.resolve();
@@ -44,7 +46,8 @@ export function runRounds({ round, onFailure }: Rounds): { close(): Promise<void
   const begin = (): void => {
     running = turn();
   };
-  begin();
+  if (firstMs > 0) timer = setTimeout(begin, firstMs);
+  else begin();
   return {
     async close() {
       isClosed = true;

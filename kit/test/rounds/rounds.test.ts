@@ -45,3 +45,24 @@ test('closing waits for the round under way and starts no other', async () => {
   await wait(aWhileMs);
   expect(begun).toBe(1);
 });
+
+test('the first round waits for its pause, and does not come after a close', async () => {
+  let begun = 0;
+  const start = (firstMs: number) =>
+    runRounds({
+      firstMs,
+      async round() {
+        begun += 1;
+        return 10_000;
+      },
+      onFailure: () => 0,
+    });
+  const early = start(5);
+  expect(begun).toBe(0);
+  while (begun === 0) await wait(5);
+  await early.close();
+  const late = start(aWhileMs / 2);
+  await late.close();
+  await wait(aWhileMs);
+  expect(begun).toBe(1);
+});

@@ -15,7 +15,7 @@ import type { InputRecord, RecordProcessor } from './record-processor.ts';
 import { Replica, type ReplicaSettings, type Role } from './replica.io.ts';
 import { type RestoreParts, restorePartition } from './restore.io.ts';
 import { type ProcessedSlice, processInSlices, type SliceLimits } from './slices.io.ts';
-import { type SnapshotRules, SnapshotSchedule } from './snapshot-schedule.io.ts';
+import { type Replayed, type SnapshotRules, SnapshotSchedule } from './snapshot-schedule.io.ts';
 import type { StateEncoder } from './state-encoder.io.ts';
 import type { TickPublisher } from './tick-publisher.io.ts';
 
@@ -112,7 +112,7 @@ export class OwnedPartition {
       this.#outOffset = restored.outOffset;
       const tookMs = this.#parts.clock.monotonicMs() - beganAtMs;
       this.#parts.metrics.restoreSeconds.observe(tookMs / 1_000);
-      this.#goLive(restored.processor, restored.snapshotOffset);
+      this.#goLive(restored.processor, restored.since);
       return restored.processor.nextOffset;
     } catch (error) {
       this.fail(error);
@@ -204,7 +204,7 @@ export class OwnedPartition {
     });
   }
 
-  #goLive(processor: RecordProcessor, snapshotOffset: number): void {
+  #goLive(processor: RecordProcessor, since: Replayed): void {
     const { partition, snapshotRules: rules, restore, encoder, metrics, clock } = this.#parts;
     const snapshots = new SnapshotSchedule(
       {
@@ -218,9 +218,9 @@ export class OwnedPartition {
           metrics.snapshotSeconds.observe(tookMs / 1_000);
         },
       },
-      snapshotOffset,
+      since,
     );
-    this.#snapshotOffset = snapshotOffset;
+    this.#snapshotOffset = since.snapshotOffset;
     this.#highWatermark = processor.nextOffset;
     this.#lastProgressMs = clock.nowMs();
     this.#faultCode = '';

@@ -16,6 +16,7 @@ import { SealsAhead } from './seals-ahead.io.ts';
 import { processPrepared, type SchemaFetcher } from './slices.io.ts';
 import type { SnapshotDirectory } from './snapshot-directory.io.ts';
 import type { Snapshot } from './snapshot-image.ts';
+import type { Replayed } from './snapshot-schedule.io.ts';
 import { knownHash } from './state-hash.ts';
 import type { StoredExecutions, StoredOutput } from './stored-executions.io.ts';
 
@@ -46,8 +47,7 @@ export interface RestoreParts {
 
 interface Restored {
   readonly processor: RecordProcessor;
-  /** `nextOffset` of the snapshot it started from, 0 without one. */
-  readonly snapshotOffset: number;
+  readonly since: Replayed;
   /** Offset of the last output of `executions`, -1 when there is none. */
   readonly outOffset: number;
 }
@@ -65,14 +65,17 @@ export async function restorePartition(parts: RestoreParts): Promise<Restored> {
   if (tail !== null) await assertNoGap(parts, tail, bounds);
   const orders = await parts.ranges.bounds(parts.ordersTopic, parts.partition);
   const start = await startOf(parts, snapshots, { orders, bounds });
-  const processor = new RecordProcessor(parts.processing, start);
   const from = start.nextOffset;
+  const fromTimeMs = start.engine.timeMs;
+  const processor = new RecordProcessor(parts.processing, start);
   const to = Math.max(from, tail === null ? 0 : tail.inOffset + 1);
   assertAvailable(parts, orders, { from, to });
   await replay(parts, processor, { from, to, bounds });
   if (tail !== null && tail.inOffset + 1 >= from) assertSameChain(parts, processor, tail, from);
   assertOperator(parts, processor.engine.operatorKey());
-  return { processor, snapshotOffset: from, outOffset: bounds.high - 1 };
+  const replayedMs = processor.engine.timeMs - fromTimeMs;
+  const since = { snapshotOffset: from, replayed: processor.nextOffset - from, replayedMs };
+  return { processor, since, outOffset: bounds.high - 1 };
 }
 
 /**

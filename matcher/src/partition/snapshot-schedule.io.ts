@@ -21,6 +21,19 @@ interface SnapshotScheduleParts {
   onSaved(nextOffset: number, tookMs: number): void;
 }
 
+/**
+ * What a start has replayed. It counts for the next snapshot: of processes that end early one after the other, none
+ * replays again what the one before it had to.
+ */
+export interface Replayed {
+  /** Offset after the newest snapshot, 0 without one. */
+  readonly snapshotOffset: number;
+  /** Records after it. */
+  readonly replayed: number;
+  /** Their time by the clock of the partition, milliseconds. */
+  readonly replayedMs: number;
+}
+
 /** A snapshot whose state is being encoded. */
 export interface TakenSnapshot {
   readonly encoding: Promise<Snapshot>;
@@ -50,11 +63,12 @@ export class SnapshotSchedule {
   #pending = false;
   #saving: Promise<void> = Promise.resolve();
 
-  /** `known`: offset after the newest snapshot at the start. */
-  constructor(parts: SnapshotScheduleParts, known: number) {
+  constructor(parts: SnapshotScheduleParts, { snapshotOffset, replayed, replayedMs }: Replayed) {
     this.#parts = parts;
-    this.#known = known;
-    this.#lastMs = parts.clock.monotonicMs();
+    this.#known = snapshotOffset;
+    this.#records = replayed;
+    this.#changed = replayed > 0;
+    this.#lastMs = parts.clock.monotonicMs() - replayedMs;
   }
 
   /** The snapshot to write once the slice is stored, or `null` when none is due. */

@@ -41,6 +41,20 @@ describe('restore', () => {
     expect(readOutputs(log).copies).toBe(0);
   });
 
+  test('of processes that end early one after the other, none replays all that was replayed before it', async () => {
+    const log = new MemoryLog();
+    const files = new MemoryFiles();
+    const replayed: number[] = [];
+    for (let from = 0; from < count; from += 20) {
+      for (const value of records.slice(from, from + 20)) log.append(topicNames.orders, value);
+      const process = new MatcherProcess(log, { files, snapshotEveryRecords: 50 });
+      await process.run();
+      replayed.push(from - process.owned.status().snapshotOffset);
+    }
+    expect(Math.max(...replayed)).toBeLessThan(50);
+    expect(replayed.at(-1)).toBeLessThan(count - 50);
+  });
+
   test('reaches the same status from a snapshot as by a full replay', async () => {
     const { log, files } = await livedThrough();
     const successor = new MatcherProcess(log, {
@@ -123,7 +137,7 @@ describe('restore', () => {
     await successor.restore();
     expect(successor.owned.status().snapshotOffset).toBe(0);
     expect(successor.badSnapshots).toHaveLength(before.length);
-    for (const value of randomRecords(7, 60)) other.append(topicNames.orders, value);
+    for (const value of randomRecords(7, 30)) other.append(topicNames.orders, value);
     await successor.catchUp();
     const after = files.names(snapshotFolder);
     expect(after).toEqual(expect.arrayContaining([...before]));

@@ -16,6 +16,7 @@ import { MarketBook } from '../books/book.ts';
 import { foldBooks, marketsOf } from '../books/fold.ts';
 import { moneyPieces } from '../ledger/pieces.ts';
 import { type TransfersLog, transfersPiece } from '../ledger/read-transfers.io.ts';
+import { viewsFirstMs } from '../views-first.ts';
 import { encodeBooks } from './book-lines.ts';
 import { type CheckpointPlace, headOf } from './checkpoint-file.ts';
 import type { CheckpointObjects } from './checkpoint-objects.io.ts';
@@ -38,8 +39,6 @@ export interface CheckpointerOptions {
 
 /** Records of a partition in one checkpoint: on a long log the first ones come one after the other. */
 const recordsPerRound = 1_000_000;
-/** The first round waits so long at most, milliseconds: a process that replaces another one has its views first. */
-const firstMs = 5_000;
 /** Pause before the next round where one did not reach the end of the log, milliseconds. */
 const behindMs = 100;
 /** Longest pause after a round that failed, milliseconds. */
@@ -78,13 +77,9 @@ export class Checkpointer {
   /** Takes checkpoints repeatedly until it is closed. */
   start(): { close(): Promise<void> } {
     const { everyMs, log, onFailed } = this.#options;
-    let isFirst = true;
     return runRounds({
-      round: async () => {
-        if (!isFirst) return (await this.take()) ? everyMs : behindMs;
-        isFirst = false;
-        return Math.min(everyMs, firstMs);
-      },
+      firstMs: Math.min(everyMs, viewsFirstMs),
+      round: async () => ((await this.take()) ? everyMs : behindMs),
       onFailure: (error) => {
         onFailed();
         log.warn({ err: error }, 'a checkpoint was not taken');

@@ -33,6 +33,9 @@ export interface ProjectionTables {
   candles(fromMs: number, toMs: number): Promise<readonly Candle[]>;
 }
 
+/** Partitions that are restored together ask within so long of each other, milliseconds. */
+const gatherMs = 50;
+
 /** Rows of one query; a partition may have millions of positions. */
 const pageRows = 50_000;
 
@@ -41,13 +44,17 @@ const pageRows = 50_000;
  * replaces another one restores all of its partitions at once, and each query costs the server as much as for one.
  */
 export function openProjectionTables(clickhouse: ClickHouse): ProjectionTables {
-  const offsets = new JoinedCalls((partitions: readonly number[]) =>
-    readOffsets(clickhouse, partitions),
+  const offsets = new JoinedCalls(
+    (partitions: readonly number[]) => readOffsets(clickhouse, partitions),
+    { gatherMs },
   );
-  const positions = new JoinedCalls((partitions: readonly number[]) =>
-    readPositions(clickhouse, partitions),
+  const positions = new JoinedCalls(
+    (partitions: readonly number[]) => readPositions(clickhouse, partitions),
+    { gatherMs },
   );
-  const candles = new JoinedCalls((spans: readonly Span[]) => readCandles(clickhouse, spans));
+  const candles = new JoinedCalls((spans: readonly Span[]) => readCandles(clickhouse, spans), {
+    gatherMs,
+  });
   return {
     guard: () => ofOurTables(() => readGuard(clickhouse)),
     insert: ({ table, pieces }, token) =>

@@ -55,11 +55,12 @@ export const streamsFields = {
     default: 50_000,
   }),
   saveMs: integer('PM_STREAMS_SAVE_MS', {
-    meaning: 'Time after which the state of a partition with new records is written.',
+    meaning:
+      'Time, by the clock of a partition, after which the state of one with new records is written.',
     unit: 'milliseconds',
     min: 100,
     max: 86_400_000,
-    default: 60_000,
+    default: 20_000,
   }),
   ingressUrls: list('PM_INGRESS_URL', {
     meaning:

@@ -2,6 +2,7 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { Log } from '@pm/kit/log';
 import { runRounds } from '@pm/kit/rounds';
 import { columnNames, leaderboardTables, tables } from '@pm/schemas';
+import { viewsFirstMs } from '../../views-first.ts';
 import type { MarketCategories } from './categories.ts';
 import { walletSlices } from './slices.ts';
 import { positionsSql, pricesSql, topsSql, walletsSql } from './statements.ts';
@@ -31,6 +32,7 @@ export function scheduleLeaderboards(options: {
   let startedMs = performance.now();
   const restMs = () => Math.max(refreshEveryMs, (performance.now() - startedMs) * restTimes);
   const rounds = runRounds({
+    firstMs: viewsFirstMs,
     async round() {
       startedMs = performance.now();
       if (nowMs() - (await newestLeaderboard(clickhouse)) >= refreshEveryMs / 2) {

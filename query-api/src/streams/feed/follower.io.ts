@@ -55,7 +55,11 @@ export interface PartitionStatus {
   readonly faultMs: number;
 }
 
-/** A state is written after so many records, and after so many milliseconds if there were any. */
+/**
+ * A state is written after so many records, and of a partition that is caught up after so many milliseconds by its
+ * clock. So a start counts what it has folded: of processes that end early one after the other, none folds again what
+ * the one before it had to.
+ */
 export interface SaveRules {
   readonly everyRecords: number;
   readonly everyMs: number;
@@ -101,12 +105,12 @@ export class PartitionFollower {
   /** Work on the files, one after the other; null when there is none. */
   #saving: Promise<void> | null = null;
   #savedInOffset = -1;
-  #savedMs: number;
+  /** Clock of the partition there, Unix milliseconds. */
+  #savedTimeMs = 0;
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
     this.#recent = new RecentChanges(0, parts.partitions);
-    this.#savedMs = parts.clock.monotonicMs();
     this.#traces = parts.tracesOf?.(parts.partition) ?? null;
   }
 
@@ -224,6 +228,7 @@ export class PartitionFollower {
   #adopt(feed: PartitionFeed): PartitionFeed {
     this.#feed = feed;
     this.#savedInOffset = feed.progress.inOffset;
+    this.#savedTimeMs = feed.progress.timeMs;
     this.#recent = new RecentChanges(feed.progress.inOffset + 1, this.#parts.partitions);
     return feed;
   }
@@ -301,6 +306,7 @@ export class PartitionFollower {
     this.#feed = null;
     this.#isCaughtUp = false;
     this.#savedInOffset = -1;
+    this.#savedTimeMs = 0;
     this.#parts.onReset(this.#parts.partition);
   }
 
@@ -314,15 +320,14 @@ export class PartitionFollower {
   }
 
   #saveIfDue(feed: PartitionFeed): void {
-    const { saves, clock } = this.#parts;
+    const { saves } = this.#parts;
     if (this.#saving !== null) return;
-    const { inOffset } = feed.progress;
-    const nowMs = clock.monotonicMs();
-    const isLate = inOffset > this.#savedInOffset && nowMs - this.#savedMs >= saves.everyMs;
-    if (!isLate && inOffset - this.#savedInOffset < saves.everyRecords) return;
-    this.#savedMs = nowMs;
+    const { inOffset, timeMs } = feed.progress;
+    const records = inOffset - this.#savedInOffset;
+    const isLate = this.#isCaughtUp && timeMs - this.#savedTimeMs >= saves.everyMs;
+    if (records < (isLate ? 1 : saves.everyRecords)) return;
     // A failed write is logged there, and tried again when the next one is due.
-    this.#savedInOffset = inOffset;
+    [this.#savedInOffset, this.#savedTimeMs] = [inOffset, timeMs];
     this.#onFiles((files) => files.save(feed));
   }
 

@@ -319,6 +319,18 @@ describe('Feed', () => {
     expect(restarted.resets).toBe(0);
   });
 
+  it('writes a state that is due as soon as it is caught up, however short it has run', async () => {
+    const log = new MemoryClient(logPartition);
+    fill(log, 33, { to: 100 });
+    const feed = new Followed(log);
+    await feed.reaches(99);
+    const kept = async () =>
+      await readdir(join(directory, `p${logPartition}`)).catch((): string[] => []);
+    for (let tries = 0; tries < 400 && !(await kept()).includes('100.feed'); tries += 1)
+      await wait(5);
+    expect(await kept()).toContain('100.feed');
+  });
+
   it('folds from the first record when the log is another one than its state', async () => {
     const log = new MemoryClient(logPartition);
     const first = await followedLive(log, 34, 500);
