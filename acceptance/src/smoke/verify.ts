@@ -56,8 +56,6 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
   const log = logPlaceOf(client, addresses);
   try {
     const projections = await waitForProjections(stack, client);
-    const keys = redisKeys('pm');
-    await waitForReservations(() => redis.hlen(keys.pending));
     const audit = new LogAudit(await feeWalletOf(log));
     const says = new LogExpectation(audit);
     const pieces = await piecesOf(log);
@@ -71,6 +69,7 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
     });
     audit.finish();
     const deposits = await sumTransfers(log);
+    const keys = redisKeys('pm');
     const markets = world.markets.map((market) => ({
       market: market.market,
       tokenIds: [market.tokenIds[0] as TokenId, market.tokenIds[1] as TokenId] as const,
@@ -83,7 +82,9 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
       projections,
       streams: await result.streams.compare(audit),
       books: textsOf(await compareBooks(redis, keys, { audit, markets })),
-      ledger: textsOf(await compareLedger(redis, keys, { audit, deposits, isQuiet: true })),
+      ledger: textsOf(
+        await quietLedger(() => compareLedger(redis, keys, { audit, deposits, isQuiet: true })),
+      ),
       rows: [
         ...(await compareFacts(clickhouse, says)),
         ...(await compareBuckets(clickhouse, says)),
@@ -127,12 +128,18 @@ function comparePoison(written: number, unreadable: number): string[] {
 }
 
 /**
- * A process that was killed may have reserved for an order that it did not write: the reservation ends with the time in
- * which the order could be booked. What stays is a problem of the ledger.
+ * What stays wrong. A process that was killed may have reserved for an order that it did not write: the reservation
+ * ends with the time in which the order could be booked.
  */
-async function waitForReservations(count: () => Promise<number>): Promise<void> {
+async function quietLedger(
+  compare: () => Promise<readonly Mismatch[]>,
+): Promise<readonly Mismatch[]> {
   const waitUntil = performance.now() + quietMaxMs;
-  while ((await count()) > 0 && performance.now() < waitUntil) await sleep(200);
+  for (;;) {
+    const wrong = await compare();
+    if (wrong.length === 0 || performance.now() > waitUntil) return wrong;
+    await sleep(500);
+  }
 }
 
 interface ViewStatus {
