@@ -225,7 +225,7 @@ async function openRecentRecords(
   const topic = nameOf(shared, topics.executions);
   const group = projectorGroup(config.topicPrefix, 'tables');
   const admin = await client.admin();
-  const codec = await registry.codecFor(topics.executions);
+  const codec = registry.readerFor(topics.executions);
   const storedPositions = () => admin.committed(group, topic);
   const onExecution = counts.take.bind(counts);
   const options = { client, recent, codec, topic, log, storedPositions, onExecution };

@@ -94,6 +94,10 @@ function openUntyped(
   const unregistered = new Map<number, Writer>();
   const writerOf = (id: number) => others.get(id) ?? unregistered.get(id);
   const fingerprint = fingerprintOf(toAvroJson(schema));
+  const writer = {
+    fingerprint,
+    decode: (bytes: Buffer) => own.decode(bytes, registryHeaderBytes),
+  };
   return {
     schemaId,
     fingerprint,
@@ -104,8 +108,7 @@ function openUntyped(
     },
     decode(bytes) {
       const id = idOf(bytes);
-      if (id === schemaId) return own.decode(bytes, registryHeaderBytes);
-      const other = writerOf(id);
+      const other = id === schemaId ? writer : writerOf(id);
       assert(other !== undefined, `the writer schema ${id} was prepared`);
       return other.decode(bytes);
     },
@@ -126,18 +129,27 @@ function openUntyped(
       const [oldest] = into.keys();
       if (into.size >= maxWriters && oldest !== undefined) into.delete(oldest);
       unregistered.delete(id);
-      into.set(id, writerFor(json, schema, id));
+      into.set(id, writerFor(json, id, { schema, writer }));
     },
   };
 }
 
-function writerFor(json: unknown, reader: AvroSchema, id: number): Writer {
+/** The schema of the reader, and how what was written with it is read. */
+interface Reader {
+  readonly schema: AvroSchema;
+  readonly writer: Writer & { readonly fingerprint: Buffer };
+}
+
+/** A schema that differs from that of the reader in its documentation alone is the same. */
+function writerFor(json: unknown, id: number, { schema, writer }: Reader): Writer {
   try {
     if (json === null) throw new AvroError('not in the registry');
-    const resolver = resolverFor(writerSchemaFrom(json, reader), reader);
+    const fingerprint = fingerprintOf(json);
+    if (fingerprint.equals(writer.fingerprint)) return writer;
+    const resolver = resolverFor(writerSchemaFrom(json, schema), schema);
     const decode = (bytes: Buffer) =>
-      fitToReader(resolver.decode(bytes, registryHeaderBytes), reader);
-    return { decode, fingerprint: fingerprintOf(json) };
+      fitToReader(resolver.decode(bytes, registryHeaderBytes), schema);
+    return { decode, fingerprint };
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown';
     const decode = () => {

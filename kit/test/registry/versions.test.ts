@@ -122,6 +122,25 @@ describe('a record of another version', () => {
     expect(() => older.decode(bytes)).toThrow(/kind not known/);
   });
 
+  test('that differs in its documentation alone is read as one of the own version', async () => {
+    const documented = { ...record, doc: 'A report.' } as const;
+    const reader = openRecordCodec(documented, 0, fetchSchema, ['Gone']);
+    const bytes = [1, 2].map((byte) =>
+      older.encode({
+        sequence: byte,
+        previous: null,
+        events: [{ kind: 'Gone', id: Buffer.alloc(4, byte) }],
+      }),
+    );
+    const [first, second] = bytes as [Buffer, Buffer];
+    await reader.prepare(first);
+    expect(reader.fingerprintOf(first)).toEqual(older.fingerprint);
+    const [event] = reader.decode(first).events;
+    expect(event).toEqual({ kind: 'Gone', id: Buffer.alloc(4, 1) });
+    // Only the own codec uses the memory of an event again.
+    expect(reader.decode(second).events[0]).toBe(event);
+  });
+
   test('is read as avsc resolves it', async () => {
     const types = [1, 2].map((one) => avsc.Type.forSchema(stored.get(one) as avsc.Schema));
     const [olderType, newerType] = types as [avsc.Type, avsc.Type];

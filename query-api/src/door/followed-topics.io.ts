@@ -132,7 +132,7 @@ export async function follow<const S extends AvroSchema>(
     onFault,
     ...fold,
     topic: topicName(topic, topicPrefix),
-    codec: await registry.codecFor(topic),
+    codec: registry.readerFor(topic),
     onSkip: () => onSkip(topic.name),
   });
 }

@@ -75,7 +75,7 @@ async function start(life: Lifecycle): Promise<void> {
   const comments = new CommentFeed(followed.threads, followed.catalog);
   followed.comments = comments;
   const ownStates = new OwnStates();
-  const feed = await openFeed(shared);
+  const feed = openFeed(shared);
   const readers = openReaders(shared.log);
   let hubs: Hubs = {};
   const measured = measureStreams(shared.metrics, {
@@ -144,8 +144,8 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   return { life, config, log, metrics, client, registry, traces };
 }
 
-async function openFeed({ config, client, registry, log, traces }: Shared): Promise<Feed> {
-  const codec = await registry.codecFor(topics.executions);
+function openFeed({ config, client, registry, log, traces }: Shared): Feed {
+  const codec = registry.readerFor(topics.executions);
   const topic = topicName(topics.executions, config.topicPrefix);
   return new Feed({
     executions: { client, codec, topic },
