@@ -3,6 +3,7 @@ import {
   hexBytes,
   holdMicro,
   notionalMicro,
+  ordersPerRequestMax,
   type PlacementResult,
   type RefusalCode,
   type Side,
@@ -91,7 +92,7 @@ export class Trader {
   }
 
   async #place(): Promise<void> {
-    const count = 1 + this.#random.below(9);
+    const count = 1 + this.#random.below(ordersPerRequestMax);
     const orders = Array.from({ length: count }, () => this.#newOrder());
     this.orders += count;
     this.#recent = [...orders, ...this.#recent].slice(0, 40);
