@@ -71,6 +71,8 @@ export class OwnedPartition {
   #live: Live | null = null;
   #lastReplica: Replica | null = null;
   #snapshotOffset = 0;
+  /** The restore that is under way. */
+  #restoring: Promise<number> | null = null;
   #outOffset = -1;
   #highWatermark = 0;
   #commandsApplied = 0;
@@ -94,8 +96,19 @@ export class OwnedPartition {
     return this.#lifecycle.state;
   }
 
-  /** Restores the state and goes live. Returns the offset of the next record; a fault is thrown after `fail`. */
-  async restore(): Promise<number> {
+  /**
+   * Restores the state and goes live. Returns the offset of the next record; a fault is thrown after `fail`. What was in
+   * flight before a fault may fail after it and ask for one restore more: it is the same one.
+   */
+  restore(): Promise<number> {
+    this.#restoring ??= this.#restore().finally(() => {
+      this.#restoring = null;
+    });
+    return this.#restoring;
+  }
+
+  async #restore(): Promise<number> {
+    if (this.#live !== null) return this.#live.processor.nextOffset;
     // Outputs in flight from before the fault would otherwise be written twice.
     await this.#lastReplica?.stored().catch(() => {});
     this.#lifecycle.change('restoring');

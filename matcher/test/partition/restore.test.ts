@@ -55,6 +55,14 @@ describe('restore', () => {
     expect(replayed.at(-1)).toBeLessThan(count - 50);
   });
 
+  test('asked for twice is done once, and goes on where a partition is that is live', async () => {
+    const { log, chain } = await livedThrough();
+    const { owned } = new MatcherProcess(log);
+    expect(await Promise.all([owned.restore(), owned.restore()])).toEqual([count, count]);
+    expect(await owned.restore()).toBe(count);
+    expect(owned.status()).toMatchObject({ state: 'live', chain });
+  });
+
   test('reaches the same status from a snapshot as by a full replay', async () => {
     const { log, files } = await livedThrough();
     const successor = new MatcherProcess(log, {
