@@ -190,6 +190,8 @@ export class Exchange {
   /** A process that ends by itself is started again. */
   #stopped(slot: Slot, machine: Machine, error: unknown): void {
     this.count(`stopped ${slot.role}: ${codeOf(error)}`);
+    // A defect, though the next process goes on.
+    if (codeOf(error) === 'forbidden_transition') this.break(error);
     if (slot.machine === machine) this.crash(slot, 1_000);
   }
 

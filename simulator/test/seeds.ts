@@ -2,7 +2,7 @@ import { Figures } from './figures.ts';
 import { type RunFigures, type RunOptions, runSeed } from './run.ts';
 
 /** Runs that have broken a promise of an earlier version; each is made first. */
-const fixedRuns: readonly RunOptions[] = [];
+const fixedRuns: readonly RunOptions[] = [{ seed: 4, forMs: 120_000 }];
 
 /** Without a time given only these are made, so that a test by hand is short. */
 const runsMin = 3;

@@ -97,8 +97,8 @@ export class OwnedPartition {
   }
 
   /**
-   * Restores the state and goes live. Returns the offset of the next record; a fault is thrown after `fail`. What was in
-   * flight before a fault may fail after it and ask for one restore more: it is the same one.
+   * Restores the state and goes live. Returns the offset of the next record; a fault is thrown after `fail`. What was
+   * in flight before a fault may fail after it and ask for one restore more: it is the same one.
    */
   restore(): Promise<number> {
     this.#restoring ??= this.#restore().finally(() => {
