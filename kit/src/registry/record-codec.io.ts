@@ -92,12 +92,13 @@ function openUntyped(
   const header = headerOf(schemaId);
   const others = new Map<number, Writer>();
   const unregistered = new Map<number, Writer>();
-  const writerOf = (id: number) => others.get(id) ?? unregistered.get(id);
   const fingerprint = fingerprintOf(toAvroJson(schema));
   const writer = {
     fingerprint,
     decode: (bytes: Buffer) => own.decode(bytes, registryHeaderBytes),
   };
+  const writerOf = (id: number): Writer | undefined =>
+    id === schemaId ? writer : (others.get(id) ?? unregistered.get(id));
   return {
     schemaId,
     fingerprint,
@@ -108,18 +109,17 @@ function openUntyped(
     },
     decode(bytes) {
       const id = idOf(bytes);
-      const other = id === schemaId ? writer : writerOf(id);
-      assert(other !== undefined, `the writer schema ${id} was prepared`);
-      return other.decode(bytes);
+      const known = writerOf(id);
+      assert(known !== undefined, `the writer schema ${id} was prepared`);
+      return known.decode(bytes);
     },
     knows(bytes) {
       const id = idOrNull(bytes);
-      return id === null || id === schemaId || writerOf(id) !== undefined;
+      return id === null || writerOf(id) !== undefined;
     },
     fingerprintOf(bytes) {
       const id = idOrNull(bytes);
-      if (id === null) return null;
-      return id === schemaId ? fingerprint : (writerOf(id)?.fingerprint ?? null);
+      return id === null ? null : (writerOf(id)?.fingerprint ?? null);
     },
     async prepare(bytes) {
       const id = idOrNull(bytes);

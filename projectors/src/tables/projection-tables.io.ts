@@ -44,17 +44,12 @@ const pageRows = 50_000;
  * replaces another one restores all of its partitions at once, and each query costs the server as much as for one.
  */
 export function openProjectionTables(clickhouse: ClickHouse): ProjectionTables {
-  const offsets = new JoinedCalls(
-    (partitions: readonly number[]) => readOffsets(clickhouse, partitions),
-    { gatherMs },
-  );
-  const positions = new JoinedCalls(
-    (partitions: readonly number[]) => readPositions(clickhouse, partitions),
-    { gatherMs },
-  );
-  const candles = new JoinedCalls((spans: readonly Span[]) => readCandles(clickhouse, spans), {
-    gatherMs,
-  });
+  const joined = <Part, Answer>(
+    read: (from: ClickHouse, parts: readonly Part[]) => Promise<Answer>,
+  ) => new JoinedCalls((parts: readonly Part[]) => read(clickhouse, parts), { gatherMs });
+  const offsets = joined(readOffsets);
+  const positions = joined(readPositions);
+  const candles = joined(readCandles);
   return {
     guard: () => ofOurTables(() => readGuard(clickhouse)),
     insert: ({ table, pieces }, token) =>
