@@ -82,8 +82,10 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
       projections,
       streams: await result.streams.compare(audit),
       books: textsOf(await compareBooks(redis, keys, { audit, markets })),
+      // A process that was killed may have reserved for an order that it did not write: the reservation ends with the
+      // time in which the order could be booked.
       ledger: textsOf(
-        await quietLedger(() => compareLedger(redis, keys, { audit, deposits, isQuiet: true })),
+        await stays(() => compareLedger(redis, keys, { audit, deposits, isQuiet: true })),
       ),
       rows: [
         ...(await compareFacts(clickhouse, says)),
@@ -127,18 +129,13 @@ function comparePoison(written: number, unreadable: number): string[] {
   return written === unreadable ? [] : [`${unreadable} of ${written} poison records were counted`];
 }
 
-/**
- * What stays wrong. A process that was killed may have reserved for an order that it did not write: the reservation
- * ends with the time in which the order could be booked.
- */
-async function quietLedger(
-  compare: () => Promise<readonly Mismatch[]>,
-): Promise<readonly Mismatch[]> {
+/** Looks again and again until nothing is found, for `quietMaxMs` at most; returns what stays. */
+async function stays<T>(look: () => Promise<readonly T[]>): Promise<readonly T[]> {
   const waitUntil = performance.now() + quietMaxMs;
   for (;;) {
-    const wrong = await compare();
-    if (wrong.length === 0 || performance.now() > waitUntil) return wrong;
-    await sleep(500);
+    const found = await look();
+    if (found.length === 0 || performance.now() > waitUntil) return found;
+    await sleep(200);
   }
 }
 
@@ -148,33 +145,33 @@ interface ViewStatus {
   readonly position: number;
 }
 
-/** Waits until every view of every partition has passed the present end of the log; returns those that have not. */
-async function waitForProjections(stack: RunningStack, client: LogClient): Promise<string[]> {
+/** Waits until every view of every partition has passed the present end of the log; says what keeps it from that. */
+async function waitForProjections(
+  { places }: RunningStack,
+  client: LogClient,
+): Promise<readonly string[]> {
   const admin = await client.admin();
   const ends = await admin.bounds(topicName(topics.executions, ''));
   const isLate = (view: ViewStatus) => view.position < (ends.get(view.partition)?.high ?? 0);
-  let late: readonly ViewStatus[] = [];
-  const waitUntil = performance.now() + quietMaxMs;
-  while (performance.now() < waitUntil) {
-    const views = await viewStatus(stack);
-    late = views.filter(isLate);
-    if (views.length > 0 && late.length === 0) return [];
-    await sleep(200);
-  }
-  return late.map(
-    (view) => `${view.view} of partition ${view.partition} stays at ${view.position}`,
-  );
+  return stays(async () => {
+    const asked = places.of('projectors').map(async ({ name, ports }) => {
+      const views = await viewStatusAt(ports.projectorsOps);
+      if (views.length === 0) return [`${name} tells of no view`];
+      return views.filter(isLate).map(lateText);
+    });
+    return (await Promise.all(asked)).flat();
+  });
 }
 
-/** Of all projectors together; none while one of them does not respond. */
-async function viewStatus({ places }: RunningStack): Promise<readonly ViewStatus[]> {
-  const asked = places.of('projectors').map(({ ports }) => viewStatusAt(ports.projectorsOps));
-  const views = await Promise.all(asked);
-  return views.some((some) => some === null) ? [] : views.flatMap((some) => some ?? []);
+function lateText({ view, partition, position }: ViewStatus): string {
+  return `${view} of partition ${partition} stays at ${position}`;
 }
 
-/** Offsets of the views of `executions`; `transfers` is another topic with offsets of its own. */
-async function viewStatusAt(opsPort: number): Promise<readonly ViewStatus[] | null> {
+/**
+ * Offsets of the views of `executions`; `transfers` is another topic with offsets of its own. None from a process that
+ * does not respond.
+ */
+async function viewStatusAt(opsPort: number): Promise<readonly ViewStatus[]> {
   try {
     const response = await fetch(`http://${loopback}:${opsPort}/status`);
     const { views } = (await response.json()) as { views: Record<string, ViewStatus[]> };
@@ -182,6 +179,6 @@ async function viewStatusAt(opsPort: number): Promise<readonly ViewStatus[] | nu
       .filter(([view]) => view !== 'transfers')
       .flatMap(([view, partitions]) => partitions.map((one) => ({ ...one, view })));
   } catch {
-    return null;
+    return [];
   }
 }
