@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '../local/replace-file.ts';
 import type { ExchangeKeys } from '../setup/keys.ts';
 import { serviceSecrets } from '../setup/service-secrets.ts';
 
@@ -44,7 +45,8 @@ interface EnginePasswords {
 }
 
 const passwordBytes = 32;
-const ownerOnly = 0o400;
+/** Rights of what a container reads and never writes. */
+const readOnly = 0o400;
 /** Engines run as users of their own; their volume is in their container only. */
 const anyUser = 0o444;
 
@@ -52,20 +54,20 @@ const anyUser = 0o444;
 export function writeEngineSecrets(places: SecretPlaces): void {
   const passwords = enginePasswords(join(places.installation, 'engine-passwords.json'));
   const put = (folder: string, name: string, text: string, mode: number) =>
-    replaceFile(join(places.secrets, folder), { name, text, mode });
+    replaceFile(join(places.secrets, folder, name), text, mode);
   put('redis', 'redis.conf', `requirepass ${passwords.redis}\n`, anyUser);
   put('clickhouse', 'exchange.xml', usersXml(passwords.clickhouse), anyUser);
   put('grafana', 'grafana.password', passwords.grafana, anyUser);
-  for (const user of redisUsers) put(user, 'redis.password', `${passwords.redis}\n`, ownerOnly);
+  for (const user of redisUsers) put(user, 'redis.password', `${passwords.redis}\n`, readOnly);
   for (const [user, account] of Object.entries(clickhouseUsers))
-    put(user, 'clickhouse.password', `${passwords.clickhouse[account]}\n`, ownerOnly);
+    put(user, 'clickhouse.password', `${passwords.clickhouse[account]}\n`, readOnly);
 }
 
 /** Writes the variables that follow from the keys, for each service its own; repeated after a rotation. */
 export function writeServiceSecrets(places: SecretPlaces, keys: ExchangeKeys): void {
   const operators = readFileSync(join(places.installation, 'operators.json'), 'utf8');
   const put = (folder: string, name: string, text: string) =>
-    replaceFile(join(places.secrets, folder), { name, text, mode: ownerOnly });
+    replaceFile(join(places.secrets, folder, name), text, readOnly);
   for (const [service, variables] of Object.entries(serviceSecrets(keys)))
     put(service, 'secrets.env', linesOf(variables));
   put('operator', 'operators.json', operators);
@@ -86,8 +88,7 @@ function enginePasswords(file: string): EnginePasswords {
     grafana: password(),
     clickhouse: { pm_setup: password(), pm_writer: password(), pm_reader: password() },
   };
-  writeFileSync(`${file}.new`, `${JSON.stringify(passwords, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  replaceFile(file, `${JSON.stringify(passwords, null, 2)}\n`);
   return passwords;
 }
 
@@ -109,17 +110,4 @@ function usersXml(passwords: EnginePasswords['clickhouse']): string {
   });
   const own = ['<default remove="remove"/>', ...users].join('\n    ');
   return `<clickhouse>\n  <users>\n    ${own}\n  </users>\n</clickhouse>\n`;
-}
-
-/** Replaces a file at once: a container that reads it meanwhile finds the old or the new one. */
-function replaceFile(
-  folder: string,
-  { name, text, mode }: { readonly name: string; readonly text: string; readonly mode: number },
-): void {
-  const file = join(folder, name);
-  mkdirSync(folder, { recursive: true });
-  // Of a set-up that ended in between; it may not be written to.
-  rmSync(`${file}.new`, { force: true });
-  writeFileSync(`${file}.new`, text, { mode });
-  renameSync(`${file}.new`, file);
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { KeyRole } from '@pm/schemas';
 import nacl from 'tweetnacl';
+import { replaceFile } from '../local/replace-file.ts';
 import { StackError, systemCodeOf } from '../local/stack-error.ts';
 
 /**
@@ -108,9 +108,7 @@ function makeKeys(): ExchangeKeys {
 
 /** Replaces the file at once, readable by its owner only; returns the keys. */
 export function saveKeys(keys: ExchangeKeys, file: string): ExchangeKeys {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  replaceFile(file, `${JSON.stringify(keys, null, 2)}\n`);
   return keys;
 }
 

@@ -1,7 +1,8 @@
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashOfToken } from '@pm/domain/operators/operators';
 import type { OperatorsFile } from '@pm/schemas';
+import { replaceFile } from '../local/replace-file.ts';
 import type { ExchangeKeys } from './keys.ts';
 
 /** Name of the first operator of a data folder, whose token is in its keys. */
@@ -30,6 +31,5 @@ export function makeFirstOperator(
 
 /** Replaces the file at once, readable by its owner only. */
 export function writeOperators(file: string, operators: OperatorsFile): void {
-  writeFileSync(`${file}.new`, `${JSON.stringify(operators, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  replaceFile(file, `${JSON.stringify(operators, null, 2)}\n`);
 }

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '@pm/deploy/local/replace-file';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { publicKeyOf } from '@pm/deploy/setup/keys';
 import { type ObjectStore, sha256Of } from '@pm/kit/objects';
@@ -36,7 +37,7 @@ export async function runRestore(options: RestoreOptions): Promise<Bundle> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // keys.json last: with it the folder is the installation.
   for (const name of Object.keys(bundle.files).sort().reverse()) {
-    writeSecret(join(dataDir, name), Buffer.from(bundle.files[name] ?? '', 'base64'));
+    replaceFile(join(dataDir, name), Buffer.from(bundle.files[name] ?? '', 'base64'));
     onStep(`${name}: written, readable by its owner only`);
   }
   return bundle;
@@ -84,9 +85,4 @@ async function bringObjects(
     await target.put(name, [content]);
     onStep(`${name}: ${bytes} bytes`);
   }
-}
-
-function writeSecret(file: string, content: Buffer): void {
-  writeFileSync(`${file}.new`, content, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { replaceFile } from '../replace-file.ts';
 import { StackError, systemCodeOf } from '../stack-error.ts';
 
 /** User of the local ClickHouse that may write, with the password of the data folder. */
 export const localWriter = 'pm_writer';
 
 const passwordBytes = 32;
-const ownerOnly = 0o600;
 const form = /^[\w-]{20,200}$/;
 
 /** File with the password of the writers of the local ClickHouse. */
@@ -43,8 +43,6 @@ function readPassword(file: string): string | null {
 
 function makePassword(file: string): string {
   const password = randomBytes(passwordBytes).toString('base64url');
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, `${password}\n`, { mode: ownerOnly });
-  renameSync(`${file}.new`, file);
+  replaceFile(file, `${password}\n`);
   return password;
 }

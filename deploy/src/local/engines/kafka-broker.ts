@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../command.ts';
 import { type ManagedProcess, mebibyte, processEnvironment } from '../managed-process.ts';
 import type { EnginePorts } from '../ports.ts';
 import { askPort } from '../probes.ts';
+import { replaceFile } from '../replace-file.ts';
 import { StackError } from '../stack-error.ts';
 import type { EngineJars } from './download-engines.ts';
 import { type KafkaNode, kafkaSettings } from './kafka-settings.ts';
@@ -169,7 +170,7 @@ function newClusterId(): string {
 /** Brokers are formatted one by one, perhaps in several starts, for one cluster. */
 function sharedClusterId(dataDir: string): string {
   const file = join(dataDir, 'kafka-cluster-id');
-  if (!existsSync(file)) writeFileSync(file, newClusterId());
+  if (!existsSync(file)) replaceFile(file, newClusterId());
   return readFileSync(file, 'utf8');
 }
 

@@ -1,0 +1,39 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Rights of a file with a secret. */
+const ownerOnly = 0o600;
+
+/**
+ * Writes a file, in a folder that is made if there is none, readable by its owner only unless other rights are given.
+ * Who reads it meanwhile, or after a loss of power, finds the content of before or the new one, each whole.
+ */
+export function replaceFile(file: string, content: string | Buffer, mode = ownerOnly): void {
+  const folder = dirname(file);
+  const next = `${file}.new`;
+  mkdirSync(folder, { recursive: true });
+  // Of a process that ended in between; it may not be written to.
+  rmSync(next, { force: true });
+  withDescriptor(openSync(next, 'wx', mode), (opened) => {
+    writeFileSync(opened, content);
+    fsyncSync(opened);
+  });
+  renameSync(next, file);
+  withDescriptor(openSync(folder, 'r'), fsyncSync);
+}
+
+function withDescriptor(opened: number, use: (opened: number) => void): void {
+  try {
+    use(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
