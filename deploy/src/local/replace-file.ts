@@ -22,17 +22,15 @@ export function replaceFile(file: string, content: string | Buffer, mode = owner
   mkdirSync(folder, { recursive: true });
   // Of a process that ended in between; it may not be written to.
   rmSync(next, { force: true });
-  withDescriptor(openSync(next, 'wx', mode), (opened) => {
-    writeFileSync(opened, content);
-    fsyncSync(opened);
-  });
+  writeFileSync(next, content, { mode, flag: 'wx', flush: true });
   renameSync(next, file);
-  withDescriptor(openSync(folder, 'r'), fsyncSync);
+  syncFolder(folder);
 }
 
-function withDescriptor(opened: number, use: (opened: number) => void): void {
+function syncFolder(folder: string): void {
+  const opened = openSync(folder, 'r');
   try {
-    use(opened);
+    fsyncSync(opened);
   } finally {
     closeSync(opened);
   }
