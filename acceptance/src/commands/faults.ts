@@ -1,6 +1,7 @@
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { textTable } from '@pm/deploy/panel/text';
 import { Command } from 'commander';
+import { BusyCores } from '../faults/busy-cores.ts';
 import { type FaultResult, type FaultsReport, runFaults } from '../faults/run-faults.ts';
 import { scenarios } from '../faults/scenarios.ts';
 import { faultWorld } from '../faults/world.ts';
@@ -13,8 +14,9 @@ import type { World } from '../smoke/world.ts';
 const given = new Command('npm run faults --')
   .option('--only <text>', 'faults whose name contains this')
   .option('--long', 'also those that take minutes')
+  .option('--beside-load', 'with a process on each core that works all the time')
   .parse()
-  .opts<{ only?: string; long?: boolean }>();
+  .opts<{ only?: string; long?: boolean; besideLoad?: boolean }>();
 
 const startedAtMs = Date.now();
 
@@ -57,9 +59,11 @@ function print({ results, sent, unresolved, lost, problems }: FaultsReport): boo
 }
 
 let world: World | null = null;
+let load: BusyCores | null = null;
 let ok = false;
 try {
   world = await faultWorld(progress);
+  if (given.besideLoad === true) load = new BusyCores();
   const chosen = scenarios.filter(
     ({ name, isLong }) =>
       (given.long === true || isLong !== true) && name.includes(given.only ?? ''),
@@ -69,6 +73,7 @@ try {
   console.error(messageOf(error));
   if (error instanceof Error) console.error(error.stack);
 } finally {
+  await load?.end();
   await world?.end();
 }
 process.exit(ok ? 0 : 1);
