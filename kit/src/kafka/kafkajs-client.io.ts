@@ -13,6 +13,7 @@ import { type LogReader, openReader, type ReaderOptions } from './reader.io.ts';
 import type { SendQueueLimits } from './send-queue.ts';
 import { Shared } from './shared.io.ts';
 import { SharedFetchers } from './shared-fetchers.io.ts';
+import { closeWithin } from './waiting.io.ts';
 import { withFaults } from './with-faults.io.ts';
 
 interface Closable {
@@ -34,6 +35,8 @@ class KafkajsClient implements LogClient {
   readonly #shared: SharedFetchers;
   readonly #admin: Shared<Admin>;
   readonly #open = new Set<Closable>();
+  /** Parts that are being opened. */
+  readonly #opening = new Set<Promise<Closable>>();
   #closed = false;
 
   constructor(options: LogClientOptions) {
@@ -48,22 +51,21 @@ class KafkajsClient implements LogClient {
     });
   }
 
-  async producer(options: Partial<SendQueueLimits> = {}): Promise<LogProducer> {
-    this.#assertOpen();
+  producer(options: Partial<SendQueueLimits> = {}): Promise<LogProducer> {
     const limits = { ...this.#limits, ...options };
-    const wire = new ProduceWire(this.#kafka, limits);
-    await withFaults(wire.connect());
-    return this.#track(new LaneProducer({ limits, log: this.#log, wire }));
+    return this.#openPart(async () => {
+      const wire = new ProduceWire(this.#kafka, limits);
+      await withFaults(wire.connect());
+      return new LaneProducer({ limits, log: this.#log, wire });
+    });
   }
 
-  async reader(options: ReaderOptions): Promise<LogReader> {
-    this.#assertOpen();
+  reader(options: ReaderOptions): Promise<LogReader> {
     const parts = { kafka: this.#kafka, limits: this.#limits, shared: this.#shared };
-    return this.#track(await withFaults(openReader(parts, options)));
+    return this.#openPart(() => withFaults(openReader(parts, options)));
   }
 
-  async group(options: GroupOptions): Promise<PartitionGroup> {
-    this.#assertOpen();
+  group(options: GroupOptions): Promise<PartitionGroup> {
     const parts = {
       kafka: this.#kafka,
       limits: this.#limits,
@@ -71,29 +73,51 @@ class KafkajsClient implements LogClient {
       shared: this.#shared,
       admin: this.#admin,
     };
-    return this.#track(await withFaults(openGroup(parts, options)));
+    return this.#openPart(() => withFaults(openGroup(parts, options)));
   }
 
-  async admin(): Promise<LogAdmin> {
-    this.#assertOpen();
+  admin(): Promise<LogAdmin> {
     const leave = () => this.#admin.leave();
-    try {
-      const connection = { admin: await withFaults(this.#admin.join()), leave };
-      return this.#track(new KafkajsAdmin(connection, this.#kafka, this.#limits));
-    } catch (error) {
-      await leave();
-      throw error;
-    }
+    return this.#openPart(async () => {
+      try {
+        const connection = { admin: await withFaults(this.#admin.join()), leave };
+        return new KafkajsAdmin(connection, this.#kafka, this.#limits);
+      } catch (error) {
+        await leave();
+        throw error;
+      }
+    });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#open].map((part) => part.close()));
+    const closing = [...this.#open].map((part) => part.close());
+    const opening = Promise.allSettled(this.#opening);
+    await Promise.all([...closing, closeWithin(opening, this.#limits.closeTimeoutMs)]);
     await Promise.all([this.#shared.close(), this.#admin.closeUnused()]);
   }
 
-  /** Remembers a part until it closes; closing twice is closing once. */
-  #track<T extends Closable>(part: T): T {
+  /**
+   * Remembers a part until it closes; closing twice is closing once. One that opens while the client closes is closed,
+   * however late that is, and its caller gets `client_closed`.
+   */
+  async #openPart<T extends Closable>(open: () => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    const opening = open().then(async (part) => {
+      this.#track(part);
+      if (this.#closed) await part.close();
+      this.#assertOpen();
+      return part;
+    });
+    this.#opening.add(opening);
+    try {
+      return await opening;
+    } finally {
+      this.#opening.delete(opening);
+    }
+  }
+
+  #track(part: Closable): void {
     const close = part.close.bind(part);
     let closing: Promise<void> | null = null;
     part.close = () => {
@@ -101,7 +125,6 @@ class KafkajsClient implements LogClient {
       return closing;
     };
     this.#open.add(part);
-    return part;
   }
 
   #assertOpen(): void {
