@@ -47,7 +47,8 @@ export class NewestRecords {
   }
 
   async #settle(): Promise<void> {
-    await Promise.all(this.#followed.map((one) => this.#reach(one)));
+    // A topic whose end is not known keeps nobody from the newest records of the others.
+    await Promise.allSettled(this.#followed.map((one) => this.#reach(one)));
   }
 
   async #reach({ topic, reader }: FollowedTopic): Promise<void> {

@@ -74,3 +74,15 @@ test('a log that is away ends no call, and a reader that is late delays one for 
   await new NewestRecords(admin, [{ topic: 't', reader: stuck }]).settle();
   expect(performance.now() - startedMs).toBeLessThan(3_000);
 });
+
+test('a topic whose end is not known keeps nobody from the newest records of another', async () => {
+  const topic = new FakeTopic();
+  topic.high = 3;
+  const bounds = async (name: string) => {
+    if (name === 'away') throw new Error('away');
+    return topic.admin.bounds();
+  };
+  const away = { topic: 'away', reader: { position: () => 0, hurry: () => {} } };
+  await new NewestRecords({ bounds }, [away, { topic: 't', reader: topic.reader }]).settle();
+  expect(topic.taken).toBe(3);
+});
