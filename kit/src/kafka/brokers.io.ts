@@ -44,6 +44,7 @@ export class Brokers {
   readonly #suspects = new Set<string>();
   /** Number of the look that each topic's leaders are of: an answer to an earlier one changes nothing. */
   readonly #looks = new Map<string, number>();
+  readonly #onChange = new Set<() => void>();
   #looked = 0;
   /** The look at all known topics that is running. */
   #all: Promise<void> | null = null;
@@ -76,6 +77,21 @@ export class Brokers {
   /** Leader of each partition of a topic by the newest metadata; a partition without a leader is absent. */
   leaders(topic: string): ReadonlyMap<number, string> {
     return this.#led.get(topic) ?? noLeaders;
+  }
+
+  /** Calls back after each look, of whatever request, that has found other leaders. */
+  onLeaders(changed: () => void): void {
+    this.#onChange.add(changed);
+  }
+
+  /** New connections to a broker that answers nothing; requests on the old ones fail. */
+  async renew(node: string): Promise<void> {
+    const broker = this.#cluster.brokerPool.brokers[node];
+    if (broker === undefined) return;
+    this.#suspects.add(node);
+    const { connectionPool } = broker;
+    const cause = new NoAnswer('no answer');
+    await replaceConnections(this.#cluster, { broker, connectionPool }, cause);
   }
 
   /**
@@ -190,12 +206,16 @@ export class Brokers {
 
   #learn(topic: string, found: readonly PartitionLeader[]): void {
     const led = new Map<number, string>();
+    let hasChanged = false;
     for (const { partitionId: partition, leader } of found) {
       const node = leader < 0 ? null : String(leader);
-      this.#leaders.set(placeKey({ topic, partition }), node);
+      const key = placeKey({ topic, partition });
+      hasChanged ||= this.#leaders.get(key) !== node;
+      this.#leaders.set(key, node);
       if (node !== null) led.set(partition, node);
     }
     this.#led.set(topic, led);
+    if (hasChanged) for (const changed of this.#onChange) changed();
   }
 
   /** All brokers, those that answered last time first, beginning with another one each time. */

@@ -61,6 +61,16 @@ export class FetchWire {
     return this.#brokers.leaders(topic);
   }
 
+  /** Calls back when other leaders have been found, by whatever request. */
+  onLeaders(changed: () => void): void {
+    this.#brokers.onLeaders(changed);
+  }
+
+  /** New connections to a broker that answers nothing; requests on the old ones fail. */
+  async renew(node: string): Promise<void> {
+    await this.#brokers.renew(node);
+  }
+
   /** Looks up the leaders of all followed topics. */
   async refresh(): Promise<void> {
     await this.#brokers.refresh();
@@ -114,6 +124,14 @@ export class FetchWire {
     return new Map((await Promise.all(asks)).flat());
   }
 
+  /** The end of each of these partitions (`placeKey`) by one request to the broker that leads them. */
+  async ends(
+    node: string,
+    places: readonly Omit<FetchPosition, 'offset'>[],
+  ): Promise<ReadonlyMap<string, number>> {
+    return await this.#offsetsAt(node, places, latest);
+  }
+
   async disconnect(): Promise<void> {
     await this.#brokers.disconnect();
   }
@@ -124,21 +142,36 @@ export class FetchWire {
     partitions: readonly number[],
   ): Promise<readonly (readonly [number, PartitionBounds])[]> {
     const places = partitions.map((partition) => ({ topic, partition }));
-    const offsetsAt = async (timestamp: string) => {
-      const asked = [
-        { topic, partitions: partitions.map((partition) => ({ partition, timestamp })) },
-      ];
-      const send = (broker: OpenBroker): Promise<OffsetsAnswer> =>
-        broker.listOffsets({ isolationLevel: readUncommitted, topics: asked });
-      const { responses } = await this.#brokers.askLeader({ node, places, brokerWaitMs: 0, send });
-      const found = responses.flatMap((one) => one.partitions);
-      return new Map(found.map(({ partition, offset }) => [partition, parseOffset(offset)]));
-    };
-    const [lows, highs] = await Promise.all([offsetsAt(earliest), offsetsAt(latest)]);
-    return [...lows].flatMap(([partition, low]) => {
-      const high = highs.get(partition);
-      return high === undefined ? [] : [[partition, { low, high }] as const];
+    const at = (timestamp: string) => this.#offsetsAt(node, places, timestamp);
+    const [lows, highs] = await Promise.all([at(earliest), at(latest)]);
+    return partitions.flatMap((partition) => {
+      const key = placeKey({ topic, partition });
+      const [low, high] = [lows.get(key), highs.get(key)];
+      return low === undefined || high === undefined ? [] : [[partition, { low, high }] as const];
     });
+  }
+
+  async #offsetsAt(
+    node: string,
+    places: readonly Omit<FetchPosition, 'offset'>[],
+    timestamp: string,
+  ): Promise<ReadonlyMap<string, number>> {
+    const byTopic = new Map<string, Set<number>>();
+    for (const { topic, partition } of places)
+      byTopic.set(topic, (byTopic.get(topic) ?? new Set()).add(partition));
+    const topics = [...byTopic].map(([topic, asked]) => ({
+      topic,
+      partitions: [...asked].map((partition) => ({ partition, timestamp })),
+    }));
+    const send = (broker: OpenBroker): Promise<OffsetsAnswer> =>
+      broker.listOffsets({ isolationLevel: readUncommitted, topics });
+    const { responses } = await this.#brokers.askLeader({ node, places, brokerWaitMs: 0, send });
+    const found = responses.flatMap(({ topic, partitions }) =>
+      partitions.map(
+        ({ partition, offset }) => [placeKey({ topic, partition }), parseOffset(offset)] as const,
+      ),
+    );
+    return new Map(found);
   }
 
   /** In the order of the positions, by topic. */

@@ -7,7 +7,7 @@ import type { LogClientLimits } from './limits.ts';
 import type { PartitionLane } from './partition-lane.io.ts';
 import type { PartitionBounds } from './records.ts';
 import { closeWithin, pause } from './waiting.io.ts';
-import { Watchdog, watchdogChecks } from './watchdog.ts';
+import { Watchdog } from './watchdog.ts';
 
 export interface FetcherOptions {
   readonly maxWaitMs: number;
@@ -16,36 +16,26 @@ export interface FetcherOptions {
   readonly log: Log;
 }
 
-/** A broker from which no fetch has finished for so long, milliseconds. */
-export type Stall = (facts: { readonly node: string; readonly silentMs: number }) => void;
-
 /** Connections and fetch loops for lanes of any topics: one fetch per broker brings the records of all of them. */
 export class Fetcher {
   readonly #limits: LogClientLimits;
   readonly #wire: FetchWire;
   readonly #lanes = new Set<PartitionLane>();
   readonly #loops: FetchLoops;
-  readonly #watchdog: Watchdog;
-  readonly #stalls = new Set<Stall>();
-  #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(kafka: Kafka, limits: LogClientLimits, options: FetcherOptions) {
     this.#limits = limits;
     this.#wire = new FetchWire(kafka, limits);
-    this.#watchdog = new Watchdog(limits.stallMs, () => performance.now());
-    this.#loops = new FetchLoops({
-      ...options,
-      wire: this.#wire,
-      limits,
-      watchdog: this.#watchdog,
-      lanes: this.#lanes,
-    });
+    const watchdog = new Watchdog(limits.stallMs, () => performance.now());
+    const parts = { ...options, wire: this.#wire, limits, watchdog, lanes: this.#lanes };
+    const loops = new FetchLoops(parts);
+    this.#wire.onLeaders(() => loops.refresh());
+    this.#loops = loops;
   }
 
   async connect(): Promise<void> {
     await this.#wire.connect();
-    this.#timer = setInterval(() => this.#reportStalls(), this.#limits.stallMs / watchdogChecks);
   }
 
   /** Learns the leaders of one more topic. Call before a lane of it is added. */
@@ -53,29 +43,24 @@ export class Fetcher {
     await this.#wire.follow(topic);
   }
 
-  onStall(stall: Stall): void {
-    this.#stalls.add(stall);
-  }
-
-  offStall(stall: Stall): void {
-    this.#stalls.delete(stall);
-  }
-
   /**
-   * Bounds of these partitions; one that is missing does not exist, also by fresh metadata. Throws `reader_closed`
-   * (stop) when it was closed meanwhile.
+   * Bounds of these partitions, each with the end that it must have at least; one that is missing does not exist, also
+   * by fresh metadata. A broker that knows less is asked only until there is one that knows more: it may be a former
+   * leader. Throws `reader_closed` (stop) when it was closed meanwhile.
    */
   async bounds(
     topic: string,
-    partitions: readonly number[],
+    ends: ReadonlyMap<number, number>,
   ): Promise<ReadonlyMap<number, PartitionBounds>> {
     const { maxMetadataTries, maxRetryMs } = this.#limits;
     for (let tried = 1; ; tried += 1) {
       const last = tried === maxMetadataTries;
       try {
         if (tried > 1) await this.#wire.refresh();
-        const bounds = await this.#wire.bounds(topic, partitions);
-        if (bounds.size === partitions.length || last) return bounds;
+        const bounds = await this.#wire.bounds(topic, [...ends.keys()]);
+        const isThere = ([one, end]: readonly [number, number]) =>
+          (bounds.get(one)?.high ?? -1) >= end;
+        if ([...ends].every(isThere) || last) return bounds;
       } catch (error) {
         if (last) throw error;
         await pause(maxRetryMs / maxMetadataTries);
@@ -109,13 +94,7 @@ export class Fetcher {
   /** Stops the fetch loops. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#timer);
     await closeWithin(this.#loops.close(), this.#limits.closeTimeoutMs);
     await this.#wire.disconnect();
-  }
-
-  #reportStalls(): void {
-    for (const { key: node, silentMs } of this.#watchdog.newlyStalled())
-      for (const stall of this.#stalls) stall({ node, silentMs });
   }
 }

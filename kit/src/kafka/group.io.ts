@@ -37,8 +37,8 @@ export interface GroupOptions {
   /**
    * With `facts.partition`: that partition has stopped (`offset_gap`, `offset_out_of_range`, `handler_failed`,
    * `assign_failed`, or the handler's own fault), the others go on; `restore` starts it again. `reader_stalled`
-   * (retry). `assign_failed` is `release` while the log is away, and `stop` for what was not foreseen. `group_crashed`
-   * (stop): no more restarts.
+   * (retry): nothing of that partition is read at the moment, and the group goes on trying. `assign_failed` is
+   * `release` while the log is away, and `stop` for what was not foreseen. `group_crashed` (stop): no more restarts.
    */
   onFault(fault: Fault, partition: number | null): void;
   /**
@@ -68,6 +68,8 @@ export interface PartitionGroup {
    * now; -Infinity otherwise.
    */
   readThroughMs(partition: number): number;
+  /** As of readers, of a partition of ours; -Infinity while it is not read. */
+  answeredMs(partition: number): number;
   /**
    * Generation-checked: rejects with `ownership_lost` (release) when the partition is not, or no longer, ours; the
    * position of a later owner never moves. `commit_outcome_unknown` (release) after `commitTimeoutMs`.
@@ -103,7 +105,7 @@ export async function openGroup(parts: GroupParts, options: GroupOptions): Promi
     topic: options.topic,
     ...waits,
     log,
-    onStall: (fault) => options.onFault(fault, null),
+    onStall: (fault, partition) => options.onFault(fault, partition),
   });
   const { groupId, topic } = options;
   const { members: dead, close: closeDead } = openDeadMembers(parts, groupId);
@@ -206,6 +208,10 @@ class StickyGroup implements PartitionGroup {
 
   readThroughMs(partition: number): number {
     return this.#owned.get(partition)?.readThroughMs ?? Number.NEGATIVE_INFINITY;
+  }
+
+  answeredMs(partition: number): number {
+    return this.#reader.answeredMs(partition);
   }
 
   async commit(partition: number, offset: number, metadata: string): Promise<void> {

@@ -27,6 +27,7 @@ export interface OpenBroker extends Broker {
 /** Offsets of partitions. */
 export interface OffsetsAnswer {
   readonly responses: readonly {
+    readonly topic: string;
     readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
   }[];
 }

@@ -17,6 +17,11 @@ export interface LogClientLimits {
    * asked, and the longest wait before a request goes to a leader again.
    */
   readonly leaderLookMs: number;
+  /**
+   * Time between two looks of a reader at the leaders while nothing fails, milliseconds; also the time without a fetch
+   * after which it asks for the end of a partition.
+   */
+  readonly leaderCheckMs: number;
   /** Wait of a leader for its followers, milliseconds; shorter than a request, so that it says so itself. */
   readonly ackTimeoutMs: number;
   /** A question about topics that are being made or about a group is given up after this, milliseconds. */
@@ -53,7 +58,11 @@ export interface LogClientLimits {
   readonly maxBufferedRecords: number;
   /** Long poll while a full partition waits to be fetched again, milliseconds. */
   readonly busyPollMs: number;
-  /** A reader without one finished fetch for so long is stalled, milliseconds. Empty fetches count as progress. */
+  /**
+   * A partition of a reader without a fetch that its leader answered for so long is stalled, milliseconds; after half
+   * of it the broker is connected again. Empty fetches count as progress; a partition that is full waits for its
+   * handler.
+   */
   readonly stallMs: number;
   /** Heartbeats of a group member, milliseconds; it also notices a rebalance within this time. */
   readonly heartbeatMs: number;
@@ -72,6 +81,7 @@ export const defaultLimits: LogClientLimits = {
   requestTimeoutMs: 3_000,
   silenceMs: 500,
   leaderLookMs: 250,
+  leaderCheckMs: 1_000,
   ackTimeoutMs: 2_500,
   metadataTimeoutMs: 1_000,
   initialRetryMs: 10,
@@ -92,7 +102,7 @@ export const defaultLimits: LogClientLimits = {
   maxBufferedBytes: 4 * 1024 * 1024,
   maxBufferedRecords: 20_000,
   busyPollMs: 20,
-  stallMs: 15_000,
+  stallMs: 5_000,
   heartbeatMs: 300,
   rebalanceTimeoutMs: 10_000,
   restoresAtOnce: 16,

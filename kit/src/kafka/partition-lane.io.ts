@@ -1,6 +1,14 @@
 import { Fault } from '../fault/index.ts';
 import type { FetchedPartition } from './fetch-wire.io.ts';
-import { type RecordBatch, recordBytes } from './records.ts';
+import { type PartitionBounds, type RecordBatch, recordBytes } from './records.ts';
+import { Wakeup } from './waiting.io.ts';
+
+/** A lane that waits for the wire and gets nothing. */
+export interface LaneSilence {
+  /** The broker that leads its partition by the newest metadata; null while none does. */
+  readonly node: string | null;
+  readonly silentMs: number;
+}
 
 /** Options of a lane, given by its reader. */
 export interface LaneOptions {
@@ -19,7 +27,17 @@ export interface LaneOptions {
   onFault(fault: Fault): void;
   /** The lane takes records again. */
   onRoom(): void;
+  /** No fetch of the partition was answered by its leader for `stallMs`; the lane goes on. */
+  onStall?(silence: LaneSilence): void;
 }
+
+/** A lane that may not deliver asks again after this, milliseconds, also when no one wakes it. */
+const deliverCheckMs = 100;
+/**
+ * A leader that ends before the position is believed after so long, milliseconds, in which no other one has answered: a
+ * former leader that is cut off knows less than what was read elsewhere.
+ */
+const lostEndMs = 3_000;
 
 interface Buffered {
   readonly batch: RecordBatch;
@@ -43,8 +61,12 @@ export class PartitionLane {
   #position: number;
   #highWatermark: number;
   #readThroughMs = Number.NEGATIVE_INFINITY;
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  /** Since when its leaders have ended before the position; null while they do not. */
+  #beyondEndMs: number | null = null;
   #open = true;
   #running: Promise<void> | null = null;
+  readonly #wakeup = new Wakeup();
 
   constructor(options: LaneOptions) {
     this.topic = options.topic;
@@ -65,7 +87,7 @@ export class PartitionLane {
     return this.#position;
   }
 
-  /** Records in the partition that are not handled yet, by the newest response of the broker. */
+  /** Records in the partition that are not handled yet, by the largest end that its leader has named. */
   get lagRecords(): number {
     return Math.max(0, this.#highWatermark - this.#position);
   }
@@ -77,6 +99,14 @@ export class PartitionLane {
   get readThroughMs(): number {
     const isHandled = this.#open && this.#position === this.#fetchPosition;
     return isHandled ? this.#readThroughMs : Number.NEGATIVE_INFINITY;
+  }
+
+  /**
+   * When the newest fetch of the partition, also an empty one, was answered by the broker that led it by the newest
+   * metadata; -Infinity before the first. On the clock of `accept`.
+   */
+  get answeredMs(): number {
+    return this.#answeredMs;
   }
 
   get dense(): boolean {
@@ -96,13 +126,16 @@ export class PartitionLane {
 
   /**
    * Takes the records of a fetch from its position on, whether or not the fetch began there. A response that ends
-   * before it or begins after it is dropped; a gap is a fault. `askedMs`: when the fetch began, monotonic milliseconds.
+   * before it or begins after it is dropped; a gap is a fault. `askedMs`: when the fetch began, monotonic milliseconds;
+   * -Infinity when it was not answered by the leader.
    */
   accept(response: FetchedPartition, askedMs: number = Number.NEGATIVE_INFINITY): void {
     const from = this.#fetchPosition;
     if (!this.#open || response.from > from || response.nextOffset < from) return;
     const fetched = response.from === from ? response : restOf(response, from);
-    this.#highWatermark = Math.max(fetched.highWatermark, fetched.nextOffset);
+    const end = Math.max(fetched.highWatermark, fetched.nextOffset);
+    const isOfLeader = askedMs > Number.NEGATIVE_INFINITY;
+    this.#highWatermark = isOfLeader ? end : Math.max(this.#highWatermark, end);
     const gap = this.#options.dense ? gapOf(fetched) : null;
     if (gap !== null) {
       this.fail('offset_gap', { expected: gap.expected, found: gap.found });
@@ -112,9 +145,39 @@ export class PartitionLane {
     const isAll = fetched.nextOffset >= fetched.highWatermark;
     this.#readThroughMs = isAll ? askedMs : Number.NEGATIVE_INFINITY;
     this.#push(fetched);
-    this.#running ??= this.#drain().finally(() => {
-      this.#running = null;
-    });
+    this.wake();
+  }
+
+  /** The leader has answered a fetch of the partition. */
+  answered(nowMs: number): void {
+    this.#answeredMs = nowMs;
+    this.#beyondEndMs = null;
+  }
+
+  /** The end that the leader has named without a fetch. */
+  noteEnd(end: number): void {
+    this.#highWatermark = Math.max(this.#highWatermark, end);
+  }
+
+  /** The leader with these bounds has refused the position. */
+  refused({ low, high }: PartitionBounds, nowMs: number): void {
+    const position = this.#fetchPosition;
+    if (position > high) {
+      this.#beyondEndMs ??= nowMs;
+      if (nowMs - this.#beyondEndMs < lostEndMs) return;
+    } else if (position >= low) return;
+    this.fail('offset_out_of_range', { position, low, high });
+  }
+
+  /** Tells its reader that nothing comes. */
+  stalled(silence: LaneSilence): void {
+    if (this.#open) this.#options.onStall?.(silence);
+  }
+
+  /** Goes on with what it holds: it may deliver again. */
+  wake(): void {
+    if (this.#open && this.#buffer.length > 0) this.#running ??= this.#drain();
+    this.#wakeup.wake();
   }
 
   /** Ends the lane with a fault that stops the process or partition: reading on would jump. */
@@ -127,6 +190,7 @@ export class PartitionLane {
   async close(): Promise<void> {
     this.#open = false;
     this.#buffer.length = 0;
+    this.#wakeup.wake();
     await this.#running;
   }
 
@@ -139,26 +203,32 @@ export class PartitionLane {
     this.#bufferedRecords += records.length;
   }
 
+  /** Runs as long as the lane holds records, also while it may not deliver them: nobody has to start it again. */
   async #drain(): Promise<void> {
     // Never inside the fetch that brought the records.
     await Promise.resolve();
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const wasFull = !this.hasRoom();
-      try {
-        if (next.batch.records.length > 0) await this.#options.onBatch(next.batch);
-      } catch (error) {
-        this.#end(faultOf(error, this.#options));
-        return;
+    try {
+      while (this.#open && this.#buffer.length > 0) {
+        if (this.#options.mayDeliver()) await this.#deliver();
+        else await this.#wakeup.wait(deliverCheckMs);
       }
-      this.#position = next.nextOffset;
-      this.#bufferedBytes -= next.bytes;
-      this.#bufferedRecords -= next.batch.records.length;
-      if (wasFull && this.hasRoom()) this.#options.onRoom();
+    } catch (error) {
+      this.#end(faultOf(error, this.#options));
+    } finally {
+      // In the same step: what comes next finds either records to go on with, or no drain.
+      this.#running = null;
     }
   }
 
-  #next(): Buffered | undefined {
-    return this.#open && this.#options.mayDeliver() ? this.#buffer.shift() : undefined;
+  async #deliver(): Promise<void> {
+    const next = this.#buffer.shift();
+    if (next === undefined) return;
+    const wasFull = !this.hasRoom();
+    if (next.batch.records.length > 0) await this.#options.onBatch(next.batch);
+    this.#position = next.nextOffset;
+    this.#bufferedBytes -= next.bytes;
+    this.#bufferedRecords -= next.batch.records.length;
+    if (wasFull && this.hasRoom()) this.#options.onRoom();
   }
 
   #end(fault: Fault): void {

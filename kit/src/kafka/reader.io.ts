@@ -23,7 +23,8 @@ export interface ReaderOptions {
   /**
    * `offset_gap`, `offset_out_of_range` (stop): the log no longer has the next record; the reader has stopped and
    * never skips. `handler_failed` (stop), or the `Fault` that `onBatch` threw: the reader has stopped.
-   * `reader_stalled` (retry): no fetch for `stallMs`; the reader goes on trying and loses nothing.
+   * `reader_stalled` (retry), with `facts.partition`: no fetch of it was answered by its leader for `stallMs`; the
+   * reader goes on trying and loses nothing.
    */
   onFault(fault: Fault): void;
   /** Longest wait of a fetch without records, 200 to 500 milliseconds; a record ends it at once. */
@@ -51,11 +52,17 @@ export function isStall({ code }: Fault): boolean {
 export interface LogReader {
   /** Next offset to handle. */
   position(partition: number): number;
-  /** Records of the partition that are not handled yet. */
+  /** Records of the partition that are not handled yet, by the largest end that its leader has named. */
   lagRecords(partition: number): number;
   /**
+   * When the newest fetch of the partition, also an empty one, was answered by its leader, `performance.now()`;
+   * -Infinity before the first.
+   */
+  answeredMs(partition: number): number;
+  /**
    * From now on reads with the other readers of this process that share and have the same waits: one connection and one
-   * fetch for all. One that is far behind slows the others down.
+   * fetch for all. One that is far behind slows the others down. While it cannot, it reads on as before and tries
+   * again; resolves after the first try.
    */
   share(): Promise<void>;
   /** Fetches at once instead of after `restMs`: a caller waits for the newest records. */
@@ -124,6 +131,10 @@ class FixedReader implements LogReader {
 
   lagRecords(partition: number): number {
     return this.#lane(partition).lagRecords;
+  }
+
+  answeredMs(partition: number): number {
+    return this.#lane(partition).answeredMs;
   }
 
   async share(): Promise<void> {

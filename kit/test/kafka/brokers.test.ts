@@ -114,6 +114,40 @@ test('a request is given up when its broker leads nothing of it, with another le
   }
 });
 
+test('a new leader that the look of a silent request finds is reported, though the request is answered', async () => {
+  const found: unknown[] = [];
+  brokers.onLeaders(() => found.push(leaders()));
+  scripted.standStill(1);
+  const send = (broker: OpenBroker) => broker.metadata(['t']);
+  // One place stays where it is, so the request is not given up.
+  const places = [placeAt(1), { topic: 'unknown', partition: 0 }];
+  scripted.partition('t', 0).leader = 2;
+  const asked = brokers.askLeader({
+    node: '1',
+    places: [...places, placeAt(1)],
+    brokerWaitMs: 0,
+    send,
+  });
+  asked.catch(() => {});
+  await until(() => found.length > 0, 'the new leader is reported');
+  expect(found).toEqual([{ 0: '2', 1: '2', 2: '3' }]);
+  scripted.goOn(1);
+  await Promise.allSettled([asked]);
+  await brokers.refresh();
+  expect(found).toHaveLength(1);
+});
+
+test('a broker that answers nothing is connected again, and what waits for it ends', async () => {
+  scripted.standStill(1);
+  const waiting = look(1);
+  const ended = expect(waiting).rejects.toThrow();
+  await until(() => scripted.heldBy(1) > 0, 'the request is there');
+  await brokers.renew('1');
+  await ended;
+  scripted.goOn(1);
+  expect(await look(1)).toBeDefined();
+});
+
 test('answers that come late end no connection that was opened since', async () => {
   scripted.standStill(1);
   const asked = look(1);

@@ -17,7 +17,7 @@ const outOfRange = (partition: number) =>
 /** Brokers in memory: partition to its offsets, leader to its partitions. */
 class MemoryBrokers {
   readonly logs = new Map<number, number[]>();
-  readonly ends = new Map<number, number>();
+  readonly highs = new Map<number, number>();
   readonly leaderOf = new Map<number, string>();
   lows = new Map<number, number>();
   asked: (readonly FetchPosition[])[] = [];
@@ -28,7 +28,7 @@ class MemoryBrokers {
 
   put(partition: number, offsets: number[], options: { leader?: string; end?: number } = {}): void {
     this.logs.set(partition, offsets);
-    this.ends.set(partition, options.end ?? (offsets.at(-1) ?? -1) + 1);
+    this.highs.set(partition, options.end ?? (offsets.at(-1) ?? -1) + 1);
     this.leaderOf.set(partition, options.leader ?? '1');
   }
 
@@ -36,11 +36,14 @@ class MemoryBrokers {
   refresh = async () => {
     this.refreshes += 1;
   };
+  renew = async () => {};
+  ends = async (_: string, places: readonly { readonly partition: number }[]) =>
+    new Map(places.map(({ partition }) => [`t/${partition}`, this.highs.get(partition) ?? 0]));
   bounds = async (_: string, partitions: readonly number[]) =>
     new Map(
       partitions.map((one) => [
         one,
-        { low: this.lows.get(one) ?? 0, high: this.ends.get(one) ?? 0 },
+        { low: this.lows.get(one) ?? 0, high: this.highs.get(one) ?? 0 },
       ]),
     );
 
@@ -62,7 +65,7 @@ class MemoryBrokers {
         .slice(0, 2);
       const records = offsets.map((offset) => ({ offset, key: null, value: null, timestampMs: 0 }));
       const nextOffset = (offsets.at(-1) ?? from - 1) + 1;
-      const highWatermark = this.ends.get(partition) ?? 0;
+      const highWatermark = this.highs.get(partition) ?? 0;
       return { topic: 't', partition, from, records, nextOffset, highWatermark };
     });
   };

@@ -170,3 +170,73 @@ test('says when the fetch began that left nothing to handle', async () => {
   expect(lane.readThroughMs).toBe(Number.NEGATIVE_INFINITY);
   await lane.close();
 });
+
+test('a full lane that could not deliver for a while goes on when it is woken', async () => {
+  let mayDeliver = false;
+  const { lane, seen, rooms } = laneWith({ mayDeliver: () => mayDeliver });
+  lane.accept(fetched(5, [5, 6, 7, 8]));
+  await settled();
+  expect([lane.hasRoom(), seen]).toEqual([false, []]);
+  mayDeliver = true;
+  lane.wake();
+  await settled();
+  expect([lane.hasRoom(), seen, rooms.length]).toEqual([true, [5, 6, 7, 8], 1]);
+});
+
+test('a lane that may deliver again goes on although nobody wakes it', async () => {
+  jest.useFakeTimers();
+  try {
+    let mayDeliver = true;
+    const { lane, seen } = laneWith({
+      mayDeliver: () => mayDeliver,
+      onBatch: async () => {
+        mayDeliver = false;
+      },
+    });
+    lane.accept(fetched(5, [5, 6]));
+    lane.accept(fetched(7, [7, 8]));
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(seen).toEqual([5, 6]);
+    mayDeliver = true;
+    await jest.advanceTimersByTimeAsync(200);
+    expect(seen).toEqual([5, 6, 7, 8]);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('a lane that may not deliver closes at once', async () => {
+  const { lane, seen } = laneWith({ mayDeliver: () => false });
+  lane.accept(fetched(5, [5]));
+  await settled();
+  await lane.close();
+  expect(seen).toEqual([]);
+});
+
+test.each([0, 1, 2, 3, 4, 5, 6, 7])(
+  'records that come %i microtasks after a handler has ended are handled',
+  async (microtasks) => {
+    const first = createDeferred();
+    const { lane, seen } = laneWith({ onBatch: () => first.promise });
+    lane.accept(fetched(5, [5]));
+    await settled();
+    first.resolve();
+    for (let passed = 0; passed < microtasks; passed += 1) await null;
+    lane.accept(fetched(6, [6, 7, 8, 9]));
+    await settled();
+    expect(seen).toEqual([5, 6, 7, 8, 9]);
+  },
+);
+
+test('its lag is that to the largest end that the leader has named, by a fetch or without', async () => {
+  const { lane } = laneWith({});
+  lane.accept(fetched(5, [5, 6], { highWatermark: 9 }), 100);
+  await settled();
+  expect(lane.lagRecords).toBe(2);
+  lane.noteEnd(20);
+  lane.noteEnd(15);
+  expect(lane.lagRecords).toBe(13);
+  lane.accept(fetched(7, [7]), Number.NEGATIVE_INFINITY);
+  await settled();
+  expect(lane.lagRecords).toBe(12);
+});

@@ -39,6 +39,7 @@ function openOwnership() {
     owned: () => [1],
     isPreferred: () => true,
     readThroughMs: () => Number.NEGATIVE_INFINITY,
+    answeredMs: () => Number.NEGATIVE_INFINITY,
     commit: async (partition, offset) => void commits.push([partition, offset]),
     committed: async () => null,
     release: (partition) => void calls.push(`release ${partition}`),

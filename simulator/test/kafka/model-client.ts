@@ -127,6 +127,7 @@ class FetchLoop {
     }
     const nextOffset = from + records.length;
     const response = { topic: this.#topic, partition, from, records, nextOffset, highWatermark };
+    lane.answered(this.#parts.machine.clock.monotonicMs());
     lane.accept(response, askedMs);
   }
 }
@@ -151,6 +152,10 @@ class ModelReader implements LogReader {
 
   lagRecords(partition: number): number {
     return this.#loop.lanes.get(partition)?.lagRecords ?? 0;
+  }
+
+  answeredMs(partition: number): number {
+    return this.#loop.lanes.get(partition)?.answeredMs ?? Number.NEGATIVE_INFINITY;
   }
 
   async share(): Promise<void> {}
@@ -200,6 +205,10 @@ class ModelGroup implements PartitionGroup {
 
   readThroughMs(partition: number): number {
     return this.#loop.lanes.get(partition)?.readThroughMs ?? Number.NEGATIVE_INFINITY;
+  }
+
+  answeredMs(partition: number): number {
+    return this.#loop.lanes.get(partition)?.answeredMs ?? Number.NEGATIVE_INFINITY;
   }
 
   commit(partition: number, offset: number, metadata: string): Promise<void> {
