@@ -14,6 +14,12 @@ export interface ProduceStep {
   drop(): void;
 }
 
+/** A partition as a broker knows it. */
+interface KnownPartition {
+  readonly leader: number;
+  readonly end: number;
+}
+
 /** The connection of a request, and what is called when it has its answer. */
 interface Asker {
   readonly socket: net.Socket;
@@ -21,23 +27,27 @@ interface Asker {
 }
 
 const produceKey = 0;
+const listOffsetsKey = 2;
 const metadataKey = 3;
 const apiVersionsKey = 18;
 const initProducerIdKey = 22;
 /** The only version of each request that these brokers speak. */
 const spoken = [
   [produceKey, 3],
+  [listOffsetsKey, 1],
   [metadataKey, 1],
   [apiVersionsKey, 2],
   [initProducerIdKey, 0],
 ] as const;
 
+/** The time that stands for the end. */
+const latest = -1;
 const unknownTopic = 3;
 const noLeader = 5;
 const notLeader = 6;
 
 /**
- * Brokers that speak Kafka's protocol over TCP as far as a producer needs it, share their partitions, and treat each
+ * Brokers that speak Kafka's protocol over TCP as far as a producer and a question about offsets need it, share their partitions, and treat each
  * produce request as the test says: an answer that gets lost after the append, a leader that changes meanwhile.
  */
 export class ScriptedBrokers {
@@ -47,6 +57,8 @@ export class ScriptedBrokers {
   readonly #partitions = new Map<string, ScriptedPartition>();
   /** Requests of brokers that stand still. */
   readonly #held = new Map<number, (() => void)[]>();
+  /** What brokers knew when they were cut off. */
+  readonly #cutOff = new Map<number, ReadonlyMap<string, KnownPartition>>();
   #producerIds = 1_000;
   /** Replaces what a broker does with a produce request. */
   onProduce: (step: ProduceStep) => void = (step) => step.answer(step.append());
@@ -95,6 +107,14 @@ export class ScriptedBrokers {
   async move(node: number): Promise<void> {
     this.kill(node);
     await this.#listen(node);
+  }
+
+  /** Goes on answering, by what it knows now: the others do not reach it any more. */
+  cutOff(node: number): void {
+    const known = [...this.#partitions.keys()].map(
+      (key) => [key, this.#knownBy(node, key)] as const,
+    );
+    this.#cutOff.set(node, new Map(known));
   }
 
   /** Takes connections and requests, and answers none until it goes on, as a process that is stopped. */
@@ -182,9 +202,11 @@ export class ScriptedBrokers {
     if (key === apiVersionsKey) writeVersions(answer, version);
     else if (key === metadataKey)
       this.#writeMetadata(
+        node,
         answer,
         request.list(() => request.text()),
       );
+    else if (key === listOffsetsKey) this.#writeOffsets(node, request, answer);
     else if (key === initProducerIdKey) {
       this.#producerIds += 1;
       answer.int32(0).int16(0).int64(this.#producerIds).int16(0);
@@ -221,18 +243,41 @@ export class ScriptedBrokers {
     return { topic, partition, ...(at.leader === node ? at.append(batch) : refused) };
   }
 
-  #writeMetadata(answer: BytesWriter, topics: readonly string[]): void {
+  #knownBy(node: number, key: string): KnownPartition {
+    const { leader, values } = this.#partitions.get(key) ?? { leader: -1, values: [] };
+    return this.#cutOff.get(node)?.get(key) ?? { leader, end: values.length };
+  }
+
+  /** https://kafka.apache.org/protocol#The_Messages_ListOffsets, version 1. */
+  #writeOffsets(node: number, request: BytesReader, answer: BytesWriter): void {
+    request.int32();
+    const topics = request.list(() => {
+      const name = request.text();
+      const asked = request.list(() => ({ partition: request.int32(), time: request.int64() }));
+      return { name, asked };
+    });
+    answer.list(topics, ({ name, asked }) => {
+      answer.text(name).list(asked, ({ partition, time }) => {
+        const { leader, end } = this.#knownBy(node, `${name}/${partition}`);
+        answer.int32(partition).int16(leader === node ? 0 : notLeader);
+        answer.int64(-1).int64(time === latest ? end : 0);
+      });
+    });
+  }
+
+  #writeMetadata(node: number, answer: BytesWriter, topics: readonly string[]): void {
     answer.list([...this.#servers.keys()], (node) => {
       answer.int32(node).text('127.0.0.1').int32(this.#portOf(node)).int16(-1);
     });
     answer.int32([...this.#servers.keys()][0] ?? -1);
     answer.list(topics, (topic) => {
-      const own = [...this.#partitions].filter(([key]) => key.startsWith(`${topic}/`));
+      const own = [...this.#partitions.keys()].filter((key) => key.startsWith(`${topic}/`));
       answer
         .int16(own.length === 0 ? unknownTopic : 0)
         .text(topic)
         .int8(0);
-      answer.list(own, ([key, { leader }]) => {
+      answer.list(own, (key) => {
+        const { leader } = this.#knownBy(node, key);
         answer
           .int16(leader < 0 ? noLeader : 0)
           .int32(Number(key.slice(topic.length + 1)))

@@ -1,0 +1,56 @@
+import { Fetcher } from '../../src/kafka/fetcher.io.ts';
+import { openKafkajs } from '../../src/kafka/kafkajs-connection.io.ts';
+import { defaultLimits } from '../../src/kafka/limits.ts';
+import { silentLog } from '../../src/log/index.ts';
+import { ScriptedBrokers } from './scripted-brokers.ts';
+
+let scripted: ScriptedBrokers;
+let fetcher: Fetcher;
+
+beforeEach(async () => {
+  scripted = await ScriptedBrokers.open([1, 2, 3]);
+  scripted.topic('t', [1, 2]);
+  const options = { brokers: scripted.addresses, clientId: 'test', log: silentLog };
+  const kafka = openKafkajs(options, defaultLimits);
+  fetcher = new Fetcher(kafka, defaultLimits, { maxWaitMs: 100, restMs: 0, log: silentLog });
+  await fetcher.connect();
+  await fetcher.follow('t');
+});
+
+afterEach(async () => {
+  await fetcher.close();
+  await scripted.close();
+});
+
+test('a leader that is cut off does not say that a record which another has is beyond the end', async () => {
+  const { values } = scripted.partition('t', 0);
+  values.push('0', '1');
+  scripted.cutOff(1);
+  scripted.partition('t', 0).leader = 2;
+  values.push('2', '3', '4');
+  for (let times = 0; times < 5; times += 1)
+    expect(await fetcher.bounds('t', new Map([[0, 5]]))).toEqual(
+      new Map([[0, { low: 0, high: 5 }]]),
+    );
+});
+
+test('a position that no broker has is beyond the end', async () => {
+  scripted.partition('t', 0).values.push('0');
+  const bounds = await fetcher.bounds('t', new Map([[0, 9]]));
+  expect(bounds).toEqual(new Map([[0, { low: 0, high: 1 }]]));
+});
+
+test('the ends of several partitions are those of their leaders', async () => {
+  scripted.partition('t', 0).values.push('0');
+  scripted.partition('t', 1).values.push('0', '1');
+  const asked = new Map([
+    [0, 0],
+    [1, 0],
+  ]);
+  expect(await fetcher.bounds('t', asked)).toEqual(
+    new Map([
+      [0, { low: 0, high: 1 }],
+      [1, { low: 0, high: 2 }],
+    ]),
+  );
+});
