@@ -52,9 +52,9 @@ export class LeaderLanes {
     return this.#open.size === 0 && this.#parts.queue.records === 0;
   }
 
-  /** Sends what can be sent. Records of one iteration of the event loop go into one request. */
+  /** Sends what can be sent, until `giveUp`. Records of one iteration of the event loop go into one request. */
   wake(): void {
-    if (this.#isDue) return;
+    if (this.#isDue || this.#closed) return;
     this.#isDue = true;
     queueMicrotask(() => {
       this.#isDue = false;
@@ -65,17 +65,20 @@ export class LeaderLanes {
   /** Gives up everything: what was sent is unknown, the rest was not sent. */
   giveUp(cause: unknown): void {
     this.#closed = true;
+    clearTimeout(this.#wakeup);
     for (const batch of [...this.#open.values()]) this.#fail(batch, lostAttempt(cause, batch.sent));
     this.#rejectWaiting(this.#parts.queue.keys(), { closed: true });
   }
 
   #dispatch(): void {
-    if (this.#numbers.identity === null) this.#openIdentity();
+    if (this.#closed) return;
     for (const [node, keys] of this.#readyByLeader()) {
       if (this.#busy.has(node)) continue;
       const request = this.#requestOf(keys);
       if (request.length > 0) void this.#send(node, request);
     }
+    // Numbering a batch may use the last numbers of an identity up.
+    if (this.#numbers.identity === null) this.#openIdentity();
     this.#wakeForRetries();
   }
 

@@ -123,7 +123,7 @@ test('a lost request goes again under the same numbers', async () => {
   const sent = producer.send([record(0)]);
   await turn();
   wire.requests[1]?.fail(new Error('connection closed'));
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => wire.requests.length === 3, 'it goes again');
   const [, lost, again] = wire.requests;
   expect(again?.identity).toBe(lost?.identity);
   expect([lost, again].map((request) => request?.batches[0]?.firstSequence)).toEqual([2, 2]);
@@ -186,6 +186,38 @@ test('a closed producer refuses, an empty send is nothing', async () => {
     code: 'client_closed',
     reaction: 'stop',
   });
+});
+
+test('a producer id whose last numbers are used up is replaced before the time of a send is over', async () => {
+  const { producer, wire } = producerWith({ maxSequence: 1, maxEpoch: 0 });
+  for (const producerId of [1, 1, 2]) {
+    const sent = producer.send([record(0)]);
+    await turn();
+    expect(wire.requests.at(-1)?.identity).toEqual({ producerId, epoch: 0 });
+    wire.requests.at(-1)?.succeed();
+    await sent;
+  }
+});
+
+test('after closing nothing is dispatched, also while a partition is still being learnt', async () => {
+  const { producer, wire } = producerWith({ closeTimeoutMs: 10 });
+  const first = createDeferred();
+  let asked = 0;
+  wire.load = () => new Promise(() => {});
+  wire.openIdentity = async () => {
+    asked += 1;
+    await first.promise;
+    // A loop of microtasks would never end; this one does, so that the test can fail.
+    if (asked > 100) await new Promise(() => {});
+    throw new Error('closed');
+  };
+  const known = producer.send([record(0)]).catch((fault: unknown) => fault);
+  void producer.send([record(7)]).catch(() => {});
+  await producer.close();
+  expect(await known).toMatchObject({ code: 'not_sent' });
+  first.resolve();
+  await turn();
+  expect(asked).toBe(1);
 });
 
 test('closing gives up what is not answered: unknown in flight, certainly not sent after it', async () => {
