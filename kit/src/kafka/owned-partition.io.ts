@@ -13,22 +13,28 @@ export interface OwnedPartitionHooks {
   onFault(fault: Fault): void;
 }
 
-/** One partition from assignment to revocation; a later assignment is a new object. */
+/**
+ * One partition from assignment to revocation; a later assignment is a new object. Its starts, restores and its end are
+ * steps that follow each other, so there is one lane at most and the end finds whatever lane there is.
+ */
 export class OwnedPartition {
   readonly partition: number;
   readonly #hooks: OwnedPartitionHooks;
   #lane: PartitionLane | null = null;
   #revoked = false;
   #paused = false;
-  #starting: Promise<void>;
+  /** The end of the newest step. */
+  #steps: Promise<void>;
+  /** A restore that has not begun; later ones are the same. */
+  #waiting: Promise<void> | null = null;
   #assignedOnce = false;
   #revoking: Promise<void> | null = null;
 
-  /** `ready` is what has to end before: the revocations of the same rebalance. */
+  /** `ready` is what has to end before: an earlier ownership of the same partition. */
   constructor(partition: number, hooks: OwnedPartitionHooks, ready: Promise<unknown>) {
     this.partition = partition;
     this.#hooks = hooks;
-    this.#starting = ready.then(() => this.#start());
+    this.#steps = ready.then(() => this.#start());
   }
 
   /** False from the moment of revocation. */
@@ -44,7 +50,8 @@ export class OwnedPartition {
   /** No batch starts after this call; resolves when `onRevoked` has ended. */
   revoke(): Promise<void> {
     this.#revoked = true;
-    this.#revoking ??= this.#end();
+    void this.#lane?.close();
+    this.#revoking ??= this.#step(() => this.#end());
     return this.#revoking;
   }
 
@@ -55,14 +62,31 @@ export class OwnedPartition {
   }
 
   /** After `pause` or a fault: asks `onAssigned` again and reads from there. */
-  async restore(): Promise<void> {
+  restore(): Promise<void> {
     this.pause();
-    await this.#starting;
-    await this.#dropLane();
-    if (this.#revoked) return;
+    this.#waiting ??= this.#step(() => this.#restart());
+    return this.#waiting;
+  }
+
+  /** Records that waited for the owner to be heard by its group are delivered. */
+  wake(): void {
+    const lane: (PartitionLane & { wake?(): void }) | null = this.#lane;
+    lane?.wake?.();
+  }
+
+  /** Runs after all steps before it, also after one that failed. */
+  #step(run: () => Promise<void>): Promise<void> {
+    const ended = this.#steps.then(run);
+    this.#steps = ended.catch(() => {});
+    return ended;
+  }
+
+  async #restart(): Promise<void> {
+    this.#waiting = null;
     this.#paused = false;
-    this.#starting = this.#start();
-    await this.#starting;
+    await this.#dropLane();
+    // Paused again meanwhile: a restore that comes later starts it.
+    if (!this.#paused) await this.#start();
   }
 
   async #start(): Promise<void> {
@@ -81,9 +105,6 @@ export class OwnedPartition {
   }
 
   async #end(): Promise<void> {
-    const stopping = this.#lane?.close();
-    await this.#starting;
-    await stopping;
     await this.#dropLane();
     if (this.#assignedOnce) await this.#hooks.onRevoked();
   }

@@ -96,6 +96,100 @@ test('a failed restore is a fault of the partition; the next one can succeed', a
   expect(events).toEqual(['open 4']);
 });
 
+/** Hooks whose lanes a test can count, and whose first handler and first start end when it says so. */
+function countedHooks() {
+  const [handler, start] = [createDeferred(), createDeferred()];
+  const reading = new Set<object>();
+  let [assigned, most, opened] = [0, 0, 0];
+  const events: string[] = [];
+  const hooks = {
+    onAssigned: async () => {
+      assigned += 1;
+      events.push(`assigned ${assigned}`);
+      if (assigned === 1) await start.promise;
+      return 0;
+    },
+    onRevoked: async () => void events.push('revoked'),
+    open: async () => {
+      opened += 1;
+      const isFirst = opened === 1;
+      const lane = {
+        readThroughMs: 0,
+        close: async () => {
+          reading.delete(lane);
+          if (isFirst) await handler.promise;
+        },
+      };
+      reading.add(lane);
+      most = Math.max(most, reading.size);
+      return lane as unknown as PartitionLane;
+    },
+    remove: (lane: PartitionLane) => lane.close(),
+    onFault: () => {},
+  };
+  const counts = () => ({ assigned, reading: reading.size, most });
+  return { hooks, handler, start, events, counts };
+}
+
+test('restores that wait for the first start are one, and the revocation ends what they opened', async () => {
+  const { hooks, start, handler, counts } = countedHooks();
+  handler.resolve();
+  const owned = new OwnedPartition(0, hooks, Promise.resolve());
+  await turn();
+  const restores = [owned.restore(), owned.restore()];
+  start.resolve();
+  await Promise.all(restores);
+  expect(counts()).toEqual({ assigned: 2, reading: 1, most: 1 });
+  await owned.revoke();
+  expect(counts().reading).toBe(0);
+});
+
+test('a second restore waits for the handler of the old lane, as the first one does', async () => {
+  const { hooks, start, handler, counts } = countedHooks();
+  start.resolve();
+  const owned = new OwnedPartition(0, hooks, Promise.resolve());
+  await turn();
+  const restores = [owned.restore()];
+  await turn();
+  restores.push(owned.restore());
+  await turn();
+  expect(counts()).toEqual({ assigned: 1, reading: 0, most: 1 });
+  handler.resolve();
+  await Promise.all(restores);
+  expect(counts()).toEqual({ assigned: 2, reading: 1, most: 1 });
+});
+
+test('a restore during the start of another one reads in one lane, which ends with the revocation', async () => {
+  const { hooks, start, handler, events, counts } = countedHooks();
+  handler.resolve();
+  const owned = new OwnedPartition(0, hooks, Promise.resolve());
+  await turn();
+  const first = owned.restore();
+  await turn();
+  start.resolve();
+  await turn();
+  const second = owned.restore();
+  const revoking = owned.revoke();
+  await Promise.all([first, second, revoking]);
+  expect(counts()).toMatchObject({ reading: 0, most: 1 });
+  expect(events.at(-1)).toBe('revoked');
+});
+
+test('a partition that is released while it is restored reads nothing until the next restore', async () => {
+  const { hooks, start, handler, counts } = countedHooks();
+  start.resolve();
+  const owned = new OwnedPartition(0, hooks, Promise.resolve());
+  await turn();
+  const restoring = owned.restore();
+  await turn();
+  owned.pause();
+  handler.resolve();
+  await restoring;
+  expect(counts().reading).toBe(0);
+  await owned.restore();
+  expect(counts().reading).toBe(1);
+});
+
 /** As kafkajs makes it of the answer of a broker. */
 function answered(type: string, retriable: boolean): Error {
   return new KafkaJSProtocolError(Object.assign(new Error(type), { type, retriable }));
