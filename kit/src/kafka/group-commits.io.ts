@@ -74,7 +74,6 @@ export class GroupCommits {
         const { type } = failureOf(error);
         if (error instanceof Fault || lostTypes.includes(type))
           throw this.#lost(request.partition, error);
-        this.#membership.forgetCoordinator(error);
       }
       await pause(waitMs);
       waitMs = Math.min(waitMs * 2, limits.heartbeatMs);

@@ -1,8 +1,9 @@
-import type { Admin } from 'kafkajs';
+import type { Admin, Kafka } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
 import { type DeadMembers, openDeadMembers } from './dead-members.io.ts';
 import { type CommittedPosition, GroupCommits } from './group-commits.io.ts';
-import { Membership, type MembershipParts, type Placement } from './membership.io.ts';
+import { Membership, type MembershipParts } from './membership.io.ts';
+import type { Placement } from './membership-session.ts';
 import { OwnedPartition } from './owned-partition.io.ts';
 import type { RecordBatch } from './records.ts';
 import type { Shared } from './shared.io.ts';
@@ -92,6 +93,7 @@ const defaultSessionMs = 3_000;
 
 /** What the client has for its groups. */
 export interface GroupParts extends MembershipParts {
+  readonly kafka: Kafka;
   readonly shared: SharedFetchers;
   readonly admin: Shared<Admin>;
 }
@@ -136,11 +138,7 @@ export async function openGroup(parts: GroupParts, options: GroupOptions): Promi
   }
 }
 
-async function removeFormer(
-  parts: MembershipParts,
-  groupId: string,
-  memberId: string,
-): Promise<void> {
+async function removeFormer(parts: GroupParts, groupId: string, memberId: string): Promise<void> {
   const { members, close } = openDeadMembers(parts, groupId);
   members.take(memberId);
   await members.evict();
@@ -161,15 +159,12 @@ class StickyGroup implements PartitionGroup {
   readonly #membership: Membership;
   readonly #commits: GroupCommits;
   readonly #owned = new Map<number, OwnedPartition>();
-  readonly #revoking = new Set<Promise<void>>();
+  /** Revocations that have not ended, the newest of each partition; it ends after the earlier ones. */
+  readonly #revoking = new Map<number, Promise<void>>();
   readonly #restores: Turns;
   #placement: Placement = { partitions: [], standbys: [] };
 
-  constructor(
-    parts: MembershipParts,
-    options: GroupOptions,
-    { reader, dead, commitsBy }: StickyParts,
-  ) {
+  constructor(parts: GroupParts, options: GroupOptions, { reader, dead, commitsBy }: StickyParts) {
     this.#parts = parts;
     this.#options = options;
     this.#restores = new Turns(parts.limits.restoresAtOnce);
@@ -184,6 +179,8 @@ class StickyGroup implements PartitionGroup {
       onJoined: (placement, sameMember) => this.#joined(placement, sameMember),
       onLost: () => this.#lost(),
       onFault: (fault) => options.onFault(fault, null),
+      onHeard: () => this.#wake(),
+      hasPartition: async (one) => (await reader.bounds([one])).has(one),
       whileJoining: () => dead.evict(),
       removeFormer: (memberId) => removeFormer(parts, options.groupId, memberId),
     });
@@ -235,15 +232,15 @@ class StickyGroup implements PartitionGroup {
 
   async close(): Promise<void> {
     this.#revokeAll();
-    await Promise.all(this.#revoking);
+    await Promise.all(this.#revoking.values());
     await this.#membership.close();
     // A join that was under way may have brought partitions after the first call.
     this.#revokeAll();
-    await Promise.all(this.#revoking);
+    await Promise.all(this.#revoking.values());
     await this.#reader.close();
   }
 
-  /** Kept partitions are not touched; lost ones end before gained ones start. */
+  /** Kept partitions are not touched; one that is gained again waits for the end of its own revocation. */
   #joined(placement: Placement, sameMember: boolean): void {
     const { groupId, topic } = this.#options;
     const { partitions, standbys } = placement;
@@ -252,9 +249,8 @@ class StickyGroup implements PartitionGroup {
     for (const partition of this.owned())
       if (!keeps || !all.includes(partition)) this.#revoke(partition);
     this.#placement = placement;
-    const ready = Promise.all(this.#revoking);
     for (const partition of all)
-      if (!this.#owned.has(partition)) this.#owned.set(partition, this.#take(partition, ready));
+      if (!this.#owned.has(partition)) this.#owned.set(partition, this.#take(partition));
     const facts = { owned: partitions.length, standbys: standbys.length };
     this.#parts.log.info({ groupId, topic, ...facts }, 'joined the group');
   }
@@ -267,7 +263,12 @@ class StickyGroup implements PartitionGroup {
     if (!this.#onlyPlaces) this.#revokeAll();
   }
 
-  #take(partition: number, ready: Promise<unknown>): OwnedPartition {
+  /** Records that waited while the member was not heard are delivered. */
+  #wake(): void {
+    for (const owned of this.#owned.values()) owned.wake();
+  }
+
+  #take(partition: number): OwnedPartition {
     const hooks = {
       onAssigned: () =>
         this.#restores.run(async () =>
@@ -278,6 +279,7 @@ class StickyGroup implements PartitionGroup {
       remove: this.#reader.remove.bind(this.#reader),
       onFault: (fault: Fault) => this.#options.onFault(fault, partition),
     };
+    const ready = this.#revoking.get(partition) ?? Promise.resolve();
     return new OwnedPartition(partition, hooks, ready);
   }
 
@@ -317,7 +319,9 @@ class StickyGroup implements PartitionGroup {
     const revoking = held.revoke().catch((error: unknown) => {
       this.#parts.log.error({ partition, err: error }, 'a revocation failed');
     });
-    const tracked: Promise<void> = revoking.finally(() => this.#revoking.delete(tracked));
-    this.#revoking.add(tracked);
+    const tracked: Promise<void> = revoking.finally(() => {
+      if (this.#revoking.get(partition) === tracked) this.#revoking.delete(partition);
+    });
+    this.#revoking.set(partition, tracked);
   }
 }

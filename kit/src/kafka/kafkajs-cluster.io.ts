@@ -69,6 +69,8 @@ export interface OpenCluster extends Cluster {
   };
   readonly brokerPool: {
     readonly brokers: Record<string, OpenBroker>;
+    /** The first one that was reached; often one of `brokers`. */
+    readonly seedBroker?: OpenBroker;
     readonly rootLogger: unknown;
     readonly versions: unknown;
     createBroker(options: object): OpenBroker;
@@ -247,6 +249,34 @@ export async function replaceConnections(
   if (broker.connectionPool !== old) return;
   broker.connectionPool = fresh;
   endConnections(old, cause);
+}
+
+/** Number of the one loop of a member that reads nothing; no broker has it, and -1 stands for no leader. */
+const noBroker = -2;
+
+/**
+ * Keeps everything out of the way of a group member that reads nothing. kafkajs sends its heartbeats from a loop for
+ * each broker, after that has looked up the offsets of all partitions at their leaders: one that stands still would
+ * cost the session. With one loop, whose number is no broker's, there is also none to replace when brokers come and go,
+ * which spins for ever when the consumer is stopped meanwhile.
+ */
+export function withoutReading(cluster: Cluster): void {
+  cluster.getNodeIds = () => [noBroker];
+  cluster.fetchTopicsOffset = async (topics) =>
+    topics.map(({ topic, partitions }) => ({
+      topic,
+      partitions: partitions.map(({ partition }) => ({ partition, offset: '0' })),
+    }));
+}
+
+/** Ends all connections of a cluster at once; requests on them fail with the cause. */
+export function cutConnections(
+  { brokerPool }: Pick<OpenCluster, 'brokerPool'>,
+  cause: unknown,
+): void {
+  const { brokers, seedBroker } = brokerPool;
+  const all = new Set([...Object.values(brokers), ...(seedBroker ? [seedBroker] : [])]);
+  for (const { connectionPool } of all) endConnections(connectionPool, cause);
 }
 
 function endConnections({ pool }: ConnectionPool, cause: unknown): void {

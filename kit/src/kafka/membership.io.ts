@@ -1,26 +1,13 @@
-import type { Cluster, Consumer, Kafka } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import { Fault, within } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
-import { retryOptions } from './kafkajs-connection.io.ts';
-import { failureOf, isPassing } from './kafkajs-errors.ts';
+import { type ConsumerEnd, GroupConsumer } from './group-consumer.io.ts';
+import { failureOf, isPassing, NoAnswer } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
+import { type MemberPlace, MembershipSession, type Placement } from './membership-session.ts';
 import { processMark } from './process-mark.io.ts';
 import type { MemberClaim } from './sticky-assignment.ts';
-import { stickyAssignor } from './sticky-assignor.io.ts';
-import { closeWithin, pause } from './waiting.io.ts';
-
-/** A member's place in one generation of its group; a commit carries both, and the broker refuses any other. */
-export interface MemberPlace {
-  readonly memberId: string;
-  readonly generation: number;
-}
-
-/** Partitions that a member is given. */
-export interface Placement {
-  readonly partitions: readonly number[];
-  /** Of these it has the second replica. */
-  readonly standbys: readonly number[];
-}
+import { closeWithin, Wakeup } from './waiting.io.ts';
 
 export interface MembershipOptions {
   readonly groupId: string;
@@ -39,162 +26,188 @@ export interface MembershipOptions {
   /** The member is out of its group: it left, crashed, or was silent for a whole session. */
   onLost(): void;
   onFault(fault: Fault): void;
+  /** `alive()` is true again after it was not, and nothing was given up: deliveries that waited for it go on. */
+  onHeard?(): void;
   /** Called once, when the first join begins. */
   whileJoining?(): Promise<void>;
   /** Called while this process joins again as another member: takes its former one out of the group. Never rejects. */
   removeFormer?(memberId: string): Promise<void>;
+  /** Whether the topic has this partition, by a look of its own: kafkajs' looks hold heartbeats up. */
+  hasPartition?(partition: number): Promise<boolean>;
 }
 
 export interface MembershipParts {
-  readonly kafka: Kafka;
+  /** The only part of kafkajs that a member uses. */
+  readonly kafka: Pick<Kafka, 'consumer'>;
   readonly limits: LogClientLimits;
   readonly log: Log;
+  /** Milliseconds that never run backwards; those of this machine by default. */
+  monotonicMs?(): number;
 }
 
-/** Interval of the member's own loop, milliseconds; it reads nothing, so this only limits the delay of heartbeats. */
-const loopMs = 100;
+/** Looks at the member in one session. */
+const looksPerSession = 10;
+/** Consumers that are not wanted any more and have not left yet; another one is opened when there are fewer. */
+const leavingMax = 4;
 
-/** What a broker answers to a session shorter than it allows, and the shortest by its default, milliseconds. */
+/** A broker's code for a session shorter than it allows, and the shortest by its default, milliseconds. */
 const sessionRefused = 'INVALID_SESSION_TIMEOUT';
 const brokerSessionMinMs = 6_000;
 
-/** Kafka's number of coordinators of groups. */
-const ofGroups = 0;
-
 /**
- * Membership of a consumer group and nothing else. Its kafkajs consumer has every partition paused, so it joins, sends
- * heartbeats and commits but reads nothing: records come from a `TopicReader`, which a rebalance does not interrupt.
+ * Membership of a consumer group and nothing else: its kafkajs consumer joins, sends heartbeats and commits but reads
+ * nothing. Records come from a `TopicReader`, which a rebalance does not interrupt. One loop opens the consumer, looks
+ * after it, and replaces it; whatever finds it unusable only asks for its end.
  */
 export class Membership {
   readonly #parts: MembershipParts;
   readonly #options: MembershipOptions;
-  #consumer: Consumer | null = null;
-  #cluster: Cluster | null = null;
-  #memberId: string | null = null;
-  #generation = -1;
-  /** False between a join and its first heartbeat, which carries the generation. */
-  #generationKnown = false;
-  #lastContactMs = 0;
-  /** The newest assignment, still in force as long as heartbeats with its member id succeed. */
-  #assignment: { memberId: string; placement: Placement } | null = null;
+  readonly #session: MembershipSession;
+  readonly #wakeup = new Wakeup();
+  readonly #leaving = new Set<Promise<void>>();
+  #consumer: GroupConsumer | null = null;
   #crashes = 0;
-  /** The broker that coordinates the group, as of the newest join; null while it is not known. */
-  #coordinatorNode: number | null = null;
-  #isLooking = false;
-  #sessionMs: number;
-  #timer: NodeJS.Timeout | undefined;
-  #closed = false;
+  #lookedForPartitionsMs: number;
+  #isLookingForPartitions = false;
+  #supervising: Promise<void> = Promise.resolve();
+  #isSupervised = false;
+  /** Why the first consumer could not be opened. */
+  #refusal: unknown = null;
+  #isFirst = true;
+  #closing: Promise<void> | null = null;
 
   constructor(parts: MembershipParts, options: MembershipOptions) {
+    const { sessionTimeoutMs } = options;
     this.#parts = parts;
     this.#options = options;
-    this.#sessionMs = options.sessionTimeoutMs;
+    this.#session = new MembershipSession(sessionTimeoutMs, parts.limits.rebalanceTimeoutMs);
+    this.#lookedForPartitionsMs = this.#nowMs();
   }
 
   get memberId(): string | null {
-    return this.#memberId;
+    return this.#session.memberId;
   }
 
   /** Our place, once its generation is known. */
   place(): MemberPlace | null {
-    if (this.#memberId === null || !this.#generationKnown) return null;
-    return { memberId: this.#memberId, generation: this.#generation };
+    return this.#session.place();
   }
 
   /** Whether the broker still counts this member, by our own clock. */
   alive(): boolean {
-    return this.#memberId !== null && performance.now() - this.#lastContactMs < this.#sessionMs;
+    return this.#session.alive(this.#nowMs());
   }
 
   /**
    * Resolves after the first join; a run that crashes before it is restarted, as on a broker that still loads its
-   * groups. Rejects with `group_unreachable` (retry) when there is none within `rebalanceTimeoutMs`.
+   * groups. Rejects with `group_unreachable` (retry) when there is none within `rebalanceTimeoutMs`, and with what
+   * refused the connection or the topic; it is closed then.
    */
   async start(): Promise<void> {
-    await Promise.all([this.#run(), this.#options.whileJoining?.()]);
-    await this.#firstJoin();
-    if (this.#memberId === null)
-      throw new Fault('group_unreachable', 'retry', { facts: { groupId: this.#options.groupId } });
-    this.#timer = setInterval(() => this.#checkSession(), this.#sessionMs / 10);
+    const untilMs = this.#nowMs() + this.#parts.limits.rebalanceTimeoutMs;
+    this.#isSupervised = true;
+    this.#supervising = this.#supervise()
+      .catch((error: unknown) => {
+        this.#refusal = error;
+      })
+      .finally(() => {
+        this.#isSupervised = false;
+        this.#wakeup.wake();
+      });
+    const isOver = () => this.memberId !== null || !this.#isSupervised;
+    await Promise.all([this.#waitUntil(untilMs, isOver), this.#options.whileJoining?.()]);
+    if (this.memberId !== null) return;
+    await this.close();
+    const { groupId } = this.#options;
+    throw this.#refusal ?? new Fault('group_unreachable', 'retry', { facts: { groupId } });
   }
 
   /** A connection to the group's coordinator. */
   async coordinator() {
-    const cluster = this.#cluster;
-    if (cluster === null) throw new Fault('ownership_lost', 'release');
-    return cluster.findGroupCoordinator({ groupId: this.#options.groupId });
+    if (this.#consumer === null) throw new Fault('ownership_lost', 'release');
+    return await this.#consumer.coordinator();
   }
 
-  forgetCoordinator(error: unknown): void {
-    const { host, port } = failureOf(error);
-    if (host !== null && port !== null) this.#cluster?.removeBroker({ host, port });
+  /** Leaves the group, so that the others need not wait for the session to end; `closeTimeoutMs` at most. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
-  /** Leaves the group, so that the others need not wait for the session to end. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    clearInterval(this.#timer);
-    this.#memberId = null;
-    const leaving = this.#consumer?.disconnect() ?? Promise.resolve();
-    await closeWithin(leaving, this.#parts.limits.closeTimeoutMs);
+  async #close(): Promise<void> {
+    this.#session.lose();
+    this.#consumer?.stop({ reason: 'closed' });
+    this.#wakeup.wake();
+    const left = this.#supervising.then(() => Promise.all(this.#leaving));
+    await closeWithin(left, this.#parts.limits.closeTimeoutMs);
   }
 
-  async #firstJoin(): Promise<void> {
-    const { initialRetryMs, maxGroupRestarts, rebalanceTimeoutMs } = this.#parts.limits;
-    const waitUntil = performance.now() + rebalanceTimeoutMs;
-    while (this.#memberId === null && performance.now() < waitUntil) {
-      if (this.#closed || this.#crashes > maxGroupRestarts) return;
-      await pause(initialRetryMs);
+  async #supervise(): Promise<void> {
+    let former: string | null = null;
+    while (this.#closing === null) {
+      const consumer = this.#open();
+      this.#consumer = consumer;
+      if (former !== null) void this.#options.removeFormer?.(former);
+      const end = await this.#lookAfter(consumer);
+      this.#consumer = null;
+      this.#leave(consumer);
+      if (!this.#mayOpenAnother(end)) return;
+      // A crashed one has left, if it could.
+      former = end.reason === 'crashed' ? null : (this.#session.assignment?.memberId ?? null);
+      await this.#pause();
     }
   }
 
-  async #run(): Promise<void> {
-    const consumer = this.#open();
-    this.#consumer = consumer;
-    const { GROUP_JOIN, HEARTBEAT, CRASH } = consumer.events;
-    const { topic, standbyTopic = '' } = this.#options;
-    const topics = standbyTopic === '' ? [topic] : [topic, standbyTopic];
-    // One that was replaced ends some time later.
-    const isCurrent = () => this.#consumer === consumer;
-    consumer.on(GROUP_JOIN, ({ payload: { memberId, memberAssignment: given } }) => {
-      consumer.pause(topics.map((one) => ({ topic: one })));
-      if (!isCurrent()) return;
-      const [partitions, standbys] = [given[topic] ?? [], given[standbyTopic] ?? []];
-      this.#joined(memberId, { partitions: ascending(partitions), standbys: ascending(standbys) });
-    });
-    consumer.on(HEARTBEAT, ({ payload }) => {
-      if (isCurrent()) this.#heard(payload.memberId, payload.groupGenerationId);
-    });
-    consumer.on(CRASH, ({ payload }) => {
-      if (isCurrent()) this.#crashed(payload.error);
-    });
-    await consumer.connect();
-    await consumer.subscribe({ topics });
-    await consumer.run({ autoCommit: false, eachBatch: async () => {} });
+  async #lookAfter(consumer: GroupConsumer): Promise<ConsumerEnd> {
+    while (consumer.end === null) {
+      await this.#wakeup.wait(this.#session.sessionMs / looksPerSession);
+      if (consumer.end === null) this.#look(consumer);
+    }
+    return consumer.end;
   }
 
-  #open(): Consumer {
+  #leave(consumer: GroupConsumer): void {
+    const leaving: Promise<void> = consumer.leave().finally(() => {
+      this.#leaving.delete(leaving);
+      this.#wakeup.wake();
+    });
+    this.#leaving.add(leaving);
+  }
+
+  /** Longer after each crash, and until few enough consumers are still leaving. */
+  async #pause(): Promise<void> {
+    const { initialRetryMs, maxRetryMs } = this.#parts.limits;
+    const pauseMs = Math.min(initialRetryMs * 2 ** Math.min(this.#crashes, 16), maxRetryMs);
+    const isClosing = () => this.#closing !== null;
+    await this.#waitUntil(this.#nowMs() + pauseMs, isClosing);
+    const isFree = () => isClosing() || this.#leaving.size < leavingMax;
+    await this.#waitUntil(Number.POSITIVE_INFINITY, isFree);
+  }
+
+  async #waitUntil(untilMs: number, isOver: () => boolean): Promise<void> {
+    for (let nowMs = this.#nowMs(); nowMs < untilMs && !isOver(); nowMs = this.#nowMs())
+      await this.#wakeup.wait(Math.min(untilMs - nowMs, this.#session.sessionMs));
+  }
+
+  #open(): GroupConsumer {
     const { kafka, limits } = this.#parts;
     const { groupId, topic, standbyTopic } = this.#options;
-    return kafka.consumer({
+    this.#session.begin(this.#nowMs());
+    return new GroupConsumer({
+      kafka,
+      limits,
       groupId,
-      sessionTimeout: this.#sessionMs,
-      heartbeatInterval: Math.min(limits.heartbeatMs, this.#sessionMs / 3),
-      rebalanceTimeout: limits.rebalanceTimeoutMs,
-      maxWaitTimeInMs: loopMs,
-      // Added partitions are noticed within this time.
-      metadataMaxAge: limits.metadataMaxAgeMs,
-      allowAutoTopicCreation: false,
-      // We restart the consumer: kafkajs' own restarts have no limit and do not report the lost partitions.
-      retry: { ...retryOptions(limits), restartOnFailure: async () => false },
-      partitionAssigners: [
-        ({ cluster }) => {
-          this.#cluster = cluster;
-          const partitionCount = () => cluster.findTopicPartitionMetadata(topic).length;
-          const present = () => this.#claim();
-          return stickyAssignor({ topic, standbyTopic, present, partitionCount });
-        },
-      ],
+      topic,
+      standbyTopic,
+      sessionMs: this.#session.sessionMs,
+      claim: () => this.#claim(),
+      onJoined: (memberId, placement) => this.#joined(memberId, placement),
+      onRejoining: () => this.#session.rejoin(this.#nowMs()),
+      onHeartbeat: (place) => this.#heard(place),
+      onEnd: () => {
+        this.#lose();
+        this.#wakeup.wake();
+      },
     });
   }
 
@@ -203,128 +216,106 @@ export class Membership {
     const process = processMark() ?? '';
     const { partitions: owned, standbys } = placed();
     const second = standbyTopic !== undefined && { standbys };
-    return { instance, process, generation: this.#generation, owned, ...second };
+    return { instance, process, generation: this.#session.generation, owned, ...second };
   }
 
   #joined(memberId: string, placement: Placement): void {
-    if (this.#closed) return;
-    const sameMember = memberId === this.#memberId && this.alive();
-    this.#memberId = memberId;
-    this.#assignment = { memberId, placement };
-    this.#generationKnown = false;
-    this.#lastContactMs = performance.now();
-    void this.#noteCoordinator();
+    const sameMember = this.#session.joined({ memberId, placement }, this.#nowMs());
     this.#options.onJoined(placement, sameMember);
+    // To know the coordinator before it is needed.
+    this.#wakeup.wake();
   }
 
-  #heard(memberId: string, generation: number): void {
-    // Given up after a silence, but the broker (which was unavailable) still counts this member: take the partitions
-    // again.
-    if (this.#memberId === null && this.#assignment?.memberId === memberId)
-      this.#joined(memberId, this.#assignment.placement);
-    if (memberId !== this.#memberId) return;
-    this.#generation = generation;
-    this.#generationKnown = true;
-    this.#lastContactMs = performance.now();
+  #heard(place: MemberPlace): void {
+    const nowMs = this.#nowMs();
+    const wasOver = this.#session.isOver(nowMs);
+    const taken = this.#session.heard(place, nowMs);
     this.#crashes = 0;
+    if (taken !== null) this.#options.onJoined(taken.placement, false);
+    else if (wasOver && this.alive()) this.#options.onHeard?.();
   }
 
-  /** A whole session without contact: the broker has given our partitions to others, even if it cannot report that. */
-  #checkSession(): void {
-    const silentMs = performance.now() - this.#lastContactMs;
-    if (silentMs > this.#sessionMs / 2) void this.#followCoordinator();
-    if (this.#memberId === null || this.alive()) return;
-    this.#parts.log.error(
-      { groupId: this.#options.groupId },
-      'no heartbeat for a whole session, giving all partitions up',
-    );
-    this.#lose();
-  }
-
-  async #noteCoordinator(): Promise<void> {
-    this.#coordinatorNode = null;
-    this.#coordinatorNode = await this.#findCoordinatorNode().catch(() => null);
-  }
-
-  async #findCoordinatorNode(): Promise<number> {
-    const cluster = this.#cluster;
-    if (cluster === null) throw new Fault('ownership_lost', 'release');
-    const late = () => new Error('no answer');
-    // Its types lack the second field, without which kafkajs sends none.
-    const asked = { groupId: this.#options.groupId, coordinatorType: ofGroups };
-    const asking = cluster.findGroupCoordinatorMetadata(asked);
-    const { coordinator } = await within(asking, this.#parts.limits.metadataTimeoutMs, late);
-    return coordinator.nodeId;
-  }
-
-  /**
-   * kafkajs keeps to the coordinator of the join and crashes after many tries of a dead one. Where another broker
-   * coordinates the group by now, this process joins again as another member.
-   */
-  async #followCoordinator(): Promise<void> {
-    const known = this.#coordinatorNode;
-    if (this.#isLooking || this.#closed || known === null) return;
-    this.#isLooking = true;
-    const heardMs = this.#lastContactMs;
-    const node = await this.#findCoordinatorNode().catch(() => known);
-    this.#isLooking = false;
-    if (this.#closed || node === known || this.#lastContactMs !== heardMs) return;
+  #look(consumer: GroupConsumer): void {
+    const nowMs = this.#nowMs();
     const { groupId } = this.#options;
-    this.#parts.log.warn({ groupId, from: known, to: node }, 'the coordinator has moved');
-    const former = this.#assignment?.memberId;
-    void this.#consumer?.disconnect().catch(() => {});
-    this.#consumer = null;
-    this.#assignment = null;
-    this.#coordinatorNode = null;
-    this.#lose();
-    void this.#restart();
-    if (former !== undefined) void this.#options.removeFormer?.(former);
+    if (this.#session.isOver(nowMs)) {
+      const text = 'no heartbeat for a whole session, giving all partitions up';
+      this.#parts.log.error({ groupId }, text);
+      this.#lose();
+    }
+    if (this.#session.isStuck(nowMs)) {
+      this.#parts.log.warn({ groupId }, 'the group member is silent and is started again');
+      consumer.stop({ reason: 'silent' });
+      return;
+    }
+    if (this.#session.assignment === null) return;
+    void this.#followCoordinator(consumer);
+    void this.#lookForPartitions(consumer, nowMs);
+  }
+
+  async #followCoordinator(consumer: GroupConsumer): Promise<void> {
+    const isSilent = () => this.#session.isSilent(this.#nowMs());
+    const hasMoved = await consumer.watch.hasMoved(isSilent());
+    if (!hasMoved || consumer.end !== null || !isSilent()) return;
+    this.#parts.log.warn({ groupId: this.#options.groupId }, 'the coordinator has moved');
+    consumer.stop({ reason: 'moved' });
+  }
+
+  /** Added partitions are assigned by a rebalance that any member begins. */
+  async #lookForPartitions(consumer: GroupConsumer, nowMs: number): Promise<void> {
+    const { hasPartition } = this.#options;
+    const isDue = nowMs - this.#lookedForPartitionsMs >= this.#parts.limits.metadataMaxAgeMs;
+    if (hasPartition === undefined || this.#isLookingForPartitions || !isDue) return;
+    this.#isLookingForPartitions = true;
+    const late = () => new NoAnswer('no answer');
+    const learning = hasPartition(consumer.partitions).then(async (isNew) => {
+      if (isNew && consumer.end === null) await consumer.learnPartitions();
+    });
+    // A look that fails is repeated after the same time.
+    await within(learning, this.#parts.limits.metadataMaxAgeMs, late).catch(() => {});
+    this.#isLookingForPartitions = false;
+    this.#lookedForPartitionsMs = this.#nowMs();
   }
 
   #lose(): void {
-    this.#memberId = null;
-    this.#generationKnown = false;
-    this.#options.onLost();
+    if (this.#session.lose()) this.#options.onLost();
   }
 
-  #crashed(error: Error): void {
-    if (this.#closed) return;
+  #mayOpenAnother(end: ConsumerEnd): boolean {
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    if (this.#closing !== null) return false;
+    if (end.reason === 'crashed') return this.#survives(end.error);
+    if (end.reason !== 'refused') return true;
+    if (!isFirst) return this.#survives(end.error);
+    this.#refusal = end.error;
+    return false;
+  }
+
+  /** While the log is away there is nothing to give up for: each run waits for a connection with growing pauses. */
+  #survives(error: unknown): boolean {
     const { limits, log } = this.#parts;
     const { groupId } = this.#options;
     const { name, type } = failureOf(error);
     this.#crashes += 1;
-    if (type === sessionRefused && this.#sessionMs < brokerSessionMinMs) this.#lengthenSession();
-    this.#assignment = null;
+    if (type === sessionRefused && this.#session.sessionMs < brokerSessionMinMs)
+      this.#lengthenSession();
     log.warn({ groupId, cause: name, type, crashes: this.#crashes }, 'the group member crashed');
-    this.#lose();
-    // While the log is away there is nothing to give up for: each run waits for a connection with growing pauses.
-    if (isPassing(error) || this.#crashes <= limits.maxGroupRestarts) void this.#restart();
-    else
-      this.#options.onFault(
-        new Fault('group_crashed', 'stop', { facts: { groupId, cause: name }, cause: error }),
-      );
+    if (isPassing(error) || this.#crashes <= limits.maxGroupRestarts) return true;
+    const facts = { groupId, cause: name };
+    this.#options.onFault(new Fault('group_crashed', 'stop', { facts, cause: error }));
+    return false;
   }
 
   /** The broker allows no session as short as the one that was asked for. */
   #lengthenSession(): void {
-    const facts = { askedMs: this.#sessionMs, sessionMs: brokerSessionMinMs };
-    this.#sessionMs = brokerSessionMinMs;
+    const facts = { askedMs: this.#session.sessionMs, sessionMs: brokerSessionMinMs };
+    this.#session.sessionMs = brokerSessionMinMs;
     const setting = 'group.min.session.timeout.ms';
     this.#parts.log.warn({ ...facts, setting }, 'the broker allows longer sessions only');
   }
 
-  async #restart(): Promise<void> {
-    const { initialRetryMs, maxRetryMs } = this.#parts.limits;
-    await pause(Math.min(initialRetryMs * 2 ** Math.min(this.#crashes, 16), maxRetryMs));
-    if (this.#closed) return;
-    try {
-      await this.#run();
-    } catch (error) {
-      this.#crashed(error instanceof Error ? error : new Error(String(error)));
-    }
+  #nowMs(): number {
+    return this.#parts.monotonicMs?.() ?? performance.now();
   }
-}
-
-function ascending(partitions: readonly number[]): readonly number[] {
-  return [...partitions].sort((a, b) => a - b);
 }

@@ -1,7 +1,8 @@
 import type { Admin } from 'kafkajs';
 import { GroupCommits } from '../../src/kafka/group-commits.io.ts';
 import { defaultLimits } from '../../src/kafka/limits.ts';
-import type { MemberPlace, Membership } from '../../src/kafka/membership.io.ts';
+import type { Membership } from '../../src/kafka/membership.io.ts';
+import type { MemberPlace } from '../../src/kafka/membership-session.ts';
 import { createDeferred } from './deferred.ts';
 
 const broken = (type: string) => Object.assign(new Error(type), { type });
@@ -35,7 +36,6 @@ function commitsWith(options: {
       await options.ready;
       return coordinator;
     },
-    forgetCoordinator() {},
     place: () => {
       place = places.length > 0 ? (places.shift() ?? null) : place;
       return place;
