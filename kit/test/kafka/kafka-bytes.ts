@@ -80,6 +80,13 @@ export class BytesWriter {
     return this;
   }
 
+  /** Bytes with their length before. */
+  bytes(value: Buffer): this {
+    this.int32(value.length);
+    this.#parts.push(value);
+    return this;
+  }
+
   list<T>(values: readonly T[], one: (value: T) => void): this {
     this.int32(values.length);
     for (const value of values) one(value);
