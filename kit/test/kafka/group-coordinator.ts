@@ -154,7 +154,8 @@ export class GroupCoordinator {
       request.text();
       this.left.push(request.text());
       answer.int16(0);
-    } else if (name === 'offsetFetch') this.#writeOffsets(request, answer);
+    } else if (name === 'offsetFetch') this.#writeCommitted(request, answer);
+    else if (name === 'listOffsets') this.#writeOffsets(request, answer);
   }
 
   #join(request: BytesReader, answer: BytesWriter): void {
@@ -213,7 +214,7 @@ export class GroupCoordinator {
   }
 
   /** Nothing was ever committed. */
-  #writeOffsets(request: BytesReader, answer: BytesWriter): void {
+  #writeCommitted(request: BytesReader, answer: BytesWriter): void {
     request.text();
     const topics = request.list(() => ({
       topic: request.text(),
@@ -222,6 +223,24 @@ export class GroupCoordinator {
     answer.list(topics, ({ topic, partitions }) => {
       answer.text(topic);
       answer.list(partitions, (one) => answer.int32(one).int64(-1).text('').int16(0));
+    });
+  }
+
+  /** All partitions are empty. */
+  #writeOffsets(request: BytesReader, answer: BytesWriter): void {
+    request.int32();
+    const topics = request.list(() => ({
+      topic: request.text(),
+      partitions: request.list(() => {
+        const partition = request.int32();
+        request.int64();
+        request.int32();
+        return partition;
+      }),
+    }));
+    answer.list(topics, ({ topic, partitions }) => {
+      answer.text(topic);
+      answer.list(partitions, (one) => answer.int32(one).int16(0).int32(1).int64(0));
     });
   }
 }

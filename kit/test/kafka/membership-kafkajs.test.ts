@@ -112,8 +112,13 @@ test('a crash while the coordinator is looked for ends in one member, the one th
   group.release();
   await until(() => events.includes('lost'), 'it has crashed');
   group.heartbeatError = 0;
+  // The look finds another coordinator while the next consumer already joins there.
+  group.held.add('join');
   group.coordinator = 2;
   group.findError = 0;
+  await until(() => group.askedFor('join') > 1, 'it joins again');
+  await new Promise((resolve) => setTimeout(resolve, defaultLimits.metadataTimeoutMs));
+  group.release();
   await until(() => events.at(-1) === 'joined 0', 'it has joined again');
   await beats(`member-${group.members}`, 40);
   group.beats.clear();
@@ -141,20 +146,4 @@ test('a join that is not answered in time is cut off with the closing of its mem
   await until(() => group.connections === 0, 'its connections are gone');
   group.release();
   expect([events, group.beats.size]).toEqual([[], 0]);
-});
-
-test('a member that is closed while it connects again never joins', async () => {
-  group = await GroupCoordinator.open(1);
-  const { member } = memberOf();
-  await member.start();
-  await beats('member-1', 3);
-  group.held.add('versions');
-  const connections = group.askedFor('versions');
-  group.heartbeatError = refused;
-  await until(() => group.askedFor('versions') > connections, 'it connects again');
-  const closing = member.close();
-  group.release();
-  await closing;
-  await until(() => group.connections === 0, 'its connections are gone');
-  expect(group.joined).toEqual(['member-1']);
 });
