@@ -190,6 +190,18 @@ test('a partition that is released while it is restored reads nothing until the 
   expect(counts().reading).toBe(1);
 });
 
+test('a lane that waits for its owner to be heard is woken with it', async () => {
+  const { hooks } = hooksWith();
+  let woken = 0;
+  const lane = { close: async () => {}, wake: () => (woken += 1) } as unknown as PartitionLane;
+  const owned = new OwnedPartition(0, { ...hooks, open: async () => lane }, Promise.resolve());
+  owned.wake();
+  await turn();
+  owned.wake();
+  expect(woken).toBe(1);
+  await owned.revoke();
+});
+
 /** As kafkajs makes it of the answer of a broker. */
 function answered(type: string, retriable: boolean): Error {
   return new KafkaJSProtocolError(Object.assign(new Error(type), { type, retriable }));
