@@ -99,16 +99,18 @@ export class Membership {
   }
 
   /**
-   * Resolves after the first join; a run that crashes before it is restarted, as on a broker that still loads its
-   * groups. Rejects with `group_unreachable` (retry) when there is none within `rebalanceTimeoutMs`, and with what
-   * refused the connection or the topic; it is closed then.
+   * Resolves after the first join; a consumer that crashes before it is replaced, as on a broker that still loads its
+   * groups. Rejects with `group_unreachable` (retry) when there is none within `rebalanceTimeoutMs`, which others may
+   * need to join, and a session; and with what refused the connection or the topic. It is closed then.
    */
   async start(): Promise<void> {
-    const untilMs = this.#nowMs() + this.#parts.limits.rebalanceTimeoutMs;
+    const { rebalanceTimeoutMs } = this.#parts.limits;
+    const untilMs = this.#nowMs() + rebalanceTimeoutMs + this.#session.sessionMs;
     this.#isSupervised = true;
     this.#supervising = this.#supervise()
       .catch((error: unknown) => {
         this.#refusal = error;
+        this.#giveUp(error);
       })
       .finally(() => {
         this.#isSupervised = false;
@@ -302,9 +304,13 @@ export class Membership {
       this.#lengthenSession();
     log.warn({ groupId, cause: name, type, crashes: this.#crashes }, 'the group member crashed');
     if (isPassing(error) || this.#crashes <= limits.maxGroupRestarts) return true;
-    const facts = { groupId, cause: name };
-    this.#options.onFault(new Fault('group_crashed', 'stop', { facts, cause: error }));
+    this.#giveUp(error);
     return false;
+  }
+
+  #giveUp(cause: unknown): void {
+    const facts = { groupId: this.#options.groupId, cause: failureOf(cause).name };
+    this.#options.onFault(new Fault('group_crashed', 'stop', { facts, cause }));
   }
 
   /** The broker allows no session as short as the one that was asked for. */

@@ -141,7 +141,10 @@ test('a member that is closed while it joins leaves once it has joined', async (
 test('a join that is not answered in time is cut off with the closing of its member', async () => {
   group = await GroupCoordinator.open(1);
   group.held.add('join');
-  const { member, events } = memberOf({ rebalanceTimeoutMs: 200, closeTimeoutMs: 100 });
+  const { member, events } = memberOf(
+    { rebalanceTimeoutMs: 200, closeTimeoutMs: 100 },
+    { sessionTimeoutMs: 200 },
+  );
   await expect(member.start()).rejects.toThrow('group_unreachable');
   await until(() => group.connections === 0, 'its connections are gone');
   group.release();

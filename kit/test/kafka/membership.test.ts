@@ -147,7 +147,7 @@ describe('the start', () => {
     };
     const { member, events } = memberOf(kafka);
     const starting = expect(member.start()).rejects.toThrow('group_unreachable');
-    await advance(defaultLimits.rebalanceTimeoutMs + defaultLimits.closeTimeoutMs);
+    await advance(defaultLimits.rebalanceTimeoutMs + sessionMs + defaultLimits.closeTimeoutMs);
     await starting;
     expect(left(kafka.newest)).toBe(false);
     answered.resolve();
@@ -279,6 +279,17 @@ describe('a member that crashes', () => {
     await advance(20);
     expect(events.at(-1)).toBe('group_crashed');
     expect(kafka.consumers.length).toBe(3);
+    await member.close();
+  });
+
+  test('reports that it gives up when its owner fails, and does not stand still without a fault', async () => {
+    const kafka = new ManualKafka();
+    const onLost = () => {
+      throw new Error('a bug');
+    };
+    const { member, events } = await started(kafka, { onLost });
+    await advance(sessionMs + heartbeatMs);
+    expect(events).toEqual(['joined 0,1 false', 'group_crashed']);
     await member.close();
   });
 
