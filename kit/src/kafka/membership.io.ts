@@ -114,6 +114,7 @@ export class Membership {
       })
       .finally(() => {
         this.#isSupervised = false;
+        this.#abandon();
         this.#wakeup.wake();
       });
     const isOver = () => this.memberId !== null || !this.#isSupervised;
@@ -151,8 +152,7 @@ export class Membership {
       this.#consumer = consumer;
       if (former !== null) void this.#options.removeFormer?.(former);
       const end = await this.#lookAfter(consumer);
-      this.#consumer = null;
-      this.#leave(consumer);
+      this.#abandon();
       if (!this.#mayOpenAnother(end)) return;
       // A crashed one has left, if it could.
       former = end.reason === 'crashed' ? null : (this.#session.assignment?.memberId ?? null);
@@ -168,7 +168,12 @@ export class Membership {
     return consumer.end;
   }
 
-  #leave(consumer: GroupConsumer): void {
+  /** Has the consumer leave; it is not waited for. */
+  #abandon(): void {
+    const consumer = this.#consumer;
+    if (consumer === null) return;
+    this.#consumer = null;
+    consumer.stop({ reason: 'closed' });
     const leaving: Promise<void> = consumer.leave().finally(() => {
       this.#leaving.delete(leaving);
       this.#wakeup.wake();

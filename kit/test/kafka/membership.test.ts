@@ -290,6 +290,7 @@ describe('a member that crashes', () => {
     const { member, events } = await started(kafka, { onLost });
     await advance(sessionMs + heartbeatMs);
     expect(events).toEqual(['joined 0,1 false', 'group_crashed']);
+    expect(kafka.consumers.map(left)).toEqual([true]);
     await member.close();
   });
 
