@@ -70,8 +70,7 @@ export class OwnedPartition {
 
   /** Records that waited for the owner to be heard by its group are delivered. */
   wake(): void {
-    const lane: (PartitionLane & { wake?(): void }) | null = this.#lane;
-    lane?.wake?.();
+    this.#lane?.wake();
   }
 
   /** Runs after all steps before it, also after one that failed. */
