@@ -47,8 +47,9 @@ const noLeader = 5;
 const notLeader = 6;
 
 /**
- * Brokers that speak Kafka's protocol over TCP as far as a producer and a question about offsets need it, share their partitions, and treat each
- * produce request as the test says: an answer that gets lost after the append, a leader that changes meanwhile.
+ * Brokers that speak Kafka's protocol over TCP as far as a producer and a question about offsets need it, share their
+ * partitions, and treat each produce request as the test says: an answer that gets lost after the append, a leader that
+ * changes meanwhile.
  */
 export class ScriptedBrokers {
   readonly #servers = new Map<number, net.Server>();
