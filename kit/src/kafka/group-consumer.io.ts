@@ -141,8 +141,8 @@ export class GroupConsumer {
     return {
       groupId,
       sessionTimeout: sessionMs,
-      // kafkajs asks the wall clock whether a heartbeat is due: with this one always is, and the wait of its loop, which
-      // fetches nothing, is the interval.
+      // kafkajs asks the wall clock whether a heartbeat is due: with this, one always is. The interval is the wait of
+      // its loop, which fetches nothing.
       heartbeatInterval: Number.NEGATIVE_INFINITY,
       maxWaitTimeInMs: Math.min(limits.heartbeatMs, sessionMs / 3),
       rebalanceTimeout: limits.rebalanceTimeoutMs,
