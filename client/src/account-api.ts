@@ -1,5 +1,6 @@
 import type { AccountActionResult } from '@pm/schemas';
 import type { Connection } from './connection.ts';
+import { ExchangeError } from './errors.ts';
 import { randomId } from './platform.ts';
 
 export interface AccountAction {
@@ -15,7 +16,10 @@ export interface PositionAction extends AccountAction {
   readonly amount: string;
 }
 
-/** Actions of a wallet besides trading; each is carried out once per id (conventions.md 4.2). */
+/**
+ * Actions of a wallet besides trading; each is carried out once per id (conventions.md 4.2). An `ExchangeError` of one
+ * has its id as `actionId`: an action that is repeated with this `id` is not carried out twice.
+ */
 export class AccountApi {
   readonly #connection: Connection;
 
@@ -43,12 +47,16 @@ export class AccountApi {
     return this.#act('withdrawals', action);
   }
 
-  #act(
+  async #act(
     name: 'split' | 'merge' | 'redeem' | 'withdrawals',
     { conditionId, id = randomId(), ...rest }: Partial<PositionAction>,
   ): Promise<AccountActionResult> {
     const condition = conditionId === undefined ? {} : { condition_id: conditionId };
     const body = { ...rest, ...condition, id };
-    return this.#connection.signed({ method: 'POST', path: `/account/${name}`, body });
+    try {
+      return await this.#connection.signed({ method: 'POST', path: `/account/${name}`, body });
+    } catch (error) {
+      throw error instanceof ExchangeError ? error.withActionId(id) : error;
+    }
   }
 }

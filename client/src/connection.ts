@@ -1,6 +1,8 @@
 import { headers as names } from '@pm/schemas';
+import { ExchangeError, skewCode } from './errors.ts';
 import { Gate } from './gate.ts';
 import {
+  defaultTimeoutMs,
   type HttpOptions,
   type HttpRequest,
   type KeyOfWallet,
@@ -8,8 +10,10 @@ import {
   type Query,
   request,
 } from './http.ts';
+import { OpenPlacements } from './open-placements.ts';
 import {
   defaultRetryPolicy,
+  isRepeatable,
   persist,
   type Repeatable,
   RetryBudget,
@@ -27,7 +31,7 @@ export interface Attempt {
 export interface ConnectionOptions extends HttpOptions {
   /** Default: 30 s in all, pauses of 0.1 to 2 s. `noRetries` sends everything once. */
   readonly retry?: RetryPolicy;
-  /** Requests at a time, default 32; cancels and heartbeats have as many of their own and wait for nothing else. */
+  /** Requests at a time, default 32. Cancels have as many of their own, and heartbeats some: they wait for no others. */
   readonly concurrency?: number;
   /** A read-only key opens the private reads of its wallet without `connect()`. */
   readonly reader?: { readonly address: string; readonly readOnlyKey: string };
@@ -38,6 +42,8 @@ export interface ConnectionOptions extends HttpOptions {
 }
 
 const defaultConcurrency = 32;
+/** Heartbeats at a time; a loop sends one. */
+const heartbeatConcurrency = 8;
 /** Requests of one kind that may wait. */
 const waitingMax = 1_000;
 
@@ -50,20 +56,27 @@ export interface Sending {
   readonly tries?: number;
   /** Timeout of one attempt, when it is not the default of the client. */
   readonly timeoutMs?: number;
+  /** Ends the wait for its turn; a request that was sent is not ended. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called when the request is about to leave. */
+  readonly onSend?: () => void;
 }
 
 /** Sends signed and unsigned requests with retries, a few at a time. */
 export class Connection {
   readonly #options: ConnectionOptions;
-  readonly #gate: Gate;
-  readonly #reservedGate: Gate;
+  /** Calls that place orders. */
+  readonly placements = new OpenPlacements();
+  readonly #gates: Readonly<Record<Lane, Gate>>;
   #key: KeyOfWallet | null = null;
+  /** The time of the exchange minus that of the wall clock here, as far as it is known. */
+  #clockOffsetMs = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     const limits = { concurrent: options.concurrency ?? defaultConcurrency, waiting: waitingMax };
-    this.#gate = new Gate(limits);
-    this.#reservedGate = new Gate(limits);
+    const beats = { concurrent: heartbeatConcurrency, waiting: waitingMax };
+    this.#gates = { plain: new Gate(limits), cancel: new Gate(limits), beat: new Gate(beats) };
   }
 
   get baseUrl(): string {
@@ -83,28 +96,45 @@ export class Connection {
     this.#key = key;
   }
 
+  /** Of a call that begins here. */
   retryBudget(): RetryBudget {
-    return new RetryBudget(this.retryPolicy);
+    return new RetryBudget(this.retryPolicy, this.timeoutMs);
+  }
+
+  /** Timeout of one attempt. */
+  get timeoutMs(): number {
+    return this.#options.timeoutMs ?? defaultTimeoutMs;
+  }
+
+  /** Unix milliseconds by the clock of the exchange, once a refusal has shown that the one here is wrong. */
+  nowMs(): number {
+    return Math.round(Date.now() + this.#clockOffsetMs);
   }
 
   /** Sends a request until it has a definite response. */
   send<T>(sent: HttpRequest, sending: Sending = {}): Promise<T> {
     const headers = { ...this.#options.headers, ...sent.headers };
-    return this.#persist(() => ({ ...sent, headers }), sending);
+    const { repeatable = 'always' } = sending;
+    // The same proof stays as wrong as it is.
+    const mayRepeat = (error: ExchangeError) =>
+      error.code !== skewCode && isRepeatable(error, repeatable);
+    return this.#persist({ sent, make: () => ({ ...sent, headers }), mayRepeat }, sending);
   }
 
   /** The same with the headers of the API key, signed again for each attempt. */
   signed<T>(sent: HttpRequest, sending: Sending = {}): Promise<T> {
-    return this.#persist(() => this.sign(sent), sending);
+    const { repeatable = 'always' } = sending;
+    const mayRepeat = (error: ExchangeError) => isRepeatable(error, repeatable);
+    return this.#persist({ sent, make: () => this.sign(sent), mayRepeat }, sending);
   }
 
   /** One signed attempt. */
-  signedOnce<T>(sent: HttpRequest, { tries = 1, timeoutMs }: Sending = {}): Promise<T> {
-    return this.#attempt(this.sign(sent), { tries, ...(timeoutMs && { timeoutMs }) });
+  signedOnce<T>(sent: HttpRequest, sending: Sending = {}): Promise<T> {
+    return this.#attempt({ sent, make: () => this.sign(sent) }, sending);
   }
 
-  read<T>(path: string, query: Query = {}): Promise<T> {
-    return this.send<T>({ method: 'GET', path, query });
+  read<T>(path: string, query: Query = {}, sending: Sending = {}): Promise<T> {
+    return this.send<T>({ method: 'GET', path, query }, sending);
   }
 
   /** A private read: with the API key, or with a read-only key where there is no other. */
@@ -117,27 +147,60 @@ export class Connection {
   }
 
   sign(sent: HttpRequest): HttpRequest {
-    return { ...sent, headers: { ...sent.headers, ...l2Headers(this.key, sent, Date.now()) } };
+    return { ...sent, headers: { ...sent.headers, ...l2Headers(this.key, sent, this.nowMs()) } };
   }
 
-  #persist<T>(make: () => HttpRequest, sending: Sending): Promise<T> {
-    const { repeatable = 'always', retryBudget = this.retryBudget(), ...rest } = sending;
-    return persist(retryBudget, repeatable, (tries) =>
-      this.#attempt<T>(make(), { ...rest, tries }),
+  #persist<T>({ sent, make, mayRepeat }: Repeated, sending: Sending): Promise<T> {
+    const { retryBudget = this.retryBudget() } = sending;
+    return persist(retryBudget, mayRepeat, (tries) =>
+      this.#attempt<T>({ sent, make }, { ...sending, retryBudget, tries }),
     );
   }
 
-  #attempt<T>(sent: HttpRequest, { tries = 1, timeoutMs }: Sending): Promise<T> {
-    const gate = isReserved(sent) ? this.#reservedGate : this.#gate;
-    return gate.pass(() => {
+  #attempt<T>({ sent, make }: Made, sending: Sending): Promise<T> {
+    const { tries = 1, timeoutMs = this.timeoutMs, retryBudget, signal, onSend } = sending;
+    const leftMs = retryBudget?.leftMs ?? timeoutMs;
+    const action = (): Promise<T> => {
+      // Made when its turn has come: a proof carries the time.
+      const proven = make();
       this.#options.onAttempt?.({ method: sent.method, path: sent.path, tries });
-      return request<T>({ ...this.#options, ...(timeoutMs && { timeoutMs }) }, sent);
-    });
+      onSend?.();
+      return this.#request<T>(proven, timeoutMs);
+    };
+    return this.#gates[laneOf(sent)].pass(action, { leftMs, signal });
+  }
+
+  async #request<T>(sent: HttpRequest, timeoutMs: number): Promise<T> {
+    try {
+      return await request<T>({ ...this.#options, timeoutMs }, sent);
+    } catch (error) {
+      if (error instanceof ExchangeError && error.code === skewCode) this.#setClock(error.body);
+      throw error;
+    }
+  }
+
+  #setClock(body: unknown): void {
+    const serverMs = (body as { server_time?: unknown } | null)?.server_time;
+    if (typeof serverMs === 'number') this.#clockOffsetMs = serverMs - Date.now();
   }
 }
 
-/** Cancels and heartbeats: trading and reading must not delay them. */
-function isReserved({ method, path }: HttpRequest): boolean {
+/** A request, and how an attempt of it is made. */
+interface Made {
+  readonly sent: HttpRequest;
+  make(): HttpRequest;
+}
+
+interface Repeated extends Made {
+  /** Whether another attempt may follow a transient failure. */
+  mayRepeat(error: ExchangeError): boolean;
+}
+
+/** Trading and reading must not delay cancels, and nothing at all heartbeats. */
+type Lane = 'plain' | 'cancel' | 'beat';
+
+function laneOf({ method, path }: HttpRequest): Lane {
+  if (path.endsWith('/heartbeats')) return 'beat';
   const isCancel = method === 'DELETE' && /^\/(orders?|cancel-(all|market-orders))$/.test(path);
-  return isCancel || path.endsWith('/heartbeats');
+  return isCancel ? 'cancel' : 'plain';
 }

@@ -1,35 +1,28 @@
-import { type PlacementResult, type RefusalCode, refusals } from '@pm/schemas';
+import { type PlacementResult, type RefusalCode, refusals, retryOf } from '@pm/schemas';
 import type { BuiltOrder } from './order.ts';
 
-/** Transient statuses; 0 means no response. */
+/** Transient statuses of responses without a code of errors.md; 0 means no response. */
 const passingStatuses = new Set([0, 425, 429, 500, 502, 503, 504]);
 
-/** The client's own refusal: too many of its requests wait to be sent. */
+/** The client's own refusal: too many of its requests wait to be sent, or this one for too long. */
 export const overloadedCode = 'client_overloaded';
 
-/** Codes of these statuses that waiting does not change: modes set by an operator, and the client's own overload. */
-const lastingCodes = new Set<string>([
-  ...(['post_only_mode', 'cancel_only', 'trading_disabled'] satisfies RefusalCode[]),
-  overloadedCode,
-]);
+/** The client's own refusal: `cancelAll` came before the order was sent. */
+export const canceledCode = 'client_canceled';
 
-/** Refusals of a transient status that prove that nothing was carried out. */
-const nothingDoneCodes = new Set<string>([
-  'partition_not_ready',
-  'ledger_not_ready',
-  'overloaded',
-  'old_generation',
-  'rate_limited',
-  'retries_unavailable',
-  'too_many_retry_keys',
-  'session_ending',
-] satisfies RefusalCode[]);
+const ownCodes = new Set([overloadedCode, canceledCode]);
+
+/** The wall clock of the sender is off; the response has the time of the exchange. */
+export const skewCode: RefusalCode = 'timestamp_skew';
 
 /** A response of the exchange that is no success, or a missing response. */
 export class ExchangeError extends Error {
   /** HTTP status; 0 without a response (refused, reset, timed out). */
   readonly status: number;
-  /** A code of errors.md; `no_answer` without a response, `client_overloaded` when it was not sent, else empty. */
+  /**
+   * A code of errors.md; `no_answer` without a response, `client_overloaded` or `client_canceled` when it was not sent,
+   * else empty.
+   */
   readonly code: string;
   /** Whether the very same request can succeed later (errors.md, column retry). */
   readonly retryable: boolean;
@@ -37,11 +30,20 @@ export class ExchangeError extends Error {
   readonly retryAfterSeconds: number | null;
   /** Message of the response. */
   readonly body: unknown;
+  /**
+   * Id of the account action that failed: the same action with this `id` is carried out once, however often it is sent.
+   * Null for other requests.
+   */
+  readonly actionId: string | null;
 
   constructor(
     status: number,
     body: unknown,
-    more: { readonly retryAfterSeconds?: number | null; readonly cause?: unknown } = {},
+    more: {
+      readonly retryAfterSeconds?: number | null;
+      readonly actionId?: string;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(`${status} ${messageOf(body)}`, { cause: more.cause });
     this.name = 'ExchangeError';
@@ -49,9 +51,15 @@ export class ExchangeError extends Error {
     this.body = body;
     this.code = codeOf(body);
     this.retryAfterSeconds = more.retryAfterSeconds ?? null;
+    this.actionId = more.actionId ?? null;
     this.retryable = isRefusalCode(this.code)
       ? refusals[this.code].retry
       : passingStatuses.has(status);
+  }
+
+  withActionId(actionId: string): ExchangeError {
+    const { status, body, retryAfterSeconds, cause } = this;
+    return new ExchangeError(status, body, { retryAfterSeconds, actionId, cause });
   }
 }
 
@@ -66,29 +74,35 @@ export class SigningDomainError extends Error {
 /** The same request may succeed later, so it is retried. */
 export function isPassing(error: unknown): error is ExchangeError {
   if (!(error instanceof ExchangeError)) return false;
-  return passingStatuses.has(error.status) && !lastingCodes.has(error.code);
+  if (isRefusalCode(error.code)) return isPassingCode(error.code);
+  return passingStatuses.has(error.status) && !ownCodes.has(error.code);
 }
 
-/** Whether a refusal of a transient status has certainly changed nothing. */
-export function provesNothingDone(code: string): boolean {
-  return nothingDoneCodes.has(code) || code === overloadedCode;
-}
-
-/** Refusals that leave open what was done. */
-const openCodes = new Set<string>([
-  'internal_error',
-  'unknown',
-  'order_unconfirmed',
-] satisfies RefusalCode[]);
-
-/** Whether the code of an item of a batch is transient. */
+/** Whether waiting helps after a refusal (errors.md, "Waiting"). */
 export function isPassingCode(code: string): boolean {
-  return nothingDoneCodes.has(code) || openCodes.has(code);
+  const retry = isRefusalCode(code) ? retryOf(code) : undefined;
+  return retry === 'unchanged' || retry === 'unknown';
+}
+
+/** Whether the request of a transient refusal has certainly changed nothing. */
+export function provesNothingDone(code: string): boolean {
+  return ownCodes.has(code) || (isRefusalCode(code) && retryOf(code) === 'unchanged');
+}
+
+/** Whether the matcher remembers the refusal of an order: it has no other result, before or later. */
+export function isFinalCode(code: string): boolean {
+  return isRefusalCode(code) && refusals[code].final === true;
+}
+
+/** Whether a refusal says that something does not exist, so that it is none of an order by the log. */
+export function isNotFoundCode(code: string): boolean {
+  return isRefusalCode(code) && refusals[code].status === 404;
 }
 
 /**
  * The fate of orders could not be learnt within the limit: they may be on the book or come to it. Each is safe to send
- * again (`postOrder` with the same order), and `order(id)` returns the state once the exchange responds.
+ * again (`postOrder` with the same order), and `order(id)` returns the state once the exchange responds. Do not sign
+ * others in their place before.
  */
 export class UnresolvedOrdersError extends Error {
   readonly orders: readonly BuiltOrder[];

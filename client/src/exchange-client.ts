@@ -3,6 +3,7 @@ import {
   type BookSnapshot,
   type CancelResult,
   headers as names,
+  type OrderId,
   type ResponseOf,
   type SigningDomain,
 } from '@pm/schemas';
@@ -18,13 +19,15 @@ import { KeysApi } from './keys-api.ts';
 import { type BuiltOrder, buildOrder, buildShownOrder, type OrderIntent } from './order.ts';
 import { OwnReads } from './own-reads.ts';
 import { PinnedDomain } from './pinned-domain.ts';
-import { type Placement, type PlacementOptions, placeOrders } from './placement.ts';
+import { type PlacementOptions, placeOrders } from './placement.ts';
+import type { RetryBudget } from './retry.ts';
 import {
   type MountedResponseOf,
   type ReadInput,
   type ReadName,
   readRequest,
 } from './route-reads.ts';
+import type { Placement } from './sent-order.ts';
 import { StreamApi, type StreamOptions } from './streams/stream-api.ts';
 import { attestationTypedData, type TypedDataSigner } from './typed-data.ts';
 import type { Signer } from './wallet.ts';
@@ -46,6 +49,15 @@ export interface SignedRequest {
   /** The very bytes that were signed; empty when there is no body. */
   readonly body: string;
 }
+
+/** What `cancelAll` canceled, and what it may not have. */
+export type CancelAllResult = CancelResult & {
+  /**
+   * Orders that this client sent before and of which neither had a definite result by then: one that reaches the
+   * exchange after the cancel is booked. The call that placed each returns or throws what became of it.
+   */
+  readonly in_transit: readonly OrderId[];
+};
 
 /**
  * A client of the exchange. Reads need nothing; writes need a signer and, once, `connect()`. A request without a
@@ -83,7 +95,7 @@ export class ExchangeClient {
   /** Proves the wallet and obtains its API key (the same wallet and nonce always get the same key). */
   async connect(nonce = 0n): Promise<ApiKeyTrio> {
     const signer = this.#wallet();
-    const timestamp = String(Math.floor(Date.now() / 1000));
+    const timestamp = String(Math.floor(this.#connection.nowMs() / 1000));
     const domain = await this.signingDomain();
     const attestation = { address: signer.address, timestamp, nonce, domain };
     const signature =
@@ -123,12 +135,16 @@ export class ExchangeClient {
   }
 
   /** Signs an order without sending it; its id is known before it is sent. */
-  async prepareOrder(intent: OrderIntent): Promise<BuiltOrder> {
-    const negRisk = await this.#negRisk(intent.tokenId);
+  prepareOrder(intent: OrderIntent): Promise<BuiltOrder> {
+    return this.#prepare(intent, this.#connection.retryBudget());
+  }
+
+  async #prepare(intent: OrderIntent, retryBudget: RetryBudget): Promise<BuiltOrder> {
+    const negRisk = await this.#negRisk(intent.tokenId, retryBudget);
     const signer = this.#wallet();
     const owner = this.#connection.key.apiKey;
     const domain = await this.signingDomain();
-    const context = { domain, negRisk, owner, nowMs: Date.now() };
+    const context = { domain, negRisk, owner, nowMs: this.#connection.nowMs() };
     return 'signTypedData' in signer
       ? await buildShownOrder(intent, { ...context, signer })
       : buildOrder(intent, { ...context, signer });
@@ -139,10 +155,7 @@ export class ExchangeClient {
    * `UnresolvedOrdersError` when the retry budget ends before: the same order may be sent again.
    */
   async postOrder(order: BuiltOrder, options: PlacementOptions = {}): Promise<Placement> {
-    const placements = await placeOrders(this.#connection, [order], {
-      ...options,
-      route: '/order',
-    });
+    const placements = await this.#post([order], options, '/order');
     return placements[0] as Placement;
   }
 
@@ -151,7 +164,18 @@ export class ExchangeClient {
    * alone.
    */
   postOrders(orders: readonly BuiltOrder[], options: PlacementOptions = {}): Promise<Placement[]> {
-    return placeOrders(this.#connection, orders, { ...options, route: '/orders' });
+    return this.#post(orders, options, '/orders');
+  }
+
+  #post(
+    orders: readonly BuiltOrder[],
+    options: PlacementOptions,
+    route: '/order' | '/orders',
+  ): Promise<Placement[]> {
+    const connection = this.#connection;
+    return connection.placements.run(connection.retryBudget(), (call) =>
+      placeOrders(connection, orders, { ...options, route, call }),
+    );
   }
 
   /**
@@ -171,15 +195,19 @@ export class ExchangeClient {
     return this.#placeIntents(intents, options, '/orders');
   }
 
-  async #placeIntents(
+  #placeIntents(
     intents: readonly OrderIntent[],
     options: PlacementOptions,
     route: '/order' | '/orders',
   ): Promise<Placement[]> {
-    const sign = (intent: OrderIntent) => this.prepareOrder(intent);
-    const orders = await Promise.all(intents.map(sign));
-    const signAnew = (index: number) => sign(intents[index] as OrderIntent);
-    return await placeOrders(this.#connection, orders, { ...options, route, signAnew });
+    const connection = this.#connection;
+    // The call begins before it signs: a cancel of all orders that comes meanwhile ends it too.
+    return connection.placements.run(connection.retryBudget(), async (call) => {
+      const sign = (intent: OrderIntent) => this.#prepare(intent, call.retryBudget);
+      const orders = await Promise.all(intents.map(sign));
+      const signAnew = (index: number) => sign(intents[index] as OrderIntent);
+      return await placeOrders(connection, orders, { ...options, route, call, signAnew });
+    });
   }
 
   cancelOrder(orderID: string): Promise<CancelResult> {
@@ -197,9 +225,15 @@ export class ExchangeClient {
     return this.#connection.signed({ method: 'DELETE', path, body: filter });
   }
 
-  /** Cancels every open order of the wallet, and orders in transit. */
-  cancelAll(): Promise<CancelResult> {
-    return this.#connection.signed({ method: 'DELETE', path: '/cancel-all' });
+  /**
+   * Cancels every open order of the wallet, and orders in transit. Placements of this client that wait, to be sent or to
+   * be sent again, are not sent any more: they end with the code `client_canceled`, or by what the log says.
+   */
+  async cancelAll(): Promise<CancelAllResult> {
+    const inTransit = this.#connection.placements.endAll();
+    const sent = { method: 'DELETE', path: '/cancel-all' } as const;
+    const result = await this.#connection.signed<CancelResult>(sent);
+    return { ...result, in_transit: inTransit() };
   }
 
   /** Opens a session: from the first beat on, silence cancels all orders of this key (sessions.md). */
@@ -269,10 +303,16 @@ export class ExchangeClient {
     return this.#connection.readOwn(path, query);
   }
 
-  async #negRisk(tokenId: string): Promise<boolean> {
+  async #negRisk(tokenId: string, retryBudget: RetryBudget): Promise<boolean> {
     const known = this.#negRiskOf.get(tokenId);
     if (known !== undefined) return known;
-    const answer = await this.read<ResponseOf<'getNegRisk'>>('/neg-risk', { token_id: tokenId });
+    const query = { token_id: tokenId };
+    const sending = { retryBudget };
+    const answer = await this.#connection.read<ResponseOf<'getNegRisk'>>(
+      '/neg-risk',
+      query,
+      sending,
+    );
     this.#negRiskOf.set(tokenId, answer.neg_risk);
     return answer.neg_risk;
   }

@@ -22,7 +22,8 @@ export interface HttpOptions {
 /** An API key and whose it is; the address may have any case. */
 export type KeyOfWallet = ApiKeyTrio & { readonly address: string };
 
-const defaultTimeoutMs = 15_000;
+/** Of one attempt: longer than any bounded wait of the exchange. */
+export const defaultTimeoutMs = 15_000;
 
 /** One attempt of a request; JSON in, JSON out. Throws `ExchangeError` on any response but 2xx, and without one. */
 export async function request<T>(options: HttpOptions, sent: HttpRequest): Promise<T> {
@@ -42,17 +43,21 @@ async function exchange(
   for (const [name, value] of Object.entries(sent.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, value);
   }
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), options.timeoutMs ?? defaultTimeoutMs);
   try {
     const response = await fetch(url, {
       method: sent.method,
       headers: { 'content-type': 'application/json', ...sent.headers },
       body: sent.body === undefined ? null : bodyText(sent.body),
-      signal: AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs),
+      signal: timeout.signal,
     });
     return { response, text: await response.text() };
   } catch (cause) {
     const error = `no answer to ${sent.method} ${sent.path}`;
     throw new ExchangeError(0, { error, code: 'no_answer' }, { cause });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

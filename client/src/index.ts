@@ -1,12 +1,17 @@
 export { type OrderStruct, orderDigest, orderStructHash } from './eip712.ts';
 export { ExchangeError, SigningDomainError, UnresolvedOrdersError } from './errors.ts';
-export { ExchangeClient, type ExchangeClientOptions } from './exchange-client.ts';
+export {
+  type CancelAllResult,
+  ExchangeClient,
+  type ExchangeClientOptions,
+} from './exchange-client.ts';
 export { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
 export { type KeyOfWallet, signedHeaders } from './http.ts';
 export { type BuiltOrder, buildOrder, type OrderIntent, type SigningContext } from './order.ts';
-export type { Placement, PlacementOptions } from './placement.ts';
+export type { PlacementOptions } from './placement.ts';
 export { noRetries, type RetryPolicy } from './retry.ts';
 export type { MountedResponseOf, ReadInput, ReadName } from './route-reads.ts';
+export type { Placement } from './sent-order.ts';
 export type { BookEvent } from './streams/book.ts';
 export { StreamGapError, StreamRefusedError } from './streams/errors.ts';
 export type {

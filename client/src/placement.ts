@@ -1,5 +1,5 @@
 import {
-  noOrder,
+  type OrderId,
   ordersPerRequestMax,
   type PlacementResult,
   type RefusalCode,
@@ -9,22 +9,15 @@ import {
 import type { Connection } from './connection.ts';
 import {
   ExchangeError,
+  isNotFoundCode,
   isPassing,
-  isPassingCode,
-  overloadedCode,
   provesNothingDone,
   UnresolvedOrdersError,
 } from './errors.ts';
+import type { HttpRequest } from './http.ts';
+import type { PlacementCall } from './open-placements.ts';
 import type { BuiltOrder } from './order.ts';
-
-/** Result of an order. */
-export type Placement = PlacementResult & {
-  /**
-   * Set when the response was lost and the order was read instead: its present state. `makingAmount` and
-   * `takingAmount`, the amounts filled at once, are then empty.
-   */
-  readonly order?: StoredOrder;
-};
+import { type Placement, placementOf, refusalOf, refused, SentOrder } from './sent-order.ts';
 
 export interface PlacementOptions {
   /**
@@ -39,201 +32,229 @@ export interface PlacementOptions {
 /** How orders are sent. */
 interface Sending extends PlacementOptions {
   readonly route: '/order' | '/orders';
+  readonly call: PlacementCall;
   /** Signs what the order of this place of the request means once more; without it a late order stays refused. */
   signAnew?(index: number): Promise<BuiltOrder>;
 }
 
-/** An order in transit, and its results so far. */
-interface Sent {
-  order: BuiltOrder;
-  result: Placement | null;
-  /** The last result that was not definite. */
-  last: Placement | null;
-  /** It may be on the log without a result. */
-  isDoubtful: boolean;
-}
+const tooLate: RefusalCode = 'too_late';
+const notFound: RefusalCode = 'order_not_found';
 
 /**
  * Sends orders until each has a definite result: the same signed order is one order however often it is sent, so an
- * order without a response, or with a transient refusal, is sent again. When the retry budget ends, `GET
- * /data/order/{id}` decides. Resolves with as many results in the same order; throws `UnresolvedOrdersError` when that
- * does not decide either, and `ExchangeError` when the request as a whole is wrong. Signs nothing but, by `signAnew`,
- * orders that can never be booked because the exchange was too slow.
+ * order without a response, or with a transient refusal, is sent again. A refusal of an order that may be on the log
+ * already decides nothing unless the matcher remembers it: `GET /data/order/{id}` does, also when the retry budget
+ * ends. Resolves with as many results in the same order; throws `UnresolvedOrdersError` with the known results when that
+ * does not decide either, and `ExchangeError` when the request as a whole is wrong and nothing was sent before. Signs
+ * nothing but, by `signAnew`, orders that can never be booked because the exchange was too slow.
  */
 export async function placeOrders(
   connection: Connection,
   orders: readonly BuiltOrder[],
-  options: Sending,
+  sending: Sending,
 ): Promise<Placement[]> {
   if (orders.length === 0 || orders.length > ordersPerRequestMax) {
     throw new RangeError(`1 to ${ordersPerRequestMax} orders go into a request`);
   }
-  const all = orders.map((order): Sent => ({ order, result: null, last: null, isDoubtful: false }));
-  const retryBudget = connection.retryBudget();
-  for (let tries = 1; ; tries += 1) {
-    const open = all.filter(({ result }) => result === null);
-    if (open.length === 0) break;
-    const waitSeconds = await sendOnce(connection, open, { ...options, tries });
-    const late = open.filter((sent) => isWorthAnother(sent, options));
-    if (late.length === 0 && open.every(({ result }) => result !== null)) break;
-    if (!(await retryBudget.next(waitSeconds))) break;
-    await Promise.all(late.map((sent) => replace(sent, all.indexOf(sent), options)));
+  return await new PlacementRun(connection, orders, sending).run();
+}
+
+/** The attempts of one call. */
+class PlacementRun {
+  readonly #connection: Connection;
+  readonly #sending: Sending;
+  readonly #call: PlacementCall;
+  readonly #all: SentOrder[];
+  /** The last failure. */
+  #cause: unknown = null;
+  /** Another attempt would fail like the last one. */
+  #isOver = false;
+  #maySignAnew: boolean;
+
+  constructor(connection: Connection, orders: readonly BuiltOrder[], sending: Sending) {
+    const { placements } = connection;
+    this.#connection = connection;
+    this.#sending = sending;
+    this.#call = sending.call;
+    this.#all = orders.map((order) => new SentOrder(order, placements.isUnresolved(order.orderId)));
+    this.#maySignAnew = sending.signAnew !== undefined && sending.timeToBookMs === undefined;
   }
-  return await settleRest(connection, all);
-}
 
-type Round = PlacementOptions & { readonly route: '/order' | '/orders'; readonly tries: number };
-
-const tooLate: RefusalCode = 'too_late';
-
-/**
- * An order that is too late for its book can never be booked. Where the limit is the exchange's own, it was the
- * exchange that was slow, as after an outage, and not the client.
- */
-function isWorthAnother({ result }: Sent, { signAnew, timeToBookMs }: Sending): boolean {
-  return signAnew !== undefined && timeToBookMs === undefined && result?.code === tooLate;
-}
-
-/** Another order in place of one that can never be booked: nothing of what is known of that concerns it. */
-async function replace(sent: Sent, index: number, { signAnew }: Sending): Promise<void> {
-  const order = await signAnew?.(index);
-  if (order !== undefined)
-    Object.assign(sent, { order, result: null, last: null, isDoubtful: false });
-}
-
-/** One request for orders without a result; returns the seconds that the exchange requests to wait. */
-async function sendOnce(
-  connection: Connection,
-  open: readonly Sent[],
-  round: Round,
-): Promise<number | null> {
-  const { timeToBookMs, route, tries } = round;
-  const submissions = open.map(({ order }) => order.submission);
-  const sent = {
-    method: 'POST',
-    path: route,
-    body: route === '/order' ? submissions[0] : submissions,
-    ...(timeToBookMs === undefined
-      ? {}
-      : { headers: { [timeToBookHeader]: String(timeToBookMs) } }),
-  } as const;
-  try {
-    const answer = await connection.signedOnce<PlacementResult | PlacementResult[]>(sent, {
-      tries,
-    });
-    return note(open, Array.isArray(answer) ? answer : [answer], round);
-  } catch (error) {
-    return noteFailure(open, error);
+  async run(): Promise<Placement[]> {
+    await this.#sendAll();
+    await this.#askUntilKnown();
+    return this.#conclude();
   }
-}
 
-function note(
-  open: readonly Sent[],
-  results: readonly PlacementResult[],
-  { awaitDelayed = true }: Round,
-): number | null {
-  if (results.length !== open.length) throw new TypeError('as many results as orders are promised');
-  let waitSeconds: number | null = null;
-  for (const [index, sent] of open.entries()) {
-    const result = results[index];
-    if (result === undefined) continue;
-    if (isDefinite(result, awaitDelayed)) sent.result = result;
-    else {
-      sent.last = result;
-      sent.isDoubtful ||= result.success || !provesNothingDone(result.code ?? '');
-      waitSeconds = Math.max(waitSeconds ?? 0, result.retry_after_seconds ?? 0);
+  /** Sends orders until each has a result, or nothing may be sent any more. */
+  async #sendAll(): Promise<void> {
+    const { retryBudget, signal } = this.#call;
+    for (let tries = 1; ; tries += 1) {
+      const waitSeconds = await this.#send(tries);
+      if (this.#isOver || signal.aborted) return;
+      await this.#askLog(this.#open.filter((sent) => sent.mustAskLog));
+      if (this.#open.length === 0 && this.#late.length === 0) return;
+      const keepsReserve = this.#doubtful.length > 0;
+      if (!(await retryBudget.next(waitSeconds, { signal, keepsReserve }))) return;
+      if (signal.aborted) return;
+      await this.#signLateAnew();
     }
   }
-  return waitSeconds;
-}
 
-function isDefinite(result: PlacementResult, awaitDelayed: boolean): boolean {
-  if (result.status === 'delayed') return !awaitDelayed;
-  return result.success || !isPassingCode(result.code ?? '');
-}
-
-/** A request that failed as a whole: each of its orders gets the same result. */
-function noteFailure(open: readonly Sent[], error: unknown): number | null {
-  if (!(error instanceof ExchangeError)) throw error;
-  const refusal = refusalOf(error);
-  const isOwnLimit = error.code === overloadedCode;
-  if (!isOwnLimit && !isPassing(error)) {
-    if (refusal === null) throw error;
-    for (const sent of open) sent.result = refusal;
-    return null;
+  /** Where nothing may be sent any more, the log alone decides. */
+  async #askUntilKnown(): Promise<void> {
+    const { retryBudget } = this.#call;
+    do await this.#askLog(this.#doubtful);
+    while (this.#doubtful.length > 0 && !this.#isOver && (await retryBudget.next(null)));
   }
-  for (const sent of open) {
-    sent.last = refusal ?? sent.last;
-    sent.isDoubtful ||= !provesNothingDone(error.code);
+
+  get #open(): SentOrder[] {
+    return this.#all.filter(({ result }) => result === null);
   }
-  return error.retryAfterSeconds;
-}
 
-/** Statuses by which a request with several orders is refused because every one of them is. */
-const commonStatuses = new Set([409, 425, 429, 503]);
+  get #doubtful(): SentOrder[] {
+    return this.#open.filter(({ isDoubtful }) => isDoubtful);
+  }
 
-/** A refused order is a result, not an exception; null when the error is not about orders. */
-function refusalOf(error: ExchangeError): PlacementResult | null {
-  const body = error.body as Partial<PlacementResult> | null;
-  if (body?.success === false) return body as PlacementResult;
-  if (!commonStatuses.has(error.status) || error.code === '') return null;
-  const text = String(body?.error ?? '');
-  const wait = error.retryAfterSeconds;
-  return {
-    ...refused(error.code, text),
-    ...(wait === null ? {} : { retry_after_seconds: wait }),
-  };
-}
+  /**
+   * Orders that are too late for their book can never be booked. Where the limit is the exchange's own, it was the
+   * exchange that was slow, as after an outage, and not the client.
+   */
+  get #late(): SentOrder[] {
+    return this.#maySignAnew ? this.#all.filter(({ result }) => result?.code === tooLate) : [];
+  }
 
-function refused(code: string, errorMsg: string): PlacementResult {
-  return { success: false, errorMsg, code, ...noOrder };
-}
-
-async function settleRest(connection: Connection, all: readonly Sent[]): Promise<Placement[]> {
-  let cause: unknown = null;
-  for (const sent of all) {
-    if (sent.result !== null) continue;
+  /** One request for orders without a result; returns the seconds that the exchange requests to wait. */
+  async #send(tries: number): Promise<number | null> {
+    const open = this.#open;
+    const { retryBudget, signal, inTransit } = this.#call;
+    const onSend = (): void => {
+      for (const { order } of open) inTransit.add(order.orderId);
+    };
+    const timeoutMs = this.#timeoutMs();
+    const options = { tries, retryBudget, signal, timeoutMs, onSend };
     try {
-      sent.result = await readTruth(connection, sent);
+      const body = await this.#connection.signedOnce<unknown>(this.#requestOf(open), options);
+      return this.#note(open, Array.isArray(body) ? body : [body]);
     } catch (error) {
-      cause = error;
+      return this.#noteFailure(open, error);
+    } finally {
+      for (const { order, result, isDoubtful } of open) {
+        if (result !== null || !isDoubtful) inTransit.delete(order.orderId);
+      }
     }
   }
-  const results = all.map(({ result }) => result);
-  const known = results.filter((result) => result !== null);
-  if (known.length === all.length) return known;
-  const unresolved = all.flatMap(({ order, result }) => (result === null ? [order] : []));
-  throw new UnresolvedOrdersError(unresolved, { results, cause });
-}
 
-/** The order by the log; null when the log does not have it and it may still be in transit. */
-async function readTruth(connection: Connection, sent: Sent): Promise<Placement | null> {
-  // Every response proved that nothing was done: the log cannot have it.
-  if (!sent.isDoubtful && sent.last !== null) return sent.last;
-  try {
-    const order = await connection.readOwn<StoredOrder>(`/data/order/${sent.order.orderId}`);
-    return placementOf(order);
-  } catch (error) {
-    if (!(error instanceof ExchangeError) || error.status !== 404) throw error;
-    return error.code === '' || error.code === 'order_not_found'
-      ? null
-      : refused(error.code, error.message);
+  #requestOf(open: readonly SentOrder[]): HttpRequest {
+    const { route, timeToBookMs } = this.#sending;
+    const submissions = open.map(({ order }) => order.submission);
+    const body = route === '/order' ? submissions[0] : submissions;
+    const limit = timeToBookMs?.toString();
+    const headers = limit === undefined ? {} : { headers: { [timeToBookHeader]: limit } };
+    return { method: 'POST', path: route, body, ...headers };
+  }
+
+  /** The repetition of an order in doubt leaves half of the time that is left, in which the log can be asked. */
+  #timeoutMs(): number {
+    const { timeoutMs } = this.#connection;
+    if (this.#doubtful.length === 0) return timeoutMs;
+    return Math.min(timeoutMs, Math.ceil(this.#call.retryBudget.leftMs / 2));
+  }
+
+  #note(open: readonly SentOrder[], results: readonly unknown[]): number | null {
+    let waitSeconds: number | null = null;
+    for (const [index, sent] of open.entries()) {
+      const result = results.length === open.length ? results[index] : null;
+      if (!isPlacementResult(result)) {
+        this.#cause = new TypeError('as many results as orders are promised');
+        sent.noteLost();
+        continue;
+      }
+      sent.note(result, this.#sending.awaitDelayed ?? true);
+      if (sent.result === null) {
+        waitSeconds = Math.max(waitSeconds ?? 0, result.retry_after_seconds ?? 0);
+      }
+    }
+    return waitSeconds;
+  }
+
+  /** A request that failed as a whole: each of its orders gets the same result. */
+  #noteFailure(open: readonly SentOrder[], error: unknown): number | null {
+    this.#cause = error;
+    const isOfOrders = error instanceof ExchangeError && saysWhatBecameOfOrders(error);
+    if (!isOfOrders) {
+      if (this.#all.every(({ result, isDoubtful }) => result === null && !isDoubtful)) throw error;
+      this.#isOver = true;
+    }
+    if (!(error instanceof ExchangeError)) return null;
+    for (const sent of open) sent.noteFailure(error);
+    return error.retryAfterSeconds;
+  }
+
+  async #signLateAnew(): Promise<void> {
+    for (const sent of this.#late) {
+      const index = this.#all.indexOf(sent);
+      try {
+        const order = await this.#sending.signAnew?.(index);
+        if (order !== undefined) this.#all[index] = new SentOrder(order, false);
+      } catch {
+        // It stays too late, and the results of the others are not lost.
+        this.#maySignAnew = false;
+      }
+    }
+  }
+
+  async #askLog(asked: readonly SentOrder[]): Promise<void> {
+    await Promise.all(
+      asked.map(async (sent) => {
+        try {
+          const found = await this.#readLog(sent.order.orderId);
+          if (found === null) sent.noteUnknown();
+          else sent.noteLog(found);
+        } catch (error) {
+          this.#cause = error;
+        }
+      }),
+    );
+  }
+
+  /** The order by the log; null when the log does not have it. */
+  async #readLog(orderId: OrderId): Promise<Placement | null> {
+    const { retryBudget } = this.#call;
+    const once = { retryBudget, repeatable: 'never' } as const;
+    try {
+      const path = `/data/order/${orderId}`;
+      return placementOf(await this.#connection.readOwn<StoredOrder>(path, {}, once));
+    } catch (error) {
+      if (!(error instanceof ExchangeError) || error.status !== 404) throw error;
+      if (error.code === '' || error.code === notFound) return null;
+      // Another 404 is not about the order.
+      if (isNotFoundCode(error.code)) throw error;
+      return refused(error.code, error.message);
+    }
+  }
+
+  #conclude(): Placement[] {
+    const { placements } = this.#connection;
+    for (const sent of this.#all) {
+      sent.conclude();
+      const { orderId } = sent.order;
+      if (sent.result === null) placements.noteUnresolved(orderId);
+      else placements.noteResolved(orderId);
+    }
+    const results = this.#all.map(({ result }) => result);
+    const known = results.filter((result) => result !== null);
+    if (known.length === results.length) return known;
+    const unresolved = this.#open.map(({ order }) => order);
+    throw new UnresolvedOrdersError(unresolved, { results, cause: this.#cause });
   }
 }
 
-function placementOf(order: StoredOrder): Placement {
-  const filled = Number(order.size_matched) > 0;
-  const ended = filled || order.status === 'MATCHED' ? 'matched' : 'live';
-  const status = order.status === 'DELAYED' ? 'delayed' : order.status === 'LIVE' ? 'live' : ended;
-  return {
-    success: true,
-    errorMsg: '',
-    orderID: order.id,
-    orderHash: order.id,
-    status,
-    makingAmount: '',
-    takingAmount: '',
-    tradeIDs: [...order.associate_trades],
-    order,
-  };
+/** Other failures are of the request: a key that is no key, for example. */
+function saysWhatBecameOfOrders(error: ExchangeError): boolean {
+  return provesNothingDone(error.code) || refusalOf(error) !== null || isPassing(error);
+}
+
+function isPlacementResult(value: unknown): value is PlacementResult {
+  return typeof (value as Partial<PlacementResult> | null)?.success === 'boolean';
 }

@@ -106,7 +106,7 @@ test('no more requests than allowed run at a time, and cancels do not wait for r
 test('a gate limits its queue, and serves it in order', async () => {
   const gate = new Gate({ concurrent: 1, waiting: 2 });
   const ended: number[] = [];
-  const run = (id: number) => gate.pass(async () => ended.push(id));
+  const run = (id: number) => gate.pass(async () => ended.push(id), { leftMs: 60_000 });
   const accepted = [run(1), run(2), run(3)];
   await expect(run(4)).rejects.toMatchObject({ code: 'client_overloaded' });
   await Promise.all(accepted);

@@ -123,9 +123,7 @@ export class FakeExchange {
     const code = this.refused.get(id);
     if (code !== undefined) return { status: 404, body: { error: 'order not found', code } };
     if (!this.booked.has(id)) return { status: 404, body: { error: 'order not found' } };
-    const stored = exampleOf(StoredOrder) as StoredOrder;
-    const body = { ...stored, id, status: 'LIVE', size_matched: '0', associate_trades: [] };
-    return { status: 200, body };
+    return { status: 200, body: storedOrder(id) };
   }
 }
 
@@ -148,6 +146,12 @@ export function refusedResult(code: string) {
   return { success: false, errorMsg: code, code, ...noOrder };
 }
 
+/** As `GET /data/order/{id}` has it. */
+export function storedOrder(id: string): object {
+  const stored = exampleOf(StoredOrder) as StoredOrder;
+  return { ...stored, id, status: 'LIVE', size_matched: '0', associate_trades: [] };
+}
+
 async function read(request: IncomingMessage): Promise<Heard> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -163,7 +167,7 @@ async function read(request: IncomingMessage): Promise<Heard> {
 }
 
 /** The id that follows from what was signed. */
-function idOf({ order }: OrderSubmission): string {
+export function idOf({ order }: OrderSubmission): string {
   const struct = {
     salt: BigInt(order.salt),
     maker: order.maker,

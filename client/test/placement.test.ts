@@ -124,8 +124,8 @@ test('a request that is wrong as a whole is an error with a code', async () => {
 });
 
 describe('when the retry budget ends', () => {
-  const impatient = { ...retry, totalMs: 30 };
-  const lost = (kind: Fate) => Array.from({ length: 40 }, () => kind);
+  const impatient = { firstPauseMs: 20, longestPauseMs: 100, totalMs: 1_000 };
+  const lost = (kind: Fate) => Array.from({ length: 400 }, () => kind);
 
   test('a booked order is read from the log', async () => {
     const hasty = await connected({ retry: impatient });

@@ -343,3 +343,53 @@ const outages: Readonly<Partial<Record<RefusalCode, 'unsent' | 'closed' | 'limit
 export function outageOf(code: RefusalCode): 'unsent' | 'closed' | 'limited' | undefined {
   return outages[code];
 }
+
+/** Codes after which the very same request can succeed later. */
+type RetryCode = {
+  [Code in keyof typeof list]: (typeof list)[Code]['retry'] extends true ? Code : never;
+}[keyof typeof list];
+
+/**
+ * How the same request can succeed later, for each refusal with `retry`, and what the refused one may have done:
+ *
+ *   unchanged   waiting helps; the refused request changed nothing
+ *   unknown     waiting helps; the refused request may be carried out, or may be yet
+ *   act         somebody has to act first: a deposit, a resolution, an operator
+ */
+const retries: Readonly<Record<RetryCode, 'unchanged' | 'unknown' | 'act'>> = {
+  unknown: 'unknown',
+  condition_paused: 'act',
+  market_not_ready: 'act',
+  insufficient_balance_or_allowance: 'act',
+  too_many_open_orders: 'act',
+  old_generation: 'unchanged',
+  post_only_mode: 'act',
+  cancel_only: 'act',
+  trading_disabled: 'act',
+  ledger_not_ready: 'unchanged',
+  partition_not_ready: 'unchanged',
+  overloaded: 'unchanged',
+  internal_error: 'unknown',
+  rate_limited: 'unchanged',
+  order_delayed: 'act',
+  system_paused: 'act',
+  timestamp_skew: 'unchanged',
+  invalid_heartbeat: 'act',
+  idempotency_in_progress: 'unknown',
+  insufficient_position: 'act',
+  market_not_resolved: 'act',
+  cancel_unconfirmed: 'unknown',
+  action_unconfirmed: 'unknown',
+  retries_unavailable: 'unchanged',
+  too_many_retry_keys: 'unchanged',
+  session_ending: 'unchanged',
+  withdrawals_frozen: 'act',
+  proofs_unavailable: 'unchanged',
+  deposit_required: 'act',
+  order_unconfirmed: 'unknown',
+};
+
+/** Undefined for refusals without `retry`. */
+export function retryOf(code: RefusalCode): 'unchanged' | 'unknown' | 'act' | undefined {
+  return code in retries ? retries[code as RetryCode] : undefined;
+}

@@ -153,7 +153,11 @@ export class StreamApi {
       retry: this.#connection.retryPolicy,
       silenceMs: this.#options.streamSilenceMs ?? defaultSilenceMs,
       authHeaders: () =>
-        l2Headers(this.#connection.key, { method: 'GET', path: streamPaths.own }, Date.now()),
+        l2Headers(
+          this.#connection.key,
+          { method: 'GET', path: streamPaths.own },
+          this.#connection.nowMs(),
+        ),
       cancelOnDisconnect,
     });
     this.#lines.push(line);

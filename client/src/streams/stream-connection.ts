@@ -1,13 +1,13 @@
-import {
-  type ErrorFrame,
-  type HeartbeatFrame,
-  type StreamChannel,
-  type SubscribedFrame,
-  streamCloses,
-  type WelcomeFrame,
+import type {
+  ErrorFrame,
+  HeartbeatFrame,
+  StreamChannel,
+  SubscribedFrame,
+  WelcomeFrame,
 } from '@pm/schemas';
 import { ExchangeError } from '../errors.ts';
 import { RetryBudget, type RetryPolicy } from '../retry.ts';
+import { type Ending, endingOf } from './ending.ts';
 import { StreamRefusedError } from './errors.ts';
 import { type DataFrame, parseFrame, type StateFrame } from './frames.ts';
 import { keyNames, keyOf, nameOf } from './keys.ts';
@@ -35,16 +35,9 @@ const framesPerSecond = 18;
 /** The request of a subscription, until it was accepted and its first message came. */
 interface Request {
   readonly subscription: Subscriber;
-  readonly sentAtMs: number;
+  /** When it was sent, or the exchange last showed that it has it: accepted it, listed it, sent a part. */
+  aliveAtMs: number;
   isAccepted: boolean;
-}
-
-/** The end of a connection, and whether another one may fare better. */
-interface Ending {
-  readonly error: Error;
-  readonly isFinal: boolean;
-  /** It carried messages: the retry budget starts again. */
-  readonly wasLive: boolean;
 }
 
 /**
@@ -55,6 +48,8 @@ export class StreamConnection implements Line {
   readonly #options: StreamConnectionOptions;
   readonly #subscriptions = new Map<string, Subscriber>();
   readonly #requests = new Map<number, Request>();
+  /** Of the log of each partition, as the exchange has named them so far. */
+  readonly #epochs = new Map<number, string>();
   /** First retryable refusal of a subscription since it was last accepted. */
   readonly #refusedAtMs = new Map<Subscriber, number>();
   #socket: Socket | null = null;
@@ -87,6 +82,7 @@ export class StreamConnection implements Line {
 
   join(subscription: Subscriber): void {
     this.#subscriptions.set(nameOf(subscription), subscription);
+    subscription.noteEpochs(this.#epochs);
     this.ask(subscription);
   }
 
@@ -120,7 +116,7 @@ export class StreamConnection implements Line {
     const { from } = subscription;
     const position = from.length === 0 ? {} : { from: isSingle(subscription) ? from[0] : from };
     const id = this.#send({ op: 'subscribe', ...this.#named(subscription), ...position });
-    this.#requests.set(id, { subscription, sentAtMs: performance.now(), isAccepted: false });
+    this.#requests.set(id, { subscription, aliveAtMs: performance.now(), isAccepted: false });
   }
 
   /** Connects while there is a subscription that wants messages. */
@@ -238,11 +234,10 @@ export class StreamConnection implements Line {
 
   #welcome({ partitions }: WelcomeFrame): void {
     this.#isWelcome = true;
-    const epochs = new Map<number, string>();
     for (const { partition, epoch } of partitions) {
-      if (epoch !== null) epochs.set(partition, epoch);
+      if (epoch !== null) this.#epochs.set(partition, epoch);
     }
-    for (const subscription of this.#subscriptions.values()) subscription.noteEpochs(epochs);
+    for (const subscription of this.#subscriptions.values()) subscription.noteEpochs(this.#epochs);
     this.#askAll(null);
   }
 
@@ -264,6 +259,7 @@ export class StreamConnection implements Line {
     const request = this.#requests.get(id);
     if (request === undefined) return;
     request.isAccepted = true;
+    request.aliveAtMs = performance.now();
     this.#refusedAtMs.delete(request.subscription);
     if (request.subscription.hasBegun) this.#requests.delete(id);
   }
@@ -290,8 +286,17 @@ export class StreamConnection implements Line {
     const subscription = this.#subscriptionOf(frame);
     if (subscription === undefined) return;
     const isLost = subscription.take(frame) === 'lost';
+    this.#renew(subscription);
     if (subscription.hasBegun) this.#settle(subscription);
     if (isLost && !this.#isAsked(subscription)) this.#askAgain(subscription);
+  }
+
+  /** The exchange is at an accepted request: its timer starts again. */
+  #renew(subscription: Subscriber): void {
+    for (const request of this.#requests.values()) {
+      const isOf = request.subscription === subscription && request.isAccepted;
+      if (isOf) request.aliveAtMs = performance.now();
+    }
   }
 
   #settle(subscription: Subscriber): void {
@@ -317,10 +322,6 @@ export class StreamConnection implements Line {
    */
   #compare({ subscriptions }: HeartbeatFrame): void {
     this.#isLive = true;
-    const nowMs = performance.now();
-    for (const { subscription, sentAtMs } of [...this.#requests.values()]) {
-      if (nowMs - sentAtMs > this.#options.silenceMs) this.#askAgain(subscription);
-    }
     this.#checkAuthentication();
     const listed = new Map<Subscriber, 'fine' | 'lost'>();
     for (const one of subscriptions) {
@@ -328,7 +329,17 @@ export class StreamConnection implements Line {
       if (subscription === undefined || listed.get(subscription) === 'lost') continue;
       listed.set(subscription, subscription.misses(one) ? 'lost' : 'fine');
     }
+    // One that is listed and has missed nothing waits for its turn.
+    for (const [subscription, found] of listed) if (found === 'fine') this.#renew(subscription);
+    this.#askUnanswered();
     this.#askMissing(listed);
+  }
+
+  #askUnanswered(): void {
+    const nowMs = performance.now();
+    for (const { subscription, aliveAtMs } of [...this.#requests.values()]) {
+      if (nowMs - aliveAtMs > this.#options.silenceMs) this.#askAgain(subscription);
+    }
   }
 
   #askMissing(listed: ReadonlyMap<Subscriber, 'fine' | 'lost'>): void {
@@ -375,13 +386,3 @@ export class StreamConnection implements Line {
 }
 
 const isSingle = ({ topic }: Subscriber): boolean => topic.channel !== 'own';
-
-/** Wrong frames, a key that ended: the same again has the same end. */
-function endingOf(code: number, reason: string): Omit<Ending, 'wasLive'> {
-  const isFinal =
-    code === streamCloses.notAuthorized.code && reason !== streamCloses.unsubscribed.reason;
-  const error = isFinal
-    ? new StreamRefusedError(`close_${code}`, reason)
-    : new ExchangeError(0, { error: `the stream ended: ${code} ${reason}`, code: 'no_answer' });
-  return { error, isFinal };
-}

@@ -49,6 +49,8 @@ export interface SequencePosition {
   readonly seq: number;
   /** For `own`, which counts in each partition. */
   readonly partition?: number;
+  /** Of the log that it counts; none where it was not named. */
+  readonly epoch?: string;
 }
 
 type Waiter<Event> = {
@@ -81,7 +83,7 @@ export class Subscription<Event> implements AsyncIterableIterator<Event, undefin
   /** The next snapshot comes after messages that are missing. */
   #isGapDue = false;
   #wrongChecksums = 0;
-  /** Sequences whose snapshot has begun: its later parts are taken too. `own` has one in each partition. */
+  /** Sequences whose snapshot has begun and has more parts, which are taken too. `own` has one in each partition. */
   readonly #takesParts = new Set<string>();
 
   constructor(
@@ -111,9 +113,11 @@ export class Subscription<Event> implements AsyncIterableIterator<Event, undefin
   get from(): readonly SequencePosition[] {
     const { channel, key } = this.topic;
     if (channel === 'markets' && key === null) return [];
-    return [...this.#places.values()].map(({ seq, partition }) =>
-      channel === 'own' ? { seq, partition } : { seq },
-    );
+    return [...this.#places.values()].map(({ seq, partition }) => {
+      const epoch = this.#epochs.get(partition);
+      const of = epoch === undefined ? {} : { epoch };
+      return channel === 'own' ? { seq, partition, ...of } : { seq, ...of };
+    });
   }
 
   /** Whether messages up to `seq` that the exchange has sent are missing here. */
@@ -122,6 +126,8 @@ export class Subscription<Event> implements AsyncIterableIterator<Event, undefin
     const { channel } = this.topic;
     if (channel === 'markets' && this.topic.key === null) return seq > this.#sumOf(partition);
     const name = this.topic.key !== null ? '' : channel === 'own' ? String(partition) : key;
+    // Its snapshot is on its way: the parts have one number, which holds with the last of them.
+    if (this.#takesParts.has(name)) return false;
     return seq > (this.#places.get(name)?.seq ?? 0);
   }
 
@@ -174,8 +180,15 @@ export class Subscription<Event> implements AsyncIterableIterator<Event, undefin
     return taken;
   }
 
-  /** Epochs of the logs as a new connection reports them: positions in a replaced log mean nothing. */
+  /**
+   * Epochs of the logs as the exchange reports them when it is connected or the subscription joins: positions in a
+   * replaced log mean nothing.
+   */
   noteEpochs(epochs: ReadonlyMap<number, string>): void {
+    // A snapshot ends with its connection.
+    this.#takesParts.clear();
+    // Positions of comments are of another topic, which has no epoch.
+    if (this.topic.channel === 'comments') return;
     for (const [name, { seq, partition }] of this.#places) {
       const [known, epoch] = [this.#epochs.get(partition), epochs.get(partition)];
       if (known === undefined || epoch === undefined || known === epoch) continue;
@@ -219,7 +232,9 @@ export class Subscription<Event> implements AsyncIterableIterator<Event, undefin
     if (isFirst && this.#restart(frame, place)) this.#takesParts.add(name);
     else if (isFirst) this.#takesParts.delete(name);
     else if (this.#takesParts.has(name)) this.#reader.snapshot(frame, false);
-    return frame.more === true;
+    if (frame.more === true) return true;
+    this.#takesParts.delete(name);
+    return false;
   }
 
   /** Whether the snapshot is taken; without a gap a known place goes on instead. */
@@ -232,6 +247,8 @@ export class Subscription<Event> implements AsyncIterableIterator<Event, undefin
       return false;
     }
     this.#isGapDue = false;
+    // Its number holds when it is whole, also a lower one: that of a replaced log.
+    this.#places.delete(this.#sequenceOf(frame));
     this.#reader.snapshot(frame, isGap);
     return true;
   }

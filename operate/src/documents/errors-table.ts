@@ -1,10 +1,18 @@
-import { readRefusalCodes, readRefusals, refusalCauses, refusalCodes, refusals } from '@pm/schemas';
+import {
+  readRefusalCodes,
+  readRefusals,
+  refusalCauses,
+  refusalCodes,
+  refusals,
+  retryOf,
+} from '@pm/schemas';
 
 const marks = ['<!-- errors:begin (npm run docs) -->', '<!-- errors:end -->'] as const;
 const readMarks = [
   '<!-- read-errors:begin (npm run docs) -->',
   '<!-- read-errors:end -->',
 ] as const;
+const waitingMarks = ['<!-- waiting:begin (npm run docs) -->', '<!-- waiting:end -->'] as const;
 
 /** The closed list of refusals as Markdown. */
 function errorsTable(): string {
@@ -36,9 +44,24 @@ function readErrorsTable(): string {
   return ['| status | text | retry |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** The text with both tables between their marks renewed. Throws a `RangeError` when marks are missing. */
+/** Refusals that end by waiting, by what the refused request may have done. */
+function waitingTable(): string {
+  const row = (effect: string, meaning: string): string => {
+    const codes = refusalCodes.filter((code) => retryOf(code) === effect);
+    return `| ${effect} | ${meaning} | ${codes.map((code) => `\`${code}\``).join(', ')} |`;
+  };
+  return [
+    '| effect | the refused request | codes |',
+    '| --- | --- | --- |',
+    row('unchanged', 'It changed nothing. An earlier attempt may have.'),
+    row('unknown', 'It may be carried out, or may be yet.'),
+  ].join('\n');
+}
+
+/** The text with all tables between their marks renewed. Throws a `RangeError` when marks are missing. */
 export function withErrorsTable(text: string): string {
-  return between(between(text, readMarks, readErrorsTable()), marks, errorsTable());
+  const withReads = between(text, readMarks, readErrorsTable());
+  return between(between(withReads, waitingMarks, waitingTable()), marks, errorsTable());
 }
 
 function between(text: string, [begin, end]: readonly [string, string], table: string): string {

@@ -1,0 +1,130 @@
+import { noOrder, type PlacementResult, type StoredOrder } from '@pm/schemas';
+import {
+  type ExchangeError,
+  isFinalCode,
+  isPassing,
+  isPassingCode,
+  provesNothingDone,
+} from './errors.ts';
+import type { BuiltOrder } from './order.ts';
+
+/** Result of an order. */
+export type Placement = PlacementResult & {
+  /**
+   * Set when the response was lost and the order was read instead: its present state. `makingAmount` and
+   * `takingAmount`, the amounts filled at once, are then empty.
+   */
+  readonly order?: StoredOrder;
+};
+
+/**
+ * An order in transit, and what is known of it. Once an attempt has left open what it did, the order is in doubt, and
+ * only a success, a refusal that the matcher remembers, or the log ends it: whatever else refuses a later attempt may
+ * not know of the first one.
+ */
+export class SentOrder {
+  readonly order: BuiltOrder;
+  /** Definite. */
+  result: Placement | null = null;
+  /** An attempt may have brought it to the log. */
+  isDoubtful: boolean;
+  /** The last refusal that is not its result. */
+  #last: Placement | null = null;
+  /** A refusal that came while the order was in doubt, so that the log has to be asked. */
+  #refusedInDoubt: Placement | null = null;
+
+  constructor(order: BuiltOrder, isDoubtful: boolean) {
+    this.order = order;
+    this.isDoubtful = isDoubtful;
+  }
+
+  get mustAskLog(): boolean {
+    return this.result === null && this.#refusedInDoubt !== null;
+  }
+
+  /** `awaitDelayed`: an order in its delay has no result yet. */
+  note(result: PlacementResult, awaitDelayed: boolean): void {
+    this.#refusedInDoubt = null;
+    const code = result.code ?? '';
+    if (result.success) {
+      if (result.status === 'delayed' && awaitDelayed) this.#keep(result, true);
+      else this.result = result;
+    } else if (isPassingCode(code)) this.#keep(result, !provesNothingDone(code));
+    else if (this.isDoubtful) this.#refusedInDoubt = result;
+    else this.result = result;
+  }
+
+  /** The request failed as a whole. */
+  noteFailure(error: ExchangeError): void {
+    const refusal = refusalOf(error) ?? refused(error.code, error.message);
+    const isUnchanged = provesNothingDone(error.code);
+    if (isUnchanged || isPassing(error)) this.#keep(refusal, !isUnchanged);
+    else if (this.isDoubtful) this.#refusedInDoubt = refusal;
+    else this.result = refusal;
+  }
+
+  /** The response cannot be read. */
+  noteLost(): void {
+    this.isDoubtful = true;
+  }
+
+  /** The log has the order, or the refusal of it. */
+  noteLog(found: Placement): void {
+    this.result = found;
+  }
+
+  /** The log has nothing of the order; it may still come to it. */
+  noteUnknown(): void {
+    if (isFinalCode(this.#refusedInDoubt?.code ?? '')) this.result = this.#refusedInDoubt;
+  }
+
+  /** Nothing more is sent or asked. */
+  conclude(): void {
+    if (this.result !== null) return;
+    if (this.isDoubtful) this.noteUnknown();
+    else this.result = this.#last;
+  }
+
+  #keep(result: Placement, isDoubtful: boolean): void {
+    this.#last = result;
+    this.isDoubtful ||= isDoubtful;
+  }
+}
+
+/** Statuses by which a request with several orders is refused because every one of them is. */
+const commonStatuses = new Set([409, 425, 429, 503]);
+
+/** A refused order is a result, not an exception; null when the error is not about orders. */
+export function refusalOf(error: ExchangeError): PlacementResult | null {
+  const body = error.body as Partial<PlacementResult> | null;
+  if (body?.success === false) return body as PlacementResult;
+  if (!commonStatuses.has(error.status) || error.code === '') return null;
+  const text = String(body?.error ?? '');
+  const wait = error.retryAfterSeconds;
+  return {
+    ...refused(error.code, text),
+    ...(wait === null ? {} : { retry_after_seconds: wait }),
+  };
+}
+
+export function refused(code: string, errorMsg: string): PlacementResult {
+  return { success: false, errorMsg, code, ...noOrder };
+}
+
+/** The result of an order that was read from the log. */
+export function placementOf(order: StoredOrder): Placement {
+  const filled = Number(order.size_matched) > 0;
+  const ended = filled || order.status === 'MATCHED' ? 'matched' : 'live';
+  const status = order.status === 'DELAYED' ? 'delayed' : order.status === 'LIVE' ? 'live' : ended;
+  return {
+    success: true,
+    errorMsg: '',
+    orderID: order.id,
+    orderHash: order.id,
+    status,
+    makingAmount: '',
+    takingAmount: '',
+    tradeIDs: [...order.associate_trades],
+    order,
+  };
+}

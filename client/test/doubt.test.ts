@@ -1,0 +1,291 @@
+import { jest } from '@jest/globals';
+import { Random } from '@pm/kit/random';
+import {
+  type BuiltOrder,
+  ExchangeClient,
+  ExchangeError,
+  type OrderIntent,
+  type Placement,
+  type RetryPolicy,
+  UnresolvedOrdersError,
+  walletFromPrivateKey,
+} from '../src/index.ts';
+import { refusedResult } from './fake-exchange.ts';
+import { ModelExchange, responseOf } from './model-exchange.ts';
+
+/**
+ * Seeded histories against an exchange behind a network that loses, delays and refuses anything, on a clock of their
+ * own: a client ends with what the log says, or says that it does not know. Each protection is removed once, by what
+ * the client hears or by how it is called, and then the histories must find that.
+ */
+
+const retry = { firstPauseMs: 100, longestPauseMs: 500, totalMs: 4_000 };
+const timeoutMs = 1_500;
+const intent: OrderIntent = { tokenId: '7', side: 'BUY', price: '0.5', size: '10' };
+const key = { apiKey: 'key', secret: `${'A'.repeat(43)}=`, passphrase: 'p', address: '0x00' };
+// The model proves nothing, so that signatures need not be computed.
+const signer = {
+  ...walletFromPrivateKey(`0x${'11'.repeat(32)}`),
+  sign: () => `0x${'11'.repeat(65)}`,
+};
+const historiesMax = 150;
+const faultPercents = [40, 70, 95];
+const realFetch = globalThis.fetch;
+type Fetch = ModelExchange['fetch'];
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+});
+
+afterEach(() => {
+  globalThis.fetch = realFetch;
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+
+interface Histories {
+  readonly random: Random;
+  readonly model: ModelExchange;
+  client(policy?: RetryPolicy): ExchangeClient;
+}
+
+/** What is wrong in a history. */
+type History = (parts: Histories) => Promise<string[]>;
+
+/** The first seed whose history shows something wrong, with it; null when none does. */
+async function firstWrong(history: History, hear: (fetch: Fetch) => Fetch = (one) => one) {
+  for (let seed = 1; seed <= historiesMax; seed += 1) {
+    const random = new Random(seed);
+    seedCrypto(random);
+    const model = new ModelExchange(random);
+    globalThis.fetch = hear(model.fetch) as typeof fetch;
+    const client = (policy: RetryPolicy = retry) => {
+      const options = { baseUrl: 'http://model', signer, timeoutMs, concurrency: 2 };
+      const one = new ExchangeClient({ ...options, retry: policy });
+      one.useKey(key);
+      return one;
+    };
+    const wrong = await ended(history({ random, model, client }));
+    if (wrong.length > 0) return { seed, wrong };
+  }
+  return null;
+}
+
+function seedCrypto(random: Random): void {
+  jest.spyOn(crypto, 'getRandomValues').mockImplementation((array) => {
+    const bytes = new Uint8Array((array as unknown as Uint8Array).buffer);
+    for (const index of bytes.keys()) bytes[index] = random.below(256);
+    return array;
+  });
+}
+
+/** Lets the clock of the test run until a promise is settled. */
+async function ended<T>(promise: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = promise.finally(() => {
+    isOver = true;
+  });
+  over.catch(() => undefined);
+  while (!isOver) await jest.advanceTimersByTimeAsync(20);
+  return await over;
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** Nothing that was sent arrives later. */
+const everythingArrivesMs = 5_000;
+
+type Ending = Placement[] | UnresolvedOrdersError | ExchangeError;
+
+async function endingOf(placing: Promise<Placement[]>): Promise<Ending> {
+  try {
+    return await placing;
+  } catch (error) {
+    if (error instanceof UnresolvedOrdersError || error instanceof ExchangeError) return error;
+    throw error;
+  }
+}
+
+/** What a call says of each of its orders: null where it does not know. */
+function saidOf(ending: Ending, count: number): (boolean | null)[] {
+  if (ending instanceof ExchangeError) return Array(count).fill(false);
+  const results = Array.isArray(ending) ? ending : ending.results;
+  return results.map((result) => result?.success ?? null);
+}
+
+/** Orders of one request, posted until the client knows of all, or three times. */
+function postedHistory(
+  again: (parts: Histories, client: ExchangeClient) => ExchangeClient = (_, client) => client,
+): History {
+  return async (parts) => {
+    const { random, model } = parts;
+    let client = parts.client();
+    const count = 1 + random.below(3);
+    let orders = await Promise.all(
+      Array.from({ length: count }, () => client.prepareOrder(intent)),
+    );
+    const said = new Map<BuiltOrder, boolean | null>();
+    const wrong: string[] = [];
+    for (let call = 0; call < 3 && orders.length > 0; call += 1) {
+      const startedMs = performance.now();
+      model.faultPercent = random.pick(faultPercents);
+      const ending = await endingOf(client.postOrders(orders));
+      wrong.push(...overtime(model, startedMs));
+      const says = saidOf(ending, orders.length);
+      for (const [index, order] of orders.entries()) said.set(order, says[index] ?? null);
+      orders = ending instanceof UnresolvedOrdersError ? [...ending.orders] : [];
+      client = again(parts, client);
+    }
+    await sleep(everythingArrivesMs);
+    return [...wrong, ...lies(model, said)];
+  };
+}
+
+function overtime(model: ModelExchange, startedMs: number): string[] {
+  const tookMs = performance.now() - startedMs;
+  const last = model.posted.at(-1)?.atMs ?? startedMs;
+  const isLong = tookMs > retry.totalMs + timeoutMs || last - startedMs > retry.totalMs;
+  return isLong ? [`a call of ${tookMs} ms`] : [];
+}
+
+function lies(model: ModelExchange, said: ReadonlyMap<BuiltOrder, boolean | null>): string[] {
+  const isBooked = ({ orderId }: BuiltOrder) => model.log.get(orderId) === 'booked';
+  const wrong = [...said].filter(([order, says]) => says !== null && says !== isBooked(order));
+  return wrong.map(([{ orderId }, says]) => `says ${says} of ${model.log.get(orderId)}`);
+}
+
+/** Intents: whatever is booked is known, and nothing is signed beside an order that may be booked. */
+function placedHistory(place: (client: ExchangeClient, count: number) => Promise<Ending>): History {
+  return async ({ random, model, client }) => {
+    const count = 1 + random.below(3);
+    model.faultPercent = random.pick(faultPercents);
+    const ending = await place(client(), count);
+    await sleep(everythingArrivesMs);
+    const ids = new Set(model.posted.flatMap((request) => request.ids));
+    const booked = [...ids].filter((id) => model.log.get(id) === 'booked');
+    const open = ending instanceof UnresolvedOrdersError ? ending.orders : [];
+    const known = new Set<string>([...open.map(({ orderId }) => orderId), ...placedIds(ending)]);
+    const wrong = booked.filter((id) => !known.has(id)).map((id) => `nobody knows of ${id}`);
+    const replaced = [...ids].filter((id) => model.log.get(id) !== 'too_late');
+    return replaced.length > count ? [...wrong, 'another order was signed'] : wrong;
+  };
+}
+
+/** Placements, some waiting, and a cancel of all: what waits is not sent, what was sent is known. */
+function canceledHistory(
+  canceling: (parts: Histories, client: ExchangeClient) => ExchangeClient,
+): History {
+  return async (parts) => {
+    const { random, model } = parts;
+    model.faultPercent = 30;
+    const client = parts.client();
+    const count = 1 + random.below(8);
+    const placing = Array.from({ length: count }, () => endingOf(client.placeOrders([intent])));
+    await sleep(random.below(200));
+    const canceledMs = performance.now();
+    const { in_transit } = await canceling(parts, client).cancelAll();
+    const later = [...model.bookedSinceCancel];
+    const endings = await Promise.all(placing);
+    await sleep(everythingArrivesMs);
+    const known = new Set<string>([...in_transit, ...endings.flatMap(placedIds)]);
+    const unknown = [...later, ...model.bookedSinceCancel].filter((id) => !known.has(id));
+    const wrong = unknown.map((id) => `nobody knows of ${id}`);
+    const isLate = model.posted.some(({ atMs }) => atMs > canceledMs);
+    return isLate ? [...wrong, 'sent after the cancel'] : wrong;
+  };
+}
+
+function placedIds(ending: Ending): string[] {
+  if (ending instanceof ExchangeError) return [];
+  const results = Array.isArray(ending) ? ending : ending.results;
+  return results.flatMap((result) => (result?.success === true ? [result.orderID] : []));
+}
+
+/** A caller that wants one withdrawal, and calls again while it has no result. */
+function withdrawnHistory(idOf: (error: ExchangeError) => string | null): History {
+  return async ({ random, model, client }) => {
+    const one = client({ ...retry, totalMs: random.below(2) * 2_000 });
+    let id: string | null = null;
+    for (let call = 0; call < 4; call += 1) {
+      try {
+        await one.account.withdraw({ amount: '5', ...(id === null ? {} : { id }) });
+        break;
+      } catch (error) {
+        if (!(error instanceof ExchangeError)) throw error;
+        id = idOf(error);
+      }
+    }
+    await sleep(everythingArrivesMs);
+    return model.paid.size > 1 ? ['paid twice'] : [];
+  };
+}
+
+const intents = (count: number): OrderIntent[] => Array.from({ length: count }, () => intent);
+const placed = (client: ExchangeClient, count: number): Promise<Ending> =>
+  endingOf(client.placeOrders(intents(count)));
+
+/** The client hears each refusal of an order as one that the matcher remembers, and of the log that it has nothing. */
+const believesRefusals =
+  (fetch: Fetch): Fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init);
+    const { pathname } = new URL(String(input));
+    if (pathname.startsWith('/data/order/')) return responseOf(404, {});
+    if (!pathname.startsWith('/order')) return response;
+    const body: unknown = JSON.parse(await response.text());
+    const results = [body].flat() as { success?: boolean }[];
+    const remembered = results.map((one) =>
+      one.success === false ? refusedResult('fok_not_filled') : one,
+    );
+    return responseOf(response.status, Array.isArray(body) ? remembered : remembered[0]);
+  };
+
+describe('a client whose requests are lost, delayed, refused and repeated', () => {
+  test('says of each posted order what the log says, or that it does not know', async () => {
+    expect(await firstWrong(postedHistory())).toBeNull();
+  });
+
+  test('knows every order that it signed, and signs none beside one that may be booked', async () => {
+    expect(await firstWrong(placedHistory(placed))).toBeNull();
+  });
+
+  test('sends nothing that waits once all orders were canceled, and knows what it had sent', async () => {
+    expect(await firstWrong(canceledHistory((_, client) => client))).toBeNull();
+  });
+
+  test('pays a withdrawal once when it is repeated with the id of the error', async () => {
+    expect(await firstWrong(withdrawnHistory(({ actionId }) => actionId))).toBeNull();
+  });
+});
+
+describe('the histories find a client that', () => {
+  test('believes a refusal of an order that may be on the log', async () => {
+    expect(await firstWrong(postedHistory(), believesRefusals)).not.toBeNull();
+  });
+
+  test('forgets between calls that an order may be on the log', async () => {
+    expect(await firstWrong(postedHistory((parts) => parts.client()))).not.toBeNull();
+  });
+
+  test('has no deadline', async () => {
+    const endless = { ...retry, totalMs: 60_000 };
+    const history: History = (parts) =>
+      postedHistory()({ ...parts, client: () => parts.client(endless) });
+    expect(await firstWrong(history)).not.toBeNull();
+  });
+
+  test('signs another order for one that it does not know of', async () => {
+    const impatient = async (client: ExchangeClient, count: number): Promise<Ending> => {
+      const ending = await placed(client, count);
+      return ending instanceof UnresolvedOrdersError ? await placed(client, count) : ending;
+    };
+    expect(await firstWrong(placedHistory(impatient))).not.toBeNull();
+  });
+
+  test('lets placements wait on when all orders are canceled', async () => {
+    expect(await firstWrong(canceledHistory((parts) => parts.client()))).not.toBeNull();
+  });
+
+  test('repeats a withdrawal under another id', async () => {
+    expect(await firstWrong(withdrawnHistory(() => null))).not.toBeNull();
+  });
+});

@@ -1,0 +1,174 @@
+import type { Random } from '@pm/kit/random';
+import { type OrderSubmission, type RefusalCode, refusalCodes, refusals } from '@pm/schemas';
+import { testDomain } from '../../kit/test/signing-domain.ts';
+import { idOf, refusedResult, storedOrder } from './fake-exchange.ts';
+
+/** Fate of one request. A refusal does not look at the log: whoever refuses knows nothing of earlier attempts. */
+type Fate =
+  | 'served'
+  | 'request lost'
+  | 'request late'
+  | 'response lost'
+  | 'no response'
+  | 'garbled'
+  | RefusalCode;
+
+const fates: readonly Fate[] = [
+  'request lost',
+  'request late',
+  'response lost',
+  'no response',
+  'garbled',
+];
+const openCodes = refusalCodes.filter((code) => refusals[code].final !== true);
+const lateMaxMs = 3_000;
+const latencyMaxMs = 40;
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** A log of orders behind a network that loses, delays, refuses and repeats; it runs on the clock of the test. */
+export class ModelExchange {
+  /** Order id to what became of it, for ever. */
+  readonly log = new Map<string, 'booked' | RefusalCode>();
+  /** Requests that place orders, whatever became of them, by the time at which they left. */
+  readonly posted: { readonly atMs: number; readonly ids: readonly string[] }[] = [];
+  /** Orders that were booked after the last cancel of all. */
+  readonly bookedSinceCancel = new Set<string>();
+  /** Ids of the withdrawals that were paid: each once, however often it is sent. */
+  readonly paid = new Set<string>();
+  /** Requests of orders, reads of them and withdrawals that fail, of a hundred. */
+  faultPercent = 50;
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  readonly fetch = async (input: unknown, init: RequestInit = {}): Promise<Response> => {
+    const { pathname: path } = new URL(String(input));
+    const body: unknown = typeof init.body === 'string' ? JSON.parse(init.body) : undefined;
+    const sent: Sent = { method: init.method ?? 'GET', path, body };
+    if (path === '/order' || path === '/orders') {
+      const ids = [body as OrderSubmission].flat().map(idOf);
+      this.posted.push({ atMs: performance.now(), ids });
+    }
+    const reply = await this.#replyTo(sent, init.signal ?? null);
+    return responseOf(reply.status, reply.body);
+  };
+
+  async #replyTo(sent: Sent, signal: AbortSignal | null): Promise<Reply> {
+    await wait(1 + this.#random.below(latencyMaxMs), signal);
+    const fate = this.#fateOf(sent);
+    switch (fate) {
+      case 'served':
+        return this.#serve(sent);
+      case 'request lost':
+        throw new TypeError('reset');
+      case 'request late':
+        setTimeout(() => this.#serve(sent), this.#random.below(lateMaxMs));
+        throw new TypeError('reset');
+      case 'response lost':
+        this.#serve(sent);
+        throw new TypeError('reset');
+      case 'no response':
+        this.#serve(sent);
+        await wait(1_000_000, signal);
+        throw new TypeError('reset');
+      case 'garbled':
+        this.#serve(sent);
+        return { status: 200, body: { page: 'of a proxy' } };
+      default:
+        return refusal(fate, sent);
+    }
+  }
+
+  #fateOf({ path }: Sent): Fate {
+    const isFated = /^\/(orders?|account|data)\b/.test(path);
+    if (!isFated || this.#random.below(100) >= this.faultPercent) return 'served';
+    return this.#random.below(2) === 0 ? this.#random.pick(fates) : this.#random.pick(openCodes);
+  }
+
+  #serve({ path, method, body }: Sent): Reply {
+    if (path === '/signing-domain') return ok({ ...testDomain, familyDomains: [] });
+    if (path === '/neg-risk') return ok({ neg_risk: false });
+    if (path === '/order') return this.#place(body as OrderSubmission);
+    if (path === '/orders') {
+      return ok((body as OrderSubmission[]).map((one) => this.#place(one).body));
+    }
+    if (path === '/cancel-all' && method === 'DELETE') {
+      this.bookedSinceCancel.clear();
+      return ok({ canceled: [], not_canceled: {} });
+    }
+    if (path.startsWith('/data/order/')) return this.#find(path.slice('/data/order/'.length));
+    this.paid.add((body as { id: string }).id);
+    return ok({ id: (body as { id: string }).id });
+  }
+
+  #place(submission: OrderSubmission): Reply {
+    const id = idOf(submission);
+    const known = this.log.get(id);
+    const fate = known ?? fateOfOrder(id);
+    this.log.set(id, fate);
+    if (fate !== 'booked') return { status: refusals[fate].status, body: refusedResult(fate) };
+    if (known === undefined) this.bookedSinceCancel.add(id);
+    return ok({
+      ...refusedResult(''),
+      code: undefined,
+      success: true,
+      orderID: id,
+      status: 'live',
+    });
+  }
+
+  #find(id: string): Reply {
+    const known = this.log.get(id);
+    if (known === 'booked') return ok(storedOrder(id));
+    const code = known ?? 'order_not_found';
+    return { status: 404, body: { error: code, code } };
+  }
+}
+
+/** The part of a response that the client reads. */
+export function responseOf(status: number, body: unknown): Response {
+  const text = JSON.stringify(body);
+  const response = { ok: status < 300, status, headers: new Headers(), text: async () => text };
+  return response as unknown as Response;
+}
+
+/** By its id: one in four is refused for good, one in eight because the exchange was slow. */
+function fateOfOrder(id: string): 'booked' | RefusalCode {
+  const part = Number.parseInt(id.slice(-1), 16);
+  return part < 4 ? 'fok_not_filled' : part < 6 ? 'too_late' : 'booked';
+}
+
+function ok(body: unknown): Reply {
+  return { status: 200, body };
+}
+
+function refusal(code: RefusalCode, { path, body }: Sent): Reply {
+  const { status } = refusals[code];
+  if (path === '/orders' && status !== 401) {
+    return ok((body as unknown[]).map(() => refusedResult(code)));
+  }
+  const isOfOrders = path === '/order' && status !== 401 && status !== 403;
+  return { status, body: { ...(isOfOrders ? refusedResult(code) : {}), error: code, code } };
+}
+
+function wait(ms: number, signal: AbortSignal | null): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(new TypeError('aborted'));
+    });
+  });
+}
