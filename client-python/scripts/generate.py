@@ -233,10 +233,14 @@ def models_text() -> str:
 def refusals_text() -> str:
     page = (docs / "trading" / "errors.md").read_text("utf-8")
     row = re.compile(r"^\| `(\w+)` \| (\d{3}) \| `(.*?)` \| (yes)? *\| (yes)? *\| (.*) \|$", re.M)
+    waiting = dict(re.findall(r"^\| (unchanged|unknown) \| [^|]* \| (.*) \|$", page, re.M))
+    effects = {
+        code: effect for effect, codes in waiting.items() for code in re.findall(r"\w+", codes)
+    }
     lines = [
         '"""The closed list of refusals. Written by scripts/generate.py from docs/trading/errors.md."""',
         "",
-        "from typing import NamedTuple",
+        "from typing import Literal, NamedTuple",
         "",
         "",
         "class Refusal(NamedTuple):",
@@ -247,12 +251,16 @@ def refusals_text() -> str:
         '    """Whether the very same request can succeed later."""',
         "    final: bool",
         '    """The same signed order gets the same result again."""',
+        '    waiting: Literal["unchanged", "unknown"] | None = None',
+        '    """Where waiting helps: whether the refused request has certainly changed nothing."""',
         "",
         "",
         "refusals: dict[str, Refusal] = {",
     ]
     for code, status, text, retry, final, _cause in row.findall(page):
         fact = f"{status}, {json.dumps(text)}, retry={bool(retry)}, final={bool(final)}"
+        if code in effects:
+            fact += f', waiting="{effects[code]}"'
         lines.append(f'    "{code}": Refusal({fact}),')
     return "\n".join([*lines, "}", ""])
 

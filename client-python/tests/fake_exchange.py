@@ -60,6 +60,8 @@ class FakeExchange:
         """Responses of routes that the fake does not implement."""
         self.domain = test_domain
         """What it publishes as the domain of signatures."""
+        self.hangs: Callable[[Heard], bool] = lambda _heard: False
+        """Requests that get no response; those of plain paths do."""
         self.delay_ms = 0
         self.running = 0
         self.most_running = 0
@@ -117,6 +119,8 @@ class FakeExchange:
         fate = self.fates.pop(0) if is_fated else "serve"
         if not is_plain:
             self.received.append(heard)
+        if not is_plain and self.hangs(heard):
+            await asyncio.Event().wait()
         await asyncio.sleep(self.delay_ms / 1000)
         self.running -= 1
         if fate == "lose the request":

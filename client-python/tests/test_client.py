@@ -163,7 +163,7 @@ async def test_a_gate_limits_its_queue_and_serves_it_in_order() -> None:
             await asyncio.sleep(0)
             ended.append(number)
 
-        await gate.run(action)
+        await gate.run(action, left_ms=60_000)
 
     accepted = [asyncio.create_task(run(number)) for number in (1, 2, 3)]
     await asyncio.sleep(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import cast
 
@@ -10,6 +11,7 @@ import pytest
 
 from exchange_client import ExchangeClient, ExchangeError
 
+from .conftest import signer
 from .fake_exchange import Answer, FakeExchange, Heard
 
 
@@ -100,3 +102,41 @@ async def test_a_refused_signature_ends_the_loop_and_is_reported(
     assert failure.value.code == "invalid_l2"
     assert reported == [True]
     await heartbeat.stop()
+
+
+async def test_a_clock_that_is_off_is_corrected_and_the_beats_go_on(
+    fake: FakeExchange, chain: Chain, client: ExchangeClient
+) -> None:
+    server_ms = time.time_ns() // 1_000_000 + 3_600_000
+    skew = {"error": "TIMESTAMP_SKEW", "code": "timestamp_skew", "server_time": server_ms}
+    fake.fates = ["serve", "serve", Answer(401, skew)]
+    heard: list[tuple[Exception, bool]] = []
+    heartbeat = client.start_heartbeat(
+        interval_ms=10, on_error=lambda error, is_over: heard.append((error, is_over))
+    )
+    await until(lambda: heartbeat.beats >= 4)
+    await heartbeat.stop()
+    [(error, is_over)] = heard
+    assert isinstance(error, ExchangeError)
+    assert (error.code, is_over) == ("timestamp_skew", False)
+    times = [int(one.headers["service_timestamp"]) for one in fake.received_at("/v1/heartbeats")]
+    assert [time_ms >= server_ms for time_ms in times[:4]] == [False, False, False, True]
+    assert chain.beats >= 4
+
+
+async def test_a_beat_does_not_wait_behind_cancels_and_reads_that_get_no_response(
+    fake: FakeExchange, chain: Chain
+) -> None:
+    fake.hangs = lambda heard: heard.path != "/v1/heartbeats"
+    async with ExchangeClient(fake.base_url, signer=signer, concurrency=2) as narrow:
+        await narrow.connect()
+        waiting = [asyncio.create_task(narrow.cancel_order("0x01")) for _ in range(4)]
+        reads = [asyncio.create_task(narrow.read("/anything")) for _ in range(4)]
+        await until(lambda: len(fake.received) == 4)
+        heartbeat = narrow.start_heartbeat(interval_ms=10)
+        await heartbeat.started()
+        await heartbeat.stop()
+        assert not any(one.done() for one in waiting)
+        for task in (*waiting, *reads):
+            task.cancel()
+    assert chain.beats >= 1

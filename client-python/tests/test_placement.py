@@ -21,7 +21,7 @@ from .conftest import quick, signer
 from .fake_exchange import Answer, FakeExchange, Fate, placed_result, refused_result
 
 intent = OrderIntent(token_id="7", side="BUY", price="0.5", size="10")
-impatient = RetryPolicy(first_pause_ms=2, longest_pause_ms=10, total_ms=30)
+impatient = RetryPolicy(first_pause_ms=20, longest_pause_ms=100, total_ms=1_000)
 once = RetryPolicy(first_pause_ms=2, longest_pause_ms=10, total_ms=0)
 
 
@@ -152,7 +152,7 @@ async def test_when_the_budget_ends_a_booked_order_is_read_from_the_log(fake: Fa
     async with connected(fake, impatient) as hasty:
         order = await hasty.prepare_order(intent)
         fake.fated_method = "POST"
-        fake.fates = ["lose the response"] * 40
+        fake.fates = ["lose the response"] * 400
         result = await hasty.post_order(order)
     assert (result.success, result.status) == (True, "live")
     assert result.order is not None
@@ -183,7 +183,7 @@ async def test_an_unknown_order_is_unresolved_and_can_be_sent_again(fake: FakeEx
 
 async def test_an_order_that_was_never_accepted_has_its_last_refusal(fake: FakeExchange) -> None:
     async with connected(fake, impatient) as hasty:
-        fake.fates = [refusal(425, "partition_not_ready")] * 40
+        fake.fates = [refusal(425, "partition_not_ready")] * 400
         result = await hasty.place_order(intent)
     assert result.code == "partition_not_ready"
     assert all(heard.path == "/order" for heard in fake.received)

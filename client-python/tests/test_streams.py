@@ -165,7 +165,7 @@ async def test_a_message_that_is_skipped_is_asked_for_again(
     await service.push()
     assert (await reading).seq == 1
     assert [(await anext(updates)).seq for _ in range(2)] == [2, 3]
-    assert service.subscribes()[-1]["from"] == {"seq": 0}
+    assert service.subscribes()[-1]["from"] == {"seq": 0, "epoch": service.epoch}
     await updates.aclose()
 
 
@@ -593,3 +593,27 @@ async def test_the_first_record_of_a_log_replaces_nothing(
     async with pushing(service):
         assert isinstance(await anext(events), OwnFill)
     await events.aclose()
+
+
+async def test_an_iterator_that_joins_an_open_connection_notices_a_replaced_log(
+    service: FakeStreams, client: ExchangeClient
+) -> None:
+    first = client.stream.trades([market], after={market: 0})
+    joined = client.stream.trades([other_market], after={other_market: 0})
+    service.log.trade(market)
+    async with pushing(service):
+        await anext(first)
+    service.log.trade(other_market)
+    async with pushing(service):
+        await anext(joined)
+    assert service.connections == 1
+    reading = [asyncio.create_task(anext(one)) for one in (first, joined)]
+    service.readers[-1].socket.transport.abort()
+    await until(lambda: service.connections == 2 and len(service.subscribes()) == 4)
+    place = {"seq": 1, "epoch": service.epoch}
+    assert [frame["from"] for frame in service.subscribes()[-2:]] == [place, place]
+    service.epoch = "ffffffffffffffff"
+    service.readers[-1].socket.transport.abort()
+    for one in reading:
+        with pytest.raises(StreamGapError, match="replaced"):
+            await one

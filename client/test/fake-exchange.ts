@@ -44,6 +44,8 @@ export class FakeExchange {
   answer: (received: Heard) => Answer = () => ({ status: 404, body: { error: 'not found' } });
   /** What it publishes as the domain of signatures. */
   domain: SigningDomain & { familyDomains: [] } = { ...testDomain, familyDomains: [] };
+  /** Requests that get no response; those of plain paths do. */
+  hangs: (received: Heard) => boolean = () => false;
   delayMs = 0;
   running = 0;
   mostRunning = 0;
@@ -82,6 +84,7 @@ export class FakeExchange {
     const isFated = this.fatedMethod === null || this.fatedMethod === received.method;
     const fate = isPlain || !isFated ? 'serve' : (this.fates.shift() ?? 'serve');
     if (!isPlain) this.received.push(received);
+    if (!isPlain && this.hangs(received)) return;
     if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     this.running -= 1;
     if (fate === 'lose the request') return void request.socket.destroy();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ExchangeClient, walletFromPrivateKey } from '../src/index.ts';
+import { ExchangeClient, noRetries, walletFromPrivateKey } from '../src/index.ts';
 import { FakeExchange } from './fake-exchange.ts';
 
 let fake: FakeExchange;
@@ -95,4 +95,42 @@ test('a refused signature ends the loop and is reported', async () => {
   await expect(heartbeat.started()).rejects.toMatchObject({ code: 'invalid_l2' });
   expect(reported).toEqual([true]);
   await heartbeat.stop();
+});
+
+test('a clock that is off is corrected by the time of the exchange, and the beats go on', async () => {
+  const serverMs = Date.now() + 3_600_000;
+  const heard: [unknown, boolean][] = [];
+  const skew = { error: 'TIMESTAMP_SKEW', code: 'timestamp_skew', server_time: serverMs };
+  fake.fates = ['serve', 'serve', { status: 401, body: skew }];
+  const heartbeat = client.startHeartbeat({
+    intervalMs: 10,
+    onError: (error, isOver) => heard.push([error, isOver]),
+  });
+  await until(() => heartbeat.beats >= 4);
+  await heartbeat.stop();
+  expect(heard).toMatchObject([[{ code: 'timestamp_skew' }, false]]);
+  const times = fake
+    .receivedAt('/v1/heartbeats')
+    .map(({ headers }) => Number(headers['service_timestamp']));
+  expect(times.map((timeMs) => timeMs >= serverMs).slice(0, 4)).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ]);
+});
+
+test('a beat does not wait behind cancels and orders that get no response', async () => {
+  fake.hangs = ({ path }) => path !== '/v1/heartbeats';
+  const signer = walletFromPrivateKey(`0x${'11'.repeat(32)}`);
+  const options = { baseUrl: fake.baseUrl, signer, retry: noRetries };
+  const narrow = new ExchangeClient({ ...options, concurrency: 2 });
+  await narrow.connect();
+  const cancels = Array.from({ length: 4 }, () => narrow.cancelOrder('0x01').catch(() => null));
+  const reads = Array.from({ length: 4 }, () => narrow.read('/anything').catch(() => null));
+  const heartbeat = narrow.startHeartbeat({ intervalMs: 10 });
+  await heartbeat.started();
+  await heartbeat.stop();
+  expect(fake.receivedAt('/order').length).toBeLessThanOrEqual(2);
+  void Promise.all([...cancels, ...reads]);
 });

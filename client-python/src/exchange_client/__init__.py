@@ -9,8 +9,8 @@ from .errors import ExchangeError, SigningDomainError, UnresolvedOrdersError
 from .heartbeat import Heartbeat
 from .http import HttpRequest, KeyOfWallet, Reader, signed_headers
 from .order import BuiltOrder, OrderIntent, OrderSubmission, SigningContext, build_order
-from .placement import Placement
 from .retry import RetryPolicy, no_retries
+from .sent_order import Placement
 from .streams.book import Book, BookUpdate, Level
 from .streams.errors import StreamError, StreamGapError
 from .streams.frames import LogPosition

@@ -5,8 +5,10 @@ from __future__ import annotations
 import uuid
 from typing import Literal
 
+from ._model import UnexpectedAnswerError
 from .amounts import DecimalLike, decimal_text
 from .connection import Connection
+from .errors import ExchangeError
 from .http import HttpRequest
 from .models import AccountActionResult
 
@@ -14,7 +16,8 @@ from .models import AccountActionResult
 class AccountApi:
     """`id` names a request: repetitions are carried out once. It is new per call unless given.
 
-    `wallet` is a wallet of the caller, if it is not that of the API key.
+    `wallet` is a wallet of the caller, if it is not that of the API key. An `ExchangeError` has the
+    id as `action_id`: an action that is repeated with this `id` is not carried out twice.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -71,8 +74,17 @@ class AccountApi:
         request_id: str | None,
         wallet: str | None,
     ) -> AccountActionResult:
-        named = {**body, "id": request_id or str(uuid.uuid4())}
+        action_id = request_id or str(uuid.uuid4())
+        named = {**body, "id": action_id}
         if wallet is not None:
             named["wallet"] = wallet
         sent = HttpRequest("POST", f"/account/{name}", body=named)
-        return await self._connection.signed(AccountActionResult, sent)
+        try:
+            return await self._connection.signed(AccountActionResult, sent)
+        except ExchangeError as error:
+            error.action_id = action_id
+            raise
+        except UnexpectedAnswerError as cause:
+            # As if there were no response: nobody knows whether it was carried out.
+            body = {"error": str(cause), "code": "no_answer"}
+            raise ExchangeError(0, body, action_id=action_id) from cause

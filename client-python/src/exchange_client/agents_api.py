@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .connection import Connection
+from .connection import Connection, Sending
 from .http import HttpRequest
 from .models import AgentList, AgentView, AgentWithKey
 
@@ -18,7 +18,9 @@ class AgentsApi:
     async def create(self, name: str) -> AgentWithKey:
         """Not repeated when its response is lost: there would be two agents."""
         sent = HttpRequest("POST", "/api/v1/agents", body={"name": name})
-        return await self._connection.signed(AgentWithKey, sent, repeatable="when nothing was done")
+        return await self._connection.signed(
+            AgentWithKey, sent, Sending(repeatable="when nothing was done")
+        )
 
     async def pause(self, id: str) -> AgentView:  # noqa: A002
         sent = HttpRequest("POST", f"/api/v1/agents/{id}/pause")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .connection import Connection
+from .connection import Connection, Sending
 from .http import HttpRequest
 from .models import CancelResult
 from .refusals import refusals
@@ -31,7 +31,8 @@ async def cancel_orders(connection: Connection, order_ids: Sequence[str]) -> Can
     left = list(order_ids)
     while True:
         request = HttpRequest("DELETE", "/orders", body=left)
-        result = await connection.signed(CancelResult, request, retry_budget=retry_budget)
+        sending = Sending(retry_budget=retry_budget)
+        result = await connection.signed(CancelResult, request, sending)
         canceled += result.canceled
         not_canceled |= result.not_canceled
         left = [one for one, text in result.not_canceled.items() if text in _passing_texts]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -11,6 +10,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 import httpx
+from pydantic import Field
 
 from .account_api import AccountApi
 from .agents_api import AgentsApi
@@ -20,6 +20,7 @@ from .connection import (
     Attempt,
     Connection,
     ConnectionOptions,
+    Sending,
     default_concurrency,
     default_timeout_ms,
 )
@@ -27,13 +28,15 @@ from .eip712 import Side, SigningDomain, l1_digest
 from .heartbeat import Heartbeat, default_interval_ms
 from .http import HttpRequest, KeyOfWallet, Query, Reader, body_text
 from .keys_api import KeysApi
-from .models import ApiKeyTrio, BookSnapshot, CancelResult
+from .models import ApiKeyTrio, BookSnapshot, CancelResult, NegRiskAnswer
+from .open_placements import PlacementCall
 from .order import BuiltOrder, OrderIntent, SigningContext, build_order
 from .own_reads import OwnReads
 from .pinned_domain import PinnedDomain
-from .placement import Placement, PlacementOptions, place_orders
+from .placement import PlacementOptions, place_orders
 from .public_reads import PublicReads
-from .retry import RetryPolicy, default_retry_policy
+from .retry import RetryBudget, RetryPolicy, default_retry_policy
+from .sent_order import Placement
 from .streams.streams import Streams
 from .wallet import Signer
 
@@ -47,6 +50,17 @@ class SignedRequest:
     headers: dict[str, str] = field(repr=False)
     body: str
     """The very text that was signed; empty when there is no body."""
+
+
+class CancelAllResult(CancelResult):
+    """What `cancel_all` canceled, and what it may not have."""
+
+    in_transit: list[str] = Field(default_factory=list)
+    """Orders that this client sent before and of which it had no definite result by then.
+
+    One that reaches the exchange after the cancel is booked. The call that placed each returns or
+    raises what became of it.
+    """
 
 
 class ExchangeClient:
@@ -115,7 +129,7 @@ class ExchangeClient:
     async def connect(self, nonce: int = 0) -> ApiKeyTrio:
         """Proves the wallet and obtains its API key: the same wallet and nonce always get the same one."""
         signer = self._wallet()
-        timestamp = str(int(time.time()))
+        timestamp = str(self._connection.now_ms() // 1000)
         digest = l1_digest(
             address=signer.address,
             timestamp=timestamp,
@@ -151,13 +165,16 @@ class ExchangeClient:
 
     async def prepare_order(self, intent: OrderIntent) -> BuiltOrder:
         """Signs an order without sending it; its id is known before it is sent."""
-        neg_risk = await self._neg_risk(intent.token_id)
+        return await self._prepare(intent, self._connection.retry_budget())
+
+    async def _prepare(self, intent: OrderIntent, retry_budget: RetryBudget) -> BuiltOrder:
+        neg_risk = await self._neg_risk(intent.token_id, retry_budget)
         context = SigningContext(
             signer=self._wallet(),
             domain=await self.signing_domain(),
             neg_risk=neg_risk,
             owner=self._connection.key.api_key,
-            now_ms=time.time_ns() // 1_000_000,
+            now_ms=self._connection.now_ms(),
         )
         return build_order(intent, context)
 
@@ -170,7 +187,7 @@ class ExchangeClient:
         budget ends before: the same order may be sent again.
         """
         options = PlacementOptions(time_to_book_ms, await_delayed)
-        [placement] = await place_orders(self._connection, [order], options, "/order")
+        [placement] = await self._post([order], options, "/order")
         return placement
 
     async def post_orders(
@@ -185,7 +202,19 @@ class ExchangeClient:
         Orders without a definite result are sent again alone.
         """
         options = PlacementOptions(time_to_book_ms, await_delayed)
-        return await place_orders(self._connection, orders, options, "/orders")
+        return await self._post(orders, options, "/orders")
+
+    async def _post(
+        self,
+        orders: Sequence[BuiltOrder],
+        options: PlacementOptions,
+        route: Literal["/order", "/orders"],
+    ) -> list[Placement]:
+        connection = self._connection
+        return await connection.placements.run(
+            connection.retry_budget(),
+            lambda call: place_orders(connection, orders, options, route, call),
+        )
 
     async def place_order(
         self, intent: OrderIntent, *, time_to_book_ms: int | None = None, await_delayed: bool = True
@@ -217,12 +246,19 @@ class ExchangeClient:
         options: PlacementOptions,
         route: Literal["/order", "/orders"],
     ) -> list[Placement]:
-        orders = await asyncio.gather(*(self.prepare_order(intent) for intent in intents))
+        connection = self._connection
 
-        async def sign_anew(index: int) -> BuiltOrder:
-            return await self.prepare_order(intents[index])
+        async def place(call: PlacementCall) -> list[Placement]:
+            budget = call.retry_budget
+            orders = await asyncio.gather(*(self._prepare(intent, budget) for intent in intents))
 
-        return await place_orders(self._connection, orders, options, route, sign_anew)
+            async def sign_anew(index: int) -> BuiltOrder:
+                return await self._prepare(intents[index], budget)
+
+            return await place_orders(connection, orders, options, route, call, sign_anew)
+
+        # The call begins before it signs: a cancel of all orders that comes meanwhile ends it too.
+        return await connection.placements.run(connection.retry_budget(), place)
 
     async def cancel_order(self, order_id: str) -> CancelResult:
         sent = HttpRequest("DELETE", "/order", body={"orderID": order_id})
@@ -241,9 +277,16 @@ class ExchangeClient:
         sent = HttpRequest("DELETE", "/cancel-market-orders", body=body)
         return await self._connection.signed(CancelResult, sent)
 
-    async def cancel_all(self) -> CancelResult:
-        """Cancels every open order of the wallet, and orders in transit."""
-        return await self._connection.signed(CancelResult, HttpRequest("DELETE", "/cancel-all"))
+    async def cancel_all(self) -> CancelAllResult:
+        """Cancels every open order of the wallet, and orders in transit.
+
+        Placements of this client that wait, to be sent or to be sent again, are not sent any more:
+        they end with the code `client_canceled`, or by what the log says.
+        """
+        in_transit = self._connection.placements.end_all()
+        sent = HttpRequest("DELETE", "/cancel-all")
+        result = await self._connection.signed(CancelAllResult, sent)
+        return result.model_copy(update={"in_transit": in_transit()})
 
     def start_heartbeat(
         self,
@@ -293,10 +336,13 @@ class ExchangeClient:
         """Any read that belongs to the caller's API key."""
         return await self._connection.read_own(object, path, query)
 
-    async def _neg_risk(self, token_id: str) -> bool:
+    async def _neg_risk(self, token_id: str, retry_budget: RetryBudget) -> bool:
         known = self._neg_risk_of.get(token_id)
         if known is None:
-            known = await self.public.neg_risk(token_id)
+            sending = Sending(retry_budget=retry_budget)
+            query = {"token_id": token_id}
+            answer = await self._connection.read(NegRiskAnswer, "/neg-risk", query, sending)
+            known = answer.neg_risk
             self._neg_risk_of[token_id] = known
         return known
 

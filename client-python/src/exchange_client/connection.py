@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import httpx
 
 from ._model import parse
+from .errors import ExchangeError, skew_code
 from .gate import Gate
 from .http import HttpRequest, KeyOfWallet, Query, Reader, l2_headers, request
-from .retry import Repeatable, RetryBudget, RetryPolicy, default_retry_policy, persist
+from .open_placements import OpenPlacements
+from .retry import (
+    Repeatable,
+    RetryBudget,
+    RetryPolicy,
+    default_retry_policy,
+    is_repeatable,
+    persist,
+)
 
 T = TypeVar("T")
 
 default_concurrency = 32
 default_timeout_ms = 15_000
 """Longer than any bounded wait of the exchange."""
+_heartbeat_concurrency = 8
+"""Heartbeats at a time; a loop sends one."""
 _waiting_max = 1_000
 """Requests of one kind that may wait."""
 
@@ -43,7 +55,10 @@ class ConnectionOptions:
     retry: RetryPolicy = default_retry_policy
     """`no_retries` sends everything once."""
     concurrency: int = default_concurrency
-    """Requests at a time; cancels and heartbeats have as many of their own and wait for nothing else."""
+    """Requests at a time.
+
+    Cancels have as many of their own, and heartbeats some: they wait for no others.
+    """
     reader: Reader | None = None
     on_attempt: Callable[[Attempt], None] | None = None
     """Called before each attempt."""
@@ -51,14 +66,42 @@ class ConnectionOptions:
     """A client of the caller's (proxies, certificates), who also closes it."""
 
 
+#: Trading and reading must not delay cancels, and nothing at all heartbeats.
+Lane: TypeAlias = Literal["plain", "cancel", "beat"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """Options of sending a request."""
+
+    retry_budget: RetryBudget | None = None
+    repeatable: Repeatable = "always"
+    timeout_ms: int | None = None
+    """Timeout of one attempt, when it is not the default of the client."""
+    ended: asyncio.Event | None = None
+    """Ends the wait for its turn; a request that was sent is not ended."""
+    on_send: Callable[[], None] | None = None
+    """Called when the request is about to leave."""
+
+
+_default_sending = Sending()
+
+
 class Connection:
     def __init__(self, options: ConnectionOptions) -> None:
         self._options = options
         self._base_url = options.base_url.rstrip("/")
         self._http = options.http if options.http is not None else _new_http(options)
-        self._gate = Gate(concurrent=options.concurrency, waiting=_waiting_max)
-        self._reserved_gate = Gate(concurrent=options.concurrency, waiting=_waiting_max)
+        most = options.concurrency
+        self._gates: dict[Lane, Gate] = {
+            "plain": Gate(concurrent=most, waiting=_waiting_max),
+            "cancel": Gate(concurrent=most, waiting=_waiting_max),
+            "beat": Gate(concurrent=_heartbeat_concurrency, waiting=_waiting_max),
+        }
         self._key: KeyOfWallet | None = None
+        self._clock_offset_ms = 0
+        self.placements = OpenPlacements()
+        """Calls that place orders."""
 
     @property
     def base_url(self) -> str:
@@ -73,90 +116,135 @@ class Connection:
     def use_key(self, key: KeyOfWallet) -> None:
         self._key = key
 
+    @property
+    def timeout_ms(self) -> int:
+        """Timeout of one attempt."""
+        return self._options.timeout_ms
+
     def retry_budget(self) -> RetryBudget:
-        return RetryBudget(self._options.retry)
+        """Of a call that begins here."""
+        return RetryBudget(self._options.retry, self.timeout_ms)
+
+    def now_ms(self) -> int:
+        """Unix milliseconds by the clock of the exchange, once a refusal has shown that the one here is wrong."""
+        return time.time_ns() // 1_000_000 + self._clock_offset_ms
 
     async def aclose(self) -> None:
         if self._options.http is None:
             await self._http.aclose()
 
     async def send(
-        self,
-        kind: type[T],
-        sent: HttpRequest,
-        *,
-        repeatable: Repeatable = "always",
-        retry_budget: RetryBudget | None = None,
+        self, kind: type[T], sent: HttpRequest, sending: Sending = _default_sending
     ) -> T:
         """Sends a request until it has a definite response."""
-        budget = retry_budget or self.retry_budget()
-        body = await persist(budget, repeatable, lambda tries: self._attempt(sent, tries))
-        return parse(kind, body)
+
+        def may_repeat(error: ExchangeError) -> bool:
+            # The same proof stays as wrong as it is.
+            return error.code != skew_code and is_repeatable(error, sending.repeatable)
+
+        return parse(kind, await self._persist(sent, lambda: sent, may_repeat, sending))
 
     async def signed(
-        self,
-        kind: type[T],
-        sent: HttpRequest,
-        *,
-        repeatable: Repeatable = "always",
-        retry_budget: RetryBudget | None = None,
+        self, kind: type[T], sent: HttpRequest, sending: Sending = _default_sending
     ) -> T:
         """The same with the headers of the API key, signed again for each attempt."""
-        budget = retry_budget or self.retry_budget()
-        body = await persist(
-            budget, repeatable, lambda tries: self._attempt(self.sign(sent), tries)
-        )
+
+        def may_repeat(error: ExchangeError) -> bool:
+            return is_repeatable(error, sending.repeatable)
+
+        body = await self._persist(sent, lambda: self.sign(sent), may_repeat, sending)
         return parse(kind, body)
 
     async def signed_once(
-        self, sent: HttpRequest, *, tries: int = 1, timeout_ms: int | None = None
+        self, sent: HttpRequest, sending: Sending = _default_sending, *, tries: int = 1
     ) -> object:
         """One signed attempt; the response as JSON."""
-        return await self._attempt(self.sign(sent), tries, timeout_ms)
+        return await self._attempt(sent, lambda: self.sign(sent), sending, tries)
 
-    async def read(self, kind: type[T], path: str, query: Query | None = None) -> T:
-        return await self.send(kind, HttpRequest("GET", path, query or {}))
+    async def read(
+        self,
+        kind: type[T],
+        path: str,
+        query: Query | None = None,
+        sending: Sending = _default_sending,
+    ) -> T:
+        return await self.send(kind, HttpRequest("GET", path, query or {}), sending)
 
-    async def read_own(self, kind: type[T], path: str, query: Query | None = None) -> T:
+    async def read_own(
+        self,
+        kind: type[T],
+        path: str,
+        query: Query | None = None,
+        sending: Sending = _default_sending,
+    ) -> T:
         """A private read: with the API key, or with a read-only key where there is no other."""
         sent = HttpRequest("GET", path, query or {})
         reader = self._options.reader
         if self._key is not None or reader is None:
-            return await self.signed(kind, sent)
+            return await self.signed(kind, sent, sending)
         headers = {
             "SERVICE_ADDRESS": reader.address,
             "SERVICE_READONLY_API_KEY": reader.read_only_key,
         }
-        return await self.send(kind, replace(sent, headers=headers))
+        return await self.send(kind, replace(sent, headers=headers), sending)
 
     def sign(self, sent: HttpRequest) -> HttpRequest:
-        proof = l2_headers(self.key, sent, time.time_ns() // 1_000_000)
+        proof = l2_headers(self.key, sent, self.now_ms())
         return replace(sent, headers={**sent.headers, **proof})
 
-    async def _attempt(
-        self, sent: HttpRequest, tries: int, timeout_ms: int | None = None
+    async def _persist(
+        self,
+        sent: HttpRequest,
+        make: Callable[[], HttpRequest],
+        may_repeat: Callable[[ExchangeError], bool],
+        sending: Sending,
     ) -> object:
-        gate = self._reserved_gate if _is_reserved(sent) else self._gate
+        budget = sending.retry_budget or self.retry_budget()
+        within = replace(sending, retry_budget=budget)
+        return await persist(
+            budget, may_repeat, lambda tries: self._attempt(sent, make, within, tries)
+        )
+
+    async def _attempt(
+        self, sent: HttpRequest, make: Callable[[], HttpRequest], sending: Sending, tries: int
+    ) -> object:
+        timeout_ms = sending.timeout_ms or self.timeout_ms
+        budget = sending.retry_budget
+        left_ms = timeout_ms if budget is None else budget.left_ms
 
         async def action() -> object:
+            # Made when its turn has come: a proof carries the time.
+            proven = make()
             if self._options.on_attempt is not None:
                 self._options.on_attempt(Attempt(sent.method, sent.path, tries))
-            timeout = timeout_ms or self._options.timeout_ms
-            return await request(self._http, self._base_url + sent.path, sent, timeout)
+            if sending.on_send is not None:
+                sending.on_send()
+            return await self._request(proven, timeout_ms)
 
-        return await gate.run(action)
+        return await self._gates[_lane_of(sent)].run(action, left_ms=left_ms, ended=sending.ended)
+
+    async def _request(self, sent: HttpRequest, timeout_ms: int) -> object:
+        try:
+            return await request(self._http, self._base_url + sent.path, sent, timeout_ms)
+        except ExchangeError as error:
+            if error.code == skew_code and isinstance(error.body, dict):
+                server_ms = error.body.get("server_time")
+                if isinstance(server_ms, int):
+                    self._clock_offset_ms = server_ms - time.time_ns() // 1_000_000
+            raise
 
 
 def _new_http(options: ConnectionOptions) -> httpx.AsyncClient:
-    # As many connections as both gates let pass: a cancel never waits for a connection either.
-    most = 2 * options.concurrency
+    # As many connections as all gates let pass: a cancel never waits for a connection either.
+    most = 2 * options.concurrency + _heartbeat_concurrency
     limits = httpx.Limits(max_connections=most, max_keepalive_connections=most)
     return httpx.AsyncClient(limits=limits)
 
 
-def _is_reserved(sent: HttpRequest) -> bool:
-    """Cancels and heartbeats: trading and reading must not delay them."""
+def _lane_of(sent: HttpRequest) -> Lane:
+    if sent.path.endswith("/heartbeats"):
+        return "beat"
     is_cancel = sent.method == "DELETE" and bool(
         re.fullmatch(r"/(orders?|cancel-(all|market-orders))", sent.path)
     )
-    return is_cancel or sent.path.endswith("/heartbeats")
+    return "cancel" if is_cancel else "plain"

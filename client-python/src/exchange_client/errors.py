@@ -10,33 +10,21 @@ from .refusals import refusals
 
 if TYPE_CHECKING:
     from .order import BuiltOrder
-    from .placement import Placement
+    from .sent_order import Placement
 
-#: Transient statuses; 0 means no response.
+#: Transient statuses of responses without a code of errors.md; 0 means no response.
 _passing_statuses = frozenset((0, 425, 429, 500, 502, 503, 504))
 
 overloaded_code = "client_overloaded"
-"""The client's own refusal: too many of its requests wait to be sent."""
+"""The client's own refusal: too many of its requests wait to be sent, or this one for too long."""
 
-#: Codes of these statuses that waiting does not change: modes of an operator, the client's own overload.
-_lasting_codes = frozenset(("post_only_mode", "cancel_only", "trading_disabled", overloaded_code))
+canceled_code = "client_canceled"
+"""The client's own refusal: `cancel_all` came before the order was sent."""
 
-#: Refusals of a transient status that prove that nothing was carried out.
-_nothing_done_codes = frozenset(
-    (
-        "partition_not_ready",
-        "ledger_not_ready",
-        "overloaded",
-        "old_generation",
-        "rate_limited",
-        "retries_unavailable",
-        "too_many_retry_keys",
-        "session_ending",
-    )
-)
+skew_code = "timestamp_skew"
+"""The wall clock of the sender is off; the response has the time of the exchange."""
 
-#: Refusals that leave open what was done.
-_open_codes = frozenset(("internal_error", "unknown", "order_unconfirmed"))
+_own_codes = frozenset((overloaded_code, canceled_code))
 
 
 class SigningDomainError(Exception):
@@ -50,7 +38,12 @@ class ExchangeError(Exception):
     """A response of the exchange that is no success, or a missing response."""
 
     def __init__(
-        self, status: int, body: object, *, retry_after_seconds: float | None = None
+        self,
+        status: int,
+        body: object,
+        *,
+        retry_after_seconds: float | None = None,
+        action_id: str | None = None,
     ) -> None:
         super().__init__(f"{status} {_message_of(body)}")
         self.status = status
@@ -58,9 +51,17 @@ class ExchangeError(Exception):
         self.body = body
         """The response, or the reason why there is none."""
         self.code = code_of(body)
-        """A code of errors.md; `no_answer` without a response, `client_overloaded` when not sent, else empty."""
+        """A code of errors.md; `no_answer` without a response, else empty.
+
+        `client_overloaded` or `client_canceled` when it was not sent.
+        """
         self.retry_after_seconds = retry_after_seconds
         """Seconds after which the same request may succeed; None when the response has none."""
+        self.action_id = action_id
+        """Id of the account action that failed; None for other requests.
+
+        The same action with this `id` is carried out once, however often it is sent.
+        """
         known = refusals.get(self.code)
         self.retryable = known.retry if known is not None else status in _passing_statuses
         """Whether the very same request can succeed later (errors.md, column retry)."""
@@ -70,7 +71,7 @@ class UnresolvedOrdersError(Exception):
     """The fate of orders could not be learnt within the limit: they may be on the book or come to it.
 
     Each is safe to send again (`post_order` with the same order), and `own.order(id)` returns the
-    state once the exchange responds.
+    state once the exchange responds. Do not sign others in their place before.
     """
 
     def __init__(self, orders: Sequence[BuiltOrder], results: Sequence[Placement | None]) -> None:
@@ -84,17 +85,33 @@ def is_passing(error: BaseException) -> TypeGuard[ExchangeError]:
     """The same request may succeed later, so it is retried."""
     if not isinstance(error, ExchangeError):
         return False
-    return error.status in _passing_statuses and error.code not in _lasting_codes
-
-
-def proves_nothing_done(code: str) -> bool:
-    """Whether a refusal of a transient status has certainly changed nothing."""
-    return code in _nothing_done_codes or code == overloaded_code
+    if error.code in refusals:
+        return is_passing_code(error.code)
+    return error.status in _passing_statuses and error.code not in _own_codes
 
 
 def is_passing_code(code: str) -> bool:
-    """Whether the code of an item of a batch is transient."""
-    return code in _nothing_done_codes or code in _open_codes
+    """Whether waiting helps after a refusal (errors.md, "Waiting")."""
+    known = refusals.get(code)
+    return known is not None and known.waiting is not None
+
+
+def proves_nothing_done(code: str) -> bool:
+    """Whether the request of a transient refusal has certainly changed nothing."""
+    known = refusals.get(code)
+    return code in _own_codes or (known is not None and known.waiting == "unchanged")
+
+
+def is_final_code(code: str) -> bool:
+    """Whether the matcher remembers the refusal of an order: it has no other result, before or later."""
+    known = refusals.get(code)
+    return known is not None and known.final
+
+
+def is_not_found_code(code: str) -> bool:
+    """Whether a refusal says that something does not exist, so that it is none of an order by the log."""
+    known = refusals.get(code)
+    return known is not None and known.status == 404
 
 
 def field_of(body: object, name: str) -> str | None:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from .connection import Connection
+from .connection import Connection, Sending
 from .errors import ExchangeError, field_of, is_passing
 from .http import HttpRequest
 
@@ -116,5 +116,6 @@ class Heartbeat:
     async def _send(self) -> str:
         body = {"heartbeat_id": self._id}
         request = HttpRequest("POST", "/v1/heartbeats", body=body)
-        answer = await self._connection.signed_once(request, timeout_ms=_beat_timeout_ms)
+        sending = Sending(timeout_ms=_beat_timeout_ms)
+        answer = await self._connection.signed_once(request, sending)
         return field_of(answer, "heartbeat_id") or ""

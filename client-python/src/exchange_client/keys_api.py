@@ -5,9 +5,11 @@ from __future__ import annotations
 import builtins
 from typing import Literal
 
-from .connection import Connection
+from .connection import Connection, Sending
 from .http import HttpRequest
 from .models import ApiKeyFacts, BuilderKey, ClosedOnlyAnswer, KeySettings, ReadOnlyKey
+
+_once = Sending(repeatable="when nothing was done")
 
 
 class KeysApi:
@@ -39,9 +41,7 @@ class KeysApi:
     async def create_read_only_key(self) -> str:
         """A key for private reads only. Not repeated when its response is lost: see `read_only_keys`."""
         sent = HttpRequest("POST", "/auth/readonly-api-key")
-        answer = await self._connection.signed(
-            ReadOnlyKey, sent, repeatable="when nothing was done"
-        )
+        answer = await self._connection.signed(ReadOnlyKey, sent, _once)
         return answer.api_key
 
     async def read_only_keys(self) -> builtins.list[str]:
@@ -56,7 +56,7 @@ class KeysApi:
     async def create_builder_key(self) -> BuilderKey:
         """A key that attributes orders; it grants no access. Not repeated when its response is lost."""
         sent = HttpRequest("POST", "/auth/builder-api-key")
-        return await self._connection.signed(BuilderKey, sent, repeatable="when nothing was done")
+        return await self._connection.signed(BuilderKey, sent, _once)
 
     async def revoke_builder_key(self, key: str) -> None:
         sent = HttpRequest("DELETE", "/auth/builder-api-key", body={"key": key})

@@ -3,48 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ._model import parse
-from .connection import Connection
+from ._model import UnexpectedAnswerError, parse
+from .connection import Connection, Sending
 from .errors import (
     ExchangeError,
     UnresolvedOrdersError,
-    field_of,
+    is_not_found_code,
     is_passing,
-    is_passing_code,
-    overloaded_code,
     proves_nothing_done,
 )
 from .http import HttpRequest
-from .models import PlacementResult, StoredOrder
+from .models import StoredOrder
+from .open_placements import PlacementCall
 from .order import BuiltOrder
+from .sent_order import Placement, SentOrder, placement_of, refusal_of, refused
 
 orders_per_request_max = 15
-
-#: Statuses by which a request with several orders is refused because every one of them is.
-_common_statuses = frozenset((409, 425, 429, 503))
-
-_no_order: dict[str, object] = {
-    "errorMsg": "",
-    "orderID": "",
-    "orderHash": "",
-    "status": "",
-    "makingAmount": "",
-    "takingAmount": "",
-}
-
-
-class Placement(PlacementResult):
-    """Result of an order."""
-
-    order: StoredOrder | None = None
-    """Set when the response was lost and the order was read instead: its present state.
-
-    `making_amount` and `taking_amount`, the amounts filled at once, are then None.
-    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,200 +41,224 @@ SignAnew: TypeAlias = Callable[[int], Awaitable[BuiltOrder]]
 """Signs what the order of this place of the request means once more."""
 
 
-@dataclass(slots=True, eq=False)
-class _Sent:
-    """An order in transit, and its results so far."""
-
-    order: BuiltOrder
-    result: Placement | None = None
-    last: Placement | None = None
-    """The last result that was not definite."""
-    is_doubtful: bool = False
-    """It may be on the log without a result."""
-
-
 async def place_orders(
     connection: Connection,
     orders: Sequence[BuiltOrder],
     options: PlacementOptions,
     route: Literal["/order", "/orders"],
+    call: PlacementCall,
     sign_anew: SignAnew | None = None,
 ) -> list[Placement]:
     """The same signed order is one order however often it is sent.
 
-    So an order without a response, or with a transient refusal, is sent again. When the retry
-    budget ends, `GET /data/order/{id}` decides. Returns as many results in the same order; raises
-    `UnresolvedOrdersError` when that does not decide either, and `ExchangeError` when the request
-    as a whole is wrong. Signs nothing but, by `sign_anew`, orders that can never be booked because
-    the exchange was too slow.
+    So an order without a response, or with a transient refusal, is sent again. A refusal of an
+    order that may be on the log already decides nothing unless the matcher remembers it: `GET
+    /data/order/{id}` does, also when the retry budget ends. Returns as many results in the same
+    order; raises `UnresolvedOrdersError` with the known results when that does not decide either,
+    and `ExchangeError` when the request as a whole is wrong and nothing was sent before. Signs
+    nothing but, by `sign_anew`, orders that can never be booked because the exchange was too slow.
     """
     if not 1 <= len(orders) <= orders_per_request_max:
         raise ValueError(f"1 to {orders_per_request_max} orders go into a request")
-    everything = [_Sent(order) for order in orders]
-    retry_budget = connection.retry_budget()
-    tries = 1
-    while True:
-        left = [sent for sent in everything if sent.result is None]
-        wait_seconds = await _send_once(connection, left, options, route, tries)
-        late = [sent for sent in left if _is_too_late(sent, options)] if sign_anew else []
-        if not late and all(sent.result is not None for sent in left):
-            break
-        if not await retry_budget.next(wait_seconds):
-            break
-        if sign_anew is not None:
-            await asyncio.gather(
-                *(_replace(sent, sign_anew(everything.index(sent))) for sent in late)
-            )
-        tries += 1
-    return await _settle_rest(connection, everything)
+    return await _PlacementRun(connection, orders, options, route, call, sign_anew).run()
 
 
-def _is_too_late(sent: _Sent, options: PlacementOptions) -> bool:
-    """An order that is too late for its book can never be booked.
+class _PlacementRun:
+    """The attempts of one call."""
 
-    Where the limit is the exchange's own, it was the exchange that was slow, as after an outage.
-    """
-    if sent.result is None or options.time_to_book_ms is not None:
-        return False
-    return sent.result.code == "too_late"
+    def __init__(
+        self,
+        connection: Connection,
+        orders: Sequence[BuiltOrder],
+        options: PlacementOptions,
+        route: Literal["/order", "/orders"],
+        call: PlacementCall,
+        sign_anew: SignAnew | None,
+    ) -> None:
+        self._connection = connection
+        self._options = options
+        self._route = route
+        self._call = call
+        # Where the limit is the exchange's own, it was the exchange that was slow.
+        self._sign_anew = sign_anew if options.time_to_book_ms is None else None
+        is_unresolved = connection.placements.is_unresolved
+        self._all = [SentOrder(one, is_doubtful=is_unresolved(one.order_id)) for one in orders]
+        self._cause: Exception | None = None
+        self._is_over = False
+        """Another attempt would fail like the last one."""
 
+    async def run(self) -> list[Placement]:
+        await self._send_all()
+        await self._ask_until_known()
+        return self._conclude()
 
-async def _replace(sent: _Sent, signing: Awaitable[BuiltOrder]) -> None:
-    """Another order in place of one that can never be booked."""
-    sent.order = await signing
-    sent.result = sent.last = None
-    sent.is_doubtful = False
+    async def _send_all(self) -> None:
+        """Sends orders until each has a result, or nothing may be sent any more."""
+        call = self._call
+        tries = 1
+        while True:
+            wait_seconds = await self._send(tries)
+            if self._is_over or call.ended.is_set():
+                return
+            await self._ask_log([sent for sent in self._open() if sent.must_ask_log])
+            if not self._open() and not self._late():
+                return
+            keeps_reserve = bool(self._doubtful())
+            if not await call.retry_budget.next(
+                wait_seconds, ended=call.ended, keeps_reserve=keeps_reserve
+            ):
+                return
+            if call.ended.is_set():
+                return
+            await self._sign_late_anew()
+            tries += 1
 
+    async def _ask_until_known(self) -> None:
+        """Where nothing may be sent any more, the log alone decides."""
+        while True:
+            await self._ask_log(self._doubtful())
+            if not self._doubtful() or self._is_over:
+                return
+            if not await self._call.retry_budget.next(None):
+                return
 
-async def _send_once(
-    connection: Connection,
-    left: Sequence[_Sent],
-    options: PlacementOptions,
-    route: Literal["/order", "/orders"],
-    tries: int,
-) -> float | None:
-    """One request for orders without a result; returns the seconds that the exchange requests to wait."""
-    submissions = [sent.order.submission for sent in left]
-    body = submissions[0] if route == "/order" else submissions
-    limit = options.time_to_book_ms
-    headers = {} if limit is None else {"SERVICE_TIME_TO_BOOK_MS": str(limit)}
-    request = HttpRequest("POST", route, body=body, headers=headers)
-    try:
-        answer = await connection.signed_once(request, tries=tries)
-    except ExchangeError as error:
-        return _note_failure(left, error)
-    results = answer if isinstance(answer, list) else [answer]
-    return _note(left, parse(list[Placement], results), options)
+    def _open(self) -> list[SentOrder]:
+        return [sent for sent in self._all if sent.result is None]
 
+    def _doubtful(self) -> list[SentOrder]:
+        return [sent for sent in self._open() if sent.is_doubtful]
 
-def _note(
-    left: Sequence[_Sent], results: Sequence[Placement], options: PlacementOptions
-) -> float | None:
-    if len(results) != len(left):
-        raise TypeError("as many results as orders are promised")
-    wait_seconds: float | None = None
-    for sent, result in zip(left, results, strict=True):
-        if _is_definite(result, options.await_delayed):
-            sent.result = result
-        else:
-            sent.last = result
-            sent.is_doubtful |= result.success or not proves_nothing_done(result.code or "")
-            wait_seconds = max(wait_seconds or 0, result.retry_after_seconds or 0)
-    return wait_seconds
+    def _late(self) -> list[SentOrder]:
+        """Orders that are too late for their book can never be booked."""
+        if self._sign_anew is None:
+            return []
+        return [one for one in self._all if one.result and one.result.code == "too_late"]
 
-
-def _is_definite(result: Placement, await_delayed: bool) -> bool:
-    if result.status == "delayed":
-        return not await_delayed
-    return result.success or not is_passing_code(result.code or "")
-
-
-def _note_failure(left: Sequence[_Sent], error: ExchangeError) -> float | None:
-    """A request that failed as a whole: each of its orders gets the same result."""
-    refusal = _refusal_of(error)
-    if error.code != overloaded_code and not is_passing(error):
-        if refusal is None:
-            raise error
-        for sent in left:
-            sent.result = refusal
-        return None
-    for sent in left:
-        sent.last = refusal or sent.last
-        sent.is_doubtful |= not proves_nothing_done(error.code)
-    return error.retry_after_seconds
-
-
-def _refusal_of(error: ExchangeError) -> Placement | None:
-    """A refused order is a result, not an exception; None when the error is not about orders."""
-    if isinstance(error.body, dict) and error.body.get("success") is False:
-        return parse(Placement, error.body)
-    if error.status not in _common_statuses or error.code == "":
-        return None
-    wait = error.retry_after_seconds
-    return _refused(
-        error.code, field_of(error.body, "error") or "", None if wait is None else int(wait)
-    )
-
-
-def _refused(code: str, text: str, wait_seconds: int | None = None) -> Placement:
-    return parse(
-        Placement,
-        {
-            **_no_order,
-            "success": False,
-            "errorMsg": text,
-            "code": code,
-            "retry_after_seconds": wait_seconds,
-        },
-    )
-
-
-async def _settle_rest(connection: Connection, everything: Sequence[_Sent]) -> list[Placement]:
-    cause: Exception | None = None
-    for sent in everything:
-        if sent.result is not None:
-            continue
+    async def _send(self, tries: int) -> float | None:
+        """One request for orders without a result; returns the seconds that the exchange requests to wait."""
+        left = self._open()
+        call = self._call
+        ids = dict.fromkeys(sent.order.order_id for sent in left)
+        sending = Sending(
+            retry_budget=call.retry_budget,
+            timeout_ms=self._timeout_ms(),
+            ended=call.ended,
+            on_send=lambda: call.in_transit.update(ids),
+        )
         try:
-            sent.result = await _read_truth(connection, sent)
+            body = await self._connection.signed_once(self._request(left), sending, tries=tries)
+            return self._note(left, body if isinstance(body, list) else [body])
+        except Exception as error:
+            return self._note_failure(left, error)
+        finally:
+            for sent in left:
+                if sent.result is not None or not sent.is_doubtful:
+                    call.in_transit.pop(sent.order.order_id, None)
+
+    def _request(self, left: Sequence[SentOrder]) -> HttpRequest:
+        submissions = [sent.order.submission for sent in left]
+        body = submissions[0] if self._route == "/order" else submissions
+        limit = self._options.time_to_book_ms
+        headers = {} if limit is None else {"SERVICE_TIME_TO_BOOK_MS": str(limit)}
+        return HttpRequest("POST", self._route, body=body, headers=headers)
+
+    def _timeout_ms(self) -> int:
+        """The repetition of an order in doubt leaves half of the time that is left, for the log."""
+        timeout_ms = self._connection.timeout_ms
+        if not self._doubtful():
+            return timeout_ms
+        return min(timeout_ms, max(1, math.ceil(self._call.retry_budget.left_ms / 2)))
+
+    def _note(self, left: Sequence[SentOrder], results: Sequence[object]) -> float | None:
+        wait_seconds: float | None = None
+        for index, sent in enumerate(left):
+            try:
+                if len(results) != len(left):
+                    raise TypeError("as many results as orders are promised")
+                result = parse(Placement, results[index])
+            except (TypeError, UnexpectedAnswerError) as error:
+                self._cause = error
+                sent.note_lost()
+                continue
+            sent.note(result, await_delayed=self._options.await_delayed)
+            if sent.result is None:
+                wait_seconds = max(wait_seconds or 0, result.retry_after_seconds or 0)
+        return wait_seconds
+
+    def _note_failure(self, left: Sequence[SentOrder], error: Exception) -> float | None:
+        """A request that failed as a whole: each of its orders gets the same result."""
+        self._cause = error
+        if not isinstance(error, ExchangeError) or not _is_of_orders(error):
+            if all(sent.result is None and not sent.is_doubtful for sent in self._all):
+                raise error
+            self._is_over = True
+        if not isinstance(error, ExchangeError):
+            return None
+        for sent in left:
+            sent.note_failure(error)
+        return error.retry_after_seconds
+
+    async def _sign_late_anew(self) -> None:
+        for sent in self._late():
+            if self._sign_anew is None:
+                return
+            index = self._all.index(sent)
+            try:
+                order = await self._sign_anew(index)
+            except Exception as error:
+                # It stays too late, and the results of the others are not lost.
+                self._cause = error
+                self._sign_anew = None
+            else:
+                self._all[index] = SentOrder(order, is_doubtful=False)
+
+    async def _ask_log(self, asked: Sequence[SentOrder]) -> None:
+        await asyncio.gather(*(self._ask_for(sent) for sent in asked))
+
+    async def _ask_for(self, sent: SentOrder) -> None:
+        try:
+            found = await self._read_log(sent.order.order_id)
+        except Exception as error:
+            self._cause = error
+            return
+        if found is None:
+            sent.note_unknown()
+        else:
+            sent.result = found
+
+    async def _read_log(self, order_id: str) -> Placement | None:
+        """The order by the log; None when the log does not have it."""
+        once = Sending(retry_budget=self._call.retry_budget, repeatable="never")
+        path = f"/data/order/{order_id}"
+        try:
+            return placement_of(await self._connection.read_own(StoredOrder, path, sending=once))
         except ExchangeError as error:
-            cause = error
-    known = [sent.result for sent in everything if sent.result is not None]
-    if len(known) == len(everything):
-        return known
-    unresolved = [sent.order for sent in everything if sent.result is None]
-    raise UnresolvedOrdersError(unresolved, [sent.result for sent in everything]) from cause
+            if error.status != 404:
+                raise
+            if error.code in ("", "order_not_found"):
+                return None
+            # Another 404 is not about the order.
+            if is_not_found_code(error.code):
+                raise
+            return refused(error.code, str(error))
+
+    def _conclude(self) -> list[Placement]:
+        placements = self._connection.placements
+        for sent in self._all:
+            sent.conclude()
+            if sent.result is None:
+                placements.note_unresolved(sent.order.order_id)
+            else:
+                placements.note_resolved(sent.order.order_id)
+        known = [sent.result for sent in self._all if sent.result is not None]
+        if len(known) == len(self._all):
+            return known
+        unresolved = [sent.order for sent in self._open()]
+        raise UnresolvedOrdersError(
+            unresolved, [sent.result for sent in self._all]
+        ) from self._cause
 
 
-async def _read_truth(connection: Connection, sent: _Sent) -> Placement | None:
-    """The order by the log; None when the log does not have it and it may still be in transit."""
-    # Every response proved that nothing was done: the log cannot have it.
-    if not sent.is_doubtful and sent.last is not None:
-        return sent.last
-    try:
-        order = await connection.read_own(StoredOrder, f"/data/order/{sent.order.order_id}")
-    except ExchangeError as error:
-        if error.status != 404:
-            raise
-        is_unknown = error.code in ("", "order_not_found")
-        return None if is_unknown else _refused(error.code, str(error))
-    return _placement_of(order)
-
-
-def _placement_of(order: StoredOrder) -> Placement:
-    status: Literal["live", "matched", "delayed"]
-    if order.status == "DELAYED":
-        status = "delayed"
-    elif order.status == "LIVE":
-        status = "live"
-    else:
-        status = "matched" if order.size_matched > 0 or order.status == "MATCHED" else "live"
-    placement = {
-        **_no_order,
-        "success": True,
-        "orderID": order.id,
-        "orderHash": order.id,
-        "status": status,
-        "tradeIDs": order.associate_trades,
-        "order": order,
-    }
-    return parse(Placement, placement)
+def _is_of_orders(error: ExchangeError) -> bool:
+    """Other failures are of the request: a key that is no key, for example."""
+    return proves_nothing_done(error.code) or refusal_of(error) is not None or is_passing(error)

@@ -1,6 +1,6 @@
 """The closed list of refusals. Written by scripts/generate.py from docs/trading/errors.md."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class Refusal(NamedTuple):
@@ -11,10 +11,12 @@ class Refusal(NamedTuple):
     """Whether the very same request can succeed later."""
     final: bool
     """The same signed order gets the same result again."""
+    waiting: Literal["unchanged", "unknown"] | None = None
+    """Where waiting helps: whether the refused request has certainly changed nothing."""
 
 
 refusals: dict[str, Refusal] = {
-    "unknown": Refusal(500, "unknown error", retry=True, final=False),
+    "unknown": Refusal(500, "unknown error", retry=True, final=False, waiting="unknown"),
     "invalid_payload": Refusal(400, "Invalid order payload", retry=False, final=False),
     "too_many_orders": Refusal(
         400, "Too many orders in payload: {count}, max allowed: {max}", retry=False, final=False
@@ -101,6 +103,7 @@ refusals: dict[str, Refusal] = {
         "the collateral of this order was reserved before a ledger rebuild",
         retry=True,
         final=False,
+        waiting="unchanged",
     ),
     "post_only_mode": Refusal(
         503,
@@ -116,25 +119,36 @@ refusals: dict[str, Refusal] = {
     ),
     "trading_disabled": Refusal(503, "Trading is currently disabled", retry=True, final=False),
     "ledger_not_ready": Refusal(
-        503, "the collateral ledger is being rebuilt, try again shortly", retry=True, final=False
+        503,
+        "the collateral ledger is being rebuilt, try again shortly",
+        retry=True,
+        final=False,
+        waiting="unchanged",
     ),
     "partition_not_ready": Refusal(
         425,
         "the matching engine of this market is restarting, try again shortly",
         retry=True,
         final=False,
+        waiting="unchanged",
     ),
     "overloaded": Refusal(
-        503, "too many requests in flight, try again shortly", retry=True, final=False
+        503,
+        "too many requests in flight, try again shortly",
+        retry=True,
+        final=False,
+        waiting="unchanged",
     ),
-    "internal_error": Refusal(500, "could not insert order", retry=True, final=False),
+    "internal_error": Refusal(
+        500, "could not insert order", retry=True, final=False, waiting="unknown"
+    ),
     "invalid_order_id": Refusal(400, "Invalid orderID", retry=False, final=False),
     "order_not_found": Refusal(
         404, "order can't be found - already canceled or matched", retry=False, final=False
     ),
     "already_matched": Refusal(400, "order already matched", retry=False, final=False),
     "no_cancel_filter": Refusal(400, "market or asset_id is required", retry=False, final=False),
-    "rate_limited": Refusal(429, "Too Many Requests", retry=True, final=False),
+    "rate_limited": Refusal(429, "Too Many Requests", retry=True, final=False, waiting="unchanged"),
     "too_many_cancels": Refusal(
         400, "Too many orders in payload, max allowed: {max}", retry=False, final=False
     ),
@@ -150,6 +164,7 @@ refusals: dict[str, Refusal] = {
         "TIMESTAMP_SKEW: the request time is {skew} s off, the server time is {server}",
         retry=True,
         final=False,
+        waiting="unchanged",
     ),
     "user_banned": Refusal(400, "'{address}' address banned", retry=False, final=False),
     "closed_only": Refusal(
@@ -175,7 +190,11 @@ refusals: dict[str, Refusal] = {
         422, "Idempotency-Key was used with another request", retry=False, final=False
     ),
     "idempotency_in_progress": Refusal(
-        409, "the first request with this Idempotency-Key is still running", retry=True, final=False
+        409,
+        "the first request with this Idempotency-Key is still running",
+        retry=True,
+        final=False,
+        waiting="unknown",
     ),
     "insufficient_position": Refusal(
         400, "insufficient unlocked position", retry=True, final=False
@@ -188,21 +207,29 @@ refusals: dict[str, Refusal] = {
     "invalid_comment": Refusal(400, "invalid comment: {detail}", retry=False, final=False),
     "not_the_author": Refusal(403, "only its author may change it", retry=False, final=False),
     "invalid_profile": Refusal(400, "invalid profile: {detail}", retry=False, final=False),
-    "cancel_unconfirmed": Refusal(503, "order could not be cancelled", retry=True, final=False),
+    "cancel_unconfirmed": Refusal(
+        503, "order could not be cancelled", retry=True, final=False, waiting="unknown"
+    ),
     "action_unconfirmed": Refusal(
         503,
         "the request is not confirmed yet, send it again with the same id",
         retry=True,
         final=False,
+        waiting="unknown",
     ),
     "retries_unavailable": Refusal(
-        503, "the memory of retry keys is away or full, try again shortly", retry=True, final=False
+        503,
+        "the memory of retry keys is away or full, try again shortly",
+        retry=True,
+        final=False,
+        waiting="unchanged",
     ),
     "too_many_retry_keys": Refusal(
         429,
         "the retry keys of this wallet within the hour are too many or too long",
         retry=True,
         final=False,
+        waiting="unchanged",
     ),
     "too_many_wallets": Refusal(
         400,
@@ -215,6 +242,7 @@ refusals: dict[str, Refusal] = {
         "the orders of the missed session are being canceled, try again shortly",
         retry=True,
         final=False,
+        waiting="unchanged",
     ),
     "request_id_required": Refusal(
         400,
@@ -238,7 +266,11 @@ refusals: dict[str, Refusal] = {
         final=False,
     ),
     "proofs_unavailable": Refusal(
-        503, "the memory of used proofs is away or full, try again shortly", retry=True, final=False
+        503,
+        "the memory of used proofs is away or full, try again shortly",
+        retry=True,
+        final=False,
+        waiting="unchanged",
     ),
     "other_signing_domain": Refusal(
         400,
@@ -257,5 +289,6 @@ refusals: dict[str, Refusal] = {
         "the order is not confirmed yet: send the same signed order again, or ask GET /data/order/{id}",
         retry=True,
         final=False,
+        waiting="unknown",
     ),
 }

@@ -77,6 +77,7 @@ class StreamSocket:
         self._next_id = 1
         self._asked: dict[int, Subscription] = {}
         self._expected: dict[tuple[str, str], int] = {}
+        self._epochs: dict[int, str] = {}
         self._outgoing: set[asyncio.Task[None]] = set()
         self._is_authenticated = False
         self._is_known = False
@@ -101,6 +102,7 @@ class StreamSocket:
             self._subscriptions.append(subscription)
         subscription.carrier = self
         subscription.is_attached = True
+        subscription.check_epochs(self._epochs)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
         elif self._socket is not None:
@@ -180,14 +182,14 @@ class StreamSocket:
             # Too many connections: the service says so instead.
             raise _Reconnect(text_of(welcome, "reason") or "the first frame is no welcome")
         self._is_known = True
-        epochs = {
+        self._epochs |= {
             int_of(row, "partition"): text_of(row, "epoch")
             for row in rows_of(welcome, "partitions")
             # None before the first record of the partition.
             if row.get("epoch") is not None
         }
         for subscription in self._subscriptions:
-            subscription.check_epochs(epochs)
+            subscription.check_epochs(self._epochs)
         self._socket = socket
         for subscription in list(self._subscriptions):
             subscription.set_down()

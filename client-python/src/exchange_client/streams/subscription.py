@@ -90,7 +90,9 @@ class Subscription:
         """Frames that subscribe, each key from its last message on. Ids are added by the connection."""
         base: Json = {"op": "subscribe", "channel": self.channel}
         if self.channel == "own":
-            places = [{"partition": int(one), "seq": seq} for one, seq in sorted(self.seqs.items())]
+            places: list[Json] = [
+                {"partition": int(one), **self._place_of(one)} for one in sorted(self.seqs)
+            ]
             return [{**base, "from": places} if places else base]
         if not self.keys:
             return [base]
@@ -102,8 +104,18 @@ class Subscription:
         chunks = [fresh[at : at + _keys_per_frame] for at in range(0, len(fresh), _keys_per_frame)]
         return [
             *({**base, field: chunk} for chunk in chunks),
-            *({**base, field: [key], "from": {"seq": self.seqs[key]}} for key in resumed),
+            *({**base, field: [key], "from": self._place_of(key)} for key in resumed),
         ]
+
+    def _place_of(self, key: str) -> Json:
+        """The last message of a key, and of which log it is."""
+        partition = self._partition_of(key)
+        epoch = None if partition is None else self._epochs.get(partition)
+        place: Json = {"seq": self.seqs[key]}
+        return place if epoch is None else {**place, "epoch": epoch}
+
+    def _partition_of(self, key: str) -> int | None:
+        return int(key) if self.channel == "own" else self._partitions.get(key)
 
     def unsubscribe_frames(self) -> list[Json]:
         base: Json = {"op": "unsubscribe", "channel": self.channel}
@@ -127,12 +139,16 @@ class Subscription:
 
     def check_epochs(self, epochs: Mapping[int, str]) -> None:
         """Where the log of a partition was replaced, its numbers mean nothing any more."""
+        if self.channel == "comments":
+            # Their places are of another topic, which has no epoch.
+            return
         for partition, epoch in epochs.items():
             known = self._epochs.setdefault(partition, epoch)
             if known == epoch:
                 continue
             self._epochs[partition] = epoch
-            for key in [one for one, of in self._partitions.items() if of == partition]:
+            # A key of which no message came yet may be of any partition.
+            for key in [one for one in self.seqs if self._partition_of(one) in (None, partition)]:
                 seq = self.seqs.pop(key, 0)
                 if self._marks_gaps:
                     self._gaps_due.add(key)

@@ -1,0 +1,68 @@
+"""The calls of a client that place orders."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from .retry import RetryBudget
+
+T = TypeVar("T")
+
+_unresolved_max = 10_000
+"""Orders whose fate a call could not learn; past the limit the oldest are forgotten."""
+
+
+class PlacementCall:
+    """A call that places orders, from its beginning to its last result."""
+
+    def __init__(self, retry_budget: RetryBudget) -> None:
+        self.retry_budget = retry_budget
+        """Also of what it signs and reads."""
+        self.in_transit: dict[str, None] = {}
+        """Orders that were sent and have no definite result: they may be on the log or come to it."""
+        self.ended = asyncio.Event()
+        """Set once nothing of the call may be sent any more."""
+
+
+class OpenPlacements:
+    """A later cancel of all orders is not overtaken by a placement that waits."""
+
+    def __init__(self) -> None:
+        self._calls: dict[PlacementCall, None] = {}
+        self._unresolved: dict[str, None] = {}
+
+    async def run(
+        self, retry_budget: RetryBudget, place: Callable[[PlacementCall], Awaitable[T]]
+    ) -> T:
+        """Runs a call that `end_all` can end."""
+        call = PlacementCall(retry_budget)
+        self._calls[call] = None
+        try:
+            return await place(call)
+        finally:
+            del self._calls[call]
+
+    def end_all(self) -> Callable[[], list[str]]:
+        """Orders that wait to be sent, first or again, are not sent.
+
+        Returns what cannot be ended so: a look at the orders that were sent and still have no
+        definite result.
+        """
+        ended = list(self._calls)
+        for call in ended:
+            call.ended.set()
+        return lambda: [order_id for call in ended for order_id in call.in_transit]
+
+    def is_unresolved(self, order_id: str) -> bool:
+        """Whether an earlier call left open what became of the order."""
+        return order_id in self._unresolved
+
+    def note_unresolved(self, order_id: str) -> None:
+        self._unresolved[order_id] = None
+        if len(self._unresolved) > _unresolved_max:
+            del self._unresolved[next(iter(self._unresolved))]
+
+    def note_resolved(self, order_id: str) -> None:
+        self._unresolved.pop(order_id, None)

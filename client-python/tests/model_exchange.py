@@ -1,0 +1,131 @@
+"""A log of orders behind a network that loses, delays, refuses and repeats; by the clock of its loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from typing import TypeAlias, cast
+
+import httpx
+
+from exchange_client.refusals import refusals
+
+from .fake_exchange import Answer, Json, id_of, published, refused_result, stored_order, test_domain
+
+_faults = ("request lost", "request late", "response lost", "no response", "garbled")
+#: A refusal does not look at the log: whoever refuses knows nothing of earlier attempts.
+_open_codes = tuple(code for code, refusal in refusals.items() if not refusal.final)
+_late_max_seconds = 3.0
+_latency_max_seconds = 0.04
+
+Sent: TypeAlias = tuple[str, str, object]
+
+
+class ModelExchange(httpx.AsyncBaseTransport):
+    def __init__(self, draw: random.Random) -> None:
+        self._draw = draw
+        self.log: dict[str, str] = {}
+        """Order id to `booked`, or to its refusal: for ever."""
+        self.posted: list[tuple[float, list[str]]] = []
+        """Requests that place orders, whatever became of them, by the time at which they left."""
+        self.booked_since_cancel: set[str] = set()
+        self.paid: set[str] = set()
+        """Ids of the withdrawals that were paid: each once, however often it is sent."""
+        self.fault_percent = 50
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        text = request.content.decode()
+        body: object = json.loads(text) if text else None
+        sent = (request.method, request.url.path, body)
+        if request.url.path in ("/order", "/orders"):
+            ids = [id_of(one) for one in _submissions(body)]
+            self.posted.append((asyncio.get_running_loop().time(), ids))
+        await asyncio.sleep(self._draw.uniform(0.001, _latency_max_seconds))
+        answer = await self._answer(sent)
+        return httpx.Response(answer.status, json=answer.body)
+
+    async def _answer(self, sent: Sent) -> Answer:
+        fate = self._fate_of(sent[1])
+        if fate == "request lost":
+            raise httpx.ReadError("reset")
+        if fate == "request late":
+            delay = self._draw.uniform(0, _late_max_seconds)
+            asyncio.get_running_loop().call_later(delay, self._serve, sent)
+            raise httpx.ReadError("reset")
+        if fate in refusals:
+            return _refusal(fate, sent)
+        answer = self._serve(sent)
+        if fate == "response lost":
+            raise httpx.ReadError("reset")
+        if fate == "no response":
+            await asyncio.sleep(1_000)
+        return Answer(200, {"page": "of a proxy"}) if fate == "garbled" else answer
+
+    def _fate_of(self, path: str) -> str:
+        is_fated = path.startswith(("/order", "/account", "/data"))
+        if not is_fated or self._draw.randrange(100) >= self.fault_percent:
+            return "served"
+        return self._draw.choice(_faults if self._draw.random() < 0.5 else _open_codes)
+
+    def _serve(self, sent: Sent) -> Answer:
+        _method, path, body = sent
+        if path == "/signing-domain":
+            return Answer(200, published(test_domain))
+        if path == "/neg-risk":
+            return Answer(200, {"neg_risk": False})
+        if path == "/order":
+            return self._place(cast("Json", body))
+        if path == "/orders":
+            return Answer(200, [self._place(one).body for one in _submissions(body)])
+        if path == "/cancel-all":
+            self.booked_since_cancel.clear()
+            return Answer(200, {"canceled": [], "not_canceled": {}})
+        if path.startswith("/data/order/"):
+            return self._find(path.removeprefix("/data/order/"))
+        action = cast("dict[str, str]", body)
+        self.paid.add(action["id"])
+        done = {"success": True, "action": "withdraw", "id": "1", "wallet": "0x"}
+        return Answer(200, {**done, "request_id": action["id"], "amount": action["amount"]})
+
+    def _place(self, submission: Json) -> Answer:
+        order_id = id_of(submission)
+        known = self.log.get(order_id)
+        fate = known or _fate_of_order(order_id)
+        self.log[order_id] = fate
+        if fate != "booked":
+            return Answer(refusals[fate].status, refused_result(fate))
+        if known is None:
+            self.booked_since_cancel.add(order_id)
+        placed = {"success": True, "errorMsg": "", "orderID": order_id, "orderHash": order_id}
+        return Answer(200, {**refused_result(""), "code": None, **placed, "status": "live"})
+
+    def _find(self, order_id: str) -> Answer:
+        known = self.log.get(order_id)
+        if known == "booked":
+            return Answer(200, stored_order(order_id))
+        code = known or "order_not_found"
+        return Answer(404, {"error": code, "code": code})
+
+
+def _submissions(body: object) -> list[Json]:
+    return cast("list[Json]", body if isinstance(body, list) else [body])
+
+
+def _fate_of_order(order_id: str) -> str:
+    """By its id: one in four is refused for good, one in eight because the exchange was slow."""
+    part = int(order_id[-1], 16)
+    if part < 4:
+        return "fok_not_filled"
+    return "too_late" if part < 6 else "booked"
+
+
+def _refusal(code: str, sent: Sent) -> Answer:
+    _method, path, body = sent
+    status = refusals[code].status
+    if path == "/orders" and status != 401:
+        return Answer(200, [refused_result(code) for _ in _submissions(body)])
+    is_of_orders = path == "/order" and status not in (401, 403)
+    return Answer(
+        status, {**(refused_result(code) if is_of_orders else {}), "error": code, "code": code}
+    )
