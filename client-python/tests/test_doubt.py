@@ -248,6 +248,47 @@ def test_a_withdrawal_that_is_repeated_with_the_id_of_the_error_is_paid_once() -
     assert first_wrong(withdrawn(lambda error: error.action_id)) is None
 
 
+class Silence(httpx.AsyncBaseTransport):
+    """No request gets a response."""
+
+    def __init__(self) -> None:
+        self.started_at: list[float] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/neg-risk":
+            return httpx.Response(200, json={"neg_risk": False})
+        self.started_at.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(1_000)
+        raise httpx.ReadError("reset")
+
+
+def test_no_attempt_starts_after_the_retry_budget_of_its_call_whatever_the_call_waited_for() -> (
+    None
+):
+    async def main() -> tuple[list[float], float]:
+        silence = Silence()
+        client = ExchangeClient(
+            "http://model",
+            signer=UnprovenSigner(),
+            domain=test_domain,
+            timeout_ms=900,
+            retry=policy,
+            concurrency=2,
+            http=httpx.AsyncClient(transport=silence),
+        )
+        client.use_key(KeyOfWallet("key", "A" * 43 + "=", "p", "0x00"))
+        order = await client.prepare_order(intent)
+        clock = asyncio.get_running_loop().time
+        called_at = clock()
+        await asyncio.gather(*(ending_of(client.post_orders([order])) for _ in range(24)))
+        return [at - called_at for at in silence.started_at], clock() - called_at
+
+    started, took = run(main())
+    assert len(started) > 2
+    assert max(started) * 1000 <= policy.total_ms
+    assert took * 1000 <= policy.total_ms + 900 + 1
+
+
 class BelievesRefusals(httpx.AsyncBaseTransport):
     """Each refusal of an order is heard as one that the matcher remembers, and the log has nothing."""
 

@@ -1,7 +1,9 @@
 import { jest } from '@jest/globals';
 import { Random } from '@pm/kit/random';
+import { testDomain } from '../../kit/test/signing-domain.ts';
 import {
   type BuiltOrder,
+  buildOrder,
   ExchangeClient,
   ExchangeError,
   type OrderIntent,
@@ -255,6 +257,33 @@ describe('a client whose requests are lost, delayed, refused and repeated', () =
   test('pays a withdrawal once when it is repeated with the id of the error', async () => {
     expect(await firstWrong(withdrawnHistory(({ actionId }) => actionId))).toBeNull();
   });
+});
+
+test('no attempt starts after the retry budget of its call, whatever the call waited for', async () => {
+  const startedMs: number[] = [];
+  globalThis.fetch = ((_input: unknown, init: RequestInit) => {
+    startedMs.push(performance.now());
+    return new Promise((_, reject) =>
+      init.signal?.addEventListener('abort', () => reject(new TypeError('aborted'))),
+    );
+  }) as typeof fetch;
+  const policy = { ...retry, totalMs: 4_000 };
+  const options = { baseUrl: 'http://model', signer, domain: testDomain, timeoutMs: 900 };
+  const client = new ExchangeClient({ ...options, retry: policy, concurrency: 2 });
+  client.useKey(key);
+  const order = buildOrder(intent, {
+    signer,
+    domain: testDomain,
+    negRisk: false,
+    owner: key.apiKey,
+    nowMs: 1,
+  });
+  const calledMs = performance.now();
+  const calls = Array.from({ length: 24 }, () => endingOf(client.postOrders([order])));
+  await ended(Promise.all(calls));
+  expect(startedMs.length).toBeGreaterThan(2);
+  expect(Math.max(...startedMs) - calledMs).toBeLessThanOrEqual(policy.totalMs);
+  expect(performance.now() - calledMs).toBeLessThanOrEqual(policy.totalMs + options.timeoutMs + 20);
 });
 
 describe('the histories find a client that', () => {
