@@ -612,7 +612,7 @@ async def test_an_iterator_that_joins_an_open_connection_notices_a_replaced_log(
     service.readers[-1].socket.transport.abort()
     for one in reading:
         with pytest.raises(StreamGapError, match="replaced"):
-            await one
+            await asyncio.wait_for(one, timeout=30)
 
 
 async def test_a_position_names_the_epoch_of_its_log(
