@@ -37,6 +37,7 @@ import { ClockWitness } from './log/clock-witness.io.ts';
 import { DelayedResults } from './log/delayed-results.io.ts';
 import { openChannel } from './log/open-channel.io.ts';
 import { PartitionLiveness } from './log/partition-liveness.ts';
+import { ReadOffsets } from './log/read-offsets.io.ts';
 import { RecentResults } from './log/recent-results-cache.ts';
 import { followResults } from './log/results.io.ts';
 import { SignOffProof } from './log/sign-off-proof.io.ts';
@@ -175,7 +176,7 @@ function publicServices(
   { metrics, limits }: { metrics: IngressMetrics; limits: ReturnType<typeof openLimits> },
 ): PublicServices {
   const { ledger, owners, signatures, partitions, recentResults, comments, profiles } = parts;
-  const { accounts, idempotencyKeys, activity, transfers, delayedResults } = parts;
+  const { accounts, idempotencyKeys, activity, transfers } = parts;
   const { catalog: markets, hasher: hashes } = parts;
   const { commands } = parts.channel;
   const unfunded = new UnfundedRequests(limits?.limiter ?? null, parts.fundedWallets);
@@ -213,8 +214,7 @@ function publicServices(
       hashes,
       signatures,
       partitions,
-      recentResults,
-      delayedResults,
+      ...parts.cached,
       unconfirmed: parts.unconfirmed,
       ledger,
       commands,
@@ -278,6 +278,7 @@ async function openResults(room: Room, topics: Topics) {
     bytesMax,
     seed: randomInt(2 ** 32),
   });
+  const readOffsets = new ReadOffsets(topics.executionEnds);
   const delayedResults = new DelayedResults();
   const fundedWallets = new FundedWallets();
   const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
@@ -290,13 +291,14 @@ async function openResults(room: Room, topics: Topics) {
     onRejected: (partition) => proof?.onRejected(partition),
   });
   const witness = new ClockWitness({ clock, envelopes: channel.envelopes });
-  const parts = { channel, partitions, recentResults, delayedResults, fundedWallets };
+  const cached = { recentResults, readOffsets, delayedResults, fundedWallets };
+  const parts = { channel, partitions, ...cached };
   await followResults(topics, { ...follow(room), ...parts, witness });
   const signOff = new SignOffProof({ partitions, commands: channel.commands, log: room.log });
   proof = signOff;
   const proving = signOff.start();
   room.life.onStop('sign-off proof', () => proving.close());
-  return { ...parts, signOff };
+  return { ...parts, cached, signOff };
 }
 
 /** Orders whose results have not come in time, followed until the log has one. */

@@ -26,6 +26,7 @@ import { testDomain } from '../../kit/test/signing-domain.ts';
 import type { MadeKey } from '../src/accounts/api-keys.io.ts';
 import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { addPublicRoutes, type PublicServices } from '../src/door/public.route.ts';
+import { ReadOffsets } from '../src/log/read-offsets.io.ts';
 import { RecentResults } from '../src/log/recent-results-cache.ts';
 import type { CommandResult } from '../src/log/result-waiters.ts';
 import type { SentOrder } from '../src/orders/command.ts';
@@ -159,6 +160,8 @@ export function answered(events: readonly ExecutionEvent[]): CommandResult {
 export interface Fakes {
   answer: Answerer;
   reserve: ReserveOutcome | ((reservation: Reservation) => ReserveOutcome);
+  /** How far the ledger has read; results are read up to 0. */
+  mark: number;
   ready: boolean;
   signaturesFull: boolean;
   explanationsFull: boolean;
@@ -218,6 +221,7 @@ export async function openDoor(
   const fakes: Fakes = {
     answer: restsAs,
     reserve: 'reserved',
+    mark: 0,
     ready: true,
     signaturesFull: false,
     explanationsFull: false,
@@ -241,6 +245,7 @@ export async function openDoor(
   const { hasher, rule } = openRule(domains);
   const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
   const memory = new RecentResults({ nowMs: () => memorySinceMs, bytesMax: 1_000_000, seed: 1 });
+  const readOffsets = new ReadOffsets(new Map(), 0);
   const process = new SessionProcess(sessionsTopic, { room: accounts.room });
   const markets = new CatalogIndex();
   markets.take(market);
@@ -275,7 +280,7 @@ export async function openDoor(
       fakes.reserved.push(reservation.orderId);
       const { reserve } = fakes;
       const outcome = typeof reserve === 'function' ? reserve(reservation) : reserve;
-      return { outcome, generation: 3, sender: 'sender' };
+      return { outcome, generation: 3, sender: 'sender', mark: fakes.mark };
     },
     cancelReservation: async ({ id }) => {
       fakes.givenBack.push(id);
@@ -326,6 +331,7 @@ export async function openDoor(
       signatures,
       partitions,
       recentResults: memory,
+      readOffsets,
       delayedResults: {
         finalResult: async (orderId) => fakes.finalAnswers.get(orderId) ?? null,
       },
@@ -357,7 +363,8 @@ export async function openDoor(
   };
   const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024 });
   checkResponses(app);
-  addPublicRoutes(app, services);
+  // Requests are those of the gateway.
+  addPublicRoutes(app, services, ['127.0.0.1']);
   app.addHook('onClose', async () => process.kill());
   await app.ready();
   const wallet = parseWalletAddress(owner.address);
@@ -370,6 +377,7 @@ export async function openDoor(
     retries,
     proofs,
     memory,
+    readOffsets,
     markets,
     topic,
     accounts,

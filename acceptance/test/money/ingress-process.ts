@@ -6,6 +6,7 @@ import type { Execution, Transfer } from '@pm/schemas';
 import { DelayedResults } from '../../../ingress/src/log/delayed-results.io.ts';
 import { EnvelopeSender, isCertainlyUnsent } from '../../../ingress/src/log/envelope-sender.io.ts';
 import { PartitionLiveness } from '../../../ingress/src/log/partition-liveness.ts';
+import { ReadOffsets } from '../../../ingress/src/log/read-offsets.io.ts';
 import { RecentResults } from '../../../ingress/src/log/recent-results-cache.ts';
 import {
   type CommandResult,
@@ -58,6 +59,7 @@ export class IngressProcess {
   constructor(shared: SharedByIngress, number: number, skewMs: number) {
     this.#shared = shared;
     const { log, calls, keccak } = shared;
+    this.#readTo = log.partitions.map(({ output }) => output.length);
     this.clock = {
       nowMs: () => shared.nowMs() + skewMs,
       monotonicMs: () => shared.nowMs() + this.#pausedMs,
@@ -87,6 +89,8 @@ export class IngressProcess {
       bytesMax: 1_000_000,
       seed: 1,
     });
+    // Nobody waits: what is read later is a step of the history.
+    const readOffsets = new ReadOffsets(new Map(this.#readTo.entries()), 0);
     const delayedResults = new DelayedResults();
     const liveness = new PartitionLiveness(log.partitions.length, this.clock);
     this.partitions = { isReady: () => true, at: (partition) => liveness.at(partition) };
@@ -95,15 +99,16 @@ export class IngressProcess {
       channels: new Map([[keyId.toString('hex'), channel]]),
       partitions: liveness,
       recentResults,
+      readOffsets,
       delayedResults,
       fundedWallets: { take() {} },
       extremePrices: { note() {} },
       witness: { see() {} },
     });
-    this.#readTo = log.partitions.map(({ output }) => output.length);
     this.submitter = new OrderSubmitter({
       clock: this.clock,
       recentResults,
+      readOffsets,
       delayedResults,
       partitions: this.partitions,
       ledger: this.ledger,
@@ -149,18 +154,20 @@ export class IngressProcess {
     const ticket = this.#envelopes.add(partition, command);
     if (ticket === null) return Promise.resolve({ kind: 'unsent', code: 'overloaded' });
     const { sequence, command: index } = ticket;
+    const waiting = { partition, sequence, index, command };
     return new Promise((resolve) => {
       const conclude = (result: CommandResult | FinalResult) => {
-        this.#waiters.remove(sequence, index);
+        this.#waiters.remove(waiting);
         // One process sends under a key here, so that no envelope is outrun.
         resolve(result.kind === 'outrun' ? { kind: 'rejected' } : result);
       };
-      this.#waiters.add(sequence, index, conclude);
+      this.#waiters.add(waiting, conclude);
       const expire = () => conclude({ kind: 'pending' });
       this.#expiring.push({ atMs: this.#shared.nowMs() + resultWaitMs, expire });
-      ticket.sent.catch((error: unknown) => {
+      const onFailure = (error: unknown) => {
         if (isCertainlyUnsent(error)) conclude({ kind: 'unsent', code: 'internal_error' });
-      });
+      };
+      ticket.sent.then((offset) => this.#waiters.locate(sequence, offset), onFailure);
     });
   }
 

@@ -129,7 +129,7 @@ export class Requests {
     const caller = this.#caller(process, asked.wallet, key);
     const { clock, ledger, commands, partitions, transfers, pause } = process;
     this.#run(() =>
-      this.#idempotent(identityOf(account, meant), async (attempt): Promise<HttpResponse> => {
+      this.#idempotent(identityOf(account, meant), async (): Promise<HttpResponse> => {
         if (action === 'withdrawal') {
           const freezes = { isFrozen: () => exchange.frozen.has(wallet) };
           const services = { ledger, transfers, freezes, clock, pause };
@@ -143,7 +143,7 @@ export class Requests {
         }
         const bytes = Buffer.from(requestId.slice(2), 'hex');
         const position = { action, requestId: bytes, wallet, token, sizeMicro: amountMicro };
-        const work = { asked: position, requestId, caller, attempt };
+        const work = { asked: position, requestId, caller };
         const response = await carryOutPosition(work, {
           partitions,
           ledger,

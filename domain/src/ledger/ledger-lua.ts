@@ -124,54 +124,55 @@ local function isSound(stateKey)
 end
 `;
 
-/** The part of both scripts that reserve which follows their checks of the ledger; `generation` is known. */
-const reserveBody = `
-local held = readHeld(KEYS[2], ARGV[1])
-if held then
-  local isAmount = held.amount == ARGV[2] or held.amount == '0' or ARGV[2] == '0'
-  if held.purpose ~= ARGV[4] or not isAmount then return {'conflict', generation} end
-  -- A command that the client library sends again after a lost connection is the same sender.
-  if string.find(',' .. held.senders .. ',', ',' .. ARGV[5] .. ',', 1, true) then
-    return {'already', generation}
+/** The part of both scripts that reserve which follows their checks of the ledger; returns the outcome. */
+const reserveFunction = `
+local function reserve()
+  local held = readHeld(KEYS[2], ARGV[1])
+  if held then
+    local isAmount = held.amount == ARGV[2] or held.amount == '0' or ARGV[2] == '0'
+    if held.purpose ~= ARGV[4] or not isAmount then return 'conflict' end
+    -- A command that the client library sends again after a lost connection is the same sender.
+    if string.find(',' .. held.senders .. ',', ',' .. ARGV[5] .. ',', 1, true) then return 'already' end
+    if senderCount(held) >= tonumber(ARGV[6]) then return 'busy' end
   end
-  if senderCount(held) >= tonumber(ARGV[6]) then return {'busy', generation} end
-end
-local outcome = 'already'
-if not held or (held.amount == '0' and ARGV[2] ~= '0') then
-  local money = redis.call('HMGET', KEYS[4], 'free', 'pending')
-  local amount = tonumber(ARGV[2])
-  if amount > 0 and tonumber(money[1] or '0') - tonumber(money[2] or '0') < amount then
-    return {'insufficient', generation}
+  local outcome = 'already'
+  if not held or (held.amount == '0' and ARGV[2] ~= '0') then
+    local money = redis.call('HMGET', KEYS[4], 'free', 'pending')
+    local amount = tonumber(ARGV[2])
+    if amount > 0 and tonumber(money[1] or '0') - tonumber(money[2] or '0') < amount then return 'insufficient' end
+    if amount > 0 then redis.call('HINCRBY', KEYS[4], 'pending', ARGV[2]) end
+    outcome = 'reserved'
   end
-  if amount > 0 then redis.call('HINCRBY', KEYS[4], 'pending', ARGV[2]) end
-  outcome = 'reserved'
+  if not held then
+    held = {id = ARGV[1], amount = ARGV[2], acceptedAtMs = ARGV[3], answers = '0', senders = ARGV[5], purpose = ARGV[4]}
+  else
+    held.senders = held.senders .. ',' .. ARGV[5]
+    if outcome == 'reserved' then held.amount = ARGV[2] end
+    if tonumber(ARGV[3]) > tonumber(held.acceptedAtMs) then held.acceptedAtMs = ARGV[3] end
+  end
+  writeHeld(KEYS[2], held)
+  redis.call('ZADD', KEYS[3], held.acceptedAtMs, held.id)
+  return outcome
 end
-if not held then
-  held = {id = ARGV[1], amount = ARGV[2], acceptedAtMs = ARGV[3], answers = '0', senders = ARGV[5], purpose = ARGV[4]}
-else
-  held.senders = held.senders .. ',' .. ARGV[5]
-  if outcome == 'reserved' then held.amount = ARGV[2] end
-  if tonumber(ARGV[3]) > tonumber(held.acceptedAtMs) then held.acceptedAtMs = ARGV[3] end
-end
-writeHeld(KEYS[2], held)
-redis.call('ZADD', KEYS[3], held.acceptedAtMs, held.id)
-return {outcome, generation}
 `;
 
 /**
  * KEYS state, pending, waiting, wallet. ARGV id, amount, acceptedAtMs, purpose (last four of an entry), sender,
- * sendersMax. A ledger that came back from an earlier moment does not know the reservations after it: it is not ready.
+ * sendersMax, key of the marks (only read, so no right to write it is needed), field of the mark. A ledger that came
+ * back from an earlier moment does not know the reservations after it: it is not ready. With the outcome comes the mark
+ * of the partition, which says what the outcome knows.
  */
-export const reserveLua = `${isSoundFunction}${pendingFunctions}
+export const reserveLua = `${isSoundFunction}${pendingFunctions}${reserveFunction}
 local isReady, generation = isSound(KEYS[1])
-if not isReady then return {'not_ready', '0'} end
-${reserveBody}`;
+if not isReady then return {'not_ready', '0', '0'} end
+return {reserve(), generation, redis.call('HGET', ARGV[7], ARGV[8]) or '0'}
+`;
 
 /**
- * KEYS as above, transfers, insolvent, breaches. ARGV as above, and the wallet. An applied transfer is not reserved
+ * KEYS state, pending, waiting, wallet, transfers, insolvent, breaches. ARGV as above up to sendersMax, and the wallet. An applied transfer is not reserved
  * again: its entry is returned. Nothing is reserved while the solvency check has a finding that may concern it.
  */
-export const reserveWithdrawalLua = `${isSoundFunction}${pendingFunctions}
+export const reserveWithdrawalLua = `${isSoundFunction}${pendingFunctions}${reserveFunction}
 local applied = redis.call('HGET', KEYS[5], ARGV[1])
 if applied then return {'applied', '0', applied} end
 local isReady, generation = isSound(KEYS[1])
@@ -179,7 +180,8 @@ if not isReady then return {'not_ready', '0'} end
 if redis.call('SISMEMBER', KEYS[6], ARGV[7]) == 1 or redis.call('EXISTS', KEYS[7]) == 1 then
   return {'frozen', '0'}
 end
-${reserveBody}`;
+return {reserve(), generation}
+`;
 
 /** KEYS pending, waiting. ARGV walletPrefix, beforeMs, max. How many were released. */
 export const releaseWithdrawalsLua = `${pendingFunctions}

@@ -47,6 +47,11 @@ export interface ReserveResult {
   readonly generation: number;
   /** Names the record that may now be sent, for `cancelReservation`. */
   readonly sender: string;
+  /**
+   * Next offset of `executions` in the partition of the reservation that the ledger applies: the outcome knows all
+   * records before it. A refusal counts only for who has read as far. 0 when not ready.
+   */
+  readonly mark: number;
 }
 
 /** A record with a reservation. */

@@ -70,7 +70,7 @@ export function openLedger(redis: RedisClient, keys: RedisKeys): Ledger {
 class RedisLedger implements Ledger {
   readonly #redis: RedisClient;
   readonly #keys: RedisKeys;
-  readonly #reserve: DefinedScript<readonly [ReserveOutcome, string]>;
+  readonly #reserve: DefinedScript<readonly [ReserveOutcome, generation: string, mark: string]>;
   readonly #cancel: DefinedScript<number>;
   readonly #applyExecutions: DefinedScript<ScriptAnswer>;
   readonly #applyTransfers: DefinedScript<ScriptAnswer>;
@@ -107,9 +107,9 @@ class RedisLedger implements Ledger {
   async reserve(reservation: Reservation): Promise<ReserveResult> {
     const { orderId, wallet, amountMicro, partition, kind, market, acceptedAtMs } = reservation;
     assert(isAmount(amountMicro), 'a reservation is a safe amount');
-    const { ledgerState, pending } = this.#keys;
+    const { ledgerState, pending, ledgerMarks } = this.#keys;
     const sender = this.#nextSender();
-    const [outcome, generation] = await this.#reserve.run(
+    const [outcome, generation, mark] = await this.#reserve.run(
       [ledgerState, pending, this.#keys.waiting(partition), this.#keys.wallet(wallet)],
       [
         orderId,
@@ -118,9 +118,11 @@ class RedisLedger implements Ledger {
         `${wallet} ${partition} ${kind} ${market}`,
         sender,
         sendersMax,
+        ledgerMarks,
+        this.#keys.ledgerMarkOf(partition),
       ],
     );
-    return { outcome, generation: Number(generation), sender };
+    return { outcome, generation: Number(generation), sender, mark: exactNumber(mark) };
   }
 
   async reserveWithdrawal(withdrawal: WithdrawalReservation): Promise<WithdrawalResult> {

@@ -48,7 +48,9 @@ export class LedgerModel {
   #fenceMs = 0;
 
   reserve({ orderId, ...facts }: Reservation): ReserveResult {
-    return this.#reserve({ id: orderId, ...facts });
+    const { ready } = this.#state;
+    const mark = ready ? this.mark('executions', facts.partition) : 0;
+    return { ...this.#reserve({ id: orderId, ...facts }), mark };
   }
 
   cancelReservation(send: Send): boolean {
@@ -241,7 +243,7 @@ export class LedgerModel {
     else this.#passing.delete(wallet);
   }
 
-  #reserve(facts: Parameters<ReservationsModel['reserve']>[0]): ReserveResult {
+  #reserve(facts: Parameters<ReservationsModel['reserve']>[0]): Omit<ReserveResult, 'mark'> {
     const { generation, ready } = this.#state;
     if (!ready) return { outcome: 'not_ready', generation: 0, sender: '' };
     return this.#pending.reserve(facts, generation);

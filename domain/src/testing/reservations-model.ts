@@ -56,7 +56,7 @@ export class ReservationsModel {
   }
 
   /** Holds money, or joins as a further sender; `generation` is the one the ledger is open under. */
-  reserve(facts: Reserved, generation: number): ReserveResult {
+  reserve(facts: Reserved, generation: number): Omit<ReserveResult, 'mark'> {
     const held = this.#pending.get(facts.id);
     const outcome = this.#outcomeOf(facts, held);
     if (outcome !== 'reserved' && outcome !== 'already') return { outcome, generation, sender: '' };

@@ -64,8 +64,8 @@ function positionActionRoute(
         const asked = readAsked(read(request.body), { action, request, caller }, services);
         if ('code' in asked) return refuse(reply, asked.code, asked.facts);
         const { requestId, identity, position } = asked;
-        return idempotent(identity, { keys: services.idempotencyKeys, reply }, (attempt) =>
-          carryOutPosition({ asked: position, requestId, caller, attempt }, services),
+        return idempotent(identity, { keys: services.idempotencyKeys, reply }, () =>
+          carryOutPosition({ asked: position, requestId, caller }, services),
         );
       });
     },

@@ -1,8 +1,9 @@
+import type { ReserveResult } from '@pm/domain/ledger/ledger';
 import { type AccountActionResult, microText, type OrderId, type RefusalCode } from '@pm/schemas';
-import type { Attempt, HttpResponse } from '../door/idempotency.io.ts';
+import type { HttpResponse } from '../door/idempotency.io.ts';
 import { waiterOf } from '../log/waiting-shares.ts';
 import type { Caller } from '../orders/check.ts';
-import { hold, type Reserved, takeBack } from '../orders/reservation.io.ts';
+import { hold, type Reserved, reserveRefusals, takeBack } from '../orders/reservation.io.ts';
 import { refusedAction } from './account-request.io.ts';
 import type { MoneyServices } from './account-services.io.ts';
 import { type PositionRequest, positionCommand, positionResult } from './position-action.ts';
@@ -12,7 +13,6 @@ export interface PositionWork {
   readonly asked: PositionRequest;
   readonly requestId: OrderId;
   readonly caller: Caller;
-  readonly attempt: Attempt;
 }
 
 /** Carries the action out in the matcher; a split holds its money first. */
@@ -25,9 +25,9 @@ export async function carryOutPosition(
   const said = { request_id: requestId };
   const { partition } = asked.token.market;
   if (!services.partitions.isReady(partition)) return refusedAction('partition_not_ready', said);
-  const waitSeconds = asked.action === 'split' ? null : services.unfunded.waitSeconds(waiter);
-  if (waitSeconds !== null) return refusedAction('rate_limited', said, waitSeconds);
-  const reserved = await reserve(work, services);
+  const waitSeconds = services.unfunded.waitSeconds(waiter);
+  const reserved = await reserve(work, { ledger: services.ledger, waitSeconds });
+  if (reserved === 'rate_limited') return refusedAction(reserved, said, waitSeconds ?? undefined);
   if (typeof reserved === 'string') return refusedAction(reserved, said);
   const { holdMicro, generation, send } = reserved;
   const held = { holdMicro, generation, acceptedAtMs: caller.arrivedAtMs };
@@ -53,19 +53,24 @@ export async function carryOutPosition(
 type Held = Pick<Reserved, 'holdMicro' | 'generation'> & { readonly send: Reserved['send'] | null };
 
 /**
- * Only a split needs money. One that may have been carried out already goes to the log with nothing held when there is
- * no money any more: the matcher knows it, or refuses it for the money.
+ * Only a split needs money. When there is none it may have been carried out before, whatever the memory of retries says:
+ * it goes to the log with nothing held, and the matcher knows it, or refuses it for the money. What goes to the log
+ * without money is limited (`waitSeconds`).
  */
 async function reserve(
-  { asked, requestId: orderId, caller, attempt }: PositionWork,
-  { ledger }: Pick<MoneyServices, 'ledger'>,
+  { asked, requestId: orderId, caller }: PositionWork,
+  { ledger, waitSeconds }: Pick<MoneyServices, 'ledger'> & { readonly waitSeconds: number | null },
 ): Promise<Held | RefusalCode> {
-  if (asked.action !== 'split') return { holdMicro: 0, generation: 0, send: null };
+  const mayAsk = waitSeconds === null;
+  if (asked.action !== 'split')
+    return mayAsk ? { holdMicro: 0, generation: 0, send: null } : 'rate_limited';
   const { wallet, token, sizeMicro: amountMicro } = asked;
   const { partition, market } = token.market;
   const acceptedAtMs = caller.arrivedAtMs;
   const meant = { orderId, wallet, partition, kind: 'split', market, acceptedAtMs } as const;
-  return await hold({ ...meant, amountMicro }, attempt.isResumed ? ['insufficient'] : [], ledger);
+  const asksLog = ({ outcome }: ReserveResult) => outcome === 'insufficient' && mayAsk;
+  const held = await hold({ ...meant, amountMicro }, asksLog, ledger);
+  return held === reserveRefusals.insufficient && !mayAsk ? 'rate_limited' : held;
 }
 
 function doneOf(

@@ -32,8 +32,6 @@ export type IdempotencyMemory = Pick<IdempotencyKeys, keyof IdempotencyKeys>;
 export interface Attempt {
   /** The list of what an earlier, broken attempt was about to send; empty when it recorded none. */
   readonly sent: string;
-  /** Whether a request of this key was begun before and has no response. */
-  readonly isResumed: boolean;
   /**
    * Stores what is about to be sent. False: another process carries on, nothing must be sent. Throws `Fault`s of Redis.
    */
@@ -73,17 +71,13 @@ export async function idempotent(
   const refusal = refusalOf(began.kind);
   if (refusal !== null) return refuse(reply, refusal);
   const isResumed = began.kind === 'resumed';
-  const response = await run({
-    sent: began.text,
-    isResumed,
-    record: (sent) => keys.record(key, sent),
-  });
+  const response = await run({ sent: began.text, record: (sent) => keys.record(key, sent) });
   // When the response cannot be stored now, the next retry asks the log again.
   await unlessUnavailable(() => conclude(response, { key, isResumed }, keys));
   return send({ ...response, body: withRepeated(response.body, repeated) }, reply);
 }
 
-const unremembered: Attempt = { sent: '', isResumed: false, record: async () => true };
+const unremembered: Attempt = { sent: '', record: async () => true };
 
 /** Sends a response without an idempotency key, or the first one of a key. */
 export function send({ status, headers, body }: HttpResponse, reply: FastifyReply): FastifyReply {

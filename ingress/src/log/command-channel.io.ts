@@ -47,13 +47,13 @@ export function openCommandChannel(options: CommandChannelOptions): CommandChann
     topic,
     partitions,
     seal: (envelope) => sealEnvelope(codec, key, envelope),
-    nextSequence: () => sent.add(sequences.next(options.nowMs())),
+    nextSequence: (partition) => sent.add(sequences.next(options.nowMs()), partition),
   });
   const commands = new CommandSender({ envelopes, waiters, waitMs: options.waitMs });
   const take = (partition: number, execution: Execution) => {
     const { sequence } = execution;
     const isTaken = !execution.events.some(({ kind }) => kind === 'RecordRejected');
-    const isForeign = isTaken && sequences.isOfThisRun(sequence) && !sent.has(sequence);
+    const isForeign = isTaken && sequences.isOfThisRun(sequence) && !sent.has(sequence, partition);
     if (isForeign) options.onForeign();
     const isOutrun = waiters.settle(partition, execution);
     if (!isTaken && !isOutrun) options.onRejected?.(partition);
@@ -146,21 +146,23 @@ export class CommandSender {
     const ticket = envelopes.add(partition, command);
     if (ticket === null) return Promise.resolve(overloaded);
     const { sequence, command: index } = ticket;
+    const waiting = { partition, sequence, index, command };
     const startedMs = performance.now();
     let sentMs = 0;
     return new Promise((resolve) => {
       const conclude = (result: CommandResult | FinalResult) => {
         clearTimeout(timer);
-        waiters.remove(sequence, index);
+        waiters.remove(waiting);
         resolve(
           result.kind === 'executed' ? { ...result, times: timesOf(startedMs, sentMs) } : result,
         );
       };
       const timer = setTimeout(() => conclude({ kind: 'pending' }), waitMs);
-      waiters.add(sequence, index, conclude);
+      waiters.add(waiting, conclude);
       ticket.sent.then(
-        () => {
+        (offset) => {
           sentMs = performance.now();
+          if (offset >= 0) waiters.locate(sequence, offset);
           onDurable?.({ sequence, startedMs, endedMs: sentMs });
         },
         (error: unknown) => {

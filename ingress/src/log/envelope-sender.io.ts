@@ -7,8 +7,11 @@ import { type Command, envelopeCommandsMax } from '@pm/schemas';
 export interface CommandTicket {
   readonly sequence: number;
   readonly command: number;
-  /** Resolves when its envelope is durable; rejects with the producer's `Fault`. */
-  readonly sent: Promise<void>;
+  /**
+   * The offset of its envelope, once that is durable; negative when the broker no longer knows it. Rejects with the
+   * producer's `Fault`.
+   */
+  readonly sent: Promise<number>;
 }
 
 export interface EnvelopeSenderOptions {
@@ -19,7 +22,7 @@ export interface EnvelopeSenderOptions {
   /** Encodes and signs one envelope. */
   seal(envelope: { partition: number; sequence: number; commands: readonly Command[] }): Buffer;
   /** The sequence of the next envelope, larger than all before under the same key. */
-  nextSequence(): number;
+  nextSequence(partition: number): number;
 }
 
 /** Commands of one partition that wait for the send in flight; beyond it requests are refused as `overloaded`. */
@@ -31,8 +34,8 @@ const cancelsReserve = 8 * envelopeCommandsMax;
 interface OpenEnvelope {
   readonly sequence: number;
   readonly commands: Command[];
-  readonly sent: Promise<void>;
-  resolve(): void;
+  readonly sent: Promise<number>;
+  resolve(offset: number): void;
   reject(error: unknown): void;
 }
 
@@ -66,24 +69,24 @@ export class EnvelopeSender {
     this.#queued[partition] = this.queued(partition) + 1;
     const last = envelopes.at(-1);
     const open = last !== undefined && last.commands.length < envelopeCommandsMax ? last : null;
-    const envelope = open ?? this.#open(envelopes);
+    const envelope = open ?? this.#open(partition, envelopes);
     envelope.commands.push(command);
     this.#start(partition);
     const { sequence, sent } = envelope;
     return { sequence, command: envelope.commands.length - 1, sent };
   }
 
-  #open(envelopes: OpenEnvelope[]): OpenEnvelope {
-    let resolve = () => {};
+  #open(partition: number, envelopes: OpenEnvelope[]): OpenEnvelope {
+    let resolve: (offset: number) => void = () => {};
     let reject: (error: unknown) => void = () => {};
-    const sent = new Promise<void>((done, failed) => {
+    const sent = new Promise<number>((done, failed) => {
       resolve = done;
       reject = failed;
     });
     // A caller that waits for a ticket sees the rejection; a ticket without one must not end the process.
     sent.catch(() => {});
     const envelope = {
-      sequence: this.#options.nextSequence(),
+      sequence: this.#options.nextSequence(partition),
       commands: [],
       sent,
       resolve,
@@ -114,10 +117,10 @@ export class EnvelopeSender {
     const { sequence, commands } = envelope;
     try {
       const value = this.#options.seal({ partition, sequence, commands });
-      await this.#options.producer.send([
+      const [place] = await this.#options.producer.send([
         { topic: this.#options.topic, partition, key: null, value },
       ]);
-      envelope.resolve();
+      envelope.resolve(place?.offset ?? -1);
     } catch (error) {
       envelope.reject(error);
     }

@@ -1,4 +1,4 @@
-import type { Execution } from '@pm/schemas';
+import type { Command, Execution, ExecutionEvent } from '@pm/schemas';
 import type { EventsPlace, PlacedEvent } from '../orders/order-result.ts';
 
 /** The result of a command for the log. */
@@ -25,52 +25,131 @@ export type FinalResult =
 
 type Settle = (result: FinalResult) => void;
 
-/** Waiting commands of one sign-off key by (sequence, index in the envelope). */
+/** A command that waits, and its place in the envelope that carries it. */
+export interface WaitingCommand {
+  readonly partition: number;
+  readonly sequence: number;
+  /** Its index in the envelope. */
+  readonly index: number;
+  readonly command: Command;
+}
+
+type ReadRecord = Pick<Execution, 'sequence' | 'inOffset' | 'events'>;
+
+interface WaitingEnvelope {
+  readonly partition: number;
+  readonly commands: Map<number, { readonly command: Command; readonly settle: Settle }>;
+  /** Of its record; null until that is durable. */
+  offset: number | null;
+  /** Results under its sequence that were read before its offset was known. */
+  readonly early: ReadRecord[];
+}
+
+/** Records under one sequence that are kept until the offset is known; each process that shares the run sends one. */
+const earlyMax = 16;
+
+/**
+ * Waiting commands of one sign-off key. Several processes may use one key, and even one run of sequences, so a sequence
+ * alone proves nothing: a result counts when it is that of the own record, by partition and offset. One that names the
+ * order or request of the command counts whichever record it is in.
+ */
 export class ResultWaiters {
-  readonly #bySequence = new Map<number, Map<number, Settle>>();
+  readonly #bySequence = new Map<number, WaitingEnvelope>();
   #count = 0;
 
   get count(): number {
     return this.#count;
   }
 
-  add(sequence: number, command: number, settle: Settle): void {
-    const commands = this.#bySequence.get(sequence) ?? new Map<number, Settle>();
-    commands.set(command, settle);
-    this.#bySequence.set(sequence, commands);
+  add({ partition, sequence, index, command }: WaitingCommand, settle: Settle): void {
+    const known = this.#bySequence.get(sequence);
+    const envelope = known ?? { partition, commands: new Map(), offset: null, early: [] };
+    envelope.commands.set(index, { command, settle });
+    this.#bySequence.set(sequence, envelope);
     this.#count += 1;
   }
 
   /** Stops waiting, when the result has not come in time. */
-  remove(sequence: number, command: number): void {
-    const commands = this.#bySequence.get(sequence);
-    if (commands?.delete(command) !== true) return;
+  remove({ sequence, index }: Pick<WaitingCommand, 'sequence' | 'index'>): void {
+    const envelope = this.#bySequence.get(sequence);
+    if (envelope?.commands.delete(index) !== true) return;
     this.#count -= 1;
-    if (commands.size === 0) this.#bySequence.delete(sequence);
+    if (envelope.commands.size === 0) this.#bySequence.delete(sequence);
   }
 
-  /** Hands the results of an envelope to those who wait for its commands. Whether it came too late for some of them. */
-  settle(
-    partition: number,
-    { sequence, inOffset, events }: Pick<Execution, 'sequence' | 'inOffset' | 'events'>,
-  ): boolean {
-    const commands = this.#bySequence.get(sequence);
-    if (commands === undefined) return false;
-    this.#bySequence.delete(sequence);
-    this.#count -= commands.size;
-    const rejection = events.find((event) => event.kind === 'RecordRejected');
-    if (rejection !== undefined) {
-      const kind = rejection.reason === 'OLD_SEQUENCE' ? 'outrun' : 'rejected';
-      for (const settle of commands.values()) settle({ kind });
-      return kind === 'outrun';
-    }
-    const byCommand = eventsByCommand(events);
-    const place = { partition, inOffset };
-    for (const [command, settle] of commands) {
-      settle({ kind: 'executed', place, events: byCommand.get(command) ?? [] });
-    }
-    return false;
+  /** The envelope of this sequence is durable there. */
+  locate(sequence: number, offset: number): void {
+    const envelope = this.#bySequence.get(sequence);
+    if (envelope === undefined || envelope.offset !== null) return;
+    envelope.offset = offset;
+    const own = envelope.early.find(({ inOffset }) => inOffset === offset);
+    if (own !== undefined) this.#conclude(envelope, own);
   }
+
+  /** Hands the results of an envelope to those who wait for its commands. Whether one came too late under its sequence. */
+  settle(partition: number, record: ReadRecord): boolean {
+    const envelope = this.#bySequence.get(record.sequence);
+    if (envelope?.partition !== partition) return false;
+    if (envelope.offset === record.inOffset) this.#conclude(envelope, record);
+    else if (envelope.offset === null) this.#keepEarly(envelope, record);
+    return rejectionOf(record) === 'OLD_SEQUENCE';
+  }
+
+  #keepEarly(envelope: WaitingEnvelope, record: ReadRecord): void {
+    if (envelope.early.length < earlyMax) envelope.early.push(record);
+    const byCommand = eventsByCommand(record.events);
+    for (const [index, { command }] of envelope.commands) {
+      const events = byCommand.get(index) ?? [];
+      if (events.some(({ event }) => isResultOf(event, command)))
+        this.#settleOne(envelope, index, { record, events });
+    }
+  }
+
+  #conclude(envelope: WaitingEnvelope, record: ReadRecord): void {
+    const rejection = rejectionOf(record);
+    const byCommand = eventsByCommand(record.events);
+    for (const [index, { settle }] of envelope.commands) {
+      if (rejection === null)
+        this.#settleOne(envelope, index, { record, events: byCommand.get(index) ?? [] });
+      else settle({ kind: rejection === 'OLD_SEQUENCE' ? 'outrun' : 'rejected' });
+    }
+    this.#count -= envelope.commands.size;
+    envelope.commands.clear();
+    this.#bySequence.delete(record.sequence);
+  }
+
+  #settleOne(
+    envelope: WaitingEnvelope,
+    index: number,
+    { record, events }: { readonly record: ReadRecord; readonly events: readonly PlacedEvent[] },
+  ): void {
+    const { sequence, inOffset } = record;
+    const place = { partition: envelope.partition, inOffset };
+    envelope.commands.get(index)?.settle({ kind: 'executed', place, events });
+    this.remove({ sequence, index });
+  }
+}
+
+/** Why the matcher rejected the whole record; null for one that it took. */
+function rejectionOf({ events }: ReadRecord) {
+  return events.find((event) => event.kind === 'RecordRejected')?.reason ?? null;
+}
+
+const resultKinds: ReadonlySet<ExecutionEvent['kind']> = new Set([
+  'OrderPlaced',
+  'OrderDelayed',
+  'OrderRefused',
+  'OrderRepeated',
+]);
+
+/** Whether the event is a result of the order or request of the command. */
+function isResultOf(event: ExecutionEvent, command: Command): boolean {
+  if (command.kind === 'PlaceOrder')
+    return (
+      resultKinds.has(event.kind) && 'orderId' in event && event.orderId.equals(command.orderId)
+    );
+  if (!('requestId' in command) || !('requestId' in event)) return false;
+  return event.requestId?.equals(command.requestId) === true;
 }
 
 /** Events by the index of the command they belong to; those of the whole record are left out. */

@@ -11,6 +11,7 @@ import type { ClockWitness } from './clock-witness.io.ts';
 import type { CommandChannel } from './command-channel.io.ts';
 import type { DelayedResults } from './delayed-results.io.ts';
 import type { PartitionLiveness } from './partition-liveness.ts';
+import type { ReadOffsets } from './read-offsets.io.ts';
 import type { RecentResults } from './recent-results-cache.ts';
 import { eventsByCommand } from './result-waiters.ts';
 import type { CommandTopics } from './topics.io.ts';
@@ -22,6 +23,7 @@ export interface ResultReaderOptions {
   readonly partitions: PartitionLiveness;
   /** The program keeps results of orders. */
   readonly recentResults?: Pick<RecentResults, 'keep'>;
+  readonly readOffsets?: Pick<ReadOffsets, 'note'>;
   readonly delayedResults?: Pick<DelayedResults, 'follow' | 'settle'>;
   readonly fundedWallets?: Pick<FundedWallets, 'take'>;
   /** The program refines ticks. */
@@ -42,9 +44,12 @@ export class ResultReader {
   }
 
   /** Throws a `Fault` (stop) for a gap or for a record that is no execution. */
-  onBatch(batch: RecordBatch): Promise<void> {
-    const take = (execution: Execution) => this.#take(batch.partition, execution);
-    return eachExecution(batch, this.#options.codec, take);
+  async onBatch(batch: RecordBatch): Promise<void> {
+    const { partition, records, offsets } = batch;
+    const take = (execution: Execution) => this.#take(partition, execution);
+    await eachExecution(batch, this.#options.codec, take);
+    const next = offsets?.to ?? (records.at(-1)?.offset ?? -1) + 1;
+    this.#options.readOffsets?.note(partition, next);
   }
 
   #take(partition: number, execution: Execution): void {

@@ -1,18 +1,19 @@
 import { sequencesPerRun } from '@pm/schemas';
 
-/** The sequences that this process has used under one key, as many as a run has. */
+/** The sequences that this process has used under one key, as many as a run has, and the partitions of their envelopes. */
 export class SentSequences {
-  readonly #sent = new Set<number>();
+  readonly #partitions = new Map<number, number>();
 
   /** Adds a sequence and returns it. */
-  add(sequence: number): number {
-    const [oldest] = this.#sent;
-    if (this.#sent.size >= sequencesPerRun && oldest !== undefined) this.#sent.delete(oldest);
-    this.#sent.add(sequence);
+  add(sequence: number, partition: number): number {
+    const [oldest] = this.#partitions.keys();
+    if (this.#partitions.size >= sequencesPerRun && oldest !== undefined)
+      this.#partitions.delete(oldest);
+    this.#partitions.set(sequence, partition);
     return sequence;
   }
 
-  has(sequence: number): boolean {
-    return this.#sent.has(sequence);
+  has(sequence: number, partition: number): boolean {
+    return this.#partitions.get(sequence) === partition;
   }
 }

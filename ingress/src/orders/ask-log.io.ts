@@ -37,7 +37,7 @@ export async function askLog(
   const orderId = orderIdFromBytes(order.orderId);
   const wallet = walletFromBytes(order.maker);
   const asked = { orderId, wallet, partition, kind: 'order', market, acceptedAtMs } as const;
-  const reserved = await hold({ ...asked, amountMicro: 0 }, [], ledger);
+  const reserved = await hold({ ...asked, amountMicro: 0 }, () => false, ledger);
   if (typeof reserved === 'string') return reserved;
   return { result: await commands.run(partition, order), reserved };
 }

@@ -204,16 +204,12 @@ function isSignerOf(form: OrderForm, address: WalletAddress): boolean {
   return form.struct.signatureType !== 0 || form.maker === address;
 }
 
-/**
- * Why an order without a known result must not be sent. `mayBeOld`: the same order may have a result that is forgotten
- * here, so what may have been different then is left to the matcher.
- */
+/** Why a new order would not be sent now. */
 export function admissionRefusal(
   { token, forbidden, doubt }: CheckedOrder,
   partitions: { isReady(partition: number): boolean },
-  mayBeOld: boolean,
 ): OrderRefusal | null {
-  const refusal = forbidden ?? (mayBeOld ? null : doubt);
+  const refusal = forbidden ?? doubt;
   if (refusal !== null) return refusal;
   return partitions.isReady(token.market.partition) ? null : refused('partition_not_ready');
 }

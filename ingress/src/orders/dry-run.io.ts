@@ -115,7 +115,7 @@ export class DryRun {
     order: CheckedOrder,
     money: { readonly sufficient: boolean | null } | null,
   ): OrderRefusal | null {
-    const refusal = admissionRefusal(order, this.#options.partitions, false);
+    const refusal = admissionRefusal(order, this.#options.partitions);
     if (refusal !== null || money?.sufficient !== false) return refusal;
     return { kind: 'refused', code: 'insufficient_balance_or_allowance' };
   }

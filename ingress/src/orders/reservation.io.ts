@@ -1,4 +1,4 @@
-import type { Reservation, ReserveOutcome, Send } from '@pm/domain/ledger/ledger';
+import type { Reservation, ReserveOutcome, ReserveResult, Send } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { RefusalCode, WalletAddress } from '@pm/schemas';
 import { unlessUnavailable } from '../door/requests.io.ts';
@@ -19,6 +19,10 @@ export interface Reserved {
   readonly holdMicro: number;
   /** The send to cancel when the record was certainly not sent. */
   readonly send: Send;
+  /** No record of it was on its way to the log when this was reserved. */
+  readonly isFirst: boolean;
+  /** See `ReserveResult`. */
+  readonly mark: number;
   /** The refusal when the matcher does not know the request and has no money for it. */
   readonly unfunded: RefusalCode;
 }
@@ -32,27 +36,28 @@ export const reserveRefusals: Readonly<Partial<Record<ReserveOutcome, RefusalCod
 };
 
 /**
- * Holds the amount. When the ledger returns one of `askable` nothing is held instead, and the record only asks the
- * matcher for the result of an earlier one: the matcher returns the first result again, or refuses for the money.
+ * Holds the amount. Where `asksLog` says so nothing is held instead, and the record only asks the matcher for the result
+ * of an earlier one: the matcher returns the first result again, or refuses for the money.
  */
 export async function hold(
   reservation: Reservation,
-  askable: readonly ReserveOutcome[],
+  asksLog: (first: ReserveResult) => boolean | Promise<boolean>,
   ledger: Pick<Reservations, 'reserve'>,
 ): Promise<Reserved | RefusalCode> {
   const { orderId: id, partition, amountMicro } = reservation;
   const first = await unlessUnavailable(() => ledger.reserve(reservation));
   if (first === null) return 'ledger_not_ready';
-  const isAsked = askable.includes(first.outcome);
+  const isAsked = await asksLog(first);
   const held = isAsked
     ? await unlessUnavailable(() => ledger.reserve({ ...reservation, amountMicro: 0 }))
     : first;
   if (held === null) return 'ledger_not_ready';
-  const { outcome, generation, sender } = held;
+  const { outcome, generation, sender, mark } = held;
   const unfunded = reserveRefusals[first.outcome] ?? 'insufficient_balance_or_allowance';
   const send = { id, partition, sender };
   const holdMicro = isAsked ? 0 : amountMicro;
-  return reserveRefusals[outcome] ?? { generation, holdMicro, send, unfunded };
+  const isFirst = outcome === 'reserved';
+  return reserveRefusals[outcome] ?? { generation, holdMicro, send, isFirst, mark, unfunded };
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { ReserveOutcome } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
 import {
   microText,
@@ -6,23 +5,24 @@ import {
   orderIdFromBytes,
   type PlacementResult,
   priceText,
-  type RefusalCode,
 } from '@pm/schemas';
 import type { CommandSender } from '../log/command-channel.io.ts';
 import type { DelayedResults } from '../log/delayed-results.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
+import type { ReadOffsets } from '../log/read-offsets.io.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CommandResult } from '../log/result-waiters.ts';
 import { type Waiter, waiterOf } from '../log/waiting-shares.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { askLog, isCertainlyLate } from './ask-log.io.ts';
-import { admissionRefusal, type Caller, type CheckedOrder } from './check.ts';
+import type { Caller, CheckedOrder } from './check.ts';
 import { placeCommand, type SentOrder } from './command.ts';
 import type { OrderHasher } from './eip712.ts';
 import { refusedResponse, responseOf, unconfirmedResponse } from './order-response.ts';
 import { delayOf, firstResultOf, type OrderResult } from './order-result.ts';
 import type { OrderTrace, OrderTraces, TracedRequest } from './order-trace.io.ts';
-import { hold, type Reservations, type Reserved, takeBack } from './reservation.io.ts';
+import { type Reservations, type Reserved, takeBack } from './reservation.io.ts';
+import { reserveOrder } from './reserve-order.io.ts';
 import type { UnconfirmedOrders } from './unconfirmed-orders.io.ts';
 import type { UnfundedRequests } from './unfunded-requests.io.ts';
 
@@ -36,6 +36,7 @@ export interface Placement extends TracedRequest {
 export interface OrderSubmitterOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly recentResults: Pick<RecentResults, 'recall' | 'mayHaveForgotten'>;
+  readonly readOffsets: Pick<ReadOffsets, 'reach'>;
   readonly delayedResults: Pick<DelayedResults, 'finalResult'>;
   readonly partitions: Pick<PartitionLiveness, 'at' | 'isReady'>;
   readonly ledger: Pick<Reservations, 'reserve' | 'cancelReservation'>;
@@ -117,24 +118,25 @@ export class OrderSubmitter {
     { caller, ageLimitMs, times }: Placement,
     { orderId, trace }: { readonly orderId: OrderId; readonly trace: OrderTrace | null },
   ): Promise<PlacementResult> {
-    const { clock, recentResults, hashes, partitions, commands, metrics } = this.#options;
+    const { clock, recentResults, hashes, commands, metrics } = this.#options;
     const facts = orderFacts(order, orderId);
     const known = recentResults.recall(orderId);
     if (known !== undefined) return responseOf(known, facts, hashes.keccak);
-    const mayBeOld = recentResults.mayHaveForgotten(order.form.signedAtMs);
-    const refusal = admissionRefusal(order, partitions, mayBeOld);
-    if (refusal !== null) return refusedResponse(refusal.code, { ...facts, ...refusal.facts });
     const startedMs = clock.monotonicMs();
     const waiter = waiterOf(caller);
     const waitSeconds = this.#options.unfunded.waitSeconds(waiter);
-    const reserved = await this.#reserve(order, { orderId, caller, waitSeconds });
+    const { arrivedAtMs: acceptedAtMs } = caller;
+    const unsent = { order, orderId, acceptedAtMs, waitSeconds };
+    const reserved = await reserveOrder(unsent, this.#options);
     const reservedMs = clock.monotonicMs();
     times.add('reserve', reservedMs - startedMs);
     metrics.stage('reserve', reservedMs - startedMs);
     trace?.stage('reserve', startedMs, reservedMs);
-    if (typeof reserved === 'string') {
-      const wait = waitSeconds === null || reserved !== 'rate_limited' ? {} : { waitSeconds };
-      return refusedResponse(reserved, {}, wait);
+    if ('code' in reserved) {
+      const read = recentResults.recall(orderId);
+      if (read !== undefined) return responseOf(read, facts, hashes.keccak);
+      if (reserved.code === 'order_unconfirmed') return unconfirmedResponse(orderId);
+      return refusedResponse(reserved.code, { ...facts, ...reserved.facts }, reserved);
     }
     const { generation, holdMicro } = reserved;
     const { partition } = order.token.market;
@@ -155,42 +157,6 @@ export class OrderSubmitter {
     if (result.kind !== 'executed') return;
     const first = firstResultOf(result.events, result.place);
     if (first?.kind === 'refused') this.#options.unfunded.refused(waiter, first.code);
-  }
-
-  /**
-   * Holds the money; the refusal when it cannot be held. An order that may have been placed before this process read
-   * results, or that is on its way with another hold, goes to the log with nothing held: the matcher returns its first
-   * result again, or refuses it for the money. While the caller has to wait with such requests it is `rate_limited`.
-   */
-  async #reserve(
-    { form, token, holdMicro }: CheckedOrder,
-    {
-      orderId,
-      caller: { arrivedAtMs: acceptedAtMs },
-      waitSeconds,
-    }: {
-      readonly orderId: OrderId;
-      readonly caller: Pick<Caller, 'arrivedAtMs'>;
-      readonly waitSeconds: number | null;
-    },
-  ): Promise<Reserved | RefusalCode> {
-    const { recentResults, ledger } = this.#options;
-    const { partition, market } = token.market;
-    const wallet = form.maker;
-    const reservation = {
-      orderId,
-      wallet,
-      partition,
-      kind: 'order',
-      market,
-      acceptedAtMs,
-    } as const;
-    const asks = recentResults.mayHaveForgotten(form.signedAtMs);
-    const mayAsk = asks && waitSeconds === null;
-    const askable: readonly ReserveOutcome[] = mayAsk ? ['conflict', 'insufficient'] : ['conflict'];
-    const reserved = await hold({ ...reservation, amountMicro: holdMicro }, askable, ledger);
-    const isHeldBack = asks && !mayAsk && reserved === 'insufficient_balance_or_allowance';
-    return isHeldBack ? 'rate_limited' : reserved;
   }
 
   async #conclude(

@@ -256,6 +256,21 @@ test('an action without a result may be sent again, and its split then asks the 
   expect(door.fakes.sent.at(-1)?.command).toMatchObject({ holdMicro: 0 });
 });
 
+test('a split that was carried out is not refused for its own money after its retry key was forgotten', async () => {
+  door.fakes.reserve = ({ amountMicro }) => (amountMicro === 0 ? 'reserved' : 'insufficient');
+  door.fakes.answer = refusedAs('already_done');
+  expect((await act('split', ten)).status).toBe(200);
+  expect(door.fakes.sent).toMatchObject([{ command: { holdMicro: 0 } }]);
+  // Such questions are limited.
+  door.fakes.unfunded.wait = 9;
+  const limited = await act('split', { ...ten, id: 'second' });
+  expect([limited.status, limited.body]).toMatchObject([
+    429,
+    { code: 'rate_limited', retry_after_seconds: 9 },
+  ]);
+  expect(door.fakes.sent).toHaveLength(1);
+});
+
 test.each([
   ['split', 'insufficient_balance_or_allowance', 'insufficient_balance_or_allowance'],
   ['merge', 'insufficient_balance_or_allowance', 'insufficient_position'],
@@ -407,7 +422,7 @@ test('a request whose first one still runs is refused, and so is one of too many
   while (door.fakes.sent.length === 0) await new Promise((resolve) => setImmediate(resolve));
   const second = await act('merge', ten);
   expect([second.status, second.body]).toMatchObject([
-    409,
+    503,
     { code: 'idempotency_in_progress', retry_after_seconds: 1 },
   ]);
   goOn();

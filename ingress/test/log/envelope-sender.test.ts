@@ -36,7 +36,7 @@ function openSink() {
       send: (records: readonly OutgoingRecord[]) =>
         new Promise((resolve, reject) => {
           if (last === null) throw new Error('sealed before sent');
-          const places = records.map(({ partition }) => ({ partition, offset: 0 }));
+          const places = records.map(({ partition }) => ({ partition, offset: 7 }));
           sends.push({
             sealed: last,
             end: (error) => (error === undefined ? resolve(places) : reject(error)),
@@ -71,7 +71,7 @@ test('what comes while a send is in flight goes into the next envelope, per part
   sends[0]?.end();
   await turn();
   expect(sends[2]?.sealed.commands).toEqual([tick(2), tick(3)]);
-  await expect(first?.sent).resolves.toBeUndefined();
+  await expect(first?.sent).resolves.toBe(7);
   expect(sink.queued(0)).toBe(2);
 });
 
@@ -105,7 +105,7 @@ test('a failed send fails its own envelope only', async () => {
   await turn();
   sends[1]?.end();
   await expect(failed?.sent).rejects.toMatchObject({ code: 'not_sent' });
-  await expect(next?.sent).resolves.toBeUndefined();
+  await expect(next?.sent).resolves.toBe(7);
   expect(sink.queued(0)).toBe(0);
 });
 
@@ -122,8 +122,10 @@ const execution = (sequence: number, events: readonly ExecutionEvent[]) => ({
 });
 
 test('a command gets the events of its own index, with their place in the record', async () => {
-  const { runner, waiters } = openRunner();
+  const { runner, waiters, sends } = openRunner();
   const outcomes = Promise.all([runner.run(0, tick(1)), runner.run(0, tick(2))]);
+  await turn();
+  sends[0]?.end();
   await turn();
   const events: readonly ExecutionEvent[] = [
     { kind: 'GenerationStarted', command: 1, generation: 1 },
@@ -139,14 +141,44 @@ test('a command gets the events of its own index, with their place in the record
   expect(waiters.count).toBe(0);
 });
 
-test('a result counts even when it comes before the send has ended', async () => {
+const merge = (byte: number): Command => ({
+  kind: 'MergePosition',
+  requestId: Buffer.alloc(32, byte),
+  wallet: Buffer.alloc(20),
+  market: 1,
+  sizeMicro: 10_000,
+});
+const refusal = (byte: number, command = 0): ExecutionEvent => ({
+  kind: 'CommandRefused',
+  command,
+  code: 'insufficient_position',
+  requestId: Buffer.alloc(32, byte),
+});
+
+test('a result that is read before the send has ended counts if it names the request, or once the offset shows it', async () => {
   const { runner, waiters, sends } = openRunner();
-  const outcome = runner.run(0, tick(1));
+  const named = runner.run(0, merge(1));
+  const unnamed = runner.run(0, tick(1));
   await turn();
-  waiters.settle(0, execution(100, []));
-  expect(await outcome).toMatchObject({ kind: 'executed' });
-  sends[0]?.end(new Fault('not_sent', 'retry'));
+  waiters.settle(0, execution(100, [refusal(1)]));
+  expect(await named).toMatchObject({ kind: 'executed' });
+  expect(waiters.count).toBe(1);
+  sends[0]?.end();
+  expect(await unnamed).toMatchObject({ kind: 'executed', events: [] });
+});
+
+test("the result of another process under the same sequence is nobody's, before and after the send has ended", async () => {
+  const { runner, waiters, sends } = openRunner(1_000);
+  const outcome = runner.run(0, merge(1));
   await turn();
+  waiters.settle(1, execution(100, [refusal(1)]));
+  waiters.settle(0, { ...execution(100, [refusal(2)]), inOffset: 6 });
+  sends[0]?.end();
+  await turn();
+  waiters.settle(0, { ...execution(100, [refusal(2)]), inOffset: 8 });
+  expect(waiters.count).toBe(1);
+  waiters.settle(0, execution(100, [refusal(1)]));
+  expect(await outcome).toMatchObject({ place: { inOffset: 7 }, events: [{ event: refusal(1) }] });
 });
 
 test('a send that certainly failed is unsent; one of unknown outcome is waited for', async () => {
@@ -165,8 +197,10 @@ test('a send that certainly failed is unsent; one of unknown outcome is waited f
 });
 
 test('a rejected record settles all that wait for its commands', async () => {
-  const { runner, waiters } = openRunner();
+  const { runner, waiters, sends } = openRunner();
   const outcomes = Promise.all([runner.run(0, tick(1)), runner.run(0, tick(2))]);
+  await turn();
+  sends[0]?.end();
   await turn();
   waiters.settle(0, execution(100, [{ kind: 'RecordRejected', reason: 'UNKNOWN_KEY' }]));
   expect(await outcomes).toEqual([{ kind: 'rejected' }, { kind: 'rejected' }]);
@@ -177,9 +211,10 @@ test('commands of an outrun envelope go again under a later sequence, a few time
   const outrun = [{ kind: 'RecordRejected', reason: 'OLD_SEQUENCE' }] as const;
   const outcomes = Promise.all([runner.run(0, tick(1)), runner.run(1, tick(2))]);
   await turn();
+  for (const send of sends.slice()) send.end();
+  await turn();
   waiters.settle(0, execution(100, outrun));
   waiters.settle(1, execution(101, []));
-  sends[0]?.end();
   await turn();
   expect(sends.map(({ sealed }) => [sealed.sequence, sealed.commands])).toEqual([
     [100, [tick(1)]],
@@ -187,8 +222,9 @@ test('commands of an outrun envelope go again under a later sequence, a few time
     [102, [tick(1)]],
   ]);
   for (let sequence = 102; sequence <= 106; sequence += 1) {
-    waiters.settle(0, execution(sequence, outrun));
     sends.at(-1)?.end();
+    await turn();
+    waiters.settle(0, execution(sequence, outrun));
     await turn();
   }
   expect(await outcomes).toMatchObject([{ kind: 'rejected' }, { kind: 'executed' }]);
@@ -210,8 +246,8 @@ describe('a channel', () => {
       onForeign: () => foreign.push(nowMs.value),
       runsAhead: 0,
     });
-    const take = (sequence: number, events: readonly ExecutionEvent[] = []) =>
-      channel.take(0, { sequence, events, inOffset: 1 } as unknown as Execution);
+    const take = (sequence: number, events: readonly ExecutionEvent[] = [], partition = 0) =>
+      channel.take(partition, { sequence, events, inOffset: 1 } as unknown as Execution);
     return { channel, nowMs, foreign, take };
   }
 
@@ -228,6 +264,15 @@ describe('a channel', () => {
     expect(foreign).toEqual([]);
   });
 
+  test('leaves a run in which another process has sent under its sequence to another partition', () => {
+    const { channel, foreign, nowMs, take } = openChannel();
+    channel.envelopes.add(1, tick(1));
+    nowMs.value = 64 * 12;
+    take(run(10));
+    expect(foreign).toHaveLength(1);
+    expect(channel.envelopes.add(2, tick(1))?.sequence).toBe(run(12));
+  });
+
   test('begins another run where another process uses the same, and where its envelope came too late', () => {
     const { channel, foreign, nowMs, take } = openChannel();
     channel.envelopes.add(0, tick(1));
@@ -237,8 +282,8 @@ describe('a channel', () => {
     expect(channel.envelopes.add(1, tick(1))?.sequence).toBe(run(12));
     nowMs.value = 64 * 14;
     void channel.commands.run(2, tick(1));
-    take(run(12) + 1, [{ kind: 'RecordRejected', reason: 'OLD_SEQUENCE' }]);
     take(run(12), [{ kind: 'RecordRejected', reason: 'OLD_SEQUENCE' }]);
+    take(run(12) + 1, [{ kind: 'RecordRejected', reason: 'OLD_SEQUENCE' }], 2);
     expect(channel.envelopes.add(3, tick(1))?.sequence).toBe(run(14));
   });
 });

@@ -19,6 +19,8 @@ import { ResultReader } from '../../src/log/results.io.ts';
 const codec = openRecordCodec(topics.executions.value, 1, async () => null);
 const keyId = Buffer.alloc(8, 4);
 
+const anyCommand: Command = { kind: 'Tick', term: 0, timeMs: 1 };
+
 function openSource() {
   const now = { ms: 1_000, wallMs: 0 };
   const witnesses: [number, Command][] = [];
@@ -106,7 +108,10 @@ test('a gap in the input offsets stops, a repetition is dropped', async () => {
   const { waiters, feed } = openSource();
   const seen: unknown[] = [];
   await feed(0, { inOffset: 10 }, { inOffset: 11 });
-  waiters.add(5, 0, (result) => seen.push(result));
+  waiters.add({ partition: 0, sequence: 5, index: 0, command: anyCommand }, (result) =>
+    seen.push(result),
+  );
+  waiters.locate(5, 12);
   await feed(0, { inOffset: 11, sequence: 5 });
   expect(seen).toHaveLength(0);
   await feed(0, { inOffset: 12, sequence: 5 });
@@ -121,7 +126,10 @@ test('a gap in the input offsets stops, a repetition is dropped', async () => {
 test('no command waits for results of other keys, but the newest of them are remembered', async () => {
   const { waiters, memory, feed } = openSource();
   const seen: unknown[] = [];
-  waiters.add(5, 0, (result) => seen.push(result));
+  waiters.add({ partition: 0, sequence: 5, index: 0, command: anyCommand }, (result) =>
+    seen.push(result),
+  );
+  waiters.locate(5, 12);
   await feed(0, { inOffset: 0, sequence: 5, keyId: Buffer.alloc(8, 9), events: [placed(1)] });
   expect(seen).toHaveLength(0);
   expect(memory.recall(orderIdFromBytes(Buffer.alloc(32, 1)))).toMatchObject({

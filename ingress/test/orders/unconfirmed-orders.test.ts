@@ -43,7 +43,7 @@ function open(max?: number) {
       ledger: {
         reserve: async ({ orderId, amountMicro }) => {
           fakes.held.push({ orderId, amountMicro });
-          return { outcome: fakes.reserve as 'reserved', generation: 1, sender: 'sender' };
+          return { outcome: fakes.reserve as 'reserved', generation: 1, mark: 0, sender: 'sender' };
         },
         cancelReservation: async ({ id }) => void fakes.takenBack.push(id),
       },

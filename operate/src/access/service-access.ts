@@ -93,7 +93,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
     ],
     groups: [],
     redis: {
-      reads: [],
+      reads: ['ledgerMarks'],
       writes: reservationKeys,
       commands: [...connecting, ...scripts, ...reserving],
       channels: [],

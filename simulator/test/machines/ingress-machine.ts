@@ -9,6 +9,7 @@ import {
 } from '../../../ingress/src/log/command-channel.io.ts';
 import { DelayedResults } from '../../../ingress/src/log/delayed-results.io.ts';
 import { PartitionLiveness } from '../../../ingress/src/log/partition-liveness.ts';
+import { ReadOffsets } from '../../../ingress/src/log/read-offsets.io.ts';
 import { RecentResults } from '../../../ingress/src/log/recent-results-cache.ts';
 import { followResults } from '../../../ingress/src/log/results.io.ts';
 import type { CommandTopics } from '../../../ingress/src/log/topics.io.ts';
@@ -69,12 +70,14 @@ export async function startIngress(parts: IngressParts): Promise<Ingress> {
   const partitions = new PartitionLiveness(partitionCount, clock);
   const nowMs = () => clock.nowMs();
   const recentResults = new RecentResults({ nowMs, bytesMax: 200_000, seed: 1 });
+  const readOffsets = new ReadOffsets(executionEnds);
   const delayedResults = new DelayedResults();
   const topics = { client, names: topicNames, codecs, executionEnds };
   await followResults(topics as unknown as CommandTopics, {
     channel,
     partitions,
     recentResults,
+    readOffsets,
     delayedResults,
     witness: new ClockWitness({ clock, envelopes: channel.envelopes }),
     log: silentLog,
@@ -91,6 +94,7 @@ export async function startIngress(parts: IngressParts): Promise<Ingress> {
   const submitter = new OrderSubmitter({
     clock,
     recentResults,
+    readOffsets,
     delayedResults,
     unconfirmed,
     partitions,

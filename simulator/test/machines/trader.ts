@@ -148,14 +148,11 @@ export class Trader {
     const requestId = requestIdOf(account, meant, keccak);
     const id = Buffer.from(requestId.slice(2), 'hex');
     const asked = { action, requestId: id, wallet, token, sizeMicro };
-    let isResumed = false;
     await this.#untilAnswered(async () => {
       const slot = this.#parts.answers.open(id);
-      const attempt = { isResumed } as Parameters<typeof carryOutPosition>[0]['attempt'];
-      isResumed = true;
       const { status, body } = await this.#ask((ingress) => {
         const { partitions, ledger, commands } = ingress;
-        const work = { asked, requestId, caller: this.#callerAt(ingress), attempt };
+        const work = { asked, requestId, caller: this.#callerAt(ingress) };
         return carryOutPosition(work, { partitions, ledger, commands, unfunded });
       });
       if (status !== 200) return this.#refused(slot, (body as { code: RefusalCode }).code);

@@ -123,7 +123,7 @@ export class LedgerServer {
   #call(method: Method, args: readonly unknown[]): unknown {
     const isOlder = this.#contents.openedIn !== this.#run && this.model.state().ready;
     if (isOlder && !this.#defects.has('another run of Redis is not noticed')) {
-      if (method === 'reserve') return { outcome: 'not_ready', generation: 0, sender: '' };
+      if (method === 'reserve') return { outcome: 'not_ready', generation: 0, sender: '', mark: 0 };
       const refused = { outcome: 'not_ready', generation: 0, sender: '', paidMicro: 0 };
       if (method === 'reserveWithdrawal') return refused;
       if (method === 'applyTransfers') this.model.close();

@@ -1,0 +1,122 @@
+import type { Reservation, ReserveResult } from '@pm/domain/ledger/ledger';
+import type { OrderId } from '@pm/schemas';
+import type { PartitionLiveness } from '../log/partition-liveness.ts';
+import type { ReadOffsets } from '../log/read-offsets.io.ts';
+import type { RecentResults } from '../log/recent-results-cache.ts';
+import type { CheckedOrder, OrderRefusal } from './check.ts';
+import { hold, type Reservations, type Reserved, takeBack } from './reservation.io.ts';
+
+/** The parts that decide whether money is held for an order. */
+export interface OrderReservationParts {
+  readonly recentResults: Pick<RecentResults, 'mayHaveForgotten'>;
+  readonly readOffsets: Pick<ReadOffsets, 'reach'>;
+  readonly partitions: Pick<PartitionLiveness, 'isReady'>;
+  readonly ledger: Pick<Reservations, 'reserve' | 'cancelReservation'>;
+}
+
+/** An order without a result here, for which money is to be held. */
+export interface UnsentOrder {
+  readonly order: CheckedOrder;
+  readonly orderId: OrderId;
+  /** When its request arrived, Unix milliseconds. */
+  readonly acceptedAtMs: number;
+  /** Until its caller may send orders without money, seconds; null when it may now. */
+  readonly waitSeconds: number | null;
+}
+
+/**
+ * Holds the money of an order; the refusal when it must not be sent. A refusal counts only if this process knows what
+ * was answered before: no record of the order is on its way, and the results here reach as far as the ledger. Otherwise
+ * the order goes to the log with nothing held: the matcher returns its first result again, or refuses it.
+ */
+export function reserveOrder(
+  unsent: UnsentOrder,
+  parts: OrderReservationParts,
+): Promise<Reserved | OrderRefusal> {
+  const refusal = unsent.order.forbidden ?? unsent.order.doubt;
+  if (refusal !== null) return reserveRefused(refusal, unsent, parts);
+  return reserveFunds(unsent, parts);
+}
+
+/** The refusal may still turn out to be wrong: a result that is read meanwhile counts instead. */
+async function reserveFunds(
+  unsent: UnsentOrder,
+  parts: OrderReservationParts,
+): Promise<Reserved | OrderRefusal> {
+  const { order, waitSeconds } = unsent;
+  if (!parts.partitions.isReady(order.token.market.partition))
+    return refused('partition_not_ready');
+  let isThrottled = false;
+  const asksLog = async ({ outcome, mark }: ReserveResult) => {
+    if (outcome === 'conflict') return true;
+    if (outcome !== 'insufficient' || (await isNew(order, mark, parts))) return false;
+    isThrottled = waitSeconds !== null;
+    return !isThrottled;
+  };
+  const reservation = reservationOf(unsent, order.holdMicro);
+  const reserved = await hold(reservation, asksLog, parts.ledger);
+  if (typeof reserved !== 'string') return reserved;
+  return isThrottled ? throttled(waitSeconds) : refused(reserved);
+}
+
+/**
+ * An order that would be refused now, but may have been placed before. What operators forbid is never sent, since the
+ * matcher does not know of it.
+ */
+async function reserveRefused(
+  refusal: OrderRefusal,
+  unsent: UnsentOrder,
+  parts: OrderReservationParts,
+): Promise<Reserved | OrderRefusal> {
+  const reserved = await hold(reservationOf(unsent, 0), () => false, parts.ledger);
+  if (typeof reserved === 'string') return refused(reserved);
+  const final = await refusalOf(refusal, { unsent, reserved }, parts);
+  if (final === null) return { ...reserved, unfunded: refusal.code };
+  await takeBack(reserved.send, parts.ledger);
+  return final;
+}
+
+/** Null for an order that the log is asked for. */
+async function refusalOf(
+  refusal: OrderRefusal,
+  { unsent, reserved }: { readonly unsent: UnsentOrder; readonly reserved: Reserved },
+  parts: OrderReservationParts,
+): Promise<OrderRefusal | null> {
+  const { order, waitSeconds } = unsent;
+  const { partition } = order.token.market;
+  if (order.forbidden !== null) {
+    const isRead = reserved.isFirst && (await parts.readOffsets.reach(partition, reserved.mark));
+    return isRead ? refusal : refused('order_unconfirmed');
+  }
+  if (reserved.isFirst && (await isNew(order, reserved.mark, parts))) return refusal;
+  if (waitSeconds !== null) return throttled(waitSeconds);
+  return parts.partitions.isReady(partition) ? null : refused('partition_not_ready');
+}
+
+/** Whether every result of an order that the ledger knew would be known here. */
+async function isNew(
+  { form, token }: CheckedOrder,
+  mark: number,
+  { recentResults, readOffsets }: OrderReservationParts,
+): Promise<boolean> {
+  const isRead = await readOffsets.reach(token.market.partition, mark);
+  return isRead && !recentResults.mayHaveForgotten(form.signedAtMs);
+}
+
+function reservationOf(
+  { order: { form, token }, orderId, acceptedAtMs }: UnsentOrder,
+  amountMicro: number,
+): Reservation {
+  const { partition, market } = token.market;
+  const wallet = form.maker;
+  return { orderId, wallet, amountMicro, partition, kind: 'order', market, acceptedAtMs };
+}
+
+function refused(code: OrderRefusal['code']): OrderRefusal {
+  return { kind: 'refused', code };
+}
+
+function throttled(waitSeconds: number | null): OrderRefusal {
+  const refusal = refused('rate_limited');
+  return waitSeconds === null ? refusal : { ...refusal, waitSeconds };
+}

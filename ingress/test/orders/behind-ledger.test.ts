@@ -1,0 +1,122 @@
+import type { Reservation, ReserveOutcome } from '@pm/domain/ledger/ledger';
+import type { Command, PlaceOrder } from '@pm/schemas';
+import type { CommandResult } from '../../src/log/result-waiters.ts';
+import {
+  answered,
+  type Door,
+  market,
+  openDoor,
+  placeOne,
+  signedItem,
+  testOrder,
+} from '../door-fixture.ts';
+
+// The ledger follows the log on its own, and is ahead of the results that the process has read.
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+  door.fakes.mark = 1;
+});
+afterEach(() => door.app.close());
+
+/** The matcher knows the order: it rests since an earlier attempt. */
+function rests(command: Command): CommandResult {
+  expect(command).toMatchObject({ holdMicro: 0 });
+  const { orderId, maker } = command as PlaceOrder;
+  const first = { alive: true, code: null, status: 'LIVE', side: 'BUY' } as const;
+  const fills = { filledMicro: 0, paidMicro: 0, placedAtOffset: -1, firstFill: -1, fillCount: 0 };
+  return answered([{ kind: 'OrderRepeated', command: 0, orderId, maker, ...first, ...fills }]);
+}
+
+/** A ledger whose money is spent. */
+const spent = ({ amountMicro }: Reservation): ReserveOutcome =>
+  amountMicro === 0 ? 'reserved' : 'insufficient';
+
+const resolved = { ...market, payout0: 10_000 };
+const proposed = { ...market, proposedPayout0: 10_000, paysAtMs: 1 };
+
+test('an order that is on the book is not refused for the money that it took itself', async () => {
+  door.fakes.reserve = spent;
+  door.fakes.answer = rests;
+  const { item, hash } = signedItem(testOrder());
+  expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
+});
+
+test('an order is refused for its money without the log where everything has been read', async () => {
+  door.fakes.reserve = spent;
+  door.readOffsets.note(1, 1);
+  const refused = await placeOne(door, signedItem(testOrder()).item);
+  expect(refused.body.code).toBe('insufficient_balance_or_allowance');
+  expect(door.fakes.sent).toEqual([]);
+});
+
+test('a result that is read while the money is asked for counts instead of the refusal', async () => {
+  const { item, hash } = signedItem(testOrder());
+  door.fakes.reserve = (reservation) => {
+    const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
+    const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE' } as const;
+    door.memory.keep({ ...kept, ...sums }, 1);
+    door.readOffsets.note(1, 1);
+    return spent(reservation);
+  };
+  expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
+  expect(door.fakes.sent).toEqual([]);
+});
+
+test('a caller that has used up requests without money is told to wait, nothing for good', async () => {
+  door.fakes.reserve = spent;
+  door.fakes.unfunded.wait = 7;
+  const limited = await placeOne(door, signedItem(testOrder()).item);
+  expect(limited.body).toMatchObject({ code: 'rate_limited', retry_after_seconds: 7 });
+});
+
+test.each<[string, () => void]>([
+  ['by a process that is behind', () => {}],
+  [
+    'while a record of it is on its way',
+    () => {
+      door.readOffsets.note(1, 1);
+      door.fakes.reserve = 'already';
+    },
+  ],
+])('an order of a market that is closed by now is not refused %s', async (_name, prepare) => {
+  prepare();
+  door.markets.take(resolved);
+  door.fakes.answer = rests;
+  const { item, hash } = signedItem(testOrder());
+  expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
+});
+
+test('a new order of a closed market is refused without the log, and leaves nothing reserved', async () => {
+  door.readOffsets.note(1, 1);
+  door.markets.take(resolved);
+  const { item, hash } = signedItem(testOrder());
+  expect((await placeOne(door, item)).body.code).toBe('market_resolved');
+  expect([door.fakes.sent, door.fakes.givenBack]).toEqual([[], [hash]]);
+});
+
+test('an order that the matcher does not know gets the refusal of its closed market', async () => {
+  door.markets.take(resolved);
+  door.fakes.answer = (command) => {
+    const { orderId, maker, apiKey } = command as PlaceOrder;
+    const code = 'insufficient_balance_or_allowance';
+    return answered([
+      { kind: 'OrderRefused', command: 0, orderId, market: 1, maker, apiKey, code },
+    ]);
+  };
+  const refused = await placeOne(door, signedItem(testOrder()).item);
+  expect(refused.body.code).toBe('market_resolved');
+});
+
+test('an order that operators forbid is never sent, and unconfirmed while it may have been placed', async () => {
+  door.markets.take(proposed);
+  const { item, hash } = signedItem(testOrder());
+  const open = await placeOne(door, item);
+  expect([open.status, open.body]).toMatchObject([
+    503,
+    { code: 'order_unconfirmed', orderID: hash },
+  ]);
+  door.readOffsets.note(1, 1);
+  expect((await placeOne(door, item)).body.code).toBe('cancel_only');
+  expect([door.fakes.sent, door.fakes.givenBack]).toEqual([[], [hash, hash]]);
+});
