@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { countedAddress } from '@pm/domain/ratelimit/callers';
-import { type ClientAddress, familyOf, inWordsOf, originForm } from '@pm/kit/http';
+import { type ClientAddress, familyOf, inWordsOf, originForm, waitedHeader } from '@pm/kit/http';
 import { traceparentHeader, traceparentOf } from '@pm/kit/traces';
 import { headers as names, refusalText } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -30,11 +30,29 @@ export function openPools(urls: ServiceUrls): ServiceProcesses<Pool> {
       headersTimeout: serviceTimeoutMs,
       bodyTimeout: serviceTimeoutMs,
     });
-  return new ServiceProcesses(listOf(urls), open);
+  return new ServiceProcesses(listOf(urls), open, answers);
+}
+
+/** A process answers this without waiting for anything. */
+const probePath = '/ok';
+const probeWithinMs = 1_000;
+
+/** Whether a process answers a short request, over a connection of its own. */
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(new URL(probePath, url), {
+      signal: AbortSignal.timeout(probeWithinMs),
+    });
+    await response.body?.cancel();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Ends all connections at once. */
 export async function closePools(service: ServiceProcesses<Pool> | null): Promise<void> {
+  service?.close();
   for (const { connection } of service?.all ?? []) await connection.destroy();
 }
 
@@ -79,13 +97,13 @@ async function send(
   client: string,
 ): Promise<Dispatcher.ResponseData> {
   const { service } = target;
-  const sent = messageOf(request, target);
   let cause: unknown;
   for (const process of service.inOrder(rankFor(callerOf(request, client)))) {
     try {
+      const sent = messageOf(request, target);
       return await service.watch(process, () => process.connection.request(sent));
     } catch (error) {
-      service.rest(process);
+      if (!isSlow(error)) service.rest(process);
       if (!isUnsent(error)) throw error;
       cause = error;
     }
@@ -111,14 +129,23 @@ const connectCodes = new Set([
 ]);
 
 function isUnsent(error: unknown): boolean {
-  return connectCodes.has(String(Reflect.get(Object(error), 'code')));
+  return connectCodes.has(codeOf(error));
+}
+
+/** One request took too long, which says nothing about others. */
+function isSlow(error: unknown): boolean {
+  return codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT';
+}
+
+function codeOf(error: unknown): string {
+  return String(Reflect.get(Object(error), 'code'));
 }
 
 function messageOf(
   request: FastifyRequest,
   { addressOf }: Pick<Target, 'addressOf'>,
 ): Dispatcher.RequestOptions {
-  const { method, url, headers, id, body, trace } = request;
+  const { method, url, headers, id, body, trace, beganAtMs } = request;
   return {
     method: method as Dispatcher.HttpMethod,
     path: originForm(url),
@@ -128,6 +155,7 @@ function messageOf(
       // Clients' own headers do not name them.
       'x-forwarded-for': addressOf(request.raw),
       'x-request-id': id,
+      [waitedHeader]: String(Math.round(performance.now() - beganAtMs)),
       ...(trace === undefined ? {} : { [traceparentHeader]: traceparentOf(trace) }),
     },
     body: Buffer.isBuffer(body) ? body : null,

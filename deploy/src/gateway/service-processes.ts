@@ -7,26 +7,48 @@ export interface ServiceProcess<T> {
 interface Known<T> extends ServiceProcess<T> {
   /** Others come first until then, milliseconds of `performance.now()`. */
   restsUntilMs: number;
-  /** Requests that it should have answered by now. */
+  /** Requests that take long: it may have stopped, or they have much to do. */
   overdue: number;
+  /** It does not answer probes either: others come first. */
+  isSilent: boolean;
+  isProbed: boolean;
 }
 
 /** A process that could not be reached comes last for so long, milliseconds. */
 const restMs = 1_000;
-/** So does one with a request that is not answered after this, milliseconds: longer than a result is waited for. */
-const overdueMs = 5_000;
+/** One with a request that is not answered after this is probed, milliseconds: longer than a result is waited for. */
+const overdueMs = 4_000;
+/** Pause between two probes, milliseconds. */
+const probePauseMs = 1_000;
+
+/** Whether a process answers a short request, within a bounded time. */
+export type Probe = (url: string) => Promise<boolean>;
 
 /** The processes of one service, which do the same: any of them may serve a request. */
 export class ServiceProcesses<T> {
   readonly #processes: readonly Known<T>[];
+  readonly #answers: Probe;
+  #isClosed = false;
 
-  constructor(urls: readonly string[], open: (url: string) => T) {
+  constructor(
+    urls: readonly string[],
+    open: (url: string) => T,
+    answers: Probe = async () => true,
+  ) {
+    this.#answers = answers;
     this.#processes = urls.map((url) => ({
       url,
       connection: open(url),
       restsUntilMs: 0,
       overdue: 0,
+      isSilent: false,
+      isProbed: false,
     }));
+  }
+
+  /** Ends the probes. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   get all(): readonly ServiceProcess<T>[] {
@@ -38,7 +60,7 @@ export class ServiceProcesses<T> {
     if (this.#processes.length === 1) return this.#processes;
     const nowMs = performance.now();
     const ranked = this.#processes.map((process) => {
-      const rests = process.restsUntilMs > nowMs || process.overdue > 0;
+      const rests = process.restsUntilMs > nowMs || process.isSilent;
       return { process, rests, rank: rankOf(process) };
     });
     ranked.sort((one, other) => Number(one.rests) - Number(other.rests) || other.rank - one.rank);
@@ -51,7 +73,10 @@ export class ServiceProcesses<T> {
     if (process !== undefined) process.restsUntilMs = performance.now() + restMs;
   }
 
-  /** Runs a request of a process; others come first as long as it waits for too long. */
+  /**
+   * Runs a request of a process. While one takes long the process is probed, and others come first as long as it does
+   * not answer: a request that has much to do moves nobody to another process.
+   */
   async watch<R>({ url }: ServiceProcess<T>, ask: () => Promise<R>): Promise<R> {
     const process = this.#find(url);
     if (process === undefined || this.#processes.length === 1) return await ask();
@@ -59,6 +84,7 @@ export class ServiceProcesses<T> {
     const timer = setTimeout(() => {
       isOverdue = true;
       process.overdue += 1;
+      void this.#probe(process);
     }, overdueMs);
     try {
       return await ask();
@@ -66,6 +92,16 @@ export class ServiceProcesses<T> {
       clearTimeout(timer);
       if (isOverdue) process.overdue -= 1;
     }
+  }
+
+  async #probe(process: Known<T>): Promise<void> {
+    if (process.isProbed) return;
+    process.isProbed = true;
+    while (!this.#isClosed && (process.overdue > 0 || process.isSilent)) {
+      process.isSilent = !(await this.#answers(process.url));
+      await new Promise<void>((resolve) => void setTimeout(resolve, probePauseMs).unref());
+    }
+    process.isProbed = false;
   }
 
   #find(url: string): Known<T> | undefined {

@@ -39,6 +39,74 @@ describe('processes of a service', () => {
   });
 });
 
+describe('a process with a request that takes long', () => {
+  const first = (processes: ServiceProcesses<null>) =>
+    processes.inOrder(rankFor(wallet(1)))[0]?.url ?? '';
+  let isAnswering = true;
+  let probed: string[] = [];
+  let processes: ServiceProcesses<null>;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    probed = [];
+    processes = new ServiceProcesses(
+      urls,
+      () => null,
+      async (url) => {
+        probed.push(url);
+        return isAnswering;
+      },
+    );
+  });
+  afterEach(() => {
+    processes.close();
+    jest.useRealTimers();
+  });
+
+  /** A request that ends when the test says so. */
+  function begin() {
+    let end: () => void = () => {};
+    const [best] = processes.inOrder(rankFor(wallet(1)));
+    if (best === undefined) throw new Error('there are three');
+    const ending = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const ended = processes.watch(best, () => ending);
+    return {
+      url: best.url,
+      end: () => {
+        end();
+        return ended;
+      },
+    };
+  }
+
+  test('keeps its callers while it answers probes', async () => {
+    isAnswering = true;
+    const { url, end } = begin();
+    await jest.advanceTimersByTimeAsync(12_000);
+    expect(first(processes)).toBe(url);
+    expect(new Set(probed)).toEqual(new Set([url]));
+    await end();
+    const count = probed.length;
+    await jest.advanceTimersByTimeAsync(12_000);
+    expect(probed.length - count).toBeLessThanOrEqual(1);
+  });
+
+  test('comes last while it answers none, until it does again', async () => {
+    isAnswering = false;
+    const { url, end } = begin();
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(first(processes)).not.toBe(url);
+    await end();
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(first(processes)).not.toBe(url);
+    isAnswering = true;
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(first(processes)).toBe(url);
+  });
+});
+
 /** A service that says which process answered, and how often each was asked. */
 async function openProcess(name: string, asked: Map<string, number>): Promise<Server> {
   const server = createServer((_request, response) => {

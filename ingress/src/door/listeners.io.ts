@@ -50,7 +50,7 @@ export async function openListeners(frame: ListenerFrame, parts: ServedParts): P
   });
   life.onStop('ops listener', () => ops.close());
   const traders = openPublicApp(frame, parts);
-  addPublicRoutes(traders, parts.traders);
+  addPublicRoutes(traders, parts.traders, config.trustedProxies);
   await traders.listen({ host: config.host, port: config.httpPort });
   life.onStop('listener', () => traders.close());
 }

@@ -31,10 +31,14 @@ export interface PublicServices {
   readonly newKeys: NewKeys;
 }
 
-/** Adds all public routes of ingress. */
-export function addPublicRoutes(app: HttpApp, services: PublicServices): void {
+/** Adds all public routes of ingress. `trustedProxies`: addresses and networks of its gateways. */
+export function addPublicRoutes(
+  app: HttpApp,
+  services: PublicServices,
+  trustedProxies: readonly string[] = [],
+): void {
   openToBrowsers(app);
-  markArrivals(app, services.clock);
+  markArrivals(app, services.clock, trustedProxies);
   awaitNewKeys(app, services.newKeys);
   findRepetitions(app, services.repetitions);
   registerRoutes(app, 'ingress', [

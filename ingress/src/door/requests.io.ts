@@ -1,6 +1,6 @@
 import type { Clock } from '@pm/kit/clock';
 import { reactionTo } from '@pm/kit/fault';
-import { doorBounds, type HttpApp } from '@pm/kit/http';
+import { doorBounds, type HttpApp, waitedBy } from '@pm/kit/http';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -19,20 +19,25 @@ export function checkerOf<const T extends TSchema>(schema: T) {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When the headers of the request had arrived, Unix milliseconds. */
+    /** When the headers of the request had arrived at the exchange, Unix milliseconds. */
     arrivedAtMs: number;
   }
 }
 
 /**
  * Notes when each request arrived, before its body is read and before any check. Orders carry that time into the log: a
- * cancel-all fences what arrived before it, however long a body, a signature check or a reservation took
- * (conventions.md 3.12).
+ * cancel-all fences what arrived before it, however long its turn at the gateway, a body, a signature check or a
+ * reservation took (conventions.md 3.12). `trustedProxies` say how long it was with them.
  */
-export function markArrivals(app: HttpApp, clock: Pick<Clock, 'nowMs'>): void {
+export function markArrivals(
+  app: HttpApp,
+  clock: Pick<Clock, 'nowMs'>,
+  trustedProxies: readonly string[],
+): void {
+  const waitedMs = waitedBy(trustedProxies);
   app.decorateRequest('arrivedAtMs', 0);
   app.addHook('onRequest', (request, _reply, done) => {
-    request.arrivedAtMs = clock.nowMs();
+    request.arrivedAtMs = clock.nowMs() - waitedMs(request);
     done();
   });
 }

@@ -1,3 +1,4 @@
+import { waitedHeader } from '@pm/kit/http';
 import type { ExecutionEvent, PlaceOrder, RefusalCode } from '@pm/schemas';
 import { seeded } from '../../../kit/test/seeded.ts';
 import {
@@ -189,4 +190,15 @@ test('a buy that takes at once spends at least a dollar', async () => {
     'invalid_size',
     'invalid amount for a marketable BUY order ($0.5), min size: 1',
   ]);
+});
+
+test('an order that waited at the gateway arrived when the gateway got it, for fences and its time to the book', async () => {
+  const body = JSON.stringify({ ...signedItem(testOrder()).item, owner: door.trio.apiKey });
+  const headers = { [waitedHeader]: '1500' };
+  await call(door, { method: 'POST', url: '/order', body, headers });
+  await call(door, { method: 'DELETE', url: '/cancel-all' });
+  const [order, cancel] = door.fakes.sent.map(({ command }) =>
+    Reflect.get(command, 'acceptedAtMs'),
+  );
+  expect([order, cancel]).toEqual([door.fakes.nowMs - 1_500, door.fakes.nowMs]);
 });

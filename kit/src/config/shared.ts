@@ -132,7 +132,7 @@ export const publicDoorFields = {
   }),
   trustedProxies: list('PM_TRUSTED_PROXIES', {
     meaning:
-      'Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is used: the right-most address in it that is none of them is the client.',
+      'Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is used: the right-most address in it that is none of them is the client. Of the gateway ingress also takes how long a request has waited there (`X-Waited-Ms`).',
     default: [],
     pattern: /^[\da-fA-F.:]+(\/\d{1,3})?$/,
   }),

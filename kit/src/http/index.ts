@@ -21,3 +21,4 @@ export { refusalBody, refuse } from './refuse.io.ts';
 export { refuseUpgrade } from './refuse-upgrade.io.ts';
 export { openToBrowsers } from './response-headers.io.ts';
 export { inWordsOf, originForm } from './route-family.ts';
+export { waitedBy, waitedHeader } from './waited-header.io.ts';
