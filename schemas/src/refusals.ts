@@ -203,7 +203,7 @@ const list = {
     retry: false,
   },
   idempotency_in_progress: {
-    status: 409,
+    status: 503,
     text: 'the first request with this Idempotency-Key is still running',
     retry: true,
   },
@@ -317,7 +317,7 @@ export function hasRetryAfter(code: RefusalCode): boolean {
 
 /** Seconds after which the same request is worth another attempt; undefined where waiting alone does not help. */
 export function retryAfterSeconds(code: RefusalCode): number | undefined {
-  return hasRetryAfter(code) || code === 'idempotency_in_progress' ? 1 : undefined;
+  return hasRetryAfter(code) ? 1 : undefined;
 }
 
 /**

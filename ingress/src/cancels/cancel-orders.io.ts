@@ -91,7 +91,7 @@ async function askKnown(
   return asked;
 }
 
-/** Orders that may be in any partition; those of a caller with too many searches are `overloaded`. */
+/** Orders that may be in any partition; `overloaded` where the caller has too many searches or there is no time left. */
 async function search(
   orderIds: readonly OrderId[],
   canceler: Canceler,
@@ -101,8 +101,13 @@ async function search(
   if (orderIds.length === 0) return [];
   if (waiter === null) return await Promise.all(orderIds.map((id) => ask(id, canceler, services)));
   const searches = services.searchesOf(canceler.caller.address);
-  const asked = await searches.run(waiter, orderIds, (id) => ask(id, canceler, services));
-  return asked ?? orderIds.map((orderId) => ({ orderId, events: [], failure: 'overloaded' }));
+  const run = await searches.run(waiter, orderIds, (id) => ask(id, canceler, services));
+  const asked = run ?? [];
+  const unasked = orderIds.slice(asked.length);
+  return [
+    ...asked,
+    ...unasked.map((orderId): Asked => ({ orderId, events: [], failure: 'overloaded' })),
+  ];
 }
 
 interface Asked {

@@ -9,9 +9,14 @@ export interface SearchLimits {
   readonly holdMs: number;
   /** Of one request that go together; at least one id. */
   readonly perWave: number;
+  /** A request whose search takes longer is done with what it has found; the gateway waits for 30 seconds. */
+  readonly withinMs: number;
   /** Of requests that wait or are searching. */
   readonly waiting: WaitingLimits;
 }
+
+/** Before the last ids of a request are asked for, milliseconds. */
+const withinMs = 20_000;
 
 /** A request counts for at most what a wallet may have, so that any request can be carried out. */
 const waiting = { total: 20_000, reserve: 0, perWallet: 800 } as const;
@@ -21,7 +26,7 @@ const waiting = { total: 20_000, reserve: 0, perWallet: 800 } as const;
  */
 function fundedLimits(partitions: number): SearchLimits {
   const atOnce = 25 * partitions;
-  return { atOnce, holdMs: 100, perWave: 100, waiting: { ...waiting, perClient: 4_000 } };
+  return { atOnce, holdMs: 100, perWave: 100, withinMs, waiting: { ...waiting, perClient: 4_000 } };
 }
 
 /**
@@ -30,7 +35,13 @@ function fundedLimits(partitions: number): SearchLimits {
  */
 function unfundedLimits(partitions: number): SearchLimits {
   const atOnce = 25 * partitions;
-  return { atOnce, holdMs: 1_000, perWave: atOnce, waiting: { ...waiting, perClient: 1_600 } };
+  return {
+    atOnce,
+    holdMs: 1_000,
+    perWave: atOnce,
+    withinMs,
+    waiting: { ...waiting, perClient: 1_600 },
+  };
 }
 
 /** The searches of callers with money, and of those without, which delay no other. */
@@ -46,7 +57,8 @@ export function openSearches(
 export type Searches = Pick<OrderSearches, 'run'>;
 
 interface Wave {
-  readonly commands: number;
+  /** None once its time has passed. */
+  commands: number;
   start(): void;
 }
 
@@ -70,13 +82,17 @@ export class OrderSearches {
     this.#free = limits.atOnce;
   }
 
-  /** Asks for each id when it is its turn; null, at once, when the part of the caller is full. */
+  /**
+   * Asks for each id when it is its turn; null, at once, when the part of the caller is full. The results of the first
+   * ids only, where there is no time for all.
+   */
   async run<T>(
     caller: Waiter,
     ids: readonly OrderId[],
     ask: (id: OrderId) => Promise<T>,
   ): Promise<readonly T[] | null> {
-    const { waiting, perWave } = this.#limits;
+    const { waiting, perWave, withinMs } = this.#limits;
+    const untilMs = performance.now() + withinMs;
     const places = Math.min(ids.length * this.#partitions, waiting.perWallet);
     if (!this.#shares.take(caller, true, places)) return null;
     const perTurn = Math.max(1, Math.floor(perWave / this.#partitions));
@@ -84,12 +100,9 @@ export class OrderSearches {
     try {
       for (let from = 0; from < ids.length; from += perTurn) {
         const wave = ids.slice(from, from + perTurn);
-        found.push(
-          ...(await this.#runWave(
-            caller,
-            wave.map((id) => () => ask(id)),
-          )),
-        );
+        const asks = wave.map((id) => () => ask(id));
+        if (!(await this.#isTurn(caller, asks.length, untilMs))) break;
+        found.push(...(await this.#runWave(asks)));
       }
     } finally {
       this.#shares.leave(caller, places);
@@ -97,13 +110,31 @@ export class OrderSearches {
     return found;
   }
 
-  async #runWave<T>(caller: Waiter, asks: readonly (() => Promise<T>)[]): Promise<readonly T[]> {
-    const { atOnce, holdMs } = this.#limits;
-    const commands = Math.min(asks.length * this.#partitions, atOnce);
-    await new Promise<void>((start) => {
-      this.#waiting.push(caller, { commands, start });
+  /** Resolves when a wave of so many ids may start; false when that takes too long. */
+  #isTurn(caller: Waiter, ids: number, untilMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const start = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const wave: Wave = { commands: this.#commandsOf(ids), start };
+      const giveUp = () => {
+        wave.commands = 0;
+        resolve(false);
+      };
+      const timer = setTimeout(giveUp, untilMs - performance.now()).unref();
+      this.#waiting.push(caller, wave);
       this.#pump();
     });
+  }
+
+  #commandsOf(ids: number): number {
+    return Math.min(ids * this.#partitions, this.#limits.atOnce);
+  }
+
+  async #runWave<T>(asks: readonly (() => Promise<T>)[]): Promise<readonly T[]> {
+    const { holdMs } = this.#limits;
+    const commands = this.#commandsOf(asks.length);
     const held = new Promise<void>((resolve) => void setTimeout(resolve, holdMs).unref());
     const asked = Promise.all(asks.map((ask) => ask()));
     void Promise.allSettled([held, asked]).then(() => {

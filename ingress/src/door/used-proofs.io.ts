@@ -25,7 +25,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local ttl = tonumber(ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
 local first = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if first then return math.max(0, now - first) end
+-- After a step of the clock to before the first time the distance counts: it is no proof of the last seconds.
+if first then return math.abs(now - first) end
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return -2 end
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ttl)

@@ -7,6 +7,7 @@ const limits = {
   atOnce: 16,
   holdMs: forever,
   perWave: 8,
+  withinMs: forever,
   waiting: { total: 100, reserve: 0, perWallet: 20, perClient: 40 },
 };
 const caller = (wallet: string, client = wallet) => ({ wallet, client });
@@ -61,6 +62,22 @@ test('a caller with too many searches is refused at once, and others are not', a
   expect(await run('three', 1, 'a')).toBeNull();
   void run('four', 5, 'b');
   expect(await run('four', 1, 'b')).toBeNull();
+});
+
+test('a search that takes too long ends with the ids of the waves that had their turn', async () => {
+  jest.useFakeTimers();
+  try {
+    const { asked, run } = openSearches({ withinMs: 1_000 });
+    const found = run('one', 20);
+    const behind = run('two', 3);
+    await jest.advanceTimersByTimeAsync(1_000);
+    // Four ids have places, the others would have to wait for an hour.
+    expect((await found)?.length).toBeLessThan(20);
+    expect([...((await found) ?? []), ...((await behind) ?? [])]).toHaveLength(4);
+    expect(asked).toHaveLength(4);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('places are free again when a search fails', async () => {

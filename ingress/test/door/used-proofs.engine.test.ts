@@ -50,6 +50,18 @@ test('a proof is forgotten when its timestamp is stale for every clock', async (
   expect(await proofs.note(short)).toEqual({ kind: 'first' });
 });
 
+test('a proof that was first seen long after now is no repetition of the last seconds', async () => {
+  const proofs = new UsedProofs(open(), keys);
+  await proofs.note(proofOf('before the step'));
+  // The clock of Redis is an hour further back than when the proof was noted.
+  const name = keys.usedProofs(`refused:${windowMs}`);
+  const member = digestOf('before the step').subarray(0, 16);
+  const firstMs = Number(await clients[0]?.zscore(name, member));
+  await clients[0]?.zadd(name, firstMs + 3_600_000, member);
+  const verdict = await proofs.note(proofOf('before the step'));
+  expect(verdict.kind === 'again' && verdict.ageMs > usedProofLimits.graceMs).toBe(true);
+});
+
 test('a proof takes no more bytes than are counted for it, and no more are noted than fit', async () => {
   const redis = open();
   await redis.del(...used);

@@ -26,10 +26,13 @@ const action = {
     400: failed('Refused; `code` says why (errors.md).'),
     401: failed('The credentials prove nothing, or the body is not the signed one.'),
     403: failed('`withdrawals_frozen` or `read_only_key`.'),
-    409: failed('The market is paused, or the first request with this id is running.'),
+    409: failed('The market is paused.'),
     422: failed('The id was used for another request.'),
     425: failed('The partition of the market is restarting.'),
-    503: failed('Not confirmed, or not begun: send the same again.'),
+    429: failed('A limit is used up.'),
+    503: failed(
+      'Not confirmed, not begun, or the first request with this id is running: send the same again.',
+    ),
   },
 } as const;
 

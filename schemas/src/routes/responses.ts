@@ -67,10 +67,7 @@ function repetitionErrors({
   repetition = 'harmless',
 }: Declaration & Partial<RouteDeclaration>): Readonly<Record<number, string>> {
   if (takesIdempotencyKey === true) {
-    return {
-      409: 'the first request with this Idempotency-Key is still running',
-      422: 'Idempotency-Key was used with another request',
-    };
+    return { 422: 'Idempotency-Key was used with another request' };
   }
   if (repetition === 'harmless') return {};
   return { 409: 'this signed request was used before, sign it again with the present time' };

@@ -69,13 +69,13 @@ const placement = {
 const orderRefusals = {
   400: refused('Refused; `code` says why (errors.md).'),
   403: refused('The key may only read.'),
-  409: refused('`condition_paused`, `system_paused` or `idempotency_in_progress`.'),
+  409: refused('`condition_paused` or `system_paused`.'),
   422: refused('`idempotency_key_reused`.'),
   425: refused('The partition of the market is restarting.'),
   429: refused('A limit is used up.'),
   500: refused('`internal_error`: the outcome is not known.'),
   503: refused(
-    'A mode or a part that is away: nothing was placed. `order_unconfirmed`: it may be, and has its id.',
+    'A mode or a part that is away: nothing was placed. `order_unconfirmed`: it may be, and has its id. `idempotency_in_progress`: the first request is still running.',
   ),
 } as const;
 
