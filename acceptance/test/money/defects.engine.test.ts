@@ -50,6 +50,21 @@ const ofScripts: readonly (readonly [string, Defects])[] = [
     ),
   ],
   ['a Redis from an earlier moment takes reservations', without(soundCheck, readyCheck)],
+  [
+    'a refusal counts although its process has not read what the ledger knows',
+    without("redis.call('HGET', ARGV[7], ARGV[8]) or '0'}", "'0'}"),
+  ],
+];
+
+const ofIngress: readonly (readonly [string, Defects])[] = [
+  [
+    'the log is not asked for a split whose money is gone',
+    {
+      reserved: ({ kind, amountMicro }, result) =>
+        kind === 'split' && amountMicro === 0 ? { ...result, outcome: 'insufficient' } : result,
+    },
+  ],
+  ['an order counts from the end of its wait at the gateway', { arrivesAfterWait: true }],
 ];
 
 const ofCore: readonly (readonly [string, Defects])[] = [
@@ -84,7 +99,7 @@ async function isFoundByFixed(defects: Defects): Promise<boolean> {
   return false;
 }
 
-test.each([...ofScripts, ...ofCore])(
+test.each([...ofScripts, ...ofIngress, ...ofCore])(
   'histories find that %s',
   async (_name, defects) => {
     if (await isFoundByFixed(defects)) return;

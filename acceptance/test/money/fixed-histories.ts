@@ -35,6 +35,66 @@ const order = (content: Partial<SignedContent> = {}): SignedContent => ({
 /** Histories that made money in earlier versions, or would with a rule less, step by step. */
 export const fixedHistories: readonly FixedHistory[] = [
   {
+    title: 'an order on the book, sent again to a process that has not read its result',
+    ingresses: 2,
+    async run(exchange, history) {
+      const { calls, log } = exchange;
+      const buy = order({ lots: 190_000, signedAtMs: exchange.nowMs + 297_000 });
+      history.requests.place(0, [buy], { key: 0, stale: false });
+      await calls.resumeNamed('reserve');
+      await calls.resumeNamed('send');
+      log.match(0, 10);
+      await exchange.projector(0).fold(0, 10);
+      history.requests.place(0, [buy], { key: 0, stale: false });
+      await history.finish();
+    },
+  },
+  {
+    title: 'an order on the book of a market that is resolved by now, sent again',
+    ingresses: 2,
+    async run(exchange, history) {
+      const { calls, log } = exchange;
+      const buy = order({ lots: 1_000, signedAtMs: exchange.nowMs + 297_000 });
+      history.requests.place(0, [buy], { key: 0, stale: false });
+      await calls.resumeNamed('reserve');
+      await calls.resumeNamed('send');
+      log.match(0, 10);
+      await exchange.projector(0).fold(0, 10);
+      exchange.resolve(1, 10_000);
+      history.requests.place(0, [buy], { key: 0, stale: false });
+      await history.finish();
+    },
+  },
+  {
+    title: 'a split that took all the money, sent again after the memory of requests was lost',
+    ingresses: 2,
+    async run(exchange, history) {
+      const all = action({ amountMicro: 1_000 * usdc });
+      history.requests.act(0, all, 0);
+      await exchange.settle();
+      exchange.forgetRetries();
+      history.requests.act(1, all, 0);
+      await history.finish();
+      expect(exchange.judge.balance(walletOf(0)).free).toBe(0);
+    },
+  },
+  {
+    title: 'orders that wait at the gateway, and a cancel-all that is answered before them',
+    ingresses: 2,
+    async run(exchange, history) {
+      const { calls } = exchange;
+      history.requests.place(0, [order()], { key: 0, stale: false, waits: true });
+      await exchange.tick(20);
+      history.requests.cancelAll(0, 0, 1);
+      await calls.resumeNamed('send');
+      exchange.log.match(0, 10);
+      await exchange.tick(20);
+      await calls.resumeNamed('turn');
+      await history.finish();
+      expect(exchange.judge.balance(walletOf(0)).held).toBe(0);
+    },
+  },
+  {
     title: 'two keys of one wallet split under one id in two partitions at once',
     ingresses: 2,
     async run(exchange, history) {

@@ -1,3 +1,4 @@
+import type { Reservation, ReserveResult } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import type { Clock } from '@pm/kit/clock';
@@ -27,6 +28,8 @@ export interface SharedByIngress {
   readonly calls: ParkedCalls;
   readonly ledger: Ledger;
   readonly keccak: Keccak;
+  /** What the process hears of a reservation. */
+  reserved(reservation: Reservation, result: ReserveResult): ReserveResult;
   nowMs(): number;
 }
 
@@ -172,7 +175,7 @@ export class IngressProcess {
   }
 
   #parkedLedger(): Reservations {
-    const { calls, ledger, log } = this.#shared;
+    const { calls, ledger, log, reserved } = this.#shared;
     const parked = <T>(label: string, run: () => Promise<T>): Promise<T> => {
       // A call that has timed out for its caller may still be carried out.
       const later = () => void log.late.push(run);
@@ -180,7 +183,7 @@ export class IngressProcess {
       return calls.park(call, run, () => new Fault('redis_unavailable', 'retry'));
     };
     return {
-      reserve: (one) => parked('reserve', () => ledger.reserve(one)),
+      reserve: (one) => parked('reserve', async () => reserved(one, await ledger.reserve(one))),
       reserveWithdrawal: (one) => parked('reserveWithdrawal', () => ledger.reserveWithdrawal(one)),
       cancelReservation: (send) => parked('takeBack', () => ledger.cancelReservation(send)),
       appliedTransfer: (id) => parked('appliedTransfer', () => ledger.appliedTransfer(id)),

@@ -2,6 +2,7 @@ import {
   apiKeyFromBytes,
   holdMicro,
   notionalMicro,
+  outageOf,
   type PlacementResult,
   type RefusalCode,
   type Side,
@@ -49,7 +50,24 @@ export interface AskedAction {
 }
 
 /** What a client knows: `unknown` while there is no answer, and after one that says so. */
-type Knowledge = { readonly kind: 'done' | 'refused' | 'unknown'; readonly amount?: string };
+type Knowledge = {
+  readonly kind: 'done' | 'refused' | 'unknown';
+  readonly amount?: string;
+  /** For good, although the log had it when the request began. */
+  readonly isWrong?: boolean;
+};
+
+interface Slot {
+  /** Whether a refusal for good would be wrong: the log has had it since before the request. */
+  readonly isOnLog: boolean;
+  answer(knowledge: Knowledge): void;
+}
+
+/** A request for an order that came to a process, in the order of arrival. */
+interface Arrival {
+  readonly name: string;
+  readonly process: IngressProcess;
+}
 
 const unknown: Knowledge = { kind: 'unknown' };
 
@@ -61,6 +79,9 @@ export class Requests {
   readonly #exchange: SimulatedExchange;
   /** Id on the log as hex text -> what was said to each request that was for it. */
   readonly #answers = new Map<string, Knowledge[]>();
+  readonly #arrivals: Arrival[] = [];
+  /** Orders that must not be booked any more: they came before a cancel-all that was answered before them. */
+  readonly #fenced: Arrival[] = [];
   /** Errors of processes that must not happen. */
   readonly #errors: unknown[] = [];
 
@@ -75,30 +96,39 @@ export class Requests {
   place(
     ingress: number,
     orders: readonly SignedContent[],
-    how: { readonly key: number; readonly stale: boolean; readonly retryKey?: string },
+    how: {
+      readonly key: number;
+      readonly stale: boolean;
+      readonly retryKey?: string;
+      readonly waits?: boolean;
+    },
   ): void {
     this.count += orders.length;
     const process = this.#exchange.ingress(ingress);
-    const caller = this.#caller(process, orders[0]?.wallet ?? 0, how.key);
+    const caller = () => this.#caller(process, orders[0]?.wallet ?? 0, how.key);
+    const arrived = caller();
     const pipeline = { check: async () => items } as unknown as OrderPipeline;
     const items = orders.map((order) => this.#checked(order, how.stale));
     const metrics = { placed() {}, refused() {} };
     const placements = new Placements({ pipeline, submitter: process.submitter, metrics });
-    const placement = { caller, ageLimitMs: 0, times: new StageTimes(process.clock) };
-    const slots = orders.map(({ number }) => this.#open(named(32, 6, number)));
+    const placement = { caller: arrived, ageLimitMs: 0, times: new StageTimes(process.clock) };
+    const slots = orders.map((order) => this.#openOrder(order, process));
     const answer = (results: readonly PlacementResult[]) => {
       for (const [index, slot] of slots.entries()) this.#answerOrder(slot, results[index]);
     };
     const { retryKey } = how;
     if (retryKey === undefined) {
       this.#run(async () => {
-        const placed = await placements.place(orders, placement);
+        if (how.waits === true) await this.#exchange.calls.park({ label: 'turn', process }, idle);
+        const isLate = this.#exchange.defects.arrivesAfterWait === true;
+        const counted = isLate ? { ...placement, caller: caller() } : placement;
+        const placed = await placements.place(orders, counted);
         if (!('code' in placed)) answer(placed);
       });
       return;
     }
     const meaning = orders.map(({ number }) => number).join();
-    const whose = { caller: caller.apiKey, wallet: caller.address, kind: 'orders' } as const;
+    const whose = { caller: arrived.apiKey, wallet: arrived.address, kind: 'orders' } as const;
     const identity = { ...whose, route: '/orders', key: retryKey, meaning };
     this.#run(() =>
       this.#idempotent(identity, async (attempt): Promise<HttpResponse> => {
@@ -125,7 +155,8 @@ export class Requests {
     const condition = action === 'withdrawal' ? '' : token.conditionId;
     const meant = { action, condition, amountMicro };
     const requestId = requestIdOf(account, meant, exchange.keccak);
-    const slot = this.#open(Buffer.from(requestId.slice(2), 'hex'));
+    const id = requestId.slice(2);
+    const slot = this.#open(id, action !== 'withdrawal' && this.#isOnLog(id));
     const caller = this.#caller(process, asked.wallet, key);
     const { clock, ledger, commands, partitions, transfers, pause } = process;
     this.#run(() =>
@@ -135,7 +166,7 @@ export class Requests {
           const services = { ledger, transfers, freezes, clock, pause };
           const paid = await withdraw({ transferId: requestId, wallet, amountMicro }, services);
           if (typeof paid !== 'string') {
-            slot({ kind: 'done', amount: String(paid.paidMicro) });
+            slot.answer({ kind: 'done', amount: String(paid.paidMicro) });
             return { kind: 'final', status: 200, body: paid };
           }
           this.#answerCode(slot, paid);
@@ -150,7 +181,7 @@ export class Requests {
           commands,
           unfunded: { waitSeconds: () => null, refused() {} },
         });
-        if (response.status === 200) slot({ kind: 'done' });
+        if (response.status === 200) slot.answer({ kind: 'done' });
         else this.#answerCode(slot, (response.body as { code: RefusalCode }).code);
         return response;
       }),
@@ -173,7 +204,11 @@ export class Requests {
     const acceptedAtMs = process.clock.nowMs();
     const signer = named(20, 1, wallet);
     const command = { kind: 'CancelOrders', ...all, signer, acceptedAtMs } as const;
-    this.#run(() => process.commands.run(partition, command));
+    const before = [...this.#arrivals];
+    this.#run(async () => {
+      const { kind } = await process.commands.run(partition, command);
+      if (kind === 'executed') this.#fence(before, { process, wallet, partition });
+    });
   }
 
   /** Every answer to a client is what the log says. Throws `BrokenMoney`. */
@@ -189,7 +224,45 @@ export class Requests {
       if (isRefused && isOnLog) throw new BrokenMoney(`${id} was refused and carried out`);
       const amounts = new Set(answers.flatMap(({ amount }) => amount ?? []));
       if (amounts.size > 1) throw new BrokenMoney(`${id} was paid as ${[...amounts].join()}`);
+      const isWrong = answers.some((answer) => answer.isWrong === true);
+      if (isWrong) throw new BrokenMoney(`${id} was on the log and refused for good`);
     }
+    const booked = this.#fenced.find(({ name }) => carriedOut.has(name));
+    if (booked !== undefined)
+      throw new BrokenMoney(`${booked.name} was booked behind a cancel-all`);
+  }
+
+  /**
+   * Orders that no process but this one got, all before the cancel-all, and that are not on the log. Clocks of
+   * processes differ, and a fence is as exact as those are.
+   */
+  #fence(
+    before: readonly Arrival[],
+    at: { readonly process: IngressProcess; readonly wallet: number; readonly partition: number },
+  ): void {
+    const isOfCancel = ({ number, wallet, market }: SignedContent) =>
+      wallet === at.wallet &&
+      this.#exchange.market(market).partition === at.partition &&
+      !this.#isOnLog(nameOf(number));
+    const names = new Set(this.orders.filter(isOfCancel).map(({ number }) => nameOf(number)));
+    for (const arrival of before) if (names.has(arrival.name)) this.#fenced.push(arrival);
+    const isOpen = ({ name }: Arrival) =>
+      this.#arrivals.some(
+        (one) => one.name === name && (one.process !== at.process || !before.includes(one)),
+      );
+    this.#fenced.splice(0, this.#fenced.length, ...this.#fenced.filter((one) => !isOpen(one)));
+  }
+
+  #isOnLog(id: string): boolean {
+    return this.#exchange.judge.carriedOut.has(id);
+  }
+
+  /** A delayed order is on the log before it has a result. */
+  #openOrder({ number, market }: SignedContent, process: IngressProcess): Slot {
+    const name = nameOf(number);
+    this.#arrivals.push({ name, process });
+    const isDelayed = this.#exchange.market(market).takerDelayMs > 0;
+    return this.#open(name, !isDelayed && this.#isOnLog(name));
   }
 
   #run(work: () => Promise<unknown>): void {
@@ -204,24 +277,27 @@ export class Requests {
   }
 
   /** A request for an id: unknown until it is answered. */
-  #open(id: Buffer): (knowledge: Knowledge) => void {
-    const name = id.toString('hex');
+  #open(name: string, isOnLog: boolean): Slot {
     const answers = this.#answers.get(name) ?? [];
     this.#answers.set(name, answers);
     const slot = answers.push(unknown) - 1;
-    return (knowledge) => {
-      answers[slot] = knowledge;
+    return {
+      isOnLog,
+      answer: (knowledge) => {
+        answers[slot] = knowledge;
+      },
     };
   }
 
-  #answerOrder(slot: (knowledge: Knowledge) => void, result: PlacementResult | undefined): void {
+  #answerOrder(slot: Slot, result: PlacementResult | undefined): void {
     if (result === undefined) return;
-    if (result.success) slot(result.status === 'delayed' ? unknown : { kind: 'done' });
+    if (result.success) slot.answer(result.status === 'delayed' ? unknown : { kind: 'done' });
     else this.#answerCode(slot, result.code as RefusalCode);
   }
 
-  #answerCode(slot: (knowledge: Knowledge) => void, code: RefusalCode): void {
-    slot(openCodes.has(code) ? unknown : { kind: 'refused' });
+  #answerCode(slot: Slot, code: RefusalCode): void {
+    const isWrong = slot.isOnLog && outageOf(code) === undefined;
+    slot.answer(openCodes.has(code) ? unknown : { kind: 'refused', isWrong });
   }
 
   #caller(process: IngressProcess, wallet: number, key: number): Caller {
@@ -259,11 +335,20 @@ export class Requests {
       amounts,
       holdMicro: holdMicro({ side, ...amounts, feeRateBps }),
       expiresAtMs: timeInForce === 'GTD' ? signedAtMs + 20_000 : 0,
-      doubt: null,
+      doubt: this.#exchange.resolved.has(order.market)
+        ? { kind: 'refused', code: 'market_resolved' }
+        : null,
       forbidden: null,
     };
   }
 }
+
+/** The id of an order on the log as hex text. */
+function nameOf(number: number): string {
+  return named(32, 6, number).toString('hex');
+}
+
+const idle = async (): Promise<void> => {};
 
 const selfTrades = ['ALLOW', 'CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH'] as const;
 

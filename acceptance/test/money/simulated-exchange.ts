@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import type { Reservation, ReserveResult } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { Fault } from '@pm/kit/fault';
@@ -43,6 +44,10 @@ export interface Defects {
   readonly command?: SpoiledCommand;
   /** Replaces a part of the scripts of the ledger. */
   readonly script?: { readonly part: string; readonly instead: string };
+  /** Changes what the ledger says to ingress. */
+  readonly reserved?: (reservation: Reservation, result: ReserveResult) => ReserveResult;
+  /** An order that waited at the gateway counts from the end of its wait. */
+  readonly arrivesAfterWait?: true;
 }
 
 export interface ExchangeOptions {
@@ -65,6 +70,8 @@ export class SimulatedExchange {
   readonly log: SimulatedLog;
   readonly ledger: Ledger;
   readonly markets: Map<number, ListedToken['market']> = new Map();
+  /** Markets that catalogs say are resolved. */
+  readonly resolved = new Set<number>();
   readonly #projectors: ProjectorProcess[];
   nowMs = startMs;
   readonly #options: ExchangeOptions;
@@ -119,7 +126,9 @@ export class SimulatedExchange {
   #newIngress(index: number): IngressProcess {
     this.#processes += 1;
     const { log, calls, ledger } = this;
-    const shared = { log, calls, ledger, keccak, nowMs: () => this.nowMs };
+    const unchanged = (_of: Reservation, result: ReserveResult) => result;
+    const { reserved = unchanged } = this.defects;
+    const shared = { log, calls, ledger, keccak, reserved, nowMs: () => this.nowMs };
     return new IngressProcess(shared, this.#processes, (index - 1) * 400);
   }
 
@@ -152,6 +161,7 @@ export class SimulatedExchange {
 
   resolve(number: number, payout0: number): void {
     const { partition } = this.market(number);
+    this.resolved.add(number);
     this.log.command(partition, { kind: 'ResolveMarket', market: number, payout0 });
   }
 
@@ -165,6 +175,10 @@ export class SimulatedExchange {
     const market = this.market(number);
     const conditionId = conditionIdFromBytes(market.conditionId);
     return { market, conditionId, outcome } as unknown as ListedToken;
+  }
+
+  get defects(): Defects {
+    return this.#options.defects ?? {};
   }
 
   get keccak() {

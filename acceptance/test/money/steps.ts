@@ -65,6 +65,8 @@ interface Place {
   readonly stale: boolean;
   /** 0: the request has no idempotency key. */
   readonly retryKey: number;
+  /** It waits for its turn at the gateway. */
+  readonly waits: boolean;
 }
 
 interface Act {
@@ -193,7 +195,7 @@ export class History {
     }
   }
 
-  #place({ orders, at, stale, retryKey }: Place): void {
+  #place({ orders, at, stale, retryKey, waits }: Place): void {
     const { nowMs } = this.#exchange;
     const first = this.requests.orders.length;
     const [wallet = 0] = orders.map((order) => order.wallet);
@@ -206,7 +208,12 @@ export class History {
       signedAtMs: nowMs + ((first + index) % 2) * signedAheadMs,
     }));
     this.requests.orders.push(...signed);
-    const how = { key: at.key, stale, ...(retryKey === 0 ? {} : { retryKey: `key-${retryKey}` }) };
+    const how = {
+      key: at.key,
+      stale,
+      waits,
+      ...(retryKey === 0 ? {} : { retryKey: `key-${retryKey}` }),
+    };
     this.requests.place(at.ingress, signed, how);
   }
 
@@ -304,6 +311,7 @@ const step = fc.oneof(
         at,
         stale: fc.constantFrom(false, false, false, true),
         retryKey: fc.constantFrom(0, 0, 1, 2, 3),
+        waits: fc.constantFrom(false, false, true),
       }),
     ),
   },
@@ -311,7 +319,7 @@ const step = fc.oneof(
   { weight: 12, arbitrary: kind('act', fc.record({ asked, at })) },
   { weight: 8, arbitrary: kind('actAgain', fc.record({ which, at, change: fc.nat({ max: 11 }) })) },
   { weight: 4, arbitrary: kind('cancel', fc.record({ which, at })) },
-  { weight: 1, arbitrary: kind('cancelAll', fc.record({ wallet, market, at })) },
+  { weight: 2, arbitrary: kind('cancelAll', fc.record({ wallet, market, at })) },
   {
     weight: 2,
     arbitrary: kind(
