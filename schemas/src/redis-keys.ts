@@ -78,9 +78,10 @@ function ledgerKeys(prefix: string) {
  *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a
  * minute later
  *   <prefix>:agents:flush              string set while one process has just brought them to the log
- *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used", and `=` -> "window bytes", what
- *                                             it adds to the next; expires
+ *   <prefix>:limits:<subject>          hash   `rule@limit` -> "window used", and `=` -> "window bytes", what it adds
+ *                                             to the next; expires
  *   <prefix>:limits-bytes:<kind>       hash   bytes of the counts of a kind of caller by the window they expire in
+ *   <prefix>:limits-in-use             hash   settings of limits -> Unix milliseconds when a process named them; expires
  *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; expires
  *   <prefix>:retries:<kind>:<wallet>   hash   bytes of the wallet's requests of a kind by the window they expire in
  *   <prefix>:retries:<kind>            hash   the same of all wallets
@@ -95,6 +96,8 @@ function cacheKeys(prefix: string) {
      */
     limits: (subject: string) => `${prefix}:limits:${subject}`,
     limitsBytes: (kind: string) => `${prefix}:limits-bytes:${kind}`,
+    /** Limits that processes count with, so that they notice when these differ. */
+    limitsInUse: `${prefix}:limits-in-use`,
     retry: (digest: string) => `${prefix}:retry:${digest}`,
     retries: (kind: string) => `${prefix}:retries:${kind}`,
     usedProofs: (kind: string) => `${prefix}:used:${kind}`,

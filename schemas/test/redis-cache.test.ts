@@ -29,6 +29,7 @@ test('every key is on one server', () => {
   expect(kept).toEqual([
     'limits',
     'limitsBytes',
+    'limitsInUse',
     'retry',
     'retries',
     'usedProofs',

@@ -18,6 +18,14 @@ export interface Want {
   readonly more: number;
 }
 
+/**
+ * Name of a count in the store. The limit is a part of it: processes with different limits count apart, or the lease of
+ * one could be the whole limit of another.
+ */
+export function countName({ field }: RateRule, limit: number): string {
+  return `${field}@${limit}`;
+}
+
 /** Units granted of one rule: nothing of all rules, or at least `need` of each. */
 export interface Grant {
   readonly granted: number;

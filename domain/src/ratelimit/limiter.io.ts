@@ -9,7 +9,15 @@ import {
   type LimitTable,
   SeenCallers,
 } from './callers.ts';
-import { type Granted, giveBack, Leases, note, returnUnits, type Want } from './leases.ts';
+import {
+  countName,
+  type Granted,
+  giveBack,
+  Leases,
+  note,
+  returnUnits,
+  type Want,
+} from './leases.ts';
 import { isLimitsFull } from './limits-full.ts';
 import { LocalLimits } from './local-limits.ts';
 import type { RuleVerdict } from './verdict.ts';
@@ -21,7 +29,7 @@ export interface LimitStore {
    * room to count the caller.
    */
   take(caller: Caller, wants: readonly Want[]): Promise<Granted>;
-  /** Units used in the current window, by the fields of the rules; a missing rule is unused. */
+  /** Units used in the current window, by `countName`; a missing name is unused. */
   used(
     caller: Caller,
   ): Promise<{ readonly nowMs: number; readonly used: ReadonlyMap<string, number> }>;
@@ -119,7 +127,8 @@ export class RateLimiter {
   isSpent(caller: Caller, rules: readonly RateRule[], items = 1): RuleVerdict | null {
     const counts = this.#seen[caller.kind].find(caller.id);
     if (counts === undefined) return null;
-    if (this.#isAway) return this.#local.refusal(counts, rules, items, this.#options.clock.nowMs());
+    if (this.#isAway)
+      return this.#local.refusal(counts, rules, items, this.#options.clock.monotonicMs());
     return this.#leases.refusal(counts, rules, items, this.#options.clock.monotonicMs());
   }
 
@@ -130,7 +139,7 @@ export class RateLimiter {
     sinceMs: number,
   ): void {
     const counts = this.#seen[caller.kind].of(caller.id);
-    if (this.#isAway) this.#local.giveBack(counts, rules, items, this.#options.clock.nowMs());
+    if (this.#isAway) this.#local.giveBack(counts, rules, items, this.#options.clock.monotonicMs());
     else returnUnits(counts, rules, items, { sinceMs, nowMs: this.nowMs() });
   }
 
@@ -144,13 +153,15 @@ export class RateLimiter {
     const { store, clock } = this.#options;
     const counts = this.#seen[caller.kind].of(caller.id);
     const known = this.#isAway ? null : await store.used(caller).catch(() => null);
-    const nowMs = known?.nowMs ?? clock.nowMs();
+    const monotonicMs = clock.monotonicMs();
+    const wallMs = known?.nowMs ?? clock.nowMs();
+    const countedMs = known?.nowMs ?? monotonicMs;
     return rateRules.map((rule) => {
       const limit = this.#leases.limitOf(counts, rule);
-      const used = known?.used.get(rule.field) ?? 0;
-      const counted = known === null ? this.#local.used(counts, rule, nowMs) : used;
+      const used = known?.used.get(countName(rule, limit)) ?? 0;
+      const counted = known === null ? this.#local.used(counts, rule, monotonicMs) : used;
       const windowMs = rule.seconds * 1000;
-      const resetsAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
+      const resetsAtMs = wallMs + windowMs - (countedMs % windowMs);
       return { rule, limit, remaining: Math.max(0, limit - counted), resetsAtMs };
     });
   }
@@ -185,7 +196,7 @@ export class RateLimiter {
     if (granted === null) return this.#takeLocally(counts, rules, items);
     if (granted === 'full') {
       this.#uncounted += 1;
-      return this.#local.take(counts, rules, items, this.#options.clock.nowMs());
+      return this.#local.take(counts, rules, items, this.#options.clock.monotonicMs());
     }
     note(counts, wants, granted, askedAtMs);
     const isGranted = granted.grants.every((grant, at) => grant.granted >= (wants[at]?.need ?? 0));
@@ -206,7 +217,7 @@ export class RateLimiter {
 
   #takeLocally(counts: CallerCounts, rules: readonly RateRule[], items: number): RuleVerdict {
     this.#tryStore();
-    return this.#local.take(counts, rules, items, this.#options.clock.nowMs());
+    return this.#local.take(counts, rules, items, this.#options.clock.monotonicMs());
   }
 
   #goLocal(error: unknown): void {

@@ -10,6 +10,7 @@ import { openRedis } from '@pm/kit/redis';
 import { cacheBudgets, type RedisCacheKeys, rateRules } from '@pm/schemas';
 import { limitTable } from './callers.ts';
 import { RateLimiter } from './limiter.io.ts';
+import { LimitsInUse } from './limits-in-use.io.ts';
 import { RedisLimits } from './redis-limits.io.ts';
 
 /** Time limit of a request for its count, milliseconds; then the process counts alone. */
@@ -27,7 +28,7 @@ export interface DoorLimiterOptions {
     readonly rateLimitUnfundedFactor?: number;
     readonly doorProcesses: number;
   };
-  readonly keys: Pick<RedisCacheKeys, 'limits' | 'limitsBytes'>;
+  readonly keys: Pick<RedisCacheKeys, 'limits' | 'limitsBytes' | 'limitsInUse'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -52,6 +53,9 @@ export function openDoorLimiter({
   if (config.rateLimits === 'off') return null;
   const connection = redisCacheConnection(config);
   const redis = openRedis({ ...connection, log, commandTimeoutMs: countTimeoutMs });
+  const limitsLog = log.child({ part: 'rate limits' });
+  const inUse = new LimitsInUse(settingsText(config), { redis, keys, log: limitsLog });
+  void inUse.name();
   const limiter = new RateLimiter({
     store: new RedisLimits(redis, keys, cacheBudgets(config.redisCacheBytes).limitsOfKind),
     limits: limitTable(config.rateLimitScale, {
@@ -62,7 +66,7 @@ export function openDoorLimiter({
     }),
     processes: config.doorProcesses,
     clock,
-    log: log.child({ part: 'rate limits' }),
+    log: limitsLog,
   });
   return {
     limiter,
@@ -73,6 +77,17 @@ export function openDoorLimiter({
       callers: limiter.callers,
       uncounted: limiter.uncounted,
     }),
-    close: () => redis.disconnect(),
+    close: () => {
+      inUse.close();
+      redis.disconnect();
+    },
   };
+}
+
+/** The settings that all services with limits have. */
+function settingsText(config: DoorLimiterOptions['config']): string {
+  const { rateLimitScale, rateLimitAgentFactor, rateLimitWalletFactor, rateLimitAddressFactor } =
+    config;
+  const factors = `agent ${rateLimitAgentFactor}, wallet ${rateLimitWalletFactor}`;
+  return `scale ${rateLimitScale}, ${factors}, address ${rateLimitAddressFactor}`;
 }

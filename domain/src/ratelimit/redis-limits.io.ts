@@ -3,7 +3,7 @@ import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redi
 import { cacheBudgets, type RedisCacheKeys, rateRules, rateWindowMaxSeconds } from '@pm/schemas';
 import { takeLua, usedLua } from './buckets-lua.ts';
 import type { Caller } from './callers.ts';
-import type { Granted, Want } from './leases.ts';
+import { countName, type Granted, type Want } from './leases.ts';
 import type { LimitStore } from './limiter.io.ts';
 import { limitsFull } from './limits-full.ts';
 
@@ -29,7 +29,7 @@ interface Waiting {
 }
 
 /**
- * The counts in Redis: a hash per caller, a field per rule, by the clock of the server. Requests of one turn of the
+ * The counts in Redis: a hash per caller, a field per rule and limit, by the clock of the server. Requests of one turn of the
  * event loop share a call. What the counts of each kind of caller take is bounded in bytes. Rejects with
  * `redis_unavailable` at once while there is no connection, and with `limits_full` when there is no room to count a
  * caller.
@@ -70,13 +70,14 @@ export class RedisLimits implements LimitStore {
     const [nowMs = 0, ...flat] = await this.#used.run([this.#keyOf(caller)], []);
     const used = new Map<string, number>();
     for (let at = 0; at + 1 < flat.length; at += 2) {
-      const rule = rateRules.find(({ field }) => field === flat[at]);
+      const name = String(flat[at]);
+      const rule = rateRules.find(({ field }) => name.startsWith(`${field}@`));
       const [window, count] = String(flat[at + 1])
         .split(' ')
         .map(Number);
       if (rule === undefined || window !== Math.floor(Number(nowMs) / (rule.seconds * 1000)))
         continue;
-      used.set(rule.field, count ?? 0);
+      used.set(name, count ?? 0);
     }
     return { nowMs: Number(nowMs), used };
   }
@@ -132,7 +133,7 @@ export class RedisLimits implements LimitStore {
 }
 
 function argumentsOf({ rule, limit, need, more }: Want): (string | number)[] {
-  return [rule.field, rule.seconds * 1000, limit, need, more];
+  return [countName(rule, limit), rule.seconds * 1000, limit, need, more];
 }
 
 /** The result is flat: the time, then granted and remaining units for each want of each request. */

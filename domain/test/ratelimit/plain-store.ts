@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { rateRules } from '@pm/schemas';
 import type { Caller } from '../../src/ratelimit/callers.ts';
-import type { Granted, Want } from '../../src/ratelimit/leases.ts';
+import { countName, type Granted, type Want } from '../../src/ratelimit/leases.ts';
 import type { LimitStore } from '../../src/ratelimit/limiter.io.ts';
 
 /** The store as the rule reads, without cleverness: a count per caller, rule and window. */
@@ -17,8 +17,10 @@ export class PlainStore implements LimitStore {
 
   takeNow(caller: Caller, wants: readonly Want[]): Granted {
     const nowMs = this.#nowMs();
-    const name = ({ rule }: Want) =>
-      `${caller.kind}:${caller.id} ${rule.field} ${Math.floor(nowMs / (rule.seconds * 1000))}`;
+    const name = ({ rule, limit }: Want) => {
+      const window = Math.floor(nowMs / (rule.seconds * 1000));
+      return `${caller.kind}:${caller.id} ${countName(rule, limit)} ${window}`;
+    };
     const used = (want: Want) => this.#used.get(name(want)) ?? 0;
     const passes = wants.every((want) => used(want) + want.need <= want.limit);
     const grants = wants.map((want) => {
@@ -39,11 +41,14 @@ export class PlainStore implements LimitStore {
   async used({ kind, id }: Caller): ReturnType<LimitStore['used']> {
     await this.reach();
     const nowMs = this.#nowMs();
-    const used = rateRules.map(({ field, seconds }) => {
-      const window = Math.floor(nowMs / (seconds * 1000));
-      return [field, this.#used.get(`${kind}:${id} ${field} ${window}`) ?? 0] as const;
-    });
-    return { nowMs, used: new Map(used) };
+    const used = new Map<string, number>();
+    for (const [name, units] of this.#used) {
+      const [caller, count = '', window] = name.split(' ');
+      const rule = rateRules.find(({ field }) => count.startsWith(`${field}@`));
+      const isNow = Number(window) === Math.floor(nowMs / ((rule?.seconds ?? 1) * 1000));
+      if (caller === `${kind}:${id}` && isNow) used.set(count, units);
+    }
+    return { nowMs, used };
   }
 
   async reach(): Promise<void> {

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '@pm/kit/clock';
-import { silentLog } from '@pm/kit/log';
+import { type LogFacts, silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { failedProofRules, rateRules, redisKeys } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { type Caller, limitTable } from '../../src/ratelimit/callers.ts';
-import type { Want } from '../../src/ratelimit/leases.ts';
+import { countName, type Want } from '../../src/ratelimit/leases.ts';
 import { RateLimiter } from '../../src/ratelimit/limiter.io.ts';
+import { LimitsInUse } from '../../src/ratelimit/limits-in-use.io.ts';
 import { RedisLimits } from '../../src/ratelimit/redis-limits.io.ts';
 import { rulesFor } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
@@ -93,6 +94,43 @@ test('two processes at twice the load accept what one rule allows, within 1 %', 
   }
 }, 30_000);
 
+test('a process with wider limits takes nothing of the counts of one with narrower limits', async () => {
+  const open = async (scale: number) =>
+    new RateLimiter({
+      store: new RedisLimits(await ready(connect()), keys),
+      limits: limitTable(scale, { agent: 2, wallet: 2, network: 4, unfunded: 0.1 }),
+      processes: 1,
+      clock: systemClock,
+      log: silentLog,
+    });
+  const [wide, narrow] = [await open(10_000), await open(1)];
+  await inOneWindow(10_000, 3_000);
+  const caller: Caller = { kind: 'address', id: '192.0.2.44' };
+  const rules = rulesFor('GET', '/book');
+  await wide.take(caller, rules, 1);
+  expect(await narrow.take(caller, rules, 1)).toMatchObject({ isAllowed: true, remaining: 199 });
+  const left = (await narrow.uses(caller)).find(({ rule }) => rule === rules.at(-1));
+  expect(left?.remaining).toBe(199);
+});
+
+test('processes with different limits say so once, those with the same limits say nothing', async () => {
+  const redis = await ready(connect());
+  const open = (limits: string) => {
+    const warnings: unknown[] = [];
+    const log = { ...silentLog, warn: (facts: LogFacts) => void warnings.push(facts) };
+    return { warnings, process: new LimitsInUse(limits, { redis, keys, log }) };
+  };
+  const [one, same, other] = [open('scale 1'), open('scale 1'), open('scale 10000')];
+  for (const { process } of [one, same]) await process.name();
+  expect([...one.warnings, ...same.warnings]).toEqual([]);
+  for (let round = 0; round < 3; round += 1)
+    for (const { process } of [other, one, same]) await process.name();
+  for (const { warnings } of [one, same, other]) expect(warnings).toHaveLength(1);
+  expect(one.warnings).toEqual([{ own: 'scale 1', others: ['scale 10000'] }]);
+  for (const { process } of [one, same, other]) process.close();
+  await redis.del(keys.limitsInUse);
+});
+
 test('counts live on one hash per caller that expires by itself', async () => {
   const client = await ready(connect());
   const store = new RedisLimits(client, keys);
@@ -104,7 +142,7 @@ test('counts live on one hash per caller that expires by itself', async () => {
   const left = await client.pttl(key);
   expect(left).toBeGreaterThan(600_000);
   expect(left).toBeLessThanOrEqual(660_000);
-  expect((await store.used(caller)).used.get(rule.field)).toBe(5);
+  expect((await store.used(caller)).used.get(countName(rule, 10))).toBe(5);
 });
 
 test('claims, of which a client can make up any number, are forgotten after their window', async () => {

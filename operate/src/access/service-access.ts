@@ -103,6 +103,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
       writes: [
         'limits',
         'limitsBytes',
+        'limitsInUse',
         'retry',
         'retries',
         'usedProofs',
@@ -205,6 +206,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
         'srandmember',
         'srem',
         'sunionstore',
+        'time',
         'unlink',
         'zrangebyscore',
         'zrevrangebyscore',
@@ -240,7 +242,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
     },
     redisCache: {
       reads: [],
-      writes: ['limits', 'limitsBytes', 'agentsSeen'],
+      writes: ['limits', 'limitsBytes', 'limitsInUse', 'agentsSeen'],
       commands: [...connecting, ...scripts, ...counting, 'ping'],
       channels: [],
     },
