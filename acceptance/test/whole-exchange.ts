@@ -32,8 +32,8 @@ import { engineUrls } from './services-under-test.ts';
 
 /** Services of a whole exchange; agents are another matter. */
 const left = new Set(['mcp']);
-/** Longest wait for a process that was killed, milliseconds. */
-const backMaxMs = 90_000;
+/** Longest wait for a process that was killed, milliseconds: many times what it takes on a machine of its own. */
+const backMaxMs = 300_000;
 /** Longer than any process may take to come back. */
 const retry = { firstPauseMs: 100, longestPauseMs: 1_000, totalMs: backMaxMs };
 
@@ -91,7 +91,7 @@ export class WholeExchange {
   /** Its data folder. */
   readonly folder: string;
   readonly #supervisor: Supervisor;
-  #brokerAwayMs = 0;
+  #brokerIsAllowed: () => Promise<void> = async () => {};
   #transfers = 0;
 
   private constructor(parts: {
@@ -191,10 +191,10 @@ export class WholeExchange {
 
   /**
    * Kills the broker, whose death ends a local stack, as a restart that leaves it no time; resolves when it is ready
-   * again. It stays away for at least so many milliseconds.
+   * again. It stays away until `isNoticed` has resolved.
    */
-  async killBroker(awayMs: number): Promise<void> {
-    this.#brokerAwayMs = awayMs;
+  async killBroker(isNoticed: () => Promise<void>): Promise<void> {
+    this.#brokerIsAllowed = isNoticed;
     const back = this.#supervisor.restart('kafka');
     this.#supervisor.kill('kafka', 'SIGKILL');
     await back;
@@ -237,7 +237,7 @@ export class WholeExchange {
       controllerPort: ports.kafkaController,
     });
     const prepare = async () => {
-      await wait(this.#brokerAwayMs);
+      await this.#brokerIsAllowed();
       await broker.prepare();
     };
     return { ...broker, prepare };

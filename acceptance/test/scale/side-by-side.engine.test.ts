@@ -24,6 +24,11 @@ const scale = { ingress: 2, matcher: 2, projectors: 2, 'query-api': 2, streams: 
 const retry = { firstPauseMs: 100, longestPauseMs: 2_000, totalMs: 30_000 };
 /** Between two actions of a trader, milliseconds. */
 const thinkMs = { least: 60, most: 300 };
+/** Longest waits for what comes by itself: many times what it takes on a machine of its own, milliseconds. */
+const knownMaxMs = 120_000;
+/** Orders that are placed over the restarts and after the last one, and the longest wait for them. */
+const placedMin = 50;
+const placedMaxMs = 240_000;
 
 let exchange: WholeExchange;
 let domain: SigningDomain;
@@ -38,7 +43,7 @@ beforeAll(async () => {
   const env = { 'query-api': { PM_RATE_LIMIT_SCALE: '1' } };
   exchange = await WholeExchange.open('scale', { partitions, events, scale, env });
   domain = await exchange.client(walletOf(1)).signingDomain();
-}, 240_000);
+}, 900_000);
 
 afterAll(() => exchange?.close(), 90_000);
 
@@ -98,7 +103,7 @@ test('a key that one ingress gives out works at once at the other and at every q
     ]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   }
-}, 60_000);
+}, 240_000);
 
 test('an unknown key is refused everywhere', async () => {
   const signer = walletOf(40);
@@ -107,11 +112,9 @@ test('an unknown key is refused everywhere', async () => {
   const doors = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
   for (const [index, baseUrl] of doors.entries()) {
     const [method, path] = index < 2 ? ['DELETE', '/cancel-all'] : ['GET', '/data/orders'];
-    // Addresses of their own: ingress has wider limits here, and counts failed proofs in the same place.
-    const more = { 'x-forwarded-for': `203.0.113.${index}` };
-    expect((await ask(baseUrl, method, path, { key: unknown, signer, more })).status).toBe(401);
+    expect((await ask(baseUrl, method, path, { key: unknown, signer })).status).toBe(401);
   }
-}, 60_000);
+}, 240_000);
 
 test('an order that is retried at the other ingress, with its idempotency key or without, has one result', async () => {
   const ingresses = bothOf('ingress', 'ingress');
@@ -134,27 +137,27 @@ test('an order that is retried at the other ingress, with its idempotency key or
   }
   const canceled = await ask(ingresses[1], 'DELETE', '/cancel-all', { key, signer });
   expect((canceled.body as { canceled: string[] }).canceled).toHaveLength(10);
-}, 60_000);
+}, 240_000);
 
 test('requests at both query-apis count against one limit', async () => {
   const readers = bothOf('query-api', 'queryApi');
   const limit = 80;
-  const seconds = 10;
-  // From the beginning of a window, so that all of them are in it.
-  await wait(seconds * 1_000 - (Date.now() % (seconds * 1_000)) + 100);
   const headers = { 'x-forwarded-for': '203.0.113.77', 'content-type': 'application/json' };
   const body = JSON.stringify([{ token_id: tokenIn(0) }]);
-  let passed = 0;
+  // A window may end at any request: then one is left less than the limit.
+  let left = 0;
   for (let sent = 0; sent < 2 * limit; sent += 1) {
     const url = `${readers[sent % 2 === 0 ? 0 : 1]}/midpoints`;
-    const { status } = await fetch(url, { method: 'POST', headers, body });
-    if (status === 200) passed += 1;
-    else expect(status).toBe(429);
+    const response = await fetch(url, { method: 'POST', headers, body });
+    if (response.status === 200) {
+      const remaining = Number(response.headers.get('ratelimit-remaining'));
+      expect([left - 1, limit - 1]).toContain(remaining);
+      left = remaining;
+    } else {
+      expect([response.status, left]).toEqual([429, 0]);
+    }
   }
-  expect(passed).toBeLessThanOrEqual(limit);
-  // What a process has leased and not used is lost to the other one.
-  expect(passed).toBeGreaterThanOrEqual(limit - 2);
-}, 60_000);
+}, 240_000);
 
 test('what an operator changes counts at every ingress and query-api', async () => {
   const [market] = exchange.markets;
@@ -172,7 +175,7 @@ test('what an operator changes counts at every ingress and query-api', async () 
     return codes.filter((code) => code !== wanted);
   };
   await exchange.operate('POST', `markets/${market?.id}/mode`, { mode: 'CANCEL_ONLY' });
-  await untilNone('both refuse', differing('cancel_only'), 5_000);
+  await untilNone('both refuse', differing('cancel_only'), knownMaxMs);
   const closedAt = async () => {
     const shown = bothOf('query-api', 'queryApi').map(async (baseUrl) => {
       const response = await fetch(`${baseUrl}/markets/${market?.id}`);
@@ -180,11 +183,11 @@ test('what an operator changes counts at every ingress and query-api', async () 
     });
     return (await Promise.all(shown)).filter((one) => one.acceptingOrders).map(String);
   };
-  await untilNone('both show it', closedAt, 5_000);
+  await untilNone('both show it', closedAt, knownMaxMs);
   await exchange.operate('POST', `markets/${market?.id}/mode`, { mode: 'OPEN' });
-  await untilNone('both accept', differing('placed'), 5_000);
+  await untilNone('both accept', differing('placed'), knownMaxMs);
   await ask(second, 'DELETE', '/cancel-all', { key, signer });
-}, 60_000);
+}, 240_000);
 
 /** A connection that cancels the orders of the key when it ends, at one process of streams. */
 async function openGuard(baseUrl: string, signer: Signer, key: ApiKeyTrio): Promise<StreamClient> {
@@ -226,10 +229,10 @@ test('sessions end with their process of streams, those of the other go on, also
   await wait(16_000);
   expect([await openOrders(0), await openOrders(1)].map(({ length }) => length)).toEqual([1, 1]);
   await exchange.kill('streams');
-  await untilNone('its orders are canceled', () => openOrders(0), 25_000);
+  await untilNone('its orders are canceled', () => openOrders(0), knownMaxMs);
   expect(await openOrders(1)).toHaveLength(1);
   for (const { guard } of guarded) guard.socket.terminate();
-}, 120_000);
+}, 480_000);
 
 /** Partitions of a view that each of the projectors keeps; null where one does not respond. */
 async function ownedBy(baseUrl: string, view: string): Promise<readonly number[] | null> {
@@ -259,10 +262,10 @@ async function unevenViews(): Promise<readonly string[]> {
 }
 
 test('projectors share the partitions of each view, and hand them over and back', async () => {
-  await untilNone('shared', unevenViews, 30_000);
+  await untilNone('shared', unevenViews, knownMaxMs);
   await exchange.kill('projectors-2');
-  await untilNone('shared again', unevenViews, 30_000);
-}, 90_000);
+  await untilNone('shared again', unevenViews, knownMaxMs);
+}, 480_000);
 
 test('a rolling restart of everything under load leaves no order without its result', async () => {
   const accounts = testAccounts().slice(0, 4);
@@ -284,14 +287,17 @@ test('a rolling restart of everything under load leaves no order without its res
   // A trader that fails ends the wait.
   await Promise.race([rolling, ended]);
   await rolling;
-  await wait(1_000);
+  const wanted = Math.max(placedMin, received.placed.size + accounts.length);
+  const missing = async () =>
+    received.placed.size < wanted ? [`${received.placed.size} of ${wanted}`] : [];
+  await Promise.race([untilNone('orders are placed', missing, placedMaxMs), ended]);
   await stop();
   const seconds = Math.round((performance.now() - startedMs) / 1_000);
   console.log(`${names.length} restarts in ${seconds} s, ${received.placed.size} orders placed`);
   expect(received.unread).toEqual([]);
-  expect(received.placed.size).toBeGreaterThan(50);
+  expect(received.placed.size).toBeGreaterThanOrEqual(wanted);
   const truth = await LogTruth.read(exchange.log, exchange.markets);
   expect(truth.audit.violations).toEqual([]);
   for (const id of received.placed) expect(truth.audit.orders.has(id)).toBe(true);
   for (const id of received.refused) expect(truth.audit.orders.has(id)).toBe(false);
-}, 420_000);
+}, 1_800_000);

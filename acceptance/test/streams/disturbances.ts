@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Random } from '@pm/kit/random';
-import { streamLagMaxMs } from '@pm/schemas';
-import type { WholeExchange } from '../whole-exchange.ts';
+import { streamCloses } from '@pm/schemas';
+import { untilNone, type WholeExchange } from '../whole-exchange.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
 import type { RawReader } from './raw-reader.ts';
 
@@ -20,8 +20,8 @@ const killed = [
 /** Between two kills, and between two cuts, milliseconds. */
 const betweenKills = { least: 1_500, most: 4_000 };
 const betweenCuts = { least: 150, most: 700 };
-/** Longer than the streams hold connections without the log, and than they take to notice, whatever its start takes. */
-const brokerAwayMs = streamLagMaxMs + 4_000;
+/** Longer than the streams hold connections without the log, on any machine. */
+const brokerAwayMaxMs = 180_000;
 const freezeMs = 4_000;
 const stallChance = 0.15;
 const stallMs = { least: 1_000, most: 6_000 };
@@ -97,10 +97,18 @@ export class Disturbances {
       await wait(random.integer(betweenKills.least, betweenKills.most));
       if (this.#isOver) return;
       if (name === 'freeze') standStill(freezeMs);
-      else if (name === 'kafka') await this.#exchange.killBroker(brokerAwayMs);
+      else if (name === 'kafka') await this.#exchange.killBroker(() => this.#untilLogAway());
       else await this.#exchange.kill(name);
       this.#kills.push(name);
     }
+  }
+
+  /** Resolves when a reader has been closed because the log is away: the broker comes back no earlier. */
+  #untilLogAway(): Promise<void> {
+    const { code } = streamCloses.logAway;
+    const unseen = async () =>
+      this.#readers.some(({ closes }) => closes.has(code)) ? [] : [`a close ${code}`];
+    return untilNone('the log is away', unseen, brokerAwayMaxMs);
   }
 }
 

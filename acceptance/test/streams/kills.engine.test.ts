@@ -19,13 +19,13 @@ const cuts = 150;
 /** A connection is never silent for longer without a reason (docs/trading/streams.md, Connections). */
 const silenceMaxMs = 5_000;
 /** Longer than the broker, and after it the matcher, take to come back on a busy machine. */
-const retry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 180_000 };
+const retry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 600_000 };
 /** Between two actions of a trader, milliseconds. */
 const thinkMs = { least: 40, most: 250 };
 /** Readers and projections reach the end of the log within so long once orders stop, milliseconds. */
-const quietMaxMs = 60_000;
+const quietMaxMs = 180_000;
 /** Subscriptions of a reader begin within so long, milliseconds. */
-const beginMaxMs = 30_000;
+const beginMaxMs = 120_000;
 
 let exchange: WholeExchange;
 let proxy: CuttingProxy;
@@ -46,7 +46,7 @@ beforeAll(async () => {
   await exchange.deposit(accounts, depositUsdc);
   const ports = exchange.baseUrls.map((url) => Number(new URL(url).port));
   proxy = new CuttingProxy(ports, new Random(seed + 1));
-}, 240_000);
+}, 900_000);
 
 afterAll(async () => {
   await Promise.all(clientReaders.map((reader) => reader.close()));
@@ -156,7 +156,7 @@ test('trading goes on over cuts, stalls and kills of streams, matcher and broker
   for (const id of received.placed) expect(truth.audit.orders.has(id)).toBe(true);
   expect(received.placed.size).toBeGreaterThan(cuts);
   console.log(summary());
-}, 480_000);
+}, 1_800_000);
 
 test('every book of every reader was that of the log at the same offset', () => {
   for (const reader of [...clientReaders, ...rawReaders]) {
@@ -177,7 +177,7 @@ test('checksums of the streams, GET /book and the books of readers are the same'
   };
   await untilNone('GET /book has the hash of the checksums', differing, quietMaxMs);
   for (const reader of rawReaders) expect(reader.problems).toEqual([]);
-}, 90_000);
+}, 240_000);
 
 test('every fill of every wallet came exactly once, in the order of its partition', () => {
   let fills = 0;
