@@ -59,14 +59,14 @@ function step(name, command, args) {
   mkdirSync(cache, { recursive: true });
   const logFile = join(cache, `${name}.log`);
   const log = openSync(logFile, 'w');
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   process.stderr.write(`${name.padEnd(10)} ...`);
   const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', log, log] });
   if (result.status !== 0) {
     const tail = readFileSync(logFile, 'utf8').split('\n').slice(-15).join('\n');
     fail(`${tail}\n${name} failed; the whole output is in ${logFile}`);
   }
-  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   process.stderr.write(` done in ${seconds} s\n`);
 }
 

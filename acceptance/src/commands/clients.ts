@@ -27,11 +27,11 @@ const command = new Command('npm run test:clients --')
 const { counts: countsFile } = command.opts<{ counts?: string }>();
 const wanted = command.args;
 
-const startedAtMs = Date.now();
+const startedAtMs = performance.now();
 const mounts = { EXCHANGE_CLOB: '/clob', EXCHANGE_GAMMA: '/gamma', EXCHANGE_DATA: '/data-api' };
 
 function progress(line: string): void {
-  console.error(`${((Date.now() - startedAtMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
+  console.error(`${((performance.now() - startedAtMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
 }
 
 /** Variables of the tests: addresses and markets of the exchange. */

@@ -18,10 +18,10 @@ const given = new Command('npm run faults --')
   .parse()
   .opts<{ only?: string; long?: boolean; besideLoad?: boolean }>();
 
-const startedAtMs = Date.now();
+const startedAtMs = performance.now();
 
 function progress(line: string): void {
-  console.error(`${((Date.now() - startedAtMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
+  console.error(`${((performance.now() - startedAtMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
 }
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(1);

@@ -31,8 +31,8 @@ try {
 }
 
 async function importFile(file: string, given: Given): Promise<void> {
-  const startedAtMs = Date.now();
-  const seconds = () => (Date.now() - startedAtMs) / 1000;
+  const startedAtMs = performance.now();
+  const seconds = () => (performance.now() - startedAtMs) / 1000;
   const operator = operatorFor(given);
   const importEvents = given.onlyNew ? operator.importNewEvents : operator.importEvents;
   const totals = await importCatalog({ importEvents }, eventsOfFile(file), (sofar) =>

@@ -9,10 +9,10 @@ import { type StackArguments, stackOptions, withStackArguments } from './stack-o
 /** `npm start`: the whole exchange in the foreground, until Ctrl-C. */
 const given = withStackArguments(new Command('npm start --')).parse().opts<StackArguments>();
 const isTerminal = process.stdout.isTTY === true;
-const startedAtMs = Date.now();
+const startedAtMs = performance.now();
 
 function progress(line: string): void {
-  const seconds = ((Date.now() - startedAtMs) / 1000).toFixed(1).padStart(6);
+  const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1).padStart(6);
   console.log(`${seconds} s  ${line}`);
 }
 

@@ -131,7 +131,7 @@ async function moveWords(): Promise<void> {
 }
 
 async function playQuotes(quotes: Playback<RecordedQuote>): Promise<void> {
-  await place(newestQuotes(quotes.due(Date.now(), quotesPerRound)));
+  await place(newestQuotes(quotes.due(performance.now(), quotesPerRound)));
 }
 
 async function place(due: readonly RecordedQuote[]): Promise<void> {
@@ -159,7 +159,7 @@ async function playTrade(trade: RecordedTrade): Promise<void> {
 }
 
 async function playTrades(trades: Playback<RecordedTrade>): Promise<void> {
-  for (const trade of trades.due(Date.now(), tradesPerRound)) await playTrade(trade);
+  for (const trade of trades.due(performance.now(), tradesPerRound)) await playTrade(trade);
 }
 
 /** Markets that end while one looks, where this process may list and resolve them. */
@@ -186,8 +186,8 @@ await comment();
 playEndings(endingsMaker).catch((error: unknown) => {
   console.error('markets that end are no longer played', error);
 });
-const quotes = new Playback(recordedQuotes(), options.quoteSpeed, Date.now());
-const trades = new Playback(recordedTrades(), options.tradeSpeed, Date.now());
+const quotes = new Playback(recordedQuotes(), options.quoteSpeed, performance.now());
+const trades = new Playback(recordedTrades(), options.tradeSpeed, performance.now());
 for (let round = 0; !stopping; round += 1) {
   await Promise.all([playQuotes(quotes), playTrades(trades)]);
   if (round % roundsPerCrossing === 0) await cross();

@@ -70,8 +70,8 @@ export async function endOrphans(file: string, supervisorPid?: number): Promise<
   for (const orphan of orphans) {
     sendSignal(orphan.pid, 'SIGCONT');
     sendSignal(orphan.pid, 'SIGTERM');
-    const deadline = Date.now() + orphanGraceMs;
-    while (isStillRunning(orphan) && Date.now() < deadline) await sleep(pollMs);
+    const deadline = performance.now() + orphanGraceMs;
+    while (isStillRunning(orphan) && performance.now() < deadline) await sleep(pollMs);
     if (isAlive(-orphan.pid)) sendSignal(-orphan.pid, 'SIGKILL');
   }
   return orphans.map((orphan) => orphan.name);

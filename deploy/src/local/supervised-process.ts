@@ -63,7 +63,7 @@ export class SupervisedProcess {
   #ended: Promise<string> = Promise.resolve('not started');
   state: ProcessState = 'stopped';
   restarts = 0;
-  /** Time since when it is ready, for the back-off. */
+  /** Monotonic time since when it is ready, for the back-off. */
   readySinceMs = 0;
   /** Whether it has ended because an engine was away. */
   endedForEngine = false;
@@ -191,21 +191,21 @@ export class SupervisedProcess {
 
   async #waitUntilReady(): Promise<void> {
     const { readyTimeoutMs } = this.description;
-    let deadline = Date.now() + readyTimeoutMs;
+    let deadline = performance.now() + readyTimeoutMs;
     let lastReason = '';
     while (this.#child !== undefined && this.#isStarting()) {
       try {
         await this.description.ready();
         if (this.#child === undefined) break;
         this.state = 'ready';
-        this.readySinceMs = Date.now();
+        this.readySinceMs = performance.now();
         return;
       } catch (error) {
         lastReason = messageOf(error);
         // A wait for engines has no end of its own.
-        if (this.#noteWait(error)) deadline = Date.now() + readyTimeoutMs;
+        if (this.#noteWait(error)) deadline = performance.now() + readyTimeoutMs;
       }
-      if (Date.now() > deadline) {
+      if (performance.now() > deadline) {
         throw this.#failed(`was not ready within ${readyTimeoutMs / 1000} s (${lastReason})`);
       }
       await sleep(this.state === 'waiting' ? waitingPollMs : readyPollMs);

@@ -164,10 +164,10 @@ export class Supervisor {
 
   async #startOne(process: SupervisedProcess): Promise<void> {
     if (this.#stopped !== undefined) throw new StackError('START_FAILED', 'the stack is stopping');
-    const beginMs = Date.now();
+    const beginMs = performance.now();
     this.#options.progress(`${process.name}: starting`);
     await process.start();
-    const seconds = ((Date.now() - beginMs) / 1000).toFixed(1);
+    const seconds = ((performance.now() - beginMs) / 1000).toFixed(1);
     this.#options.progress(`${process.name}: ready after ${seconds} s`);
   }
 
@@ -216,7 +216,8 @@ export class Supervisor {
   #onDeath(process: SupervisedProcess, reason: string): void {
     if (this.#stopped !== undefined) return;
     this.#options.progress(`${process.name}: died (${reason})`);
-    if (Date.now() - process.readySinceMs > goodLifeMs) this.#endsInARow.delete(process.name);
+    if (performance.now() - process.readySinceMs > goodLifeMs)
+      this.#endsInARow.delete(process.name);
     if (process.description.restart) void this.#revive(process, reason);
     else void this.#fail(process, `died (${reason}), and the stack cannot go on without it`);
   }
