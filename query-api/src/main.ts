@@ -254,9 +254,9 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
     books: memory.books,
     tables: new TableReads(clickhouse, {
       storedOffset: (partition) => progress.storedOffset(partition),
-      nowMs,
+      monotonicMs: systemClock.monotonicMs,
     }),
-    reports: new Reports(clickhouse, nowMs, recent),
+    reports: new Reports(clickhouse, systemClock, recent),
     leaderboards: openLeaderboards(shared),
     own: new OwnRecords({ clickhouse, recent, settle: () => recentRecords.settle() }),
     collateral: new Collateral(openLedger(redis, keys)),
@@ -327,7 +327,7 @@ function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTo
 }
 
 function openLeaderboards({ life, clickhouse, log }: Shared): Leaderboards {
-  const leaderboards = new Leaderboards(clickhouse, nowMs);
+  const leaderboards = new Leaderboards(clickhouse, systemClock.monotonicMs);
   const refreshing = refreshLeaderboards(leaderboards, log);
   life.onStop('leaderboards', () => refreshing.close());
   return leaderboards;

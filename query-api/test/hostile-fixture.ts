@@ -16,6 +16,7 @@ import { Reports } from '../src/reports/reports.io.ts';
 import { TableReads } from '../src/tables/tables.io.ts';
 import { apiKey, condition, token, type World, wallet } from './in-memory.ts';
 import { orderId } from './order-rows.ts';
+import { clockOf } from './read-clock.ts';
 
 /** Routes of query-api. */
 export const readRoutes: readonly HttpRoute[] = (routes as readonly HttpRoute[]).filter(
@@ -201,7 +202,7 @@ export function partsOver(world: World, clickhouse: Pick<ClickHouse, 'selectRows
     ...others,
     nowMs,
     tables: new TableReads(clickhouse),
-    reports: new Reports(clickhouse, nowMs),
+    reports: new Reports(clickhouse, clockOf(nowMs)),
     leaderboards: new Leaderboards(clickhouse, nowMs),
     own: new OwnRecords({ clickhouse, recent, settle: async () => true }),
   };

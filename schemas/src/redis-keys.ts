@@ -81,7 +81,8 @@ function ledgerKeys(prefix: string) {
  *   <prefix>:limits:<subject>          hash   `rule@limit` -> "window used", and `=` -> "window bytes", what it adds
  *                                             to the next; expires
  *   <prefix>:limits-bytes:<kind>       hash   bytes of the counts of a kind of caller by the window they expire in
- *   <prefix>:limits-in-use             hash   settings of limits -> Unix milliseconds when a process named them; expires
+ *   <prefix>:limits-in-use             hash   settings of limits -> Unix milliseconds when a process named them last;
+ *                                             expires
  *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; expires
  *   <prefix>:retries:<kind>:<wallet>   hash   bytes of the wallet's requests of a kind by the window they expire in
  *   <prefix>:retries:<kind>            hash   the same of all wallets

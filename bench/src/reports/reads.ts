@@ -26,7 +26,7 @@ export function readsOf(
   nowMs: number,
 ): ReadonlyMap<string, Read> {
   const tables = new TableReads(clickhouse);
-  const reports = new Reports(clickhouse, () => nowMs);
+  const reports = new Reports(clickhouse, { nowMs: () => nowMs, monotonicMs: () => nowMs });
   const some = (index: number, count: number) =>
     Array.from(
       { length: count },

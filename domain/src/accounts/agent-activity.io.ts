@@ -20,7 +20,7 @@ export interface AgentActivityOptions {
   readonly keys: Pick<RedisCacheKeys, 'agentsSeen' | 'agentsFlush'>;
   /** Memory of all uses in Redis, bytes. */
   readonly bytesMax?: number;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   /** Called for a fault that is not transient. */
   onFault(error: unknown): void;
 }
@@ -41,6 +41,7 @@ const markedMax = 100_000;
  */
 export class AgentActivity {
   readonly #options: AgentActivityOptions;
+  /** When each agent was marked last, on the monotonic clock. */
   readonly #marked = new Map<AgentId, number>();
 
   constructor(options: AgentActivityOptions) {
@@ -49,11 +50,13 @@ export class AgentActivity {
 
   /** Records that the agent is active now. */
   mark(agentId: AgentId): void {
-    const nowMs = this.#options.clock.nowMs();
-    if (nowMs - (this.#marked.get(agentId) ?? 0) < markIntervalMs) return;
+    const { clock } = this.#options;
+    const monotonicMs = clock.monotonicMs();
+    const markedMs = this.#marked.get(agentId) ?? Number.NEGATIVE_INFINITY;
+    if (monotonicMs - markedMs < markIntervalMs) return;
     if (this.#marked.size >= markedMax) this.#marked.clear();
-    this.#marked.set(agentId, nowMs);
-    this.#quietly(this.#note(agentId, nowMs));
+    this.#marked.set(agentId, monotonicMs);
+    this.#quietly(this.#note(agentId, clock.nowMs()));
   }
 
   /** Last uses in the order of the ids, Unix milliseconds; 0 without one, or when Redis is unavailable. */

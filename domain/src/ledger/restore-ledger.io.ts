@@ -9,7 +9,13 @@ import {
 import type { RedisKeys } from '@pm/schemas';
 import type { LedgerTopic } from './ledger.ts';
 import type { LedgerImage } from './ledger-image.ts';
-import { beginRestoreLua, clearRestoreLua, endRestoreLua, writeRestoreLua } from './restore-lua.ts';
+import {
+  beginRestoreLua,
+  busyRestoreLua,
+  clearRestoreLua,
+  endRestoreLua,
+  writeRestoreLua,
+} from './restore-lua.ts';
 
 /** What a caller has found lost: a mark of the ledger, as it was then. */
 export interface LostMark {
@@ -21,7 +27,7 @@ export interface LostMark {
 /** `moved`: the mark has changed since. `busy`: another process restores. */
 export type RestoreOutcome = 'restored' | 'busy' | 'moved';
 
-/** A process that restores and makes no step for so long is replaced, milliseconds. */
+/** A process that restores and makes no step for so long by the clock of Redis is replaced, milliseconds. */
 const leaseMs = 10_000;
 /** Keys of one look at the server, and entries of one script. */
 const scannedKeys = 1_000;
@@ -33,16 +39,16 @@ type Entry = readonly [kind: string, name: string, first: ScriptArgument, second
 export class LedgerRestore {
   readonly #redis: RedisClient;
   readonly #keys: RedisKeys;
-  readonly #nowMs: () => number;
+  readonly #busy: DefinedScript<number>;
   readonly #begin: DefinedScript<'begun' | 'busy' | 'moved'>;
   readonly #clear: DefinedScript<number>;
   readonly #write: DefinedScript<number>;
   readonly #end: DefinedScript<number>;
 
-  constructor(redis: RedisClient, keys: RedisKeys, nowMs: () => number) {
+  constructor(redis: RedisClient, keys: RedisKeys) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#nowMs = nowMs;
+    this.#busy = defineScript(redis, 'ledgerRestoreBusy', busyRestoreLua, 1);
     this.#begin = defineScript(redis, 'ledgerRestoreBegin', beginRestoreLua, 2);
     this.#clear = defineScript(redis, 'ledgerRestoreClear', clearRestoreLua, 1);
     this.#write = defineScript(redis, 'ledgerRestoreWrite', writeRestoreLua, 5);
@@ -61,8 +67,7 @@ export class LedgerRestore {
 
   /** Whether another process restores, and has made a step within the lease. */
   async isBusy(): Promise<boolean> {
-    const [id, stepMs] = await this.#redis.hmget(this.#keys.ledgerState, 'restore', 'restoreMs');
-    return typeof id === 'string' && Math.abs(this.#nowMs() - Number(stepMs)) < leaseMs;
+    return (await this.#busy.run([this.#keys.ledgerState], [leaseMs])) === 1;
   }
 
   /**
@@ -76,7 +81,7 @@ export class LedgerRestore {
     const field = `${lost.topic}:${lost.partition}`;
     const begun = await this.#begin.run(
       [ledgerState, ledgerMarks],
-      [id, this.#nowMs(), leaseMs, field, lost.mark],
+      [id, leaseMs, field, lost.mark],
     );
     if (begun !== 'begun') return begun;
     await this.#removeAll(id);
@@ -84,7 +89,7 @@ export class LedgerRestore {
     await this.#removeAll(id);
     await this.#writeAll(id, image);
     const marks = marksOf(image);
-    requireOwn(await this.#end.run([ledgerState, ledgerMarks], [id, this.#nowMs(), ...marks]));
+    requireOwn(await this.#end.run([ledgerState, ledgerMarks], [id, ...marks]));
     return 'restored';
   }
 
@@ -96,8 +101,7 @@ export class LedgerRestore {
       const scanned = await this.#redis.scan(cursor, 'MATCH', pattern, 'COUNT', scannedKeys);
       const [next, found] = scanned;
       cursor = next;
-      if (found.length > 0)
-        requireOwn(await this.#clear.run([ledgerState], [id, this.#nowMs(), ...found]));
+      if (found.length > 0) requireOwn(await this.#clear.run([ledgerState], [id, ...found]));
     } while (cursor !== '0');
   }
 
@@ -106,7 +110,7 @@ export class LedgerRestore {
     const keys = [ledgerState, ledgerTransfers, ledgerMarkets, ledgerBreaches];
     const scriptKeys = [...keys, this.#keys.ledgerInsolvent];
     for (const entries of chunksOf(entriesOf(image))) {
-      const args = [id, this.#nowMs(), this.#keys.walletPrefix, ...entries.flat()];
+      const args = [id, this.#keys.walletPrefix, ...entries.flat()];
       requireOwn(await this.#write.run(scriptKeys, args));
     }
   }

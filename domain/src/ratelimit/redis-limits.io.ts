@@ -29,8 +29,8 @@ interface Waiting {
 }
 
 /**
- * The counts in Redis: a hash per caller, a field per rule and limit, by the clock of the server. Requests of one turn of the
- * event loop share a call. What the counts of each kind of caller take is bounded in bytes. Rejects with
+ * The counts in Redis: a hash per caller, a field per rule and limit, by the clock of the server. Requests of one turn
+ * of the event loop share a call. What the counts of each kind of caller take is bounded in bytes. Rejects with
  * `redis_unavailable` at once while there is no connection, and with `limits_full` when there is no room to count a
  * caller.
  */

@@ -154,7 +154,7 @@ test('a transient fault of Redis is ignored; another one is reported', async () 
         set: away,
       },
       keys: redisKeys('t'),
-      clock: { nowMs: () => 1_000_000 },
+      clock: { nowMs: () => 1_000_000, monotonicMs: () => 0 },
       onFault: (error) => void told.push(error),
     });
   };
@@ -170,7 +170,7 @@ test('a transient fault of Redis is ignored; another one is reported', async () 
 
 test('uses of more agents than fit are not recorded, and those of known ones are', async () => {
   const seen = new Map<string, string>();
-  const clock = { now: 1_000_000, nowMs: () => clock.now };
+  const clock = { now: 1_000_000, nowMs: () => clock.now, monotonicMs: () => clock.now };
   const activity = new AgentActivity({
     redis: {
       hlen: async () => seen.size,
@@ -194,4 +194,30 @@ test('uses of more agents than fit are not recorded, and those of known ones are
   activity.mark(idOf(1));
   await new Promise(setImmediate);
   expect(await activity.seen([idOf(1), idOf(2), idOf(3)])).toEqual([1_060_000, 1_000_000, 0]);
+});
+
+test('an agent is marked again after the interval, also when the clock is set back in between', async () => {
+  const marks: string[] = [];
+  const clock = { wallMs: 7_200_000, runMs: 0 };
+  const activity = new AgentActivity({
+    redis: {
+      hlen: async () => 0,
+      hexists: async () => 0,
+      hset: async (_key, _agent, text) => void marks.push(text),
+      hmget: async () => [],
+      hgetall: async () => ({}),
+      hdel: async () => 0,
+      set: async () => null,
+    },
+    keys: redisKeys('t'),
+    clock: { nowMs: () => clock.wallMs, monotonicMs: () => clock.runMs },
+    onFault: () => {},
+  });
+  activity.mark(idOf(1));
+  Object.assign(clock, { wallMs: 3_600_000, runMs: 9_999 });
+  activity.mark(idOf(1));
+  clock.runMs += 1;
+  activity.mark(idOf(1));
+  await new Promise(setImmediate);
+  expect(marks).toEqual(['7200000', '3600000']);
 });

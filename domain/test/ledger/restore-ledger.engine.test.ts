@@ -35,8 +35,15 @@ async function clear(): Promise<void> {
 }
 
 const ledgerAt = (prefix: string): Ledger => openLedger(redis, redisKeys(prefix));
-const restoreAt = (prefix: string, nowMs = () => Date.now()) =>
-  new LedgerRestore(redis, redisKeys(prefix), nowMs);
+const restoreAt = (prefix: string) => new LedgerRestore(redis, redisKeys(prefix));
+
+/** Moves the last step of the restore that is under way: as if the clock of Redis had been set. */
+async function moveStep(byMs: number): Promise<void> {
+  await redis.hincrby(redisKeys(part).ledgerState, 'restoreMs', byMs);
+}
+
+/** Longer than a restore without a step is waited for, milliseconds. */
+const leaseOverMs = 11_000;
 
 /** All that the ledger keeps under a prefix, but its state; what is 0 counts as missing. */
 async function contentOf(prefix: string): Promise<ReadonlyMap<string, unknown>> {
@@ -151,7 +158,6 @@ describe('an image of the ledger', () => {
   });
 
   test('lets nothing be applied before its end, and ends a restore that was overtaken', async () => {
-    let nowMs = 0;
     const fold = new LedgerFold();
     await apply(new History(9), 60, [ledgerAt(whole), fold]);
     let overtaking: Promise<unknown> | null = null;
@@ -166,13 +172,12 @@ describe('an image of the ledger', () => {
           ledgerAt(part)
             .applyExecutions({ ...piece, ...nothing })
             .catch((error: unknown) => refused.push(error));
-          nowMs = 60_000;
-          overtaking = restoreAt(part, () => nowMs).run(fold, anyMark);
+          overtaking = moveStep(-leaseOverMs).then(() => restoreAt(part).run(fold, anyMark));
           yield* wallets;
         },
       } as unknown as LedgerImage['wallets'],
     };
-    const overtaken = restoreAt(part, () => nowMs).run(slow, anyMark);
+    const overtaken = restoreAt(part).run(slow, anyMark);
     await expect(overtaken).rejects.toMatchObject({
       code: 'ledger_restore_lost',
       reaction: 'release',
@@ -182,13 +187,22 @@ describe('an image of the ledger', () => {
     expect(await contentOf(part)).toEqual(await contentOf(whole));
   });
 
+  test('goes on when the clock of Redis was set back by an hour since the step of one that died', async () => {
+    const [seconds] = await redis.time();
+    const stepMs = String(Number(seconds) * 1_000 + 3_600_000);
+    await redis.hset(redisKeys(part).ledgerState, 'restore', 'dead', 'restoreMs', stepMs);
+    expect(await restoreAt(part).run(new LedgerFold(), anyMark)).toBe('restored');
+  });
+
   test('is busy while another one lives', async () => {
-    let nowMs = 0;
-    await redis.hset(redisKeys(part).ledgerState, 'restore', 'other', 'restoreMs', '0');
-    const restore = restoreAt(part, () => nowMs);
-    expect(await restore.isUnderWay()).toBe(true);
+    const [seconds] = await redis.time();
+    const stepMs = String(Number(seconds) * 1_000);
+    await redis.hset(redisKeys(part).ledgerState, 'restore', 'other', 'restoreMs', stepMs);
+    const restore = restoreAt(part);
+    expect([await restore.isUnderWay(), await restore.isBusy()]).toEqual([true, true]);
     expect(await restore.run(new LedgerFold(), anyMark)).toBe('busy');
-    nowMs = 10_000;
+    await moveStep(-leaseOverMs);
+    expect(await restore.isBusy()).toBe(false);
     expect(await restore.run(new LedgerFold(), anyMark)).toBe('restored');
     expect(await restore.isUnderWay()).toBe(false);
   });

@@ -6,7 +6,7 @@ import type { EnvelopeSender } from './envelope-sender.io.ts';
 const witnessEveryMs = 1_000;
 
 interface ClockWitnessParts {
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   readonly envelopes: Pick<EnvelopeSender, 'add'>;
 }
 
@@ -16,6 +16,7 @@ interface ClockWitnessParts {
  */
 export class ClockWitness {
   readonly #parts: ClockWitnessParts;
+  /** When a witness of each partition was sent last, on the monotonic clock. */
   readonly #sentMs = new Map<number, number>();
 
   constructor(parts: ClockWitnessParts) {
@@ -24,11 +25,13 @@ export class ClockWitness {
 
   /** Takes the clock of a partition after one of its executions. */
   see(partition: number, clockMs: number): void {
-    const timeMs = this.#parts.clock.nowMs();
+    const { clock } = this.#parts;
+    const timeMs = clock.nowMs();
     if (timeMs - clockMs <= clockLeapMaxMs) return;
     const sentMs = this.#sentMs.get(partition) ?? Number.NEGATIVE_INFINITY;
-    if (timeMs - sentMs < witnessEveryMs) return;
-    this.#sentMs.set(partition, timeMs);
+    const monotonicMs = clock.monotonicMs();
+    if (monotonicMs - sentMs < witnessEveryMs) return;
+    this.#sentMs.set(partition, monotonicMs);
     this.#parts.envelopes.add(partition, { kind: 'Tick', term: 0, timeMs });
   }
 }

@@ -64,7 +64,7 @@ function refusals({ operators, clock }: Services): (request: FastifyRequest) => 
   const byAddress = new WindowCounts(operatorLimits.address);
   const badTokens = new WindowCounts(operatorLimits.badTokens);
   return (request) => {
-    const nowMs = clock.nowMs();
+    const nowMs = clock.monotonicMs();
     const { ip } = request;
     if (!byAddress.take(ip, nowMs)) return tooMany(byAddress, nowMs);
     const found = operators.find(tokenOf(request));

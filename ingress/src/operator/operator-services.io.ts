@@ -20,7 +20,7 @@ import type { Resolutions } from './resolutions.io.ts';
 /** What a request that needs a second person waits in. */
 export interface ApprovalServices {
   readonly approvals: Approvals;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
 }
 
 /** Dependencies of deposits and withdrawals by the operator. */

@@ -6,7 +6,7 @@ export interface WindowLimit {
   readonly namesMax: number;
 }
 
-/** Counts by name in windows of a fixed length, in this process. */
+/** Counts by name in windows of a fixed length, in this process. Times are monotonic milliseconds. */
 export class WindowCounts {
   readonly #limit: WindowLimit;
   readonly #counts = new Map<string, number>();

@@ -77,6 +77,14 @@ test('a request whose process is dead is taken over with its record, and the dea
   expect(await store.begin(first)).toEqual({ kind: 'done', text: 'answer' });
 });
 
+test('a lease from before the clock of Redis was set back by an hour holds nobody up', async () => {
+  const store = new IdempotencyKeys(redis, keys);
+  const first = keyOf('back', { token: 'one' });
+  await store.begin(first);
+  await redis.hincrby(keys.retry('back'), 'leaseUntil', 3_600_000);
+  expect((await store.begin({ ...first, token: 'two' })).kind).toBe('resumed');
+});
+
 /** What the record and the two counts of its bytes take of Redis. */
 async function bytesOf(digest: string): Promise<number> {
   return Number(await redis.memory('USAGE', keys.retry(digest)));

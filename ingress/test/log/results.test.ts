@@ -26,7 +26,7 @@ function openSource() {
   const witnesses: [number, Command][] = [];
   const hearings = new PartitionLiveness(2, { monotonicMs: () => now.ms, nowMs: () => now.wallMs });
   const witness = new ClockWitness({
-    clock: { nowMs: () => now.wallMs },
+    clock: { nowMs: () => now.wallMs, monotonicMs: () => now.ms },
     envelopes: {
       add: (partition, command) => {
         witnesses.push([partition, command]);
@@ -259,6 +259,7 @@ test('a partition whose clock is far back gets a witness of the time every secon
   await feed(0, { inOffset: 2, timeMs: 5 }, { inOffset: 3, timeMs: 5 });
   expect(hearings.isReady(0)).toBe(false);
   now.wallMs += 1_000;
+  now.ms += 1_000;
   await feed(0, { inOffset: 4, timeMs: 5 });
   await feed(1, { inOffset: 1, timeMs: now.wallMs });
   expect(witnesses).toEqual([
@@ -267,4 +268,17 @@ test('a partition whose clock is far back gets a witness of the time every secon
   ]);
   await feed(0, { inOffset: 5, timeMs: now.wallMs });
   expect(hearings.isReady(0)).toBe(true);
+});
+
+test('a clock that is set back by an hour does not delay the next witness', async () => {
+  const { now, feed, witnesses } = openSource();
+  now.wallMs = 7_200_000;
+  await feed(0, { inOffset: 1, timeMs: 5 });
+  now.wallMs -= 3_600_000;
+  now.ms += 1_000;
+  await feed(0, { inOffset: 2, timeMs: 5 });
+  expect(witnesses.map(([, command]) => command)).toMatchObject([
+    { timeMs: 7_200_000 },
+    { timeMs: 3_600_000 },
+  ]);
 });

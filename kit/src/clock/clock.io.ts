@@ -1,8 +1,11 @@
-/** Time as an argument: only `main.ts` makes the real one. */
+/**
+ * Time as an argument: only `main.ts` makes the real one. `npm run check` refuses differences of wall time, and `Date`
+ * read anywhere else, outside of the files that `tools/wall-clock.json` names.
+ */
 export interface Clock {
-  /** Wall time, milliseconds since 1970-01-01 UTC. */
+  /** Wall time, milliseconds since 1970-01-01 UTC, which may be set: content of records, responses and signatures. */
   nowMs(): number;
-  /** Milliseconds that never run backwards, for waits and durations. */
+  /** Milliseconds that never run backwards: intervals, leases, sessions, windows and ages. */
   monotonicMs(): number;
 }
 

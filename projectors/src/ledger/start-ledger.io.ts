@@ -35,7 +35,7 @@ export async function startLedger(room: Room, redis: RedisClient): Promise<void>
   const { client, registry, config } = room;
   const keys = redisKeys(config.redisPrefix);
   const ledger = openLedger(redis, keys);
-  const restore = new LedgerRestore(redis, keys, systemClock.nowMs);
+  const restore = new LedgerRestore(redis, keys);
   const views = { ledger, recovery: openRecovery(room, ledger, restore) };
   const codec = registry.codecFor(topics.transfers);
   const [executions, transfers, transfersCodec, producer] = await Promise.all([

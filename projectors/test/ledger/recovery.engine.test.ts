@@ -50,7 +50,7 @@ function projector(world: World, prefix: string, isStored = true) {
   const { checkpoints, executions } = world.parts;
   const recovery = new LedgerRecovery({
     ledger,
-    restore: new LedgerRestore(redis, keys, () => Date.now()),
+    restore: new LedgerRestore(redis, keys),
     checkpoints: isStored ? checkpoints : null,
     client: world.log.client,
     topics: { executions: 'executions', transfers: 'transfers' },

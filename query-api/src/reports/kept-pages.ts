@@ -10,7 +10,7 @@ export interface KeptPage {
 }
 
 interface Entry extends KeptPage {
-  /** When it was read, as `nowMs`. */
+  /** When it was read, on the monotonic clock. */
   readonly readMs: number;
 }
 
@@ -27,13 +27,13 @@ const nameCharsMax = 500;
  */
 export class KeptPages {
   readonly #recent: Pick<RecentLog, 'reaches'>;
-  readonly #nowMs: () => number;
+  readonly #monotonicMs: () => number;
   readonly #kept = new Map<string, Entry>();
   #rows = 0;
 
-  constructor(recent: Pick<RecentLog, 'reaches'>, nowMs: () => number) {
+  constructor(recent: Pick<RecentLog, 'reaches'>, monotonicMs: () => number) {
     this.#recent = recent;
-    this.#nowMs = nowMs;
+    this.#monotonicMs = monotonicMs;
   }
 
   /** Names the pages that may share a half; null for what is read each time. */
@@ -67,7 +67,7 @@ export class KeptPages {
     const before = this.#kept.get(name);
     if (before !== undefined) this.#drop(name, before);
     if (page.seams.length === 0 || page.seams.includes(seamOpen)) return;
-    this.#kept.set(name, { ...page, readMs: this.#nowMs() });
+    this.#kept.set(name, { ...page, readMs: this.#monotonicMs() });
     this.#rows += page.rows.length + 1;
     for (const [oldest, entry] of this.#kept) {
       if (this.#rows <= keptRowsMax) return;

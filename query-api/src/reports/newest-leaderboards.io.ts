@@ -20,20 +20,20 @@ const quietAfterMs = 60_000;
  */
 export class Leaderboards {
   readonly #clickhouse: LeaderboardClickHouse;
-  readonly #nowMs: () => number;
+  readonly #monotonicMs: () => number;
   #served: LeaderboardComputation;
   #requestedMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
 
-  constructor(clickhouse: LeaderboardClickHouse, nowMs: () => number) {
+  constructor(clickhouse: LeaderboardClickHouse, monotonicMs: () => number) {
     this.#clickhouse = clickhouse;
-    this.#nowMs = nowMs;
+    this.#monotonicMs = monotonicMs;
     this.#served = new LeaderboardComputation(clickhouse, 0);
   }
 
   /** Throws the `Fault` `leaderboards_not_ready` (retry) before the first computation. */
   async read(search: LeaderboardSearch): Promise<LeaderboardPage> {
-    this.#requestedMs = this.#nowMs();
+    this.#requestedMs = this.#monotonicMs();
     if (this.#served.snapshot === 0) await this.#begin();
     const served = this.#served;
     if (served.snapshot === 0) throw new Fault('leaderboards_not_ready', 'retry');
@@ -58,7 +58,7 @@ export class Leaderboards {
       await next.prepare(before);
       if (snapshot > this.#served.snapshot) this.#served = next;
     }
-    return this.#nowMs() - this.#requestedMs < quietAfterMs ? lookEveryMs : lookSeldomMs;
+    return this.#monotonicMs() - this.#requestedMs < quietAfterMs ? lookEveryMs : lookSeldomMs;
   }
 
   /**

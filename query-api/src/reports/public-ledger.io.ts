@@ -1,4 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { Clock } from '@pm/kit/clock';
 import { mergePage, newestPlaceFirst, storedWindow } from '../recent/merge-page.ts';
 import type { RecentLog, Seams } from '../recent/recent-log.ts';
 import { SharedReads } from '../tables/shared-reads.io.ts';
@@ -18,7 +19,7 @@ const refreshAfterMs = 2_500;
 export interface PublicLedgerOptions {
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly recent: Pick<RecentLog, 'newestFills' | 'newestSeams' | 'reaches'>;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
 }
 
 /**
@@ -35,7 +36,7 @@ export class PublicLedger {
 
   constructor(parts: PublicLedgerOptions) {
     this.#parts = parts;
-    this.#pages = new KeptPages(parts.recent, parts.nowMs);
+    this.#pages = new KeptPages(parts.recent, parts.clock.monotonicMs);
   }
 
   /** Throws the faults of ClickHouse (`retry` when it is away) where nothing is kept. */
@@ -44,8 +45,8 @@ export class PublicLedger {
     if (name === null) return await this.#read(search);
     const kept = this.#pages.get(name);
     if (kept === undefined) return await this.#reads.read(name, () => this.#load(name, search));
-    const { nowMs, recent } = this.#parts;
-    if (nowMs() - kept.readMs >= refreshAfterMs) this.#refresh(name, search);
+    const { clock, recent } = this.#parts;
+    if (clock.monotonicMs() - kept.readMs >= refreshAfterMs) this.#refresh(name, search);
     const { rows } = newestTrades(recent, search, kept.seams);
     return mergePage<TradeRow>(rows, kept.rows, { ...search, from: 0 }, newestPlaceFirst);
   }
@@ -77,7 +78,7 @@ export class PublicLedger {
   }
 
   #stored(search: LedgerSearch, seams: Seams): Promise<readonly TradeRow[]> {
-    const { clickhouse, nowMs } = this.#parts;
-    return readLedger(clickhouse, search, { seams, nowS: Math.floor(nowMs() / 1000) });
+    const { clickhouse, clock } = this.#parts;
+    return readLedger(clickhouse, search, { seams, nowS: Math.floor(clock.nowMs() / 1000) });
   }
 }

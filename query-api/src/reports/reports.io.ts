@@ -1,4 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { Clock } from '@pm/kit/clock';
 import type { WalletAddress } from '@pm/schemas';
 import type { MarketPositionsSearch } from '../positions/market-positions.ts';
 import type { HeldRow } from '../positions/positions.ts';
@@ -40,19 +41,19 @@ export interface Remembered<T> {
  */
 export class Reports {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
-  readonly #nowMs: () => number;
+  readonly #clock: Clock;
   readonly #ledger: PublicLedger;
-  readonly #sums = new Map<string, { readonly atMs: number; readonly rows: Promise<unknown> }>();
+  readonly #sums = new Map<string, { readonly readMs: number; readonly rows: Promise<unknown> }>();
 
   /** Without `recent` the tables answer alone. */
   constructor(
     clickhouse: Pick<ClickHouse, 'selectRows'>,
-    nowMs: () => number,
+    clock: Clock,
     recent: Pick<RecentLog, 'newestFills' | 'newestSeams' | 'reaches'> = new RecentLog(),
   ) {
     this.#clickhouse = clickhouse;
-    this.#nowMs = nowMs;
-    this.#ledger = new PublicLedger({ clickhouse, recent, nowMs });
+    this.#clock = clock;
+    this.#ledger = new PublicLedger({ clickhouse, recent, clock });
   }
 
   /** Positions without tokens left. Null for `markets`: all. */
@@ -111,18 +112,19 @@ export class Reports {
   }
 
   #nowS(): number {
-    return Math.floor(this.#nowMs() / 1000);
+    return Math.floor(this.#clock.nowMs() / 1000);
   }
 
   /** Runs a query at most once in `maxAgeMs` for each name; a failure is not remembered. */
   #remembered<T>(name: string, read: () => Promise<T>): Promise<Remembered<T>> {
     const found = this.#sums.get(name);
-    const atMs = this.#nowMs();
-    if (found !== undefined && atMs - found.atMs < maxAgeMs)
+    const readMs = this.#clock.monotonicMs();
+    if (found !== undefined && readMs - found.readMs < maxAgeMs)
       return found.rows as Promise<Remembered<T>>;
     if (this.#sums.size >= sumsMax) this.#sums.clear();
+    const atMs = this.#clock.nowMs();
     const rows = read().then((value): Remembered<T> => ({ atMs, value }));
-    this.#sums.set(name, { atMs, rows });
+    this.#sums.set(name, { readMs, rows });
     rows.catch(() => this.#sums.delete(name));
     return rows;
   }

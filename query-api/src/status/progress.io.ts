@@ -98,7 +98,8 @@ export class ProgressWatch {
 
   /** The same of what was read at some earlier time. */
   completeThroughAtMs(readAtMs: number): number | null {
-    return this.#known.at(readAtMs);
+    // It was read before the clock was set back: no mark of since then is about it.
+    return readAtMs > this.#parts.nowMs() ? null : this.#known.at(readAtMs);
   }
 
   async #run(): Promise<void> {

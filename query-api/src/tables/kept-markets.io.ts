@@ -26,7 +26,7 @@ export class KeptMarkets<T> {
 
   constructor(state: TablesState, bytesMax: number) {
     this.#state = state;
-    this.#kept = new KeptReads(bytesMax, () => state.nowMs());
+    this.#kept = new KeptReads(bytesMax, () => state.monotonicMs());
   }
 
   /** One value for each that is wanted, in order; not a promise when all of them are at hand. */

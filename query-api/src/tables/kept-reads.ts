@@ -6,7 +6,7 @@ interface Kept<T> {
   readonly value: T;
 }
 
-/** Kept no longer, milliseconds: a rebuild exchanges tables without a new version. */
+/** Kept no longer, monotonic milliseconds: a rebuild exchanges tables without a new version. */
 const ageMaxMs = 60_000;
 
 /**
@@ -18,12 +18,12 @@ const ageMaxMs = 60_000;
 export class KeptReads<T> {
   readonly #kept = new Map<string, Kept<T>>();
   readonly #bytesMax: number;
-  readonly #nowMs: () => number;
+  readonly #monotonicMs: () => number;
   #bytes = 0;
 
-  constructor(bytesMax: number, nowMs: () => number) {
+  constructor(bytesMax: number, monotonicMs: () => number) {
     this.#bytesMax = bytesMax;
-    this.#nowMs = nowMs;
+    this.#monotonicMs = monotonicMs;
   }
 
   /** Estimated size of everything that is kept. */
@@ -35,7 +35,7 @@ export class KeptReads<T> {
   get(name: string, version: number | null): T | undefined {
     const kept = this.#kept.get(name);
     if (kept === undefined || version === null) return undefined;
-    if (kept.version === version && this.#nowMs() - kept.atMs < ageMaxMs) return kept.value;
+    if (kept.version === version && this.#monotonicMs() - kept.atMs < ageMaxMs) return kept.value;
     this.#drop(name, kept);
     return undefined;
   }
@@ -49,7 +49,7 @@ export class KeptReads<T> {
       if (this.#bytes + bytes <= this.#bytesMax) break;
       this.#drop(oldest, kept);
     }
-    this.#kept.set(name, { version, atMs: this.#nowMs(), bytes, value });
+    this.#kept.set(name, { version, atMs: this.#monotonicMs(), bytes, value });
     this.#bytes += bytes;
   }
 

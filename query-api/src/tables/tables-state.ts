@@ -5,8 +5,9 @@ export interface TablesState {
    * kept. It must belong to the `X-Complete-Through` of the same moment (`ProgressWatch`).
    */
   storedOffset(partition: number): number | null;
-  nowMs(): number;
+  /** The clock of ages. */
+  monotonicMs(): number;
 }
 
 /** Where nothing is to be kept. */
-export const unknownState: TablesState = { storedOffset: () => null, nowMs: () => 0 };
+export const unknownState: TablesState = { storedOffset: () => null, monotonicMs: () => 0 };

@@ -9,6 +9,7 @@ import { isSideRequested, type SideRow, sidesOf } from '../../src/reports/newest
 import { Reports } from '../../src/reports/reports.io.ts';
 import type { TradeRow } from '../../src/reports/rows.ts';
 import type { LedgerSearch } from '../../src/reports/trade-ledger.ts';
+import { clockOf } from '../read-clock.ts';
 import { TinyLog } from '../recent/log.ts';
 import { PacedLogs, pacedPartitions } from '../recent/paced-logs.ts';
 
@@ -121,7 +122,11 @@ async function compare(world: LedgerWorld, reports: Reports, search: LedgerSearc
 test('the public ledger has each trade that memory or the tables have, once, in order', async () => {
   const random = seeded(7);
   const world = new LedgerWorld();
-  const reports = new Reports(world.clickhouse, () => (firstS + 60) * 1000, world.recent);
+  const reports = new Reports(
+    world.clickhouse,
+    clockOf(() => (firstS + 60) * 1000),
+    world.recent,
+  );
   let shown = 0;
   for (let round = 0; round < 1_500; round += 1) {
     world.step(random);
@@ -135,7 +140,11 @@ test('a page that is requested again has the newest trades, often without a stat
   const world = new LedgerWorld();
   const searches = [1, 2, 3, 4].map(() => randomSearch(random));
   let nowMs = (firstS + 60) * 1000;
-  const reports = new Reports(world.clickhouse, () => nowMs, world.recent);
+  const reports = new Reports(
+    world.clickhouse,
+    clockOf(() => nowMs),
+    world.recent,
+  );
   let [shown, withoutStatement] = [0, 0];
   for (let round = 0; round < 1_500; round += 1) {
     // Now and then the tables are ahead, and must be asked.
@@ -167,7 +176,11 @@ test('a trade that was just read is on the first page before any table has it', 
   const log = new TinyLog(5).records(50);
   for (const [offset, execution] of log.entries()) recent.take(0, execution, offset);
   const clickhouse = { selectRows: async () => [] };
-  const reports = new Reports(clickhouse as never, () => (firstS + 60) * 1000, recent);
+  const reports = new Reports(
+    clickhouse as never,
+    clockOf(() => (firstS + 60) * 1000),
+    recent,
+  );
   const fills = log.flatMap((execution) => rowsOfRecord(0, execution).fills);
   const rows = await reports.ledger({ ...everything, takerOnly: true, limit: 1 });
   expect(rows).toMatchObject([{ wallet: fills.at(-1)?.taker, sizeMicro: fills.at(-1)?.sizeMicro }]);

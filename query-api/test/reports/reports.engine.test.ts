@@ -9,6 +9,7 @@ import { readLedgerQuery } from '../../src/reports/trade-ledger.ts';
 import { code, type Fill, sides, whole } from '../fill-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { wallet } from '../in-memory.ts';
+import { clockOf } from '../read-clock.ts';
 
 /** SQL of public reports against real tables, judged by a fold of the same random fills. */
 let database: FreshDatabase;
@@ -33,7 +34,10 @@ const fills: readonly Fill[] = Array.from({ length: 200 }, (_, offset) => ({
 
 beforeAll(async () => {
   database = await freshDatabase();
-  reports = new Reports(database.clickhouse, () => day * 1000);
+  reports = new Reports(
+    database.clickhouse,
+    clockOf(() => day * 1000),
+  );
   // Everything twice: a repeated row counts once.
   for (let turn = 0; turn < 2; turn += 1) {
     await database.fill(tables.fills, fills.map(whole));

@@ -45,6 +45,41 @@ test('the moment of completeness outlives a silent store, and not the loss of it
   await runner.close();
 });
 
+test('nothing is said of what was read before the clock was set back', async () => {
+  const clock = { nowMs: 1_800_000_001_000 };
+  let requested = 0;
+  const runner = new ProgressWatch({
+    client: {
+      admin: async () => ({
+        bounds: async () => new Map([[0, { low: 0, high: 100 }]]),
+        close: async () => {},
+      }),
+    },
+    clickhouse: {
+      async selectRows<T>() {
+        requested += 1;
+        const momentMs = String(1_800_000_000_000 + requested);
+        return [{ ...complete, momentMs }] as readonly object[] as readonly T[];
+      },
+    },
+    redis: { hmget: async (_key, ...fields) => fields.map(() => '1') },
+    keys,
+    topic: 't',
+    log: silentLog,
+    askEveryMs: 1,
+    nowMs: () => clock.nowMs,
+  });
+  runner.start();
+  const readAtMs = clock.nowMs;
+  while (runner.completeThroughAtMs(readAtMs) === null)
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  clock.nowMs -= 3_600_000;
+  for (const before = requested; requested < before + 3; )
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  expect(runner.completeThroughAtMs(readAtMs)).toBeNull();
+  await runner.close();
+});
+
 test('books and ledger say up to which offset and moment they are, where anything of them is there', async () => {
   const stored = new Map([
     [`${keys.bookMarks} 0`, '7'],

@@ -4,13 +4,22 @@ import { deriveKey } from '@pm/domain/accounts/derive-keys';
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { systemClock } from '@pm/kit/clock';
 import { silentLog } from '@pm/kit/log';
-import { apiKeyBytes, hexBytes, type WalletAddress } from '@pm/schemas';
+import { apiKeyBytes, headers, hexBytes, type WalletAddress } from '@pm/schemas';
 import { SessionKeepAlives } from '../../src/streams/own/keep-alive.io.ts';
 
 const present = Buffer.alloc(32, 7);
 const wallet = `0x${'11'.repeat(20)}` as WalletAddress;
 const beats: IncomingHttpHeaders[] = [];
+/** The time of this ingress, and how far a timestamp may differ from it, milliseconds. */
+const serverTime = { aheadMs: 0, freshnessMs: 30_000 };
 const ingress = createServer((request, response) => {
+  const nowMs = Date.now() + serverTime.aheadMs;
+  const skewMs = Math.abs(Number(request.headers[headers.timestamp.toLowerCase()]) - nowMs);
+  if (skewMs > serverTime.freshnessMs) {
+    response.statusCode = 401;
+    response.end(JSON.stringify({ error: 'TIMESTAMP_SKEW', server_time: nowMs }));
+    return;
+  }
   beats.push(request.headers);
   response.end('{}');
 });
@@ -60,7 +69,7 @@ afterAll(() => {
 async function namedBy(count: number): Promise<readonly unknown[]> {
   const from = beats.length;
   while (beats.length < from + count) await new Promise((resolve) => setTimeout(resolve, 10));
-  return beats.slice(from, from + count).map((headers) => headers['x-forwarded-for']);
+  return beats.slice(from, from + count).map((sent) => sent['x-forwarded-for']);
 }
 
 test('heartbeats of cancel_on_disconnect count for the address of a connection that is open', async () => {
@@ -87,3 +96,17 @@ test('heartbeats go to the next process of ingress where one cannot be reached',
   hold.release();
   passing.close();
 });
+
+test.each([3_600_000, -3_600_000])(
+  'heartbeats go on where the clock of ingress is off by %d ms',
+  async (aheadMs) => {
+    const away = openKeepAlives([urlOfIngress()]);
+    serverTime.aheadMs = aheadMs;
+    const beat = namedBy(1);
+    const hold = away.hold(holder, '203.0.113.4');
+    expect(await beat).toEqual(['203.0.113.4']);
+    serverTime.aheadMs = 0;
+    hold.release();
+    away.close();
+  },
+);

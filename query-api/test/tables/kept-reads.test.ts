@@ -92,7 +92,7 @@ function setUp() {
   const clock = { nowMs };
   /** What the process has read of the progress of the tables. */
   const known = { offset: 1 as number | null };
-  const state = { storedOffset: () => known.offset, nowMs: () => clock.nowMs };
+  const state = { storedOffset: () => known.offset, monotonicMs: () => clock.nowMs };
   const open = (tables: TableReads): HttpApp => {
     const app = openHttp({ log: silentLog, bodyLimitBytes: 128 * 1024 });
     addReadRoutes(app, { ...world.parts(), tables, nowMs: () => clock.nowMs });

@@ -11,6 +11,7 @@ import type { LedgerSearch } from '../../src/reports/trade-ledger.ts';
 import { code, type Fill, sides, whole } from '../fill-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { apiKey, wallet } from '../in-memory.ts';
+import { clockOf } from '../read-clock.ts';
 import { type Page, walked } from '../walked.ts';
 
 /**
@@ -90,7 +91,10 @@ const held = owners.flatMap((owner) =>
 beforeAll(async () => {
   database = await freshDatabase();
   const { clickhouse } = database;
-  reports = new Reports(clickhouse, () => (day + 60) * 1000);
+  reports = new Reports(
+    clickhouse,
+    clockOf(() => (day + 60) * 1000),
+  );
   own = new OwnRecords({ clickhouse, recent: new RecentLog(), settle: async () => true });
   const bySide = fills.flatMap(sides);
   const attributed = fills.flatMap((fill) =>

@@ -27,6 +27,8 @@ const path = '/heartbeats';
 const beatEveryMs = 2_500;
 /** Several processes of ingress that stand still are passed before a session is missed. */
 const beatTimeoutMs = 3_000;
+/** Longest answer to a heartbeat that is looked into, characters. */
+const answerCharsMax = 4_096;
 /** Heartbeats of all keys that are on their way at once. */
 const beatsAtOnce = 64;
 
@@ -96,41 +98,74 @@ export class SessionKeepAlives {
     if (listed?.active !== true || address === undefined) return;
     const key = deriveListed(secrets, listed);
     if (key === null) return;
-    // Counts for the client: the limit of one address would end the sessions of all.
-    const headers = { ...this.#signed(key, listed.wallet), 'x-forwarded-for': address };
     for (let tries = 0; tries < ingressUrls.length; tries += 1) {
       const failed = this.#failed;
       const url = ingressUrls[failed % ingressUrls.length] ?? '';
-      if (await this.#send(url, headers)) return;
+      if (await this.#beatAt(url, { key, wallet: listed.wallet, address })) return;
       // Heartbeats at the same time fail together, and move on by one.
       if (this.#failed === failed) this.#failed += 1;
     }
   }
 
-  /** False when this process of ingress did not take it, and another one may. */
-  async #send(url: string, headers: Record<string, string>): Promise<boolean> {
-    const { log } = this.#parts;
+  /**
+   * False when this process of ingress did not take it, and another one may. Where the clocks of the two differ,
+   * ingress says what time it has, and the heartbeat is sent again with that: no session ends because a clock was set.
+   */
+  async #beatAt(url: string, beat: Beat): Promise<boolean> {
+    const { clock, log } = this.#parts;
     try {
-      const signal = AbortSignal.timeout(beatTimeoutMs);
-      const response = await fetch(url + path, { method: 'POST', headers, signal });
-      await response.arrayBuffer();
-      if (!response.ok) log.warn({ status: response.status }, 'a heartbeat was refused');
-      return response.status < 500;
+      const first = await send(url, signed(beat, clock.nowMs()));
+      const { serverMs } = first;
+      const { status } = serverMs === null ? first : await send(url, signed(beat, serverMs));
+      if (serverMs !== null) log.warn({ url, serverMs }, 'ingress has another time');
+      if (status >= 400) log.warn({ status }, 'a heartbeat was refused');
+      return status < 500;
     } catch (error) {
       log.warn({ err: error }, 'a heartbeat was not sent');
       return false;
     }
   }
+}
 
-  #signed({ apiKey, secret, passphrase }: DerivedKey, wallet: string): Record<string, string> {
-    const timestamp = String(this.#parts.clock.nowMs());
-    const digest = createHmac('sha256', secret).update(`${timestamp}POST${path}`).digest('base64');
-    return {
-      [names.address]: wallet,
-      [names.apiKey]: apiKey,
-      [names.passphrase]: passphrase,
-      [names.timestamp]: timestamp,
-      [names.signature]: digest.replaceAll('+', '-').replaceAll('/', '_'),
-    };
-  }
+interface Beat {
+  readonly key: DerivedKey;
+  readonly wallet: string;
+  /** It counts for the client: the limit of one address would end the sessions of all. */
+  readonly address: string;
+}
+
+function signed({ key, wallet, address }: Beat, nowMs: number): Record<string, string> {
+  const { apiKey, secret, passphrase } = key;
+  const timestamp = String(nowMs);
+  const digest = createHmac('sha256', secret).update(`${timestamp}POST${path}`).digest('base64');
+  return {
+    [names.address]: wallet,
+    [names.apiKey]: apiKey,
+    [names.passphrase]: passphrase,
+    [names.timestamp]: timestamp,
+    [names.signature]: digest.replaceAll('+', '-').replaceAll('/', '_'),
+    'x-forwarded-for': address,
+  };
+}
+
+interface Sent {
+  readonly status: number;
+  /** Time of a server that refused because of the timestamp, Unix milliseconds; else null. */
+  readonly serverMs: number | null;
+}
+
+async function send(url: string, headers: Record<string, string>): Promise<Sent> {
+  const signal = AbortSignal.timeout(beatTimeoutMs);
+  const response = await fetch(url + path, { method: 'POST', headers, signal });
+  const text = await response.text();
+  const isRefused = response.status === 401 && text.length <= answerCharsMax;
+  return { status: response.status, serverMs: isRefused ? serverMsIn(text) : null };
+}
+
+/** Throws when it is no JSON. */
+function serverMsIn(text: string): number | null {
+  const body: unknown = JSON.parse(text);
+  const serverMs =
+    typeof body === 'object' && body !== null ? Reflect.get(body, 'server_time') : null;
+  return Number.isSafeInteger(serverMs) ? serverMs : null;
 }
