@@ -3,14 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { problemsOf } from './source-rules.ts';
+import { wallClockProblems } from './wall-clock.ts';
 
 /**
- * Part of `npm run check`: the rules of `source-rules.ts` for all sources and documents, one line per problem.
+ * Part of `npm run check`: the rules of `source-rules.ts` for all sources and documents, and that of `wall-clock.ts`
+ * for those that `wall-clock.json` does not name with a reason; one line per problem.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const byEnding = JSON.parse(
-  readFileSync(join(root, 'tools/rooms-by-ending.json'), 'utf8'),
-) as readonly string[];
+const byEnding = listIn('rooms-by-ending.json') as readonly string[];
+const wallClockUses = listIn('wall-clock.json') as Readonly<Record<string, string>>;
 /** Written by a command, or kept in the form of their authors. */
 const isGenerated = /^(deploy\/data\/|acceptance\/clients\/|docs\/(figures|trading\/routes)\.md$)/;
 
@@ -28,7 +29,11 @@ for (const path of new Set(files)) {
   if (!existsSync(join(root, path))) continue;
   const [room = ''] = path.split('/');
   const text = readFileSync(join(root, path), 'utf8');
-  for (const { line, message } of problemsOf(path, text, byEnding.includes(room))) {
+  const wallClock = path in wallClockUses ? [] : wallClockProblems(path, text);
+  for (const { line, message } of [
+    ...problemsOf(path, text, byEnding.includes(room)),
+    ...wallClock,
+  ]) {
     console.error(`${path}:${line}  ${message}`);
     count += 1;
   }
@@ -36,4 +41,8 @@ for (const path of new Set(files)) {
 if (count > 0) {
   console.error(`${count} problems`);
   process.exit(1);
+}
+
+function listIn(name: string): unknown {
+  return JSON.parse(readFileSync(join(root, 'tools', name), 'utf8'));
 }
