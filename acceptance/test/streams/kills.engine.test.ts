@@ -2,6 +2,7 @@ import { ExchangeClient, signedHeaders } from '@pm/client';
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { Random } from '@pm/kit/random';
 import { streamCloses, streamPaths } from '@pm/schemas';
+import type { Received } from '../../src/smoke/trader.ts';
 import { openTraders } from '../traders.ts';
 import { untilNone, WholeExchange } from '../whole-exchange.ts';
 import { ClientReader, type SeenBook } from './client-reader.ts';
@@ -24,6 +25,8 @@ const retry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 600_000 };
 const thinkMs = { least: 40, most: 250 };
 /** Readers and projections reach the end of the log within so long once orders stop, milliseconds. */
 const quietMaxMs = 180_000;
+/** Longest time after the last kill until enough was traded, milliseconds. */
+const tradedMaxMs = 600_000;
 /** Subscriptions of a reader begin within so long, milliseconds. */
 const beginMaxMs = 120_000;
 
@@ -109,6 +112,18 @@ async function missing(): Promise<readonly string[]> {
   return late;
 }
 
+/** What is less than it has to be, so that the run says something. */
+async function tooFew({ placed }: Pick<Received, 'placed'>): Promise<readonly string[]> {
+  const readers = [...clientReaders, ...rawReaders];
+  const counts = [
+    ['orders', placed.size],
+    ['own fills', clientReaders.reduce((sum, { fills }) => sum + fills.length, 0)],
+    ...readers.map(({ books }) => ['books', books.length] as const),
+    ...rawReaders.map(({ checked }) => ['checksums', checked] as const),
+  ] as const;
+  return counts.filter(([, count]) => count <= cuts).map(([of, count]) => `${count} ${of}`);
+}
+
 let truth: LogTruth;
 let disturbed: Disturbed;
 
@@ -147,6 +162,7 @@ test('trading goes on over cuts, stalls and kills of streams, matcher and broker
     disturbances.stop();
     disturbed = await running;
   }
+  await Promise.race([untilNone('enough was traded', () => tooFew(received), tradedMaxMs), ended]);
   await stop();
   expect(received.unread).toEqual([]);
   expect(disturbed.cuts).toBeGreaterThanOrEqual(cuts);
