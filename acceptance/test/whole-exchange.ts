@@ -65,7 +65,7 @@ interface Opening {
   readonly clickhouseUrl?: string;
   /** Processes of each service side by side, behind every gateway; without it there are two streams and gateways. */
   readonly scale?: Scale;
-  /** More settings by service. */
+  /** More settings by service, or by process. */
   readonly env?: ExtraEnv;
 }
 
@@ -184,6 +184,11 @@ export class WholeExchange {
     if (!this.#supervisor.kill(process, 'SIGSTOP')) throw new Error(`${process} did not run`);
   }
 
+  /** A process that stood still goes on. */
+  resume(process: string): void {
+    if (!this.#supervisor.kill(process, 'SIGCONT')) throw new Error(`${process} did not run`);
+  }
+
   /** Stops a process in good order and starts it again; resolves when it is ready. */
   restart(process: string): Promise<void> {
     return this.#supervisor.restart(process);
@@ -287,6 +292,7 @@ function servicesOptions({
     replicationMin: 1,
     engines: [],
     extraEnv: {
+      ...env,
       // A restored matcher compares every replayed record with what is stored, byte by byte.
       matcher: { ...prefixed, PM_VERIFY_REPLAY: '1', ...env['matcher'] },
       projectors: { ...prefixed, ...env['projectors'] },
@@ -300,7 +306,6 @@ function servicesOptions({
         PM_STREAMS_SAVE_MS: '1000',
         ...env['streams'],
       },
-      ...(env['gateway'] && { gateway: env['gateway'] }),
     },
   };
 }

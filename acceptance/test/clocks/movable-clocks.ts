@@ -1,0 +1,50 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { untilNone } from '../whole-exchange.ts';
+
+/** A process follows its file within so long, on any machine. */
+const followedMaxMs = 60_000;
+
+/** The wall clocks of processes, each of which a test sets. */
+export class MovableClocks {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'clocks-'));
+  readonly #names: readonly string[];
+
+  /** `names`: of services or of single processes. */
+  constructor(names: readonly string[]) {
+    this.#names = names;
+    for (const name of names) {
+      writeFileSync(this.#fileOf(name), '0');
+      writeFileSync(`${this.#fileOf(name)}.seen`, '0');
+    }
+  }
+
+  /** Variables of the processes, by name. */
+  env(): Readonly<Record<string, Readonly<Record<string, string>>>> {
+    const preload = pathToFileURL(join(__dirname, 'movable-clock.mjs')).href;
+    const variablesOf = (name: string) => ({
+      NODE_OPTIONS: `--import=${preload}`,
+      TEST_CLOCK_FILE: this.#fileOf(name),
+    });
+    return Object.fromEntries(this.#names.map((name) => [name, variablesOf(name)]));
+  }
+
+  /** Resolves when the process has the time that is off by so many milliseconds. */
+  async set(name: string, offsetMs: number): Promise<void> {
+    const file = this.#fileOf(name);
+    writeFileSync(file, String(offsetMs));
+    const seen = () => readFileSync(`${file}.seen`, 'utf8');
+    const unseen = async () => (seen() === String(offsetMs) ? [] : [name]);
+    await untilNone('its clock is set', unseen, followedMaxMs);
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #fileOf(name: string): string {
+    return join(this.#folder, name);
+  }
+}
