@@ -26,6 +26,7 @@ import { type MatcherConfig, operatorKeyOf, readMatcherConfig, silenceMsOf } fro
 import { Engine } from './core/index.ts';
 import { requireDurable } from './durability.io.ts';
 import { type MatcherMetrics, openMatcherMetrics, readPartitions } from './metrics.ts';
+import { BoundedFiles } from './partition/bounded-files.io.ts';
 import type { OpenCopies } from './partition/copy-reading.io.ts';
 import { DeadLetters } from './partition/dead-letters.io.ts';
 import { EnvelopeReader } from './partition/envelope-reader.ts';
@@ -36,6 +37,7 @@ import { OutputSeals } from './partition/output-seals.ts';
 import { OwnedPartition, type OwnedPartitionParts } from './partition/owned-partition.io.ts';
 import { PartitionOwnership } from './partition/ownership.io.ts';
 import type { EngineFactory } from './partition/restore.io.ts';
+import { SignaturePool } from './partition/signature-pool.io.ts';
 import { defaultSliceLimits } from './partition/slices.io.ts';
 import { SnapshotCopies } from './partition/snapshot-copies.io.ts';
 import { SnapshotDirectory } from './partition/snapshot-directory.io.ts';
@@ -78,9 +80,7 @@ async function start(life: Lifecycle): Promise<void> {
   const config = readMatcherConfig();
   const log = openLog('matcher', config.logLevel).child({ instance: config.instance });
   life.useLog(log);
-  const logTopics = [topics.orders, topics.executions].map((one) =>
-    topicName(one, config.topicPrefix),
-  );
+  const logTopics = logTopicsOf(config);
   life.needs({ ...config, engines: [kafkaProbe(config, logTopics), registryProbe(config)] });
   const processMetrics = openMetrics('matcher');
   const metrics = openMatcherMetrics(processMetrics);
@@ -106,7 +106,8 @@ async function start(life: Lifecycle): Promise<void> {
   const ranges = openLogRanges(client, admin);
   const copies = await openCopies(life, { config, log, metrics });
   const own = { ownerId: randomBytes(ownerIdBytes), runsAhead: randomInt(runsAheadMax) };
-  const opened = { client, ranges, outputs, ticks, ...own, ...copies };
+  const bounded = { signatures: openSignatures(log, metrics), disk: new BoundedFiles(files) };
+  const opened = { client, ranges, outputs, ticks, ...own, ...copies, ...bounded };
   const orderTraces = traces === null ? {} : { traces: new OrderTraces(traces) };
   const shared: Shared = { config, log, metrics, encoder, codecs, ...opened, ...orderTraces };
 
@@ -114,7 +115,7 @@ async function start(life: Lifecycle): Promise<void> {
   const ownership = new PartitionOwnership({
     log,
     waits,
-    nowMs: () => systemClock.nowMs(),
+    monotonicMs: () => systemClock.monotonicMs(),
     instance: config.instance,
     openPartition: (partition) => openPartition(shared, partition, ownership),
     onStop: (error) => life.fail(error),
@@ -160,6 +161,8 @@ interface Shared {
   readonly log: Log;
   readonly metrics: MatcherMetrics;
   readonly encoder: StateEncoder;
+  readonly signatures: SignaturePool;
+  readonly disk: BoundedFiles;
   readonly codecs: Awaited<ReturnType<typeof openCodecs>>;
   readonly client: LogClient;
   readonly ranges: LogRanges;
@@ -171,6 +174,19 @@ interface Shared {
   readonly copies?: SnapshotCopies;
   /** Absent while nothing is traced. */
   readonly traces?: OrderTraces;
+}
+
+function logTopicsOf({ topicPrefix }: MatcherConfig): readonly string[] {
+  return [topics.orders, topics.executions].map((one) => topicName(one, topicPrefix));
+}
+
+function openSignatures(log: Log, metrics: MatcherMetrics): SignaturePool {
+  return new SignaturePool({
+    onLate: () => {
+      metrics.signaturePoolLate.add(1);
+      log.error({}, 'the thread pool hangs: signatures are checked on the main thread');
+    },
+  });
 }
 
 /** Copies of snapshots in the store; none without a store. */
@@ -234,6 +250,7 @@ function openPartition(
       topic: topicName(topics.orders, config.topicPrefix),
       partition,
       everyMs: config.tickMs,
+      clock: systemClock,
       runsAhead: shared.runsAhead,
       log,
     }),
@@ -271,7 +288,7 @@ function copiesOf({ client, config }: Shared, partition: number): OpenCopies {
 }
 
 function restoreParts(
-  { config, log, metrics, encoder, codecs, ranges, copies, traces }: Shared,
+  { config, log, metrics, encoder, codecs, ranges, copies, traces, signatures, disk }: Shared,
   partition: number,
 ): OwnedPartitionParts['restore'] {
   const operatorKey = operatorKeyOf(config);
@@ -288,7 +305,7 @@ function restoreParts(
     executions: new StoredExecutions({ log: ranges, codec: codecs.executions, topic, partition }),
     snapshots: new SnapshotDirectory({
       directory: config.snapshotDirectory,
-      files,
+      files: disk,
       ...(copies === undefined ? {} : { copies }),
       log,
       onBad: () => failures.add(1, { partition, what: 'not_used' }),
@@ -302,6 +319,7 @@ function restoreParts(
       ...(traces === undefined ? {} : { tracedOrders: traces.ordersOf }),
     },
     schemas: codecs.orders,
+    signatures,
     verifyReplay: config.verifyReplay,
   };
 }

@@ -103,6 +103,12 @@ export const matcherMetrics = {
     help: 'Snapshots that were not written, and files that could not be used.',
     labels: ['partition', 'what'],
   },
+  signaturePoolLate: {
+    type: 'counter',
+    name: 'pm_matcher_signature_pool_late_total',
+    help: 'Times that checks of signatures waited too long for the thread pool: files or look-ups of names hang in it.',
+    labels: [],
+  },
   copies: {
     type: 'counter',
     name: 'pm_matcher_copies_total',
@@ -118,7 +124,7 @@ export const matcherMetrics = {
   state: {
     type: 'gauge',
     name: 'pm_matcher_partition_state',
-    help: 'One for the state a partition is in: restoring, live, failed or released.',
+    help: 'One for the state a partition is in: restoring, live, stalled, failed or released.',
     labels: ['partition', 'state'],
   },
   lagRecords: {
@@ -131,12 +137,24 @@ export const matcherMetrics = {
 
 export type MatcherMetrics = OpenedMetrics<typeof matcherMetrics>;
 
-/** Gauges of each partition of this process that is live, read at each scrape. */
+/** Gauges of each partition of this process that is live or stalled, read at each scrape. */
 export const matcherReadings = {
   lagSeconds: {
     type: 'gauge',
     name: 'pm_matcher_lag_seconds',
     help: 'Age of the clock of a live partition: about the time between two ticks while nothing waits.',
+    labels: ['partition'],
+  },
+  clockAheadSeconds: {
+    type: 'gauge',
+    name: 'pm_matcher_clock_ahead_seconds',
+    help: 'By how much the clock of a partition is ahead of the one of its owner; the other direction is the lag.',
+    labels: ['partition'],
+  },
+  tickAgeSeconds: {
+    type: 'gauge',
+    name: 'pm_matcher_tick_age_seconds',
+    help: 'Since the newest tick that the owner of a partition read again was sent: proves that it reads and applies.',
     labels: ['partition'],
   },
   openOrders: {
@@ -171,6 +189,7 @@ type Reading = Pick<
   | 'state'
   | 'role'
   | 'timeMs'
+  | 'tickAgeMs'
   | 'openOrders'
   | 'markets'
   | 'slicesQueued'
@@ -191,12 +210,15 @@ export function readPartitions(
       ...gauge,
       readAll: () =>
         partitions()
-          .filter((status) => status.state === 'live' && counts(status))
+          .filter(({ state }) => state === 'live' || state === 'stalled')
+          .filter(counts)
           .map((status) => ({ labels: { partition: status.partition }, value: numberOf(status) })),
     });
   // The clock of another machine may be ahead of this one.
   const lagOf = ({ timeMs }: Reading) => Math.max(0, nowMs() - timeMs) / 1_000;
   read(matcherReadings.lagSeconds, lagOf, () => true);
+  read(matcherReadings.clockAheadSeconds, ({ timeMs }) => Math.max(0, timeMs - nowMs()) / 1_000);
+  read(matcherReadings.tickAgeSeconds, ({ tickAgeMs }) => tickAgeMs / 1_000);
   const unseenOf = ({ unseenOutputs }: Reading) => unseenOutputs;
   read(matcherReadings.unseenOutputs, unseenOf, ({ role }) => role === 'standby');
   read(matcherReadings.openOrders, ({ openOrders }) => openOrders);

@@ -8,6 +8,9 @@ export interface ClaimRules {
   readonly blockedMs: number;
 }
 
+/** Own outputs wait so long, and none is seen stored, until a replica claims from an owner that ticks, milliseconds. */
+export const unstoredMaxMs = 2_500;
+
 /** The owner of a partition, by the records that were applied; `none` before the first claim. */
 export type Ownership = 'none' | 'resigned' | 'here' | 'elsewhere';
 
@@ -21,6 +24,8 @@ export interface ClaimView {
   readonly isPreferred: boolean;
   /** Since when the replica has had no room for outputs and seen no copy; Infinity while it has room. */
   readonly blockedSinceMs: number;
+  /** Since when own outputs have waited, and no copy of one was seen; Infinity while none waits. */
+  readonly unstoredSinceMs: number;
 }
 
 /**
@@ -33,6 +38,8 @@ export class ClaimPolicy {
   #heardMs: number;
   #changedMs: number;
   #sentMs = Number.NEGATIVE_INFINITY;
+  /** Whether the owner has stored nothing since it claimed. */
+  #isUnproven = false;
 
   /** `silentForMs`: how long the owner seems to have been silent when the replica became live, at `liveMs`. */
   constructor(rules: ClaimRules, liveMs: number, silentForMs: number) {
@@ -51,6 +58,12 @@ export class ClaimPolicy {
   changed(nowMs: number): void {
     this.#heardMs = nowMs;
     this.#changedMs = nowMs;
+    this.#isUnproven = true;
+  }
+
+  /** The owner has stored an output. */
+  stored(): void {
+    this.#isUnproven = false;
   }
 
   /** A claim was sent: the next one is due when this one has been lost. */
@@ -59,11 +72,24 @@ export class ClaimPolicy {
   }
 
   isDue(view: ClaimView): boolean {
-    const { silenceMs, blockedMs } = this.#rules;
-    const { nowMs, ownership, blockedSinceMs } = view;
-    if (ownership === 'here' || nowMs - this.#sentMs < silenceMs) return false;
-    if (nowMs - blockedSinceMs >= blockedMs) return true;
+    const { nowMs, blockedSinceMs } = view;
+    if (!this.#mayClaim(view)) return false;
+    if (nowMs - blockedSinceMs >= this.#rules.blockedMs) return true;
     return this.#isSilent(view) || this.#isFree(view);
+  }
+
+  /**
+   * Whether the owner ticks and stores nothing, as far as this replica has read, which has read all of `orders`: due if
+   * the log has no more outputs either. Where the owners before stored nothing, the log may be the reason, and a claim is due after a longer time.
+   */
+  isDueIfUnstored(view: ClaimView): boolean {
+    const limitMs = this.#isUnproven ? this.#rules.settleMs : unstoredMaxMs;
+    const sinceMs = Math.max(view.unstoredSinceMs, this.#changedMs);
+    return this.#mayClaim(view) && view.readThroughMs - sinceMs >= limitMs;
+  }
+
+  #mayClaim({ nowMs, ownership }: ClaimView): boolean {
+    return ownership !== 'here' && nowMs - this.#sentMs >= this.#rules.silenceMs;
   }
 
   /** A fetch that began after the silence shows it; an earlier one may have waited in a process that stood still. */

@@ -57,6 +57,17 @@ export class CopyReading {
     this.#changes.give();
   }
 
+  /** Offset after the last record that was taken. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** Reads on with another reader. */
+  reopen(): void {
+    this.#rewindTo ??= this.#next;
+    this.#changes.give();
+  }
+
   /** Sees nothing any more. Gives the offset after the last record that was taken. */
   end(): number {
     this.#hasEnded = true;

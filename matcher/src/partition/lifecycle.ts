@@ -8,18 +8,25 @@ import type { LogPosition } from './record-processor.ts';
  *                  ▼                              │
  *     released ─▶ restoring ──── fault ────────▶ failed
  *        ▲         │     │                        ▲  │
- *        │         │     └─▶ live ──── fault ─────┘  │
+ *        │         │     └─▶ live ──── fault ─────┤  │
+ *        │         │         │▲   ticks come back │  │
+ *        │         │         ▼│   or do not       │  │
+ *        │         │        stalled ─── fault ────┘  │
  *        └─────────┴──────────┴──────────────────────┘
  *                        revoked
  */
 const allowed = {
   released: ['restoring'],
   restoring: ['live', 'failed', 'released'],
-  live: ['failed', 'released'],
+  live: ['stalled', 'failed', 'released'],
+  stalled: ['live', 'failed', 'released'],
   failed: ['restoring', 'released'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type PartitionState = keyof typeof allowed;
+
+/** The ticks of a live owner come back within this time, milliseconds. */
+export const tickAgeMaxMs = 5_000;
 
 export const partitionStates = Object.keys(allowed) as readonly PartitionState[];
 
@@ -63,6 +70,11 @@ export interface PartitionStatus {
   readonly term: number;
   /** Version of the rules that the next record is judged by; 0 while not live. */
   readonly rules: number;
+  /**
+   * Of an owner: since the newest of its ticks that it read again was sent, milliseconds; 0 without ticks. It is
+   * `stalled` from `tickAgeMaxMs` on.
+   */
+  readonly tickAgeMs: number;
   /** Code of the fault that it failed with and has not recovered from; empty when there is none. */
   readonly fault: string;
   /** The last input that was processed. */
@@ -93,6 +105,7 @@ type OwnFields = Pick<
   | 'partition'
   | 'state'
   | 'role'
+  | 'tickAgeMs'
   | 'fault'
   | 'outOffset'
   | 'lastProgressMs'

@@ -1,5 +1,5 @@
 import type { Clock } from '@pm/kit/clock';
-import { Fault } from '@pm/kit/fault';
+import { Fault, within } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import { countEvents, type MatcherMetrics } from '../metrics.ts';
 import type { OpenCopies } from './copy-reading.io.ts';
@@ -9,6 +9,7 @@ import {
   type PartitionStatus,
   partitionStates,
   statusOf,
+  tickAgeMaxMs,
 } from './lifecycle.ts';
 import type { OrderTraces } from './order-traces.io.ts';
 import type { InputRecord, RecordProcessor } from './record-processor.ts';
@@ -53,6 +54,9 @@ export interface InputBatch {
 /** Replayed records between two checks whether the restore is still wanted. */
 const countEvery = 256;
 
+/** A released partition waits so long for its last snapshot, milliseconds. */
+const lastSnapshotMs = 5_000;
+
 /** Exists while the partition is live. */
 interface Live {
   readonly processor: RecordProcessor;
@@ -78,6 +82,8 @@ export class OwnedPartition {
   #commandsApplied = 0;
   #replayed = 0;
   #faultCode = '';
+  /** Ends the wait for the batch that is being processed. */
+  #endBatch: (error: unknown) => void = () => {};
   #lastProgressMs: number;
 
   constructor(parts: OwnedPartitionParts) {
@@ -88,7 +94,7 @@ export class OwnedPartition {
       for (const state of partitionStates) {
         metrics.state.set(state === now ? 1 : 0, { partition, state });
       }
-      if (now !== 'live') metrics.owner.set(0, { partition });
+      if (now !== 'live' && now !== 'stalled') metrics.owner.set(0, { partition });
     });
   }
 
@@ -133,29 +139,48 @@ export class OwnedPartition {
     }
   }
 
-  /** Resolves when the outputs are handed to the writer, which sends them in order. */
+  /**
+   * Resolves when the outputs are handed to the writer, which sends them in order. Throws the fault of the partition
+   * when it fails meanwhile, whatever the batch waits for.
+   */
   async process(batch: InputBatch): Promise<void> {
     const live = this.#live;
-    const { partition, sliceLimits, clock } = this.#parts;
+    const { partition, sliceLimits, clock, restore } = this.#parts;
     if (live === null) throw new Fault('not_live', 'release', { facts: { partition } });
     const readMs = this.#parts.traces ? performance.now() : 0;
     this.#highWatermark = batch.highWatermark;
     try {
-      await processInSlices(live.processor, batch.records, {
-        schemas: this.#parts.restore.schemas,
+      const processing = processInSlices(live.processor, batch.records, {
+        schemas: restore.schemas,
+        signatures: restore.signatures,
         limits: sliceLimits,
         monotonicMs: () => clock.monotonicMs(),
         onSlice: (slice) => this.#send(live, slice, readMs),
       });
+      await new Promise<void>((resolve, reject) => {
+        this.#endBatch = reject;
+        processing.then(resolve, reject);
+      });
     } catch (error) {
-      this.fail(error);
+      if (this.#live === live) this.fail(error);
       throw error;
     }
   }
 
-  /** Called every few milliseconds: publishes a tick when one is due, which moves the clock of the partition. */
-  publishDueTick(nowMs: number): void {
-    this.#live?.replica.tick(nowMs);
+  /**
+   * Called every few milliseconds: publishes a tick when one is due, which moves the clock of the partition. An owner
+   * whose ticks do not come back is `stalled`.
+   */
+  publishDueTick(): void {
+    this.#live?.replica.tick();
+    if (this.#live === null) return;
+    const { partition, log } = this.#parts;
+    const { tickAgeMs } = this.#live.replica;
+    const state = tickAgeMs >= tickAgeMaxMs ? 'stalled' : 'live';
+    if (state === this.state) return;
+    this.#lifecycle.change(state);
+    if (state === 'live') log.info({ partition }, 'the ticks of a partition come back');
+    else log.error({ partition, tickAgeMs }, 'the ticks of a partition do not come back');
   }
 
   /** Called every few milliseconds: claims the partition when that is due. */
@@ -176,6 +201,7 @@ export class OwnedPartition {
     const facts = error instanceof Fault ? error.facts : {};
     this.#live?.replica.end();
     this.#live = null;
+    this.#endBatch(error);
     this.#faultCode = code;
     this.#lifecycle.change('failed');
     metrics.faults.add(1, { partition, code });
@@ -192,12 +218,15 @@ export class OwnedPartition {
     try {
       await live?.replica.resign();
       live?.replica.end();
-      if (live?.replica.isStored === true) await live.snapshots.saveLast(live.processor);
+      if (live?.replica.isStored !== true) return;
+      const saving = live.snapshots.saveLast(live.processor);
+      await within(saving, lastSnapshotMs, () => new Fault('file_late', 'retry'));
     } catch (error) {
       const { partition, log } = this.#parts;
       log.warn({ partition, err: error }, 'released without a last snapshot');
+    } finally {
+      if (this.state !== 'released') this.#lifecycle.change('released');
     }
-    if (this.state !== 'released') this.#lifecycle.change('released');
   }
 
   status(): PartitionStatus {
@@ -213,6 +242,7 @@ export class OwnedPartition {
       slicesQueued: this.#live?.replica.queuedSlices ?? 0,
       unseenOutputs: this.#live?.replica.unseenOutputs ?? 0,
       role: this.#live?.replica.role ?? 'none',
+      tickAgeMs: Math.round(this.#live?.replica.tickAgeMs ?? 0),
       commandsApplied: this.#commandsApplied,
     });
   }
@@ -284,8 +314,10 @@ export class OwnedPartition {
     metrics.takeoverSeconds.observe(Math.max(0, clock.nowMs() - engine.timeMs) / 1_000);
   }
 
-  async #send({ replica, processor }: Live, slice: ProcessedSlice, readMs: number): Promise<void> {
+  async #send(live: Live, slice: ProcessedSlice, readMs: number): Promise<void> {
     const { partition, metrics, traces } = this.#parts;
+    if (this.#live !== live) throw new Fault('not_live', 'release', { facts: { partition } });
+    const { replica, processor } = live;
     traces?.applied(slice, readMs);
     metrics.applySeconds.observe(slice.tookMs / 1_000);
     metrics.batchRecords.observe(slice.outputs.length);

@@ -18,7 +18,7 @@ interface RestoreWaits {
 interface PartitionOwnershipParts {
   readonly log: Log;
   readonly waits: RestoreWaits;
-  nowMs(): number;
+  monotonicMs(): number;
   openPartition(partition: number): OwnedPartition;
   /** Name of this process, by which displays know the owner of a partition. */
   readonly instance: string;
@@ -110,7 +110,7 @@ export class PartitionOwnership implements GroupHooks {
       waitMs: waits.firstMs,
       failedAtMs: Number.NEGATIVE_INFINITY,
       timer: undefined,
-      committedAtMs: 0,
+      committedAtMs: Number.NEGATIVE_INFINITY,
     };
     this.#entries.set(partition, entry);
     this.#released.delete(partition);
@@ -157,7 +157,7 @@ export class PartitionOwnership implements GroupHooks {
   /** Commits the position of an owner with its name, for displays only: a restart never reads it. */
   onStored(partition: number, nextOffset: number): void {
     const entry = this.#entries.get(partition);
-    const nowMs = this.#parts.nowMs();
+    const nowMs = this.#parts.monotonicMs();
     if (entry === undefined || nowMs - entry.committedAtMs < commitEveryMs) return;
     entry.committedAtMs = nowMs;
     this.#group?.commit(partition, nextOffset, this.#parts.instance).catch((error: unknown) => {
@@ -182,7 +182,7 @@ export class PartitionOwnership implements GroupHooks {
   #restoreLater(partition: number, entry: Entry, maxMs: number): void {
     if (entry.timer !== undefined) return;
     const { waits, log } = this.#parts;
-    const nowMs = this.#parts.nowMs();
+    const nowMs = this.#parts.monotonicMs();
     const calm = nowMs - entry.failedAtMs > waits.calmMs + entry.waitMs;
     entry.waitMs = calm ? waits.firstMs : Math.min(entry.waitMs * 2, maxMs);
     entry.failedAtMs = nowMs;
@@ -196,9 +196,8 @@ export class PartitionOwnership implements GroupHooks {
   }
 
   #publishWhatIsDue(): void {
-    const nowMs = this.#parts.nowMs();
     for (const [partition, { owned }] of this.#entries) {
-      owned.publishDueTick(nowMs);
+      owned.publishDueTick();
       void owned.claimIfDue();
       if (!this.isWanted(partition)) owned.stopWaiting();
     }

@@ -34,6 +34,8 @@ export interface OutputRecord {
   readonly ticksOnly: boolean;
   /** True for a tick or a claim of an owner that took effect. */
   readonly ofOwner: boolean;
+  /** When ingress took its first command; 0 where that has no such time. */
+  readonly acceptedAtMs: number;
   /** Of the sender's envelope. */
   readonly sequence: number;
   /** Its orders that have a trace. */
@@ -164,13 +166,16 @@ export class RecordProcessor implements LogPosition {
     const output = { inOffset, value, events, fills, refusals, sequence };
     if (read.kind === 'rejected') {
       const changed = { commands: 0, ticksOnly: false, ofOwner: false, traced: noOrders };
-      return { ...output, rejected: read.reason, ...changed };
+      return { ...output, rejected: read.reason, acceptedAtMs: 0, ...changed };
     }
     const { commands } = read.envelope;
+    const [first] = commands;
+    const acceptedAtMs = first !== undefined && 'acceptedAtMs' in first ? first.acceptedAtMs : 0;
     const ticksOnly = commands.every((command) => command.kind === 'Tick');
     const ofOwner = this.#isOfOwner(read.envelope);
     const traced = this.#parts.tracedOrders?.(read.envelope) ?? noOrders;
-    return { ...output, rejected: null, commands: commands.length, ticksOnly, ofOwner, traced };
+    const counts = { commands: commands.length, ticksOnly, ofOwner, acceptedAtMs };
+    return { ...output, rejected: null, ...counts, traced };
   }
 
   /** Whether it is a tick or claim of an owner that took effect: orders that a tick releases may be refused. */

@@ -1,4 +1,4 @@
-import { within } from '@pm/kit/fault';
+import { Fault, within } from '@pm/kit/fault';
 import { noOwner, rules } from '@pm/schemas';
 import { ChangeSignal } from './change-signal.io.ts';
 import { ClaimPolicy, type ClaimRules, type Ownership } from './claim-policy.ts';
@@ -52,6 +52,12 @@ export interface ReplicaParts extends ReplicaSettings {
 /** Longest wait for the claim that resigns, milliseconds. */
 const resignMs = 2_000;
 
+/** Longest wait for the end of `executions`, milliseconds. */
+const boundsMs = 1_000;
+
+/** An owner that stores ticks for so long and applies no record gives the partition up, milliseconds. */
+export const stillMaxMs = 5_000;
+
 /**
  * One replica of a live partition. As the owner it writes its outputs; as the standby it keeps them until it has seen
  * their copies, which it compares, and claims the partition when the owner is silent. Which of both it is follows from
@@ -71,14 +77,20 @@ export class Replica {
   #claim: { readonly term: number; readonly offset: number } | null = null;
   #isClaiming = false;
   #blockedSinceMs = Number.POSITIVE_INFINITY;
+  /** Since when outputs have waited for their copies, and none was seen. */
+  #unstoredSinceMs = Number.POSITIVE_INFINITY;
+  /** Processing waits for the writer. */
+  #isStoring = false;
   #hasEnded = false;
   #waits = true;
   readonly #changes = new ChangeSignal();
 
   constructor(parts: ReplicaParts) {
     this.#parts = parts;
-    const { processor, clock, claims, unseen = defaultUnseenLimits } = parts;
+    const { processor, clock, claims, ticks, unseen = defaultUnseenLimits } = parts;
     const { timeMs, term } = processor.engine;
+    ticks.unread.reopened();
+    ticks.applied({ nextOffset: processor.nextOffset, acceptedAtMs: 0 }, processor.engine);
     this.#unseen = new UnseenOutputs(unseen);
     this.#nextOut = parts.nextOut;
     this.#nextInput = processor.nextOffset;
@@ -101,12 +113,19 @@ export class Replica {
     return this.#unseen.outputs;
   }
 
+  /** Of an owner: since the newest of its ticks that it read again was sent, milliseconds; 0 without ticks. */
+  get tickAgeMs(): number {
+    const { ticks, clock } = this.#parts;
+    return this.#isOwner() ? ticks.unread.ageMs(clock.monotonicMs()) : 0;
+  }
+
   /** Resolves when the outputs are handed to the writer, or kept. Throws the failure of an earlier send. */
   async take(slice: ProcessedSlice): Promise<void> {
     this.#hear(slice);
     const { processor, snapshots } = this.#parts;
     const { outputs, rejected } = slice;
     const snapshot = snapshots.afterSlice(processor, slice, this.role === 'owner');
+    if (this.isStored) this.#unstoredSinceMs = this.#parts.clock.monotonicMs();
     this.#unseen.push({ outputs, rejected, snapshot });
     this.#nextInput = (outputs.at(-1)?.inOffset ?? this.#nextInput - 1) + 1;
     this.#reading?.onOutputs();
@@ -118,21 +137,29 @@ export class Replica {
     }
   }
 
-  /** Appends a tick of the owner when one is due. Before its claim is processed it has no term to tick with. */
-  tick(nowMs: number): void {
+  /**
+   * Appends a tick of the owner when one is due. Before its claim is processed it has no term to tick with. Gives the
+   * partition up with `ticks_not_read` (release) when its ticks do not come back; an output that cannot be stored has
+   * limits of its own.
+   */
+  tick(): void {
     const { ticks, processor } = this.#parts;
-    if (!this.#isOwner()) return;
+    if (!this.#isOwner()) {
+      ticks.unread.end();
+      return;
+    }
     const { engine } = processor;
     const hasTerm = engine.rules < rules.ownerTerms || this.#ownership() === 'here';
-    if (hasTerm) void ticks.publishDue(nowMs, engine);
+    if (hasTerm) void ticks.publishDue(engine);
     if (this.#writer === null) this.#changes.give();
+    if (ticks.unread.stillMs >= stillMaxMs && !this.#isStoring) this.#giveUp();
   }
 
   /** Claims the partition when that is due. */
   async claimIfDue(): Promise<void> {
     const { partition, clock, isPreferred, readThroughMs, processor } = this.#parts;
     const { engine } = processor;
-    if (this.#isClaiming || engine.rules < rules.ownerTerms) return;
+    if (this.#isClaiming || this.#hasEnded || engine.rules < rules.ownerTerms) return;
     const [nowMs, ownership] = [clock.monotonicMs(), this.#ownership()];
     const view = {
       nowMs,
@@ -140,20 +167,24 @@ export class Replica {
       ownership,
       isPreferred: isPreferred(partition),
       blockedSinceMs: this.#blockedSinceMs,
+      unstoredSinceMs: this.isStored ? Number.POSITIVE_INFINITY : this.#unstoredSinceMs,
     };
-    if (!this.#policy.isDue(view)) return;
+    const isDue = this.#policy.isDue(view);
+    if (!isDue && !this.#policy.isDueIfUnstored(view)) return;
     this.#isClaiming = true;
-    this.#policy.sent(nowMs);
-    await this.#sendClaim(ownership);
+    if (isDue || (await this.#isNothingStored())) {
+      this.#policy.sent(nowMs);
+      await this.#sendClaim(ownership);
+    }
     this.#isClaiming = false;
   }
 
   /** Resolves when all outputs of the owner are stored, and the partition belongs to no process. */
   async resign(): Promise<void> {
-    const { ticks, processor, clock } = this.#parts;
+    const { ticks, processor } = this.#parts;
     await this.stored();
     if (this.#ownership() !== 'here') return;
-    const resigning = ticks.claim(clock.nowMs(), processor.engine, noOwner);
+    const resigning = ticks.claim(processor.engine, noOwner);
     await within(resigning, resignMs, () => new Error('late')).catch(() => {});
   }
 
@@ -180,10 +211,32 @@ export class Replica {
     this.#changes.give();
   }
 
+  /** Whoever reads the resignation may claim; this process may, too, when it has been restored. */
+  #giveUp(): void {
+    const { ticks, processor, partition, onFault } = this.#parts;
+    if (this.#ownership() === 'here') void ticks.claim(processor.engine, noOwner);
+    const facts = { partition, nextOffset: processor.nextOffset };
+    onFault(new Fault('ticks_not_read', 'release', { facts }));
+  }
+
+  /** Whether the log has no output that was not read. If it has, the reader has missed it, and is opened again. */
+  async #isNothingStored(): Promise<boolean> {
+    const { executions, clock } = this.#parts;
+    const late = () => new Fault('bounds_late', 'retry', { facts: { boundsMs } });
+    const bounds = await within(executions.bounds(), boundsMs, late).catch(() => null);
+    const reading = this.#reading;
+    if (bounds === null || reading === null || bounds.high > reading.next) {
+      this.#unstoredSinceMs = clock.monotonicMs();
+      if (bounds !== null) reading?.reopen();
+      return false;
+    }
+    return true;
+  }
+
   async #sendClaim(ownership: Ownership): Promise<void> {
-    const { ticks, processor, clock, ownerId, onClaim } = this.#parts;
+    const { ticks, processor, ownerId, onClaim } = this.#parts;
     const term = processor.engine.term + 1;
-    const offset = await ticks.claim(clock.nowMs(), processor.engine, ownerId);
+    const offset = await ticks.claim(processor.engine, ownerId);
     if (offset === null) return;
     onClaim(ownership);
     this.#claim = { term, offset };
@@ -208,7 +261,10 @@ export class Replica {
   }
 
   #hear({ outputs }: ProcessedSlice): void {
-    const { clock, processor } = this.#parts;
+    const { clock, processor, ticks } = this.#parts;
+    const nextOffset = (outputs.at(-1)?.inOffset ?? -1) + 1;
+    const newest = outputs.findLast(({ acceptedAtMs }) => acceptedAtMs > 0);
+    ticks.applied({ nextOffset, acceptedAtMs: newest?.acceptedAtMs ?? 0 }, processor.engine);
     if (outputs.some(({ ofOwner }) => ofOwner)) this.#policy.heard(clock.monotonicMs());
     if (processor.engine.term === this.#term) return;
     this.#term = processor.engine.term;
@@ -266,8 +322,13 @@ export class Replica {
   }
 
   async #write(writer: ExecutionWriter): Promise<void> {
-    for (let next = this.#unseen.take(); next !== null; next = this.#unseen.take())
-      await writer.push(next);
+    this.#isStoring = true;
+    try {
+      for (let next = this.#unseen.take(); next !== null; next = this.#unseen.take())
+        await writer.push(next);
+    } finally {
+      this.#isStoring = false;
+    }
   }
 
   /** Resolves when something has changed. */
@@ -279,6 +340,8 @@ export class Replica {
 
   /** A copy was seen; the last one of a slice gives the slice. */
   #seen(slice: OutputSlice | null, offset: number): void {
+    this.#unstoredSinceMs = this.#parts.clock.monotonicMs();
+    this.#policy.stored();
     this.#changes.give();
     if (slice !== null) this.#stored(slice, offset, 'standby', 0);
   }

@@ -13,6 +13,7 @@ import {
 } from './record-processor.ts';
 import { ReplayCheck } from './replay-check.io.ts';
 import { SealsAhead } from './seals-ahead.io.ts';
+import type { SignaturePool } from './signature-pool.io.ts';
 import { processPrepared, type SchemaFetcher } from './slices.io.ts';
 import type { SnapshotDirectory } from './snapshot-directory.io.ts';
 import type { Snapshot } from './snapshot-image.ts';
@@ -39,6 +40,7 @@ export interface RestoreParts {
   readonly snapshots: SnapshotDirectory;
   readonly processing: RecordProcessorParts;
   readonly schemas: SchemaFetcher;
+  readonly signatures: Pick<SignaturePool, 'check'>;
   /** Compare every output of the replay with the stored one, not only the last. */
   readonly verifyReplay: boolean;
   /** Called for each replayed record; throws to end a restore that is no longer wanted. */
@@ -167,7 +169,7 @@ async function replay(
     from,
     to,
     onBatch: async ({ records }) => {
-      const seals = new SealsAhead(processor, records);
+      const seals = new SealsAhead(processor, records, parts.signatures);
       for (const [at, record] of records.entries()) {
         const checked = await seals.of(at);
         const output =

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { publicKeyObject } from '@pm/domain/signoff/keys';
-import { verifyInPool } from '@pm/domain/signoff/verify-in-pool.io';
 import type { CheckedSeal } from './envelope-reader.ts';
 import type { InputRecord, RecordProcessor } from './record-processor.ts';
+import type { SignaturePool } from './signature-pool.io.ts';
 
 /** Records whose sign-offs are in the thread pool at once: enough for its four threads, little for its other users. */
 const aheadMax = 8;
@@ -14,13 +14,19 @@ const aheadMax = 8;
 export class SealsAhead {
   readonly #processor: Pick<RecordProcessor, 'sealAhead'>;
   readonly #records: readonly InputRecord[];
+  readonly #pool: Pick<SignaturePool, 'check'>;
   readonly #pending = new Map<number, Promise<CheckedSeal | null>>();
   readonly #keys = new Map<string, KeyObject>();
   #next = 1;
 
-  constructor(processor: Pick<RecordProcessor, 'sealAhead'>, records: readonly InputRecord[]) {
+  constructor(
+    processor: Pick<RecordProcessor, 'sealAhead'>,
+    records: readonly InputRecord[],
+    pool: Pick<SignaturePool, 'check'>,
+  ) {
     this.#processor = processor;
     this.#records = records;
+    this.#pool = pool;
   }
 
   /** The check of the record at this index of the batch, which is asked for once and in order; null without one. */
@@ -36,7 +42,9 @@ export class SealsAhead {
     const seal = this.#processor.sealAhead(this.#records[index] as InputRecord);
     if (seal === null) return;
     const { publicKey, fingerprint, signed, signature } = seal;
-    const checked = verifyInPool(this.#key(publicKey), signed, signature).then((holds) =>
+    const checking = this.#pool.check({ key: this.#key(publicKey), bytes: signed, signature });
+    if (checking === null) return;
+    const checked = checking.then((holds) =>
       holds === null ? null : { publicKey, fingerprint, holds },
     );
     this.#pending.set(index, checked);

@@ -5,6 +5,7 @@ import type { Envelope } from '@pm/schemas';
 import type { Rejected } from './dead-letters.io.ts';
 import type { InputRecord, OutputRecord, RecordProcessor } from './record-processor.ts';
 import { SealsAhead } from './seals-ahead.io.ts';
+import type { SignaturePool } from './signature-pool.io.ts';
 import { hashKnown } from './state-encoder.io.ts';
 
 /** The codec that fetches the schema of a record from the registry. */
@@ -39,6 +40,7 @@ export const defaultSliceLimits: SliceLimits = {
 
 interface SliceRules {
   readonly schemas: SchemaFetcher;
+  readonly signatures: Pick<SignaturePool, 'check'>;
   readonly limits: SliceLimits;
   monotonicMs(): number;
   onSlice(slice: ProcessedSlice): Promise<void>;
@@ -53,7 +55,7 @@ export async function processInSlices(
   records: readonly InputRecord[],
   rules: SliceRules,
 ): Promise<void> {
-  const seals = new SealsAhead(processor, records);
+  const seals = new SealsAhead(processor, records, rules.signatures);
   let done = 0;
   while (done < records.length) {
     const slice = await processSlice(processor, records, { ...rules, seals, from: done });

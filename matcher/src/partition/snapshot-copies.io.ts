@@ -18,6 +18,8 @@ export interface SnapshotCopiesOptions {
 const folder = 'snapshots';
 /** A restore waits so long for the list of copies and then goes on without them, milliseconds. */
 const listMs = 3_000;
+/** And so long for a copy, milliseconds. */
+const readMs = 60_000;
 
 /**
  * Copies of snapshots in a store, `snapshots/p<partition>/<nextOffset>.snapshot`, for machines that have no snapshots
@@ -61,7 +63,9 @@ export class SnapshotCopies {
   /** A copy, or why it cannot be used; null when the store has none or did not give it this time. Never rejects. */
   async read(partition: number, nextOffset: number): Promise<Snapshot | string | null> {
     try {
-      const content = await this.#options.objects.get(nameOf(partition, nextOffset));
+      const reading = this.#options.objects.get(nameOf(partition, nextOffset));
+      const late = () => new Fault('store_failed', 'retry', { facts: { call: 'get', readMs } });
+      const content = await within(reading, readMs, late);
       if (content === 'absent') return null;
       return typeof content === 'string'
         ? content

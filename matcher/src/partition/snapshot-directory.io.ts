@@ -1,5 +1,6 @@
 import type { Log } from '@pm/kit/log';
 import { type FolderFiles, FolderStore } from '@pm/kit/objects';
+import { isLateFile } from './bounded-files.io.ts';
 import type { SnapshotCopies } from './snapshot-copies.io.ts';
 import { decodeImage, encodeImage, type Snapshot } from './snapshot-image.ts';
 import { offsetsOf, snapshotName, snapshotsKept } from './snapshot-names.ts';
@@ -120,7 +121,11 @@ export class SnapshotDirectory {
       const bytes = await this.#store.get(snapshotName(partition, nextOffset));
       return bytes === null ? null : decodeImage(bytes, { partition, nextOffset });
     } catch (error) {
-      return `unreadable: ${error instanceof Error ? error.message : 'unknown'}`;
+      const reason = `unreadable: ${error instanceof Error ? error.message : 'unknown'}`;
+      // The disk hangs, and the file may be sound.
+      if (!isLateFile(error)) return reason;
+      this.#report(partition, nextOffset, reason);
+      return null;
     }
   }
 
@@ -151,7 +156,12 @@ export class SnapshotDirectory {
 
   /** Offsets of the files, the newest first. */
   async #offsets(partition: number): Promise<readonly number[]> {
-    return offsetsOf(await this.#store.list(folderOf(partition)).catch(() => []));
+    const names = await this.#store.list(folderOf(partition)).catch((error: unknown) => {
+      this.#options.onBad(partition);
+      this.#options.log.error({ partition, err: error }, 'snapshots could not be listed');
+      return [];
+    });
+    return offsetsOf(names);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { Fault } from '@pm/kit/fault';
+import { Fault, within } from '@pm/kit/fault';
 import type { Engine } from '../core/index.ts';
 import type { EncodingRequest, EncodingResult } from './state-encoder-thread.io.ts';
 import { hashHere, hashOf, type StateHash } from './state-hash.ts';
@@ -129,12 +129,17 @@ export class EncodingThread implements StateEncoder {
   }
 }
 
-/** Resolves when the hash is known. Throws `state_encoder_died` (stop). */
+/** Longest wait for a hash, milliseconds: many times what the largest state takes. */
+const hashWaitMs = 60_000;
+
+/** Resolves when the hash is known. Throws `state_encoder_died` and `state_encoder_late` (stop). */
 export async function hashKnown(hash: StateHash | null): Promise<void> {
   if (hash === null || hash.value !== null) return;
-  await new Promise<void>((resolve, reject) => {
+  const known = new Promise<void>((resolve, reject) => {
     hash.onceKnown(resolve, reject);
   });
+  const late = () => new Fault('state_encoder_late', 'stop', { facts: { hashWaitMs } });
+  await within(known, hashWaitMs, late);
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

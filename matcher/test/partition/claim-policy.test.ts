@@ -8,6 +8,7 @@ const view = (nowMs: number, more: Partial<ClaimView> = {}): ClaimView => ({
   ownership: 'elsewhere',
   isPreferred: false,
   blockedSinceMs: Number.POSITIVE_INFINITY,
+  unstoredSinceMs: Number.POSITIVE_INFINITY,
   ...more,
 });
 
@@ -67,6 +68,25 @@ describe('a replica claims its partition', () => {
     const blocked = { readThroughMs: Number.NEGATIVE_INFINITY, blockedSinceMs: 1_000 };
     expect(policy.isDue(view(1_999, blocked))).toBe(false);
     expect(policy.isDue(view(2_000, blocked))).toBe(true);
+  });
+
+  test('when its owner ticks, and stores nothing though outputs wait, as far as all is read', () => {
+    const policy = new ClaimPolicy(rules, 0, 0);
+    const due = (nowMs: number, more: Partial<ClaimView> = {}) =>
+      policy.isDueIfUnstored(view(nowMs, { unstoredSinceMs: 1_000, ...more }));
+    expect([due(3_499), due(3_500)]).toEqual([false, true]);
+    expect(due(9_000, { readThroughMs: 3_499 })).toBe(false);
+    expect(due(9_000, { unstoredSinceMs: Number.POSITIVE_INFINITY })).toBe(false);
+    expect(due(9_000, { ownership: 'here' })).toBe(false);
+  });
+
+  test('later when the owner before stored nothing either: the log may be the reason', () => {
+    const policy = new ClaimPolicy(rules, 0, 0);
+    policy.changed(2_000);
+    const due = (nowMs: number) => policy.isDueIfUnstored(view(nowMs, { unstoredSinceMs: 1_000 }));
+    expect([due(11_999), due(12_000)]).toEqual([false, true]);
+    policy.stored();
+    expect([due(4_499), due(4_500)]).toEqual([false, true]);
   });
 
   test('sooner after a restart, by as much as the clock of the partition is behind', () => {

@@ -239,7 +239,7 @@ describe('a released partition', () => {
     const before = files.names(snapshotFolder);
     const second = new MatcherProcess(log, { files });
     await second.restore();
-    second.owned.publishDueTick(second.nowMs);
+    second.owned.publishDueTick();
     await second.catchUp();
     await second.owned.stop();
     expect(log.records(topicNames.orders)).toHaveLength(count + 1);

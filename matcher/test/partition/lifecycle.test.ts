@@ -5,6 +5,7 @@ describe('partition states', () => {
     released: [],
     restoring: ['restoring'],
     live: ['restoring', 'live'],
+    stalled: ['restoring', 'live', 'stalled'],
     failed: ['restoring', 'failed'],
   } as const;
   const allowed = new Set([
@@ -12,6 +13,10 @@ describe('partition states', () => {
     'restoring>live',
     'restoring>failed',
     'restoring>released',
+    'live>stalled',
+    'stalled>live',
+    'stalled>failed',
+    'stalled>released',
     'live>failed',
     'live>released',
     'failed>restoring',

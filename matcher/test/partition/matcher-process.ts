@@ -14,6 +14,7 @@ import {
   type OwnedPartitionParts,
 } from '../../src/partition/owned-partition.io.ts';
 import type { EngineFactory } from '../../src/partition/restore.io.ts';
+import { SignaturePool } from '../../src/partition/signature-pool.io.ts';
 import { defaultSliceLimits } from '../../src/partition/slices.io.ts';
 import type { SnapshotCopies } from '../../src/partition/snapshot-copies.io.ts';
 import { SnapshotDirectory } from '../../src/partition/snapshot-directory.io.ts';
@@ -63,6 +64,8 @@ export interface ProcessOptions {
   readonly traces?: OrderTraces;
 }
 
+const signatures = new SignaturePool({ onLate: () => {} });
+
 let processes = 0;
 
 /** A matcher process that owns one partition of a log in memory; a second one on the same log is the next owner. */
@@ -80,6 +83,10 @@ export class MatcherProcess {
   wanted = true;
   isPreferred = true;
   nowMs = startMs;
+  /** By how much its wall clock is ahead. */
+  wallAheadMs = 0;
+  /** The check of a signature, where it is not the one of the thread pool. */
+  check: (() => Promise<boolean | null>) | null = null;
   /** When the newest fetch began, if all of it is processed. */
   askedMs = Number.NEGATIVE_INFINITY;
 
@@ -134,6 +141,7 @@ export class MatcherProcess {
       codec: codecs.orders,
     });
     const memory = this.#log;
+    const clock = { nowMs: () => this.nowMs + this.wallAheadMs, monotonicMs: () => this.nowMs };
     return {
       partition,
       restore: {
@@ -165,6 +173,7 @@ export class MatcherProcess {
           ...(options.traces && { tracedOrders: options.traces.ordersOf }),
         },
         schemas: codecs.orders,
+        signatures: { check: (one) => this.check?.() ?? signatures.check(one) },
         verifyReplay: options.verifyReplay ?? false,
       },
       writer: {
@@ -189,6 +198,7 @@ export class MatcherProcess {
         topic: topicNames.orders,
         partition,
         everyMs: options.tickMs ?? 500,
+        clock,
         log,
       }),
       replica: {
@@ -202,7 +212,7 @@ export class MatcherProcess {
       encoder: options.encoder ?? encoderHere,
       snapshotRules: { everyRecords: options.snapshotEveryRecords ?? 20, everyMs: 60_000 },
       sliceLimits: { ...defaultSliceLimits, recordsMax: options.recordsPerSlice ?? 3 },
-      clock: { nowMs: () => this.nowMs, monotonicMs: () => this.nowMs },
+      clock,
       log,
       metrics,
       traces: options.traces ?? null,

@@ -12,6 +12,9 @@ export class MemoryCopies {
   readonly #log: MemoryLog;
   #open: { readonly options: Options; next: number; isBusy: boolean } | null = null;
 
+  /** Readers that were opened so far. */
+  opened = 0;
+
   constructor(log: MemoryLog) {
     this.#log = log;
   }
@@ -19,6 +22,7 @@ export class MemoryCopies {
   readonly open: OpenCopies = async (options) => {
     const reading = { options, next: options.from, isBusy: false };
     this.#open = reading;
+    this.opened += 1;
     return {
       close: async () => {
         if (this.#open === reading) this.#open = null;

@@ -29,7 +29,7 @@ function openOwnership() {
   const ownership = new PartitionOwnership({
     log: silentLog,
     waits,
-    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
     instance: 'm',
     openPartition: (partition) => new MatcherProcess(logOf(partition)).owned,
     onStop: (error) => stops.push(error),

@@ -1,7 +1,7 @@
 import { openMetrics } from '@pm/kit/metrics';
 import { readPartitions } from '../../src/metrics.ts';
 
-const status = { openOrders: 12, markets: 3, slicesQueued: 2, unseenOutputs: 5 };
+const status = { tickAgeMs: 250, openOrders: 12, markets: 3, slicesQueued: 2, unseenOutputs: 5 };
 
 test('a live partition is as late as its clock, and others are not shown', async () => {
   const metrics = openMetrics('matcher');

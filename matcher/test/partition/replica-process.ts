@@ -101,7 +101,7 @@ export class ReplicaProcess {
   /** What happens every few milliseconds. */
   async timer(): Promise<void> {
     if (!(await this.#isLive())) return;
-    this.process.owned.publishDueTick(this.process.nowMs);
+    this.process.owned.publishDueTick();
     void this.process.owned.claimIfDue();
     await setImmediate();
   }

@@ -9,9 +9,12 @@ import {
   RecordProcessor,
 } from '../../src/partition/record-processor.ts';
 import { SealsAhead } from '../../src/partition/seals-ahead.io.ts';
+import { SignaturePool } from '../../src/partition/signature-pool.io.ts';
 import { processPrepared } from '../../src/partition/slices.io.ts';
 import { KeyHistory } from './key-history.ts';
 import { codecs, keys, openingCommand, partition, sealed } from './sealed-records.ts';
+
+const pool = new SignaturePool({ onLate: () => {} });
 
 function readerOf(): EnvelopeReader {
   const operatorKey = keys.operator.publicKey;
@@ -45,7 +48,7 @@ test('a batch checked ahead has the same outputs as its records one by one, what
     const [plain, checking] = [processorOf(), processorOf()];
     for (let from = 0; from < records.length; ) {
       const batch = records.slice(from, from + random.integer(1, 40));
-      const seals = new SealsAhead(checking, batch);
+      const seals = new SealsAhead(checking, batch, pool);
       for (const [at, record] of batch.entries()) {
         const checked = await seals.of(at);
         ahead += checked === null ? 0 : 1;
@@ -71,7 +74,7 @@ test('the first record of a batch is left to the reader, and a limited number is
     },
   };
   const records = Array.from({ length: 20 }, (_, offset) => ({ offset, value: null }));
-  const seals = new SealsAhead(processor, records);
+  const seals = new SealsAhead(processor, records, pool);
   expect(seals.of(0)).toBeNull();
   expect(asked).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   seals.of(1);

@@ -2,6 +2,7 @@ import * as disk from 'node:fs/promises';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import type { FolderFiles } from '@pm/kit/objects';
 import { SnapshotDirectory } from '../../src/partition/snapshot-directory.io.ts';
@@ -48,6 +49,23 @@ describe('snapshot directory', () => {
       expect(snapshot).toEqual(snapshotOf(snapshot.nextOffset));
     }
     expect(snapshotsKept).toBe(3);
+  });
+
+  test('on a disk that hangs are counted and not used, and their files stay as they are', async () => {
+    const disk = new MemoryFiles();
+    const late = new Fault('file_late', 'retry');
+    await openStore(disk).store.save(snapshotOf(7));
+    const hangs = async () => {
+      throw late;
+    };
+    const unreadable: FolderFiles = Object.assign(Object.create(disk), { readFile: hangs });
+    const unlisted: FolderFiles = Object.assign(Object.create(disk), { readdir: hangs });
+    for (const files of [unreadable, unlisted]) {
+      const { store, bad } = openStore(files);
+      expect(await offsetsIn(store)).toEqual([]);
+      expect(bad).toEqual([partition]);
+    }
+    expect(await offsetsIn(openStore(disk).store)).toEqual([7]);
   });
 
   test('works on a real disk and leaves nothing unfinished', async () => {

@@ -1,73 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
-import { type Command, newestRules, noOwner } from '@pm/schemas';
-import type { UnseenLimits } from '../../src/partition/unseen-outputs.ts';
+import { newestRules, noOwner } from '@pm/schemas';
+import { unstoredMaxMs } from '../../src/partition/claim-policy.ts';
 import { cancelAll, marketRules, orderOf, signerOf, startMs } from '../core/commands.ts';
 import { snapshotFolder, topicNames } from './matcher-process.ts';
-import { MemoryFiles } from './memory-files.ts';
 import { MemoryLog } from './memory-log.ts';
 import { readOutputs } from './reading.ts';
+import { Pair } from './replica-pair.ts';
 import { ReplicaProcess, settle } from './replica-process.ts';
-import { codecs, keys, openingRecords, randomRecords, sealed } from './sealed-records.ts';
-
-/** Two replicas on one log and one disk; the first is the preferred one. */
-class Pair {
-  readonly log = new MemoryLog();
-  readonly files = new MemoryFiles();
-  readonly one: ReplicaProcess;
-  readonly two: ReplicaProcess;
-  nowMs = startMs;
-
-  constructor(
-    seed: number,
-    { earlier = 40, ...options }: { earlier?: number; unseen?: UnseenLimits } = {},
-  ) {
-    const records = [...openingRecords(newestRules), ...randomRecords(seed, earlier)];
-    for (const record of records) this.log.append(topicNames.orders, record);
-    this.log.batchRecords = 1_000;
-    this.one = new ReplicaProcess(this.log, { files: this.files, ...options });
-    this.two = new ReplicaProcess(this.log, { files: this.files, ...options });
-    this.two.process.isPreferred = false;
-  }
-
-  /** Time passes for those that run. */
-  async pass(ms: number, ...running: readonly ReplicaProcess[]): Promise<void> {
-    for (let left = ms; left > 0; left -= 25) {
-      this.nowMs += 25;
-      for (const replica of running) {
-        replica.process.nowMs = this.nowMs;
-        await replica.round();
-      }
-    }
-  }
-
-  async start(): Promise<void> {
-    await this.one.restore();
-    await this.two.restore();
-    await this.pass(100, this.one, this.two);
-  }
-
-  append(...commands: readonly Command[]): number {
-    return this.log.append(topicNames.orders, sealed(keys.ingress, commands));
-  }
-
-  roles() {
-    return [this.one, this.two].map(({ status: { role, term } }) => `${role} ${term}`);
-  }
-
-  commands() {
-    return this.log
-      .records(topicNames.orders)
-      .flatMap(({ value }) => codecs.orders.decode(value ?? Buffer.alloc(0)).commands);
-  }
-
-  /** Every input has one output, whatever was written twice, and who stands by has seen all. */
-  async expectWhole(): Promise<void> {
-    for (const replica of [this.one, this.two, this.one, this.two]) await replica.read();
-    const inputs = this.log.records(topicNames.orders).length;
-    expect(readOutputs(this.log).executions.length).toBe(inputs);
-  }
-}
+import { keys, openingRecords, randomRecords, sealed } from './sealed-records.ts';
 
 describe('two replicas of a partition', () => {
   test('the preferred one owns it at once, the other one sees every copy and writes nothing', async () => {
@@ -164,6 +105,44 @@ describe('two replicas of a partition', () => {
     );
     expect(refused.length).toBeGreaterThan(50);
     expect(pair.roles()).toEqual(['owner 1', 'standby 1']);
+  });
+
+  test('a standby takes over from an owner that ticks and stores nothing', async () => {
+    const pair = new Pair(14);
+    await pair.start();
+    pair.append();
+    const beganMs = pair.nowMs;
+    const takenOver = async () => {
+      for (; pair.two.status.role !== 'owner'; await pair.pass(25, pair.two)) {
+        pair.one.process.nowMs = pair.nowMs;
+        await pair.one.timer();
+        if (pair.nowMs - beganMs > 60_000) throw new Error('it never claims');
+      }
+      return pair.nowMs - beganMs;
+    };
+    const tookMs = await takenOver();
+    expect(tookMs).toBeGreaterThanOrEqual(unstoredMaxMs);
+    expect(tookMs).toBeLessThan(unstoredMaxMs + 500);
+    await pair.pass(1_000, pair.one, pair.two);
+    expect(pair.roles()).toEqual(['standby 2', 'owner 2']);
+    await pair.expectWhole();
+  });
+
+  test('a standby that reads no outputs asks the log, claims nothing and reads on with another reader', async () => {
+    const pair = new Pair(15);
+    await pair.start();
+    for (let round = 0; round < 200; round += 1) {
+      pair.nowMs += 25;
+      for (const { process } of [pair.one, pair.two]) process.nowMs = pair.nowMs;
+      await pair.one.round();
+      await pair.two.fetch();
+      await pair.two.timer();
+      await settle(3);
+    }
+    expect(pair.roles()).toEqual(['owner 1', 'standby 1']);
+    expect(pair.two.process.copies.opened).toBeGreaterThan(1);
+    await pair.pass(100, pair.one, pair.two);
+    expect(pair.two.status.unseenOutputs).toBeLessThan(5);
   });
 
   test('a standby whose reading of outputs fails is released, whatever the fault', async () => {

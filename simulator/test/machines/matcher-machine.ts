@@ -11,6 +11,7 @@ import { OutputSeals } from '../../../matcher/src/partition/output-seals.ts';
 import { OwnedPartition } from '../../../matcher/src/partition/owned-partition.io.ts';
 import { PartitionOwnership } from '../../../matcher/src/partition/ownership.io.ts';
 import type { EngineFactory } from '../../../matcher/src/partition/restore.io.ts';
+import { SignaturePool } from '../../../matcher/src/partition/signature-pool.io.ts';
 import { defaultSliceLimits } from '../../../matcher/src/partition/slices.io.ts';
 import { SnapshotDirectory } from '../../../matcher/src/partition/snapshot-directory.io.ts';
 import { encoderHere } from '../../../matcher/src/partition/state-encoder.io.ts';
@@ -60,7 +61,7 @@ export async function startMatcher(parts: MatcherParts): Promise<PartitionOwners
     log: silentLog,
     waits,
     instance: machine.name,
-    nowMs: () => machine.clock.nowMs(),
+    monotonicMs: () => machine.clock.monotonicMs(),
     openPartition: (partition) =>
       open({ ...parts, outputs, ticks, ranges, ownership, ownerId }, partition),
     onStop,
@@ -99,6 +100,7 @@ function open(parts: Opened, partition: number): OwnedPartition {
       topic: topicNames.orders,
       partition,
       everyMs: tickMs,
+      clock: machine.clock,
       log: silentLog,
     }),
     replica: {
@@ -166,6 +168,7 @@ function restoreOf({ machine, files, ranges, parts, diskFailures }: Opened, part
       hashState: (engine: Engine) => encoderHere.hash(engine),
     },
     schemas: codecs.orders,
+    signatures: new SignaturePool({ onLate: () => {} }),
     verifyReplay: false,
   };
 }
