@@ -25,13 +25,13 @@ export class ClockWitness {
 
   /** Takes the clock of a partition after one of its executions. */
   see(partition: number, clockMs: number): void {
-    const { clock } = this.#parts;
+    const { clock, envelopes } = this.#parts;
     const timeMs = clock.nowMs();
     if (timeMs - clockMs <= clockLeapMaxMs) return;
     const sentMs = this.#sentMs.get(partition) ?? Number.NEGATIVE_INFINITY;
-    const monotonicMs = clock.monotonicMs();
-    if (monotonicMs - sentMs < witnessEveryMs) return;
-    this.#sentMs.set(partition, monotonicMs);
-    this.#parts.envelopes.add(partition, { kind: 'Tick', term: 0, timeMs });
+    const nowMs = clock.monotonicMs();
+    if (nowMs - sentMs < witnessEveryMs) return;
+    this.#sentMs.set(partition, nowMs);
+    envelopes.add(partition, { kind: 'Tick', term: 0, timeMs });
   }
 }

@@ -84,7 +84,12 @@ export class TickPublisher {
   async publishDue(engine: TickedEngine): Promise<void> {
     const { clock } = this.#parts;
     const nowMs = clock.monotonicMs();
-    const timeMs = this.#time.at({ wallMs: clock.nowMs(), monotonicMs: nowMs }, engine);
+    const logged = {
+      timeMs: engine.timeMs,
+      witnessMs: engine.witnessMs,
+      isRead: this.#unread.areRead,
+    };
+    const timeMs = this.#time.at({ wallMs: clock.nowMs(), monotonicMs: nowMs }, logged);
     if (this.#sending || !this.#isDue(nowMs, timeMs, engine) || !this.#isKnown(engine)) return;
     this.#sending = true;
     [this.#lastMs, this.#lastTimeMs] = [nowMs, timeMs];

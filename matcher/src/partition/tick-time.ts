@@ -10,6 +10,8 @@ export interface MachineTime {
 export interface LoggedTime {
   readonly timeMs: number;
   readonly witnessMs: number;
+  /** Whether every tick that is known to be stored was applied. */
+  readonly isRead: boolean;
 }
 
 /** A wall clock that is behind the clock of the partition by more than this is not believed alone, milliseconds. */
@@ -47,10 +49,10 @@ export class TickTime {
   }
 
   /** Unix milliseconds for the next tick. */
-  at({ wallMs, monotonicMs }: MachineTime, { timeMs, witnessMs }: LoggedTime): number {
-    const continuedMs = Math.max(timeMs, this.#partitionZeroMs + monotonicMs);
-    // Further ahead, the tick would be refused (`clockLeapMaxMs`).
-    const latestMs = Math.max(continuedMs, witnessMs) + clockLeapMaxMs;
+  at({ wallMs, monotonicMs }: MachineTime, logged: LoggedTime): number {
+    const continuedMs = this.#continued(monotonicMs, logged);
+    // Further ahead, the tick would be refused.
+    const latestMs = Math.max(continuedMs, logged.witnessMs) + clockLeapMaxMs;
     if (wallMs >= continuedMs - behindMaxMs && wallMs <= latestMs) return Math.floor(wallMs);
     const ingressMs = this.#ingressZeroMs + monotonicMs;
     const isNearWall = Math.abs(ingressMs - wallMs) < Math.abs(ingressMs - continuedMs);
@@ -58,5 +60,12 @@ export class TickTime {
     if (wallMs < continuedMs && isNearWall) return Math.floor(wallMs);
     const isLater = ingressMs > continuedMs && ingressMs <= latestMs;
     return Math.floor(isLater ? ingressMs : continuedMs);
+  }
+
+  /** Ticks that were not stored, as while the log was away, have moved nothing: it goes on from the log. */
+  #continued(monotonicMs: number, { timeMs, witnessMs, isRead }: LoggedTime): number {
+    const continuedMs = Math.max(timeMs, this.#partitionZeroMs + monotonicMs);
+    const latestMs = Math.max(timeMs, witnessMs) + clockLeapMaxMs;
+    return isRead && continuedMs > latestMs ? timeMs : continuedMs;
   }
 }

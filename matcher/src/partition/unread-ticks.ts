@@ -72,6 +72,11 @@ export class UnreadTicks {
     return Math.max(0, nowMs - this.#readMs);
   }
 
+  /** Whether all of them were read that are known to be stored. */
+  get areRead(): boolean {
+    return this.#unread.length === 0;
+  }
+
   /** For so long ticks have been stored while no record was applied. */
   get stillMs(): number {
     return this.#stillMs;

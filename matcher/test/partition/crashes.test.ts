@@ -207,6 +207,23 @@ describe('a released partition', () => {
     expect(files.names(snapshotFolder)).toEqual([`${count}.snapshot`]);
   });
 
+  test('is released without a last snapshot while the disk hangs', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      const files = new MemoryFiles();
+      files.rename = () => new Promise(() => {});
+      const process = new MatcherProcess(logOf(), { files, snapshotEveryRecords: 1_000_000 });
+      await process.run();
+      const stopping = process.owned.stop();
+      await jest.advanceTimersByTimeAsync(60_000);
+      await stopping;
+      expect(process.owned.state).toBe('released');
+      expect(files.names(snapshotFolder).filter((name) => name.endsWith('.snapshot'))).toEqual([]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   test('ends a restore that is no longer wanted', async () => {
     const log = logOf(Array.from({ length: 10 }, () => records).flat());
     await new MatcherProcess(log).run();

@@ -10,7 +10,7 @@ class Owner {
   elapsedMs = 0;
   /** By how much the wall clock of its machine is ahead. */
   aheadMs = 0;
-  logged = { timeMs: startMs, witnessMs: 0 };
+  logged = { timeMs: startMs, witnessMs: 0, isRead: true };
 
   /** Seconds pass, with two ticks each. Gives the clock of the partition, as its difference from the right time. */
   pass(seconds: number): number {
@@ -90,6 +90,34 @@ test('an owner that follows a silence of seconds is right at once, after a night
   expect(other.logged.timeMs).toBeLessThan(other.rightMs - hourMs);
   other.logged = { ...other.logged, witnessMs: other.rightMs };
   expect(other.pass(1)).toBe(0);
+});
+
+test('an owner whose log was away for a minute goes on where the log is, until a witness says how late it is', () => {
+  for (const aheadMs of [0, -hourMs, hourMs]) {
+    const owner = new Owner();
+    owner.pass(5);
+    owner.aheadMs = aheadMs;
+    for (let lost = 0; lost < 120; lost += 1) {
+      owner.elapsedMs += 500;
+      owner.time.written(owner.next(), owner.elapsedMs);
+    }
+    owner.pass(1);
+    expect(owner.logged.timeMs).toBeLessThan(owner.rightMs - 50_000);
+    owner.logged = { ...owner.logged, witnessMs: owner.rightMs };
+    owner.order();
+    expect(Math.abs(owner.pass(1))).toBeLessThan(100);
+  }
+});
+
+test('an owner that has read none of its ticks for a minute goes on at the same pace', () => {
+  const owner = new Owner();
+  owner.pass(5);
+  owner.logged = { ...owner.logged, isRead: false };
+  for (let count = 0; count < 120; count += 1) {
+    owner.elapsedMs += 500;
+    expect(owner.next()).toBe(owner.rightMs);
+    owner.time.written(owner.next(), owner.elapsedMs);
+  }
 });
 
 test('an owner with a wrong wall clock catches up with ingress after a silence of seconds', () => {
