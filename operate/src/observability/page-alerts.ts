@@ -33,6 +33,14 @@ export const pageAlerts: readonly Alert[] = [
       'the label `code` names the fault. A chain or replay fault stops the partition on purpose: keep the log and the snapshots, and report it',
   }),
   page({
+    name: 'OwnerStandsStill',
+    expr: 'max by (partition) (pm_matcher_tick_age_seconds) > 5',
+    forText: '15s',
+    summary: 'the owner of a partition does not read its own ticks again',
+    cause:
+      'its reader stands still, it computes later than it reads, or its outputs cannot be stored. It gives the partition up by itself where it applies nothing',
+  }),
+  page({
     name: 'OutputsMissing',
     expr: grew(missingOutputs, '15m', 'partition, code'),
     summary: 'outputs are missing in `executions`',

@@ -48,6 +48,18 @@ export const partitionPanels: readonly Panel[] = [
     ],
   },
   {
+    title: 'Ticks that came back',
+    unit: 's',
+    description:
+      'Since the newest tick that the owner of a partition read again was sent: above five seconds it is stalled.',
+    queries: [
+      {
+        expr: 'max by (partition) (pm_matcher_tick_age_seconds)',
+        legend: 'partition {{partition}}',
+      },
+    ],
+  },
+  {
     title: 'Takeovers',
     unit: 's',
     description:

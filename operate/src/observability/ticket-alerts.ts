@@ -21,7 +21,7 @@ const logAlerts: readonly Alert[] = [
     expr: 'sum by (reason) (increase(pm_matcher_rejected_records_total[10m])) > 20',
     summary: 'records of `orders` are rejected',
     cause:
-      'envelopes of unknown keys or from another version; they are in `dead-letters`. `OLD_SEQUENCE`: records are appended again; a few right after a process of ingress starts are harmless. `CLOCK_LEAP`, for longer than some seconds after a stop: the clock of a matcher is ahead of those of ingress, or no ingress runs; set its time',
+      'envelopes of unknown keys or from another version; they are in `dead-letters`. `OLD_SEQUENCE`: records are appended again; a few right after a process of ingress starts are harmless. `CLOCK_LEAP`, for longer than some seconds after a stop: a matcher of an older release whose clock is ahead of those of ingress; set its time',
   }),
   ticket({
     name: 'KeyUsedTwice',
@@ -49,6 +49,21 @@ const logAlerts: readonly Alert[] = [
     forText: '1m',
     summary: 'a matcher is more than a second late',
     cause: 'overload; orders are refused as `too_late` when it exceeds their time to book',
+  }),
+  ticket({
+    name: 'PartitionClockAhead',
+    expr: 'max by (partition) (pm_matcher_clock_ahead_seconds) > 1',
+    forText: '1m',
+    summary: 'the clock of a partition is ahead of the one of its owner',
+    cause:
+      'the wall clock of the machine of that matcher was set back, or was ahead together with that of ingress and is right again',
+  }),
+  ticket({
+    name: 'ThreadPoolHangs',
+    expr: grew('pm_matcher_signature_pool_late_total', '15m', 'instance'),
+    summary: 'files or look-ups of names hang in the threads of a matcher',
+    cause:
+      'the disk of `PM_SNAPSHOT_DIR` hangs, as a network file system does; signatures are checked on the main thread meanwhile',
   }),
 ];
 

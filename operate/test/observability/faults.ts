@@ -35,6 +35,13 @@ export const faults: Readonly<Record<string, FaultCase>> = {
     },
     labels: { partition: '3', code: 'chain_mismatch' },
   },
+  OwnerStandsStill: {
+    series: {
+      'pm_matcher_tick_age_seconds{partition="2",instance="matcher-1"}': gauge(0.1, 12),
+      'pm_matcher_tick_age_seconds{partition="3",instance="matcher-1"}': gauge(0.1, 0.2),
+    },
+    labels: { partition: '2' },
+  },
   OutputsMissing: {
     series: { 'pm_matcher_partition_faults_total{partition="3",code="execution_gap"}': appears },
     labels: { partition: '3', code: 'execution_gap' },
@@ -131,6 +138,15 @@ export const faults: Readonly<Record<string, FaultCase>> = {
   KeyUsedTwice: {
     series: { 'pm_ingress_foreign_envelopes_total{service="ingress"}': counter(1) },
     labels: { service: 'ingress' },
+  },
+  PartitionClockAhead: {
+    series: { 'pm_matcher_clock_ahead_seconds{partition="2"}': gauge(0, 3_600) },
+    labels: { partition: '2' },
+  },
+  ThreadPoolHangs: {
+    series: { 'pm_matcher_signature_pool_late_total{instance="matcher-1"}': appears },
+    labels: { instance: 'matcher-1' },
+    at: soon,
   },
   OwnersOverlap: {
     series: { 'pm_matcher_claims_total{partition="3",ownership="elsewhere"}': counter(1) },
