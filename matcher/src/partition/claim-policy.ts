@@ -80,7 +80,8 @@ export class ClaimPolicy {
 
   /**
    * Whether the owner ticks and stores nothing, as far as this replica has read, which has read all of `orders`: due if
-   * the log has no more outputs either. Where the owners before stored nothing, the log may be the reason, and a claim is due after a longer time.
+   * the log has no more outputs either. Where the owners before stored nothing, the log may be the reason, and a claim
+   * is due after a longer time.
    */
   isDueIfUnstored(view: ClaimView): boolean {
     const limitMs = this.#isUnproven ? this.#rules.settleMs : unstoredMaxMs;

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { verifyInPool } from '@pm/domain/signoff/verify-in-pool.io';
 
 /** Longest wait for the thread pool, milliseconds: thousands of checks; only hung calls of others take as long. */
-const poolWaitMs = 200;
+const poolWaitMs = 500;
 
 /** A signature to check. */
 export interface SignedBytes {

@@ -10,7 +10,7 @@ import type { Engine } from '../core/index.ts';
 import { TickTime } from './tick-time.ts';
 import { UnreadTicks } from './unread-ticks.ts';
 
-/** The part of the engine that says when a tick is due, of which time and term, and whether the owner key may send one. */
+/** The part of the engine that says when a tick is due, its time and term, and whether the owner key may send one. */
 export type TickedEngine = Pick<
   Engine,
   'opened' | 'nextExpiryMs' | 'signOffKey' | 'term' | 'timeMs' | 'witnessMs'
