@@ -10,7 +10,7 @@ export interface FileLimits {
   readonly readMs: number;
 }
 
-export const defaultFileLimits: FileLimits = { callsMax: 2, callMs: 10_000, readMs: 60_000 };
+const defaultFileLimits: FileLimits = { callsMax: 2, callMs: 10_000, readMs: 60_000 };
 
 /** Whether a call on the disk has not ended in time. */
 export function isLateFile(error: unknown): boolean {

@@ -55,16 +55,20 @@ describe('snapshot directory', () => {
     const disk = new MemoryFiles();
     const late = new Fault('file_late', 'retry');
     await openStore(disk).store.save(snapshotOf(7));
-    const hangs = async () => {
+    const { readFile } = disk;
+    disk.readFile = async () => {
       throw late;
     };
-    const unreadable: FolderFiles = Object.assign(Object.create(disk), { readFile: hangs });
-    const unlisted: FolderFiles = Object.assign(Object.create(disk), { readdir: hangs });
-    for (const files of [unreadable, unlisted]) {
-      const { store, bad } = openStore(files);
-      expect(await offsetsIn(store)).toEqual([]);
-      expect(bad).toEqual([partition]);
-    }
+    const unread = openStore(disk);
+    expect([await offsetsIn(unread.store), unread.bad]).toEqual([[], [partition]]);
+    disk.readFile = readFile;
+    const { readdir } = disk;
+    disk.readdir = async () => {
+      throw late;
+    };
+    const unlisted = openStore(disk);
+    expect([await offsetsIn(unlisted.store), unlisted.bad]).toEqual([[], [partition]]);
+    disk.readdir = readdir;
     expect(await offsetsIn(openStore(disk).store)).toEqual([7]);
   });
 
