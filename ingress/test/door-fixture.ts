@@ -90,6 +90,7 @@ export const market: CatalogMarket = {
   payout0: -1,
   partition: 1,
   epoch: 0,
+  listed: true,
 };
 
 export const conditionId: ConditionId = conditionIdFromBytes(market.conditionId);

@@ -115,7 +115,10 @@ export async function openOperator(
   } = {},
 ) {
   const catalog = new CatalogIndex();
-  const entries = catalogTopic.open({ apply: (entry) => catalog.take(entry) });
+  const entries = catalogTopic.open({
+    apply: (entry) => catalog.take(entry),
+    forget: (key) => catalog.forget(key),
+  });
   const written: CatalogEntry[] = [];
   const routed: CatalogMarket[] = [];
   const transfers: Transfer[] = [];
@@ -150,6 +153,8 @@ export async function openOperator(
       await entries.write(changed.map((value) => ({ key: catalogKey(value), value })));
       written.push(...changed);
     },
+    deleteMarket: (market: number) =>
+      entries.write([{ key: catalogKey({ kind: 'CatalogMarket', market }), value: null }]),
     writeTransfers: async (more: readonly Transfer[]) => void transfers.push(...more),
   };
   const freezes = new WithdrawalFreezes(freezeRows);

@@ -124,6 +124,7 @@ export function marketEntry(market: number, changes: Partial<CatalogMarket> = {}
     payout0: -1,
     partition: 0,
     epoch: 0,
+    listed: true,
     ...changes,
   };
 }

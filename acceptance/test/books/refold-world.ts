@@ -131,7 +131,11 @@ export class World {
     const view = booksView({
       ...fakeLog(this.log),
       redisBooks: new WatchedBooks(this),
-      catalog: { facts: async (market) => factsOf(market), inPartition: () => listed },
+      catalog: {
+        find: factsOf,
+        facts: async (market) => factsOf(market),
+        inPartition: () => listed,
+      },
       checkpoints: { books: async () => this.#storedBooks() },
       groupId: 'g',
       metrics,

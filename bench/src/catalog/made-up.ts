@@ -153,5 +153,6 @@ function marketEntry(number: number, { title, ...facts }: Facts): CatalogEntry {
     rewardsMaxSpread: 300,
     partition: number % 64,
     epoch: 0,
+    listed: true,
   };
 }

@@ -5,12 +5,16 @@ import {
   type CatalogSeries,
   type CatalogTag,
   type ConditionId,
+  catalogKey,
   conditionIdFromBytes,
   type TokenId,
   tokenIdFromBytes,
 } from '@pm/schemas';
 
-/** Everything that is listed, by every name it is asked for. Folds the compacted topic `catalog`. */
+/**
+ * Everything that is listed, by every name it is asked for. Folds the compacted topic `catalog`. A market that is not
+ * listed yet has a number and a partition and is found by its condition alone.
+ */
 export class CatalogIndex {
   readonly #tokens = new Map<TokenId, ListedToken>();
   readonly #conditions = new Map<ConditionId, ListedToken>();
@@ -24,6 +28,8 @@ export class CatalogIndex {
   readonly #seriesSlugs = new Map<string, CatalogSeries>();
   readonly #eventGroups = new Map<string, Buffer>();
   readonly #groups = new Set<string>();
+  /** Markets whose books are not known to have them yet, by number. */
+  readonly #unlisted = new Map<number, CatalogMarket>();
   #last = { market: 0, event: 0, tag: 0, series: 0 };
 
   get marketCount(): number {
@@ -52,9 +58,20 @@ export class CatalogIndex {
     }
   }
 
-  /** A number that the log has given to another market must not be given again. */
-  skipMarket(market: number): void {
-    this.#last.market = Math.max(this.#last.market, market);
+  /** The entry of a key was deleted: of a market that its book refused. Its number is not given again. */
+  forget(key: string): void {
+    for (const entry of this.#unlisted.values())
+      if (catalogKey(entry) === key) this.#unlisted.delete(entry.market);
+  }
+
+  /** The market of this condition that an import has begun to list. */
+  findUnlisted(id: ConditionId): CatalogMarket | undefined {
+    return this.unlisted().find(({ conditionId }) => conditionIdFromBytes(conditionId) === id);
+  }
+
+  /** All that imports have begun to list; few, those of imports that broke off. */
+  unlisted(): readonly CatalogMarket[] {
+    return [...this.#unlisted.values()];
   }
 
   findToken(id: TokenId): ListedToken | undefined {
@@ -123,13 +140,19 @@ export class CatalogIndex {
   /** Markets that still trade, per partition. */
   openMarketsPerPartition(partitions: number): number[] {
     const counts = Array.from({ length: partitions }, () => 0);
-    for (const { partition, closed } of this.#markets.values()) {
+    for (const { partition, closed } of [...this.#markets.values(), ...this.#unlisted.values()]) {
       if (!closed) counts[partition] = (counts[partition] ?? 0) + 1;
     }
     return counts;
   }
 
   #takeMarket(market: CatalogMarket): void {
+    this.#last.market = Math.max(this.#last.market, market.market);
+    if (!market.listed) {
+      this.#unlisted.set(market.market, market);
+      return;
+    }
+    this.#unlisted.delete(market.market);
     const [token0, token1] = tokensOf(market);
     this.#tokens.set(token0.tokenId, token0);
     this.#tokens.set(token1.tokenId, token1);
@@ -137,7 +160,6 @@ export class CatalogIndex {
     rename(this.#marketSlugs, this.#markets.get(market.market), market);
     this.#markets.set(market.market, market);
     this.#takeGroup(market);
-    this.#last.market = Math.max(this.#last.market, market.market);
   }
 
   #takeGroup({ eventId, negRiskMarketId: group }: CatalogMarket): void {

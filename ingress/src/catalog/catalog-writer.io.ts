@@ -52,6 +52,12 @@ export class CatalogWriter {
     await inParts(values, (part) => this.#options.table.write(part));
   }
 
+  /** Deletes the entry of a market that its book refused. */
+  async deleteMarket(market: number): Promise<void> {
+    const key = catalogKey({ kind: 'CatalogMarket', market });
+    await this.#options.table.write([{ key, value: null }]);
+  }
+
   async writeTransfers(transfers: readonly Transfer[]): Promise<void> {
     const { topics, codecs } = this.#options;
     const records = transfers.map((transfer) => ({

@@ -21,8 +21,9 @@ const marketsAtOnce = 200;
 
 /**
  * Carries imports out one after the other, since each gives numbers that the next must not give. An import that broke
- * off is completed by sending it again: new markets come first in the books, then in `routing`, then in the catalog,
- * known ones are changed after that, and each step may be repeated.
+ * off is completed by sending it again: new markets come first in the catalog, not listed, and in `routing`, then in
+ * the books, then they are listed; known ones are changed after that, and each step may be repeated. So every number
+ * in the books has its facts, whatever breaks off and whatever import comes next.
  */
 export class CatalogImporter {
   readonly #services: CatalogServices;
@@ -54,12 +55,26 @@ export class CatalogImporter {
   async #list({ markets, entries }: ChangeSet): Promise<CatalogImportResult | null> {
     const { writer } = this.#services;
     const planned = markets.filter(({ change }) => change === 'listed');
-    const failure = await this.#each(planned, ({ entry }) => this.#setMarket(entry));
-    if (failure !== null) return failure;
     const listed = planned.map(({ entry }) => entry);
+    await writer.writeEntries(listed.map((entry) => ({ ...entry, listed: false })));
     await writer.writeRoutes(listed);
+    const failure = await this.#each(planned, ({ entry }) => this.#setNew(entry));
+    if (failure !== null) return failure;
     await writer.writeEntries([...entries, ...listed]);
     return null;
+  }
+
+  /**
+   * A book refuses a new market only when it has another one of that number, and then it does not have this one: the
+   * number is left to the other, and so is an entry that another process has written for it meanwhile.
+   */
+  async #setNew(market: CatalogMarket): Promise<OperatorProblem | null> {
+    const { catalog, writer } = this.#services;
+    const problem = await this.#setMarket(market);
+    const begun = catalog.findUnlisted(conditionIdFromBytes(market.conditionId));
+    if (problem?.code !== undefined && begun?.market === market.market)
+      await writer.deleteMarket(market.market);
+    return problem;
   }
 
   /** A halt, a resolution or new rules that came after the change set was made must not be undone. */
@@ -93,17 +108,9 @@ export class CatalogImporter {
     return null;
   }
 
-  async #setMarket(market: CatalogMarket): Promise<OperatorProblem | null> {
-    const { commands, catalog } = this.#services;
-    const problem = await carryOut(
-      commands,
-      market.partition,
-      setMarketCommand(market),
-      'MarketSet',
-    );
-    // The number belongs to another market in the books, left by an import that broke off.
-    if (problem?.status === 409) catalog.skipMarket(market.market);
-    return problem;
+  #setMarket(market: CatalogMarket): Promise<OperatorProblem | null> {
+    const command = setMarketCommand(market);
+    return carryOut(this.#services.commands, market.partition, command, 'MarketSet');
   }
 }
 

@@ -63,12 +63,12 @@ export function changeMarketEntry(sent: MarketImport, draft: MarketDraft, path: 
   if (words !== null) return words;
   const identity = readIdentity(sent.market, draft);
   if ('field' in identity) return refuse(identity);
-  const { known } = identity;
+  const { known, begun } = identity;
   if (known !== undefined && known.eventId !== sent.event.id) {
     return refuse({ field: 'slug', reason: 'belongs to another event' });
   }
   if (known === undefined && isShut(sent.event)) return refuse(inShutEvent('slug'));
-  const rules = readRules(sent.market, known);
+  const rules = readRules(sent.market, known ?? begun);
   if ('field' in rules) return refuse(rules);
   const dates = readDates(sent.market, known, sent.event);
   if ('field' in dates) return refuse(dates);
@@ -94,6 +94,8 @@ export function findListed(
 
 interface Identity {
   readonly known: CatalogMarket | undefined;
+  /** What an import that broke off has begun to list, and its book may have. */
+  readonly begun: CatalogMarket | undefined;
   readonly conditionId: Buffer;
   readonly token0: Buffer;
   readonly token1: Buffer;
@@ -105,14 +107,15 @@ function readIdentity(sent: ImportMarket, draft: MarketDraft): Identity | FieldP
   const condition = sent.conditionId === undefined ? null : bytesOf(sent.conditionId);
   const known = findListed(sent, draft.context);
   const conditionId = condition ?? known?.conditionId ?? named(keccak, 'condition', sent.slug);
+  const begun = draft.context.catalog.findUnlisted(conditionIdFromBytes(conditionId));
   if (known !== undefined && !known.conditionId.equals(conditionId)) {
     return { field: 'conditionId', reason: 'differs from what is listed' };
   }
   const made = (outcome: number) =>
     named(keccak, 'token', `${conditionId.toString('hex')}|${outcome}`);
-  const token0 = tokenOf(sent.tokenIds?.[0]) ?? known?.token0 ?? made(0);
-  const token1 = tokenOf(sent.tokenIds?.[1]) ?? known?.token1 ?? made(1);
-  const identity = { known, conditionId, token0, token1 };
+  const token0 = tokenOf(sent.tokenIds?.[0]) ?? (known ?? begun)?.token0 ?? made(0);
+  const token1 = tokenOf(sent.tokenIds?.[1]) ?? (known ?? begun)?.token1 ?? made(1);
+  const identity = { known, begun, conditionId, token0, token1 };
   if (sent.tokenIds?.some((id) => parseTokenId(id) === null) === true || token0.equals(token1)) {
     return { field: 'tokenIds', reason: 'are not two different uint256' };
   }
@@ -121,22 +124,31 @@ function readIdentity(sent: ImportMarket, draft: MarketDraft): Identity | FieldP
 
 /** The part of an identity that differs from the catalog, or belongs to another entry; null when there is none. */
 function clashOf(slug: string, identity: Identity, draft: MarketDraft): FieldProblem | null {
-  const { known, conditionId, token0, token1 } = identity;
-  if (known !== undefined && !(known.token0.equals(token0) && known.token1.equals(token1))) {
+  const { known, begun, conditionId, token0, token1 } = identity;
+  const before = known ?? begun;
+  if (before !== undefined && !(before.token0.equals(token0) && before.token1.equals(token1))) {
     return { field: 'tokenIds', reason: 'differ from what is listed' };
   }
   for (const name of [`slug:${slug}`, ...[conditionId, token0, token1].map(hexOf)]) {
     if (draft.names.has(name)) return { field: 'slug', reason: 'appears twice in this import' };
     draft.names.add(name);
   }
-  if (known === undefined && isTaken([token0, token1], draft.context.catalog)) {
+  if (known === undefined && isTaken(identity, draft.context.catalog)) {
     return { field: 'tokenIds', reason: 'belong to another market' };
   }
   return null;
 }
 
-function isTaken(tokens: readonly Buffer[], catalog: CatalogIndex): boolean {
-  return tokens.some((token) => catalog.findToken(tokenIdFromBytes(token)) !== undefined);
+/** Whether another market has one of the tokens, or is being listed with it. */
+function isTaken({ begun, token0, token1 }: Identity, catalog: CatalogIndex): boolean {
+  const tokens = [token0, token1];
+  const others = catalog.unlisted().filter((market) => market !== begun);
+  const begunWith = others.flatMap((market) => [market.token0, market.token1]);
+  return tokens.some(
+    (token) =>
+      catalog.findToken(tokenIdFromBytes(token)) !== undefined ||
+      begunWith.some((other) => other.equals(token)),
+  );
 }
 
 interface Rules {
@@ -180,13 +192,13 @@ function marketEntry(
   read: { identity: Identity; rules: Rules; dates: { startDateMs: number; endDateMs: number } },
   draft: MarketDraft,
 ): CatalogMarket {
-  const { known, conditionId, token0, token1 } = read.identity;
+  const { known, begun, conditionId, token0, token1 } = read.identity;
   const { nowMs, keccak } = draft.context;
   const negRisk = sent.negRisk ?? known?.negRisk ?? false;
   const rebateBps = known?.rebateBps ?? 0;
   return {
     kind: 'CatalogMarket',
-    market: known?.market ?? draft.next('market'),
+    market: (known ?? begun)?.market ?? draft.next('market'),
     eventId: event.id,
     conditionId,
     questionId: known?.questionId ?? named(keccak, 'question', sent.slug),
@@ -202,7 +214,7 @@ function marketEntry(
     ...read.dates,
     createdAtMs: known?.createdAtMs ?? nowMs,
     updatedAtMs: known?.updatedAtMs ?? nowMs,
-    ...stateOf(known, draft),
+    ...stateOf(read.identity, draft),
     negRisk,
     negRiskMarketId: negRisk ? (known?.negRiskMarketId ?? draft.groupOf(event)) : null,
     ...read.rules,
@@ -214,15 +226,18 @@ function marketEntry(
   };
 }
 
-/** The fields that no import changes; a new market starts open, in the partition with the fewest open markets. */
-function stateOf(known: CatalogMarket | undefined, draft: MarketDraft) {
+/**
+ * The fields that no import changes; a new market starts open, in the partition with the fewest open markets, or where
+ * its listing began.
+ */
+function stateOf({ known, begun }: Identity, draft: MarketDraft) {
   if (known === undefined) {
-    return { ...newState, partition: takeLeastLoaded(draft.load) };
+    return { ...newState, partition: begun?.partition ?? takeLeastLoaded(draft.load) };
   }
-  const { active, closed, archived, mode, takerDelayMs, partition, epoch } = known;
+  const { active, closed, archived, mode, takerDelayMs, partition, epoch, listed } = known;
   const { payout0, askedPayout0, proposedPayout0, paysAtMs, challengedAtMs } = known;
   const resolution = { payout0, askedPayout0, proposedPayout0, paysAtMs, challengedAtMs };
-  return { active, closed, archived, mode, takerDelayMs, partition, epoch, ...resolution };
+  return { active, closed, archived, mode, takerDelayMs, partition, epoch, listed, ...resolution };
 }
 
 const newState = {
@@ -237,6 +252,7 @@ const newState = {
   paysAtMs: 0,
   challengedAtMs: 0,
   epoch: 0,
+  listed: true,
 } as const;
 
 function changeOf(

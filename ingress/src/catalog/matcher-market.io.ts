@@ -24,7 +24,7 @@ export interface CatalogServices {
   readonly partitions: number;
   /** Commands signed with the operator's key. */
   readonly commands: Pick<CommandSender, 'run'>;
-  readonly writer: Pick<CatalogWriter, 'writeRoutes' | 'writeEntries'>;
+  readonly writer: Pick<CatalogWriter, 'writeRoutes' | 'writeEntries' | 'deleteMarket'>;
   /** The locks of all changes of the catalog in this process. */
   readonly locks: CatalogLocks;
 }

@@ -165,7 +165,10 @@ async function openCatalog(room: Room, topics: Topics) {
   const catalog = new CatalogIndex();
   const { records: producer, names, codecs } = topics;
   const topic = { ...follow(room), topic: names.catalog, codec: codecs.catalog };
-  const table = await openTable(topics, topic, { apply: (entry) => catalog.take(entry) });
+  const table = await openTable(topics, topic, {
+    apply: (entry) => catalog.take(entry),
+    forget: (key) => catalog.forget(key),
+  });
   return { catalog, writer: new CatalogWriter({ producer, table, topics: names, codecs }) };
 }
 

@@ -108,7 +108,7 @@ function restingIn({ orders }: LogAudit): number {
   return [...orders.values()].filter(({ restingMicro }) => restingMicro > 0).length;
 }
 
-/** All markets of the catalog topic. */
+/** All listed markets of the catalog topic. */
 async function marketsOf({
   client,
   addresses,
@@ -131,7 +131,7 @@ async function marketsOf({
         if (value === null) continue;
         if (!codec.knows(value)) await codec.prepare(value);
         const entry = codec.decode(value);
-        if (entry.kind !== 'CatalogMarket') continue;
+        if (entry.kind !== 'CatalogMarket' || !entry.listed) continue;
         const tokenIds = [tokenIdFromBytes(entry.token0), tokenIdFromBytes(entry.token1)] as const;
         markets.set(entry.market, { market: entry.market, tokenIds });
       }

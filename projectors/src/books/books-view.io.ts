@@ -17,13 +17,16 @@ import {
 } from '../log/view-definition.io.ts';
 import type { ProjectorMetrics } from '../metrics.ts';
 import { MarketBook } from './book.ts';
-import { foldBooks, marketsOf } from './fold.ts';
+import { beginsIn, foldBooks, marketsOf } from './fold.ts';
 import type { BooksClaim, RedisBooks } from './redis-books.io.ts';
 import type { MarketFacts } from './render.ts';
 
 export interface BooksViewOptions extends ExecutionLog, TracedReader {
-  readonly redisBooks: RedisBooks;
-  readonly catalog: Pick<Catalog, 'facts' | 'inPartition'>;
+  readonly redisBooks: Pick<
+    RedisBooks,
+    'claim' | 'isValid' | 'load' | 'wasWritten' | 'lost' | 'write' | 'move' | 'forget'
+  >;
+  readonly catalog: Pick<Catalog, 'find' | 'facts' | 'inPartition'>;
   /** The newest books of a partition that can be used; without it lost books are folded from the start of the log. */
   readonly checkpoints?: { books(partition: number): Promise<BooksCheckpoint | null> };
   readonly groupId: string;
@@ -84,15 +87,11 @@ interface BooksStart {
   readonly group: ViewGroup;
 }
 
-interface LoadedBook {
-  readonly book: MarketBook;
-  readonly facts: MarketFacts;
-}
-
 /**
  * The books of one partition. Stored books are restored market by market when they are first needed. Where there are
  * none, the log is folded from a checkpoint or from its start to the end that it had at the start before anything is
- * written: until then every book would be one of the past, and a market listed late would have none.
+ * written: until then every book would be one of the past, and a market listed late would have none. A book whose
+ * market the catalog does not show is kept in memory, and written when it does; the others go on.
  */
 class BooksProjection implements PartitionProjection {
   readonly from: number;
@@ -103,7 +102,6 @@ class BooksProjection implements PartitionProjection {
   readonly #hasAll: boolean;
   readonly #lag: LagCommits;
   readonly #traced: ReaderTraces | null;
-  readonly #loaded = new Map<number, LoadedBook>();
   readonly #books = new Map<number, MarketBook>();
   readonly #unwritten = new Set<MarketBook>();
   #claim: BooksClaim;
@@ -127,8 +125,6 @@ class BooksProjection implements PartitionProjection {
   /** Takes the books of a checkpoint. Without records after it the fold ends before the first one comes. */
   async begin(books: ReadonlyMap<number, MarketBook>): Promise<void> {
     for (const [market, book] of books) {
-      const facts = await this.#options.catalog.facts(market);
-      this.#loaded.set(market, { book, facts });
       this.#books.set(market, book);
       this.#unwritten.add(book);
     }
@@ -154,22 +150,32 @@ class BooksProjection implements PartitionProjection {
 
   async #loadFor(execution: Execution): Promise<void> {
     for (const market of marketsOf(execution)) {
-      if (this.#loaded.has(market)) continue;
-      const facts = await this.#options.catalog.facts(market);
-      const book = await this.#bookOf(market, facts);
-      this.#loaded.set(market, { book, facts });
-      this.#books.set(market, book);
+      if (this.#books.has(market)) continue;
+      const book = this.#claim.fold === null ? await this.#stored(market) : null;
+      if (book === null && !this.#hasAll && !beginsIn(execution, market))
+        throw await this.#lost(market);
+      this.#books.set(market, book ?? new MarketBook(market));
     }
   }
 
-  async #bookOf(market: number, facts: MarketFacts): Promise<MarketBook> {
-    if (this.#claim.fold !== null) return new MarketBook(market);
-    const stored = await this.#options.redisBooks.load(market, facts);
+  /** The book as it was written; null when it never was, or when all of it is in the log that is read. */
+  async #stored(market: number): Promise<MarketBook | null> {
+    const { redisBooks } = this.#options;
+    const facts = await this.#factsOf(market);
+    const stored = facts === null ? 'none' : await redisBooks.load(market, facts);
     if (stored === 'lost' && !this.#hasAll) throw await this.#lost(market);
     // A Redis that was emptied knows no market either: then the claim is gone as well.
-    if (stored === 'none' && !(await this.#options.redisBooks.isValid(this.#claim)))
-      throw this.#overtaken();
-    return typeof stored === 'string' ? new MarketBook(market) : stored;
+    if (stored === 'none' && !(await redisBooks.isValid(this.#claim))) throw this.#overtaken();
+    return typeof stored === 'string' ? null : stored;
+  }
+
+  /** A book that was written had its facts, so a catalog without them is read behind the log. */
+  async #factsOf(market: number): Promise<MarketFacts | null> {
+    const { redisBooks, catalog } = this.#options;
+    const facts = catalog.find(market);
+    return facts === null && (await redisBooks.wasWritten(market))
+      ? await catalog.facts(market)
+      : facts;
   }
 
   /** Finds lost books of markets without new records: those in memory are written again, others are folded again. */
@@ -187,25 +193,22 @@ class BooksProjection implements PartitionProjection {
 
   /** Writes the books and moves the mark. */
   async #write(to: number): Promise<void> {
-    const { redisBooks, metrics } = this.#options;
-    const books = [...this.#unwritten];
+    const { redisBooks, metrics, catalog } = this.#options;
+    const books = [...this.#unwritten].flatMap((book) => {
+      const facts = catalog.find(book.market);
+      return facts === null ? [] : [{ book, facts }];
+    });
     for (let from = 0; from < books.length; from += writesAtOnce) {
       const some = books.slice(from, from + writesAtOnce);
-      const written = await Promise.all(some.map((book) => this.#writeBook(book)));
-      if (written.includes(false)) throw this.#overtaken();
+      const writing = some.map(({ book, facts }) => redisBooks.write(book, facts, this.#claim));
+      if ((await Promise.all(writing)).includes(false)) throw this.#overtaken();
     }
     const claim = await redisBooks.move(this.#claim, { to, clockMs: this.lastTimeMs });
     if (claim === null) throw this.#overtaken();
     this.#claim = claim;
-    this.#unwritten.clear();
+    for (const { book } of books) this.#unwritten.delete(book);
     metrics.books.add(books.length);
     this.#traced?.stored(to);
-  }
-
-  async #writeBook(book: MarketBook): Promise<boolean> {
-    const facts = this.#loaded.get(book.market)?.facts;
-    if (facts === undefined) return false;
-    return await this.#options.redisBooks.write(book, facts, this.#claim);
   }
 
   /** Redis was emptied or another owner is at work: the marks say where to continue. */

@@ -9,6 +9,12 @@ export function marketsOf(execution: Execution): readonly number[] {
   return [...markets];
 }
 
+/** Whether the market is set before anything else happens in its book: every book begins so. */
+export function beginsIn({ events }: Execution, market: number): boolean {
+  const first = events.find((event) => changesBook(event) && event.market === market);
+  return first?.kind === 'MarketSet';
+}
+
 type BookEvent = Extract<
   ExecutionEvent,
   { kind: 'LevelChanged' | 'TopChanged' | 'Fill' | 'MarketSet' }

@@ -72,8 +72,13 @@ export class RedisBooks {
   async load(market: number, { tokens }: MarketFacts): Promise<StoredBook> {
     const [token0, token1] = await Promise.all(tokens.map((token) => this.#readHash(token)));
     if (token0 && token1) return restoreBook(market, token0, token1);
+    return (await this.wasWritten(market)) ? 'lost' : 'none';
+  }
+
+  /** Whether the books of a market were ever written. */
+  async wasWritten(market: number): Promise<boolean> {
     const { bookMarks, bookMarkOf } = this.#keys;
-    return (await this.#redis.hexists(bookMarks, bookMarkOf(market))) === 1 ? 'lost' : 'none';
+    return (await this.#redis.hexists(bookMarks, bookMarkOf(market))) === 1;
   }
 
   /** Those of the markets that were written and whose books are gone, in part or in whole. */

@@ -9,7 +9,7 @@ import type { ListedMarket, MarketFacts } from '../books/render.ts';
 import { MarketCategories } from '../views/leaderboard/categories.ts';
 import { KnownMarkets } from './known-markets.ts';
 
-/** A catalog record follows its `MarketSet` at once: how long a partition waits for it, and how often it checks. */
+/** How long a partition waits for a record that is in the catalog already, and how often it checks. */
 const waitMs = 10_000;
 const pollMs = 25;
 
@@ -34,22 +34,28 @@ export class Catalog {
   /** Resolves when all that is in the topic has been read. */
   static async open({ client, codec, topic, log, fail }: CatalogOptions): Promise<Catalog> {
     const catalog = new Catalog();
-    // An entry that cannot be read must not stop all books: it is skipped, and only its market waits.
+    // An entry that cannot be read must not stop all books: it is skipped, and only its market waits (`find`).
     catalog.#reader = await followTable(client, {
       topic,
       codec,
       log,
       take: (entry) => catalog.#take(entry),
+      forget: (key) => catalog.#forget(key),
       onFault: fail,
     });
     return catalog;
+  }
+
+  /** Null while the catalog does not show the market. */
+  find(market: number): MarketFacts | null {
+    return this.#markets.get(market)?.facts ?? null;
   }
 
   /**
    * Waits for the market to appear; rejects with the `Fault` `market_facts_missing` (retry) when it does not in time.
    */
   facts(market: number): Promise<MarketFacts> {
-    return until(market, () => this.#markets.get(market)?.facts ?? null);
+    return until(market, () => this.find(market));
   }
 
   /** Payout of token 0, 1/10000 USDC. Waits for the resolution to appear; the same fault. */
@@ -72,6 +78,11 @@ export class Catalog {
   #take(entry: CatalogEntry): void {
     this.categories.apply(entry);
     if (entry.kind === 'CatalogMarket') this.#markets.take(entry);
+  }
+
+  #forget(key: string): void {
+    const [kind, number] = key.split(':', 2);
+    if (kind === 'CatalogMarket') this.#markets.forget(Number(number));
   }
 }
 

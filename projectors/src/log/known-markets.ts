@@ -5,7 +5,7 @@ import type { ListedMarket } from '../books/render.ts';
 /** The fields of a catalog entry that views need. */
 export interface KnownMarket extends ListedMarket {
   readonly partition: number;
-  /** Payout of token 0, 1/10000 USDC; -1 before the resolution. */
+  /** Payout of token 0 that its book was asked for, 1/10000 USDC; -1 before. */
   readonly payout0: number;
 }
 
@@ -15,14 +15,22 @@ export class KnownMarkets {
   readonly #byPartition = new Map<number, Map<number, KnownMarket>>();
 
   take(entry: CatalogMarket): void {
-    const { market, partition, negRisk, payout0 } = entry;
+    const { market, partition, negRisk } = entry;
     const { conditionId, tokens } = marketIdsOf(entry);
+    // The payout that a book was asked for is that of its resolution; the catalog shows it after that.
+    const payout0 = entry.payout0 < 0 ? entry.askedPayout0 : entry.payout0;
     const known = { market, partition, facts: { conditionId, tokens, negRisk }, payout0 };
-    const before = this.#byNumber.get(market);
-    if (before !== undefined) this.#byPartition.get(before.partition)?.delete(market);
+    this.forget(market);
     this.#byNumber.set(market, known);
     const siblings = this.#byPartition.get(partition) ?? new Map<number, KnownMarket>();
     this.#byPartition.set(partition, siblings.set(market, known));
+  }
+
+  /** The entry was deleted: no book has the market. */
+  forget(market: number): void {
+    const before = this.#byNumber.get(market);
+    if (before !== undefined) this.#byPartition.get(before.partition)?.delete(market);
+    this.#byNumber.delete(market);
   }
 
   get(market: number): KnownMarket | undefined {

@@ -186,6 +186,7 @@ function marketOf(market: number): CatalogEntry {
     payout0: payout0?.kind === 'MarketResolved' ? payout0.payout0 : -1,
     partition: 0,
     epoch: 0,
+    listed: true,
   };
 }
 

@@ -54,10 +54,11 @@ export class Catalog {
   readonly tagTable = openTagTable();
   readonly seriesTable = openSeriesTable();
 
-  /** Takes an entry of the topic `catalog`; the newest of a key counts. */
+  /** Takes an entry of the topic `catalog`; the newest of a key counts. No reader sees a market before its listing. */
   apply(entry: CatalogEntry): void {
     switch (entry.kind) {
       case 'CatalogMarket':
+        if (!entry.listed) return;
         this.#dropMarket(entry.market);
         this.#addMarket(marketOf(entry));
         return;

@@ -16,7 +16,8 @@ type Renamed =
   | 'token0'
   | 'token1'
   | 'outcome0'
-  | 'outcome1';
+  | 'outcome1'
+  | 'listed';
 
 /** A market with its ids as texts: the bytes of the record it came in would keep the whole fetch in memory. */
 export interface Market extends Omit<CatalogMarket, Renamed> {

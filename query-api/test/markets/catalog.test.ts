@@ -14,6 +14,19 @@ describe('the catalog', () => {
     expect(catalog.market(6)).toBeUndefined();
   });
 
+  it('shows no market before its listing', () => {
+    const catalog = new Catalog();
+    catalog.apply(eventEntry('1'));
+    catalog.apply(marketEntry(5, { listed: false }));
+    expect([catalog.size, catalog.marketsOf('1'), catalog.listing(token(5, 0))]).toEqual([
+      0,
+      [],
+      undefined,
+    ]);
+    catalog.apply(marketEntry(5));
+    expect([catalog.size, catalog.marketsOf('1').length]).toEqual([1, 1]);
+  });
+
   it('gives markets without an end one that is later than all others', () => {
     const catalog = new Catalog();
     catalog.apply(eventEntry('1', { endDateMs: 0 }));

@@ -168,6 +168,12 @@ const catalogMarket = {
     },
     { name: 'partition', type: 'int', doc: 'Where its book lives.' },
     { name: 'epoch', type: 'int', doc: 'Grows when it moves.' },
+    {
+      name: 'listed',
+      type: 'boolean',
+      doc: 'False until its book has it: written before the book is told, so that no number in the log lacks its facts.',
+      default: true,
+    },
   ],
 } as const satisfies AvroRecord;
 
@@ -185,7 +191,9 @@ export type CatalogTag = Extract<CatalogEntry, { kind: 'CatalogTag' }>;
 export type CatalogSeries = Extract<CatalogEntry, { kind: 'CatalogSeries' }>;
 
 /** The key under which an entry replaces its older version. */
-export function catalogKey(entry: CatalogEntry): string {
+export function catalogKey(
+  entry: Pick<CatalogMarket, 'kind' | 'market'> | Exclude<CatalogEntry, CatalogMarket>,
+): string {
   return entry.kind === 'CatalogMarket'
     ? `${entry.kind}:${entry.market}`
     : `${entry.kind}:${entry.id}`;
