@@ -25,3 +25,10 @@ export class InputSequence {
     return 'next';
   }
 }
+
+/** The newest input whose output is in front of an offset of `executions`, and the clock of the partition there. */
+export interface NewestInput {
+  readonly inOffset: number;
+  /** Unix milliseconds. */
+  readonly clockMs: number;
+}

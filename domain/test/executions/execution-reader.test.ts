@@ -4,6 +4,7 @@ import { type Execution, executionChainBytes, registryHeaderBytes } from '@pm/sc
 import { eachExecution } from '../../src/executions/each-execution.io.ts';
 import { ExecutionReader } from '../../src/executions/execution-reader.io.ts';
 import { InputSequence } from '../../src/executions/input-sequence.ts';
+import { newestInputs } from '../../src/executions/newest-inputs.io.ts';
 import { fakeLog, sealed } from './fake-log.ts';
 
 /** Executions in input order; logs of different keys have different chains. */
@@ -133,4 +134,11 @@ describe('the input sequence', () => {
     const orders = [0, 1, 0, 1, 2, 4, 3].map((inOffset) => sequence.take({ inOffset }));
     expect(orders).toEqual(['next', 'next', 'repeated', 'repeated', 'next', 'gap', 'next']);
   });
+});
+
+test('the newest input in front of an offset is known although only its copies are read first', async () => {
+  const copies = records.slice(8, 14).map((record, index) => ({ ...record, offset: 20 + index }));
+  const newest = await newestInputs(fakeLog([...records, ...copies]), new Map([[0, 23]]));
+  expect([...newest]).toEqual([[0, { inOffset: 19, clockMs: 1_019 }]]);
+  expect([...(await newestInputs(fakeLog(records), new Map([[0, 0]])))]).toEqual([]);
 });

@@ -1,13 +1,14 @@
+import type { NewestInput } from '@pm/domain/executions/input-sequence';
 import { Fault } from '@pm/kit/fault';
 import { clockLeapMaxMs } from '@pm/schemas';
 
 /** The progress of one partition, from its executions. */
 export interface PartitionProgress {
-  /** Input offset of the newest execution; -1 before the first. */
+  /** Input offset of the newest execution; -1 before the first, and before anything is known. */
   readonly inOffset: number;
   /** Clock of the partition, Unix milliseconds; 0 before the first. */
   readonly clockMs: number;
-  /** When its last execution was read, on this process's monotonic clock; null before the first. */
+  /** When its last execution was read, on this process's monotonic clock; null before the first that was followed. */
   readonly seenAtMs: number | null;
 }
 
@@ -45,13 +46,19 @@ export class PartitionLiveness {
     return this.#clock.nowMs() - clockMs <= clockLeapMaxMs;
   }
 
+  /** What is in front of the first execution that will be taken in; a partition without it begins anywhere. */
+  begin(newest: ReadonlyMap<number, NewestInput>): void {
+    for (const [partition, { inOffset, clockMs }] of newest)
+      this.#progress[partition] = { inOffset, clockMs, seenAtMs: null };
+  }
+
   /**
    * Takes an execution in. False when it was read before: owners that overlap repeat themselves byte by byte. Throws
    * the `Fault` `execution_gap` (stop) when one is missing (architecture.md).
    */
   observe(partition: number, inOffset: number, clockMs: number): boolean {
     const before = this.at(partition);
-    const isFirst = before.seenAtMs === null;
+    const isFirst = before === unseen;
     this.#progress[partition] = {
       inOffset: Math.max(before.inOffset, inOffset),
       clockMs: Math.max(before.clockMs, clockMs),

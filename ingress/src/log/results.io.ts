@@ -1,4 +1,5 @@
 import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
+import { newestInputs } from '@pm/domain/executions/newest-inputs.io';
 import type { Fault } from '@pm/kit/fault';
 import { isStall, type LogReader, type RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
@@ -105,8 +106,8 @@ function isAboutOrder(event: ExecutionEvent): boolean {
   );
 }
 
-/** Reads results from the ends on: no request waits for earlier ones. */
-export function followResults(
+/** Reads results from the ends on: no request waits for earlier ones. Rejects with the faults of `newestInputs`. */
+export async function followResults(
   { client, names, codecs, executionEnds }: CommandTopics,
   options: Omit<ResultReaderOptions, 'codec' | 'channels'> & {
     readonly channel: Pick<CommandChannel, 'keyId' | 'take'>;
@@ -119,9 +120,12 @@ export function followResults(
 ): Promise<LogReader> {
   const { channel, log, onFault, restMs = 0, ...observers } = options;
   const channels = new Map([[channel.keyId, channel]]);
-  const source = new ResultReader({ codec: codecs.executions, channels, ...observers });
-  return client.reader({
-    topic: names.executions,
+  const codec = codecs.executions;
+  const topic = names.executions;
+  const source = new ResultReader({ codec, channels, ...observers });
+  observers.partitions.begin(await newestInputs({ client, codec, topic }, executionEnds));
+  return await client.reader({
+    topic,
     positions: executionEnds,
     dense: true,
     restMs,

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { silentLog } from '@pm/kit/log';
 import { openRecordCodec } from '@pm/kit/registry';
 import {
   type Command,
@@ -9,12 +11,14 @@ import {
   orderIdFromBytes,
   topics,
 } from '@pm/schemas';
+import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
 import { ClockWitness } from '../../src/log/clock-witness.io.ts';
 import { DelayedResults } from '../../src/log/delayed-results.io.ts';
 import { PartitionLiveness, silenceMaxMs } from '../../src/log/partition-liveness.ts';
 import { RecentResults, resultBytes } from '../../src/log/recent-results-cache.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
-import { ResultReader } from '../../src/log/results.io.ts';
+import { followResults, ResultReader } from '../../src/log/results.io.ts';
+import type { CommandTopics } from '../../src/log/topics.io.ts';
 
 const codec = openRecordCodec(topics.executions.value, 1, async () => null);
 const keyId = Buffer.alloc(8, 4);
@@ -281,4 +285,35 @@ test('a clock that is set back by an hour does not delay the next witness', asyn
     { timeMs: 7_200_000 },
     { timeMs: 3_600_000 },
   ]);
+});
+
+/** Executions as a log has them whose new owner wrote up to 150 before copies of the former owner came, then 151. */
+function logWithLateCopies() {
+  const plain = { chain: Buffer.alloc(32), timeMs: 5, keyId, sequence: -1, events: [] };
+  const copies = Array.from({ length: 10 }, (_, index) => 140 + index);
+  const order = [...Array(151).keys(), ...copies, 151];
+  return fakeLog(sealed(order.map((inOffset) => ({ ...plain, inOffset }))));
+}
+
+test('results are followed from among late copies of a former owner', async () => {
+  const { client, codec: executions } = logWithLateCopies();
+  const partitions = new PartitionLiveness(1, { monotonicMs: () => 1, nowMs: () => 5 });
+  const seen: number[] = [];
+  const faults: string[] = [];
+  const topics = {
+    client,
+    names: { executions: 'executions' },
+    codecs: { executions },
+    executionEnds: new Map([[0, 151]]),
+  };
+  await followResults(topics as unknown as CommandTopics, {
+    partitions,
+    channel: { keyId: '', take() {} },
+    witness: { see: (partition) => void seen.push(partitions.at(partition).inOffset) },
+    log: silentLog,
+    onFault: ({ code }) => void faults.push(code),
+  });
+  await nextTurn();
+  expect([faults, seen, partitions.at(0).inOffset]).toEqual([[], [151], 151]);
+  expect(partitions.isReady(0)).toBe(true);
 });

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
+import { newestInputs } from '@pm/domain/executions/newest-inputs.io';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import {
@@ -155,7 +156,7 @@ export class RecentFollower {
   }
 
   async #open(): Promise<void> {
-    const { client, recent, topic, log } = this.#parts;
+    const { client, recent, topic, log, codec } = this.#parts;
     try {
       const [bounds, stored] = await Promise.all([this.#bounds(), this.#parts.storedPositions()]);
       const positions = new Map(
@@ -164,7 +165,7 @@ export class RecentFollower {
           return [partition, Math.min(from, high)];
         }),
       );
-      recent.restart(positions);
+      recent.restart(positions, await newestInputs({ client, codec, topic }, positions));
       this.#partitions = positions.size;
       this.#known(stored);
       const reader = await client.reader({

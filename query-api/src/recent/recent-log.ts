@@ -1,3 +1,4 @@
+import type { NewestInput } from '@pm/domain/executions/input-sequence';
 import type { Execution } from '@pm/schemas';
 import type { OrderEventRow } from '../orders/order-read.ts';
 import type { FillRow } from '../orders/trades.ts';
@@ -56,11 +57,18 @@ export class RecentLog {
     this.#keepMs = keepMs;
   }
 
-  /** Starts over at these offsets of `executions`; partitions are numbered from 0 without holes. */
-  restart(positions: ReadonlyMap<number, number>): void {
+  /**
+   * Starts over at these offsets of `executions`, with the newest inputs in front of them where they are known;
+   * partitions are numbered from 0 without holes.
+   */
+  restart(
+    positions: ReadonlyMap<number, number>,
+    newest: ReadonlyMap<number, Pick<NewestInput, 'inOffset'>> = new Map(),
+  ): void {
     this.#partitions.length = 0;
     for (let partition = 0; partition < positions.size; partition += 1) {
-      this.#partitions.push(new RecentPartition(partition, positions.get(partition) ?? 0));
+      const before = newest.get(partition)?.inOffset ?? null;
+      this.#partitions.push(new RecentPartition(partition, positions.get(partition) ?? 0, before));
     }
   }
 

@@ -57,16 +57,20 @@ export class RecentPartition {
   readonly #holdings = new RowIndex<HoldingChange>();
   /** As far back as `stored` was to keep records, oldest first. */
   readonly #known: KnownStored[] = [];
-  #sequence: InputSequence | null = null;
+  #sequence: InputSequence | null;
   #rowCount = 0;
   #lowOffset: number;
   /** Offset of `executions` that is read next. */
   #readTo: number;
   #storedTo = -1;
 
-  /** `from`: the offset of `executions` that is read first. */
-  constructor(partition: number, from: number) {
+  /**
+   * `from`: the offset of `executions` that is read first; `newest`: the newest input in front of it, null where that is
+   * not known.
+   */
+  constructor(partition: number, from: number, newest: number | null) {
     this.#partition = partition;
+    this.#sequence = newest === null ? null : new InputSequence(newest);
     this.#lowOffset = from;
     this.#readTo = from;
   }

@@ -1,0 +1,33 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { silentLog } from '@pm/kit/log';
+import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
+import { RecentFollower } from '../../src/recent/recent-follower.io.ts';
+import { RecentLog } from '../../src/recent/recent-log.ts';
+
+const plain = {
+  chain: Buffer.alloc(32),
+  timeMs: 5,
+  keyId: Buffer.alloc(8),
+  sequence: -1,
+  events: [],
+};
+
+let follower: RecentFollower | null = null;
+afterEach(async () => await follower?.close());
+
+test('memory begins behind the newest input, also when late copies of a former owner come first', async () => {
+  const copies = Array.from({ length: 10 }, (_, index) => 140 + index);
+  const order = [...Array(151).keys(), ...copies, 151];
+  const recent = new RecentLog();
+  follower = new RecentFollower({
+    ...fakeLog(sealed(order.map((inOffset) => ({ ...plain, inOffset })))),
+    recent,
+    log: silentLog,
+    clock: { monotonicMs: () => 1 },
+    storedPositions: async () => new Map([[0, 151]]),
+  });
+  await follower.start();
+  expect(recent.newestSeams()[0]).toBe(151);
+  await nextTurn();
+  expect([follower.status().fault, recent.newestSeams()[0]]).toEqual([null, 151]);
+});
