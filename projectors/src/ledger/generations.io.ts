@@ -24,6 +24,8 @@ export interface LedgerGenerationsOptions {
   readonly topics: Readonly<Record<LedgerTopic | 'orders', string>>;
   readonly log: Log;
   nowMs(): number;
+  /** On a clock that never runs backwards, milliseconds; default that of the process. */
+  monotonicMs?(): number;
   /**
    * Makes the views fold again the records that the ledger has lost; called while the fold has not reached the ends of
    * the log.
@@ -142,8 +144,8 @@ export class LedgerGenerations {
 
   /** Writes the generation to the partitions whose fold has not reached its beginning. */
   async #begin(plan: RebuildPlan, places: readonly Place[]): Promise<void> {
-    const { ledger, producer, log, nowMs } = this.#options;
-    if (this.#sent?.id === plan.id && nowMs() - this.#sent.atMs < resendMs) return;
+    const { ledger, producer, log, monotonicMs = () => performance.now() } = this.#options;
+    if (this.#sent?.id === plan.id && monotonicMs() - this.#sent.atMs < resendMs) return;
     const missing: Place[] = [];
     for (const place of places) {
       const begun = await ledger.generation(place.topic, place.partition);
@@ -155,7 +157,7 @@ export class LedgerGenerations {
     if (this.#sent?.id === plan.id) log.warn(facts, 'a generation of the ledger is written again');
     else log.info(facts, 'a generation of the ledger is written');
     await producer.send(missing.map((place) => this.#record(plan, place)));
-    this.#sent = { id: plan.id, atMs: nowMs() };
+    this.#sent = { id: plan.id, atMs: monotonicMs() };
   }
 
   #record(plan: RebuildPlan, { topic, partition }: Place) {

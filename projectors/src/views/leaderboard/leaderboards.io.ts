@@ -35,8 +35,10 @@ export function scheduleLeaderboards(options: {
     firstMs: viewsFirstMs,
     async round() {
       startedMs = performance.now();
-      if (nowMs() - (await newestLeaderboard(clickhouse)) >= refreshEveryMs / 2) {
-        await computeLeaderboards(clickhouse, options.categories.masks(), { nowMs: nowMs() });
+      const newest = await newestLeaderboard(clickhouse);
+      if (isDue(nowMs() - newest)) {
+        const run = { nowMs: nowMs(), newest };
+        await computeLeaderboards(clickhouse, options.categories.masks(), run);
         await dropOldLeaderboards(clickhouse);
       }
       return restMs();
@@ -50,10 +52,17 @@ export function scheduleLeaderboards(options: {
   return { close: () => void rounds.close() };
 }
 
+/** Whether a snapshot of this age is to be replaced; one of the future is of a clock that was set back since. */
+function isDue(ageMs: number): boolean {
+  return ageMs < 0 || ageMs >= refreshEveryMs / 2;
+}
+
 /** One computation. */
 export interface LeaderboardRun {
   /** Time of the computation, Unix milliseconds; names its snapshot. */
   readonly nowMs: number;
+  /** Name of the snapshot before; readers take the largest, so the next one is larger whatever the clock says. */
+  readonly newest?: number;
   /** Approximate number of positions in one slice; default a million. */
   readonly positionsAtOnce?: number;
 }
@@ -66,9 +75,9 @@ export interface LeaderboardRun {
 export async function computeLeaderboards(
   clickhouse: Pick<ClickHouse, 'command' | 'insertRows' | 'selectRows'>,
   masks: readonly (readonly [market: number, mask: number])[],
-  { nowMs, positionsAtOnce }: LeaderboardRun,
+  { nowMs, newest = 0, positionsAtOnce }: LeaderboardRun,
 ): Promise<void> {
-  const snapshot = nowMs;
+  const snapshot = Math.max(nowMs, newest + 1);
   // The current minute counts as a whole: all its events are before its end.
   const now = Math.floor(nowMs / 60_000) * 60;
   const rows = masks.map(([market, mask]) => [snapshot, market, mask]);
