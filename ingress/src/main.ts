@@ -125,6 +125,7 @@ async function openParts(room: Room) {
     kafka: kafkaConnection(config),
     registry: registryConnection(config),
     sealing: [openSignOffKey(config.signOffSeed)],
+    metrics: room.metrics,
     onUnproven: countUnproven(room.metrics, log, clock.monotonicMs),
   });
   life.onStop('log', () => topics.client.close());
@@ -150,6 +151,7 @@ async function openParts(room: Room) {
     openProfiles(topics, { ...follow(room), clock, room: entryRoom }),
   ]);
   return {
+    notFollowed: topics.notFollowed,
     ...signing,
     ...money,
     ...results,

@@ -25,17 +25,21 @@ export interface StatusParts {
   readonly catalog: Pick<CatalogIndex, 'marketCount'>;
   readonly sessions: { facts(): object };
   readonly signOff: Pick<SignOffProof, 'isProven' | 'rejecting'>;
+  /** See `TopicsClient`. */
+  notFollowed(): readonly string[];
 }
 
 /**
  * Ready while money can be reserved, at least one partition works and takes what this process signs, and none rejects
  * it; single silent ones refuse their own orders.
  */
-export function readinessOf({ partitions, ledgerWatch, signOff }: StatusParts): Readiness {
+export function readinessOf(parts: StatusParts): Readiness {
+  const { partitions, ledgerWatch, signOff } = parts;
   const reasons = [
     ...(ledgerWatch.isReady() ? [] : ['ledger']),
     ...(isSomeReady(partitions) ? [] : ['executions']),
     ...(signOff.isProven ? [] : ['sign-off-key']),
+    ...parts.notFollowed(),
   ];
   return { ready: reasons.length === 0, reasons };
 }

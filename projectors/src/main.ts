@@ -12,9 +12,9 @@ import {
 } from '@pm/kit/config';
 import { kafkaProbe, redisProbe, registryProbe } from '@pm/kit/engines';
 import { openOpsListener } from '@pm/kit/health';
-import { openLogClient } from '@pm/kit/kafka';
+import { openLogClient, WatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
-import { openLog } from '@pm/kit/log';
+import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient, watchRedisServer } from '@pm/kit/redis';
 import { openRegistry, topicName } from '@pm/kit/registry';
@@ -48,14 +48,14 @@ await runService('projectors', async (life) => {
   const registered = openMetrics('projectors');
   const metrics = projectorMetrics(registered);
   const traces = await openTraces(config, { service: 'projectors', metrics: registered, life });
-  const progress = new ViewProgress(metrics);
+  const connections = watchedLog(config, registered, log);
+  // Registered before the first wait: a start that fails leaves nothing open.
+  life.onStop('log connections', () => connections.close());
+  const progress = new ViewProgress(metrics, () => connections.notReady());
   for (const view of config.views) progress.waitFor(`starting:${view}`);
   await startOps(life, config, { metrics: registered, progress });
   const { topicPrefix } = config;
   const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
-  const connections = openLogClient({ ...kafkaConnection(config), clientId: 'projectors', log });
-  // Registered before the first wait: a start that fails leaves nothing open.
-  life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({
     client: connections,
     registry,
@@ -70,6 +70,11 @@ await runService('projectors', async (life) => {
   const room = { config, life, log, metrics, progress, client, registry, traces };
   await startViews({ ...room, stored: await openStored(room, client) }, registered);
 });
+
+function watchedLog(config: Config, metrics: Metrics, log: Log): WatchedLog {
+  const client = openLogClient({ ...kafkaConnection(config), clientId: 'projectors', log });
+  return new WatchedLog({ client, log, metrics, monotonicMs: systemClock.monotonicMs });
+}
 
 async function startOps(
   life: Lifecycle,

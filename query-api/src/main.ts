@@ -24,7 +24,7 @@ import {
 } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
-import { openLogClient } from '@pm/kit/kafka';
+import { openLogClient, WatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
@@ -172,7 +172,12 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   life.onStop('rate limits', () => limits?.close());
   const { topicPrefix } = config;
   const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
-  const connections = openLogClient({ ...kafkaConnection(config), clientId: name, log });
+  const connections = new WatchedLog({
+    client: openLogClient({ ...kafkaConnection(config), clientId: name, log }),
+    log,
+    metrics,
+    monotonicMs: systemClock.monotonicMs,
+  });
   // Registered before the first wait: a start that fails leaves nothing open.
   life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({

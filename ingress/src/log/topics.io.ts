@@ -2,12 +2,14 @@ import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
 import type { KeptOpenings } from '@pm/domain/signoff/first-envelope.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
+import { systemClock } from '@pm/kit/clock';
 import type { kafkaConnection, registryConnection } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import type { Fault } from '@pm/kit/fault';
-import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
+import { type LogClient, type LogProducer, openLogClient, WatchedLog } from '@pm/kit/kafka';
 import type { EngineProbe } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
+import type { Metrics } from '@pm/kit/metrics';
 import { openRegistry, type RecordCodec, type Registry, topicName } from '@pm/kit/registry';
 import { type Infer, type Topic, topics } from '@pm/schemas';
 
@@ -34,6 +36,7 @@ export interface LogOptions<K extends TopicName> {
   /** Keys that this process seals records with. */
   readonly sealing: readonly SignOffKey[];
   readonly log: Log;
+  readonly metrics: Metrics;
   onUnproven(record: UnprovenRecord): void;
   onFault(fault: Fault): void;
 }
@@ -49,6 +52,8 @@ export interface TopicsClient<K extends TopicName> {
   readonly codecs: CodecsOf<K>;
   /** Ends of the partitions of `executions`, from which results are read. */
   readonly executionEnds: ReadonlyMap<number, number>;
+  /** Topics, other than that of results, that are followed no more: `reader:TOPIC:PARTITION`. */
+  notFollowed(): readonly string[];
 }
 
 /** The part of it that follows and writes some of its topics. */
@@ -64,8 +69,10 @@ export type CommandTopics = TopicsClient<CommandTopic>;
 export async function openTopics<const K extends TopicName>(
   options: LogOptions<K | CommandTopic>,
 ): Promise<TopicsClient<K | CommandTopic>> {
-  const { kafka, clientId, log } = options;
-  const client = openLogClient({ ...kafka, clientId, log });
+  const { kafka, clientId, log, metrics } = options;
+  const { monotonicMs } = systemClock;
+  const connections = openLogClient({ ...kafka, clientId, log });
+  const client = new WatchedLog({ client: connections, log, metrics, monotonicMs });
   try {
     return await openTopicsOf(client, options);
   } catch (error) {
@@ -75,7 +82,7 @@ export async function openTopics<const K extends TopicName>(
 }
 
 async function openTopicsOf<const K extends TopicName>(
-  connections: LogClient,
+  connections: WatchedLog,
   options: LogOptions<K | CommandTopic>,
 ): Promise<TopicsClient<K | CommandTopic>> {
   const { topicPrefix, log, used } = options;
@@ -93,7 +100,9 @@ async function openTopicsOf<const K extends TopicName>(
     client.producer(),
     client.producer(),
   ]);
-  return { client, orders, records, names, codecs, executionEnds };
+  const ofResults = `reader:${names.executions}:`;
+  const notFollowed = () => connections.notReady().filter((one) => !one.startsWith(ofResults));
+  return { client, orders, records, names, codecs, executionEnds, notFollowed };
 }
 
 /** The engines that the programs cannot start without. */

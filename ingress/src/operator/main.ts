@@ -97,6 +97,7 @@ async function openParts(room: Room) {
     kafka: kafkaConnection(config),
     registry: registryConnection(config),
     sealing: [openSignOffKey(config.operatorSeed)],
+    metrics,
     onUnproven: countUnproven(metrics, log, clock.monotonicMs),
   });
   life.onStop('log', () => topics.client.close());
@@ -116,6 +117,7 @@ async function openParts(room: Room) {
     openAdmission(topics, { ...room, ...follow(room), redis, clock }),
   ]);
   const parts = {
+    notFollowed: topics.notFollowed,
     partitions,
     channel,
     owners,

@@ -14,11 +14,16 @@ export interface OperatorStatusParts {
   readonly channel: Pick<CommandChannel, 'envelopes' | 'waiters'>;
   readonly catalog: Pick<CatalogIndex, 'marketCount'>;
   readonly owners: Pick<WalletOwners, 'boundCount'>;
+  /** See `TopicsClient`. */
+  notFollowed(): readonly string[];
 }
 
 /** Ready while at least one partition works. Halts need no ledger, so its loss is no reason to get no requests. */
-export function readinessOf({ partitions }: Pick<OperatorStatusParts, 'partitions'>): Readiness {
-  const reasons = isSomeReady(partitions) ? [] : ['executions'];
+export function readinessOf({
+  partitions,
+  notFollowed,
+}: Pick<OperatorStatusParts, 'partitions' | 'notFollowed'>): Readiness {
+  const reasons = [...(isSomeReady(partitions) ? [] : ['executions']), ...notFollowed()];
   return { ready: reasons.length === 0, reasons };
 }
 

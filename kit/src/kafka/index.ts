@@ -9,6 +9,7 @@ export { type FollowedTopic, NewestRecords } from './newest-records.io.ts';
 export type { LogProducer } from './producer.io.ts';
 export { followCompacted, readRange } from './range.io.ts';
 export { isStall, type LogReader, type ReaderOptions } from './reader.io.ts';
+export { type ReaderSilence, readerSilenceMaxMs } from './reader-silence.ts';
 export type {
   IncomingRecord,
   OutgoingRecord,
@@ -17,3 +18,4 @@ export type {
   RecordPlace,
 } from './records.ts';
 export type { TopicSpec } from './topic-spec.ts';
+export { readerMetrics, WatchedLog } from './watched-log.io.ts';

@@ -62,6 +62,8 @@ export class PartitionLane {
   #highWatermark: number;
   #readThroughMs = Number.NEGATIVE_INFINITY;
   #answeredMs = Number.NEGATIVE_INFINITY;
+  /** When it last had room again. */
+  #roomMs = Number.NEGATIVE_INFINITY;
   /** Since when its leaders have ended before the position; null while they do not. */
   #beyondEndMs: number | null = null;
   #open = true;
@@ -107,6 +109,15 @@ export class PartitionLane {
    */
   get answeredMs(): number {
     return this.#answeredMs;
+  }
+
+  /**
+   * As `answeredMs`. A lane that is full counts as answered: it waits for its handler, not for its leader, and gets the
+   * whole time again once it has room.
+   */
+  get progressMs(): number {
+    if (this.#open && !this.hasRoom()) return performance.now();
+    return Math.max(this.#answeredMs, this.#roomMs);
   }
 
   get dense(): boolean {
@@ -228,7 +239,9 @@ export class PartitionLane {
     this.#position = next.nextOffset;
     this.#bufferedBytes -= next.bytes;
     this.#bufferedRecords -= next.batch.records.length;
-    if (wasFull && this.hasRoom()) this.#options.onRoom();
+    if (!wasFull || !this.hasRoom()) return;
+    this.#roomMs = performance.now();
+    this.#options.onRoom();
   }
 
   #end(fault: Fault): void {

@@ -55,8 +55,8 @@ export interface LogReader {
   /** Records of the partition that are not handled yet, by the largest end that its leader has named. */
   lagRecords(partition: number): number;
   /**
-   * When the newest fetch of the partition, also an empty one, was answered by its leader, `performance.now()`;
-   * -Infinity before the first.
+   * When the leader answered the newest fetch of the partition, `performance.now()`; -Infinity before the first. A
+   * partition that is left out of fetches because its handler is slow counts as answered.
    */
   answeredMs(partition: number): number;
   /**
@@ -134,7 +134,7 @@ class FixedReader implements LogReader {
   }
 
   answeredMs(partition: number): number {
-    return this.#lane(partition).answeredMs;
+    return this.#lane(partition).progressMs;
   }
 
   async share(): Promise<void> {

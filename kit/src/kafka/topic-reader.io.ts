@@ -98,7 +98,7 @@ export class TopicReader {
    */
   answeredMs(partition: number): number {
     const lanes = [...this.#lanes].filter((lane) => lane.open && lane.partition === partition);
-    return Math.max(...lanes.map((lane) => lane.answeredMs));
+    return Math.max(...lanes.map((lane) => lane.progressMs));
   }
 
   /** Lanes that were not allowed to deliver may do so again. */

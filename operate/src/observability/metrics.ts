@@ -13,6 +13,7 @@ import {
 } from '@pm/ingress/metrics';
 import { operatorReadings } from '@pm/ingress/operator/metrics';
 import { httpMetrics, httpReadings } from '@pm/kit/http';
+import { readerMetrics } from '@pm/kit/kafka';
 import type { MetricDeclaration, MetricDeclarations } from '@pm/kit/metrics';
 import { redisMetrics } from '@pm/kit/redis';
 import { traceMetrics } from '@pm/kit/traces';
@@ -51,6 +52,7 @@ export const metricSections: readonly MetricSection[] = [
   section('HTTP listeners', [...doors, 'operator', 'gateway', 'mcp'], httpMetrics, httpReadings),
   section('Rate limits', doors, limitMetrics, limitReadings),
   section('Sealed topics', [...doors, 'operator', 'projectors', 'streams'], unprovenMetrics),
+  section('Readers of the log', [...doors, 'operator', 'projectors', 'streams'], readerMetrics),
   section('Redis', ['ingress', 'projectors'], redisMetrics),
   section(
     'Traces, where they are on',

@@ -26,6 +26,14 @@ export const pageAlerts: readonly Alert[] = [
       'no matcher runs, or a restore fails: `/status` and the log of the matchers. Orders are 425 meanwhile; nothing is lost',
   }),
   page({
+    name: 'ReaderSilent',
+    expr: 'max by (service, topic, partition) (pm_reader_silence_seconds) > 5',
+    forText: '30s',
+    summary: 'a process reads a partition no more',
+    cause:
+      'the leader of the partition does not answer, or a reader stands still; it is opened again every 15 s. What the process shows of the partition is old',
+  }),
+  page({
     name: 'PartitionFails',
     expr: `sum by (partition, code) (increase(${faults}[10m])) > 2`,
     summary: 'a partition stops again and again',

@@ -29,6 +29,19 @@ export const faults: Readonly<Record<string, FaultCase>> = {
     labels: { job: 'exchange', instance: '127.0.0.1:18004' },
   },
   PartitionSilent: { series: { 'pm_ingress_partitions_silent{service="ingress"}': gauge(0, 1) } },
+  ReaderSilent: {
+    series: {
+      'pm_reader_silence_seconds{service="projectors",topic="executions",partition="3"}': gauge(
+        0.2,
+        14,
+      ),
+      'pm_reader_silence_seconds{service="projectors",topic="executions",partition="2"}': gauge(
+        0.2,
+        0.4,
+      ),
+    },
+    labels: { service: 'projectors', topic: 'executions', partition: '3' },
+  },
   PartitionFails: {
     series: {
       'pm_matcher_partition_faults_total{partition="3",code="chain_mismatch"}': counter(1),

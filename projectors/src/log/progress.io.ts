@@ -37,9 +37,12 @@ export class ViewProgress {
   readonly #metrics: ProjectorMetrics;
   readonly #views = new Map<string, Map<number, PartitionProgress>>();
   readonly #waiting = new Set<string>();
+  readonly #notLive: () => readonly string[];
 
-  constructor(metrics: ProjectorMetrics) {
+  /** `notLive`: further reasons why the process is not ready, of readers of the log. */
+  constructor(metrics: ProjectorMetrics, notLive: () => readonly string[] = () => []) {
     this.#metrics = metrics;
+    this.#notLive = notLive;
   }
 
   /** The process is not ready until `done` is called for the same name. */
@@ -131,7 +134,7 @@ export class ViewProgress {
   }
 
   ready(): Readiness {
-    const reasons = [...this.#waiting];
+    const reasons = [...this.#waiting, ...this.#notLive()];
     for (const [view, partitions] of this.#views)
       for (const [partition, { phase }] of partitions)
         if (phase !== 'running') reasons.push(`${phase}:${view}:${partition}`);

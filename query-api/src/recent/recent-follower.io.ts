@@ -9,6 +9,7 @@ import {
   type LogClient,
   type LogReader,
   type RecordBatch,
+  readerSilenceMaxMs,
 } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { Execution } from '@pm/schemas';
@@ -71,6 +72,7 @@ export class RecentFollower {
   #admin: LogAdmin | null = null;
   #reader: LogReader | null = null;
   #fault: string | null = null;
+  #openedMs = 0;
   /** Partitions that are followed; there may be more by now. */
   #partitions = 0;
   readonly #closing = new AbortController();
@@ -98,7 +100,7 @@ export class RecentFollower {
     const { recent } = this.#parts;
     const reader = this.#reader;
     return {
-      following: reader !== null && this.#fault === null,
+      following: reader !== null && this.#fault === null && !this.#isSilent(reader),
       fault: this.#fault,
       rows: recent.rowCount,
       partitions: recent.progress().map((progress) => ({
@@ -114,7 +116,7 @@ export class RecentFollower {
    */
   async settle(): Promise<boolean> {
     const reader = this.#reader;
-    if (reader === null || this.#fault !== null) return false;
+    if (reader === null || this.#fault !== null || this.#isSilent(reader)) return false;
     const giveUp = new AbortController();
     const late = wait(settleMaxMs, false, { signal: giveUp.signal }).catch(() => false);
     try {
@@ -126,6 +128,16 @@ export class RecentFollower {
     } finally {
       giveUp.abort();
     }
+  }
+
+  /** No fetch of a partition was answered for long: what it has read may be far behind. */
+  #isSilent(reader: LogReader): boolean {
+    const nowMs = this.#parts.clock.monotonicMs();
+    const isLate = (partition: number) => {
+      const sinceMs = Math.max(this.#openedMs, reader.answeredMs(partition));
+      return nowMs - sinceMs > readerSilenceMaxMs;
+    };
+    return [...Array(this.#partitions).keys()].some(isLate);
   }
 
   async #settled(reader: LogReader, signal: AbortSignal): Promise<boolean> {
@@ -177,6 +189,7 @@ export class RecentFollower {
         onFault: (fault) => this.#onFault(fault),
       });
       this.#reader = reader;
+      this.#openedMs = this.#parts.clock.monotonicMs();
       this.#fault = null;
     } catch (error) {
       recent.stop();

@@ -12,7 +12,7 @@ import { freshnessIn, kafkaConnection, keySecretsIn, registryConnection } from '
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
-import { type LogClient, openLogClient } from '@pm/kit/kafka';
+import { type LogClient, openLogClient, WatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
@@ -127,7 +127,12 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const traces = await openTraces(config, { service: name, metrics, life });
   const { topicPrefix } = config;
   const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
-  const connections = openLogClient({ ...kafkaConnection(config), clientId: name, log });
+  const connections = new WatchedLog({
+    client: openLogClient({ ...kafkaConnection(config), clientId: name, log }),
+    log,
+    metrics,
+    monotonicMs: systemClock.monotonicMs,
+  });
   // Registered before the first wait: a start that fails leaves nothing open.
   life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({

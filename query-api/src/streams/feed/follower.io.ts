@@ -7,7 +7,7 @@ import {
 import type { ReaderTraces, TracedReader } from '@pm/domain/traces/traced-reader.io';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
-import { isStall, type LogReader, type RecordBatch } from '@pm/kit/kafka';
+import { isStall, type LogReader, type RecordBatch, readerSilenceMaxMs } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { Execution } from '@pm/schemas';
 import type { FeedChange } from './changes.ts';
@@ -92,6 +92,7 @@ export class PartitionFollower {
   #feed: PartitionFeed | null = null;
   #recent: RecentChanges;
   #reader: LogReader | null = null;
+  #openedMs = 0;
   #order: ExecutionReader | null = null;
   #isCaughtUp = false;
   /** End of the log when the partition was opened. */
@@ -142,7 +143,7 @@ export class PartitionFollower {
   status(): PartitionStatus {
     const { partition, clock } = this.#parts;
     const progress = this.#feed?.progress;
-    const fault = this.#fault;
+    const fault = this.#fault ?? this.#silence();
     return {
       partition,
       epoch: progress?.epoch ?? null,
@@ -155,6 +156,16 @@ export class PartitionFollower {
       fault: fault?.code ?? null,
       faultMs: fault === null ? 0 : clock.monotonicMs() - fault.sinceMs,
     };
+  }
+
+  /** No fetch was answered for long, whatever the reader says. */
+  #silence(): { readonly code: string; readonly sinceMs: number } | null {
+    const { partition, clock } = this.#parts;
+    const reader = this.#reader;
+    if (reader === null) return null;
+    const sinceMs = Math.max(this.#openedMs, reader.answeredMs(partition));
+    const isSilent = clock.monotonicMs() - sinceMs > readerSilenceMaxMs;
+    return isSilent ? { code: 'reader_silent', sinceMs } : null;
   }
 
   async #run(): Promise<void> {
@@ -194,6 +205,7 @@ export class PartitionFollower {
       onFault: (fault) => (isStall(fault) ? this.#stalled(fault) : end(fault)),
     });
     this.#reader = reader;
+    this.#openedMs = this.#parts.clock.monotonicMs();
     this.#fault = null;
     this.#failures = this.#isCaughtUp ? 0 : this.#failures;
     this.#noteCaughtUp(from);
