@@ -1,4 +1,5 @@
 import type { NewestInput } from '@pm/domain/executions/input-sequence';
+import { silenceMaxMs } from '@pm/domain/executions/owner-silence';
 import { Fault } from '@pm/kit/fault';
 import { clockLeapMaxMs } from '@pm/schemas';
 
@@ -11,9 +12,6 @@ export interface PartitionProgress {
   /** When its last execution was read, on this process's monotonic clock; null before the first that was followed. */
   readonly seenAtMs: number | null;
 }
-
-/** A partition is ready while its owner's ticks, two a second, are read (architecture.md). */
-export const silenceMaxMs = 2_000;
 
 const unseen: PartitionProgress = { inOffset: -1, clockMs: 0, seenAtMs: null };
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { silenceMaxMs } from '@pm/domain/executions/owner-silence';
 import { silentLog } from '@pm/kit/log';
 import { openRecordCodec } from '@pm/kit/registry';
 import {
@@ -14,7 +15,7 @@ import {
 import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
 import { ClockWitness } from '../../src/log/clock-witness.io.ts';
 import { DelayedResults } from '../../src/log/delayed-results.io.ts';
-import { PartitionLiveness, silenceMaxMs } from '../../src/log/partition-liveness.ts';
+import { PartitionLiveness } from '../../src/log/partition-liveness.ts';
 import { RecentResults, resultBytes } from '../../src/log/recent-results-cache.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
 import { followResults, ResultReader } from '../../src/log/results.io.ts';

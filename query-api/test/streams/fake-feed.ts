@@ -60,6 +60,7 @@ export class FakeFeed implements StreamFeed {
   /** What snapshots of `markets` say. */
   rules: MarketRules = rules;
   faultMs = 0;
+  isLive = true;
   /** Awaited before each page of a replay. */
   pageGate: () => Promise<void> = async () => {};
 
@@ -188,10 +189,10 @@ export class FakeFeed implements StreamFeed {
   }
 
   partitions(): readonly PartitionStatus[] {
-    const { isCaughtUp, offset, faultMs } = this;
+    const { isCaughtUp, offset, faultMs, isLive } = this;
     const fault = faultMs > 0 ? 'log_away' : null;
     const state = { epoch: this.epoch, offset, timeMs, lagRecords: 0, isCaughtUp };
-    return [{ partition: 0, ...state, fault, faultMs }];
+    return [{ partition: 0, ...state, fault, faultMs, isLive }];
   }
 }
 

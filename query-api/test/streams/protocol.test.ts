@@ -308,6 +308,18 @@ test('connections of one address are limited; another address by a trusted proxy
   await other.of('pong');
 });
 
+test('the heartbeat says of each partition whether its data is live', async () => {
+  const reader = await world.open();
+  const beat = async (live: boolean) =>
+    await reader.next(
+      ({ type, partitions }) =>
+        type === 'heartbeat' && (partitions as { live: boolean }[])[0]?.live === live,
+    );
+  await beat(true);
+  world.feed.isLive = false;
+  await beat(false);
+});
+
 test('a log that cannot be followed is reported, and after 5 s its readers are closed with positions', async () => {
   world.feed.setLevels(1, [bid(1, 1_000_000)]);
   const [reader, other] = [await world.open(), await world.open()];

@@ -139,7 +139,16 @@ export const HeartbeatFrame = Type.Object(
       examples: [0],
     }),
     partitions: Type.Array(
-      Type.Object({ partition, offset: newestOffset, time: unixMs, lag_ms: count }),
+      Type.Object({
+        partition,
+        offset: newestOffset,
+        time: unixMs,
+        lag_ms: count,
+        live: Type.Boolean({
+          description:
+            'Whether its owner was heard within two seconds and the service follows it: what is shown is of now.',
+        }),
+      }),
     ),
     subscriptions: Type.Array(SubscriptionSeq, {
       description: 'Every subscription with its newest message that was sent.',

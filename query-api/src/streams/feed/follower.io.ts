@@ -4,6 +4,7 @@ import {
   type ExecutionLog,
   ExecutionReader,
 } from '@pm/domain/executions/execution-reader.io';
+import { silenceMaxMs } from '@pm/domain/executions/owner-silence';
 import type { ReaderTraces, TracedReader } from '@pm/domain/traces/traced-reader.io';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
@@ -53,6 +54,8 @@ export interface PartitionStatus {
   readonly fault: string | null;
   /** Milliseconds for which it could not follow the log; 0 while it follows. */
   readonly faultMs: number;
+  /** Whether it is caught up and follows, and its owner was heard within `silenceMaxMs`. */
+  readonly isLive: boolean;
 }
 
 /**
@@ -93,6 +96,8 @@ export class PartitionFollower {
   #recent: RecentChanges;
   #reader: LogReader | null = null;
   #openedMs = 0;
+  /** When its last record was read: owners write ticks, so records of any kind are their life. */
+  #heardMs = Number.NEGATIVE_INFINITY;
   #order: ExecutionReader | null = null;
   #isCaughtUp = false;
   /** End of the log when the partition was opened. */
@@ -155,6 +160,8 @@ export class PartitionFollower {
       isCaughtUp: this.#isCaughtUp,
       fault: fault?.code ?? null,
       faultMs: fault === null ? 0 : clock.monotonicMs() - fault.sinceMs,
+      isLive:
+        this.#isCaughtUp && fault === null && clock.monotonicMs() - this.#heardMs <= silenceMaxMs,
     };
   }
 
@@ -281,6 +288,7 @@ export class PartitionFollower {
       if (taken % recordsPerSlice === 0) await setImmediate();
     }
     this.#fault = null;
+    this.#heardMs = this.#parts.clock.monotonicMs();
     this.#noteCaughtUp((batch.records.at(-1)?.offset ?? -1) + 1);
     this.#saveIfDue(feed);
   }

@@ -171,11 +171,12 @@ export class StreamHub implements FeedListener {
     const time = this.#parts.clock.nowMs();
     const partitions = this.#parts.feed
       .partitions()
-      .map(({ partition, offset, timeMs, faultMs }) => ({
+      .map(({ partition, offset, timeMs, faultMs, isLive }) => ({
         partition,
         offset,
         time: timeMs,
         lag_ms: Math.round(faultMs),
+        live: isLive,
       }));
     const lagMs = Math.max(0, ...partitions.map(({ lag_ms }) => lag_ms));
     return JSON.stringify({ type: 'heartbeat', time, lag_ms: lagMs, partitions }).slice(0, -1);
