@@ -31,7 +31,7 @@ export interface Attempt {
 export interface ConnectionOptions extends HttpOptions {
   /** Default: 30 s in all, pauses of 0.1 to 2 s. `noRetries` sends everything once. */
   readonly retry?: RetryPolicy;
-  /** Requests at a time, default 32. Cancels have as many of their own, and heartbeats some: they wait for no others. */
+  /** Requests at a time, default 32. Cancels have as many of their own, and heartbeats some: no others delay them. */
   readonly concurrency?: number;
   /** A read-only key opens the private reads of its wallet without `connect()`. */
   readonly reader?: { readonly address: string; readonly readOnlyKey: string };

@@ -226,8 +226,8 @@ export class ExchangeClient {
   }
 
   /**
-   * Cancels every open order of the wallet, and orders in transit. Placements of this client that wait, to be sent or to
-   * be sent again, are not sent any more: they end with the code `client_canceled`, or by what the log says.
+   * Cancels every open order of the wallet, and orders in transit. Placements of this client that wait, to be sent or
+   * to be sent again, are not sent any more: they end with the code `client_canceled`, or by what the log says.
    */
   async cancelAll(): Promise<CancelAllResult> {
     const inTransit = this.#connection.placements.endAll();

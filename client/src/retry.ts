@@ -6,8 +6,8 @@ export interface RetryPolicy {
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
   /**
-   * Retry budget: no attempt of a call starts later than this after the call, whatever it waits for. 0: every request is
-   * sent once.
+   * Retry budget: no attempt of a call starts later than this after the call, whatever it waits for. 0: every request
+   * is sent once.
    */
   readonly totalMs: number;
 }

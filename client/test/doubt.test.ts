@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { Random } from '@pm/kit/random';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import {

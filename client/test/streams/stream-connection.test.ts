@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { ExchangeClient, StreamGapError } from '../../src/index.ts';
 
 /** One side of a socket, on the clock of the test; `act` is the exchange. */
