@@ -70,7 +70,7 @@ export class MemoryFeed implements Methods {
 
   partitions(): readonly PartitionStatus[] {
     const { epoch, inOffset: offset, timeMs } = this.#feed.progress;
-    const state = { lagRecords: 0, isCaughtUp: true, fault: null, faultMs: 0 };
+    const state = { lagRecords: 0, isCaughtUp: true, fault: null, faultMs: 0, isLive: true };
     return [{ partition: 0, epoch, offset, timeMs, ...state }];
   }
 }

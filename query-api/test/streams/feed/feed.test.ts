@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { systemClock } from '@pm/kit/clock';
+import { type Clock, systemClock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import type { WalletAddress } from '@pm/schemas';
@@ -40,12 +40,12 @@ class Followed {
   readonly records: FeedRecord[] = [];
   resets = 0;
 
-  constructor(log: MemoryClient) {
+  constructor(log: MemoryClient, clock: Clock = systemClock) {
     this.feed = new Feed({
       executions: { client: log.client, codec: executionCodec, topic: 'executions' },
       directory,
       saves: { everyRecords: 400, everyMs: 60_000 },
-      clock: systemClock,
+      clock,
       log: silentLog,
     });
     this.feed.listen({
@@ -184,6 +184,24 @@ function startsOf(changes: readonly FeedChange[]): readonly ReplayStart[] {
 }
 
 describe('Feed', () => {
+  it('is live while its owner is heard, and has a fault when no fetch is answered', async () => {
+    const log = new MemoryClient(logPartition);
+    for (const execution of engineLog(5, 20)) log.append(execution);
+    const ahead = { ms: 0 };
+    const clock = {
+      nowMs: systemClock.nowMs,
+      monotonicMs: () => systemClock.monotonicMs() + ahead.ms,
+    };
+    const followed = new Followed(log, clock);
+    await followed.reaches(19);
+    const state = () => followed.feed.partitions().map(({ isLive, fault }) => [isLive, fault])[0];
+    expect(state()).toEqual([true, null]);
+    ahead.ms = 2_001;
+    expect(state()).toEqual([false, null]);
+    ahead.ms = 60_000;
+    expect(state()).toEqual([false, 'reader_silent']);
+  });
+
   it('reads the changes of every channel again from any number or offset as they were seen live', async () => {
     const log = new MemoryClient(logPartition);
     const followed = await followedLive(log, 31, 400);

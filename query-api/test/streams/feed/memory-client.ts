@@ -100,6 +100,7 @@ class MemoryReader {
   }
 
   share = loneReader.share;
+  answeredMs = loneReader.answeredMs;
 
   async close(): Promise<void> {
     this.#isClosed = true;
