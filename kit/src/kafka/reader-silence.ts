@@ -1,6 +1,6 @@
 /** A follower of a partition is not live while no fetch of it was answered for so long, milliseconds. */
 export const readerSilenceMaxMs = 5_000;
-/** After so long without an answered fetch a reader is opened again, or a partition of a group restored, milliseconds. */
+/** After so long without an answered fetch a reader is opened again, or a partition restored, milliseconds. */
 export const reopenAfterMs = 15_000;
 
 /** For how long no fetch of a partition was answered that this process reads. */

@@ -65,8 +65,8 @@ export class RecentPartition {
   #storedTo = -1;
 
   /**
-   * `from`: the offset of `executions` that is read first; `newest`: the newest input in front of it, null where that is
-   * not known.
+   * `from`: the offset of `executions` that is read first; `newest`: the newest input in front of it, null where it
+   * is not known.
    */
   constructor(partition: number, from: number, newest: number | null) {
     this.#partition = partition;
