@@ -213,7 +213,11 @@ describe('a request', () => {
     expect([id, host]).toEqual([expect.any(String), new URL(urlOf(ingress)).host]);
     expect([connection, others]).toEqual([
       'keep-alive',
-      { 'x-else': '2', 'x-forwarded-for': '127.0.0.1' },
+      {
+        'x-else': '2',
+        'x-forwarded-for': '127.0.0.1',
+        'x-waited-ms': expect.stringMatching(/^\d+$/),
+      },
     ]);
     const head = 'POST /order HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
     talk.send(`${head}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
