@@ -169,8 +169,9 @@ return {reserve(), generation, redis.call('HGET', ARGV[7], ARGV[8]) or '0'}
 `;
 
 /**
- * KEYS state, pending, waiting, wallet, transfers, insolvent, breaches. ARGV as above up to sendersMax, and the wallet. An applied transfer is not reserved
- * again: its entry is returned. Nothing is reserved while the solvency check has a finding that may concern it.
+ * KEYS state, pending, waiting, wallet, transfers, insolvent, breaches. ARGV as above up to sendersMax, and the wallet.
+ * An applied transfer is not reserved again: its entry is returned. Nothing is reserved while the solvency check has a
+ * finding that may concern it.
  */
 export const reserveWithdrawalLua = `${isSoundFunction}${pendingFunctions}${reserveFunction}
 local applied = redis.call('HGET', KEYS[5], ARGV[1])

@@ -53,9 +53,9 @@ export async function carryOutPosition(
 type Held = Pick<Reserved, 'holdMicro' | 'generation'> & { readonly send: Reserved['send'] | null };
 
 /**
- * Only a split needs money. When there is none it may have been carried out before, whatever the memory of retries says:
- * it goes to the log with nothing held, and the matcher knows it, or refuses it for the money. What goes to the log
- * without money is limited (`waitSeconds`).
+ * Only a split needs money. When there is none it may have been carried out before, whatever the memory of retries
+ * says: it goes to the log with nothing held, and the matcher knows it, or refuses it for the money. What goes to the
+ * log without money is limited (`waitSeconds`).
  */
 async function reserve(
   { asked, requestId: orderId, caller }: PositionWork,

@@ -91,7 +91,7 @@ async function askKnown(
   return asked;
 }
 
-/** Orders that may be in any partition; `overloaded` where the caller has too many searches or there is no time left. */
+/** Orders that may be in any partition; `overloaded` where the caller has too many searches or no time is left. */
 async function search(
   orderIds: readonly OrderId[],
   canceler: Canceler,

@@ -86,7 +86,7 @@ export class ResultWaiters {
     if (own !== undefined) this.#conclude(envelope, own);
   }
 
-  /** Hands the results of an envelope to those who wait for its commands. Whether one came too late under its sequence. */
+  /** Hands the results of an envelope to those who wait for its commands. Whether it came too late. */
   settle(partition: number, record: ReadRecord): boolean {
     const envelope = this.#bySequence.get(record.sequence);
     if (envelope?.partition !== partition) return false;

@@ -1,6 +1,6 @@
 import { sequencesPerRun } from '@pm/schemas';
 
-/** The sequences that this process has used under one key, as many as a run has, and the partitions of their envelopes. */
+/** The sequences that this process has used under one key, as many as a run has, with their partitions. */
 export class SentSequences {
   readonly #partitions = new Map<number, number>();
 

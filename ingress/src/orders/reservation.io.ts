@@ -36,8 +36,8 @@ export const reserveRefusals: Readonly<Partial<Record<ReserveOutcome, RefusalCod
 };
 
 /**
- * Holds the amount. Where `asksLog` says so nothing is held instead, and the record only asks the matcher for the result
- * of an earlier one: the matcher returns the first result again, or refuses for the money.
+ * Holds the amount. Where `asksLog` says so nothing is held instead, and the record only asks the matcher for the
+ * result of an earlier one: the matcher returns the first result again, or refuses for the money.
  */
 export async function hold(
   reservation: Reservation,
