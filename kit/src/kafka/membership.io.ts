@@ -81,7 +81,7 @@ export class Membership {
     this.#parts = parts;
     this.#options = options;
     this.#session = new MembershipSession(sessionTimeoutMs, parts.limits.rebalanceTimeoutMs);
-    this.#lookedForPartitionsMs = this.#nowMs();
+    this.#lookedForPartitionsMs = this.#monotonicMs();
   }
 
   get memberId(): string | null {
@@ -95,7 +95,7 @@ export class Membership {
 
   /** Whether the broker still counts this member, by our own clock. */
   alive(): boolean {
-    return this.#session.alive(this.#nowMs());
+    return this.#session.alive(this.#monotonicMs());
   }
 
   /**
@@ -105,7 +105,7 @@ export class Membership {
    */
   async start(): Promise<void> {
     const { rebalanceTimeoutMs } = this.#parts.limits;
-    const untilMs = this.#nowMs() + rebalanceTimeoutMs + this.#session.sessionMs;
+    const untilMs = this.#monotonicMs() + rebalanceTimeoutMs + this.#session.sessionMs;
     this.#isSupervised = true;
     this.#supervising = this.#supervise()
       .catch((error: unknown) => {
@@ -186,20 +186,21 @@ export class Membership {
     const { initialRetryMs, maxRetryMs } = this.#parts.limits;
     const pauseMs = Math.min(initialRetryMs * 2 ** Math.min(this.#crashes, 16), maxRetryMs);
     const isClosing = () => this.#closing !== null;
-    await this.#waitUntil(this.#nowMs() + pauseMs, isClosing);
+    await this.#waitUntil(this.#monotonicMs() + pauseMs, isClosing);
     const isFree = () => isClosing() || this.#leaving.size < leavingMax;
     await this.#waitUntil(Number.POSITIVE_INFINITY, isFree);
   }
 
   async #waitUntil(untilMs: number, isOver: () => boolean): Promise<void> {
-    for (let nowMs = this.#nowMs(); nowMs < untilMs && !isOver(); nowMs = this.#nowMs())
-      await this.#wakeup.wait(Math.min(untilMs - nowMs, this.#session.sessionMs));
+    const left = () => untilMs - this.#monotonicMs();
+    for (let leftMs = left(); leftMs > 0 && !isOver(); leftMs = left())
+      await this.#wakeup.wait(Math.min(leftMs, this.#session.sessionMs));
   }
 
   #open(): GroupConsumer {
     const { kafka, limits } = this.#parts;
     const { groupId, topic, standbyTopic } = this.#options;
-    this.#session.begin(this.#nowMs());
+    this.#session.begin(this.#monotonicMs());
     return new GroupConsumer({
       kafka,
       limits,
@@ -209,7 +210,7 @@ export class Membership {
       sessionMs: this.#session.sessionMs,
       claim: () => this.#claim(),
       onJoined: (memberId, placement) => this.#joined(memberId, placement),
-      onRejoining: () => this.#session.rejoin(this.#nowMs()),
+      onRejoining: () => this.#session.rejoin(this.#monotonicMs()),
       onHeartbeat: (place) => this.#heard(place),
       onEnd: () => {
         this.#lose();
@@ -227,14 +228,14 @@ export class Membership {
   }
 
   #joined(memberId: string, placement: Placement): void {
-    const sameMember = this.#session.joined({ memberId, placement }, this.#nowMs());
+    const sameMember = this.#session.joined({ memberId, placement }, this.#monotonicMs());
     this.#options.onJoined(placement, sameMember);
     // To know the coordinator before it is needed.
     this.#wakeup.wake();
   }
 
   #heard(place: MemberPlace): void {
-    const nowMs = this.#nowMs();
+    const nowMs = this.#monotonicMs();
     const wasOver = this.#session.isOver(nowMs);
     const taken = this.#session.heard(place, nowMs);
     this.#crashes = 0;
@@ -243,7 +244,7 @@ export class Membership {
   }
 
   #look(consumer: GroupConsumer): void {
-    const nowMs = this.#nowMs();
+    const nowMs = this.#monotonicMs();
     const { groupId } = this.#options;
     if (this.#session.isOver(nowMs)) {
       const text = 'no heartbeat for a whole session, giving all partitions up';
@@ -261,7 +262,7 @@ export class Membership {
   }
 
   async #followCoordinator(consumer: GroupConsumer): Promise<void> {
-    const isSilent = () => this.#session.isSilent(this.#nowMs());
+    const isSilent = () => this.#session.isSilent(this.#monotonicMs());
     const hasMoved = await consumer.watch.hasMoved(isSilent());
     if (!hasMoved || consumer.end !== null || !isSilent()) return;
     this.#parts.log.warn({ groupId: this.#options.groupId }, 'the coordinator has moved');
@@ -281,7 +282,7 @@ export class Membership {
     // A look that fails is repeated after the same time.
     await within(learning, this.#parts.limits.metadataMaxAgeMs, late).catch(() => {});
     this.#isLookingForPartitions = false;
-    this.#lookedForPartitionsMs = this.#nowMs();
+    this.#lookedForPartitionsMs = this.#monotonicMs();
   }
 
   #lose(): void {
@@ -326,7 +327,7 @@ export class Membership {
     this.#parts.log.warn({ ...facts, setting }, 'the broker allows longer sessions only');
   }
 
-  #nowMs(): number {
+  #monotonicMs(): number {
     return this.#parts.monotonicMs?.() ?? performance.now();
   }
 }
