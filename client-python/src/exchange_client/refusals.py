@@ -190,7 +190,7 @@ refusals: dict[str, Refusal] = {
         422, "Idempotency-Key was used with another request", retry=False, final=False
     ),
     "idempotency_in_progress": Refusal(
-        409,
+        503,
         "the first request with this Idempotency-Key is still running",
         retry=True,
         final=False,
