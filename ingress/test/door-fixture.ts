@@ -169,6 +169,7 @@ export interface Fakes {
   /** What a signature check waits for before it is done. */
   stall: Promise<void>;
   nowMs: number;
+  monotonicMs: number;
   readonly sent: { partition: number; command: Command }[];
   /** Orders that are followed because their results did not come. */
   readonly unconfirmed: SentOrder[];
@@ -228,6 +229,7 @@ export async function openDoor(
     explanationsFull: false,
     stall: Promise.resolve(),
     nowMs,
+    monotonicMs: 0,
     sent: [],
     unconfirmed: [],
     availableMicro: 1_000_000_000,
@@ -242,7 +244,7 @@ export async function openDoor(
     unfunded: new UnfundedFake(),
     isWithoutMoney: false,
   };
-  const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => 0 };
+  const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => fakes.monotonicMs };
   const { hasher, rule } = openRule(domains);
   const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
   const memory = new RecentResults({ nowMs: () => memorySinceMs, bytesMax: 1_000_000, seed: 1 });

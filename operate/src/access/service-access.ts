@@ -150,7 +150,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
     ],
     groups: [],
     redis: {
-      reads: [],
+      reads: ['ledgerMarks'],
       writes: [...reservationKeys, 'deposited'],
       commands: [...connecting, ...scripts, ...reserving, 'pexpire'],
       channels: [],
