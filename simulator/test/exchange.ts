@@ -26,7 +26,7 @@ import { LedgerServer } from './stores/ledger-server.ts';
 import { TablesServer } from './stores/tables-server.ts';
 import { Machine } from './time/machine.ts';
 import { Network } from './time/network.ts';
-import { Scheduler } from './time/scheduler.ts';
+import { Scheduler } from '../../kit/test/time/scheduler.ts';
 
 export const roles = ['matcher', 'ingress', 'projector'] as const;
 export type Role = (typeof roles)[number];

@@ -4,7 +4,7 @@ import { startMs } from './exchange-facts.ts';
 import { planFaults } from './faults.ts';
 import { judge } from './judge.ts';
 import { calm } from './time/network.ts';
-import { withVirtualTimers } from './time/virtual-timers.ts';
+import { withVirtualTimers } from '../../kit/test/time/virtual-timers.ts';
 
 export interface RunOptions {
   readonly seed: number;

@@ -49,6 +49,11 @@ export class BytesReader {
     return length < 0 ? '' : this.take(length).toString('utf8');
   }
 
+  /** Bytes with their length before. */
+  blob(): Buffer {
+    return Buffer.from(this.take(Math.max(0, this.int32())));
+  }
+
   list<T>(one: () => T): T[] {
     return Array.from({ length: Math.max(0, this.int32()) }, one);
   }

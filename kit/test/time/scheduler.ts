@@ -10,6 +10,8 @@ export interface Owner {
   readonly isAlive: boolean;
   /** Its events wait until then. */
   readonly pausedUntilMs: number;
+  /** Events that were carried out, where the owner counts them. */
+  events?: number;
 }
 
 interface Event {
@@ -69,6 +71,7 @@ export class Scheduler {
       this.events += 1;
       this.trace = (Math.imul(this.trace, 31) + next.order + Math.round(this.nowMs * 8)) | 0;
       this.current = next.owner;
+      if (next.owner?.events !== undefined) next.owner.events += 1;
       next.run();
       if (next.owner !== null) await idle();
       this.current = null;

@@ -102,7 +102,7 @@ function uuidOf({ random }: Scheduler): string {
 }
 
 /** Returns the function that puts the former value back. */
-function replace(target: object, name: string, value: unknown): () => void {
+export function replace(target: object, name: string, value: unknown): () => void {
   const before = Object.getOwnPropertyDescriptor(target, name);
   Object.defineProperty(target, name, { value, configurable: true, writable: true });
   return () => {
