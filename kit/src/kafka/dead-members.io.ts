@@ -1,8 +1,8 @@
 import type { GroupDescriptions, Kafka } from 'kafkajs';
 import { Fault, within } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
-import { openCluster } from './kafkajs-cluster.io.ts';
-import { failureFacts } from './kafkajs-errors.ts';
+import { cutConnections, openCluster } from './kafkajs-cluster.io.ts';
+import { failureFacts, NoAnswer } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { hasEnded } from './process-mark.io.ts';
 import { parseClaim } from './sticky-assignor.io.ts';
@@ -107,12 +107,23 @@ const settled = 'Stable';
 export function openDeadMembers(
   { kafka, limits, log }: { kafka: Kafka; limits: LogClientLimits; log: Log },
   groupId: string,
-): { readonly members: DeadMembers; close(): Promise<void> } {
+): { readonly members: DeadMembers; close(): void } {
   const cluster = openCluster(kafka, limits);
+  let isClosed = false;
+  const cut = () => cutConnections(cluster, new NoAnswer('it is not waited for'));
   const coordinator = async () => {
-    await cluster.connect();
-    return (await cluster.findGroupCoordinator({ groupId })) as unknown as GroupCoordinator;
+    try {
+      await cluster.connect();
+      return (await cluster.findGroupCoordinator({ groupId })) as unknown as GroupCoordinator;
+    } finally {
+      // A look that nobody waits for goes on, and connects again.
+      if (isClosed) cut();
+    }
   };
   const members = new DeadMembers({ groupId, log, limits, coordinator, hasEnded });
-  return { members, close: () => cluster.disconnect() };
+  const close = () => {
+    isClosed = true;
+    cut();
+  };
+  return { members, close };
 }

@@ -134,7 +134,7 @@ export async function openGroup(parts: GroupParts, options: GroupOptions): Promi
     if (opened === reader) await admin.leave();
     throw error;
   } finally {
-    void closeDead().catch(() => {});
+    closeDead();
   }
 }
 
@@ -142,7 +142,7 @@ async function removeFormer(parts: GroupParts, groupId: string, memberId: string
   const { members, close } = openDeadMembers(parts, groupId);
   members.take(memberId);
   await members.evict();
-  await close().catch(() => {});
+  close();
 }
 
 /** What a group reads and commits with. */

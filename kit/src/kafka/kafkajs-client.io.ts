@@ -4,7 +4,7 @@ import type { Log } from '../log/index.ts';
 import { KafkajsAdmin, type LogAdmin } from './admin.io.ts';
 import { type GroupOptions, openGroup, type PartitionGroup } from './group.io.ts';
 import type { LogClientOptions } from './kafkajs-connection.io.ts';
-import { openKafkajs, retryOptions } from './kafkajs-connection.io.ts';
+import { ClientSockets, openKafkajs, retryOptions } from './kafkajs-connection.io.ts';
 import { defaultLimits, type LogClientLimits } from './limits.ts';
 import type { LogClient } from './log-client.io.ts';
 import { ProduceWire } from './produce-wire.io.ts';
@@ -32,6 +32,7 @@ class KafkajsClient implements LogClient {
   readonly #limits: LogClientLimits;
   readonly #log: Log;
   readonly #kafka: Kafka;
+  readonly #sockets = new ClientSockets();
   readonly #shared: SharedFetchers;
   readonly #admin: Shared<Admin>;
   readonly #open = new Set<Closable>();
@@ -42,7 +43,7 @@ class KafkajsClient implements LogClient {
   constructor(options: LogClientOptions) {
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#log = options.log;
-    this.#kafka = openKafkajs(options, this.#limits);
+    this.#kafka = openKafkajs(options, this.#limits, this.#sockets);
     this.#shared = new SharedFetchers(this.#kafka, this.#limits, this.#log);
     this.#admin = new Shared({
       open: () => connectedAdmin(this.#kafka, this.#limits),
@@ -95,6 +96,7 @@ class KafkajsClient implements LogClient {
     const opening = Promise.allSettled(this.#opening);
     await Promise.all([...closing, closeWithin(opening, this.#limits.closeTimeoutMs)]);
     await Promise.all([this.#shared.close(), this.#admin.closeUnused()]);
+    this.#sockets.close();
   }
 
   /**

@@ -20,12 +20,42 @@ export interface LogClientOptions extends KafkaSecurity {
   route?(address: { host: string; port: number }): { host: string; port: number };
 }
 
+/**
+ * The connections of a client, whatever opened them: kafkajs waits for answers before it closes one, and goes on with
+ * what was begun before, which connects again.
+ */
+export class ClientSockets {
+  readonly #open = new Set<net.Socket>();
+  #isClosed = false;
+
+  /** Ends at once when the client is closed. */
+  add(socket: net.Socket): void {
+    this.#open.add(socket);
+    socket.once('close', () => this.#open.delete(socket));
+    if (this.#isClosed) socket.destroy(closed());
+  }
+
+  /** Ends all connections, and those that are opened later. */
+  close(): void {
+    this.#isClosed = true;
+    for (const socket of this.#open) socket.destroy(closed());
+  }
+}
+
+const closed = () => new Error('the client is closed');
+
 const keepAliveMs = 60_000;
 /** Bytes of a token file. */
 const tokenBytesMax = 64 << 10;
 
-/** kafkajs with short, bounded retries, our log and our sockets. Opens no connection yet. */
-export function openKafkajs(options: LogClientOptions, limits: LogClientLimits): Kafka {
+/**
+ * kafkajs with short, bounded retries, our log and our sockets, which `sockets` ends. Opens no connection yet.
+ */
+export function openKafkajs(
+  options: LogClientOptions,
+  limits: LogClientLimits,
+  sockets = new ClientSockets(),
+): Kafka {
   const config: KafkaConfig = {
     brokers: [...options.brokers],
     clientId: options.clientId,
@@ -35,7 +65,7 @@ export function openKafkajs(options: LogClientOptions, limits: LogClientLimits):
     retry: { ...retryOptions(limits), retries: limits.connectionRetries },
     logLevel: logLevel.INFO,
     logCreator: kafkajsLog(options.log),
-    socketFactory: socketFactory(options),
+    socketFactory: socketFactory(options, sockets),
   };
   if (options.ssl !== undefined) config.ssl = { ...options.ssl };
   if (options.sasl !== undefined) config.sasl = saslOptions(options.sasl);
@@ -71,7 +101,10 @@ export function retryOptions(limits: LogClientLimits) {
 }
 
 /** Sockets as kafkajs opens them, with the address put through `route` first. */
-function socketFactory(options: LogClientOptions): NonNullable<KafkaConfig['socketFactory']> {
+function socketFactory(
+  options: LogClientOptions,
+  sockets: ClientSockets,
+): NonNullable<KafkaConfig['socketFactory']> {
   const route = options.route ?? ((address: { host: string; port: number }) => address);
   return ({ host, port, ssl, onConnect }) => {
     const target = route({ host, port });
@@ -81,6 +114,7 @@ function socketFactory(options: LogClientOptions): NonNullable<KafkaConfig['sock
       : connectPlain(target, onConnect);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, keepAliveMs);
+    sockets.add(socket);
     return socket;
   };
 }
