@@ -1,6 +1,11 @@
 import type { Cluster, Consumer, ConsumerConfig, Kafka } from 'kafkajs';
 import { within } from '../fault/index.ts';
-import { cutConnections, type OpenCluster, withoutReading } from './kafkajs-cluster.io.ts';
+import {
+  cutConnections,
+  type OpenCluster,
+  withAllAddresses,
+  withoutReading,
+} from './kafkajs-cluster.io.ts';
 import { retryOptions } from './kafkajs-connection.io.ts';
 import { NoAnswer } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
@@ -155,6 +160,7 @@ export class GroupConsumer {
         ({ cluster }) => {
           this.#cluster = cluster;
           withoutReading(cluster);
+          withAllAddresses(cluster as OpenCluster);
           const partitionCount = () => cluster.findTopicPartitionMetadata(topic).length;
           const present = () => this.#options.claim();
           return stickyAssignor({ topic, standbyTopic, present, partitionCount });

@@ -251,6 +251,12 @@ export async function replaceConnections(
   endConnections(old, cause);
 }
 
+/** Has a group member go on to the next address when the first broker that it reaches answers nothing. */
+export function withAllAddresses({ brokerPool }: Pick<OpenCluster, 'brokerPool'>): void {
+  const { createBroker } = brokerPool;
+  brokerPool.createBroker = (options) => withNextAddress(createBroker(options));
+}
+
 /** Number of the one loop of a member that reads nothing; no broker has it, and -1 stands for no leader. */
 const noBroker = -2;
 

@@ -87,6 +87,7 @@ export class ManualKafka {
 
   asKafka(): Pick<Kafka, 'consumer'> {
     const cluster = {
+      brokerPool: { brokers: {}, createBroker: () => null },
       findGroupCoordinatorMetadata: async () => ({ coordinator: { nodeId: await this.onLook() } }),
       findTopicPartitionMetadata: () => Array.from({ length: this.partitions }),
       refreshMetadata: async () => {

@@ -29,10 +29,10 @@ afterEach(async () => {
 function memberOf(
   limits: Partial<LogClientLimits> = {},
   options: Partial<MembershipOptions> = {},
+  brokers: readonly string[] = group.addresses,
 ): { readonly member: Membership; readonly events: string[] } {
   const events: string[] = [];
   const all = { ...defaultLimits, heartbeatMs, ...limits };
-  const { addresses: brokers } = group;
   const kafka = openKafkajs({ brokers, clientId: 'test', log: silentLog }, all);
   const member = new Membership(
     { kafka, limits: all, log: silentLog },
@@ -57,6 +57,16 @@ async function beats(member: string, count: number): Promise<void> {
   const before = group.beatsOf(member);
   await until(() => group.beatsOf(member) >= before + count, `${member} sends heartbeats`);
 }
+
+test('a member joins although the broker at its first address answers nothing', async () => {
+  group = await GroupCoordinator.open(2);
+  group.standStill(2);
+  const [sound = '', silent = ''] = group.addresses;
+  const short = { connectTimeoutMs: 200, requestTimeoutMs: 200 };
+  const { member } = memberOf(short, {}, [silent, sound]);
+  await member.start();
+  expect(member.alive()).toBe(true);
+});
 
 test.each([
   ['back', -hourMs],
