@@ -23,8 +23,8 @@ interface Request {
   readonly body: BytesReader;
   /** The answer, with its number. */
   readonly reply: BytesWriter;
-  /** Sends the reply. */
-  done(): void;
+  /** Sends the reply, and says so where it still can. */
+  done(sent?: () => void): void;
 }
 
 interface Connection {
@@ -124,12 +124,13 @@ export class BrokerServer {
     if (fate === 'stuck') connection.isStuck = true;
     if (fate === 'closed before') this.#drop(connection);
     if (fate === 'stuck' || fate === 'closed before') return;
-    const done = () =>
+    const done = (sent = () => {}) =>
       this.#after(node, this.#faults.delayMs(fate, key), () => {
         if (fate === 'closed after') this.#drop(connection);
         if (!connection.isOpen) return;
         connection.isBusy = false;
         connection.end.write(reply.framed());
+        sent();
         this.#next(node, connection);
       });
     this.#serve({ node, machine: connection.end.machine, key, body, reply, done });
@@ -211,9 +212,10 @@ export class BrokerServer {
       this.#waiting.delete(check);
       const results = look();
       writeFetched(reply, results);
-      if (results.every(({ error }) => error === 0))
-        for (const one of results) this.#observer.fetched(machine, node.id, one);
-      done();
+      const isGood = results.every(({ error }) => error === 0);
+      done(() => {
+        for (const one of results) if (isGood) this.#observer.fetched(machine, node.id, one);
+      });
     };
     const check = () => {
       if (look().some(({ error, values }) => error > 0 || values.length > 0)) finish();
@@ -282,7 +284,7 @@ export class BrokerServer {
       reply.text(topic).int32(1).int32(partition).int16(errorCode).int64(baseOffset).int64(-1),
     );
     reply.int32(0);
-    if (isShort) this.#after(node, groupAppendMs, done);
+    if (isShort) this.#after(node, groupAppendMs, () => done());
     else done();
   }
 

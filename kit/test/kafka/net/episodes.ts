@@ -17,6 +17,8 @@ export interface Disturbed {
   readonly server: BrokerServer;
   readonly habits: Habits;
   processes(): readonly ClientProcess[];
+  /** Nothing begins any more. */
+  isCalm(): boolean;
   /** Ends a process, in order or not, and starts another one. */
   replace(process: ClientProcess, isKilled: boolean): void;
 }
@@ -83,7 +85,7 @@ export const events: Readonly<Record<string, Event>> = {
     random.pick(world.processes()).restore(random.below(3), 1 + random.below(3));
   },
   'a heartbeat is late': ({ faults, random, observer, cluster }) => {
-    faults.heartbeatLateMs = sessionMs * (0.7 + random.next() * 0.6);
+    faults.heartbeatLateMs = sessionMs * (0.7 + random.next() * 0.35);
     const untilMs = cluster.scheduler.nowMs + 2 * sessionMs;
     observer.wireTroubledMs = Math.max(observer.wireTroubledMs, untilMs);
   },
@@ -95,9 +97,11 @@ export const events: Readonly<Record<string, Event>> = {
     world.replace(former, false);
     const [process] = world.processes();
     const silentMs = 300 + random.below(1_200);
-    after(world, silentMs, () => silence(world, 6_000));
+    after(world, silentMs, () => {
+      if (!world.isCalm()) silence(world, 6_000);
+    });
     after(world, silentMs + 300 + random.below(1_500), () => {
-      if (process !== undefined) world.replace(process, false);
+      if (process !== undefined && !world.isCalm()) world.replace(process, false);
     });
     after(world, 6_000, () => {
       faults.noProducerIds = false;

@@ -6,6 +6,7 @@ export const limits: Partial<LogClientLimits> = {
   requestTimeoutMs: 1_500,
   silenceMs: 250,
   leaderLookMs: 125,
+  leaderCheckMs: 500,
   ackTimeoutMs: 1_200,
   metadataTimeoutMs: 500,
   maxRetryMs: 250,

@@ -86,6 +86,8 @@ export class MemorySocket extends EventEmitter {
   #sentMs = 0;
   #gotMs = 0;
   #isOpen = true;
+  #isConnected = false;
+  #isEnding = false;
   destroyed = false;
 
   constructor(scheduler: Scheduler, network: MemoryNetwork, target: Target) {
@@ -110,20 +112,29 @@ export class MemorySocket extends EventEmitter {
     };
     this.#peer = server?.accept(end) ?? null;
     if (this.#peer === null) this.#later(() => this.#fail('ECONNREFUSED'));
-    else this.#later(() => this.emit('connect'));
+    else
+      this.#later(() => {
+        this.#isConnected = true;
+        this.emit('connect');
+        if (this.#isEnding) this.#finish();
+      });
   }
 
   write(bytes: Uint8Array): boolean {
-    if (!this.#isOpen) return false;
+    if (!this.#isOpen || this.#isEnding) {
+      this.machine.enter(() => void this.emit('error', new Error('write after end')));
+      return false;
+    }
     const copy = Buffer.from(bytes);
     this.#send(() => this.#frames.push(copy));
     return true;
   }
 
   end(): void {
-    if (!this.#isOpen) return;
-    this.#close();
-    this.#send(() => this.#peer?.ended());
+    if (!this.#isOpen || this.#isEnding) return;
+    // As in Node: one that is being connected is connected first.
+    this.#isEnding = true;
+    if (this.#isConnected) this.#finish();
   }
 
   destroy(error?: Error): void {
@@ -144,6 +155,11 @@ export class MemorySocket extends EventEmitter {
   }
   setKeepAlive(): this {
     return this;
+  }
+
+  #finish(): void {
+    this.#close();
+    this.#send(() => this.#peer?.ended());
   }
 
   #send(run: () => void): void {
@@ -190,5 +206,6 @@ export class MemorySocket extends EventEmitter {
   #close(): void {
     this.#isOpen = false;
     this.#network.closed(this);
+    this.machine.enter(() => void this.emit('close'));
   }
 }

@@ -110,6 +110,7 @@ class Simulation implements World {
     return {
       ...{ random: scheduler.random, cluster, network, faults, observer, server, habits },
       processes: () => this.#running,
+      isCalm: () => this.isCalm,
       replace: (process, isKilled) => this.#replace(process, isKilled),
     };
   }

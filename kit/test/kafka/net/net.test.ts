@@ -1,0 +1,23 @@
+import { runSeed } from './run.ts';
+
+/** More of them: `PM_TEST_RUNS=200 PM_TEST_SEED=1000 npm run test:unit -- --testPathPatterns kafka/net`. */
+const first = Number(process.env['PM_TEST_SEED'] ?? 1);
+const count = Number(process.env['PM_TEST_RUNS'] ?? 10);
+
+const seeds = Array.from({ length: count }, (_, nth) => first + nth);
+
+test.each(seeds)(
+  'seed %i: partitions are read, members are heard, and what is closed ends',
+  async (seed) => {
+    const { kinds, findings } = await runSeed({ seed });
+    const found = findings.map(({ atMs, kind, text }) => `${atMs} ms: ${kind}: ${text}`);
+    expect({ kinds, found }).toEqual({ kinds, found: [] });
+  },
+  10 * 60_000,
+);
+
+test('a seed is the same run each time', async () => {
+  const [one, other] = [await runSeed({ seed: first }), await runSeed({ seed: first })];
+  expect(other).toEqual(one);
+  expect(one.events).toBeGreaterThan(10_000);
+});
