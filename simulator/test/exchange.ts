@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LogClient } from '@pm/kit/kafka';
 import { hexBytes } from '@pm/schemas';
+import { Scheduler } from '../../kit/test/time/scheduler.ts';
 import { MemoryFiles } from '../../matcher/test/partition/memory-files.ts';
 import { DefectParts } from './defect-parts.ts';
 import type { Defects } from './defects.ts';
@@ -26,7 +27,6 @@ import { LedgerServer } from './stores/ledger-server.ts';
 import { TablesServer } from './stores/tables-server.ts';
 import { Machine } from './time/machine.ts';
 import { Network } from './time/network.ts';
-import { Scheduler } from '../../kit/test/time/scheduler.ts';
 
 export const roles = ['matcher', 'ingress', 'projector'] as const;
 export type Role = (typeof roles)[number];

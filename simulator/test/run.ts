@@ -1,10 +1,10 @@
+import { withVirtualTimers } from '../../kit/test/time/virtual-timers.ts';
 import { type Defects, noDefects } from './defects.ts';
 import { Exchange } from './exchange.ts';
 import { startMs } from './exchange-facts.ts';
 import { planFaults } from './faults.ts';
 import { judge } from './judge.ts';
 import { calm } from './time/network.ts';
-import { withVirtualTimers } from '../../kit/test/time/virtual-timers.ts';
 
 export interface RunOptions {
   readonly seed: number;

@@ -1,8 +1,8 @@
 import type { IncomingRecord } from '@pm/kit/kafka';
+import type { Scheduler } from '../../../kit/test/time/scheduler.ts';
 import type { Defects } from '../defects.ts';
 import { topicNames } from '../exchange-facts.ts';
 import type { Answer } from '../time/machine.ts';
-import type { Scheduler } from '../../../kit/test/time/scheduler.ts';
 import { type NumberedBatch, PartitionLog } from './partition-log.ts';
 
 /** The records of one partition in a fetch. */

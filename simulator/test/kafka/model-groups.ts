@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
+import type { Scheduler } from '../../../kit/test/time/scheduler.ts';
 import type { Defects } from '../defects.ts';
 import type { Answer, Machine } from '../time/machine.ts';
-import type { Scheduler } from '../../../kit/test/time/scheduler.ts';
 
 /** A position as a group keeps it. */
 export interface Committed {

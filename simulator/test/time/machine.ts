@@ -1,6 +1,6 @@
 import type { Clock } from '@pm/kit/clock';
-import type { Network } from './network.ts';
 import type { Owner, Scheduler } from '../../../kit/test/time/scheduler.ts';
+import type { Network } from './network.ts';
 
 /** How a server answers a request; what it does after the first answer counts for nothing. */
 export interface Answer<T> {

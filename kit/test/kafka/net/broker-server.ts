@@ -76,7 +76,11 @@ export class BrokerServer {
   #accept(node: BrokerNode, end: ServerEnd) {
     if (node.state === 'down') return null;
     const connection: Connection = {
-      ...{ end, waiting: [], isBusy: false, isStuck: false, isOpen: true },
+      end,
+      waiting: [],
+      isBusy: false,
+      isStuck: false,
+      isOpen: true,
     };
     const all = this.#connections.get(node.id) ?? new Set();
     this.#connections.set(node.id, all.add(connection));

@@ -10,7 +10,7 @@ import {
 import type { LogClientLimits } from '../../../src/kafka/limits.ts';
 import { silentLog } from '../../../src/log/index.ts';
 import type { Scheduler } from '../../time/scheduler.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, ClusterPartition } from './cluster.ts';
 import { maxWaitMs, sessionMs, stallMs } from './limits.ts';
 import type { Machine } from './machine.ts';
 import type { Observer } from './observer.ts';
@@ -21,6 +21,8 @@ interface OwnPartition {
   isHandling: boolean;
   isRevoking: boolean;
   isOurs: boolean;
+  /** Since when it has had nothing to do. */
+  idleSinceMs: number;
   /** The next offset; null before the first batch after a start at the commit. */
   next: number | null;
 }
@@ -143,13 +145,19 @@ export class ClientProcess {
         this.#producer = producer;
       }),
       client.reader({
-        ...{ topic: 'events', dense: true, maxWaitMs },
+        topic: 'events',
+        dense: true,
+        maxWaitMs,
         positions: new Map(reads.map((partition) => [partition, 0])),
         onBatch: (batch) => this.#read(batch),
         onFault: (fault) => this.#readerFault(fault),
       }),
       client.group({
-        ...{ groupId: 'g', topic: 'orders', dense: true, maxWaitMs, instance: name },
+        groupId: 'g',
+        topic: 'orders',
+        dense: true,
+        maxWaitMs,
+        instance: name,
         sessionTimeoutMs: sessionMs,
         onAssigned: (partition) => this.#assigned(partition),
         onRevoked: (partition) => this.#revoked(partition),
@@ -283,7 +291,12 @@ export class ClientProcess {
 
   #own(partition: number): OwnPartition {
     const own = this.owned.get(partition) ?? {
-      ...{ isAssigning: false, isHandling: false, isRevoking: false, isOurs: false, next: null },
+      isAssigning: false,
+      isHandling: false,
+      isRevoking: false,
+      isOurs: false,
+      idleSinceMs: 0,
+      next: null,
     };
     this.owned.set(partition, own);
     return own;
@@ -294,6 +307,7 @@ export class ClientProcess {
       this.#checkSession();
       this.#checkStalls();
       this.#checkReading();
+      this.#checkHandling();
       this.#checkMembership();
       await this.machine.sleep(sampleMs);
     }
@@ -352,6 +366,28 @@ export class ClientProcess {
     }
   }
 
+  /** The same of partitions of the group whose handler waits. */
+  #checkHandling(): void {
+    for (const [number, own] of this.owned) {
+      const partition = this.#world.cluster.partition(`orders/${number}`);
+      const isIdle = own.isOurs && !own.isAssigning && !own.isHandling && own.next !== null;
+      if (!isIdle || this.group?.isPreferred(number) !== true)
+        own.idleSinceMs = this.#world.scheduler.nowMs;
+      else this.#checkIdle(partition, own);
+    }
+  }
+
+  #checkIdle(partition: ClusterPartition, { next, idleSinceMs }: OwnPartition): void {
+    const { observer, scheduler, cluster } = this.#world;
+    const soundMs = cluster.soundSinceMs(partition);
+    const appendedMs = partition.appendedMs[next ?? 0];
+    if (soundMs === null || appendedMs === undefined) return;
+    const { disturbedMs } = this.machine;
+    const causes = [soundMs, appendedMs, idleSinceMs, observer.wireTroubledMs, disturbedMs];
+    if (scheduler.nowMs - Math.max(...causes) > readWithinMs)
+      this.#broken('not handled', this.describe(partition.key));
+  }
+
   /** While nothing is in the way a process is a member that its coordinator hears. */
   #checkMembership(): void {
     const { observer, scheduler, cluster } = this.#world;
@@ -359,6 +395,7 @@ export class ClientProcess {
     if (group === null) return;
     const causes = [
       observer.wireTroubledMs,
+      observer.heartbeatTroubledMs,
       cluster.coordinatorTroubledMs,
       machine.disturbedMs,
       this.#openedMs,

@@ -3,8 +3,6 @@ import { ClientSockets } from '../../../src/kafka/kafkajs-connection.io.ts';
 import type { LogClientLimits } from '../../../src/kafka/limits.ts';
 import { CoordinatorWatch } from '../../../src/kafka/membership-coordinator.io.ts';
 import { MembershipSession } from '../../../src/kafka/membership-session.ts';
-import { PartitionLane } from '../../../src/kafka/partition-lane.io.ts';
-import { Wakeup } from '../../../src/kafka/waiting.io.ts';
 import { Watchdog } from '../../../src/kafka/watchdog.ts';
 import { replace } from '../../time/virtual-timers.ts';
 
@@ -21,18 +19,12 @@ export interface Defect {
 
 const never = 1e9;
 
-/** Consumers of kafkajs with another configuration, or that behave in another way. */
-function withConsumers(
-  change: (config: ConsumerConfig) => ConsumerConfig,
-  adapt: (consumer: ReturnType<Kafka['consumer']>) => void = () => {},
-): () => void {
+/** Consumers of kafkajs with another configuration. */
+function withConsumers(change: (config: ConsumerConfig) => ConsumerConfig): () => void {
   const { consumer } = Kafka.prototype;
   return replace(Kafka.prototype, 'consumer', function (this: Kafka, config: ConsumerConfig) {
     // Those of the group only: others are never run.
-    const isMember = config.groupId === 'g';
-    const made = consumer.call(this, isMember ? change(config) : config);
-    if (isMember) adapt(made);
-    return made;
+    return consumer.call(this, config.groupId === 'g' ? change(config) : config);
   });
 }
 
@@ -44,32 +36,6 @@ export const defects: Readonly<Record<string, Defect>> = {
     limits: { leaderCheckMs: never },
     kinds: ['a broker is cut off', 'a leader moves'],
     finds: ['not read in time', 'not read'],
-  },
-  'a lane that may deliver again is not woken': {
-    remove() {
-      const { accept, wake } = PartitionLane.prototype;
-      const { wait } = Wakeup.prototype;
-      let isAccepting = false;
-      return [
-        replace(
-          PartitionLane.prototype,
-          'accept',
-          function (this: PartitionLane, ...args: Parameters<typeof accept>) {
-            isAccepting = true;
-            accept.apply(this, args);
-            isAccepting = false;
-          },
-        ),
-        replace(PartitionLane.prototype, 'wake', function (this: PartitionLane) {
-          if (isAccepting || !this.open) wake.call(this);
-        }),
-        replace(Wakeup.prototype, 'wait', function (this: Wakeup, ms: number) {
-          return wait.call(this, ms === deliverCheckMs ? never : ms);
-        }),
-      ];
-    },
-    kinds: ['a heartbeat is late'],
-    finds: ['not handled'],
   },
   'stalls are those of whole brokers': {
     remove() {
@@ -133,23 +99,7 @@ export const defects: Readonly<Record<string, Defect>> = {
     kinds: ['a process ends before it may write'],
     finds: ['open after close', 'busy after close', 'goes on after close'],
   },
-  'a member leaves before it has joined': {
-    remove: () => [
-      withConsumers(
-        (config) => config,
-        (consumer) => {
-          const run = consumer.run.bind(consumer);
-          consumer.run = async (options) => void run(options);
-        },
-      ),
-    ],
-    kinds: ['the coordinator moves', 'requests go wrong'],
-    finds: ['two members', 'foreign member', 'goes on after close', 'open after close'],
-  },
 };
-
-/** As in partition-lane.io.ts. */
-const deliverCheckMs = 100;
 
 /** Runs something without a protection. */
 export async function without<T>({ remove }: Defect, run: () => Promise<T>): Promise<T> {

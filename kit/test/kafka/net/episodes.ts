@@ -38,7 +38,7 @@ const partitionOf = ({ random, cluster }: Disturbed) =>
   );
 
 /** Kinds of events; a run has a few of them only, so that each gets to happen alone. */
-export const events: Readonly<Record<string, Event>> = {
+const events: Readonly<Record<string, Event>> = {
   'a leader moves': (world) => {
     const sound = world.cluster.nodes.filter((node) => node.isSound);
     if (sound.length > 0) world.cluster.elect(partitionOf(world), world.random.pick(sound).id);
@@ -87,7 +87,7 @@ export const events: Readonly<Record<string, Event>> = {
   'a heartbeat is late': ({ faults, random, observer, cluster }) => {
     faults.heartbeatLateMs = sessionMs * (0.7 + random.next() * 0.35);
     const untilMs = cluster.scheduler.nowMs + 2 * sessionMs;
-    observer.wireTroubledMs = Math.max(observer.wireTroubledMs, untilMs);
+    observer.heartbeatTroubledMs = Math.max(observer.heartbeatTroubledMs, untilMs);
   },
   'a process ends before it may write': (world) => {
     const { faults, random } = world;

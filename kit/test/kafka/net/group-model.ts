@@ -80,7 +80,10 @@ export class GroupModel {
     this.#events = events;
   }
 
-  /** Another broker coordinates: it loads the newest assignment, also of members that left since; sessions begin again. */
+  /**
+   * Another broker coordinates: it loads the newest assignment, also of members that left since, and sessions begin
+   * again.
+   */
   moved(): void {
     const { scheduler } = this.#cluster;
     this.#loadedMs = scheduler.nowMs + 20 + scheduler.random.below(600);
@@ -113,8 +116,15 @@ export class GroupModel {
     const id = known?.memberId ?? `${machine.name}-m${this.#memberIds}`;
     const { nowMs } = this.#cluster.scheduler;
     const member: Member = known ?? {
-      ...{ memberId: id, machine, sessionMs, rebalanceMs, metadata, assignment: nothing },
-      ...{ heardMs: nowMs, join: null, sync: null },
+      memberId: id,
+      machine,
+      sessionMs,
+      rebalanceMs,
+      metadata,
+      assignment: nothing,
+      heardMs: nowMs,
+      join: null,
+      sync: null,
     };
     this.members.set(id, member);
     Object.assign(member, { rebalanceMs, metadata });

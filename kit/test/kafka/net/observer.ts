@@ -27,6 +27,8 @@ export class Observer implements GroupEvents {
   cluster: Cluster | null = null;
   /** Until when single requests go wrong. */
   wireTroubledMs = Number.NEGATIVE_INFINITY;
+  /** The same of heartbeats alone. */
+  heartbeatTroubledMs = Number.NEGATIVE_INFINITY;
   /** Newest member of each process, and when it became one. */
   readonly newest = new Map<Machine, { memberId: string; sinceMs: number }>();
   /** When a process has to be silent. */
@@ -108,6 +110,7 @@ export class Observer implements GroupEvents {
     const troubles = [
       cluster.coordinatorTroubledMs,
       this.wireTroubledMs,
+      this.heartbeatTroubledMs,
       machine.disturbedMs,
       newest.sinceMs,
       // kafkajs asks any broker who coordinates before it joins again, and waits for it.

@@ -108,7 +108,13 @@ class Simulation implements World {
   #disturbed(): Disturbed {
     const { cluster, network, faults, observer, server, habits, scheduler } = this;
     return {
-      ...{ random: scheduler.random, cluster, network, faults, observer, server, habits },
+      random: scheduler.random,
+      cluster,
+      network,
+      faults,
+      observer,
+      server,
+      habits,
       processes: () => this.#running,
       isCalm: () => this.isCalm,
       replace: (process, isKilled) => this.#replace(process, isKilled),
