@@ -27,7 +27,7 @@ const noFunds = without("tonumber(money[1] or '0') - tonumber(money[2] or '0') <
 const ofScripts: readonly (readonly [string, Defects])[] = [
   [
     'an id answers "already" for anything',
-    without("if held.purpose ~= ARGV[4] or not isAmount then return {'conflict', generation} end"),
+    without("if held.purpose ~= ARGV[4] or not isAmount then return 'conflict' end"),
   ],
   [
     'a reservation is given back while another process sends under it',

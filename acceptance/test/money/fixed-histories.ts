@@ -72,6 +72,7 @@ export const fixedHistories: readonly FixedHistory[] = [
       const all = action({ amountMicro: 1_000 * usdc });
       history.requests.act(0, all, 0);
       await exchange.settle();
+      expect(exchange.judge.balance(walletOf(0)).free).toBe(0);
       exchange.forgetRetries();
       history.requests.act(1, all, 0);
       await history.finish();
@@ -186,6 +187,7 @@ export const fixedHistories: readonly FixedHistory[] = [
       const { calls, ledger, judge } = exchange;
       history.requests.act(0, action({ wallet: 1, amountMicro: 900 * usdc }), 0);
       await exchange.settle();
+      expect(judge.balance(walletOf(1)).free).toBe(100 * usdc);
       const sell = order({ number: 2, wallet: 1, side: 'SELL', lots: 90_000 });
       history.requests.place(0, [sell], { key: 0, stale: false });
       await exchange.settle();

@@ -183,9 +183,10 @@ describe('the ledger in Redis', () => {
     await openWith(100);
     const reserve = defineScript(redis, 'ledgerReserveTwice', reserveLua, 4);
     const scriptKeys = [keys.ledgerState, keys.pending, keys.waiting(0), keys.wallet(walletOf(1))];
-    const args = [orderOf(1), 60, 1_000, `${walletOf(1)} 0 order 7`, 'sender', 16];
-    expect(await reserve.run(scriptKeys, args)).toEqual(['reserved', '1']);
-    expect(await reserve.run(scriptKeys, args)).toEqual(['already', '1']);
+    const asked = [orderOf(1), 60, 1_000, `${walletOf(1)} 0 order 7`, 'sender', sendersMax];
+    const args = [...asked, keys.ledgerMarks, keys.ledgerMarkOf(0)];
+    expect(await reserve.run(scriptKeys, args)).toEqual(['reserved', '1', '0']);
+    expect(await reserve.run(scriptKeys, args)).toEqual(['already', '1', '0']);
     const send = { id: orderOf(1), partition: 0, sender: 'sender' };
     expect(await ledger.cancelReservation(send)).toBe(true);
     expect(await ledger.cancelReservation(send)).toBe(false);
