@@ -9,7 +9,7 @@ export { type FollowedTopic, NewestRecords } from './newest-records.io.ts';
 export type { LogProducer } from './producer.io.ts';
 export { followCompacted, readRange } from './range.io.ts';
 export { isStall, type LogReader, type ReaderOptions } from './reader.io.ts';
-export { type ReaderSilence, readerSilenceMaxMs } from './reader-silence.ts';
+export { readerSilenceMaxMs } from './reader-silence.ts';
 export type {
   IncomingRecord,
   OutgoingRecord,
