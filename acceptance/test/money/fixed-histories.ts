@@ -45,7 +45,7 @@ export const fixedHistories: readonly FixedHistory[] = [
       await calls.resumeNamed('send');
       log.match(0, 10);
       await exchange.projector(0).fold(0, 10);
-      history.requests.place(0, [buy], { key: 0, stale: false });
+      history.requests.place(1, [buy], { key: 0, stale: false });
       await history.finish();
     },
   },
@@ -61,7 +61,7 @@ export const fixedHistories: readonly FixedHistory[] = [
       log.match(0, 10);
       await exchange.projector(0).fold(0, 10);
       exchange.resolve(1, 10_000);
-      history.requests.place(0, [buy], { key: 0, stale: false });
+      history.requests.place(1, [buy], { key: 0, stale: false });
       await history.finish();
     },
   },
