@@ -114,6 +114,10 @@ class KafkajsClient implements LogClient {
     this.#opening.add(opening);
     try {
       return await opening;
+    } catch (error) {
+      // Its connections were ended.
+      this.#assertOpen();
+      throw error;
     } finally {
       this.#opening.delete(opening);
     }
