@@ -26,9 +26,9 @@ const signerOf = (number: number): Signer =>
   walletFromPrivateKey(`0x${String(number).padStart(64, '7')}`);
 
 describe.each([
-  ['one matcher', { matcher: 1 }],
-  ['a matcher and its standby', { matcher: 2 }],
-])('%s', (_name, scale) => {
+  ['one matcher', 'clocks', { matcher: 1 }],
+  ['a matcher and its standby', 'clocks-standby', { matcher: 2 }],
+])('%s', (_name, exchangeName, scale) => {
   const clocks = new MovableClocks(moved);
   let exchange: WholeExchange;
   let domain: SigningDomain;
@@ -48,6 +48,12 @@ describe.each([
     return ids;
   }
 
+  /** The connection of the guarded wallet and its order are still there. */
+  async function expectResting(): Promise<void> {
+    const orders = await openOrders();
+    expect([guard.closed, orders.length]).toEqual([null, 1]);
+  }
+
   beforeAll(async () => {
     const markets = Array.from({ length: partitions }, (_, index) => ({
       slug: `clocks-${index}`,
@@ -55,7 +61,12 @@ describe.each([
       minOrderSize: '1',
     }));
     const events = [{ slug: 'clocks', title: 'Clocks', markets }];
-    exchange = await WholeExchange.open('clocks', { partitions, events, scale, env: clocks.env() });
+    exchange = await WholeExchange.open(exchangeName, {
+      partitions,
+      events,
+      scale,
+      env: clocks.env(),
+    });
     domain = await exchange.client(trader).signingDomain();
     await exchange.deposit([guarded, trader], '1000');
     const key = await exchange.client(trader).connect();
@@ -86,6 +97,8 @@ describe.each([
     const headers = signedHeaders(holder, sent, Date.now());
     stream.send({ op: 'auth', id: 1, headers, cancel_on_disconnect: true });
     await stream.of('authenticated');
+    // A connection without a subscription is closed.
+    stream.send({ op: 'subscribe', id: 2, channel: 'markets' });
     return stream;
   }
 
@@ -100,7 +113,7 @@ describe.each([
         await loop.goesOn(`${name} is off`);
         await clocks.set(name, 0);
         await loop.goesOn(`${name} is right again`);
-        expect(await openOrders()).toHaveLength(1);
+        await expectResting();
       },
       testMaxMs,
     );
@@ -129,7 +142,7 @@ describe.each([
         ]);
         await clocks.set('matcher', 0);
         await loop.goesOn('the matcher is right again');
-        expect(await openOrders()).toHaveLength(1);
+        await expectResting();
       },
       testMaxMs,
     );
@@ -145,7 +158,7 @@ describe.each([
         await wait(stoppedMs);
         await clocks.set('ingress', 0);
         await loop.goesOn('ingress is right again');
-        expect(await openOrders()).toHaveLength(1);
+        await expectResting();
       },
       testMaxMs,
     );
@@ -164,7 +177,7 @@ describe.each([
         return ready.length === names.length ? [] : names;
       };
       await untilNone('all are ready', notReady, readyMaxMs);
-      expect(await openOrders()).toHaveLength(1);
+      await expectResting();
     },
     testMaxMs,
   );

@@ -38,8 +38,17 @@ export class LanesApart<Lane extends ApartLane> {
     for (const lane of this.#apart.keys()) if (!all.has(lane)) this.#apart.delete(lane);
     const together = lanes.filter((lane) => !this.#apart.has(lane) && lane.hasRoom());
     if (together.length > 0 && this.#turns % togetherEvery === 0) return together;
-    const due = [...this.#apart].find(([lane, nextMs]) => nextMs <= nowMs && lane.hasRoom());
-    return due === undefined ? together : [due[0]];
+    const due = this.#longestDue(nowMs);
+    return due === null ? together : [due];
+  }
+
+  /** The one that has waited longest: one that fails each time and is due again at once must not go before the others. */
+  #longestDue(nowMs: number): Lane | null {
+    let longest: readonly [Lane, number] | null = null;
+    for (const [lane, nextMs] of this.#apart)
+      if (nextMs <= nowMs && nextMs < (longest?.[1] ?? Number.POSITIVE_INFINITY) && lane.hasRoom())
+        longest = [lane, nextMs];
+    return longest?.[0] ?? null;
   }
 
   /** The lane is asked for alone next. */

@@ -42,6 +42,11 @@ test('a lane that always fails is soon alone, and tried again now and then', () 
   expect(asked.filter((names) => names.includes('b')).length).toBeGreaterThanOrEqual(3);
 });
 
+test('a lane that fails each time and is due again at once does not go before the others', () => {
+  const asked = turns(new LanesApart(5), 40, ['a']);
+  expect(asked.slice(10).filter((names) => names.includes('b')).length).toBeGreaterThan(5);
+});
+
 test('a lane that is well again comes back', () => {
   const apart = new LanesApart<NamedLane>(retryMs);
   turns(apart, 30, ['b']);
