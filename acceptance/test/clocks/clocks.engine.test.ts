@@ -27,7 +27,7 @@ const signerOf = (number: number): Signer =>
 
 describe.each([
   ['one matcher', 'clocks', { matcher: 1 }],
-  ['a matcher and its standby', 'clocks-standby', { matcher: 2 }],
+  ['a matcher and its standby', 'clocks_standby', { matcher: 2 }],
 ])('%s', (_name, exchangeName, scale) => {
   const clocks = new MovableClocks(moved);
   let exchange: WholeExchange;
@@ -177,7 +177,8 @@ describe.each([
         return ready.length === names.length ? [] : names;
       };
       await untilNone('all are ready', notReady, readyMaxMs);
-      await expectResting();
+      // Streams may have ended their connections, which the client of it opens again: nothing is canceled for that.
+      expect(await openOrders()).toHaveLength(1);
     },
     testMaxMs,
   );
