@@ -42,7 +42,7 @@ export class LanesApart<Lane extends ApartLane> {
     return due === null ? together : [due];
   }
 
-  /** The one that has waited longest: one that fails each time and is due again at once must not go before the others. */
+  /** The one that has waited longest: one that always fails, and is due again at once, must not go first. */
   #longestDue(nowMs: number): Lane | null {
     let longest: readonly [Lane, number] | null = null;
     for (const [lane, nextMs] of this.#apart)
