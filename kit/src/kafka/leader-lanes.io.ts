@@ -72,20 +72,21 @@ export class LeaderLanes {
 
   #dispatch(): void {
     if (this.#closed) return;
-    for (const [node, keys] of this.#readyByLeader()) {
+    // One moment for both: a batch that is not due is waited for.
+    const nowMs = this.#parts.monotonicMs();
+    for (const [node, keys] of this.#readyByLeader(nowMs)) {
       if (this.#busy.has(node)) continue;
       const request = this.#requestOf(keys);
       if (request.length > 0) void this.#send(node, request);
     }
     // Numbering a batch may use the last numbers of an identity up.
     if (this.#numbers.identity === null) this.#openIdentity();
-    this.#wakeForRetries();
+    this.#wakeForRetries(nowMs);
   }
 
   /** Partitions with something to send, by the broker that leads them. */
-  #readyByLeader(): ReadonlyMap<string, readonly string[]> {
-    const { wire, queue, monotonicMs } = this.#parts;
-    const nowMs = monotonicMs();
+  #readyByLeader(nowMs: number): ReadonlyMap<string, readonly string[]> {
+    const { wire, queue } = this.#parts;
     const ready = new Map<string, string[]>();
     const add = (key: string) => {
       const node = wire.leaderOf(key);
@@ -295,9 +296,8 @@ export class LeaderLanes {
   }
 
   /** One timer for the earliest batch that goes again. */
-  #wakeForRetries(): void {
+  #wakeForRetries(nowMs: number): void {
     clearTimeout(this.#wakeup);
-    const nowMs = this.#parts.monotonicMs();
     const waits = [...this.#open.values()]
       .filter(({ inFlight, notBeforeMs }) => !inFlight && notBeforeMs > nowMs)
       .map(({ notBeforeMs }) => notBeforeMs - nowMs);

@@ -276,11 +276,12 @@ export class Membership {
     if (hasPartition === undefined || this.#isLookingForPartitions || !isDue) return;
     this.#isLookingForPartitions = true;
     const late = () => new NoAnswer('no answer');
-    const learning = hasPartition(consumer.partitions).then(async (isNew) => {
+    const learn = async () => {
+      const isNew = await hasPartition(consumer.partitions);
       if (isNew && consumer.end === null) await consumer.learnPartitions();
-    });
+    };
     // A look that fails is repeated after the same time.
-    await within(learning, this.#parts.limits.metadataMaxAgeMs, late).catch(() => {});
+    await within(learn(), this.#parts.limits.metadataMaxAgeMs, late).catch(() => {});
     this.#isLookingForPartitions = false;
     this.#lookedForPartitionsMs = this.#monotonicMs();
   }

@@ -95,6 +95,25 @@ test('never has two requests in flight; what waits goes into the next one', asyn
   await Promise.all(later);
 });
 
+test.each([1, 2, 3, 4, 5, 6, 8, 10, 12])(
+  'a batch goes again though each look at the clock is %i ms later',
+  async (stepMs) => {
+    let nowMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => {
+      nowMs += stepMs;
+      return nowMs;
+    });
+    const { producer, wire } = producerWith();
+    const sent = producer.send([record(0)]);
+    await until(() => wire.requests.length === 1, 'the batch is sent');
+    wire.requests[0]?.fail(new Error('connection closed'));
+    await until(() => wire.requests.length === 2, 'it is sent again');
+    clock.mockRestore();
+    wire.requests[1]?.succeed();
+    expect(await sent).toEqual([{ partition: 0, offset: 0 }]);
+  },
+);
+
 test('after an unknown outcome: a larger epoch, nothing after it on that partition, the others go on', async () => {
   const { producer, wire } = producerWith({ sendTimeoutMs: 30 });
   const unknown = producer.send([record(0)]);

@@ -42,7 +42,7 @@ const reads = [0, 1];
 /** From its call a close may take so long beside a pause of its process: handlers, the group, requests under way. */
 const closeMaxMs = 12_000;
 const silentAfterMs = 1_500;
-/** Without anything in the way a record is read, and a process is heard as a member, within so long. */
+/** Without anything in the way a record is read or sent, and a process is heard as a member, within so long. */
 const readWithinMs = 6_000;
 const memberWithinMs = 9_000;
 
@@ -432,6 +432,7 @@ export class ClientProcess {
 
   async #send(producer: LogProducer, key: string): Promise<void> {
     this.#sent += 1;
+    const { nowMs } = this.#world.scheduler;
     const value = `${this.machine.name} ${this.#sent}`;
     const [topic = '', partition] = key.split('/');
     const record = { topic, partition: Number(partition), key: null, value: Buffer.from(value) };
@@ -440,7 +441,20 @@ export class ClientProcess {
       this.acknowledged.push({ key, offset: place?.offset ?? -1, value });
     } catch (error) {
       if (Reflect.get(Object(error), 'code') === 'not_sent') this.refused.push({ key, value });
+      this.#checkSend(key, nowMs);
     }
+  }
+
+  /** While nothing is in the way what is sent is acknowledged. */
+  #checkSend(key: string, sentMs: number): void {
+    const { observer, cluster, scheduler } = this.#world;
+    const soundMs = cluster.soundSinceMs(cluster.partition(key));
+    const { wireTroubledMs, writeTroubledMs } = observer;
+    if (soundMs === null || this.#isEnding) return;
+    const { disturbedMs } = this.machine;
+    const causes = [sentMs, soundMs, wireTroubledMs, writeTroubledMs, disturbedMs, this.#openedMs];
+    if (scheduler.nowMs - Math.max(...causes) > readWithinMs)
+      this.#broken('send fails without a cause', `${key} of ${this.machine.name}`);
   }
 
   #broken(kind: string, text: string): void {

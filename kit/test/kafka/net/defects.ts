@@ -1,15 +1,15 @@
-import { type ConsumerConfig, Kafka } from 'kafkajs';
-import { ClientSockets } from '../../../src/kafka/kafkajs-connection.io.ts';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { transformSync } from '@swc/core';
 import type { LogClientLimits } from '../../../src/kafka/limits.ts';
-import { CoordinatorWatch } from '../../../src/kafka/membership-coordinator.io.ts';
-import { MembershipSession } from '../../../src/kafka/membership-session.ts';
-import { Watchdog } from '../../../src/kafka/watchdog.ts';
-import { replace } from '../../time/virtual-timers.ts';
+import type { runSeed } from './run.ts';
 
-/** How a protection is taken away around a run. */
+/** A text of a source, which is in it once, and what stands there instead. */
+type Edit = readonly [file: string, text: string, instead: string];
+
+/** A protection that is taken out of the sources. */
 export interface Defect {
-  /** Undoes it. */
-  remove?(): readonly (() => void)[];
+  readonly edits?: readonly Edit[];
   readonly limits?: Partial<LogClientLimits>;
   /** Kinds of events that show it. */
   readonly kinds: readonly string[];
@@ -19,94 +19,206 @@ export interface Defect {
 
 const never = 1e9;
 
-/** Consumers of kafkajs with another configuration. */
-function withConsumers(change: (config: ConsumerConfig) => ConsumerConfig): () => void {
-  const { consumer } = Kafka.prototype;
-  return replace(Kafka.prototype, 'consumer', function (this: Kafka, config: ConsumerConfig) {
-    // Those of the group only: others are never run.
-    return consumer.call(this, config.groupId === 'g' ? change(config) : config);
-  });
-}
-
-const neverStuck = () => replace(MembershipSession.prototype, 'isStuck', () => false);
+const neverStuck: Edit = [
+  'membership-session.ts',
+  'return nowMs - this.#signMs > limitMs;',
+  'return nowMs - this.#signMs > limitMs + 1e9;',
+];
 
 /** Each protection that the runs know how to miss. */
 export const defects: Readonly<Record<string, Defect>> = {
+  'lanes are compared with leaders only when lanes are added': {
+    edits: [
+      ['fetcher.io.ts', 'this.#wire.onLeaders(() => loops.refresh());', ''],
+      ['fetch-loops.io.ts', 'this.#loops.delete(node);', 'this.#loops.delete(node); return;'],
+      ['fetch-loops.io.ts', 'await wire.refresh().catch(() => {});\n      this.refresh();', ''],
+      [
+        'fetch-loops.io.ts',
+        'watchdog } = this.#parts;\n    this.refresh();',
+        'watchdog } = this.#parts;',
+      ],
+    ],
+    kinds: ['a leader moves', 'all leaders move', 'a broker dies'],
+    finds: ['not read in time', 'not read', 'not handled'],
+  },
   'leaders are looked up after failures only': {
     limits: { leaderCheckMs: never },
     kinds: ['a broker is cut off', 'a leader moves'],
     finds: ['not read in time', 'not read'],
   },
   'stalls are those of whole brokers': {
-    remove() {
-      const { check } = Watchdog.prototype;
-      return [
-        replace(
-          Watchdog.prototype,
-          'check',
-          function (this: Watchdog, lanes: Parameters<typeof check>[0]) {
-            const all = [...lanes];
-            const { late, stalled } = check.call(this, all);
-            return { late, stalled: late.size === all.length ? stalled : [] };
-          },
-        ),
-      ];
-    },
+    edits: [
+      [
+        'watchdog.ts',
+        'return { late, stalled };',
+        'return { late, stalled: late.size === [...lanes].length ? stalled : [] };',
+      ],
+    ],
     kinds: ['a partition cannot be read', 'two brokers name each other'],
     finds: ['stall not reported'],
   },
+  'two places open a member': {
+    edits: [
+      [
+        'membership.io.ts',
+        "consumer.stop({ reason: 'moved' });",
+        "this.#open(); consumer.stop({ reason: 'moved' });",
+      ],
+    ],
+    kinds: ['the coordinator moves', 'a broker dies', 'requests go wrong'],
+    finds: ['two members', 'foreign member', 'busy after close', 'goes on after close'],
+  },
+  'a member that is stopped while it joins is forgotten': {
+    edits: [
+      [
+        'group-consumer.io.ts',
+        'this.#opening.then(() => this.#consumer.disconnect())',
+        'this.#consumer.disconnect()',
+      ],
+      [
+        'group-consumer.io.ts',
+        'await this.#consumer.connect();\n    if (this.#end !== null) return;',
+        'await this.#consumer.connect();',
+      ],
+      [
+        'group-consumer.io.ts',
+        'topics: [...this.#topics] });\n    if (this.#end !== null) return;',
+        'topics: [...this.#topics] });',
+      ],
+    ],
+    kinds: ['a process ends', 'the network is slow', 'the coordinator moves'],
+    finds: [
+      'two members',
+      'foreign member',
+      'open after close',
+      'busy after close',
+      'goes on after close',
+    ],
+  },
   'metadata is looked at before heartbeats': {
-    remove: () => [withConsumers((config) => ({ ...config, metadataMaxAge: 1_000 }))],
+    edits: [
+      ['group-consumer.io.ts', 'metadataMaxAge: Number.POSITIVE_INFINITY', 'metadataMaxAge: 1_000'],
+    ],
     kinds: ['a broker hangs'],
     finds: ['session lost without a cause', 'out of the group'],
   },
   'heartbeats are due by the wall clock': {
-    remove: () => [
-      withConsumers((config) => ({ ...config, heartbeatInterval: 200, maxWaitTimeInMs: 50 })),
-      neverStuck(),
+    edits: [
+      [
+        'group-consumer.io.ts',
+        'heartbeatInterval: Number.NEGATIVE_INFINITY',
+        'heartbeatInterval: 200',
+      ],
+      [
+        'group-consumer.io.ts',
+        'maxWaitTimeInMs: Math.min(limits.heartbeatMs, sessionMs / 3)',
+        'maxWaitTimeInMs: 50',
+      ],
+      neverStuck,
     ],
     kinds: ['a wall clock is set'],
     finds: ['no member', 'out of the group'],
   },
   'a silent member is not started again': {
-    remove: () => [
-      neverStuck(),
-      replace(CoordinatorWatch.prototype, 'hasMoved', async () => false),
+    edits: [
+      neverStuck,
+      ['membership-coordinator.io.ts', 'return found !== this.#known;', 'return false;'],
     ],
     kinds: ['a broker hangs', 'the coordinator moves'],
     finds: ['out of the group', 'no member'],
   },
   'contact counts from the answer to a heartbeat': {
-    remove() {
-      const { heard } = MembershipSession.prototype;
-      return [
-        replace(
-          MembershipSession.prototype,
-          'heard',
-          function (this: MembershipSession, ...args: Parameters<typeof heard>) {
-            // The second one counts from the answer of the first.
-            const taken = heard.apply(this, args);
-            return taken ?? heard.apply(this, args);
-          },
-        ),
-      ];
-    },
+    edits: [
+      ['membership-session.ts', 'this.#contactMs = this.#answeredMs;', 'this.#contactMs = nowMs;'],
+    ],
     kinds: ['a process stands still', 'a heartbeat is late'],
     finds: ['alive without a session'],
   },
+  'restores of a partition are not in one queue': {
+    edits: [
+      [
+        'owned-partition.io.ts',
+        'this.#waiting ??= this.#step(() => this.#restart());\n    return this.#waiting;',
+        'return this.#restart();',
+      ],
+    ],
+    kinds: ['an application restores'],
+    finds: ['started beside itself', 'two lanes', 'read after revocation', 'out of order'],
+  },
+  'a lane that may not deliver waits for a fetch': {
+    edits: [
+      ['partition-lane.io.ts', 'else await this.#wakeup.wait(deliverCheckMs);', 'else return;'],
+      ['owned-partition.io.ts', 'this.#lane?.wake();', ''],
+    ],
+    kinds: ['a process stands still', 'a heartbeat is late'],
+    finds: ['not handled', 'not read in time'],
+  },
+  'a producer sends on after it has given up': {
+    edits: [
+      [
+        'leader-lanes.io.ts',
+        'if (this.#isDue || this.#closed) return;',
+        'if (this.#isDue) return;',
+      ],
+      [
+        'leader-lanes.io.ts',
+        '#dispatch(): void {\n    if (this.#closed) return;',
+        '#dispatch(): void {',
+      ],
+      ['producer.io.ts', 'else if (this.#ended) this.#refuse', 'else if (!this) this.#refuse'],
+    ],
+    kinds: ['a process ends before it may write'],
+    finds: ['spins'],
+  },
   'a closed client keeps what is opened late': {
-    remove: () => [replace(ClientSockets.prototype, 'close', () => {})],
+    edits: [
+      [
+        'kafkajs-connection.io.ts',
+        'this.#isClosed = true;\n    for (const socket of this.#open) socket.destroy(closed());',
+        '',
+      ],
+    ],
     kinds: ['a process ends before it may write'],
     finds: ['open after close', 'busy after close', 'goes on after close'],
   },
 };
 
-/** Runs something without a protection. */
-export async function without<T>({ remove }: Defect, run: () => Promise<T>): Promise<T> {
-  const restore = remove?.() ?? [];
-  try {
-    return await run();
-  } finally {
-    for (const one of [...restore].reverse()) one();
+const sources = join(__dirname, '../../../src/kafka');
+
+/** The module of a source after its edits. Throws when a text is not in it exactly once. */
+function edited(file: string, edits: readonly Edit[]): unknown {
+  let source = readFileSync(join(sources, file), 'utf8');
+  for (const [, text, instead] of edits) {
+    const found = source.split(text).length - 1;
+    if (found !== 1) throw new Error(`${file} has this text ${found} times: ${text}`);
+    source = source.replace(text, () => instead);
   }
+  const { code } = transformSync(source, {
+    jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+    module: { type: 'commonjs' },
+  });
+  const module = { exports: {} };
+  const from = dirname(join(sources, file));
+  const load = (name: string) => require(name.startsWith('.') ? join(from, name) : name);
+  new Function('require', 'module', 'exports', code)(load, module, module.exports);
+  return module.exports;
+}
+
+/** Hands over `runSeed` with the client as it is without a protection. */
+export async function without<T>(
+  { edits = [] }: Defect,
+  use: (run: typeof runSeed) => Promise<T>,
+): Promise<T> {
+  const files = new Set(edits.map(([file]) => file));
+  let run: typeof runSeed | undefined;
+  await jest.isolateModulesAsync(async () => {
+    for (const file of files) {
+      const ofFile = edits.filter(([name]) => name === file);
+      jest.doMock(join(sources, file), () => edited(file, ofFile));
+    }
+    ({ runSeed: run } = await import('./run.ts'));
+  });
+  for (const file of files) jest.dontMock(join(sources, file));
+  if (run === undefined) throw new Error('nothing to run');
+  return await use(run);
 }

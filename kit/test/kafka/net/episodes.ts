@@ -90,10 +90,11 @@ const events: Readonly<Record<string, Event>> = {
     observer.heartbeatTroubledMs = Math.max(observer.heartbeatTroubledMs, untilMs);
   },
   'a process ends before it may write': (world) => {
-    const { faults, random } = world;
+    const { faults, random, observer, cluster } = world;
     const [former] = world.processes();
     if (former === undefined || faults.noProducerIds) return;
     faults.noProducerIds = true;
+    observer.writeTroubledMs = cluster.scheduler.nowMs + 6_000;
     world.replace(former, false);
     const [process] = world.processes();
     const silentMs = 300 + random.below(1_200);

@@ -10,7 +10,7 @@ export const limits: Partial<LogClientLimits> = {
   ackTimeoutMs: 1_200,
   metadataTimeoutMs: 500,
   maxRetryMs: 250,
-  sendTimeoutMs: 4_000,
+  sendTimeoutMs: 8_000,
   closeTimeoutMs: 2_000,
   metadataMaxAgeMs: 4_000,
   maxBufferedRecords: 15,

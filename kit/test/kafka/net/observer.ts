@@ -29,6 +29,8 @@ export class Observer implements GroupEvents {
   wireTroubledMs = Number.NEGATIVE_INFINITY;
   /** The same of heartbeats alone. */
   heartbeatTroubledMs = Number.NEGATIVE_INFINITY;
+  /** The same of producers. */
+  writeTroubledMs = Number.NEGATIVE_INFINITY;
   /** Newest member of each process, and when it became one. */
   readonly newest = new Map<Machine, { memberId: string; sinceMs: number }>();
   /** When a process has to be silent. */

@@ -257,12 +257,21 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
   };
 }
 
-/** What a process has of its own: its wall clock, its connections, its chances, and the thread. */
+/** The share of looks at the clock that find the thread to have stood still, and for how long, milliseconds. */
+const standstills = { share: 0.01, mostMs: 12 };
+
+/** What a process has of its own: its clocks, its connections, its chances, and the thread. */
 function replaceProcessGlobals({ scheduler, network, observer }: Simulation, seed: number) {
   const chance = new Random(seed + 1);
+  let newestMs = scheduler.nowMs;
+  const monotonic = () => {
+    const stoodMs = chance.chance(standstills.share) ? chance.next() * standstills.mostMs : 0;
+    newestMs = Math.max(newestMs + stoodMs, scheduler.nowMs);
+    return newestMs;
+  };
   const machine = () => (scheduler.current instanceof Machine ? scheduler.current : null);
   const { queueMicrotask: queue, setTimeout: virtual } = globalThis;
-  const unhurried = (run: () => void, ms = 0) => virtual(run, ms < 0 ? idleCheckMs : ms);
+  const unhurried = (run: () => void, ms = 0) => virtual(run, ms < 0 ? idleCheckMs : Math.trunc(ms));
   const counted = (run: () => void) => {
     const own = machine();
     if (own !== null && isSpinning(own, scheduler.events))
@@ -271,6 +280,7 @@ function replaceProcessGlobals({ scheduler, network, observer }: Simulation, see
   };
   return [
     replace(Date, 'now', () => Math.floor(scheduler.nowMs + (machine()?.skewMs ?? 0))),
+    replace(performance, 'now', monotonic),
     replace(Math, 'random', () => chance.next()),
     replace(net, 'connect', network.connect.bind(network)),
     replace(globalThis, 'queueMicrotask', counted),
