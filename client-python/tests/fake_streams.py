@@ -375,6 +375,8 @@ class FakeStreams:
         self.readers: list[Reader] = []
         self.connections = 0
         self.is_silent = False
+        self.partitions: list[Json] = []
+        """Of each heartbeat."""
         self.cuts_left = 0
         """Connections that are cut at random places."""
         self.port = 0
@@ -451,7 +453,7 @@ class FakeStreams:
                 places = [(*name, seq) for name, seq in reader.positions.items()]
                 rows = reader.rows_of(places)
                 frame: Json = {"type": "heartbeat", "time": start_ms, "lag_ms": 3}
-                frame |= {"partitions": [], "subscriptions": rows}
+                frame |= {"partitions": self.partitions, "subscriptions": rows}
                 try:
                     if not self.is_silent:
                         await reader.send(frame)

@@ -13,9 +13,11 @@ from exchange_client import (
     ExchangeClient,
     ExchangeError,
     OrderIntent,
+    Placement,
     RetryPolicy,
     UnresolvedOrdersError,
 )
+from exchange_client.sent_order import SentOrder, attempt_life_seconds, refused
 
 from .conftest import quick, signer
 from .fake_exchange import Answer, FakeExchange, Fate, placed_result, refused_result
@@ -169,6 +171,31 @@ async def test_when_the_budget_ends_a_refused_order_is_read_from_the_log(
         fake.fates = ["lose the request"]
         result = await hasty.post_order(order)
     assert (result.success, result.code) == (False, "fok_not_filled")
+
+
+async def test_a_refusal_that_the_matcher_does_not_remember_leaves_open_another_attempt(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    order = await client.prepare_order(intent)
+    unfunded = "insufficient_balance_or_allowance"
+    # The first attempt is lost, the second one refused, and so the log has it.
+    fake.fates = ["lose the request", refusal(400, unfunded), away(404, unfunded)]
+    result = await client.post_order(order)
+    assert (result.success, result.order_id) == (True, order.order_id)
+    assert list(fake.booked) == [order.order_id]
+
+
+async def test_such_a_refusal_counts_once_no_lost_attempt_can_come_to_the_book_any_more(
+    client: ExchangeClient,
+) -> None:
+    order = await client.prepare_order(intent)
+    refusal_of_log = refused("insufficient_balance_or_allowance", "")
+    results: list[Placement | None] = []
+    for ago in (attempt_life_seconds - 1, attempt_life_seconds + 1):
+        sent = SentOrder(order, lost_at=time.monotonic() - ago)
+        sent.note_log(refusal_of_log)
+        results.append(sent.result)
+    assert results == [None, refusal_of_log]
 
 
 async def test_an_unknown_order_is_unresolved_and_can_be_sent_again(fake: FakeExchange) -> None:

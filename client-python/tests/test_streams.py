@@ -203,6 +203,22 @@ async def test_a_silent_connection_is_made_again(
     await updates.aclose()
 
 
+async def test_partitions_that_are_not_live_are_named(
+    service: FakeStreams, client: ExchangeClient
+) -> None:
+    service.partitions = [{"partition": 0, "live": True}, {"partition": 3, "live": False}]
+    assert client.stream.standing_still is None
+    updates = client.stream.trades([market])
+    reading = asyncio.create_task(anext(updates))
+    await until(lambda: client.stream.standing_still == {3})
+    service.partitions = [{"partition": 0, "live": True}, {"partition": 3, "live": True}]
+    await until(lambda: client.stream.standing_still == frozenset())
+    service.log.trade(market)
+    await service.push()
+    assert (await reading).seq == 1
+    await updates.aclose()
+
+
 async def test_a_service_that_is_away_is_waited_for(
     service: FakeStreams, client: ExchangeClient
 ) -> None:

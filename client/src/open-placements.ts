@@ -29,7 +29,8 @@ export class PlacementCall {
 /** The calls of a client that place orders, so that a later cancel of all orders is not overtaken by one that waits. */
 export class OpenPlacements {
   readonly #calls = new Set<PlacementCall>();
-  readonly #unresolved = new Set<OrderId>();
+  /** When an attempt of each was lost last, monotonic milliseconds. */
+  readonly #unresolved = new Map<OrderId, number>();
 
   /** Runs a call that `endAll` can end. */
   async run<T>(retryBudget: RetryBudget, place: (call: PlacementCall) => Promise<T>): Promise<T> {
@@ -52,14 +53,17 @@ export class OpenPlacements {
     return () => ended.flatMap(({ inTransit }) => [...inTransit]);
   }
 
-  /** Whether an earlier call left open what became of the order. */
-  isUnresolved(orderId: OrderId): boolean {
-    return this.#unresolved.has(orderId);
+  /**
+   * When an attempt of an order was lost last of which an earlier call left open what became, monotonic milliseconds;
+   * null of any other order.
+   */
+  lostMs(orderId: OrderId): number | null {
+    return this.#unresolved.get(orderId) ?? null;
   }
 
-  noteUnresolved(orderId: OrderId): void {
-    this.#unresolved.add(orderId);
-    const [oldest] = this.#unresolved;
+  noteUnresolved(orderId: OrderId, lostMs: number): void {
+    this.#unresolved.set(orderId, lostMs);
+    const [oldest] = this.#unresolved.keys();
     if (this.#unresolved.size > unresolvedMax && oldest !== undefined) {
       this.#unresolved.delete(oldest);
     }

@@ -76,7 +76,7 @@ class PlacementRun {
     this.#connection = connection;
     this.#sending = sending;
     this.#call = sending.call;
-    this.#all = orders.map((order) => new SentOrder(order, placements.isUnresolved(order.orderId)));
+    this.#all = orders.map((order) => new SentOrder(order, placements.lostMs(order.orderId)));
     this.#maySignAnew = sending.signAnew !== undefined && sending.timeToBookMs === undefined;
   }
 
@@ -196,7 +196,7 @@ class PlacementRun {
       const index = this.#all.indexOf(sent);
       try {
         const order = await this.#sending.signAnew?.(index);
-        if (order !== undefined) this.#all[index] = new SentOrder(order, false);
+        if (order !== undefined) this.#all[index] = new SentOrder(order, null);
       } catch {
         // It stays too late, and the results of the others are not lost.
         this.#maySignAnew = false;
@@ -239,8 +239,8 @@ class PlacementRun {
     for (const sent of this.#all) {
       sent.conclude();
       const { orderId } = sent.order;
-      if (sent.result === null) placements.noteUnresolved(orderId);
-      else placements.noteResolved(orderId);
+      if (sent.result !== null) placements.noteResolved(orderId);
+      else if (sent.lostMs !== null) placements.noteUnresolved(orderId, sent.lostMs);
     }
     const results = this.#all.map(({ result }) => result);
     const known = results.filter((result) => result !== null);

@@ -18,6 +18,12 @@ export type Placement = PlacementResult & {
 };
 
 /**
+ * An attempt without an answer is booked within so long or never, milliseconds: its proof is good for 30 s, its book
+ * takes it for 2 s (limits.md), and clocks differ by a little.
+ */
+export const attemptLifeMs = 35_000;
+
+/**
  * An order in transit, and what is known of it. Once an attempt has left open what it did, the order is in doubt, and
  * only a success, a refusal that the matcher remembers, or the log ends it: whatever else refuses a later attempt may
  * not know of the first one.
@@ -26,16 +32,21 @@ export class SentOrder {
   readonly order: BuiltOrder;
   /** Definite. */
   result: Placement | null = null;
-  /** An attempt may have brought it to the log. */
-  isDoubtful: boolean;
+  /** When an attempt last left open whether it brought the order to the log, monotonic ms; null while none has. */
+  lostMs: number | null;
   /** The last refusal that is not its result. */
   #last: Placement | null = null;
   /** A refusal that came while the order was in doubt, so that the log has to be asked. */
   #refusedInDoubt: Placement | null = null;
 
-  constructor(order: BuiltOrder, isDoubtful: boolean) {
+  constructor(order: BuiltOrder, lostMs: number | null) {
     this.order = order;
-    this.isDoubtful = isDoubtful;
+    this.lostMs = lostMs;
+  }
+
+  /** An attempt may have brought it to the log, or may still do so. */
+  get isDoubtful(): boolean {
+    return this.lostMs !== null;
   }
 
   get mustAskLog(): boolean {
@@ -65,12 +76,18 @@ export class SentOrder {
 
   /** The response cannot be read. */
   noteLost(): void {
-    this.isDoubtful = true;
+    this.lostMs = performance.now();
   }
 
-  /** The log has the order, or the refusal of it. */
+  /**
+   * The log has the order, or the refusal of it. A refusal that the matcher does not remember is of one attempt only,
+   * and a lost one may still come.
+   */
   noteLog(found: Placement): void {
-    this.result = found;
+    const lastsUntilMs = (this.lostMs ?? Number.NEGATIVE_INFINITY) + attemptLifeMs;
+    const isForGood = found.success || isFinalCode(found.code ?? '');
+    if (isForGood || performance.now() > lastsUntilMs) this.result = found;
+    else this.noteUnknown();
   }
 
   /** The log has nothing of the order; it may still come to it. */
@@ -87,7 +104,7 @@ export class SentOrder {
 
   #keep(result: Placement, isDoubtful: boolean): void {
     this.#last = result;
-    this.isDoubtful ||= isDoubtful;
+    if (isDoubtful) this.noteLost();
   }
 }
 

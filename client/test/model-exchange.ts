@@ -21,6 +21,8 @@ const fates: readonly Fate[] = [
   'garbled',
 ];
 const openCodes = refusalCodes.filter((code) => refusals[code].final !== true);
+/** A refusal by the matcher that it does not remember. */
+const unfunded: RefusalCode = 'insufficient_balance_or_allowance';
 const lateMaxMs = 3_000;
 const latencyMaxMs = 40;
 
@@ -39,6 +41,8 @@ interface Reply {
 export class ModelExchange {
   /** Order id to what became of it, for ever. */
   readonly log = new Map<string, 'booked' | RefusalCode>();
+  /** Orders whose newest attempt the matcher has refused, and may book another one. */
+  readonly #passed = new Map<string, RefusalCode>();
   /** Requests that place orders, whatever became of them, by the time at which they left. */
   readonly posted: { readonly atMs: number; readonly ids: readonly string[] }[] = [];
   /** Orders that were booked after the last cancel of all. */
@@ -47,6 +51,8 @@ export class ModelExchange {
   readonly paid = new Set<string>();
   /** Requests of orders, reads of them and withdrawals that fail, of a hundred. */
   faultPercent = 50;
+  /** Attempts of orders that find no money, of a hundred; the next one may find some. */
+  unfundedPercent = 15;
   readonly #random: Random;
 
   constructor(random: Random) {
@@ -116,6 +122,10 @@ export class ModelExchange {
   #place(submission: OrderSubmission): Reply {
     const id = idOf(submission);
     const known = this.log.get(id);
+    if (known === undefined && this.#random.below(100) < this.unfundedPercent) {
+      this.#passed.set(id, unfunded);
+      return { status: refusals[unfunded].status, body: refusedResult(unfunded) };
+    }
     const fate = known ?? fateOfOrder(id);
     this.log.set(id, fate);
     if (fate !== 'booked') return { status: refusals[fate].status, body: refusedResult(fate) };
@@ -132,7 +142,7 @@ export class ModelExchange {
   #find(id: string): Reply {
     const known = this.log.get(id);
     if (known === 'booked') return ok(storedOrder(id));
-    const code = known ?? 'order_not_found';
+    const code = known ?? this.#passed.get(id) ?? 'order_not_found';
     return { status: 404, body: { error: code, code } };
   }
 }

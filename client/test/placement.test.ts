@@ -1,6 +1,7 @@
 import { Random } from '@pm/kit/random';
 import { ExchangeClient, UnresolvedOrdersError, walletFromPrivateKey } from '../src/index.ts';
 import type { OrderIntent } from '../src/order.ts';
+import { attemptLifeMs, refused, SentOrder } from '../src/sent-order.ts';
 import { FakeExchange, type Fate, placedResult, refusedResult } from './fake-exchange.ts';
 
 let fake: FakeExchange;
@@ -144,6 +145,27 @@ describe('when the retry budget ends', () => {
     fake.fates = ['lose the request'];
     const result = await hasty.postOrder(order);
     expect(result).toMatchObject({ success: false, code: 'fok_not_filled' });
+  });
+
+  test('a refusal that the matcher does not remember leaves open what comes of another attempt', async () => {
+    const order = await client.prepareOrder(intent);
+    const unfunded = 'insufficient_balance_or_allowance';
+    // The first attempt is lost, the second one refused, and so the log has it.
+    fake.fates = ['lose the request', refusalFate(400, unfunded), away(404, unfunded)];
+    expect(await client.postOrder(order)).toMatchObject({ success: true, orderID: order.orderId });
+    expect([...fake.booked.keys()]).toEqual([order.orderId]);
+  });
+
+  test('such a refusal counts once no lost attempt can come to the book any more', async () => {
+    const order = await client.prepareOrder(intent);
+    const refusal = refused('insufficient_balance_or_allowance', '');
+    const lostAgoMs = [attemptLifeMs - 1_000, attemptLifeMs + 1_000];
+    const results = lostAgoMs.map((agoMs) => {
+      const sent = new SentOrder(order, performance.now() - agoMs);
+      sent.noteLog(refusal);
+      return sent.result;
+    });
+    expect(results).toEqual([null, refusal]);
   });
 
   test('an unknown order is reported as unresolved, and can be sent again', async () => {

@@ -2,11 +2,13 @@ import type { Encoder } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { Command, Execution } from '@pm/schemas';
+import { ExchangeError, overloadedCode } from '../../client/src/errors.ts';
 import type { CommandChannel } from '../../ingress/src/log/command-channel.io.ts';
 import type { CommandResult } from '../../ingress/src/log/result-waiters.ts';
 import type { EnvelopeReader } from '../../matcher/src/partition/envelope-reader.ts';
 import type { ProjectionTables } from '../../projectors/src/tables/projection-tables.io.ts';
 import type { Defects } from './defects.ts';
+import type { OrderClient } from './machines/order-client.ts';
 import type { Machine } from './time/machine.ts';
 
 /** A change of a command, as a core that does not look at a field behaves: it has what the check wants. */
@@ -65,6 +67,19 @@ export class DefectParts {
         return isUnsent ? { kind: 'unsent', code: 'overloaded' } : confirmed(partition, command);
       },
     };
+  }
+
+  client<Order>(client: OrderClient<Order>): OrderClient<Order> {
+    const signedOnce = client.signedOnce.bind(client);
+    const readOwn = client.readOwn.bind(client);
+    if (this.#defects.has('a lost answer counts as an order that was not sent'))
+      client.signedOnce = (...sent) =>
+        signedOnce(...sent).catch(hearing('no_answer', overloadedCode));
+    if (this.#defects.has('a refusal of one attempt counts for all'))
+      client.readOwn = (path) => readOwn(path).catch(hearing(passingRefusal, 'fok_not_filled'));
+    if (this.#defects.has('a client forgets what is in doubt'))
+      client.placements.lostMs = () => null;
+    return client;
   }
 
   tables(tables: ProjectionTables): ProjectionTables {
@@ -134,6 +149,16 @@ function neverUnknown(producer: LogProducer): LogProducer {
         const isUnknown = error instanceof Fault && error.code === 'send_outcome_unknown';
         throw isUnknown ? new Fault('not_sent', 'retry') : error;
       }),
+  };
+}
+
+const passingRefusal = 'insufficient_balance_or_allowance';
+
+/** Rethrows an error, with another code in place of the given one. */
+function hearing(code: string, instead: string): (error: ExchangeError) => never {
+  return (error) => {
+    if (error.code !== code) throw error;
+    throw new ExchangeError(error.status, { error: instead, code: instead });
   };
 }
 

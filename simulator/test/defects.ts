@@ -22,6 +22,10 @@ export const defectNames = [
   'a withdrawal whose record may be written is taken back',
   'an order without a result in time counts as not sent',
   'an order is confirmed before its result',
+  // Clients.
+  'a lost answer counts as an order that was not sent',
+  'a client forgets what is in doubt',
+  'a refusal of one attempt counts for all',
   // The ledger.
   'money is reserved that is not there',
   'a withdrawal holds money that is not there',

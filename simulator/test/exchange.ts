@@ -21,6 +21,7 @@ import { ModelGroups } from './kafka/model-groups.ts';
 import { Answers } from './machines/answers.ts';
 import { type Ingress, startIngress } from './machines/ingress-machine.ts';
 import { startMatcher } from './machines/matcher-machine.ts';
+import { OrderReads } from './machines/order-reads.ts';
 import { startProjector } from './machines/projector-machine.ts';
 import { Trader } from './machines/trader.ts';
 import { LedgerServer } from './stores/ledger-server.ts';
@@ -69,6 +70,7 @@ export class Exchange {
   diskFailures = 0;
   isOpen = true;
   readonly #ingresses: (Ingress | null)[] = [];
+  readonly #reads: OrderReads;
   #numbers = 0;
 
   constructor(seed: number, defects: Defects) {
@@ -76,6 +78,7 @@ export class Exchange {
     this.scheduler = new Scheduler(seed, startMs);
     this.network = new Network(this.scheduler.random);
     this.brokers = new Brokers(this.scheduler, defects);
+    this.#reads = new OrderReads(this.brokers);
     this.groups = new ModelGroups(this.scheduler, defects);
     this.ledger = new LedgerServer(defects);
     this.tables = new TablesServer(defects);
@@ -205,6 +208,8 @@ export class Exchange {
       machine: new Machine(`trader ${number}`, this.scheduler, this.network),
       number,
       answers: this.answers,
+      reads: this.#reads,
+      parts: this.parts,
       doors: () => this.#ingresses.map((one) => (one?.machine.isAlive === true ? one : null)),
       nextNumber: () => {
         this.#numbers += 1;

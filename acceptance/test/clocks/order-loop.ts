@@ -29,6 +29,9 @@ export class OrderLoop {
     cancel: new Set(),
     read: new Set(),
   };
+  /** Longest time without an order that was placed, since the last `forget`, milliseconds. */
+  longestMs = 0;
+  #placedMs = performance.now();
   readonly #parts: LoopParts;
   #succeeded: Record<Action, number> = { place: 0, cancel: 0, read: 0 };
   #isOver = false;
@@ -40,8 +43,9 @@ export class OrderLoop {
     this.#running.catch(() => undefined);
   }
 
-  /** Forgets codes that were met. */
+  /** Forgets codes that were met, and the longest time without an order. */
   forget(): void {
+    this.longestMs = 0;
     for (const action of actions) this.codes[action].clear();
   }
 
@@ -86,7 +90,11 @@ export class OrderLoop {
   async #place({ orderId, submission }: BuiltOrder): Promise<void> {
     const body = JSON.stringify(submission);
     const result = (await this.#ask('place', 'POST', '/order', body)) as PlacementResult | null;
-    if (result?.success === true) this.placed.add(orderId);
+    if (result?.success !== true) return;
+    this.placed.add(orderId);
+    const nowMs = performance.now();
+    this.longestMs = Math.max(this.longestMs, nowMs - this.#placedMs);
+    this.#placedMs = nowMs;
   }
 
   /** The body of a response; null when there was none. */

@@ -31,7 +31,8 @@ class OpenPlacements:
 
     def __init__(self) -> None:
         self._calls: dict[PlacementCall, None] = {}
-        self._unresolved: dict[str, None] = {}
+        self._unresolved: dict[str, float] = {}
+        """When an attempt of each was lost last, monotonic seconds."""
 
     async def run(
         self, retry_budget: RetryBudget, place: Callable[[PlacementCall], Awaitable[T]]
@@ -55,12 +56,15 @@ class OpenPlacements:
             call.ended.set()
         return lambda: [order_id for call in ended for order_id in call.in_transit]
 
-    def is_unresolved(self, order_id: str) -> bool:
-        """Whether an earlier call left open what became of the order."""
-        return order_id in self._unresolved
+    def lost_at(self, order_id: str) -> float | None:
+        """When an attempt was lost last of which an earlier call left open what became, monotonic seconds.
 
-    def note_unresolved(self, order_id: str) -> None:
-        self._unresolved[order_id] = None
+        None of any other order.
+        """
+        return self._unresolved.get(order_id)
+
+    def note_unresolved(self, order_id: str, lost_at: float) -> None:
+        self._unresolved[order_id] = lost_at
         if len(self._unresolved) > _unresolved_max:
             del self._unresolved[next(iter(self._unresolved))]
 

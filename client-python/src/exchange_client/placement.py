@@ -81,8 +81,8 @@ class _PlacementRun:
         self._call = call
         # Where the limit is the exchange's own, it was the exchange that was slow.
         self._sign_anew = sign_anew if options.time_to_book_ms is None else None
-        is_unresolved = connection.placements.is_unresolved
-        self._all = [SentOrder(one, is_doubtful=is_unresolved(one.order_id)) for one in orders]
+        lost_at = connection.placements.lost_at
+        self._all = [SentOrder(one, lost_at=lost_at(one.order_id)) for one in orders]
         self._cause: Exception | None = None
         self._is_over = False
         """Another attempt would fail like the last one."""
@@ -210,7 +210,7 @@ class _PlacementRun:
                 self._cause = error
                 self._sign_anew = None
             else:
-                self._all[index] = SentOrder(order, is_doubtful=False)
+                self._all[index] = SentOrder(order, lost_at=None)
 
     async def _ask_log(self, asked: Sequence[SentOrder]) -> None:
         await asyncio.gather(*(self._ask_for(sent) for sent in asked))
@@ -224,7 +224,7 @@ class _PlacementRun:
         if found is None:
             sent.note_unknown()
         else:
-            sent.result = found
+            sent.note_log(found)
 
     async def _read_log(self, order_id: str) -> Placement | None:
         """The order by the log; None when the log does not have it."""
@@ -246,10 +246,10 @@ class _PlacementRun:
         placements = self._connection.placements
         for sent in self._all:
             sent.conclude()
-            if sent.result is None:
-                placements.note_unresolved(sent.order.order_id)
-            else:
+            if sent.result is not None:
                 placements.note_resolved(sent.order.order_id)
+            elif sent.lost_at is not None:
+                placements.note_unresolved(sent.order.order_id, sent.lost_at)
         known = [sent.result for sent in self._all if sent.result is not None]
         if len(known) == len(self._all):
             return known

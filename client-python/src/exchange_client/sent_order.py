@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Literal
 
 from ._model import parse
@@ -18,6 +19,10 @@ from .order import BuiltOrder
 
 #: Statuses by which a request with several orders is refused because every one of them is.
 _common_statuses = frozenset((409, 425, 429, 503))
+
+#: An attempt without an answer is booked within so long or never: its proof is good for 30 s, its book takes
+#: it for 2 s (limits.md), and clocks differ by a little.
+attempt_life_seconds = 35
 
 _no_order: dict[str, object] = {
     "errorMsg": "",
@@ -46,14 +51,22 @@ class SentOrder:
     refuses a later attempt may not know of the first one.
     """
 
-    def __init__(self, order: BuiltOrder, *, is_doubtful: bool) -> None:
+    def __init__(self, order: BuiltOrder, *, lost_at: float | None) -> None:
         self.order = order
         self.result: Placement | None = None
         """Definite."""
-        self.is_doubtful = is_doubtful
-        """An attempt may have brought it to the log."""
+        self.lost_at = lost_at
+        """When an attempt last left open whether it brought the order to the log, monotonic seconds.
+
+        None while none has.
+        """
         self._last: Placement | None = None
         self._refused_in_doubt: Placement | None = None
+
+    @property
+    def is_doubtful(self) -> bool:
+        """An attempt may have brought it to the log, or may still do so."""
+        return self.lost_at is not None
 
     @property
     def must_ask_log(self) -> bool:
@@ -88,7 +101,19 @@ class SentOrder:
 
     def note_lost(self) -> None:
         """The response cannot be read."""
-        self.is_doubtful = True
+        self.lost_at = time.monotonic()
+
+    def note_log(self, found: Placement) -> None:
+        """The log has the order, or the refusal of it.
+
+        A refusal that the matcher does not remember is of one attempt only, and a lost one may
+        still come.
+        """
+        is_past = self.lost_at is None or time.monotonic() - self.lost_at > attempt_life_seconds
+        if found.success or is_final_code(found.code or "") or is_past:
+            self.result = found
+        else:
+            self.note_unknown()
 
     def note_unknown(self) -> None:
         """The log has nothing of the order; it may still come to it."""
@@ -107,7 +132,8 @@ class SentOrder:
 
     def _keep(self, result: Placement, *, is_doubtful: bool) -> None:
         self._last = result
-        self.is_doubtful |= is_doubtful
+        if is_doubtful:
+            self.note_lost()
 
 
 def refusal_of(error: ExchangeError) -> Placement | None:

@@ -59,6 +59,15 @@ export class StreamApi {
     this.#options = options;
   }
 
+  /**
+   * Partitions that are not live by the newest heartbeats: their owner was not heard for two seconds or the exchange does
+   * not follow them, so what is shown of their markets may be old. Null while no connection has had a heartbeat.
+   */
+  get standingStill(): ReadonlySet<number> | null {
+    const heard = this.#lines.map((line) => line.standingStill).filter((still) => still !== null);
+    return heard.length === 0 ? null : new Set(heard.flatMap((still) => [...still]));
+  }
+
   /** The book of a token after each change; changes that were not read are merged into the newest book. */
   book(token: string): Messages<BookEvent> {
     const topic = { channel: 'book', key: token, hasState: true, isWhole: false } as const;

@@ -56,6 +56,7 @@ export class StreamConnection implements Line {
   #pacer: Pacer | null = null;
   #isWelcome = false;
   #isLive = false;
+  #standingStill: ReadonlySet<number> | null = null;
   #isAuthenticated = false;
   #authId: number | null = null;
   #isRunning = false;
@@ -74,6 +75,11 @@ export class StreamConnection implements Line {
 
   get isEmpty(): boolean {
     return this.#subscriptions.size === 0;
+  }
+
+  /** Partitions that are not live by the newest heartbeat of the connection; null without one. */
+  get standingStill(): ReadonlySet<number> | null {
+    return this.#standingStill;
   }
 
   has(subscription: Subscriber): boolean {
@@ -183,6 +189,7 @@ export class StreamConnection implements Line {
     this.#isWelcome = false;
     this.#isAuthenticated = false;
     this.#authId = null;
+    this.#standingStill = null;
     this.#requests.clear();
   }
 
@@ -320,8 +327,10 @@ export class StreamConnection implements Line {
    * Messages that a heartbeat counts and that did not arrive are lost, as are requests without an answer; a
    * subscription that it does not list has ended.
    */
-  #compare({ subscriptions }: HeartbeatFrame): void {
+  #compare({ subscriptions, partitions }: HeartbeatFrame): void {
     this.#isLive = true;
+    const still = partitions.filter(({ live }) => !live).map(({ partition }) => partition);
+    this.#standingStill = new Set(still);
     this.#checkAuthentication();
     const listed = new Map<Subscriber, 'fine' | 'lost'>();
     for (const one of subscriptions) {

@@ -47,6 +47,8 @@ export class FakeStreamServer {
   /** Checksums that are sent are wrong. */
   hasWrongChecksums = false;
   epoch = 'aaaaaaaaaaaaaaaa';
+  /** Of each heartbeat. */
+  partitions: { readonly partition: number; readonly live: boolean }[] = [];
   /** Answers of the next subscribe frames. */
   refusals: { readonly code: string; readonly retryable: boolean }[] = [];
   readonly #random: () => number;
@@ -242,7 +244,7 @@ export class FakeStreamServer {
           ...(channel === 'own' ? { partition: history.partition } : {}),
         };
       });
-      this.#plain(peer, { type: 'heartbeat', subscriptions });
+      this.#plain(peer, { type: 'heartbeat', partitions: this.partitions, subscriptions });
     }
   }
 

@@ -104,7 +104,7 @@ describe('a subscription that joins an open connection', () => {
 });
 
 test('a snapshot completes however long its parts, and the turn of its subscription, take', async () => {
-  const heartbeat = { type: 'heartbeat', subscriptions: [] as object[] };
+  const heartbeat = { type: 'heartbeat', partitions: [], subscriptions: [] as object[] };
   FakeSocket.act = (frame, socket) => {
     asked.push(frame);
     if (frame.op !== 'subscribe') return;
@@ -144,7 +144,7 @@ test('a request that the exchange does not have is sent again', async () => {
     asked.push(frame);
   };
   const beats = setInterval(
-    () => FakeSocket.newest?.push({ type: 'heartbeat', subscriptions: [] }),
+    () => FakeSocket.newest?.push({ type: 'heartbeat', partitions: [], subscriptions: [] }),
     1_000,
   );
   follow('0x01');

@@ -121,6 +121,20 @@ test('one connection carries all subscriptions, and ends with the last of them',
   await until(() => server.connected === 0);
 });
 
+test('partitions that are not live are named', async () => {
+  const { server, client } = await opened(6);
+  server.partitions = [
+    { partition: 0, live: true },
+    { partition: 3, live: false },
+  ];
+  expect(client.stream.standingStill).toBeNull();
+  void ending(client.stream.book('1')).next();
+  const still = () => [...(client.stream.standingStill ?? [null])];
+  await until(() => still().join() === '3', still);
+  server.partitions = [{ partition: 3, live: true }];
+  await until(() => still().length === 0, still);
+});
+
 test('a second subscription to the same key has a connection of its own', async () => {
   const { server, client } = await opened(2);
   const [first, second] = [client.stream.book('1000'), client.stream.book('1000')].map(ending);

@@ -1,3 +1,5 @@
+import { readerSilenceMaxMs } from './reader-silence.ts';
+
 /**
  * Every bound of the log client. kafkajs' own defaults are long for trading (300 ms first retry, 30 s session, 5 s
  * long poll: traps.md), so each is set here.
@@ -48,7 +50,7 @@ export interface LogClientLimits {
   readonly maxEpoch: number;
   /** Looks at the broker's metadata before a partition counts as unknown. */
   readonly maxMetadataTries: number;
-  /** Age after which a group member reloads metadata, milliseconds; added partitions are assigned within this time. */
+  /** Time between two looks of a group member for added partitions, which are assigned within it, milliseconds. */
   readonly metadataMaxAgeMs: number;
   /** Bytes of one fetch response, and of one partition in it. */
   readonly maxFetchBytes: number;
@@ -102,7 +104,7 @@ export const defaultLimits: LogClientLimits = {
   maxBufferedBytes: 4 * 1024 * 1024,
   maxBufferedRecords: 20_000,
   busyPollMs: 20,
-  stallMs: 5_000,
+  stallMs: readerSilenceMaxMs,
   heartbeatMs: 300,
   rebalanceTimeoutMs: 10_000,
   restoresAtOnce: 16,

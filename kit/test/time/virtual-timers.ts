@@ -28,6 +28,9 @@ export async function withVirtualTimers<T>(
     ),
     replace(core(timers), 'setImmediate', (value: unknown) => waitOf(scheduler, 0, value)),
     replace(core(crypto), 'randomUUID', () => uuidOf(scheduler)),
+    replace(globalThis.crypto, 'getRandomValues', (array: Uint32Array) =>
+      array.map(() => scheduler.random.below(2 ** 32)),
+    ),
     ...replaceSignatures(),
   ];
   try {

@@ -118,7 +118,7 @@ export function envelopeOf(commands: readonly Command[], role = 'INGRESS'): Enve
   };
 }
 
-const everyRun = process.env['CI'] === undefined ? 100_000 : 1_000_000;
+const everyRun = process.env['PM_TEST_DEEP'] === undefined ? 100_000 : 1_000_000;
 
 /**
  * Commands of a run beside a naive twin: a million where `CI` is set, otherwise fewer, or as many as asked for by name.

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await exchange.grow(150);
   exchange.startProjector();
   await exchange.settle();
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await exchange?.close();
@@ -83,13 +83,13 @@ describe('npm run rebuild', () => {
     const second = exchange.rebuild(['--compare-only']);
     expect(`${await second.ended}\n${second.output}`).toMatch(/^0\n/);
     expect(second.output).not.toContain('DIFFER');
-  }, 240_000);
+  }, 600_000);
 
   test('leaves no copy that a later comparison would reuse', async () => {
     const run = exchange.rebuild(['--compare-only']);
     expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
     expect(await exchange.copies()).toEqual([]);
-  }, 120_000);
+  }, 600_000);
 
   test('does not trust a copy of an earlier run that differs from the served tables, and folds again', async () => {
     await exchange.grow(100);
@@ -110,7 +110,7 @@ describe('npm run rebuild', () => {
     expect(after).toContain('every table equals the log');
     expect(await exchange.wrongFills()).toBe(0);
     expect(await exchange.copies()).toEqual([]);
-  }, 120_000);
+  }, 600_000);
 
   test('starts with the first record on --fresh', async () => {
     const killed = exchange.rebuild(['--compare-only']);
@@ -121,7 +121,7 @@ describe('npm run rebuild', () => {
     const run = exchange.rebuild(['--compare-only', '--fresh']);
     expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
     expect(run.output).not.toContain('DIFFER');
-  }, 120_000);
+  }, 600_000);
 
   test('lets one run work at a time', async () => {
     const runs = [exchange.rebuild(), exchange.rebuild()];
@@ -130,7 +130,7 @@ describe('npm run rebuild', () => {
     const refused = runs[codes.indexOf(1)];
     expect(refused?.output).toMatch(/another rebuild works on these tables \(process \d+ on /);
     expect(await exchange.wrongFills()).toBe(0);
-  }, 120_000);
+  }, 600_000);
 
   test('interrupted by Ctrl-C says that it resumes, and leaves no hold', async () => {
     const run = exchange.rebuild();
@@ -147,7 +147,7 @@ describe('npm run rebuild', () => {
     expect(await exchange.isHeld()).toBe(false);
     const after = exchange.rebuild();
     expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
-  }, 120_000);
+  }, 600_000);
 
   test('resumes after it was killed at any step, and the served tables are never wrong', async () => {
     const stop = exchange.keepGrowing(50);
@@ -174,7 +174,7 @@ describe('npm run rebuild', () => {
     expect(await exchange.wrongFills()).toBe(0);
     const after = exchange.rebuild(['--compare-only']);
     expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
-  }, 240_000);
+  }, 600_000);
 
   test.each([0, 9, 17])(
     'leaves everything right when it dies after %i exchanged tables',
@@ -191,7 +191,7 @@ describe('npm run rebuild', () => {
       const after = exchange.rebuild(['--compare-only']);
       expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
     },
-    120_000,
+    600_000,
   );
 
   test('creates missing tables and columns for a projector that waits for them', async () => {
@@ -210,7 +210,7 @@ describe('npm run rebuild', () => {
     expect(await exchange.wrongFills()).toBe(0);
     const after = exchange.rebuild(['--compare-only']);
     expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
-  }, 240_000);
+  }, 600_000);
 
   test('creates all lost tables again', async () => {
     await exchange.clickhouse.command(`DROP DATABASE ${exchange.name} SYNC`);
@@ -221,5 +221,5 @@ describe('npm run rebuild', () => {
     expect(await exchange.wrongFills()).toBe(0);
     const after = exchange.rebuild(['--compare-only']);
     expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
-  }, 240_000);
+  }, 600_000);
 });

@@ -31,7 +31,7 @@ import { apiKey, eventEntry, marketEntry, token } from '../in-memory.ts';
 import { engineLog, logPartition } from './feed/engine-log.ts';
 import { executionCodec, MemoryClient } from './feed/memory-client.ts';
 
-const cuts = process.env['CI'] === undefined ? 100 : 1_000;
+const cuts = process.env['PM_TEST_DEEP'] === undefined ? 100 : 1_000;
 const recordsPerCut = 8;
 
 /** The stream service over a log in memory, with a folder of its own. */

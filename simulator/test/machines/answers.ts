@@ -36,6 +36,8 @@ interface Slot {
 /** All answers to clients, by the id of what they asked for; at the end of a run they must be true. */
 export class Answers {
   readonly #slots = new Map<string, Slot[]>();
+  /** What a client has concluded from all answers. */
+  readonly #said = new Map<string, Knowledge>();
   requests = 0;
   done = 0;
   refused = 0;
@@ -62,8 +64,14 @@ export class Answers {
     };
   }
 
+  /** What a client says of what it asked for, once it says anything. */
+  say(id: Buffer, knowledge: Knowledge): void {
+    this.#said.set(id.toString('hex'), knowledge);
+  }
+
   /** Every broken promise, given what the log has carried out. */
   *broken(carriedOut: ReadonlyMap<string, number>): Generator<string> {
+    yield* this.#wrong(carriedOut);
     for (const [id, slots] of this.#slots) {
       const isOnLog = carriedOut.has(id);
       if (!isOnLog && slots.some(({ knowledge }) => knowledge === 'done'))
@@ -72,6 +80,15 @@ export class Answers {
         yield `${id} was refused and carried out`;
       const facts = new Set(slots.flatMap(({ fact }) => (fact === '' ? [] : [fact])));
       if (facts.size > 1) yield `${id} was answered as ${[...facts].join(' and ')}`;
+    }
+  }
+
+  /** What clients say and is not so. */
+  *#wrong(carriedOut: ReadonlyMap<string, number>): Generator<string> {
+    for (const [id, said] of this.#said) {
+      const isOnLog = carriedOut.has(id);
+      if (said === (isOnLog ? 'refused' : 'done'))
+        yield `${id} is ${said} for its client and ${isOnLog ? '' : 'not '}on the log`;
     }
   }
 }

@@ -3,17 +3,21 @@ import {
   hexBytes,
   holdMicro,
   notionalMicro,
+  type OrderId,
   ordersPerRequestMax,
   type PlacementResult,
   type RefusalCode,
   type Side,
   type TimeInForce,
 } from '@pm/schemas';
+import { defaultRetryPolicy } from '../../../client/src/retry.ts';
+import type { Placement } from '../../../client/src/sent-order.ts';
 import { requestIdOf } from '../../../ingress/src/accounts/account-request.io.ts';
 import { carryOutPosition } from '../../../ingress/src/accounts/positions.io.ts';
 import { withdraw } from '../../../ingress/src/accounts/withdrawals.io.ts';
 import { StageTimes } from '../../../ingress/src/door/stage-times.io.ts';
 import type { Caller, CheckedOrder } from '../../../ingress/src/orders/check.ts';
+import type { DefectParts } from '../defect-parts.ts';
 import { markets, named, tokenOf, walletOf } from '../exchange-facts.ts';
 import type { Machine } from '../time/machine.ts';
 import {
@@ -24,6 +28,8 @@ import {
   knowledgeOfCode,
 } from './answers.ts';
 import { type Ingress, keccak, unfunded } from './ingress-machine.ts';
+import { NoAnswer, OrderClient, type OrderRoutes } from './order-client.ts';
+import type { KnownOrder, OrderReads } from './order-reads.ts';
 
 interface Order {
   readonly number: number;
@@ -44,6 +50,8 @@ export interface TraderParts {
   /** The ingress behind a door at this moment; null while there is none. */
   doors(): readonly (Ingress | null)[];
   nextNumber(): number;
+  readonly reads: OrderReads;
+  readonly parts: DefectParts;
   /** Whether new requests are made; requests that were made are repeated until they have an answer. */
   isOpen(): boolean;
   onError(error: unknown): void;
@@ -55,10 +63,13 @@ const requestTimeoutMs = 6_000;
 /** Far more than fit into a run: a client gives a request up only when nothing answers any more. */
 const triesMax = 1_000;
 const lotMicro = 10_000;
+/** Retry budgets of clients. */
+const budgetsMs = [4_000, 30_000] as const;
 
 /** A client: it sends requests to any ingress, and repeats what has no definite answer. */
 export class Trader {
   readonly #parts: TraderParts;
+  readonly #client: OrderClient<Order>;
   #recent: Order[] = [];
   /** Requests without a definite answer. */
   waiting = 0;
@@ -68,6 +79,13 @@ export class Trader {
 
   constructor(parts: TraderParts) {
     this.#parts = parts;
+    const routes: OrderRoutes<Order> = {
+      place: (orders, timeoutMs) => this.#request(orders, timeoutMs),
+      read: (orderId) => this.#read(orderId),
+    };
+    const totalMs = this.#random.pick(budgetsMs);
+    const client = new OrderClient(routes, { ...defaultRetryPolicy, totalMs });
+    this.#client = parts.parts.client(client);
     for (let worker = 0; worker < workers; worker += 1)
       parts.machine.enter(() => void this.#work().catch(parts.onError), worker * 50);
   }
@@ -96,15 +114,35 @@ export class Trader {
     const orders = Array.from({ length: count }, () => this.#newOrder());
     this.orders += count;
     this.#recent = [...orders, ...this.#recent].slice(0, 40);
+    let open = new Map(orders.map((order) => [orderIdOf(order), order]));
     await this.#untilAnswered(async () => {
-      const slots = orders.map(({ number }) => this.#parts.answers.open(named(32, 6, number)));
-      const results = await this.#ask((ingress) => this.#submit(ingress, orders));
-      for (const [index, result] of results.entries()) {
-        slots[index]?.(knowledgeOf(result), factOf(result));
-        this.#parts.answers.code(result.code ?? result.status);
-      }
-      return !results.some((result) => isAskedAgain(knowledgeOf(result), result.code));
+      const said = await this.#client.place(open);
+      const entries = [...open].map(([id, order], index) => [id, order, said[index]] as const);
+      for (const [, { number }, placement] of entries)
+        if (placement) this.#parts.answers.say(named(32, 6, number), saidBy(placement));
+      open = new Map(entries.flatMap(([id, order, known]) => (known ? [] : [[id, order]])));
+      return open.size === 0;
     });
+  }
+
+  /** One request with orders, whose answer is noted as such. */
+  async #request(orders: readonly Order[], timeoutMs: number): Promise<readonly PlacementResult[]> {
+    const slots = orders.map(({ number }) => this.#parts.answers.open(named(32, 6, number)));
+    const results = await this.#ask((ingress) => this.#submit(ingress, orders), timeoutMs);
+    for (const [index, result] of results.entries()) {
+      slots[index]?.(knowledgeOf(result), factOf(result));
+      this.#parts.answers.code(result.code ?? result.status);
+    }
+    return results;
+  }
+
+  /** A question to the log, by a way of its own. */
+  #read(orderId: OrderId): Promise<KnownOrder | null> {
+    const { machine, reads } = this.#parts;
+    const late = () => new NoAnswer();
+    return machine.request({ timeoutMs: requestTimeoutMs, late }, (answer) =>
+      answer.resolve(reads.find(orderId)),
+    );
   }
 
   #submit(ingress: Ingress, orders: readonly Order[]): Promise<readonly PlacementResult[]> {
@@ -226,11 +264,11 @@ export class Trader {
   }
 
   /** A request to one of the doors. Throws `NoAnswer`. */
-  #ask<T>(work: (ingress: Ingress) => Promise<T>): Promise<T> {
+  #ask<T>(work: (ingress: Ingress) => Promise<T>, timeoutMs = requestTimeoutMs): Promise<T> {
     const { machine, doors } = this.#parts;
     const late = () => new NoAnswer();
     const door = this.#random.below(doors().length);
-    return machine.request<T>({ timeoutMs: requestTimeoutMs, late }, (answer) => {
+    return machine.request<T>({ timeoutMs, late }, (answer) => {
       const ingress = doors()[door] ?? null;
       if (ingress === null) answer.reject(new NoAnswer());
       else ingress.machine.enter(() => void work(ingress).then(answer.resolve, answer.reject));
@@ -300,9 +338,15 @@ export class Trader {
   }
 }
 
-class NoAnswer extends Error {}
-
 const selfTrades = ['ALLOW', 'CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH'] as const;
+
+const orderIdOf = ({ number }: Order): OrderId =>
+  `0x${named(32, 6, number).toString('hex')}` as OrderId;
+
+/** An order that the log has as canceled may have been refused after a delay. */
+function saidBy(placement: Placement): Knowledge {
+  return placement.order?.status === 'CANCELED' ? 'unknown' : knowledgeOf(placement);
+}
 
 /** What all answers to one order agree in. */
 function factOf({ success, status, takingAmount, makingAmount }: PlacementResult): string {

@@ -85,6 +85,8 @@ class StreamSocket:
         self._pace = _Pace()
         self.lag_ms: int | None = None
         """How far the service is behind the log, by its last heartbeat."""
+        self.standing_still: frozenset[int] | None = None
+        """Partitions that are not live by the newest heartbeat of the connection; None without one."""
 
     @property
     def is_used(self) -> bool:
@@ -172,6 +174,7 @@ class StreamSocket:
         finally:
             self._socket = None
             self.lag_ms = None
+            self.standing_still = None
             self._is_authenticated = False
             self._asked.clear()
             self._expected.clear()
@@ -285,6 +288,9 @@ class StreamSocket:
         """A message of the heartbeat before that has not come by now is missing."""
         self._has_served = True
         self.lag_ms = int_of(frame, "lag_ms")
+        self.standing_still = frozenset(
+            int_of(row, "partition") for row in rows_of(frame, "partitions") if not row["live"]
+        )
         expected, self._expected = self._expected, {}
         for row in rows_of(frame, "subscriptions"):
             channel = text_of(row, "channel")

@@ -62,6 +62,14 @@ class Streams:
         lags = [socket.lag_ms for socket in self._sockets if socket.lag_ms is not None]
         return max(lags, default=None)
 
+    @property
+    def standing_still(self) -> frozenset[int] | None:
+        """Partitions that are not live by the newest heartbeats: their owner was not heard for two seconds or the
+        service does not follow them, so what is shown of their markets may be old. None before the first heartbeat.
+        """
+        heard = [one.standing_still for one in self._sockets if one.standing_still is not None]
+        return frozenset().union(*heard) if heard else None
+
     async def book(self, token_id: str) -> AsyncGenerator[BookUpdate, None]:
         """The book of a token: a snapshot, then each change with the book after it."""
         async for update in self.books([token_id]):

@@ -271,7 +271,8 @@ function replaceProcessGlobals({ scheduler, network, observer }: Simulation, see
   };
   const machine = () => (scheduler.current instanceof Machine ? scheduler.current : null);
   const { queueMicrotask: queue, setTimeout: virtual } = globalThis;
-  const unhurried = (run: () => void, ms = 0) => virtual(run, ms < 0 ? idleCheckMs : Math.trunc(ms));
+  const unhurried = (run: () => void, ms = 0) =>
+    virtual(run, ms < 0 ? idleCheckMs : Math.trunc(ms));
   const counted = (run: () => void) => {
     const own = machine();
     if (own !== null && isSpinning(own, scheduler.events))

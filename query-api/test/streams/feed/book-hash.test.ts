@@ -9,7 +9,7 @@ import { bookChecksum } from '../../../src/streams/protocol/render-book.ts';
 import { condition, token } from '../../in-memory.ts';
 import { engineLog, logPartition } from './engine-log.ts';
 
-const records = process.env['CI'] === undefined ? 1_500 : 10_000;
+const records = process.env['PM_TEST_DEEP'] === undefined ? 1_500 : 10_000;
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** The same fold after its state was written and read. */

@@ -7,7 +7,7 @@ import { allOf, changeText } from './change-text.ts';
 import { engineLog, logPartition, storedOffset } from './engine-log.ts';
 import { type NaiveChange, NaiveFeed } from './naive-feed.ts';
 
-const records = process.env['CI'] === undefined ? 2_000 : 20_000;
+const records = process.env['PM_TEST_DEEP'] === undefined ? 2_000 : 20_000;
 
 /** Per key in order: changes of different keys may come in any order. */
 function byKey(changes: readonly NaiveChange[]): Record<string, readonly string[]> {
