@@ -206,12 +206,16 @@ async def test_a_silent_connection_is_made_again(
 async def test_partitions_that_are_not_live_are_named(
     service: FakeStreams, client: ExchangeClient
 ) -> None:
-    service.partitions = [{"partition": 0, "live": True}, {"partition": 3, "live": False}]
+    rows: list[Json] = [
+        {"partition": partition, "offset": 7, "time": start_ms, "lag_ms": 0, "live": partition != 3}
+        for partition in (0, 3)
+    ]
+    service.partitions = rows
     assert client.stream.standing_still is None
     updates = client.stream.trades([market])
     reading = asyncio.create_task(anext(updates))
-    await until(lambda: client.stream.standing_still == {3})
-    service.partitions = [{"partition": 0, "live": True}, {"partition": 3, "live": True}]
+    await until(lambda: client.stream.standing_still == frozenset((3,)))
+    service.partitions = [row | {"live": True} for row in rows]
     await until(lambda: client.stream.standing_still == frozenset())
     service.log.trade(market)
     await service.push()

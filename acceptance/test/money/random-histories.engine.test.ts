@@ -4,7 +4,8 @@ const redis = redisOfTests();
 
 /** Requests of clients in all histories; `PM_TEST_OPERATIONS` asks for another number, `PM_TEST_SEED` for a seed. */
 const operationsMin = Number(
-  process.env['PM_TEST_OPERATIONS'] ?? (process.env['PM_TEST_DEEP'] === undefined ? 10_000 : 200_000),
+  process.env['PM_TEST_OPERATIONS'] ??
+    (process.env['PM_TEST_DEEP'] === undefined ? 10_000 : 200_000),
 );
 const firstSeed = Number(process.env['PM_TEST_SEED'] ?? 1);
 

@@ -246,11 +246,14 @@ export class Requests {
       !this.#isOnLog(nameOf(number));
     const names = new Set(this.orders.filter(isOfCancel).map(({ number }) => nameOf(number)));
     for (const arrival of before) if (names.has(arrival.name)) this.#fenced.push(arrival);
-    const isOpen = ({ name }: Arrival) =>
-      this.#arrivals.some(
-        (one) => one.name === name && (one.process !== at.process || !before.includes(one)),
-      );
-    this.#fenced.splice(0, this.#fenced.length, ...this.#fenced.filter((one) => !isOpen(one)));
+    const early = new Set(before);
+    const others = this.#arrivals.filter((one) => one.process !== at.process || !early.has(one));
+    const open = new Set(others.map(({ name }) => name));
+    this.#fenced.splice(
+      0,
+      this.#fenced.length,
+      ...this.#fenced.filter(({ name }) => !open.has(name)),
+    );
   }
 
   #isOnLog(id: string): boolean {

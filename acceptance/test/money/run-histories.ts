@@ -47,6 +47,8 @@ export async function withExchange<T>(
 interface HistoriesOptions {
   readonly seed: number;
   readonly runs?: number;
+  /** Steps of a history at most. */
+  readonly steps?: number;
   readonly defects?: Defects;
   /** Whether a failing history is made shorter. */
   readonly isShrunk?: boolean;
@@ -58,10 +60,16 @@ interface HistoriesOptions {
  */
 export async function runHistories(
   redis: RedisClient,
-  { seed, runs = historiesPerSeed, defects = {}, isShrunk = true }: HistoriesOptions,
+  {
+    seed,
+    runs = historiesPerSeed,
+    steps: most = stepsMax,
+    defects = {},
+    isShrunk = true,
+  }: HistoriesOptions,
 ) {
   let operations = 0;
-  const property = fc.asyncProperty(histories(stepsMax), async (steps) => {
+  const property = fc.asyncProperty(histories(most), async (steps) => {
     const ingresses = 2 + (seed % 2);
     await withExchange(redis, { ingresses, defects }, async (_exchange, history) => {
       await history.run(steps);
