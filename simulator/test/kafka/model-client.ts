@@ -10,6 +10,7 @@ import type {
 } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { defaultLimits } from '../../../kit/src/kafka/limits.ts';
+import { OwnedPartition } from '../../../kit/src/kafka/owned-partition.io.ts';
 import { type LaneOptions, PartitionLane } from '../../../kit/src/kafka/partition-lane.io.ts';
 import { LaneProducer } from '../../../kit/src/kafka/producer.io.ts';
 import type { Machine } from '../time/machine.ts';
@@ -31,7 +32,7 @@ const request = {
   late: () => new Fault('log_unavailable', 'retry'),
 };
 
-/** The log client of a machine: the kit's real producer and lanes, over brokers and groups that are models. */
+/** The log client of a machine: the kit's real producer, lanes and owned partitions, over brokers and groups that are models. */
 export function openModelClient(parts: ClientParts): LogClient {
   const { machine, brokers } = parts;
   const admin = {
@@ -78,7 +79,9 @@ class FetchLoop {
   }
 
   /** Reads one more partition from the next wake on. */
-  addLane(lane: Pick<LaneOptions, 'partition' | 'from' | 'dense' | 'onBatch' | 'onFault'>): void {
+  addLane(
+    lane: Pick<LaneOptions, 'partition' | 'from' | 'dense' | 'onBatch' | 'onFault'>,
+  ): PartitionLane {
     const opened = new PartitionLane({
       ...lane,
       topic: this.#topic,
@@ -87,6 +90,12 @@ class FetchLoop {
       onRoom: () => this.wake(),
     });
     this.lanes.set(lane.partition, opened);
+    return opened;
+  }
+
+  async removeLane(lane: PartitionLane): Promise<void> {
+    if (this.lanes.get(lane.partition) === lane) this.lanes.delete(lane.partition);
+    await lane.close();
   }
 
   wake(): void {
@@ -176,10 +185,10 @@ class ModelGroup implements PartitionGroup {
   readonly #parts: ClientParts;
   readonly #options: GroupOptions;
   readonly #loop: FetchLoop;
-  /** Ours now: each time a partition becomes ours has a number. */
-  readonly #owned = new Map<number, number>();
+  readonly #owned = new Map<number, OwnedPartition>();
+  /** Ends of earlier ownerships. */
+  readonly #ending = new Map<number, Promise<void>>();
   #preferred: readonly number[] = [];
-  #times = 0;
   #id = -1;
 
   constructor(parts: ClientParts, options: GroupOptions) {
@@ -231,11 +240,11 @@ class ModelGroup implements PartitionGroup {
   }
 
   release(partition: number): void {
-    void this.#loop.lanes.get(partition)?.close();
+    this.#owned.get(partition)?.pause();
   }
 
   async restore(partition: number): Promise<void> {
-    if (this.#owned.has(partition)) await this.#begin(partition);
+    await this.#owned.get(partition)?.restore();
   }
 
   async close(): Promise<void> {
@@ -272,44 +281,40 @@ class ModelGroup implements PartitionGroup {
     const all = [...partitions, ...standbys];
     this.#preferred = partitions;
     for (const partition of this.owned()) if (!all.includes(partition)) void this.#end(partition);
-    for (const partition of all) if (!this.#owned.has(partition)) void this.#begin(partition);
+    for (const partition of all) if (!this.#owned.has(partition)) this.#begin(partition);
   }
 
   async #end(partition: number): Promise<void> {
-    const lane = this.#loop.lanes.get(partition);
-    this.#loop.lanes.delete(partition);
+    const owned = this.#owned.get(partition);
     this.#owned.delete(partition);
-    await lane?.close();
-    await this.#options.onRevoked(partition).catch(() => {});
+    const ending = owned?.revoke().catch(() => {}) ?? Promise.resolve();
+    this.#ending.set(partition, ending);
+    await ending;
   }
 
-  async #begin(partition: number): Promise<void> {
-    this.#times += 1;
-    const time = this.#times;
-    this.#owned.set(partition, time);
-    const before = this.#loop.lanes.get(partition);
-    this.#loop.lanes.delete(partition);
-    await before?.close();
-    try {
-      const from = await this.#options.onAssigned(partition);
-      if (this.#owned.get(partition) !== time) return;
-      this.#addLane(partition, from === 'committed' ? 0 : from);
-      this.#loop.wake();
-    } catch (cause) {
-      if (this.#owned.get(partition) !== time) return;
-      const unforeseen = () => new Fault('assign_failed', 'stop', { cause });
-      this.#options.onFault(cause instanceof Fault ? cause : unforeseen(), partition);
-    }
-  }
-
-  #addLane(partition: number, from: number): void {
-    const { dense, onBatch, onFault } = this.#options;
-    this.#loop.addLane({
-      partition,
-      from,
-      dense,
-      onBatch: (batch) => onBatch(batch),
-      onFault: (fault) => onFault(fault, partition),
-    });
+  #begin(partition: number): void {
+    const { dense, onAssigned, onRevoked, onBatch, onFault } = this.#options;
+    const hooks = {
+      onAssigned: async () => {
+        const from = await onAssigned(partition);
+        return from === 'committed' ? 0 : from;
+      },
+      onRevoked: () => onRevoked(partition),
+      open: async (from: number) => {
+        const lane = this.#loop.addLane({
+          partition,
+          from,
+          dense,
+          onBatch: (batch) => onBatch(batch),
+          onFault: (fault) => onFault(fault, partition),
+        });
+        this.#loop.wake();
+        return lane;
+      },
+      remove: (lane: PartitionLane) => this.#loop.removeLane(lane),
+      onFault: (fault: Fault) => onFault(fault, partition),
+    };
+    const ready = this.#ending.get(partition) ?? Promise.resolve();
+    this.#owned.set(partition, new OwnedPartition(partition, hooks, ready));
   }
 }
