@@ -18,7 +18,7 @@ const openMaxMs = 900_000;
 const testMaxMs = 1_800_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'breaks-'));
-const [hangFile, killFile, pipe] = ['hang', 'kill', 'pipe'].map((name) => join(folder, name)) as [
+const [hangFile, stopFile, pipe] = ['hang', 'stop', 'pipe'].map((name) => join(folder, name)) as [
   string,
   string,
   string,
@@ -46,7 +46,7 @@ const eventOf = (name: string): ImportEvent => ({
 const tokenOf = ({ tokenIds: [first = ''] }: ListedMarket) => first;
 
 beforeAll(async () => {
-  for (const file of [hangFile, `${hangFile}.seen`, killFile]) writeFileSync(file, '');
+  for (const file of [hangFile, `${hangFile}.seen`, stopFile]) writeFileSync(file, '');
   execFileSync('mkfifo', [pipe]);
   exchange = await WholeExchange.open('breaks', {
     partitions,
@@ -54,7 +54,7 @@ beforeAll(async () => {
     scale: { matcher: 2 },
     env: {
       'matcher-2': { NODE_OPTIONS: preloading('hung-files.mjs'), TEST_HANG_FILE: hangFile },
-      operator: { NODE_OPTIONS: preloading('killed-at-record.mjs'), TEST_KILL_FILE: killFile },
+      operator: { NODE_OPTIONS: preloading('stopped-at-record.mjs'), TEST_STOP_FILE: stopFile },
     },
   });
   client = exchange.client(signer);
@@ -76,11 +76,12 @@ afterAll(async () => {
 async function booksGoOn(markets: readonly ListedMarket[]): Promise<void> {
   const place = { side: 'BUY', price: '0.07', size: '5' } as const;
   const goesOn = async (market: ListedMarket) => {
-    const { orderID } = await client.placeOrder({ tokenId: tokenOf(market), ...place });
-    const missing = async () => {
-      const { bids } = await client.book(tokenOf(market));
-      return bids.some(({ price }) => price === place.price) ? [] : [market.slug];
-    };
+    const tokenId = tokenOf(market);
+    const bids = async () => (await client.book(tokenId).catch(() => null))?.bids;
+    await untilNone('it has a book', async () => ((await bids()) ? [] : [market.slug]), comesMaxMs);
+    const { orderID } = await client.placeOrder({ tokenId, ...place });
+    const missing = async () =>
+      (await bids())?.some(({ price }) => price === place.price) ? [] : [market.slug];
     await untilNone('its book shows the order', missing, comesMaxMs);
     await client.cancelOrder(orderID);
   };
@@ -93,26 +94,24 @@ async function listed(event: ImportEvent): Promise<readonly ListedMarket[]> {
   return markets;
 }
 
-async function operatorIsBack(restartsBefore: number): Promise<void> {
-  const missing = async () => {
-    const operator = exchange.processes.find(({ name }) => name === 'operator');
-    const isBack = operator?.state === 'ready' && operator.restarts > restartsBefore;
-    return isBack ? [] : ['operator'];
-  };
-  await untilNone('the operator is back', missing, comesMaxMs);
-}
-
-/** False when the import ends without so many appends. */
+/** Kills the operator at this append of an import; false when the import ends without so many. */
 async function isCut(event: ImportEvent, place: string): Promise<boolean> {
-  const restarts = exchange.processes.find(({ name }) => name === 'operator')?.restarts ?? 0;
-  writeFileSync(killFile, place);
-  const isDone = await exchange.operator.importEvents([event]).then(
-    () => true,
-    () => false,
-  );
-  writeFileSync(killFile, '');
-  if (!isDone) await operatorIsBack(restarts);
-  return !isDone;
+  writeFileSync(stopFile, place);
+  let isOver = false;
+  const importing = exchange.operator.importEvents([event]);
+  const ended = importing
+    .catch(() => {})
+    .finally(() => {
+      isOver = true;
+    });
+  const isThere = () => readFileSync(stopFile, 'utf8') === '';
+  const missing = async () => (isOver || isThere() ? [] : [place]);
+  await untilNone('the import ends or is cut', missing, comesMaxMs);
+  const isReached = isThere();
+  writeFileSync(stopFile, '');
+  if (isReached) await exchange.kill('operator');
+  await ended;
+  return isReached;
 }
 
 test.each(['before', 'after'])(
