@@ -68,8 +68,9 @@ jest('unit', ['--maxWorkers=2']);
 // Seeds for so long, in each of two workers.
 process.env['PM_TEST_MINUTES'] ??= '4';
 jest('simulator', ['--maxWorkers=2']);
-// After many suites in one process Node.js 20 may spin without end while it cleans up.
-jest('engines', ['--runInBand', '--forceExit']);
+// Suites wait half of their time, so two run side by side on engines that they share. After many suites in one process
+// Node.js 20 may spin without end while it cleans up.
+jest('engines', ['--maxWorkers=2', '--forceExit']);
 // The environment of the client in Python serves the published clients too, which run it against their exchange.
 part('client in Python', 'deploy/dist/commands/test-python.js');
 // Against an exchange of their own; their packages are fetched here, once.
