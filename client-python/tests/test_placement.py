@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 from collections.abc import AsyncIterator
@@ -193,9 +194,26 @@ async def test_such_a_refusal_counts_once_no_lost_attempt_can_come_to_the_book_a
     results: list[Placement | None] = []
     for ago in (attempt_life_seconds - 1, attempt_life_seconds + 1):
         sent = SentOrder(order, lost_at=time.monotonic() - ago)
+        sent.note(refusal_of_log, await_delayed=True)
         sent.note_log(refusal_of_log)
         results.append(sent.result)
     assert results == [None, refusal_of_log]
+
+
+async def test_a_call_that_is_canceled_leaves_its_order_in_doubt(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    order = await client.prepare_order(intent)
+    fake.delay_ms = 300
+    call = asyncio.create_task(client.post_order(order))
+    await asyncio.sleep(0.1)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    unfunded = "insufficient_balance_or_allowance"
+    fake.fates = [refusal(400, unfunded), away(404, unfunded)]
+    fake.delay_ms = 0
+    assert (await client.post_order(order)).success
 
 
 async def test_an_unknown_order_is_unresolved_and_can_be_sent_again(fake: FakeExchange) -> None:

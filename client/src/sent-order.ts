@@ -18,10 +18,17 @@ export type Placement = PlacementResult & {
 };
 
 /**
- * An attempt without an answer is booked within so long or never, milliseconds: its proof is good for 30 s, its book
- * takes it for 2 s (limits.md), and clocks differ by a little.
+ * An attempt without an answer comes to the log within this time or never, milliseconds: its proof is good until 30 s
+ * after its timestamp, which may be 30 s ahead, and its book takes it for 2 s (conventions.md 2.4, 3.8).
  */
-export const attemptLifeMs = 35_000;
+export const attemptLifeMs = 65_000;
+
+/** A refusal of a later attempt while the order is in doubt. */
+interface LaterRefusal {
+  readonly placement: Placement;
+  /** It is about the order, so what was there before it has been read. */
+  readonly isOfOrder: boolean;
+}
 
 /**
  * An order in transit, and what is known of it. Once an attempt has left open what it did, the order is in doubt, and
@@ -36,8 +43,8 @@ export class SentOrder {
   lostMs: number | null;
   /** The last refusal that is not its result. */
   #last: Placement | null = null;
-  /** A refusal that came while the order was in doubt, so that the log has to be asked. */
-  #refusedInDoubt: Placement | null = null;
+  /** Since the last lost attempt; the log has to be asked then. */
+  #refusedInDoubt: LaterRefusal | null = null;
 
   constructor(order: BuiltOrder, lostMs: number | null) {
     this.order = order;
@@ -61,22 +68,26 @@ export class SentOrder {
       if (result.status === 'delayed' && awaitDelayed) this.#keep(result, true);
       else this.result = result;
     } else if (isPassingCode(code)) this.#keep(result, !provesNothingDone(code));
-    else if (this.isDoubtful) this.#refusedInDoubt = result;
+    else if (this.isDoubtful) this.#refusedInDoubt = { placement: result, isOfOrder: true };
     else this.result = result;
   }
 
   /** The request failed as a whole. */
   noteFailure(error: ExchangeError): void {
-    const refusal = refusalOf(error) ?? refused(error.code, error.message);
+    const ofOrder = refusalOf(error);
+    const refusal = ofOrder ?? refused(error.code, error.message);
+    const isOfOrder = ofOrder !== null;
     const isUnchanged = provesNothingDone(error.code);
     if (isUnchanged || isPassing(error)) this.#keep(refusal, !isUnchanged);
-    else if (this.isDoubtful) this.#refusedInDoubt = refusal;
+    else if (this.isDoubtful) this.#refusedInDoubt = { placement: refusal, isOfOrder };
     else this.result = refusal;
   }
 
   /** The response cannot be read. */
   noteLost(): void {
     this.lostMs = performance.now();
+    // It came before this attempt and says nothing of it.
+    this.#refusedInDoubt = null;
   }
 
   /**
@@ -84,22 +95,29 @@ export class SentOrder {
    * and a lost one may still come.
    */
   noteLog(found: Placement): void {
-    const lastsUntilMs = (this.lostMs ?? Number.NEGATIVE_INFINITY) + attemptLifeMs;
-    const isForGood = found.success || isFinalCode(found.code ?? '');
-    if (isForGood || performance.now() > lastsUntilMs) this.result = found;
+    if (found.success || isFinalCode(found.code ?? '')) this.result = found;
     else this.noteUnknown();
   }
 
-  /** The log has nothing of the order; it may still come to it. */
+  /** The log has no order, and no refusal for good; a lost attempt may still come to it, while it can. */
   noteUnknown(): void {
-    if (isFinalCode(this.#refusedInDoubt?.code ?? '')) this.result = this.#refusedInDoubt;
+    const lastsUntilMs = (this.lostMs ?? Number.NEGATIVE_INFINITY) + attemptLifeMs;
+    const refusal = this.#refusedInDoubt;
+    if (refusal?.isOfOrder === true && performance.now() > lastsUntilMs)
+      this.result = refusal.placement;
+    else this.#takeFinal();
   }
 
   /** Nothing more is sent or asked. */
   conclude(): void {
     if (this.result !== null) return;
-    if (this.isDoubtful) this.noteUnknown();
+    if (this.isDoubtful) this.#takeFinal();
     else this.result = this.#last;
+  }
+
+  #takeFinal(): void {
+    const { placement = null } = this.#refusedInDoubt ?? {};
+    if (isFinalCode(placement?.code ?? '')) this.result = placement;
   }
 
   #keep(result: Placement, isDoubtful: boolean): void {

@@ -162,10 +162,18 @@ describe('when the retry budget ends', () => {
     const lostAgoMs = [attemptLifeMs - 1_000, attemptLifeMs + 1_000];
     const results = lostAgoMs.map((agoMs) => {
       const sent = new SentOrder(order, performance.now() - agoMs);
+      sent.note(refusal, true);
       sent.noteLog(refusal);
       return sent.result;
     });
     expect(results).toEqual([null, refusal]);
+  });
+
+  test('a refusal by the log alone does not end an order in doubt, however late it is read', async () => {
+    const order = await client.prepareOrder(intent);
+    const sent = new SentOrder(order, performance.now() - attemptLifeMs - 1_000);
+    sent.noteLog(refused('insufficient_balance_or_allowance', ''));
+    expect(sent.result).toBeNull();
   });
 
   test('an unknown order is reported as unresolved, and can be sent again', async () => {

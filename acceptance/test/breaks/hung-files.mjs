@@ -1,6 +1,6 @@
 /**
- * Loaded into a process by `node --import`: once the file of `TEST_HANG_FILE` names a pipe, four calls on that pipe hang
- * until something opens it for writing: as many as there are threads for files, signatures and look-ups.
+ * Loaded into a process by `node --import`: once the file of `TEST_HANG_FILE` names a pipe, four calls on that pipe
+ * hang until something opens it for writing: as many as there are threads for files, signatures and look-ups.
  */
 import { open, readFileSync, writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';

@@ -1,7 +1,7 @@
 /**
- * Loaded into a process by `node --import`: it stands still at one of its requests that append records, which the file of
- * `TEST_STOP_FILE` names by its number from that moment on: `3 before` it is sent, `3 after` it was. The file is empty
- * then.
+ * Loaded into a process by `node --import`: it stands still at one of its requests that append records. The file of
+ * `TEST_STOP_FILE` names it by its number from that moment on: `3 before` it is sent, `3 after` it was. The file is
+ * empty then.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';

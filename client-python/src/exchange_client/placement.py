@@ -88,9 +88,19 @@ class _PlacementRun:
         """Another attempt would fail like the last one."""
 
     async def run(self) -> list[Placement]:
-        await self._send_all()
-        await self._ask_until_known()
+        try:
+            await self._send_all()
+            await self._ask_until_known()
+        except asyncio.CancelledError:
+            self._note_unresolved()
+            raise
         return self._conclude()
+
+    def _note_unresolved(self) -> None:
+        for sent in self._open():
+            if sent.lost_at is not None:
+                placements = self._connection.placements
+                placements.note_unresolved(sent.order.order_id, sent.lost_at)
 
     async def _send_all(self) -> None:
         """Sends orders until each has a result, or nothing may be sent any more."""
@@ -148,6 +158,11 @@ class _PlacementRun:
         try:
             body = await self._connection.signed_once(self._request(left), sending, tries=tries)
             return self._note(left, body if isinstance(body, list) else [body])
+        except asyncio.CancelledError:
+            for sent in left:
+                if sent.order.order_id in call.in_transit:
+                    sent.note_lost()
+            raise
         except Exception as error:
             return self._note_failure(left, error)
         finally:
@@ -248,8 +263,7 @@ class _PlacementRun:
             sent.conclude()
             if sent.result is not None:
                 placements.note_resolved(sent.order.order_id)
-            elif sent.lost_at is not None:
-                placements.note_unresolved(sent.order.order_id, sent.lost_at)
+        self._note_unresolved()
         known = [sent.result for sent in self._all if sent.result is not None]
         if len(known) == len(self._all):
             return known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Literal
 
 from ._model import parse
@@ -20,9 +21,9 @@ from .order import BuiltOrder
 #: Statuses by which a request with several orders is refused because every one of them is.
 _common_statuses = frozenset((409, 425, 429, 503))
 
-#: An attempt without an answer is booked within so long or never: its proof is good for 30 s, its book takes
-#: it for 2 s (limits.md), and clocks differ by a little.
-attempt_life_seconds = 35
+#: An attempt without an answer comes to the log within this time or never: its proof is good until 30 s after
+#: its timestamp, which may be 30 s ahead, and its book takes it for 2 s (conventions.md 2.4, 3.8).
+attempt_life_seconds = 65
 
 _no_order: dict[str, object] = {
     "errorMsg": "",
@@ -44,6 +45,15 @@ class Placement(PlacementResult):
     """
 
 
+@dataclass(frozen=True, slots=True)
+class _LaterRefusal:
+    """A refusal of a later attempt while the order is in doubt."""
+
+    placement: Placement
+    is_of_order: bool
+    """It is about the order, so what was there before it has been read."""
+
+
 class SentOrder:
     """Once an attempt has left open what it did, the order is in doubt.
 
@@ -61,7 +71,8 @@ class SentOrder:
         None while none has.
         """
         self._last: Placement | None = None
-        self._refused_in_doubt: Placement | None = None
+        self._refused_in_doubt: _LaterRefusal | None = None
+        """Since the last lost attempt; the log has to be asked then."""
 
     @property
     def is_doubtful(self) -> bool:
@@ -84,24 +95,27 @@ class SentOrder:
         elif is_passing_code(code):
             self._keep(result, is_doubtful=not proves_nothing_done(code))
         elif self.is_doubtful:
-            self._refused_in_doubt = result
+            self._refused_in_doubt = _LaterRefusal(result, is_of_order=True)
         else:
             self.result = result
 
     def note_failure(self, error: ExchangeError) -> None:
         """The request failed as a whole."""
-        refusal = refusal_of(error) or refused(error.code, str(error))
+        of_order = refusal_of(error)
+        refusal = of_order or refused(error.code, str(error))
         is_unchanged = proves_nothing_done(error.code)
         if is_unchanged or is_passing(error):
             self._keep(refusal, is_doubtful=not is_unchanged)
         elif self.is_doubtful:
-            self._refused_in_doubt = refusal
+            self._refused_in_doubt = _LaterRefusal(refusal, is_of_order=of_order is not None)
         else:
             self.result = refusal
 
     def note_lost(self) -> None:
         """The response cannot be read."""
         self.lost_at = time.monotonic()
+        # It came before this attempt and says nothing of it.
+        self._refused_in_doubt = None
 
     def note_log(self, found: Placement) -> None:
         """The log has the order, or the refusal of it.
@@ -109,26 +123,33 @@ class SentOrder:
         A refusal that the matcher does not remember is of one attempt only, and a lost one may
         still come.
         """
-        is_past = self.lost_at is None or time.monotonic() - self.lost_at > attempt_life_seconds
-        if found.success or is_final_code(found.code or "") or is_past:
+        if found.success or is_final_code(found.code or ""):
             self.result = found
         else:
             self.note_unknown()
 
     def note_unknown(self) -> None:
-        """The log has nothing of the order; it may still come to it."""
+        """The log has no order, and no refusal for good; a lost attempt may still come to it, while it can."""
+        is_past = self.lost_at is None or time.monotonic() - self.lost_at > attempt_life_seconds
         refusal = self._refused_in_doubt
-        if refusal is not None and is_final_code(refusal.code or ""):
-            self.result = refusal
+        if refusal is not None and refusal.is_of_order and is_past:
+            self.result = refusal.placement
+        else:
+            self._take_final()
 
     def conclude(self) -> None:
         """Nothing more is sent or asked."""
         if self.result is not None:
             return
         if self.is_doubtful:
-            self.note_unknown()
+            self._take_final()
         else:
             self.result = self._last
+
+    def _take_final(self) -> None:
+        refusal = self._refused_in_doubt
+        if refusal is not None and is_final_code(refusal.placement.code or ""):
+            self.result = refusal.placement
 
     def _keep(self, result: Placement, *, is_doubtful: bool) -> None:
         self._last = result

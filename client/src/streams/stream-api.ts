@@ -60,8 +60,8 @@ export class StreamApi {
   }
 
   /**
-   * Partitions that are not live by the newest heartbeats: their owner was not heard for two seconds or the exchange does
-   * not follow them, so what is shown of their markets may be old. Null while no connection has had a heartbeat.
+   * Partitions that are not live by the newest heartbeats: their owner was not heard for two seconds, or the exchange
+   * does not follow them. What is shown of their markets may be old. Null while no connection has had a heartbeat.
    */
   get standingStill(): ReadonlySet<number> | null {
     const heard = this.#lines.map((line) => line.standingStill).filter((still) => still !== null);

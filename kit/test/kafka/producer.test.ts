@@ -77,6 +77,8 @@ function producerWith(limits: Partial<typeof defaultLimits> = {}) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const recordsOf = ({ batches }: ManualRequest) => batches.map(({ records }) => records.length);
 
+afterEach(() => jest.restoreAllMocks());
+
 test('never has two requests in flight; what waits goes into the next one', async () => {
   const { producer, wire } = producerWith();
   const results = [0, 1, 2, 3].map((partition) => producer.send([record(partition)]));
@@ -99,7 +101,7 @@ test.each([1, 2, 3, 4, 5, 6, 8, 10, 12])(
   'a batch goes again though each look at the clock is %i ms later',
   async (stepMs) => {
     let nowMs = 0;
-    const clock = jest.spyOn(performance, 'now').mockImplementation(() => {
+    jest.spyOn(performance, 'now').mockImplementation(() => {
       nowMs += stepMs;
       return nowMs;
     });
@@ -108,7 +110,6 @@ test.each([1, 2, 3, 4, 5, 6, 8, 10, 12])(
     await until(() => wire.requests.length === 1, 'the batch is sent');
     wire.requests[0]?.fail(new Error('connection closed'));
     await until(() => wire.requests.length === 2, 'it is sent again');
-    clock.mockRestore();
     wire.requests[1]?.succeed();
     expect(await sent).toEqual([{ partition: 0, offset: 0 }]);
   },

@@ -32,7 +32,7 @@ const request = {
   late: () => new Fault('log_unavailable', 'retry'),
 };
 
-/** The log client of a machine: the kit's real producer, lanes and owned partitions, over brokers and groups that are models. */
+/** The log client of a machine: producer, lanes and owned partitions of the kit over models of brokers and groups. */
 export function openModelClient(parts: ClientParts): LogClient {
   const { machine, brokers } = parts;
   const admin = {
