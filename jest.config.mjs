@@ -69,6 +69,8 @@ const shared = {
 export default {
   // No test is judged by a clock; this only ends what hangs. Tests that need longer say so.
   testTimeout: 60_000,
+  // What many suites leave behind in a process makes the next ones slower, several times for simulations.
+  workerIdleMemoryLimit: '1GB',
   projects: [
     {
       ...shared,
@@ -77,6 +79,7 @@ export default {
       testPathIgnorePatterns: [
         '\\.engine\\.test\\.ts$',
         '<rootDir>/simulator/',
+        '<rootDir>/kit/test/kafka/net/',
         '/node_modules/',
         '/dist/',
       ],
@@ -84,7 +87,10 @@ export default {
     {
       ...shared,
       displayName: 'simulator',
-      testMatch: ['<rootDir>/simulator/test/**/*.test.ts'],
+      testMatch: [
+        '<rootDir>/simulator/test/**/*.test.ts',
+        '<rootDir>/kit/test/kafka/net/*.test.ts',
+      ],
     },
     {
       ...shared,
