@@ -1,6 +1,8 @@
 import { runSeed } from './run.ts';
 
-/** More of them: `PM_TEST_RUNS=200 PM_TEST_SEED=1000 npx jest --selectProjects simulator --testPathPatterns kafka/net`. */
+/**
+ * More of them: `PM_TEST_RUNS=200 PM_TEST_SEED=1000 npx jest --selectProjects simulator --testPathPatterns kafka/net`.
+ */
 const first = Number(process.env['PM_TEST_SEED'] ?? 1);
 const count = Number(process.env['PM_TEST_RUNS'] ?? 10);
 
