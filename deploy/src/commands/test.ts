@@ -66,7 +66,7 @@ function reportFrom(file: string, read: (text: string) => PartReport): PartRepor
 single('check', 'npm', ['run', '--silent', 'check']);
 jest('unit', ['--maxWorkers=2']);
 // Seeds for so long, in each of two workers.
-process.env['PM_TEST_MINUTES'] ??= '4';
+process.env['PM_TEST_MINUTES'] ??= '3';
 jest('simulator', ['--maxWorkers=2']);
 // Suites wait half of their time, so two run side by side on engines that they share. After many suites in one process
 // Node.js 20 may spin without end while it cleans up.
