@@ -25,14 +25,14 @@ function single(name: string, command: string, args: readonly string[]): void {
   console.log(`== ${name} ${passed ? 'passed' : 'FAILED'}`);
 }
 
-function jest(project: string, args: readonly string[]): void {
-  console.log(`\n== ${project} tests`);
-  const file = join(scratch, `${project}.json`);
+function jest(project: string, args: readonly string[], name = project): void {
+  console.log(`\n== ${name} tests`);
+  const file = join(scratch, `${name}.json`);
   const binary = join(repositoryRoot, 'node_modules/jest/bin/jest.js');
   const output = ['--json', `--outputFile=${file}`];
   const passed = run(process.execPath, [binary, '--selectProjects', project, ...args, ...output]);
   const read = (text: string) => jestReport(text, repositoryRoot);
-  add(project, reportFrom(file, read), passed);
+  add(name, reportFrom(file, read), passed);
 }
 
 /** A part that has a command of its own, which writes its report to a file. */
@@ -68,9 +68,13 @@ jest('unit', ['--maxWorkers=2']);
 // Seeds for so long, in each of two workers.
 process.env['PM_TEST_MINUTES'] ??= '3';
 jest('simulator', ['--maxWorkers=2']);
-// Suites wait half of their time, so two run side by side on engines that they share. After many suites in one process
-// Node.js 20 may spin without end while it cleans up.
-jest('engines', ['--maxWorkers=2', '--forceExit']);
+// After many suites in one process Node.js 20 may spin without end while it cleans up.
+const engines = ['--forceExit'];
+// A rebuild beside other suites outlives its hold of the tables on a slow machine.
+const alone = 'operate/test/rebuild/rebuild.engine';
+jest('engines', [...engines, '--runInBand', '--testPathPatterns', alone], 'engines-alone');
+// The others wait half of their time, so two run side by side on engines that they share.
+jest('engines', [...engines, '--maxWorkers=2', '--testPathIgnorePatterns', alone, '/dist/']);
 // The environment of the client in Python serves the published clients too, which run it against their exchange.
 part('client in Python', 'deploy/dist/commands/test-python.js');
 // Against an exchange of their own; their packages are fetched here, once.
