@@ -37,8 +37,11 @@ export interface RunFigures {
   readonly codes: Readonly<Record<string, number>>;
 }
 
-/** Time for everything to come to its end once nothing fails any more, milliseconds. */
-const settleMs = 120_000;
+/**
+ * Time for everything to come to its end once nothing fails any more, milliseconds: more than twice as long as a lost
+ * attempt of an order leaves it in doubt (client/src/sent-order.ts).
+ */
+const settleMs = 180_000;
 const firstSettleMs = 20_000;
 const readToEndMs = 6_000;
 

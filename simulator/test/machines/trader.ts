@@ -63,8 +63,6 @@ const requestTimeoutMs = 6_000;
 /** Far more than fit into a run: a client gives a request up only when nothing answers any more. */
 const triesMax = 1_000;
 const lotMicro = 10_000;
-/** Retry budgets of clients. */
-const budgetsMs = [4_000, 30_000] as const;
 
 /** A client: it sends requests to any ingress, and repeats what has no definite answer. */
 export class Trader {
@@ -83,8 +81,7 @@ export class Trader {
       place: (orders, timeoutMs) => this.#request(orders, timeoutMs),
       read: (orderId) => this.#read(orderId),
     };
-    const totalMs = this.#random.pick(budgetsMs);
-    const client = new OrderClient(routes, { ...defaultRetryPolicy, totalMs });
+    const client = new OrderClient(routes, defaultRetryPolicy);
     this.#client = parts.parts.client(client);
     for (let worker = 0; worker < workers; worker += 1)
       parts.machine.enter(() => void this.#work().catch(parts.onError), worker * 50);
