@@ -42,7 +42,7 @@ const reads = [0, 1];
 /** From its call a close may take so long beside a pause of its process: handlers, the group, requests under way. */
 const closeMaxMs = 12_000;
 const silentAfterMs = 1_500;
-/** Without anything in the way a record is read or sent, and a process is heard as a member, within so long. */
+/** Limits without anything in the way: for a record to be read or sent, and for a process to be heard as a member. */
 const readWithinMs = 6_000;
 const memberWithinMs = 9_000;
 

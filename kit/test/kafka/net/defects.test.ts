@@ -1,13 +1,11 @@
 import { type Defect, defects, without } from './defects.ts';
-import { type RunOptions, type RunResult, runSeed } from './run.ts';
+import { runSeed } from './run.ts';
 
-/** Seeds in which a protection that is missing is found: within a minute of a processor. */
+/** A missing protection is found by one of as many seeds. */
 const seedsMax = 60;
 
-type Run = (options: RunOptions) => Promise<RunResult>;
-
 /** The first seed with one of the expected findings; null when none has one. */
-async function findingSeed(run: Run, defect: Defect): Promise<number | null> {
+async function findingSeed(run: typeof runSeed, defect: Defect): Promise<number | null> {
   const { kinds, finds, limits = {} } = defect;
   for (let seed = 1; seed <= seedsMax; seed += 1) {
     const { findings } = await run({ seed, limits, kinds });
@@ -19,7 +17,7 @@ async function findingSeed(run: Run, defect: Defect): Promise<number | null> {
 test.each(Object.entries(defects))(
   'runs find that %s, and nothing with the whole client',
   async (_, defect) => {
-    const seed = await without(defect, (run) => findingSeed(run, defect));
+    const seed = await findingSeed(await without(defect), defect);
     expect(seed).not.toBeNull();
     const { findings } = await runSeed({ seed: seed ?? 0, kinds: defect.kinds });
     expect(findings).toEqual([]);

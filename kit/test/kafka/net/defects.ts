@@ -68,33 +68,6 @@ export const defects: Readonly<Record<string, Defect>> = {
     kinds: ['the coordinator moves', 'a broker dies', 'requests go wrong'],
     finds: ['two members', 'foreign member', 'busy after close', 'goes on after close'],
   },
-  'a member that is stopped while it joins is forgotten': {
-    edits: [
-      [
-        'group-consumer.io.ts',
-        'this.#opening.then(() => this.#consumer.disconnect())',
-        'this.#consumer.disconnect()',
-      ],
-      [
-        'group-consumer.io.ts',
-        'await this.#consumer.connect();\n    if (this.#end !== null) return;',
-        'await this.#consumer.connect();',
-      ],
-      [
-        'group-consumer.io.ts',
-        'topics: [...this.#topics] });\n    if (this.#end !== null) return;',
-        'topics: [...this.#topics] });',
-      ],
-    ],
-    kinds: ['a process ends', 'the network is slow', 'the coordinator moves'],
-    finds: [
-      'two members',
-      'foreign member',
-      'open after close',
-      'busy after close',
-      'goes on after close',
-    ],
-  },
   'metadata is looked at before heartbeats': {
     edits: [
       ['group-consumer.io.ts', 'metadataMaxAge: Number.POSITIVE_INFINITY', 'metadataMaxAge: 1_000'],
@@ -204,11 +177,8 @@ function edited(file: string, edits: readonly Edit[]): unknown {
   return module.exports;
 }
 
-/** Hands over `runSeed` with the client as it is without a protection. */
-export async function without<T>(
-  { edits = [] }: Defect,
-  use: (run: typeof runSeed) => Promise<T>,
-): Promise<T> {
+/** `runSeed` with the client as it is without a protection. */
+export async function without({ edits = [] }: Defect): Promise<typeof runSeed> {
   const files = new Set(edits.map(([file]) => file));
   let run: typeof runSeed | undefined;
   await jest.isolateModulesAsync(async () => {
@@ -220,5 +190,5 @@ export async function without<T>(
   });
   for (const file of files) jest.dontMock(join(sources, file));
   if (run === undefined) throw new Error('nothing to run');
-  return await use(run);
+  return run;
 }

@@ -159,7 +159,11 @@ export class MemorySocket extends EventEmitter {
 
   #finish(): void {
     this.#close();
-    this.#send(() => this.#peer?.ended());
+    this.#send(() => {
+      this.#peer?.ended();
+      // The other end closes too.
+      this.machine.enter(() => void this.emit('end'));
+    });
   }
 
   #send(run: () => void): void {

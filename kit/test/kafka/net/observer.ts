@@ -29,7 +29,7 @@ export class Observer implements GroupEvents {
   wireTroubledMs = Number.NEGATIVE_INFINITY;
   /** The same of heartbeats alone. */
   heartbeatTroubledMs = Number.NEGATIVE_INFINITY;
-  /** The same of producers. */
+  /** Until when producers cannot write. */
   writeTroubledMs = Number.NEGATIVE_INFINITY;
   /** Newest member of each process, and when it became one. */
   readonly newest = new Map<Machine, { memberId: string; sinceMs: number }>();
