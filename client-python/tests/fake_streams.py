@@ -376,7 +376,7 @@ class FakeStreams:
         self.connections = 0
         self.is_silent = False
         self.partitions: list[Json] = []
-        """Of each heartbeat."""
+        """Rows of partitions in each heartbeat."""
         self.cuts_left = 0
         """Connections that are cut at random places."""
         self.port = 0

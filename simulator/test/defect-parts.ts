@@ -74,9 +74,9 @@ export class DefectParts {
     const readOwn = client.readOwn.bind(client);
     if (this.#defects.has('a lost answer counts as an order that was not sent'))
       client.signedOnce = (...sent) =>
-        signedOnce(...sent).catch(hearing('no_answer', overloadedCode));
+        signedOnce(...sent).catch(asCode('no_answer', overloadedCode));
     if (this.#defects.has('a refusal of one attempt counts for all'))
-      client.readOwn = (path) => readOwn(path).catch(hearing(passingRefusal, 'fok_not_filled'));
+      client.readOwn = (path) => readOwn(path).catch(asCode(passingRefusal, 'fok_not_filled'));
     if (this.#defects.has('a client forgets what is in doubt'))
       client.placements.lostMs = () => null;
     return client;
@@ -154,8 +154,8 @@ function neverUnknown(producer: LogProducer): LogProducer {
 
 const passingRefusal = 'insufficient_balance_or_allowance';
 
-/** Rethrows an error, with another code in place of the given one. */
-function hearing(code: string, instead: string): (error: ExchangeError) => never {
+/** Rethrows an error; one of the given code gets another one. */
+function asCode(code: string, instead: string): (error: ExchangeError) => never {
   return (error) => {
     if (error.code !== code) throw error;
     throw new ExchangeError(error.status, { error: instead, code: instead });

@@ -1,6 +1,7 @@
 /**
  * Loaded into a process by `node --import`: once the file of `TEST_HANG_FILE` names a pipe, four calls on that pipe
- * hang until something opens it for writing: as many as there are threads for files, signatures and look-ups.
+ * hang until something opens it for writing: as many as there are threads for files, signatures and look-ups. The file
+ * is empty then.
  */
 import { open, readFileSync, writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
@@ -8,14 +9,12 @@ import { isMainThread } from 'node:worker_threads';
 const file = process.env['TEST_HANG_FILE'];
 const readEveryMs = 50;
 const threads = 4;
-let isHung = false;
 
 function follow() {
   const pipe = readFileSync(file, 'utf8');
-  if (isHung || pipe === '') return;
-  isHung = true;
+  if (pipe === '') return;
   for (let call = 0; call < threads; call += 1) open(pipe, 'r', () => {});
-  writeFileSync(`${file}.seen`, pipe);
+  writeFileSync(file, '');
 }
 
 if (file !== undefined && isMainThread) setInterval(follow, readEveryMs).unref();

@@ -47,7 +47,7 @@ export class FakeStreamServer {
   /** Checksums that are sent are wrong. */
   hasWrongChecksums = false;
   epoch = 'aaaaaaaaaaaaaaaa';
-  /** Of each heartbeat. */
+  /** Rows of partitions in each heartbeat. */
   partitions: { readonly partition: number; readonly live: boolean }[] = [];
   /** Answers of the next subscribe frames. */
   refusals: { readonly code: string; readonly retryable: boolean }[] = [];

@@ -36,7 +36,7 @@ interface Slot {
 /** All answers to clients, by the id of what they asked for; at the end of a run they must be true. */
 export class Answers {
   readonly #slots = new Map<string, Slot[]>();
-  /** What a client has concluded from all answers. */
+  /** The newest result of a client, by the id of its request. */
   readonly #said = new Map<string, Knowledge>();
   requests = 0;
   done = 0;
@@ -64,7 +64,7 @@ export class Answers {
     };
   }
 
-  /** What a client says of what it asked for, once it says anything. */
+  /** A client has a result for its request. */
   say(id: Buffer, knowledge: Knowledge): void {
     this.#said.set(id.toString('hex'), knowledge);
   }
@@ -83,7 +83,7 @@ export class Answers {
     }
   }
 
-  /** What clients say and is not so. */
+  /** Results of clients that the log contradicts. */
   *#wrong(carriedOut: ReadonlyMap<string, number>): Generator<string> {
     for (const [id, said] of this.#said) {
       const isOnLog = carriedOut.has(id);

@@ -5,7 +5,7 @@ import type { HttpRequest } from '../../../client/src/http.ts';
 import { OpenPlacements } from '../../../client/src/open-placements.ts';
 import type { BuiltOrder } from '../../../client/src/order.ts';
 import { placeOrders } from '../../../client/src/placement.ts';
-import { RetryBudget, type RetryPolicy } from '../../../client/src/retry.ts';
+import { defaultRetryPolicy, RetryBudget } from '../../../client/src/retry.ts';
 import type { Placement } from '../../../client/src/sent-order.ts';
 import type { KnownOrder } from './order-reads.ts';
 
@@ -26,20 +26,18 @@ const readPath = '/data/order/';
 /** Placements as the client in TypeScript makes them: its retries, its doubt, its questions to the log. */
 export class OrderClient<Order> {
   readonly #routes: OrderRoutes<Order>;
-  readonly #retry: RetryPolicy;
   readonly placements = new OpenPlacements();
   readonly timeoutMs = timeoutMs;
 
-  constructor(routes: OrderRoutes<Order>, retry: RetryPolicy) {
+  constructor(routes: OrderRoutes<Order>) {
     this.#routes = routes;
-    this.#retry = retry;
   }
 
   /** What the client says of each order: null where it does not know. */
   async place(orders: ReadonlyMap<OrderId, Order>): Promise<readonly (Placement | null)[]> {
     const built = [...orders].map(([orderId, submission]) => ({ orderId, submission }));
     const connection = this as unknown as Connection;
-    const place = this.placements.run(new RetryBudget(this.#retry), (call) =>
+    const place = this.placements.run(new RetryBudget(defaultRetryPolicy), (call) =>
       placeOrders(connection, built as unknown as BuiltOrder[], { route: '/orders', call }),
     );
     return await place.catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import type { ExecutionEvent, OrderId } from '@pm/schemas';
+import { type ExecutionEvent, type OrderId, orderIdFromBytes } from '@pm/schemas';
 import { codecs, partitionCount, topicNames } from '../exchange-facts.ts';
 import type { Brokers } from '../kafka/brokers.ts';
 
@@ -10,7 +10,7 @@ export type KnownOrder =
 /** `GET /data/order/{id}` as query-api answers it: by the outputs up to the present end of the log. */
 export class OrderReads {
   readonly #brokers: Brokers;
-  readonly #orders = new Map<string, KnownOrder>();
+  readonly #orders = new Map<OrderId, KnownOrder>();
   readonly #next = new Map<number, { offset: number; input: number }>();
 
   constructor(brokers: Brokers) {
@@ -45,14 +45,14 @@ export class OrderReads {
 
   /** A refusal counts only while the order was not accepted; after a delay it ends the order. */
   #refuse(orderId: Buffer, code: string): void {
-    const known = this.#orders.get(textOf(orderId));
+    const known = this.#orders.get(orderIdFromBytes(orderId));
     if (known === undefined) this.#note(orderId, { kind: 'refused', code: code.toLowerCase() });
     else if (known.kind === 'accepted' && known.status === 'DELAYED')
       this.#note(orderId, accepted('CANCELED'));
   }
 
   #note(orderId: Buffer, known: KnownOrder): void {
-    this.#orders.set(textOf(orderId), known);
+    this.#orders.set(orderIdFromBytes(orderId), known);
   }
 }
 
@@ -60,5 +60,3 @@ const accepted = (status: 'LIVE' | 'DELAYED' | 'CANCELED'): KnownOrder => ({
   kind: 'accepted',
   status,
 });
-
-const textOf = (orderId: Buffer): string => `0x${orderId.toString('hex')}`;

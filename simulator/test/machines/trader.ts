@@ -4,13 +4,13 @@ import {
   holdMicro,
   notionalMicro,
   type OrderId,
+  orderIdFromBytes,
   ordersPerRequestMax,
   type PlacementResult,
   type RefusalCode,
   type Side,
   type TimeInForce,
 } from '@pm/schemas';
-import { defaultRetryPolicy } from '../../../client/src/retry.ts';
 import type { Placement } from '../../../client/src/sent-order.ts';
 import { requestIdOf } from '../../../ingress/src/accounts/account-request.io.ts';
 import { carryOutPosition } from '../../../ingress/src/accounts/positions.io.ts';
@@ -81,8 +81,7 @@ export class Trader {
       place: (orders, timeoutMs) => this.#request(orders, timeoutMs),
       read: (orderId) => this.#read(orderId),
     };
-    const client = new OrderClient(routes, defaultRetryPolicy);
-    this.#client = parts.parts.client(client);
+    this.#client = parts.parts.client(new OrderClient(routes));
     for (let worker = 0; worker < workers; worker += 1)
       parts.machine.enter(() => void this.#work().catch(parts.onError), worker * 50);
   }
@@ -122,7 +121,7 @@ export class Trader {
     });
   }
 
-  /** One request with orders, whose answer is noted as such. */
+  /** One request with orders; notes what came back of each. */
   async #request(orders: readonly Order[], timeoutMs: number): Promise<readonly PlacementResult[]> {
     const slots = orders.map(({ number }) => this.#parts.answers.open(named(32, 6, number)));
     const results = await this.#ask((ingress) => this.#submit(ingress, orders), timeoutMs);
@@ -133,7 +132,7 @@ export class Trader {
     return results;
   }
 
-  /** A question to the log, by a way of its own. */
+  /** A read of the log, which needs no ingress. */
   #read(orderId: OrderId): Promise<KnownOrder | null> {
     const { machine, reads } = this.#parts;
     const late = () => new NoAnswer();
@@ -337,8 +336,7 @@ export class Trader {
 
 const selfTrades = ['ALLOW', 'CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH'] as const;
 
-const orderIdOf = ({ number }: Order): OrderId =>
-  `0x${named(32, 6, number).toString('hex')}` as OrderId;
+const orderIdOf = ({ number }: Order): OrderId => orderIdFromBytes(named(32, 6, number));
 
 /** An order that the log has as canceled may have been refused after a delay. */
 function saidBy(placement: Placement): Knowledge {
