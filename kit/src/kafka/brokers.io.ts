@@ -7,6 +7,7 @@ import {
   type OpenCluster,
   openCluster,
   replaceConnections,
+  rotated,
 } from './kafkajs-cluster.io.ts';
 import { isAnswer, NoAnswer } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
@@ -222,10 +223,9 @@ export class Brokers {
   #inTurn(): readonly string[] {
     const nodes = this.#cluster.getNodeIds().map(String);
     this.#asked += 1;
-    const first = nodes.length === 0 ? 0 : this.#asked % nodes.length;
-    const rotated = [...nodes.slice(first), ...nodes.slice(0, first)];
+    const all = rotated(nodes, this.#asked);
     const isSuspect = (node: string) => this.#suspects.has(node);
-    return [...rotated.filter((node) => !isSuspect(node)), ...rotated.filter(isSuspect)];
+    return [...all.filter((node) => !isSuspect(node)), ...all.filter(isSuspect)];
   }
 
   async #find(node: string): Promise<OpenBroker> {

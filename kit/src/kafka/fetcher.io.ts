@@ -4,7 +4,7 @@ import type { Log } from '../log/index.ts';
 import { FetchLoops } from './fetch-loops.io.ts';
 import { FetchWire } from './fetch-wire.io.ts';
 import type { LogClientLimits } from './limits.ts';
-import type { PartitionLane } from './partition-lane.io.ts';
+import { lostEndMs, type PartitionLane } from './partition-lane.io.ts';
 import type { PartitionBounds } from './records.ts';
 import { closeWithin, pause } from './waiting.io.ts';
 import { Watchdog } from './watchdog.ts';
@@ -45,28 +45,19 @@ export class Fetcher {
 
   /**
    * Bounds of these partitions, each with the end that it must have at least; one that is missing does not exist, also
-   * by fresh metadata. A broker that knows less is asked only until there is one that knows more: it may be a former
-   * leader. Throws `reader_closed` (stop) when it was closed meanwhile.
+   * by fresh metadata. A broker that ends before is a former leader, or records are lost: that is believed once no
+   * other one has answered for `lostEndMs`. Throws `reader_closed` (stop) when it was closed meanwhile.
    */
   async bounds(
     topic: string,
     ends: ReadonlyMap<number, number>,
   ): Promise<ReadonlyMap<number, PartitionBounds>> {
-    const { maxMetadataTries, maxRetryMs } = this.#limits;
-    for (let tried = 1; ; tried += 1) {
-      const last = tried === maxMetadataTries;
-      try {
-        if (tried > 1) await this.#wire.refresh();
-        const bounds = await this.#wire.bounds(topic, [...ends.keys()]);
-        const isThere = ([one, end]: readonly [number, number]) =>
-          (bounds.get(one)?.high ?? -1) >= end;
-        if ([...ends].every(isThere) || last) return bounds;
-      } catch (error) {
-        if (last) throw error;
-        await pause(maxRetryMs / maxMetadataTries);
-      }
-      // Another try would connect again.
-      if (this.#isClosed) throw new Fault('reader_closed', 'stop', { facts: { topic } });
+    for (let believedMs = Number.POSITIVE_INFINITY; ; ) {
+      const bounds = await this.#bounds(topic, [...ends.keys()]);
+      if (!endsBefore(bounds, ends) || performance.now() >= believedMs) return bounds;
+      believedMs = Math.min(believedMs, performance.now() + lostEndMs);
+      await this.#pause(topic);
+      await this.#wire.refresh().catch(() => {});
     }
   }
 
@@ -97,4 +88,34 @@ export class Fetcher {
     await closeWithin(this.#loops.close(), this.#limits.closeTimeoutMs);
     await this.#wire.disconnect();
   }
+
+  async #bounds(topic: string, partitions: readonly number[]) {
+    const { maxMetadataTries } = this.#limits;
+    for (let tried = 1; ; tried += 1) {
+      const last = tried === maxMetadataTries;
+      try {
+        if (tried > 1) await this.#wire.refresh();
+        const bounds = await this.#wire.bounds(topic, partitions);
+        if (last || partitions.every((one) => bounds.has(one))) return bounds;
+      } catch (error) {
+        if (last) throw error;
+      }
+      await this.#pause(topic);
+    }
+  }
+
+  /** Before another try, which would connect again. */
+  async #pause(topic: string): Promise<void> {
+    const { maxMetadataTries, maxRetryMs } = this.#limits;
+    if (!this.#isClosed) await pause(maxRetryMs / maxMetadataTries);
+    if (this.#isClosed) throw new Fault('reader_closed', 'stop', { facts: { topic } });
+  }
+}
+
+/** Whether a partition that is there ends before it should. */
+function endsBefore(
+  bounds: ReadonlyMap<number, PartitionBounds>,
+  ends: ReadonlyMap<number, number>,
+): boolean {
+  return [...bounds].some(([partition, { high }]) => high < (ends.get(partition) ?? 0));
 }

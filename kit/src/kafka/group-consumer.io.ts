@@ -3,7 +3,7 @@ import { within } from '../fault/index.ts';
 import {
   cutConnections,
   type OpenCluster,
-  withAllAddresses,
+  withoutOneBroker,
   withoutReading,
 } from './kafkajs-cluster.io.ts';
 import { retryOptions } from './kafkajs-connection.io.ts';
@@ -53,6 +53,7 @@ export class GroupConsumer {
   readonly #opening: Promise<void>;
   #cluster: Cluster | null = null;
   #end: ConsumerEnd | null = null;
+  #isCut = false;
 
   constructor(options: GroupConsumerOptions) {
     this.#options = options;
@@ -84,6 +85,7 @@ export class GroupConsumer {
     const late = () => new NoAnswer('it has not left in time');
     await within(leaving, closeTimeoutMs, late).catch(async (error: unknown) => {
       if (!(error instanceof NoAnswer)) return;
+      this.#isCut = true;
       const cluster = this.#cluster as OpenCluster | null;
       if (cluster?.brokerPool !== undefined) cutConnections(cluster, error);
       await closeWithin(leaving, closeTimeoutMs);
@@ -160,7 +162,7 @@ export class GroupConsumer {
         ({ cluster }) => {
           this.#cluster = cluster;
           withoutReading(cluster);
-          withAllAddresses(cluster as OpenCluster);
+          withoutOneBroker(cluster as OpenCluster, limits, () => this.#isCut);
           const partitionCount = () => cluster.findTopicPartitionMetadata(topic).length;
           const present = () => this.#options.claim();
           return stickyAssignor({ topic, standbyTopic, present, partitionCount });

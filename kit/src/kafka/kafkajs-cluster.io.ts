@@ -1,8 +1,11 @@
 import type { Socket } from 'node:net';
-import type { Broker, BrokerMetadata, Cluster, Kafka } from 'kafkajs';
+import type { Broker, BrokerMetadata, Cluster, CoordinatorMetadata, Kafka } from 'kafkajs';
 import { present } from '../assert/index.ts';
+import { within } from '../fault/index.ts';
 import { retryOptions } from './kafkajs-connection.io.ts';
+import { isPassing, NoAnswer } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
+import { firstAnswer } from './waiting.io.ts';
 
 /** The parts of kafkajs' broker that its types lack. */
 export interface OpenBroker extends Broker {
@@ -10,6 +13,7 @@ export interface OpenBroker extends Broker {
   /** Versions of requests; null until it has said them. */
   readonly versions: unknown;
   connect(): Promise<void>;
+  findGroupCoordinator(group: { readonly groupId: string }): Promise<CoordinatorMetadata>;
   /** Finds the newest version of a request that both sides speak. */
   lookupRequest(key: number, definition: unknown): (content: object) => BrokerRequest;
   initProducerId(request: {
@@ -76,6 +80,8 @@ export interface OpenCluster extends Cluster {
     createBroker(options: object): OpenBroker;
     /** Unlike that of the cluster it does not ask for new metadata where the broker cannot be reached. */
     findBroker(node: { readonly nodeId: string }): Promise<OpenBroker>;
+    /** For the newest metadata. */
+    findConnectedBroker(): Promise<Pick<OpenBroker, 'metadata'>>;
   };
 }
 
@@ -251,10 +257,51 @@ export async function replaceConnections(
   endConnections(old, cause);
 }
 
-/** Has a group member go on to the next address when the first broker that it reaches answers nothing. */
-export function withAllAddresses({ brokerPool }: Pick<OpenCluster, 'brokerPool'>): void {
-  const { createBroker } = brokerPool;
+/**
+ * Has a group member ask more than one broker. kafkajs waits for the one that it comes upon, however long that stands
+ * still: for the newest metadata, and for the coordinator. Its first address alone is waited for a whole request. No
+ * broker is asked any more once `isOver()`.
+ */
+export function withoutOneBroker(
+  cluster: OpenCluster,
+  { leaderLookMs, requestTimeoutMs }: Pick<LogClientLimits, 'leaderLookMs' | 'requestTimeoutMs'>,
+  isOver: () => boolean,
+): void {
+  const { brokerPool, findGroupCoordinatorMetadata } = cluster;
+  const { createBroker, findConnectedBroker } = brokerPool;
+  const nodes = () => Object.keys(brokerPool.brokers);
+  const ask = <T>(question: (broker: OpenBroker) => Promise<T>): Promise<T> => {
+    const all = nodes();
+    const asks = rotated(all, Math.floor(Math.random() * all.length)).map(
+      (nodeId) => async () => await question(await brokerPool.findBroker({ nodeId })),
+    );
+    // All may have other addresses by now.
+    const askGiven = () => {
+      const answering = atGivenAddress(cluster, question);
+      return within(answering, requestTimeoutMs, () => new NoAnswer('no answer'));
+    };
+    const unlessOver = (task: () => Promise<T>) => async () => {
+      if (isOver()) throw new NoAnswer('it is over');
+      return await task();
+    };
+    const isFinal = (error: unknown) => !isPassing(error);
+    return firstAnswer([...asks, askGiven].map(unlessOver), leaderLookMs, isFinal);
+  };
   brokerPool.createBroker = (options) => withNextAddress(createBroker(options));
+  brokerPool.findConnectedBroker = async () => {
+    if (nodes().length === 0) return await findConnectedBroker.call(brokerPool);
+    return { metadata: (topics) => ask((broker) => broker.metadata(topics)) };
+  };
+  cluster.findGroupCoordinatorMetadata = (group) => {
+    if (nodes().length === 0) return findGroupCoordinatorMetadata.call(cluster, group);
+    return ask((broker) => broker.findGroupCoordinator(group));
+  };
+}
+
+/** All values, beginning with another one for each number. */
+export function rotated<T>(values: readonly T[], by: number): readonly T[] {
+  const first = values.length === 0 ? 0 : by % values.length;
+  return [...values.slice(first), ...values.slice(0, first)];
 }
 
 /** Number of the one loop of a member that reads nothing; no broker has it, and -1 stands for no leader. */

@@ -37,7 +37,7 @@ const deliverCheckMs = 100;
  * A leader that ends before the position is believed after so long, milliseconds, in which no other one has answered: a
  * former leader that is cut off knows less than what was read elsewhere.
  */
-const lostEndMs = 3_000;
+export const lostEndMs = 3_000;
 
 interface Buffered {
   readonly batch: RecordBatch;

@@ -1,6 +1,7 @@
 import { Fetcher } from '../../src/kafka/fetcher.io.ts';
 import { openKafkajs } from '../../src/kafka/kafkajs-connection.io.ts';
 import { defaultLimits } from '../../src/kafka/limits.ts';
+import { pause } from '../../src/kafka/waiting.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { ScriptedBrokers } from './scripted-brokers.ts';
 
@@ -32,6 +33,19 @@ test('a leader that is cut off does not say that a record which another has is b
     expect(await fetcher.bounds('t', new Map([[0, 5]]))).toEqual(
       new Map([[0, { low: 0, high: 5 }]]),
     );
+});
+
+test('a leader that learns of its successor after seconds does not say so either', async () => {
+  const { values } = scripted.partition('t', 0);
+  values.push('0', '1');
+  const nodes = [1, 2, 3];
+  for (const node of nodes) scripted.cutOff(node);
+  scripted.partition('t', 0).leader = 2;
+  values.push('2', '3', '4');
+  const asking = fetcher.bounds('t', new Map([[0, 5]]));
+  await pause(1_000);
+  for (const node of nodes) scripted.reconnect(node);
+  expect(await asking).toEqual(new Map([[0, { low: 0, high: 5 }]]));
 });
 
 test('a position that no broker has is beyond the end', async () => {

@@ -68,6 +68,20 @@ test('a member joins although the broker at its first address answers nothing', 
   expect(member.alive()).toBe(true);
 });
 
+test('a member joins although all brokers but its coordinator stand still', async () => {
+  group = await GroupCoordinator.open(3);
+  group.standStill(2);
+  group.standStill(3);
+  const limits = { requestTimeoutMs: 60_000, closeTimeoutMs: 100 };
+  // kafkajs asks brokers in a random order.
+  for (let times = 0; times < 4; times += 1) {
+    const { member } = memberOf(limits, {}, group.addresses.slice(0, 1));
+    await member.start();
+    expect(member.alive()).toBe(true);
+    await member.close();
+  }
+});
+
 test.each([
   ['back', -hourMs],
   ['forth', hourMs],

@@ -118,6 +118,11 @@ export class ScriptedBrokers {
     this.#cutOff.set(node, new Map(known));
   }
 
+  /** Ends `cutOff`. */
+  reconnect(node: number): void {
+    this.#cutOff.delete(node);
+  }
+
   /** Takes connections and requests, and answers none until it goes on, as a process that is stopped. */
   standStill(node: number): void {
     this.#held.set(node, []);

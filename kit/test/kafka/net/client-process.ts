@@ -203,6 +203,7 @@ export class ClientProcess {
     own.isOurs = true;
     await this.#work(200);
     own.isAssigning = false;
+    own.idleSinceMs = this.#world.scheduler.nowMs;
     const isCommitted = this.#world.scheduler.random.chance(0.3);
     own.next = isCommitted ? null : (this.#world.done.get(partition) ?? 0);
     return own.next ?? 'committed';

@@ -177,6 +177,15 @@ export class Cluster {
     });
   }
 
+  /** Hangs for so long, and the others do not notice: its heartbeats to them go on. */
+  stall(node: BrokerNode, ms: number): void {
+    this.#troubled(node);
+    node.hang();
+    this.scheduler.after(ms, null, () => {
+      if (!node.isSound) this.heal(node);
+    });
+  }
+
   heal(node: BrokerNode): void {
     this.#troubled(node);
     node.goOn();

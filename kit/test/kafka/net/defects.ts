@@ -68,6 +68,37 @@ export const defects: Readonly<Record<string, Defect>> = {
     kinds: ['the coordinator moves', 'a broker dies', 'requests go wrong'],
     finds: ['two members', 'foreign member', 'busy after close', 'goes on after close'],
   },
+  'a member that is stopped while it joins is forgotten': {
+    edits: [
+      [
+        'group-consumer.io.ts',
+        'const leaving = this.#opening.then(() => this.#consumer.disconnect());',
+        'const leaving = this.#consumer.disconnect();',
+      ],
+      [
+        'group-consumer.io.ts',
+        'await this.#consumer.connect();\n    if (this.#end !== null) return;',
+        'await this.#consumer.connect();',
+      ],
+      [
+        'group-consumer.io.ts',
+        'topics: [...this.#topics] });\n    if (this.#end !== null) return;',
+        'topics: [...this.#topics] });',
+      ],
+    ],
+    kinds: ['no broker answers for long'],
+    finds: ['two members', 'foreign member'],
+  },
+  'a member waits for one broker after the other': {
+    edits: [['kafkajs-cluster.io.ts', '() => Object.keys(brokerPool.brokers);', '() => [];']],
+    kinds: ['a broker hangs', 'a process ends'],
+    finds: ['out of the group', 'no member'],
+  },
+  'the end of a former leader is believed at once': {
+    edits: [['fetcher.io.ts', '|| performance.now() >= believedMs', '|| true']],
+    kinds: ['a broker is cut off', 'an application restores'],
+    finds: ['partition stops'],
+  },
   'metadata is looked at before heartbeats': {
     edits: [
       ['group-consumer.io.ts', 'metadataMaxAge: Number.POSITIVE_INFINITY', 'metadataMaxAge: 1_000'],

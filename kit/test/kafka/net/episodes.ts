@@ -52,6 +52,10 @@ const events: Readonly<Record<string, Event>> = {
     const sound = world.cluster.nodes.filter((node) => node.isSound);
     if (sound.length > 0) world.cluster.moveCoordinator(world.random.pick(sound).id);
   },
+  'the coordinator stands still': ({ cluster, random }) => {
+    const node = cluster.node(cluster.coordinator);
+    if (node.isSound) cluster.stall(node, 500 + random.below(11_000));
+  },
   'a broker hangs': (world) => outage(world, (node) => node.hang(), 16_000),
   'a broker dies': (world) => outage(world, (node) => node.die(), 5_000),
   'a broker is cut off': (world) =>
@@ -109,6 +113,7 @@ const events: Readonly<Record<string, Event>> = {
     });
   },
   'no broker answers': (world) => silence(world, 300 + world.random.below(3_000)),
+  'no broker answers for long': (world) => silence(world, 8_000 + world.random.below(4_000)),
   'requests go wrong': (world) => {
     const { faults, random, observer, cluster } = world;
     const ms = 500 + random.below(5_000);
