@@ -15,7 +15,7 @@ interface TradersOptions {
   readonly thinkMs: { readonly least: number; readonly most: number };
 }
 
-/** Wallets that trade in all markets until `stop` is called; one that gets no result in its budget fails. */
+/** Wallets that trade in all markets until `stop` is called; one whose calls end without a result fails. */
 export async function openTraders(
   exchange: WholeExchange,
   { accounts, baseUrlOf, seeds, retry, thinkMs }: TradersOptions,

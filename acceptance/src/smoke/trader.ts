@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   type BuiltOrder,
   ExchangeClient,
@@ -6,6 +7,7 @@ import {
   type Placement,
   type RetryPolicy,
   type Signer,
+  UnresolvedOrdersError,
 } from '@pm/client';
 import type { Random } from '@pm/kit/random';
 import type { ApiKeyTrio } from '@pm/schemas';
@@ -47,6 +49,21 @@ export function nothingReceived(): Received {
 
 /** Longer than any service may take to come back (run.ts). */
 const defaultRetry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 90_000 };
+/** Calls with the same orders. One that is refused for a moment after a lost attempt stays in doubt for 65 s. */
+const callsMax = 4;
+const callAgainMs = 1_000;
+
+/** What becomes of orders by the same call again, as long as a call leaves it open. */
+async function untilKnown<T>(call: () => Promise<T>): Promise<T> {
+  for (let calls = 1; ; calls += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof UnresolvedOrdersError) || calls === callsMax) throw error;
+      await wait(callAgainMs);
+    }
+  }
+}
 
 /** A trader whose client sends the same signed order again until the exchange returns its result. */
 export class Trader {
@@ -105,13 +122,13 @@ export class Trader {
     for (let index = 0; index < count; index += 1) {
       orders.push(await this.#client.prepareOrder(this.#intent(market)));
     }
-    const results = await this.#client.postOrders(orders);
+    const results = await untilKnown(() => this.#client.postOrders(orders));
     if (results.length !== orders.length) throw new Error('a result is missing');
     for (const [index, order] of orders.entries()) this.#note(order, results[index]);
   }
 
   async #send(order: BuiltOrder): Promise<Placement> {
-    const result = await this.#client.postOrder(order);
+    const result = await untilKnown(() => this.#client.postOrder(order));
     this.#note(order, result);
     if (result.success) await this.#readBack(result);
     return result;
