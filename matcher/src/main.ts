@@ -12,12 +12,13 @@ import {
   type LogAdmin,
   type LogClient,
   type LogProducer,
-  openLogClient,
+  openWatchedLog,
   type RecordBatch,
+  type WatchedLog,
 } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
-import { openMetrics } from '@pm/kit/metrics';
+import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openObjectStore } from '@pm/kit/objects';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { openTraces } from '@pm/kit/traces';
@@ -94,8 +95,7 @@ async function start(life: Lifecycle): Promise<void> {
   life.onStop('state encoder', () => encoder.close());
 
   // 3. The log and the codecs of its records.
-  const client = openLogClient({ ...kafkaConnection(config), clientId: config.instance, log });
-  life.onStop('log client', () => client.close());
+  const client = openConnections(life, { config, log, metrics: processMetrics });
   const [codecs, admin, outputs, ticks] = await Promise.all([
     openCodecs(config, log),
     openDurable(client, config, logTopics),
@@ -115,7 +115,7 @@ async function start(life: Lifecycle): Promise<void> {
   const ownership = new PartitionOwnership({
     log,
     waits,
-    monotonicMs: () => systemClock.monotonicMs(),
+    monotonicMs: systemClock.monotonicMs,
     instance: config.instance,
     openPartition: (partition) => openPartition(shared, partition, ownership),
     onStop: (error) => life.fail(error),
@@ -131,7 +131,7 @@ async function start(life: Lifecycle): Promise<void> {
     port: config.opsPort,
     metrics: processMetrics,
     status: () => ({ instance: config.instance, partitions: ownership.status() }),
-    ready: () => ownership.readiness(),
+    ready: () => ownership.readiness(client.notReady()),
   });
   life.onStop('operator listener', () => ops.close());
   log.info({ opsPort: ops.port }, 'operator listener');
@@ -174,6 +174,18 @@ interface Shared {
   readonly copies?: SnapshotCopies;
   /** Absent while nothing is traced. */
   readonly traces?: OrderTraces;
+}
+
+/** The log, with followers that prove their progress. */
+function openConnections(
+  life: Lifecycle,
+  { config, log, metrics }: Pick<Shared, 'config' | 'log'> & { readonly metrics: Metrics },
+): WatchedLog {
+  const { monotonicMs } = systemClock;
+  const kafka = { ...kafkaConnection(config), clientId: config.instance };
+  const client = openWatchedLog({ ...kafka, log, metrics, monotonicMs });
+  life.onStop('log client', () => client.close());
+  return client;
 }
 
 function logTopicsOf({ topicPrefix }: MatcherConfig): readonly string[] {

@@ -12,7 +12,7 @@ import {
 } from '@pm/kit/config';
 import { kafkaProbe, redisProbe, registryProbe } from '@pm/kit/engines';
 import { openOpsListener } from '@pm/kit/health';
-import { openLogClient, WatchedLog } from '@pm/kit/kafka';
+import { openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
@@ -72,8 +72,8 @@ await runService('projectors', async (life) => {
 });
 
 function watchedLog(config: Config, metrics: Metrics, log: Log): WatchedLog {
-  const client = openLogClient({ ...kafkaConnection(config), clientId: 'projectors', log });
-  return new WatchedLog({ client, log, metrics, monotonicMs: systemClock.monotonicMs });
+  const kafka = { ...kafkaConnection(config), clientId: 'projectors' };
+  return openWatchedLog({ ...kafka, log, metrics, monotonicMs: systemClock.monotonicMs });
 }
 
 async function startOps(

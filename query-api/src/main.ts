@@ -24,7 +24,7 @@ import {
 } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
-import { openLogClient, WatchedLog } from '@pm/kit/kafka';
+import { openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
@@ -91,6 +91,7 @@ interface Shared {
   readonly cache: RedisClient;
   readonly redisKeys: RedisKeys;
   readonly clickhouse: ClickHouse;
+  readonly connections: WatchedLog;
   readonly client: SealedLog;
   readonly registry: Registry;
   /** Null when requests are not limited. */
@@ -119,6 +120,7 @@ async function start(life: Lifecycle): Promise<void> {
   await openOps(shared, {
     engines,
     isCaughtUp: () => isCaughtUp,
+    notFollowed: () => shared.connections.notReady(),
     status: () => ({
       caughtUp: isCaughtUp,
       markets: followed.catalog.size,
@@ -172,12 +174,9 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   life.onStop('rate limits', () => limits?.close());
   const { topicPrefix } = config;
   const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
-  const connections = new WatchedLog({
-    client: openLogClient({ ...kafkaConnection(config), clientId: name, log }),
-    log,
-    metrics,
-    monotonicMs: systemClock.monotonicMs,
-  });
+  const { monotonicMs } = systemClock;
+  const kafka = { ...kafkaConnection(config), clientId: name };
+  const connections = openWatchedLog({ ...kafka, log, metrics, monotonicMs });
   // Registered before the first wait: a start that fails leaves nothing open.
   life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({
@@ -200,6 +199,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
     cache,
     redisKeys: keys,
     clickhouse,
+    connections,
     client,
     registry,
     limits,

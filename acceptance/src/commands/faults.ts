@@ -53,6 +53,7 @@ function print({ results, sent, unresolved, lost, problems }: FaultsReport): boo
   console.log(`\n${sent.length} orders sent once, ${acknowledged} answered as a success`);
   console.log(`answered as a success and never booked: ${lost.length}`);
   console.log(`without a definite fate at the end: ${unresolved.length}`);
+  for (const one of unresolved) console.log(`  ${one}`);
   console.log(problems.length === 0 ? 'audit clean' : problems.slice(0, 20).join('\n'));
   const hasRecovered = results.every((one) => one.problems.length === 0);
   return hasRecovered && lost.length + unresolved.length + problems.length === 0;

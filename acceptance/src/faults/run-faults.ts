@@ -28,7 +28,7 @@ export interface FaultResult {
 export interface FaultsReport {
   readonly results: readonly FaultResult[];
   readonly sent: readonly SentOrder[];
-  /** Orders without a definite fate at the end. */
+  /** Orders without a definite fate at the end, each with what is known of it. */
   readonly unresolved: readonly string[];
   /** Orders that were answered as a success and never booked. */
   readonly lost: readonly string[];
@@ -188,34 +188,48 @@ async function judge(
   const problems = Object.entries(checks).flatMap(([check, found]) =>
     found.map((text) => `${check}: ${text}`),
   );
-  return { sent, unresolved, lost, problems };
+  const fateOf = ({ id, code, partition, answeredAtMs, read }: OpenOrder) => {
+    const agoSeconds = Math.round((performance.now() - answeredAtMs) / 1_000);
+    const inLog = audit.orders.has(id) ? 'booked' : 'not booked';
+    return `${id} of partition ${partition}: ${code} ${agoSeconds} s ago, ${inLog}, read as ${read}`;
+  };
+  return { sent, unresolved: unresolved.map(fateOf), lost, problems };
+}
+
+/** An order without a definite fate, and the answer of its look-up. */
+interface OpenOrder extends SentOrder {
+  readonly read: string;
 }
 
 /** The orders that the look-up still does not know, after the time that the exchange has to find out. */
 async function untilResolved(
   baseUrl: string,
   sent: readonly SentOrder[],
-): Promise<readonly string[]> {
+): Promise<readonly OpenOrder[]> {
   const untilMs = performance.now() + resolvedMaxMs;
   let open = sent;
   for (;;) {
-    const still: SentOrder[] = [];
-    for (const one of open) if (!(await isResolved(baseUrl, one))) still.push(one);
+    const still: OpenOrder[] = [];
+    for (const one of open) {
+      const read = await openRead(baseUrl, one);
+      if (read !== null) still.push({ ...one, read });
+    }
     open = still;
-    if (open.length === 0 || performance.now() > untilMs) return open.map(({ id }) => id);
+    if (open.length === 0 || performance.now() > untilMs) return still;
     await sleep(1_000);
   }
 }
 
 /**
- * An order, or one reason why it is none. Of an order that ingress has not answered, because it was away, nothing is
- * known unless it came to the log.
+ * Null for an order, or one reason why it is none; else the answer. Of an order that ingress has not answered, because
+ * it was away, nothing is known unless it came to the log.
  */
-async function isResolved(baseUrl: string, sent: SentOrder): Promise<boolean> {
+async function openRead(baseUrl: string, sent: SentOrder): Promise<string | null> {
   const response = await fetch(`${baseUrl}/data/order/${sent.id}`);
   const { code } = (await response.json()) as { readonly code?: string };
   const isFollowed = sent.code === 'order_unconfirmed';
-  return response.ok || (response.status === 404 && (code !== undefined || !isFollowed));
+  const isKnown = response.ok || (response.status === 404 && (code !== undefined || !isFollowed));
+  return isKnown ? null : `${response.status} ${code ?? 'without a code'}`;
 }
 
 /** One line of a result for people. */

@@ -6,7 +6,7 @@ import { systemClock } from '@pm/kit/clock';
 import type { kafkaConnection, registryConnection } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import type { Fault } from '@pm/kit/fault';
-import { type LogClient, type LogProducer, openLogClient, WatchedLog } from '@pm/kit/kafka';
+import { type LogClient, type LogProducer, openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
 import type { EngineProbe } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
@@ -71,8 +71,7 @@ export async function openTopics<const K extends TopicName>(
 ): Promise<TopicsClient<K | CommandTopic>> {
   const { kafka, clientId, log, metrics } = options;
   const { monotonicMs } = systemClock;
-  const connections = openLogClient({ ...kafka, clientId, log });
-  const client = new WatchedLog({ client: connections, log, metrics, monotonicMs });
+  const client = openWatchedLog({ ...kafka, clientId, log, metrics, monotonicMs });
   try {
     return await openTopicsOf(client, options);
   } catch (error) {

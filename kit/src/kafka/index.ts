@@ -18,4 +18,4 @@ export type {
   RecordPlace,
 } from './records.ts';
 export type { TopicSpec } from './topic-spec.ts';
-export { readerMetrics, WatchedLog } from './watched-log.io.ts';
+export { openWatchedLog, readerMetrics, WatchedLog } from './watched-log.io.ts';

@@ -1,6 +1,8 @@
 import type { Log } from '../log/index.ts';
 import type { MetricDeclarations, Metrics } from '../metrics/index.ts';
 import type { GroupOptions, PartitionGroup } from './group.io.ts';
+import { openLogClient } from './kafkajs-client.io.ts';
+import type { LogClientOptions } from './kafkajs-connection.io.ts';
 import type { LogClient } from './log-client.io.ts';
 import type { LogReader, ReaderOptions } from './reader.io.ts';
 import {
@@ -58,7 +60,7 @@ export class WatchedLog implements LogClient {
     });
   }
 
-  /** By partition, the longest of several readers. */
+  /** By partition, the longest of several readers. What was opened or restored in vain counts on. */
   silences(): readonly ReaderSilence[] {
     return longestSilences([...this.#readers, ...this.#groups].flatMap((one) => this.#of(one)));
   }
@@ -114,15 +116,22 @@ export class WatchedLog implements LogClient {
     for (const reader of this.#readers) {
       const [silent] = this.#of(reader).filter(isLasting);
       if (silent === undefined) continue;
-      this.#options.log.warn({ ...silent }, 'a reader without answers is opened again');
-      reader.reopen();
+      if (reader.reopen())
+        this.#options.log.warn({ ...silent }, 'a reader without answers is opened again');
     }
     for (const group of this.#groups)
       for (const silent of this.#of(group).filter(isLasting)) {
-        this.#options.log.warn({ ...silent }, 'a partition without answers is restored');
-        group.restore(silent.partition);
+        if (group.restore(silent.partition))
+          this.#options.log.warn({ ...silent }, 'a partition without answers is restored');
       }
   }
+}
+
+/** A client whose followers are watched. Opens no connection yet. */
+export function openWatchedLog(
+  options: LogClientOptions & Pick<WatchedLogOptions, 'metrics' | 'monotonicMs'>,
+): WatchedLog {
+  return new WatchedLog({ ...options, client: openLogClient(options) });
 }
 
 function isLasting({ silentMs }: ReaderSilence): boolean {

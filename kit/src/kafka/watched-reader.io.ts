@@ -1,7 +1,7 @@
 import { Fault } from '../fault/index.ts';
 import type { LogClient } from './log-client.io.ts';
 import { isStall, type LogReader, type ReaderOptions } from './reader.io.ts';
-import type { ReaderSilence } from './reader-silence.ts';
+import { type ReaderSilence, reopenAfterMs } from './reader-silence.ts';
 import { Wakeup } from './waiting.io.ts';
 
 /** Pause before a reader that could not be opened again is tried once more, milliseconds. */
@@ -22,7 +22,10 @@ export class WatchedReader implements LogReader {
   readonly #rest = new Wakeup();
   #isClosed = false;
   #inner: LogReader;
+  /** When it was opened last. */
   #openedMs: number;
+  /** By partition the newest answered fetch of the readers that were closed; its opening before the first. */
+  readonly #answeredMs: Map<number, number>;
   /** A fault has ended it, which its follower knows. */
   #isStopped = false;
   #isShared = false;
@@ -33,6 +36,9 @@ export class WatchedReader implements LogReader {
     this.#options = options;
     this.#inner = inner;
     this.#openedMs = parts.monotonicMs();
+    this.#answeredMs = new Map(
+      [...options.positions.keys()].map((partition) => [partition, this.#openedMs]),
+    );
   }
 
   /** Rejects with the faults of `LogClient.reader`. */
@@ -50,22 +56,30 @@ export class WatchedReader implements LogReader {
     return opened;
   }
 
-  /** By partition how long no fetch of it was answered; none of a reader that a fault has ended. */
+  /**
+   * By partition how long no fetch of it was answered, whatever was opened again meanwhile; none of a reader that a
+   * fault has ended.
+   */
   silences(nowMs: number): readonly ReaderSilence[] {
     if (this.#isStopped) return [];
-    const { topic, positions } = this.#options;
-    return [...positions.keys()].map((partition) => {
-      const sinceMs = Math.max(this.#openedMs, this.#inner.answeredMs(partition));
-      return { topic, partition, silentMs: Math.max(0, nowMs - sinceMs) };
+    const { topic } = this.#options;
+    return [...this.#answeredMs].map(([partition, sinceMs]) => {
+      const answeredMs = Math.max(sinceMs, this.#inner.answeredMs(partition));
+      return { topic, partition, silentMs: Math.max(0, nowMs - answeredMs) };
     });
   }
 
-  /** Closes its connections and reads on from its positions. One at a time; a broker that is away is waited for. */
-  reopen(): void {
-    if (this.#isStopped || this.#isClosed) return;
-    this.#reopening ??= this.#reopen().finally(() => {
+  /**
+   * Closes its connections and reads on from its positions; a broker that is away is waited for. False when it is
+   * stopped, closed, or being opened, and for `reopenAfterMs` after it was.
+   */
+  reopen(): boolean {
+    const isFresh = this.#parts.monotonicMs() - this.#openedMs <= reopenAfterMs;
+    if (this.#isStopped || this.#isClosed || this.#reopening !== null || isFresh) return false;
+    this.#reopening = this.#reopen().finally(() => {
       this.#reopening = null;
     });
+    return true;
   }
 
   position(partition: number): number {
@@ -99,6 +113,8 @@ export class WatchedReader implements LogReader {
   }
 
   async #reopen(): Promise<void> {
+    for (const [partition, sinceMs] of this.#answeredMs)
+      this.#answeredMs.set(partition, Math.max(sinceMs, this.#inner.answeredMs(partition)));
     await this.#inner.close();
     const positions = new Map(
       [...this.#options.positions.keys()].map((one) => [one, this.#inner.position(one)]),

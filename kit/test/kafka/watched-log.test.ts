@@ -94,6 +94,15 @@ const readerOptions = (faults: string[] = []): ReaderOptions => ({
   onFault: ({ code }) => void faults.push(code),
 });
 
+const groupOptions = {
+  groupId: 'g',
+  topic,
+  dense: true,
+  onRevoked: async () => {},
+  onBatch: async () => {},
+  onFault: () => {},
+};
+
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
@@ -126,10 +135,26 @@ test('a reader whose silence lasts is opened again where it is, and shares again
   ]);
   readers[1]?.positions.set(1, 34);
   expect(reader.position(1)).toBe(34);
-  await pass(5);
+  await pass(15);
   expect(readers).toHaveLength(2);
   await reader.close();
   expect(readers[1]?.isClosed).toBe(true);
+  await watched.close();
+});
+
+test('a silence lasts until a fetch is answered, however often its reader is opened again', async () => {
+  const { watched, readers, pass, now } = openWorld();
+  await watched.reader(readerOptions());
+  const silent: (number | undefined)[] = [];
+  await pass(60, () => {
+    for (const reader of readers) reader.answered.set(0, now.ms);
+    silent.push(watched.silences().find(({ partition }) => partition === 1)?.silentMs);
+  });
+  expect(silent).toEqual(Array.from({ length: 60 }, (_, second) => 1_000 * (second + 1)));
+  expect(readers.length).toBeGreaterThan(2);
+  expect(watched.notReady()).toEqual(['reader:executions:1']);
+  readers.at(-1)?.answered.set(1, now.ms);
+  expect(watched.notReady()).toEqual([]);
   await watched.close();
 });
 
@@ -171,27 +196,41 @@ test('a partition of a group is restored when it is read no more, not while it i
   const { watched, restored, pass, now, world } = openWorld();
   let restoring: (from: number) => void = () => {};
   const group = await watched.group({
-    groupId: 'g',
-    topic,
-    dense: true,
+    ...groupOptions,
     onAssigned: (partition) =>
       partition === 2
         ? new Promise((resolve) => {
             restoring = resolve;
           })
         : Promise.resolve(0),
-    onRevoked: async () => {},
-    onBatch: async () => {},
-    onFault: () => {},
   });
   void world.group?.onAssigned(2);
   await Promise.all([0, 1].map((partition) => world.group?.onAssigned(partition)));
   world.group?.onFault(new Fault('handler_failed', 'release'), 1);
   await pass(16, () => world.groupAnswered.set(0, now.ms - 1_000));
-  expect([restored, watched.silences()]).toEqual([[], [{ topic, partition: 0, silentMs: 1_000 }]]);
+  expect([restored, watched.notReady()]).toEqual([[], []]);
+  expect(watched.silences()).toContainEqual({ topic, partition: 0, silentMs: 1_000 });
   await pass(16);
   expect(restored).toEqual([0]);
   restoring(5);
+  await group.close();
+  await watched.close();
+});
+
+test('a silence of a partition lasts until a fetch is answered, however often it is restored', async () => {
+  const { watched, restored, pass, now, world } = openWorld();
+  const group = await watched.group({ ...groupOptions, onAssigned: async () => 0 });
+  await world.group?.onAssigned(0);
+  await pass(3, () => world.groupAnswered.set(0, now.ms));
+  const stalled = () => world.group?.onFault(new Fault('reader_stalled', 'retry'), 0);
+  await pass(60, stalled);
+  expect(restored.length).toBeGreaterThan(2);
+  expect(watched.silences()).toEqual([{ topic, partition: 0, silentMs: 60_000 }]);
+  expect(watched.notReady()).toEqual(['reader:executions:0']);
+  world.groupAnswered.set(0, now.ms);
+  expect(watched.notReady()).toEqual([]);
+  await world.group?.onRevoked(0);
+  expect(watched.silences()).toEqual([]);
   await group.close();
   await watched.close();
 });

@@ -170,9 +170,12 @@ export class PartitionOwnership implements GroupHooks {
     return [...current, ...this.#released.values()].sort((a, b) => a.partition - b.partition);
   }
 
-  /** Ready in the group when every replica is live; a process without partitions is a spare one, and ready. */
-  readiness(): Readiness {
-    const reasons = this.#group === null ? ['group'] : [];
+  /**
+   * Ready in the group when every replica is live and there are no `others` reasons; a process without partitions is a
+   * spare one, and ready.
+   */
+  readiness(others: readonly string[] = []): Readiness {
+    const reasons = [...(this.#group === null ? ['group'] : []), ...others];
     for (const [partition, { owned }] of this.#entries) {
       if (owned.state !== 'live') reasons.push(`${owned.state}:${partition}`);
     }

@@ -83,6 +83,8 @@ describe('ownership', () => {
     expect(ownership.readiness().ready).toBe(true);
     await ownership.onAssigned(1);
     expect(ownership.readiness().ready).toBe(true);
+    const silent = ['reader:executions:2'];
+    expect(ownership.readiness(silent)).toEqual({ ready: false, reasons: silent });
     ownership.onFault(newer, 1);
     expect(ownership.readiness()).toEqual({ ready: false, reasons: ['failed:1'] });
     await ownership.close();

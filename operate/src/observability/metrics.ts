@@ -52,7 +52,11 @@ export const metricSections: readonly MetricSection[] = [
   section('HTTP listeners', [...doors, 'operator', 'gateway', 'mcp'], httpMetrics, httpReadings),
   section('Rate limits', doors, limitMetrics, limitReadings),
   section('Sealed topics', [...doors, 'operator', 'projectors', 'streams'], unprovenMetrics),
-  section('Readers of the log', [...doors, 'operator', 'projectors', 'streams'], readerMetrics),
+  section(
+    'Readers of the log',
+    [...doors, 'matcher', 'operator', 'projectors', 'streams'],
+    readerMetrics,
+  ),
   section('Redis', ['ingress', 'projectors'], redisMetrics),
   section(
     'Traces, where they are on',

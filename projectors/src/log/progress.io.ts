@@ -85,6 +85,13 @@ export class ViewProgress {
     this.#metrics.faults.add(1, { view, code: fault.code });
   }
 
+  /** Records are being projected: a projection that never ends is late, too. */
+  received(view: string, { partition, highWatermark }: RecordBatch): void {
+    const progress = this.#of(view, partition);
+    progress.end = Math.max(progress.end, highWatermark);
+    this.#metrics.lagRecords.set(progress.end - progress.position, { view, partition });
+  }
+
   projected(
     view: string,
     batch: RecordBatch,

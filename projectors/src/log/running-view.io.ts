@@ -133,6 +133,7 @@ export class RunningView {
   async #project(batch: RecordBatch): Promise<void> {
     const projection = this.#projections.get(batch.partition);
     if (projection === undefined) throw new Fault('partition_not_ours', 'release');
+    this.#host.progress.received(this.#view.view, batch);
     const position = await projection.project(batch).catch((error: unknown) => {
       throw faultOf(error);
     });

@@ -43,6 +43,14 @@ describe('the lag of a view', () => {
     expect(lagAt(61_000)).toBe(60_000);
   });
 
+  test('grows while the projection of records does not end', () => {
+    const { progress, lagAt } = openProgress();
+    progress.running(view, partition, at(0));
+    progress.projected(view, batchTo(10), { position: 10, lastTimeMs: 1_000 });
+    progress.received(view, batchTo(20));
+    expect(lagAt(61_000)).toBe(60_000);
+  });
+
   test('survives a restore, and records that are read again are marked once', () => {
     const { progress, lagAt } = openProgress();
     progress.running(view, partition, at(0));

@@ -12,7 +12,7 @@ import { freshnessIn, kafkaConnection, keySecretsIn, registryConnection } from '
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
-import { type LogClient, openLogClient, WatchedLog } from '@pm/kit/kafka';
+import { type LogClient, openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
@@ -41,6 +41,7 @@ import { ReplayPlaces } from './protocol/replay-places.ts';
 import { type HubParts, StreamHub } from './protocol/stream-hub.io.ts';
 import { StreamListener } from './protocol/stream-listener.io.ts';
 import { QueuedTotal } from './protocol/stream-writer.io.ts';
+import { reasonsOf } from './readiness.ts';
 
 const name = 'streams';
 
@@ -63,6 +64,7 @@ interface Shared {
   readonly config: StreamsConfig;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly connections: WatchedLog;
   readonly client: LogClient;
   readonly registry: Registry;
   /** Null while nothing is traced. */
@@ -127,12 +129,9 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const traces = await openTraces(config, { service: name, metrics, life });
   const { topicPrefix } = config;
   const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
-  const connections = new WatchedLog({
-    client: openLogClient({ ...kafkaConnection(config), clientId: name, log }),
-    log,
-    metrics,
-    monotonicMs: systemClock.monotonicMs,
-  });
+  const { monotonicMs } = systemClock;
+  const kafka = { ...kafkaConnection(config), clientId: name };
+  const connections = openWatchedLog({ ...kafka, log, metrics, monotonicMs });
   // Registered before the first wait: a start that fails leaves nothing open.
   life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({
@@ -146,7 +145,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
     onFault: (fault) => life.fail(fault),
   });
   life.onStop('log client', () => client.close());
-  return { life, config, log, metrics, client, registry, traces };
+  return { life, config, log, metrics, connections, client, registry, traces };
 }
 
 function openFeed({ config, client, registry, log, traces }: Shared): Feed {
@@ -163,7 +162,7 @@ function openFeed({ config, client, registry, log, traces }: Shared): Feed {
 }
 
 async function openOps(
-  { life, config, metrics }: Shared,
+  { life, config, metrics, connections }: Shared,
   feed: Feed,
   { hubs, queued }: { hubs: () => Hubs; queued: QueuedTotal },
 ): Promise<void> {
@@ -180,8 +179,11 @@ async function openOps(
       ...completeness(feed),
     }),
     ready: () => {
-      const isListening = Object.keys(hubs()).length > 0;
-      const reasons = [...(isListening ? [] : ['catalog']), ...reasonsOf(feed)];
+      const reasons = reasonsOf({
+        isListening: Object.keys(hubs()).length > 0,
+        partitions: feed.partitions(),
+        notFollowed: connections.notReady(),
+      });
       return { ready: reasons.length === 0, reasons };
     },
   });
@@ -200,15 +202,6 @@ function completeness(feed: Feed): object {
     statuses.map(({ partition, offset, lagRecords }) => [partition, offset + 1 + lagRecords]),
   );
   return wireProgress({ ends, projections: [{ projection: 'streams', partitions }] });
-}
-
-function reasonsOf(feed: Feed): readonly string[] {
-  const statuses = feed.partitions();
-  if (statuses.length === 0) return ['kafka'];
-  return statuses.flatMap(({ partition, isCaughtUp, fault }) => {
-    if (!isCaughtUp) return [`restoring:${partition}`];
-    return fault === null ? [] : [`log:${partition}`];
-  });
 }
 
 /** State in memory that connections read. */

@@ -1,0 +1,24 @@
+/** What readers of streams depend on. */
+interface StreamsFacts {
+  readonly isListening: boolean;
+  readonly partitions: readonly {
+    readonly partition: number;
+    readonly isCaughtUp: boolean;
+    readonly fault: string | null;
+  }[];
+  /** Readers of the log without answers, as reasons. */
+  readonly notFollowed: readonly string[];
+}
+
+/** Why the process is not ready; empty when it is. */
+export function reasonsOf({ isListening, partitions, notFollowed }: StreamsFacts): string[] {
+  const followed = partitions.flatMap(({ partition, isCaughtUp, fault }) => {
+    if (!isCaughtUp) return [`restoring:${partition}`];
+    return fault === null ? [] : [`log:${partition}`];
+  });
+  return [
+    ...(isListening ? [] : ['catalog']),
+    ...(partitions.length === 0 ? ['kafka'] : followed),
+    ...notFollowed,
+  ];
+}
