@@ -198,6 +198,12 @@ def refused_result(code: str) -> Json:
     }
 
 
+def action_result(action_id: str) -> Json:
+    """Of an account action."""
+    of = {"success": True, "action": "split", "id": action_id, "request_id": action_id}
+    return {**of, "wallet": "0x", "condition_id": "0x1", "amount": "5.5"}
+
+
 def stored_order(order_id: str) -> Json:
     flat: Json = {
         "id": order_id,

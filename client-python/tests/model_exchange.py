@@ -11,11 +11,21 @@ import httpx
 
 from exchange_client.refusals import refusals
 
-from .fake_exchange import Answer, Json, id_of, published, refused_result, stored_order, test_domain
+from .fake_exchange import (
+    Answer,
+    Json,
+    action_result,
+    id_of,
+    published,
+    refused_result,
+    stored_order,
+    test_domain,
+)
 
-_faults = ("request lost", "request late", "response lost", "no response", "garbled")
+_faults = ("request lost", "request late", "response lost", "no response", "garbled", "page")
 #: A refusal does not look at the log: whoever refuses knows nothing of earlier attempts.
 _open_codes = tuple(code for code, refusal in refusals.items() if not refusal.final)
+page = "<html>of a proxy</html>"
 _late_max_seconds = 3.0
 _latency_max_seconds = 0.04
 
@@ -30,8 +40,8 @@ class ModelExchange(httpx.AsyncBaseTransport):
         self.posted: list[tuple[float, list[str]]] = []
         """Requests that place orders, whatever became of them, by the time at which they left."""
         self.booked_since_cancel: set[str] = set()
-        self.paid: set[str] = set()
-        """Ids of the withdrawals that were paid: each once, however often it is sent."""
+        self.actions: dict[str, str] = {}
+        """Account action id to `done`, or to its refusal: for ever."""
         self.fault_percent = 50
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -43,6 +53,8 @@ class ModelExchange(httpx.AsyncBaseTransport):
             self.posted.append((asyncio.get_running_loop().time(), ids))
         await asyncio.sleep(self._draw.uniform(0.001, _latency_max_seconds))
         answer = await self._answer(sent)
+        if isinstance(answer.body, str):
+            return httpx.Response(answer.status, text=answer.body)
         return httpx.Response(answer.status, json=answer.body)
 
     async def _answer(self, sent: Sent) -> Answer:
@@ -55,6 +67,8 @@ class ModelExchange(httpx.AsyncBaseTransport):
             raise httpx.ReadError("reset")
         if fate in refusals:
             return _refusal(fate, sent)
+        if fate == "page":
+            return Answer(200, page)
         answer = self._serve(sent)
         if fate == "response lost":
             raise httpx.ReadError("reset")
@@ -83,10 +97,13 @@ class ModelExchange(httpx.AsyncBaseTransport):
             return Answer(200, {"canceled": [], "not_canceled": {}})
         if path.startswith("/data/order/"):
             return self._find(path.removeprefix("/data/order/"))
-        action = cast("dict[str, str]", body)
-        self.paid.add(action["id"])
-        done = {"success": True, "action": "withdraw", "id": "1", "wallet": "0x"}
-        return Answer(200, {**done, "request_id": action["id"], "amount": action["amount"]})
+        return self._act(cast("dict[str, str]", body)["id"])
+
+    def _act(self, action_id: str) -> Answer:
+        fate = self.actions.setdefault(action_id, _fate_of_action(action_id))
+        if fate != "done":
+            return Answer(refusals[fate].status, {"error": fate, "code": fate})
+        return Answer(200, action_result(action_id))
 
     def _place(self, submission: Json) -> Answer:
         order_id = id_of(submission)
@@ -118,6 +135,11 @@ def _fate_of_order(order_id: str) -> str:
     if part < 4:
         return "fok_not_filled"
     return "too_late" if part < 6 else "booked"
+
+
+def _fate_of_action(action_id: str) -> str:
+    """By its id: one in four is refused for good."""
+    return "market_resolved" if int(action_id[-1], 16) < 4 else "done"
 
 
 def _refusal(code: str, sent: Sent) -> Answer:

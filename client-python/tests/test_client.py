@@ -8,11 +8,17 @@ from typing import cast
 
 import pytest
 
-from exchange_client import ExchangeClient, ExchangeError, HttpRequest, Reader
+from exchange_client import (
+    ExchangeClient,
+    ExchangeError,
+    HttpRequest,
+    Reader,
+    UnresolvedActionError,
+)
 from exchange_client.gate import Gate
 
 from .conftest import quick, signer
-from .fake_exchange import Answer, FakeExchange, Heard
+from .fake_exchange import Answer, FakeExchange, Heard, action_result
 
 
 async def test_unconfirmed_cancels_are_repeated_and_only_those(
@@ -54,15 +60,82 @@ async def test_reads_and_cancels_are_repeated_until_they_have_a_response(
 async def test_an_account_action_keeps_its_id_over_all_attempts(
     fake: FakeExchange, client: ExchangeClient
 ) -> None:
-    done = {"success": True, "action": "split", "id": "1", "request_id": "r", "wallet": "0x"}
-    fake.answer = lambda _heard: Answer(200, {**done, "condition_id": "0x1", "amount": "5.5"})
-    fake.fates = ["lose the response", Answer(503, {"code": "action_unconfirmed"})]
+    fake.answer = lambda _heard: Answer(200, action_result("a"))
+    fake.fates = [
+        "lose the response",
+        Answer(503, {"code": "action_unconfirmed"}),
+        Answer(503, {"code": "idempotency_in_progress"}),
+        Answer(200, "page of a proxy"),
+    ]
     result = await client.account.split("0x1", Decimal("5.50"))
     assert result.amount == Decimal("5.5")
     bodies = [cast("dict[str, str]", one.body) for one in fake.received_at("/account/split")]
-    assert len(bodies) == 3
+    assert len(bodies) == 5
     assert len({body["id"] for body in bodies}) == 1
     assert {body["amount"] for body in bodies} == {"5.5"}
+
+
+def refusal(code: str) -> Answer:
+    return Answer(400, {"error": code, "code": code})
+
+
+async def code_of_refusal(client: ExchangeClient) -> str:
+    """Of a split that has to be refused, with nothing done."""
+    with pytest.raises(ExchangeError) as failure:
+        await client.account.split("0x1", 5, id="pay-7")
+    return failure.value.code
+
+
+async def cause_of_doubt(client: ExchangeClient) -> ExchangeError:
+    """Of a split that has to be unresolved."""
+    with pytest.raises(UnresolvedActionError) as failure:
+        await client.account.split("0x1", 5, id="pay-7")
+    assert failure.value.action_id == "pay-7"
+    return cast("ExchangeError", failure.value.__cause__)
+
+
+async def test_a_refusal_of_an_account_action_says_that_nothing_was_done_when_no_attempt_was_lost(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = [Answer(429, {"code": "rate_limited"}), refusal("closed_only")]
+    assert await code_of_refusal(client) == "closed_only"
+
+
+async def test_a_refusal_after_a_lost_attempt_leaves_an_account_action_unresolved_also_of_an_earlier_call(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = ["lose the response", refusal("closed_only"), refusal("user_banned")]
+    assert (await cause_of_doubt(client)).code == "closed_only"
+    fake.fates.insert(0, Answer(200, action_result("pay-7")))
+    await client.account.withdraw(5, id="pay-7")
+    assert (await cause_of_doubt(client)).code == "user_banned"
+
+
+async def test_a_canceled_account_action_is_unresolved_for_later_calls(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.hangs = lambda _heard: True
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await client.account.split("0x1", 5, id="pay-7")
+    fake.hangs = lambda _heard: False
+    fake.fates = [refusal("closed_only")]
+    assert (await cause_of_doubt(client)).code == "closed_only"
+
+
+async def test_a_refusal_that_the_exchange_remembers_ends_an_account_action_after_a_lost_attempt(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = ["lose the response", refusal("market_resolved"), refusal("closed_only")]
+    assert await code_of_refusal(client) == "market_resolved"
+    assert await code_of_refusal(client) == "closed_only"
+
+
+async def test_a_refusal_that_is_none_of_the_exchange_leaves_an_account_action_unresolved(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = [Answer(524, "page of a proxy")]
+    assert (await cause_of_doubt(client)).status == 524
 
 
 async def test_an_unsafe_request_is_repeated_only_when_nothing_was_done(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias, cast
 
@@ -23,12 +24,13 @@ from exchange_client import (
     OrderIntent,
     Placement,
     RetryPolicy,
+    UnresolvedActionError,
     UnresolvedOrdersError,
 )
 
 from .conftest import signer as wallet
-from .fake_exchange import refused_result, test_domain
-from .model_exchange import ModelExchange
+from .fake_exchange import action_result, refused_result, test_domain
+from .model_exchange import ModelExchange, page
 from .virtual_clock import run
 
 policy = RetryPolicy(first_pause_ms=100, longest_pause_ms=500, total_ms=4_000)
@@ -100,6 +102,7 @@ def _salts(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(1)
     monkeypatch.setattr("secrets.randbelow", draw.randrange)
     monkeypatch.setattr("secrets.randbits", draw.getrandbits)
+    monkeypatch.setattr("uuid.uuid4", lambda: uuid.UUID(int=draw.getrandbits(128), version=4))
 
 
 async def ending_of(placing: Awaitable[list[Placement]]) -> Ending:
@@ -209,21 +212,35 @@ def canceled(canceling: Callable[[Parts, ExchangeClient], ExchangeClient]) -> Hi
     return history
 
 
-def withdrawn(id_of_error: Callable[[ExchangeError], str | None]) -> History:
-    """A caller that wants one withdrawal, and calls again while it has no result."""
+def paid(
+    id_of_error: Callable[[UnresolvedActionError], str | None] = lambda error: error.action_id,
+    again: Callable[[Parts, ExchangeClient], ExchangeClient] = lambda _parts, client: client,
+) -> History:
+    """A caller that wants one split.
+
+    It repeats one that is unresolved with the id of the error, and after a refusal begins another one.
+    """
 
     async def history(parts: Parts) -> list[str]:
-        total_ms = parts.draw.choice((0, 2_000))
-        client = parts.client(RetryPolicy(100, 500, total_ms))
+        draw, model = parts.draw, parts.model
+        client = parts.client(RetryPolicy(100, 500, draw.choice((0, 2_000))))
+        says: bool | None = None
         named: str | None = None
         for _call in range(4):
+            model.fault_percent = draw.choice(fault_percents)
             try:
-                await client.account.withdraw("5", id=named)
+                await client.account.split("0x1", "5", id=named)
+                says = True
                 break
-            except ExchangeError as error:
-                named = id_of_error(error)
+            except UnresolvedActionError as error:
+                says, named = None, id_of_error(error)
+            except ExchangeError:
+                says, named = False, None
+            client = again(parts, client)
         await asyncio.sleep(everything_arrives_seconds)
-        return ["paid twice"] if len(parts.model.paid) > 1 else []
+        done = list(model.actions.values()).count("done")
+        is_right = done <= 1 if says is None else done == int(says)
+        return [] if is_right else [f"says {says} where {done} are done"]
 
     return history
 
@@ -244,8 +261,10 @@ def test_nothing_that_waits_is_sent_once_all_orders_were_canceled_and_what_was_s
     assert first_wrong(canceled(lambda _parts, client: client)) is None
 
 
-def test_a_withdrawal_that_is_repeated_with_the_id_of_the_error_is_paid_once() -> None:
-    assert first_wrong(withdrawn(lambda error: error.action_id)) is None
+def test_the_client_says_of_each_account_action_what_the_log_says_or_that_it_does_not_know() -> (
+    None
+):
+    assert first_wrong(paid()) is None
 
 
 class Silence(httpx.AsyncBaseTransport):
@@ -299,7 +318,7 @@ class BelievesRefusals(httpx.AsyncBaseTransport):
         response = await self._model.handle_async_request(request)
         if request.url.path.startswith("/data/order/"):
             return httpx.Response(404, json={})
-        if not request.url.path.startswith("/order"):
+        if not request.url.path.startswith("/order") or response.text == page:
             return response
         body = json.loads(response.content)
         results = [
@@ -335,5 +354,38 @@ def test_the_histories_find_placements_that_wait_on_when_all_orders_are_canceled
     assert first_wrong(canceled(lambda parts, _client: parts.client())) is not None
 
 
-def test_the_histories_find_a_withdrawal_that_is_repeated_under_another_id() -> None:
-    assert first_wrong(withdrawn(lambda _error: None)) is not None
+class HearsOfActions(httpx.AsyncBaseTransport):
+    """Responses to account actions are heard as others."""
+
+    def __init__(
+        self, model: ModelExchange, hear: Callable[[httpx.Response], httpx.Response]
+    ) -> None:
+        self._model = model
+        self._hear = hear
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self._model.handle_async_request(request)
+        return self._hear(response) if request.url.path.startswith("/account/") else response
+
+
+def test_the_histories_find_an_account_action_that_is_repeated_under_another_id() -> None:
+    assert first_wrong(paid(lambda _error: None)) is not None
+
+
+def test_the_histories_find_a_client_that_believes_a_refusal_of_an_action_in_doubt() -> None:
+    def remembered(response: httpx.Response) -> httpx.Response:
+        refusal = httpx.Response(400, json={"code": "market_resolved"})
+        return response if response.is_success else refusal
+
+    assert first_wrong(paid(), lambda model: HearsOfActions(model, remembered)) is not None
+
+
+def test_the_histories_find_a_client_that_forgets_between_calls_what_may_be_carried_out() -> None:
+    assert first_wrong(paid(again=lambda parts, _client: parts.client())) is not None
+
+
+def test_the_histories_find_a_client_that_takes_every_200_for_the_result_of_an_action() -> None:
+    def readable(response: httpx.Response) -> httpx.Response:
+        return httpx.Response(200, json=action_result("")) if response.is_success else response
+
+    assert first_wrong(paid(), lambda model: HearsOfActions(model, readable)) is not None

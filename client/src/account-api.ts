@@ -1,7 +1,9 @@
 import type { AccountActionResult } from '@pm/schemas';
 import type { Connection } from './connection.ts';
-import { ExchangeError } from './errors.ts';
+import { ExchangeError, isFinalCode, leavesOpen, UnresolvedActionError } from './errors.ts';
+import type { HttpRequest } from './http.ts';
 import { randomId } from './platform.ts';
+import { persist } from './retry.ts';
 
 export interface AccountAction {
   /** Id of this request: repetitions are carried out once. Default: a new one per call, the same for every attempt. */
@@ -17,11 +19,14 @@ export interface PositionAction extends AccountAction {
 }
 
 /**
- * Actions of a wallet besides trading; each is carried out once per id (conventions.md 4.2). An `ExchangeError` of one
- * has its id as `actionId`: an action that is repeated with this `id` is not carried out twice.
+ * Actions of a wallet besides trading; each is carried out once per id (conventions.md 4.2). After an `ExchangeError`
+ * this client has changed nothing under the id. After an `UnresolvedActionError` it may have, and only the same action
+ * with the id of the error is safe.
  */
 export class AccountApi {
   readonly #connection: Connection;
+  /** Actions whose fate a call could not learn, by kind, wallet and id. */
+  readonly #unresolved = new Set<string>();
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -53,10 +58,56 @@ export class AccountApi {
   ): Promise<AccountActionResult> {
     const condition = conditionId === undefined ? {} : { condition_id: conditionId };
     const body = { ...rest, ...condition, id };
+    const key = `${name} ${rest.wallet?.toLowerCase() ?? ''} ${id}`;
+    return await this.#sendOnce({ method: 'POST', path: `/account/${name}`, body }, { id, key });
+  }
+
+  /** Once an attempt is lost, only a result or a refusal that the exchange remembers for the id ends the action. */
+  async #sendOnce(
+    sent: HttpRequest,
+    { id, key }: { readonly id: string; readonly key: string },
+  ): Promise<AccountActionResult> {
+    const retryBudget = this.#connection.retryBudget();
+    let isDoubtful = this.#unresolved.has(key);
+    const attempt = async (tries: number): Promise<AccountActionResult> => {
+      try {
+        return resultOf(await this.#connection.signedOnce(sent, { retryBudget, tries }));
+      } catch (error) {
+        isDoubtful ||= error instanceof ExchangeError && leavesOpen(error);
+        throw error;
+      }
+    };
     try {
-      return await this.#connection.signed({ method: 'POST', path: `/account/${name}`, body });
+      const result = await persist(retryBudget, () => true, attempt);
+      this.#unresolved.delete(key);
+      return result;
     } catch (error) {
-      throw error instanceof ExchangeError ? error.withActionId(id) : error;
+      const isFinal = error instanceof ExchangeError && isFinalCode(error.code);
+      if (isFinal) this.#unresolved.delete(key);
+      if (isFinal || !isDoubtful) throw error;
+      this.#noteUnresolved(key);
+      throw new UnresolvedActionError(id, error);
     }
   }
+
+  #noteUnresolved(key: string): void {
+    const [oldest] = this.#unresolved;
+    if (this.#unresolved.size >= unresolvedMax && oldest !== undefined)
+      this.#unresolved.delete(oldest);
+    this.#unresolved.add(key);
+  }
+}
+
+/** Actions whose fate is open; past the limit the oldest are forgotten. */
+const unresolvedMax = 10_000;
+
+const texts = ['action', 'id', 'request_id', 'wallet'] as const;
+
+/** A response that is none of an account action says nothing of it, as if there were no response. */
+function resultOf(body: unknown): AccountActionResult {
+  const result = body as Partial<AccountActionResult> | null;
+  if (result?.success === true && texts.every((name) => typeof result[name] === 'string')) {
+    return result as AccountActionResult;
+  }
+  throw new ExchangeError(0, { error: 'no result of an account action', code: 'no_answer' });
 }

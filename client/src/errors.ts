@@ -30,20 +30,11 @@ export class ExchangeError extends Error {
   readonly retryAfterSeconds: number | null;
   /** Message of the response. */
   readonly body: unknown;
-  /**
-   * Id of the account action that failed: the same action with this `id` is carried out once, however often it is sent.
-   * Null for other requests.
-   */
-  readonly actionId: string | null;
 
   constructor(
     status: number,
     body: unknown,
-    more: {
-      readonly retryAfterSeconds?: number | null;
-      readonly actionId?: string;
-      readonly cause?: unknown;
-    } = {},
+    more: { readonly retryAfterSeconds?: number | null; readonly cause?: unknown } = {},
   ) {
     super(`${status} ${messageOf(body)}`, { cause: more.cause });
     this.name = 'ExchangeError';
@@ -51,15 +42,9 @@ export class ExchangeError extends Error {
     this.body = body;
     this.code = codeOf(body);
     this.retryAfterSeconds = more.retryAfterSeconds ?? null;
-    this.actionId = more.actionId ?? null;
     this.retryable = isRefusalCode(this.code)
       ? refusals[this.code].retry
       : passingStatuses.has(status);
-  }
-
-  withActionId(actionId: string): ExchangeError {
-    const { status, body, retryAfterSeconds, cause } = this;
-    return new ExchangeError(status, body, { retryAfterSeconds, actionId, cause });
   }
 }
 
@@ -89,7 +74,12 @@ export function provesNothingDone(code: string): boolean {
   return ownCodes.has(code) || (isRefusalCode(code) && retryOf(code) === 'unchanged');
 }
 
-/** Whether the matcher remembers the refusal of an order: it has no other result, before or later. */
+/** Whether the exchange has not said what became of a request: it may be carried out, or may be yet. */
+export function leavesOpen({ code }: ExchangeError): boolean {
+  return !ownCodes.has(code) && (!isRefusalCode(code) || retryOf(code) === 'unknown');
+}
+
+/** Whether the exchange remembers the refusal of an order or action: it has no other result, before or later. */
 export function isFinalCode(code: string): boolean {
   return isRefusalCode(code) && refusals[code].final === true;
 }
@@ -117,6 +107,21 @@ export class UnresolvedOrdersError extends Error {
     this.name = 'UnresolvedOrdersError';
     this.orders = orders;
     this.results = results;
+  }
+}
+
+/**
+ * The fate of an account action could not be learnt within the limit: it may be carried out, or may be yet. `cause` is
+ * the last failure. The same action with `actionId` as its `id` is carried out once, however often it is sent; do not
+ * send it with another id before it has a result.
+ */
+export class UnresolvedActionError extends Error {
+  readonly actionId: string;
+
+  constructor(actionId: string, cause: unknown) {
+    super(`no definite result for action ${actionId}`, { cause });
+    this.name = 'UnresolvedActionError';
+    this.actionId = actionId;
   }
 }
 

@@ -1,5 +1,10 @@
 export { type OrderStruct, orderDigest, orderStructHash } from './eip712.ts';
-export { ExchangeError, SigningDomainError, UnresolvedOrdersError } from './errors.ts';
+export {
+  ExchangeError,
+  SigningDomainError,
+  UnresolvedActionError,
+  UnresolvedOrdersError,
+} from './errors.ts';
 export {
   type CancelAllResult,
   ExchangeClient,

@@ -1,6 +1,6 @@
 import { Gate } from '../src/gate.ts';
 import { ExchangeClient, walletFromPrivateKey } from '../src/index.ts';
-import { FakeExchange } from './fake-exchange.ts';
+import { actionResult, FakeExchange, type Fate } from './fake-exchange.ts';
 
 let fake: FakeExchange;
 let client: ExchangeClient;
@@ -49,12 +49,47 @@ test('reads and cancels are repeated until they have a response', async () => {
 });
 
 test('an account action keeps its id over all attempts', async () => {
-  fake.answer = () => ({ status: 200, body: { success: true } });
-  fake.fates = ['lose the response', { status: 503, body: { code: 'action_unconfirmed' } }];
+  fake.answer = () => ({ status: 200, body: actionResult('a') });
+  fake.fates = [
+    'lose the response',
+    { status: 503, body: { code: 'action_unconfirmed' } },
+    { status: 503, body: { code: 'idempotency_in_progress' } },
+    { status: 200, body: 'page of a proxy' },
+  ];
   await client.account.split({ conditionId: '0x1', amount: '5' });
   const ids = fake.receivedAt('/account/split').map(({ body }) => (body as { id: string }).id);
-  expect(ids.length).toBe(3);
+  expect(ids.length).toBe(5);
   expect(new Set(ids).size).toBe(1);
+});
+
+describe('a refusal of an account action', () => {
+  const refusal = (code: string): Fate => ({ status: 400, body: { error: code, code } });
+  const split = () => client.account.split({ conditionId: '0x1', amount: '5', id: 'pay-7' });
+  const unresolved = { name: 'UnresolvedActionError', actionId: 'pay-7' };
+
+  test('says that nothing was done when no attempt was lost', async () => {
+    fake.fates = [{ status: 429, body: { code: 'rate_limited' } }, refusal('closed_only')];
+    await expect(split()).rejects.toMatchObject({ name: 'ExchangeError', code: 'closed_only' });
+  });
+
+  test('leaves the action unresolved after a lost attempt, also of an earlier call', async () => {
+    fake.fates = ['lose the response', refusal('closed_only'), refusal('user_banned')];
+    await expect(split()).rejects.toMatchObject({ ...unresolved, cause: { code: 'closed_only' } });
+    fake.fates.splice(0, 0, { status: 200, body: actionResult('pay-7') });
+    await client.account.withdraw({ amount: '5', id: 'pay-7' });
+    await expect(split()).rejects.toMatchObject({ ...unresolved, cause: { code: 'user_banned' } });
+  });
+
+  test('ends it after a lost attempt when the exchange remembers it for the id', async () => {
+    fake.fates = ['lose the response', refusal('market_resolved'), refusal('closed_only')];
+    await expect(split()).rejects.toMatchObject({ code: 'market_resolved' });
+    await expect(split()).rejects.toMatchObject({ code: 'closed_only' });
+  });
+
+  test('leaves it unresolved when it is none of the exchange', async () => {
+    fake.fates = [{ status: 524, body: 'page of a proxy' }];
+    await expect(split()).rejects.toMatchObject({ ...unresolved, cause: { status: 524 } });
+  });
 });
 
 test('an unsafe request is repeated only when nothing was done', async () => {

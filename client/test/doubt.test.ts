@@ -8,11 +8,12 @@ import {
   type OrderIntent,
   type Placement,
   type RetryPolicy,
+  UnresolvedActionError,
   UnresolvedOrdersError,
   walletFromPrivateKey,
 } from '../src/index.ts';
-import { refusedResult } from './fake-exchange.ts';
-import { ModelExchange, responseOf } from './model-exchange.ts';
+import { actionResult, refusedResult } from './fake-exchange.ts';
+import { ModelExchange, page, responseOf } from './model-exchange.ts';
 
 /**
  * Seeded histories against an exchange behind a network that loses, delays and refuses anything, on a clock of their
@@ -201,23 +202,52 @@ function placedIds(ending: Ending): string[] {
   return results.flatMap((result) => (result?.success === true ? [result.orderID] : []));
 }
 
-/** A caller that wants one withdrawal, and calls again while it has no result. */
-function withdrawnHistory(idOf: (error: ExchangeError) => string | null): History {
-  return async ({ random, model, client }) => {
-    const one = client({ ...retry, totalMs: random.below(2) * 2_000 });
+/**
+ * A caller that wants one split, repeats one that is unresolved with the id of the error, and after a refusal begins
+ * another one.
+ */
+function paidHistory(
+  idOf: (error: UnresolvedActionError) => string | null = ({ actionId }) => actionId,
+  again: (parts: Histories, client: ExchangeClient) => ExchangeClient = (_, client) => client,
+): History {
+  return async (parts) => {
+    const { random, model } = parts;
+    let client = parts.client({ ...retry, totalMs: random.below(2) * 2_000 });
+    let says: boolean | null = null;
     let id: string | null = null;
-    for (let call = 0; call < 4; call += 1) {
-      try {
-        await one.account.withdraw({ amount: '5', ...(id === null ? {} : { id }) });
-        break;
-      } catch (error) {
-        if (!(error instanceof ExchangeError)) throw error;
-        id = idOf(error);
-      }
+    for (let call = 0; call < 4 && says !== true; call += 1) {
+      model.faultPercent = random.pick(faultPercents);
+      const named = id === null ? {} : { id };
+      const failure = await failureOf(client.account.split({ ...splitOfFive, ...named }));
+      says = failure instanceof UnresolvedActionError ? null : failure === null;
+      id = failure instanceof UnresolvedActionError ? idOf(failure) : null;
+      client = again(parts, client);
     }
     await sleep(everythingArrivesMs);
-    return model.paid.size > 1 ? ['paid twice'] : [];
+    return falsePayments(model, says);
   };
+}
+
+/** What is wrong where a caller knows of one action, of none, or not whether of one. */
+function falsePayments({ actions }: ModelExchange, says: boolean | null): string[] {
+  const done = [...actions.values()].filter((fate) => fate === 'done').length;
+  const isRight = says === null ? done <= 1 : done === Number(says);
+  return isRight ? [] : [`says ${says} where ${done} are done`];
+}
+
+const splitOfFive = { conditionId: '0x1', amount: '5' };
+
+/** Null for a result. */
+async function failureOf(
+  splitting: Promise<unknown>,
+): Promise<UnresolvedActionError | ExchangeError | null> {
+  try {
+    await splitting;
+    return null;
+  } catch (error) {
+    if (error instanceof UnresolvedActionError || error instanceof ExchangeError) return error;
+    throw error;
+  }
 }
 
 const intents = (count: number): OrderIntent[] => Array.from({ length: count }, () => intent);
@@ -231,13 +261,33 @@ const believesRefusals =
     const response = await fetch(input, init);
     const { pathname } = new URL(String(input));
     if (pathname.startsWith('/data/order/')) return responseOf(404, {});
-    if (!pathname.startsWith('/order')) return response;
-    const body: unknown = JSON.parse(await response.text());
+    const text = await response.text();
+    if (!pathname.startsWith('/order') || text === page) return response;
+    const body: unknown = JSON.parse(text);
     const results = [body].flat() as { success?: boolean }[];
     const remembered = results.map((one) =>
       one.success === false ? refusedResult('fok_not_filled') : one,
     );
     return responseOf(response.status, Array.isArray(body) ? remembered : remembered[0]);
+  };
+
+/** The client hears each refusal of an account action as one that the exchange remembers. */
+const believesActionRefusals =
+  (fetch: Fetch): Fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init);
+    const isAction = new URL(String(input)).pathname.startsWith('/account/');
+    const remembered = 'market_resolved';
+    return isAction && !response.ok ? responseOf(400, { code: remembered }) : response;
+  };
+
+/** The client hears each 200 to an account action as its result. */
+const readsAnything =
+  (fetch: Fetch): Fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init);
+    const isAction = new URL(String(input)).pathname.startsWith('/account/');
+    return isAction && response.ok ? responseOf(200, actionResult('')) : response;
   };
 
 describe('a client whose requests are lost, delayed, refused and repeated', () => {
@@ -253,8 +303,8 @@ describe('a client whose requests are lost, delayed, refused and repeated', () =
     expect(await firstWrong(canceledHistory((_, client) => client))).toBeNull();
   });
 
-  test('pays a withdrawal once when it is repeated with the id of the error', async () => {
-    expect(await firstWrong(withdrawnHistory(({ actionId }) => actionId))).toBeNull();
+  test('says of each account action what the log says, or that it does not know', async () => {
+    expect(await firstWrong(paidHistory())).toBeNull();
   });
 });
 
@@ -313,7 +363,20 @@ describe('the histories find a client that', () => {
     expect(await firstWrong(canceledHistory((parts) => parts.client()))).not.toBeNull();
   });
 
-  test('repeats a withdrawal under another id', async () => {
-    expect(await firstWrong(withdrawnHistory(() => null))).not.toBeNull();
+  test('repeats an account action under another id', async () => {
+    expect(await firstWrong(paidHistory(() => null))).not.toBeNull();
+  });
+
+  test('believes a refusal of an account action that may be carried out', async () => {
+    expect(await firstWrong(paidHistory(), believesActionRefusals)).not.toBeNull();
+  });
+
+  test('forgets between calls that an account action may be carried out', async () => {
+    const forgetting = paidHistory(undefined, (parts) => parts.client());
+    expect(await firstWrong(forgetting)).not.toBeNull();
+  });
+
+  test('takes every 200 for the result of an account action', async () => {
+    expect(await firstWrong(paidHistory(), readsAnything)).not.toBeNull();
   });
 });

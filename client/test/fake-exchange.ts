@@ -149,6 +149,11 @@ export function refusedResult(code: string) {
   return { success: false, errorMsg: code, code, ...noOrder };
 }
 
+/** Of an account action. */
+export function actionResult(id: string): object {
+  return { success: true, action: 'split', id, request_id: id, wallet: '0x' };
+}
+
 /** As `GET /data/order/{id}` has it. */
 export function storedOrder(id: string): object {
   const stored = exampleOf(StoredOrder) as StoredOrder;

@@ -1,7 +1,7 @@
 import type { Random } from '@pm/kit/random';
 import { type OrderSubmission, type RefusalCode, refusalCodes, refusals } from '@pm/schemas';
 import { testDomain } from '../../kit/test/signing-domain.ts';
-import { idOf, refusedResult, storedOrder } from './fake-exchange.ts';
+import { actionResult, idOf, refusedResult, storedOrder } from './fake-exchange.ts';
 
 /** Fate of one request. A refusal does not look at the log: whoever refuses knows nothing of earlier attempts. */
 type Fate =
@@ -11,6 +11,7 @@ type Fate =
   | 'response lost'
   | 'no response'
   | 'garbled'
+  | 'page'
   | RefusalCode;
 
 const fates: readonly Fate[] = [
@@ -19,6 +20,7 @@ const fates: readonly Fate[] = [
   'response lost',
   'no response',
   'garbled',
+  'page',
 ];
 const openCodes = refusalCodes.filter((code) => refusals[code].final !== true);
 /** A refusal by the matcher that it does not remember. */
@@ -37,6 +39,9 @@ interface Reply {
   readonly body: unknown;
 }
 
+/** No JSON. */
+export const page = '<html>of a proxy</html>';
+
 /** A log of orders behind a network that loses, delays, refuses and repeats; it runs on the clock of the test. */
 export class ModelExchange {
   /** Order id to what became of it, for ever. */
@@ -47,9 +52,9 @@ export class ModelExchange {
   readonly posted: { readonly atMs: number; readonly ids: readonly string[] }[] = [];
   /** Orders that were booked after the last cancel of all. */
   readonly bookedSinceCancel = new Set<string>();
-  /** Ids of the withdrawals that were paid: each once, however often it is sent. */
-  readonly paid = new Set<string>();
-  /** Requests of orders, reads of them and withdrawals that fail, of a hundred. */
+  /** Account action id to what became of it, for ever. */
+  readonly actions = new Map<string, 'done' | RefusalCode>();
+  /** Requests of orders, reads of them and account actions that fail, of a hundred. */
   faultPercent = 50;
   /** Attempts of orders that find no money, of a hundred; the next one may find some. */
   unfundedPercent = 15;
@@ -92,6 +97,8 @@ export class ModelExchange {
       case 'garbled':
         this.#serve(sent);
         return { status: 200, body: { page: 'of a proxy' } };
+      case 'page':
+        return { status: 200, body: page };
       default:
         return refusal(fate, sent);
     }
@@ -115,8 +122,14 @@ export class ModelExchange {
       return ok({ canceled: [], not_canceled: {} });
     }
     if (path.startsWith('/data/order/')) return this.#find(path.slice('/data/order/'.length));
-    this.paid.add((body as { id: string }).id);
-    return ok({ id: (body as { id: string }).id });
+    return this.#act((body as { id: string }).id);
+  }
+
+  #act(id: string): Reply {
+    const fate = this.actions.get(id) ?? fateOfAction(id);
+    this.actions.set(id, fate);
+    if (fate === 'done') return ok(actionResult(id));
+    return { status: refusals[fate].status, body: { error: fate, code: fate } };
   }
 
   #place(submission: OrderSubmission): Reply {
@@ -149,7 +162,7 @@ export class ModelExchange {
 
 /** The part of a response that the client reads. */
 export function responseOf(status: number, body: unknown): Response {
-  const text = JSON.stringify(body);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = { ok: status < 300, status, headers: new Headers(), text: async () => text };
   return response as unknown as Response;
 }
@@ -158,6 +171,11 @@ export function responseOf(status: number, body: unknown): Response {
 function fateOfOrder(id: string): 'booked' | RefusalCode {
   const part = Number.parseInt(id.slice(-1), 16);
   return part < 4 ? 'fok_not_filled' : part < 6 ? 'too_late' : 'booked';
+}
+
+/** By its id: one in four is refused for good. */
+function fateOfAction(id: string): 'done' | RefusalCode {
+  return Number.parseInt(id.slice(-1), 16) < 4 ? 'market_resolved' : 'done';
 }
 
 function ok(body: unknown): Reply {

@@ -5,7 +5,12 @@ from .amounts import DecimalLike, micro_text, parse_micro, parse_price, price_te
 from .client import ExchangeClient, SignedRequest
 from .connection import Attempt
 from .eip712 import OrderStruct, SigningDomain, order_digest, order_struct_hash
-from .errors import ExchangeError, SigningDomainError, UnresolvedOrdersError
+from .errors import (
+    ExchangeError,
+    SigningDomainError,
+    UnresolvedActionError,
+    UnresolvedOrdersError,
+)
 from .heartbeat import Heartbeat
 from .http import HttpRequest, KeyOfWallet, Reader, signed_headers
 from .order import BuiltOrder, OrderIntent, OrderSubmission, SigningContext, build_order
@@ -44,6 +49,7 @@ __all__ = [
     "StreamError",
     "StreamGapError",
     "UnexpectedAnswerError",
+    "UnresolvedActionError",
     "UnresolvedOrdersError",
     "build_order",
     "micro_text",

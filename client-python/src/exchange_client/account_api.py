@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import Literal
 
-from ._model import UnexpectedAnswerError
+from ._model import UnexpectedAnswerError, parse
 from .amounts import DecimalLike, decimal_text
-from .connection import Connection
-from .errors import ExchangeError
+from .connection import Connection, Sending
+from .errors import ExchangeError, UnresolvedActionError, is_final_code, leaves_open
 from .http import HttpRequest
 from .models import AccountActionResult
+from .retry import persist
+
+
+_unresolved_max = 10_000
+"""Actions whose fate is open; past the limit the oldest are forgotten."""
 
 
 class AccountApi:
     """`id` names a request: repetitions are carried out once. It is new per call unless given.
 
-    `wallet` is a wallet of the caller, if it is not that of the API key. An `ExchangeError` has the
-    id as `action_id`: an action that is repeated with this `id` is not carried out twice.
+    `wallet` is a wallet of the caller, if it is not that of the API key. After an `ExchangeError` this
+    client has changed nothing under the id. After an `UnresolvedActionError` it may have, and only
+    the same action with the `action_id` of the error is safe.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._unresolved: dict[str, None] = {}
+        """Actions whose fate a call could not learn, by kind, wallet and id; the oldest first."""
 
     async def split(
         self,
@@ -78,13 +87,50 @@ class AccountApi:
         named = {**body, "id": action_id}
         if wallet is not None:
             named["wallet"] = wallet
+        key = f"{name} {(wallet or '').lower()} {action_id}"
         sent = HttpRequest("POST", f"/account/{name}", body=named)
+        return await self._send_once(sent, action_id, key)
+
+    async def _send_once(self, sent: HttpRequest, action_id: str, key: str) -> AccountActionResult:
+        """Once an attempt is lost, only a result or a refusal that the exchange remembers ends the action."""
+        is_doubtful = key in self._unresolved
+        budget = self._connection.retry_budget()
+        sending = Sending(retry_budget=budget)
+
+        async def attempt(tries: int) -> AccountActionResult:
+            nonlocal is_doubtful
+            try:
+                return _result_of(await self._connection.signed_once(sent, sending, tries=tries))
+            except ExchangeError as error:
+                is_doubtful = is_doubtful or leaves_open(error)
+                raise
+
         try:
-            return await self._connection.signed(AccountActionResult, sent)
-        except ExchangeError as error:
-            error.action_id = action_id
+            result = await persist(budget, lambda _error: True, attempt)
+        except asyncio.CancelledError:
+            # An attempt may be on its way.
+            self._note_unresolved(key)
             raise
-        except UnexpectedAnswerError as cause:
-            # As if there were no response: nobody knows whether it was carried out.
-            body = {"error": str(cause), "code": "no_answer"}
-            raise ExchangeError(0, body, action_id=action_id) from cause
+        except Exception as error:
+            is_final = isinstance(error, ExchangeError) and is_final_code(error.code)
+            if is_final:
+                self._unresolved.pop(key, None)
+            if is_final or not is_doubtful:
+                raise
+            self._note_unresolved(key)
+            raise UnresolvedActionError(action_id) from error
+        self._unresolved.pop(key, None)
+        return result
+
+    def _note_unresolved(self, key: str) -> None:
+        if len(self._unresolved) >= _unresolved_max:
+            self._unresolved.pop(next(iter(self._unresolved)))
+        self._unresolved[key] = None
+
+
+def _result_of(body: object) -> AccountActionResult:
+    """A response that is none of an account action says nothing of it, as if there were no response."""
+    try:
+        return parse(AccountActionResult, body)
+    except UnexpectedAnswerError as cause:
+        raise ExchangeError(0, {"error": str(cause), "code": "no_answer"}) from cause

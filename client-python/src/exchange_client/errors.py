@@ -43,7 +43,6 @@ class ExchangeError(Exception):
         body: object,
         *,
         retry_after_seconds: float | None = None,
-        action_id: str | None = None,
     ) -> None:
         super().__init__(f"{status} {_message_of(body)}")
         self.status = status
@@ -57,11 +56,6 @@ class ExchangeError(Exception):
         """
         self.retry_after_seconds = retry_after_seconds
         """Seconds after which the same request may succeed; None when the response has none."""
-        self.action_id = action_id
-        """Id of the account action that failed; None for other requests.
-
-        The same action with this `id` is carried out once, however often it is sent.
-        """
         known = refusals.get(self.code)
         self.retryable = known.retry if known is not None else status in _passing_statuses
         """Whether the very same request can succeed later (errors.md, column retry)."""
@@ -79,6 +73,19 @@ class UnresolvedOrdersError(Exception):
         self.orders = tuple(orders)
         self.results = tuple(results)
         """Results of the other orders of the request, in its order; None for each of `orders`."""
+
+
+class UnresolvedActionError(Exception):
+    """The fate of an account action could not be learnt within the limit.
+
+    It may be carried out, or may be yet; `__cause__` is the last failure. The same action with
+    `action_id` as its `id` is carried out once, however often it is sent; do not send it with another
+    id before it has a result.
+    """
+
+    def __init__(self, action_id: str) -> None:
+        super().__init__(f"no definite result for action {action_id}")
+        self.action_id = action_id
 
 
 def is_passing(error: BaseException) -> TypeGuard[ExchangeError]:
@@ -102,8 +109,17 @@ def proves_nothing_done(code: str) -> bool:
     return code in _own_codes or (known is not None and known.waiting == "unchanged")
 
 
+def leaves_open(error: ExchangeError) -> bool:
+    """Whether the exchange has not said what became of a request: it may be carried out, or may be yet."""
+    known = refusals.get(error.code)
+    return error.code not in _own_codes and (known is None or known.waiting == "unknown")
+
+
 def is_final_code(code: str) -> bool:
-    """Whether the matcher remembers the refusal of an order: it has no other result, before or later."""
+    """Whether the exchange remembers the refusal of an order or action.
+
+    It has no other result then, before or later.
+    """
     known = refusals.get(code)
     return known is not None and known.final
 

@@ -6,6 +6,7 @@ import {
   noRetries,
   type OrderIntent,
   type Signer,
+  UnresolvedActionError,
   UnresolvedOrdersError,
 } from '@pm/client';
 import { ordersPerRequestMax, type PlacementResult } from '@pm/schemas';
@@ -95,13 +96,14 @@ export class TradingAccount {
     try {
       return await send();
     } catch (error) {
-      const isKnown = error instanceof ExchangeError || error instanceof UnresolvedOrdersError;
-      if (!isKnown) throw error;
+      if (!failures.some((kind) => error instanceof kind)) throw error;
       this.counts.errors += 1;
       return null;
     }
   }
 }
+
+const failures = [ExchangeError, UnresolvedActionError, UnresolvedOrdersError];
 
 /** Repeats while the exchange is starting, up to `attemptsMax` times. */
 async function retried(action: () => Promise<unknown>): Promise<void> {
