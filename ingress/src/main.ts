@@ -275,11 +275,7 @@ function openActivity({ config, life }: Room, memory: DoorMemory, agents: Agents
 /** The channel to the log, and the results that come back. */
 async function openResults(room: Room, topics: Topics) {
   const { resultMemoryBytes: bytesMax, resultWaitMs: waitMs, signOffSeed: seed } = room.config;
-  const recentResults = new RecentResults({
-    nowMs: () => clock.nowMs(),
-    bytesMax,
-    seed: randomInt(2 ** 32),
-  });
+  const recentResults = new RecentResults({ bytesMax, seed: randomInt(2 ** 32) });
   const readOffsets = new ReadOffsets(topics.executionEnds);
   const delayedResults = new DelayedResults();
   const fundedWallets = new FundedWallets();

@@ -247,7 +247,8 @@ export async function openDoor(
   const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => fakes.monotonicMs };
   const { hasher, rule } = openRule(domains);
   const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
-  const memory = new RecentResults({ nowMs: () => memorySinceMs, bytesMax: 1_000_000, seed: 1 });
+  const memory = new RecentResults({ bytesMax: 1_000_000, seed: 1 });
+  memory.begin(new Map([0, 1, 2].map((partition) => [partition, memorySinceMs])));
   const readOffsets = new ReadOffsets(new Map(), 0);
   const process = new SessionProcess(sessionsTopic, { room: accounts.room });
   const markets = new CatalogIndex();

@@ -87,11 +87,9 @@ export class IngressProcess {
     const channel = {
       take: (partition: number, execution: Execution) => this.#waiters.settle(partition, execution),
     };
-    const recentResults = new RecentResults({
-      nowMs: () => this.clock.nowMs(),
-      bytesMax: 1_000_000,
-      seed: 1,
-    });
+    const recentResults = new RecentResults({ bytesMax: 1_000_000, seed: 1 });
+    const clocksMs = log.partitions.map(({ output }) => output.at(-1)?.timeMs ?? 0);
+    recentResults.begin(new Map(clocksMs.entries()));
     // Nobody waits: what is read later is a step of the history.
     const readOffsets = new ReadOffsets(new Map(this.#readTo.entries()), 0);
     const delayedResults = new DelayedResults();

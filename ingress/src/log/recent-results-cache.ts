@@ -12,8 +12,6 @@ const blockRecords = 4_096;
 export const resultBytes = recordBytes + 16;
 
 export interface RecentResultsOptions {
-  /** The wall clock; results from before the construction are not known. */
-  nowMs(): number;
   /** Largest amount of memory. It is used up at `bytesMax / resultBytes` results. */
   readonly bytesMax: number;
   /** Whole number that no client knows: order ids cannot be chosen to share a place of the index. */
@@ -22,11 +20,12 @@ export interface RecentResultsOptions {
 
 /**
  * The newest results by order id, of every ingress, so that a repeated order whose money is spent by now still gets its
- * first result. Full, it forgets the oldest; and it knows what it may have forgotten. Records stand in flat memory in
- * the order in which they came, and an open hash table has their numbers.
+ * first result. Full, it forgets the oldest; and it knows what it may have forgotten, by the clocks of the partitions:
+ * the matcher judged by these when an order was signed. Records stand in flat memory in the order in which they came,
+ * and an open hash table has their numbers.
  */
 export class RecentResults {
-  readonly #options: RecentResultsOptions;
+  readonly #seed: number;
   readonly #max: number;
   readonly #blocks: Buffer[] = [];
   readonly #id = Buffer.alloc(idBytes);
@@ -35,13 +34,17 @@ export class RecentResults {
   /** Number of the oldest record, and how many there are from it on. */
   #oldest = 0;
   #size = 0;
-  /** Every lasting result since then is here. */
-  #completeSinceMs: number;
+  /** By partition, its clock after which every lasting result is here; absent while none is read. */
+  readonly #completeSinceMs = new Map<number, number>();
 
-  constructor(options: RecentResultsOptions) {
-    this.#options = options;
-    this.#max = Math.max(1, Math.floor(options.bytesMax / resultBytes));
-    this.#completeSinceMs = options.nowMs();
+  constructor({ bytesMax, seed }: RecentResultsOptions) {
+    this.#seed = seed;
+    this.#max = Math.max(1, Math.floor(bytesMax / resultBytes));
+  }
+
+  /** Every result after these clocks of the partitions will be kept, Unix milliseconds. */
+  begin(clocksMs: ReadonlyMap<number, number>): void {
+    for (const [partition, clockMs] of clocksMs) this.#completeSinceMs.set(partition, clockMs);
   }
 
   get size(): number {
@@ -61,13 +64,13 @@ export class RecentResults {
     return this.#find(orderId)?.partition;
   }
 
-  /** Whether an order signed then may have a result that is not here. */
-  mayHaveForgotten(signedAtMs: number): boolean {
-    return signedAtMs - signedAheadMaxMs <= this.#completeSinceMs;
+  /** Whether an order signed then may have a result on this partition that is not here. */
+  mayHaveForgotten(partition: number, signedAtMs: number): boolean {
+    return signedAtMs - signedAheadMaxMs <= this.#sinceMs(partition);
   }
 
-  /** Keeps a first result that will not change. */
-  keep(result: OrderResult, partition: number): void {
+  /** Keeps a first result that will not change; `clockMs`: clock of the partition after it. */
+  keep(result: OrderResult, partition: number, clockMs: number): void {
     if (!isLasting(result)) return;
     this.#readId(result.orderId);
     if (this.#index[this.#placeOf(this.#id, 0)] !== 0) return;
@@ -76,7 +79,7 @@ export class RecentResults {
     const record = (this.#oldest + this.#size) % this.#max;
     const { block, from } = this.#at(record);
     this.#id.copy(block, from);
-    writeResult(block, from, { result, partition, readAtMs: this.#options.nowMs() });
+    writeResult(block, from, { result, partition, clockMs });
     this.#index[this.#placeOf(this.#id, 0)] = record + 1;
     this.#size += 1;
   }
@@ -89,17 +92,21 @@ export class RecentResults {
     return readResult(block, from);
   }
 
+  #sinceMs(partition: number): number {
+    return this.#completeSinceMs.get(partition) ?? Number.POSITIVE_INFINITY;
+  }
+
   #readId(orderId: OrderId): void {
     this.#id.write(orderId.slice(2), 'hex');
   }
 
   #forgetOldest(): void {
     const { block, from } = this.#at(this.#oldest);
-    const { readAtMs } = readResult(block, from);
+    const { partition, clockMs } = readResult(block, from);
     this.#remove(this.#placeOf(block, from));
     this.#oldest = (this.#oldest + 1) % this.#max;
     this.#size -= 1;
-    this.#completeSinceMs = Math.max(this.#completeSinceMs, readAtMs);
+    this.#completeSinceMs.set(partition, Math.max(this.#sinceMs(partition), clockMs));
   }
 
   /** The block of a record and where it begins in it. */
@@ -128,7 +135,7 @@ export class RecentResults {
 
   /** The place where the search for an id begins. */
   #homeOf(bytes: Buffer, from: number): number {
-    let mixed = this.#options.seed | 0;
+    let mixed = this.#seed | 0;
     for (let word = 0; word < idBytes; word += 4) {
       mixed = Math.imul(mixed ^ bytes.readInt32LE(from + word), 0x9e37_79b1);
       mixed ^= mixed >>> 15;

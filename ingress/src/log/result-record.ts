@@ -4,14 +4,14 @@ import type { OrderResult, TradeRef } from '../orders/order-result.ts';
 /**
  * Bytes of one result:
  *
- *   0 order id | 32 filled | 40 paid | 48 offset of its trades | 56 read at | 64 first fill | 68 number of fills |
+ *   0 order id | 32 filled | 40 paid | 48 offset of its trades | 56 clock of the partition | 64 first fill | 68 number of fills |
  *   72 partition | 74 kind | 75 status | 76 code
  */
 export const recordBytes = 80;
 /** Bytes of an order id, which a record begins with. */
 export const idBytes = 32;
 
-const at = { filled: 32, paid: 40, offset: 48, readAt: 56, first: 64, count: 68 } as const;
+const at = { filled: 32, paid: 40, offset: 48, clock: 56, first: 64, count: 68 } as const;
 const numbers = { partition: 72, kind: 74, status: 75, code: 76 } as const;
 
 const kinds = { refused: 0, buy: 1, sell: 2 } as const;
@@ -19,20 +19,21 @@ const statuses = ['LIVE', 'MATCHED', 'CANCELED', 'DELAYED'] as const satisfies P
 /** Number of fills of a result whose trades have no place. */
 const unplaced = 0xff_ff_ff_ff;
 
-/** A result with where and when it was read. */
+/** A result with its partition. */
 export interface ReadResult {
   readonly result: OrderResult;
   readonly partition: number;
-  readonly readAtMs: number;
+  /** Clock of the partition after it, Unix milliseconds. */
+  readonly clockMs: number;
 }
 
 /** Writes a result into the record at `from`, after its order id. */
 export function writeResult(
   bytes: Buffer,
   from: number,
-  { result, partition, readAtMs }: ReadResult,
+  { result, partition, clockMs }: ReadResult,
 ): void {
-  bytes.writeDoubleLE(readAtMs, from + at.readAt);
+  bytes.writeDoubleLE(clockMs, from + at.clock);
   bytes.writeUInt16LE(partition, from + numbers.partition);
   if (result.kind === 'refused') {
     bytes.writeUInt8(kinds.refused, from + numbers.kind);
@@ -65,9 +66,9 @@ function follows(
 /** The result in the record at `from`. */
 export function readResult(bytes: Buffer, from: number): ReadResult {
   const partition = bytes.readUInt16LE(from + numbers.partition);
-  const readAtMs = bytes.readDoubleLE(from + at.readAt);
+  const clockMs = bytes.readDoubleLE(from + at.clock);
   const orderId = orderIdFromBytes(bytes.subarray(from, from + idBytes));
-  return { result: resultIn(bytes, from, { orderId, partition }), partition, readAtMs };
+  return { result: resultIn(bytes, from, { orderId, partition }), partition, clockMs };
 }
 
 function resultIn(

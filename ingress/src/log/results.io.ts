@@ -23,7 +23,7 @@ export interface ResultReaderOptions {
   readonly channels: ReadonlyMap<string, Pick<CommandChannel, 'take'>>;
   readonly partitions: PartitionLiveness;
   /** The program keeps results of orders. */
-  readonly recentResults?: Pick<RecentResults, 'keep'>;
+  readonly recentResults?: Pick<RecentResults, 'begin' | 'keep'>;
   readonly readOffsets?: Pick<ReadOffsets, 'note'>;
   readonly delayedResults?: Pick<DelayedResults, 'follow' | 'settle'>;
   readonly fundedWallets?: Pick<FundedWallets, 'take'>;
@@ -65,13 +65,13 @@ export class ResultReader {
     channels.get(execution.keyId.toString('hex'))?.take(partition, execution);
   }
 
-  #remember(partition: number, { events, inOffset }: Execution): void {
+  #remember(partition: number, { events, inOffset, timeMs }: Execution): void {
     const { recentResults, delayedResults } = this.#options;
     if (recentResults === undefined) return;
     const place: EventsPlace = { partition, inOffset };
     for (const [command, ofCommand] of eventsByCommand(events)) {
       for (const result of resultsOf(ofCommand, place)) {
-        recentResults.keep(result, partition);
+        recentResults.keep(result, partition, timeMs);
         if (command === leftOver) delayedResults?.settle(result);
       }
     }
@@ -123,7 +123,10 @@ export async function followResults(
   const codec = codecs.executions;
   const topic = names.executions;
   const source = new ResultReader({ codec, channels, ...observers });
-  observers.partitions.begin(await newestInputs({ client, codec, topic }, executionEnds));
+  const newest = await newestInputs({ client, codec, topic }, executionEnds);
+  observers.partitions.begin(newest);
+  const clockMs = (partition: number) => newest.get(partition)?.clockMs ?? 0;
+  observers.recentResults?.begin(new Map([...executionEnds.keys()].map((at) => [at, clockMs(at)])));
   return await client.reader({
     topic,
     positions: executionEnds,

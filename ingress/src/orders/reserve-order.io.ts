@@ -99,8 +99,9 @@ async function isNew(
   mark: number,
   { recentResults, readOffsets }: OrderReservationParts,
 ): Promise<boolean> {
-  const isRead = await readOffsets.reach(token.market.partition, mark);
-  return isRead && !recentResults.mayHaveForgotten(form.signedAtMs);
+  const { partition } = token.market;
+  const isRead = await readOffsets.reach(partition, mark);
+  return isRead && !recentResults.mayHaveForgotten(partition, form.signedAtMs);
 }
 
 function reservationOf(

@@ -42,7 +42,7 @@ const cancel = (body?: object, url = '/order') =>
 
 test('an order that is remembered is canceled in its partition, in either spelling', async () => {
   door.fakes.answer = () => answered([canceled]);
-  door.memory.keep({ kind: 'refused', orderId, code: 'fok_not_filled' }, 2);
+  door.memory.keep({ kind: 'refused', orderId, code: 'fok_not_filled' }, 2, 0);
   for (const body of [
     { orderID: orderId },
     { orderId },

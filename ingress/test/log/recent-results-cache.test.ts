@@ -11,26 +11,27 @@ const answer = (number: number): OrderResult =>
   ({ kind: 'refused', orderId: idOf(number), code: 'fok_not_filled' }) as const;
 
 test('what was signed before the memory began, or up to five minutes ahead of it, may be forgotten', () => {
-  const memory = new RecentResults({ nowMs: () => 10 * minuteMs, bytesMax: 1_000_000, seed });
-  expect(memory.mayHaveForgotten(9 * minuteMs)).toBe(true);
-  expect(memory.mayHaveForgotten(15 * minuteMs)).toBe(true);
-  expect(memory.mayHaveForgotten(15 * minuteMs + 1)).toBe(false);
+  const memory = new RecentResults({ bytesMax: 1_000_000, seed });
+  expect(memory.mayHaveForgotten(1, 60 * minuteMs)).toBe(true);
+  memory.begin(new Map([[1, 10 * minuteMs]]));
+  expect(memory.mayHaveForgotten(1, 9 * minuteMs)).toBe(true);
+  expect(memory.mayHaveForgotten(1, 15 * minuteMs)).toBe(true);
+  expect(memory.mayHaveForgotten(1, 15 * minuteMs + 1)).toBe(false);
+  expect(memory.mayHaveForgotten(2, 60 * minuteMs)).toBe(true);
 });
 
 test('full, it forgets the oldest result and knows since when it is complete', () => {
-  let nowMs = 0;
-  const memory = new RecentResults({ nowMs: () => nowMs, bytesMax: 2 * resultBytes, seed });
-  for (const number of [1, 2]) {
-    nowMs = number * 100 * minuteMs;
-    memory.keep(answer(number), 0);
-  }
-  expect(memory.mayHaveForgotten(100 * minuteMs)).toBe(false);
-  nowMs = 300 * minuteMs;
-  memory.keep(answer(3), 0);
+  const memory = new RecentResults({ bytesMax: 2 * resultBytes, seed });
+  memory.begin(new Map([0, 1].map((partition) => [partition, 0])));
+  memory.keep(answer(1), 0, 100 * minuteMs);
+  memory.keep(answer(2), 1, 200 * minuteMs);
+  expect(memory.mayHaveForgotten(0, 100 * minuteMs)).toBe(false);
+  memory.keep(answer(3), 0, 300 * minuteMs);
   expect(memory.recall(idOf(1))).toBeUndefined();
   expect(memory.recall(idOf(2))).toBeDefined();
-  expect(memory.mayHaveForgotten(100 * minuteMs)).toBe(true);
-  expect(memory.mayHaveForgotten(106 * minuteMs)).toBe(false);
+  expect(memory.mayHaveForgotten(0, 100 * minuteMs)).toBe(true);
+  expect(memory.mayHaveForgotten(0, 106 * minuteMs)).toBe(false);
+  expect(memory.mayHaveForgotten(1, 100 * minuteMs)).toBe(false);
 });
 
 /** A result of every form. */
@@ -90,14 +91,14 @@ test.each([
   [4, 5_000],
 ])('agrees with a plain map in a random history (%i, %i results)', (number, max) => {
   const next = seeded(number);
-  const memory = new RecentResults({ nowMs: () => 1, bytesMax: max * resultBytes, seed: number });
+  const memory = new RecentResults({ bytesMax: max * resultBytes, seed: number });
   const twin = new Twin(max);
   for (let step = 0; step < 10_000; step += 1) {
     const orderId = idOf(next(max * 3) * 2 ** (number * 8));
     const partition = next(100);
     if (next(2) === 0) {
       const result = resultFrom(next, orderId, partition);
-      memory.keep(result, partition);
+      memory.keep(result, partition, step);
       twin.keep(result, partition);
     } else {
       expect(memory.recall(orderId)).toEqual(twin.find(orderId)?.result);
@@ -109,13 +110,14 @@ test.each([
 
 test('at two thousand lasting results a second, an order of now has no forgotten result', () => {
   let nowMs = 0;
-  const memory = new RecentResults({ nowMs: () => nowMs, bytesMax: 67_108_864, seed });
+  const memory = new RecentResults({ bytesMax: 67_108_864, seed });
+  memory.begin(new Map([[1, 0]]));
   const [perSecond, seconds] = [2_000, 320];
   for (let count = 0; count < perSecond * seconds; count += 1) {
     nowMs = Math.floor((count * 1_000) / perSecond);
-    memory.keep(answer(count), 1);
+    memory.keep(answer(count), 1, nowMs);
   }
-  expect(memory.mayHaveForgotten(nowMs)).toBe(false);
+  expect(memory.mayHaveForgotten(1, nowMs)).toBe(false);
   expect(memory.recall(idOf(perSecond * (seconds - 300)))).toEqual(
     answer(perSecond * (seconds - 300)),
   );

@@ -24,6 +24,8 @@ import type { CommandTopics } from '../../src/log/topics.io.ts';
 const codec = openRecordCodec(topics.executions.value, 1, async () => null);
 const keyId = Buffer.alloc(8, 4);
 
+const hourMs = 3_600_000;
+
 const anyCommand: Command = { kind: 'Tick', term: 0, timeMs: 1 };
 
 function openSource() {
@@ -40,7 +42,7 @@ function openSource() {
     },
   });
   const waiters = new ResultWaiters();
-  const memory = new RecentResults({ nowMs: () => 0, bytesMax: 3 * resultBytes, seed: 1 });
+  const memory = new RecentResults({ bytesMax: 3 * resultBytes, seed: 1 });
   const delays = new DelayedResults();
   const extreme: number[] = [];
   const source = new ResultReader({
@@ -150,6 +152,20 @@ test('no command waits for results of other keys, but the newest of them are rem
   );
   expect(memory.size).toBe(3);
   expect(memory.recall(orderIdFromBytes(Buffer.alloc(32, 1)))).toBeUndefined();
+});
+
+test('what a full memory forgot is known by the clock of the partition, whatever the clock here says', async () => {
+  const { memory, feed } = openSource();
+  memory.begin(new Map([[0, 0]]));
+  const records = [1, 2, 3, 4].map((hour) => ({
+    inOffset: hour,
+    timeMs: hour * hourMs,
+    events: [placed(hour)],
+  }));
+  await feed(0, ...records);
+  expect(memory.recall(orderIdFromBytes(Buffer.alloc(32, 1)))).toBeUndefined();
+  expect(memory.mayHaveForgotten(0, hourMs)).toBe(true);
+  expect(memory.mayHaveForgotten(0, 2 * hourMs)).toBe(false);
 });
 
 test('only refusals that last are remembered', async () => {
@@ -296,7 +312,7 @@ function logWithLateCopies() {
   return fakeLog(sealed(order.map((inOffset) => ({ ...plain, inOffset }))));
 }
 
-test('results are followed from among late copies of a former owner', async () => {
+test('results are followed from among late copies of a former owner, and known from its clock on', async () => {
   const { client, codec: executions } = logWithLateCopies();
   const partitions = new PartitionLiveness(1, { monotonicMs: () => 1, nowMs: () => 5 });
   const seen: number[] = [];
@@ -307,13 +323,17 @@ test('results are followed from among late copies of a former owner', async () =
     codecs: { executions },
     executionEnds: new Map([[0, 151]]),
   };
+  const recentResults = new RecentResults({ bytesMax: 3 * resultBytes, seed: 1 });
   await followResults(topics as unknown as CommandTopics, {
     partitions,
+    recentResults,
     channel: { keyId: '', take() {} },
     witness: { see: (partition) => void seen.push(partitions.at(partition).inOffset) },
     log: silentLog,
     onFault: ({ code }) => void faults.push(code),
   });
+  const latest = [5, 6].map((ms) => recentResults.mayHaveForgotten(0, ms + 300_000));
+  expect(latest).toEqual([true, false]);
   await nextTurn();
   expect([faults, seen, partitions.at(0).inOffset]).toEqual([[], [151], 151]);
   expect(partitions.isReady(0)).toBe(true);

@@ -55,7 +55,7 @@ test('a result that is read while the money is asked for counts instead of the r
   door.fakes.reserve = (reservation) => {
     const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
     const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE' } as const;
-    door.memory.keep({ ...kept, ...sums }, 1);
+    door.memory.keep({ ...kept, ...sums }, 1, 0);
     door.readOffsets.note(1, 1);
     return spent(reservation);
   };

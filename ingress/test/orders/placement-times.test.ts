@@ -169,7 +169,7 @@ test('a repeated order gets its first result though a new one would be refused b
   expect(first.body).toMatchObject({ success: true, orderID: hash });
   const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
   const answer = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE', ...sums } as never;
-  door.memory.keep(answer, 1);
+  door.memory.keep(answer, 1, 0);
   door.fakes.nowMs += 120_000;
   expect((await placeOne(door, timed)).body).toEqual(first.body);
   door.markets.take({ ...market, mode: 'HALTED' });

@@ -139,7 +139,7 @@ test('a repeated order gets its first result, from the log or from memory before
   expect(first.body.transactionsHashes).toEqual(['1-17-2', '1-17-3'].map(tradeHash));
   const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'MATCHED' } as const;
   const amounts = { filledMicro: 4_000_000, paidMicro: 2_000_000, trades: [] };
-  door.memory.keep({ ...kept, ...amounts }, 1);
+  door.memory.keep({ ...kept, ...amounts }, 1, 0);
   door.fakes.reserve = 'insufficient';
   const again = await placeOne(door, item);
   expect(again.body).toMatchObject({ success: true, status: 'matched', makingAmount: '2' });

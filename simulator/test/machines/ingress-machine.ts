@@ -68,8 +68,7 @@ export async function startIngress(parts: IngressParts): Promise<Ingress> {
   });
   const commands = changed.commands(channel);
   const partitions = new PartitionLiveness(partitionCount, clock);
-  const nowMs = () => clock.nowMs();
-  const recentResults = new RecentResults({ nowMs, bytesMax: 200_000, seed: 1 });
+  const recentResults = new RecentResults({ bytesMax: 200_000, seed: 1 });
   const readOffsets = new ReadOffsets(executionEnds);
   const delayedResults = new DelayedResults();
   const topics = { client, names: topicNames, codecs, executionEnds };
