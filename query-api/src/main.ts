@@ -140,7 +140,7 @@ async function start(life: Lifecycle): Promise<void> {
     onFault: (fault) => life.fail(fault),
     onSkip: skipped,
   });
-  const counts = new PartitionCounts();
+  const counts = new PartitionCounts(systemClock.monotonicMs);
   const startRecent = async () => {
     const opened = await openRecentRecords(shared, recent, counts);
     recentRecords = opened;

@@ -243,7 +243,7 @@ export class World {
   partitionFacts: PartitionFacts = {
     inputs: new Map(),
     owners: new Map(),
-    counts: new PartitionCounts(),
+    counts: new PartitionCounts(() => 0),
   };
   streamInstances: readonly StreamInstance[] = [];
   /** Domains of other exchanges whose orders are accepted. */

@@ -24,8 +24,8 @@ export interface RecentFollowerOptions {
   readonly topic: string;
   readonly log: Log;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Called with every record, repeated ones too. */
-  readonly onExecution?: (partition: number, execution: Execution) => void;
+  /** Called with every record, repeated ones too; `isNew`: it came after reading began, so its partition has an owner. */
+  readonly onExecution?: (partition: number, execution: Execution, isNew: boolean) => void;
   /**
    * Offset of `executions` per partition that the tables hold everything below of; partitions without any are absent.
    */
@@ -73,6 +73,8 @@ export class RecentFollower {
   #reader: LogReader | null = null;
   #fault: string | null = null;
   #openedMs = 0;
+  /** Ends of the partitions when they were opened. */
+  #openedAt: ReadonlyMap<number, number> = new Map();
   /** Partitions that are followed; there may be more by now. */
   #partitions = 0;
   readonly #closing = new AbortController();
@@ -179,6 +181,7 @@ export class RecentFollower {
       );
       recent.restart(positions, await newestInputs({ client, codec, topic }, positions));
       this.#partitions = positions.size;
+      this.#openedAt = new Map([...bounds].map(([partition, { high }]) => [partition, high]));
       this.#known(stored);
       const reader = await client.reader({
         topic,
@@ -202,7 +205,7 @@ export class RecentFollower {
     const { recent, codec, onExecution } = this.#parts;
     const { partition } = batch;
     await eachExecution(batch, codec, (execution, offset) => {
-      onExecution?.(partition, execution);
+      onExecution?.(partition, execution, offset >= (this.#openedAt.get(partition) ?? 0));
       if (recent.take(partition, execution, offset)) return;
       throw new Fault('execution_gap', 'stop', { facts: { partition, offset } });
     });

@@ -1,3 +1,4 @@
+import { silenceMaxMs } from '@pm/domain/executions/owner-silence';
 import type { Execution } from '@pm/schemas';
 
 /** What this process saw of a partition since it follows the log. */
@@ -9,13 +10,21 @@ export interface PartitionCount {
   /** Orders placed or refused. */
   readonly orders: number;
   readonly fills: number;
+  /** When its newest record came, by the monotonic clock of this process; null while all that is read is from before. */
+  readonly heardMs: number | null;
 }
 
 /** Counts what happens on each partition; a record that comes again counts once. */
 export class PartitionCounts {
   readonly #counts = new Map<number, PartitionCount>();
+  readonly #monotonicMs: () => number;
 
-  take(partition: number, { inOffset, timeMs, events }: Execution): void {
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /** `isNew`: the record came after reading began. */
+  take(partition: number, { inOffset, timeMs, events }: Execution, isNew: boolean): void {
     const before = this.#counts.get(partition);
     if (before !== undefined && inOffset <= before.inOffset) return;
     let { orders = 0, fills = 0 } = before ?? {};
@@ -23,16 +32,20 @@ export class PartitionCounts {
       if (kind === 'OrderPlaced' || kind === 'OrderRefused') orders += 1;
       else if (kind === 'Fill') fills += 1;
     }
-    this.#counts.set(partition, { inOffset, clockMs: timeMs, orders, fills });
+    const heardMs = isNew ? this.#monotonicMs() : (before?.heardMs ?? null);
+    this.#counts.set(partition, { inOffset, clockMs: timeMs, orders, fills, heardMs });
   }
 
   of(partition: number): PartitionCount | null {
     return this.#counts.get(partition) ?? null;
   }
-}
 
-/** A partition whose clock is older than this is not live: its owner ticks several times a second, milliseconds. */
-const liveWithinMs = 3_000;
+  /** Whether its owner was heard within `silenceMaxMs`. */
+  isLive(partition: number): boolean {
+    const heardMs = this.#counts.get(partition)?.heardMs ?? null;
+    return heardMs !== null && this.#monotonicMs() - heardMs <= silenceMaxMs;
+  }
+}
 
 /** What is known of the partitions of `orders`. */
 export interface PartitionFacts {
@@ -40,7 +53,7 @@ export interface PartitionFacts {
   readonly inputs: ReadonlyMap<number, number>;
   /** Name of the process that owns a partition; absent while none does. */
   readonly owners: ReadonlyMap<number, string>;
-  readonly counts: Pick<PartitionCounts, 'of'>;
+  readonly counts: Pick<PartitionCounts, 'of' | 'isLive'>;
 }
 
 /**
@@ -61,17 +74,16 @@ export function ownersOf(
 }
 
 /** The partitions of GET /status (conventions.md 1.5). */
-export function wirePartitions({ inputs, owners, counts }: PartitionFacts, nowMs: number) {
+export function wirePartitions({ inputs, owners, counts }: PartitionFacts) {
   const partitions = [...inputs.keys()].sort((one, other) => one - other);
   return partitions.map((partition) => {
     const end = inputs.get(partition) ?? 0;
     const owner = owners.get(partition) ?? null;
     const count = counts.of(partition);
-    const isLive = count !== null && nowMs - count.clockMs <= liveWithinMs;
     return {
       partition,
       owner,
-      state: isLive ? 'live' : owner === null ? 'unowned' : 'restoring',
+      state: counts.isLive(partition) ? 'live' : owner === null ? 'unowned' : 'restoring',
       lastOffset: end - 1,
       applied: count?.inOffset ?? null,
       lag: count === null ? null : Math.max(0, end - 1 - count.inOffset),

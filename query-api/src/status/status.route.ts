@@ -26,10 +26,10 @@ export interface StatusParts {
  * mounts: the plain text that clients of the family take for health; with quotes it would not be.
  */
 export function statusRoute(parts: StatusParts): DoorRoute {
-  const { progress, partitions, streams, solvency, nowMs } = parts;
+  const { progress, partitions, streams, solvency } = parts;
   const body = () => ({
     ...wireProgress(progress.progress()),
-    partitions: wirePartitions(partitions.facts(), nowMs()),
+    partitions: wirePartitions(partitions.facts()),
     streams: streams.instances(),
     solvency: solvency.wire(),
   });

@@ -31,3 +31,27 @@ test('memory begins behind the newest input, also when late copies of a former o
   await nextTurn();
   expect([follower.status().fault, recent.newestSeams()[0]]).toEqual([null, 151]);
 });
+
+test('records that were there when it was opened are told from those that come', async () => {
+  const log = fakeLog(sealed([0, 1, 2].map((inOffset) => ({ ...plain, inOffset }))));
+  const admin = await log.client.admin();
+  const opened = new Map([[0, { low: 0, high: 2 }]]);
+  const client = { ...log.client, admin: async () => ({ ...admin, bounds: async () => opened }) };
+  const heard: [number, boolean][] = [];
+  follower = new RecentFollower({
+    ...log,
+    client,
+    recent: new RecentLog(),
+    log: silentLog,
+    clock: { monotonicMs: () => 1 },
+    onExecution: (_partition, { inOffset }, isNew) => heard.push([inOffset, isNew]),
+    storedPositions: async () => new Map(),
+  });
+  await follower.start();
+  await nextTurn();
+  expect(heard).toEqual([
+    [0, false],
+    [1, false],
+    [2, true],
+  ]);
+});
