@@ -1,8 +1,8 @@
 import { type Admin, AssignerProtocol, type Kafka } from 'kafkajs';
 import { Fault, insist, within } from '../fault/index.ts';
+import { connectAdmin } from './admin-connection.io.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
 import { openCluster } from './kafkajs-cluster.io.ts';
-import { retryOptions } from './kafkajs-connection.io.ts';
 import { failureOf } from './kafkajs-errors.ts';
 import { untilTopicsKnown } from './known-topics.io.ts';
 import type { LogClientLimits } from './limits.ts';
@@ -20,7 +20,7 @@ import {
   type TopicSpec,
   uncleanName,
 } from './topic-spec.ts';
-import { pause } from './waiting.io.ts';
+import { closeWithin, pause } from './waiting.io.ts';
 import { withFaults } from './with-faults.io.ts';
 
 /** The member of a group that owns a partition. */
@@ -226,10 +226,9 @@ export class KafkajsAdmin implements LogAdmin {
     let found = await this.#sharedOffsets(topic).catch(elsewhereOrDeleted);
     for (let tried = 1; found === null && tried < maxMetadataTries; tried += 1) {
       if (tried > 1) await pause(maxRetryMs);
-      const admin = this.#kafka.admin({ retry: retryOptions(this.#limits) });
-      await admin.connect();
-      const asked = admin.fetchTopicOffsets(topic).catch(elsewhere);
-      found = await asked.finally(() => admin.disconnect());
+      const admin = await connectAdmin(this.#kafka, this.#limits);
+      const close = () => closeWithin(admin.disconnect(), this.#limits.closeTimeoutMs);
+      found = await admin.fetchTopicOffsets(topic).catch(elsewhere).finally(close);
     }
     if (found === null) throw new Fault('leader_unknown', 'retry', { facts: { topic } });
     return found;

@@ -2,9 +2,10 @@ import type { Admin, Kafka } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { KafkajsAdmin, type LogAdmin } from './admin.io.ts';
+import { connectAdmin } from './admin-connection.io.ts';
 import { type GroupOptions, openGroup, type PartitionGroup } from './group.io.ts';
 import type { LogClientOptions } from './kafkajs-connection.io.ts';
-import { ClientSockets, openKafkajs, retryOptions } from './kafkajs-connection.io.ts';
+import { ClientSockets, openKafkajs } from './kafkajs-connection.io.ts';
 import { defaultLimits, type LogClientLimits } from './limits.ts';
 import type { LogClient } from './log-client.io.ts';
 import { ProduceWire } from './produce-wire.io.ts';
@@ -46,7 +47,7 @@ class KafkajsClient implements LogClient {
     this.#kafka = openKafkajs(options, this.#limits, this.#sockets);
     this.#shared = new SharedFetchers(this.#kafka, this.#limits, this.#log);
     this.#admin = new Shared({
-      open: () => connectedAdmin(this.#kafka, this.#limits),
+      open: () => connectAdmin(this.#kafka, this.#limits),
       close: (admin) => admin.disconnect(),
       lingerMs: adminLingerMs,
     });
@@ -136,29 +137,4 @@ class KafkajsClient implements LogClient {
   #assertOpen(): void {
     if (this.#closed) throw new Fault('client_closed', 'stop');
   }
-}
-
-async function connectedAdmin(kafka: Kafka, limits: LogClientLimits): Promise<Admin> {
-  const admin = kafka.admin({ retry: retryOptions(limits) });
-  try {
-    await admin.connect();
-    return withFaultsOf(admin);
-  } catch (error) {
-    await admin.disconnect().catch(() => {});
-    throw error;
-  }
-}
-
-/** The same, with faults in place of the errors of kafkajs. */
-function withFaultsOf(admin: Admin): Admin {
-  return new Proxy(admin, {
-    get(target, name): unknown {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      return (...args: unknown[]): unknown => {
-        const result: unknown = Reflect.apply(member, target, args);
-        return result instanceof Promise ? withFaults(result) : result;
-      };
-    },
-  });
 }

@@ -2,7 +2,7 @@ import type { Admin, Kafka } from 'kafkajs';
 import { KafkajsAdmin } from '../../src/kafka/admin.io.ts';
 import { defaultLimits } from '../../src/kafka/limits.ts';
 
-const limits = { ...defaultLimits, maxRetryMs: 1 };
+const limits = { ...defaultLimits, maxRetryMs: 1, sendTimeoutMs: 300, requestTimeoutMs: 100 };
 const moved = () => Object.assign(new Error('moved'), { type: 'NOT_LEADER_FOR_PARTITION' });
 const offsets = [{ partition: 0, offset: '7', low: '2', high: '7' }];
 
@@ -55,4 +55,11 @@ test('passes on any other failure of bounds at once', async () => {
   const { admin, asked } = adminOf([() => Promise.reject(new Error('no such topic'))]);
   await expect(admin.bounds('t')).rejects.toThrow('no such topic');
   expect(asked()).toBe(1);
+});
+
+test('gives up on bounds that a new connection does not answer', async () => {
+  const { admin, connections } = adminOf([lost, () => new Promise(() => {})]);
+  const passes = { code: 'log_away', reaction: 'retry' };
+  await expect(admin.bounds('t')).rejects.toMatchObject(passes);
+  expect(connections).toEqual(['open', 'closed']);
 });
