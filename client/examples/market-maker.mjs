@@ -22,9 +22,9 @@ const heartbeat = client.startHeartbeat({
 });
 await heartbeat.started();
 
-const endsAt = Date.now() + seconds * 1_000;
+const endsAt = performance.now() + seconds * 1_000;
 try {
-  while (Date.now() < endsAt) {
+  while (performance.now() < endsAt) {
     await quote();
     await sleep(3_000);
   }

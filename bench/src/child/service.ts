@@ -37,13 +37,13 @@ export async function startService(
     await ended;
     clearTimeout(timer);
   };
-  const deadline = Date.now() + readyTimeoutMs;
+  const deadline = performance.now() + readyTimeoutMs;
   for (;;) {
     try {
       await description.ready();
       if (child.pid !== undefined) return { pid: child.pid, stop };
     } catch (cause) {
-      const isOver = child.exitCode !== null || Date.now() > deadline;
+      const isOver = child.exitCode !== null || performance.now() > deadline;
       if (!isOver) {
         await sleep(100);
         continue;

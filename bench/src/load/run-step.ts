@@ -112,13 +112,14 @@ async function untilComplete({ baseUrl }: RunningStack): Promise<void> {
   const ends = new Map(
     (await positions(baseUrl)).map(({ key, offset, lag }) => [key, offset + lag]),
   );
-  const deadline = Date.now() + settle.longestMs;
+  const deadline = performance.now() + settle.longestMs;
   for (;;) {
     const behind = (await positions(baseUrl)).filter(
       ({ key, offset }) => offset < (ends.get(key) ?? 0),
     );
     if (behind.length === 0) break;
-    if (Date.now() > deadline) throw new Error(`not projected in time: ${JSON.stringify(behind)}`);
+    if (performance.now() > deadline)
+      throw new Error(`not projected in time: ${JSON.stringify(behind)}`);
     await sleep(settle.pollMs);
   }
   await sleep(settle.mergesMs);

@@ -94,8 +94,8 @@ class Session implements Thread {
 }
 
 async function inspectorUrl(logFile: string): Promise<string> {
-  const deadline = Date.now() + waitMs;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + waitMs;
+  while (performance.now() < deadline) {
     const urls = readFileSync(logFile, 'utf8').matchAll(/Debugger listening on (ws:\S+)/g);
     const last = [...urls].at(-1)?.[1];
     if (last !== undefined) return last;

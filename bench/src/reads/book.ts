@@ -112,9 +112,9 @@ async function place(trader: Trader, intents: readonly OrderIntent[]): Promise<v
 }
 
 async function until(isVisible: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + visibleMs;
+  const deadline = performance.now() + visibleMs;
   while (!(await isVisible())) {
-    if (Date.now() > deadline) throw new Error('what was placed is not visible');
+    if (performance.now() > deadline) throw new Error('what was placed is not visible');
     await sleep(lookEveryMs);
   }
 }
