@@ -4,8 +4,8 @@ import type { OrderResult, TradeRef } from '../orders/order-result.ts';
 /**
  * Bytes of one result:
  *
- *   0 order id | 32 filled | 40 paid | 48 offset of its trades | 56 clock of the partition | 64 first fill | 68 number of fills |
- *   72 partition | 74 kind | 75 status | 76 code
+ *   0 order id | 32 filled | 40 paid | 48 offset of its trades | 56 clock of the partition | 64 first fill |
+ *   68 number of fills | 72 partition | 74 kind | 75 status | 76 code
  */
 export const recordBytes = 80;
 /** Bytes of an order id, which a record begins with. */

@@ -10,7 +10,7 @@ export interface PartitionCount {
   /** Orders placed or refused. */
   readonly orders: number;
   readonly fills: number;
-  /** When its newest record came, by the monotonic clock of this process; null while all that is read is from before. */
+  /** When its newest record came, by this process's monotonic clock; null while all that is read is from before. */
   readonly heardMs: number | null;
 }
 
