@@ -8,6 +8,7 @@ import {
   priceText,
   type RefusalCode,
   type Side,
+  tickSizes,
 } from '@pm/schemas';
 
 /** The two amounts of a client, and the rules of the market that give them a meaning. */
@@ -20,11 +21,13 @@ export interface AmountsInput {
   readonly immediate: boolean;
   /** 1/10000 USDC. */
   readonly tick: number;
+  /** Of orders that may rest. */
   readonly minSizeMicro: number;
 }
 
 /** Limit price, size and budget of an order, as the log carries them. */
 export interface OrderAmounts {
+  /** 0: an immediate order means none on the grid of today. The matcher refuses it, unless it knows the order. */
   readonly price: number;
   readonly sizeMicro: number;
   /** Immediate buys: micro-USDC to spend; otherwise 0. */
@@ -36,8 +39,16 @@ export interface AmountsRefusal {
   readonly facts: Readonly<Record<string, string>>;
 }
 
+/**
+ * `refused`: no market takes these amounts. `refusalIfNew`: the rules of today refuse them, and earlier ones may have
+ * taken the same order.
+ */
 export type ReadAmounts =
-  | { readonly kind: 'amounts'; readonly amounts: OrderAmounts }
+  | {
+      readonly kind: 'amounts';
+      readonly amounts: OrderAmounts;
+      readonly refusalIfNew: AmountsRefusal | null;
+    }
   | { readonly kind: 'refused'; readonly refusal: AmountsRefusal };
 
 /**
@@ -54,20 +65,33 @@ export function readAmounts(input: AmountsInput): ReadAmounts {
   const pair = { usdcMicro: Number(usdc), sharesMicro: Number(shares) };
   const isBudget = input.immediate && input.side === 'BUY';
   if (!isBudget && pair.sharesMicro % lotMicro !== 0) return invalidAmounts;
-  const price = input.immediate ? nearGrid(pair, input) : exactPrice(pair);
-  if (price === null || !isOnGrid(price, input.tick)) return invalidTick(pair, input.tick);
-  // The smallest size is for orders that rest; what fills at once needs a single lot.
-  const minSizeMicro = input.immediate ? lotMicro : input.minSizeMicro;
-  const isTooSmall = isBudget
-    ? affordableMicro(price, pair.usdcMicro) < minSizeMicro
-    : pair.sharesMicro < minSizeMicro;
-  if (isTooSmall) return invalidSize(pair, minSizeMicro);
-  return { kind: 'amounts', amounts: isBudget ? budgetOf(price, pair) : sizeOf(price, pair) };
+  const price = meantPrice(pair, input);
+  const refusal = rulesRefusal(price, pair, input);
+  if (refusal !== null && !isOnAnyGrid(pair, input)) return { kind: 'refused', refusal };
+  const amounts = isBudget ? budgetOf(price ?? 0, pair) : sizeOf(price ?? 0, pair);
+  return { kind: 'amounts', amounts, refusalIfNew: refusal };
 }
 
 interface Pair {
   readonly usdcMicro: number;
   readonly sharesMicro: number;
+}
+
+/** The refusal by the rules of the market, which an operator or the prices of its trades may change. */
+function rulesRefusal(
+  price: number | null,
+  pair: Pair,
+  input: AmountsInput,
+): AmountsRefusal | null {
+  if (!isOnGrid(price, input.tick)) return invalidTick(pair, input.tick);
+  // The smallest size is for orders that rest; what fills at once needs a single lot.
+  const isTooSmall = !input.immediate && pair.sharesMicro < input.minSizeMicro;
+  return isTooSmall ? invalidSize(pair, input.minSizeMicro) : null;
+}
+
+/** In 1/10000 USDC; null when the amounts mean none. */
+function meantPrice(pair: Pair, input: AmountsInput): number | null {
+  return input.immediate ? nearGrid(pair, input) : exactPrice(pair);
 }
 
 /** USDC over shares in 1/10000, when it is a whole number. */
@@ -107,9 +131,13 @@ function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
+function isOnAnyGrid(pair: Pair, input: AmountsInput): boolean {
+  return tickSizes.some((tick) => isOnGrid(meantPrice(pair, { ...input, tick }), tick));
+}
+
 /** tick <= price <= 1 - tick, in whole ticks. */
-function isOnGrid(price: number, tick: number): boolean {
-  return price >= tick && price <= priceOne - tick && price % tick === 0;
+function isOnGrid(price: number | null, tick: number): boolean {
+  return price !== null && price >= tick && price <= priceOne - tick && price % tick === 0;
 }
 
 function sizeOf(price: number, { sharesMicro }: Pair): OrderAmounts {
@@ -126,13 +154,13 @@ const invalidAmounts: ReadAmounts = {
   refusal: { code: 'invalid_amounts', facts: { lot: microText(lotMicro) } },
 };
 
-function invalidTick(pair: Pair, tick: number): ReadAmounts {
+function invalidTick(pair: Pair, tick: number): AmountsRefusal {
   const micro = (BigInt(pair.usdcMicro) * BigInt(microPerUnit)) / BigInt(pair.sharesMicro);
   const facts = { price: microText(Number(micro)), tick: priceText(tick) };
-  return { kind: 'refused', refusal: { code: 'invalid_tick_size', facts } };
+  return { code: 'invalid_tick_size', facts };
 }
 
-function invalidSize(pair: Pair, minSizeMicro: number): ReadAmounts {
+function invalidSize(pair: Pair, minSizeMicro: number): AmountsRefusal {
   const facts = { size: microText(pair.sharesMicro), min: microText(minSizeMicro) };
-  return { kind: 'refused', refusal: { code: 'invalid_size', facts } };
+  return { code: 'invalid_size', facts };
 }

@@ -112,7 +112,9 @@ export function checkRules(
   const { feeRateBps } = token.market;
   const hold = holdMicro({ side, ...read.amounts, feeRateBps });
   const checked = { form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs };
-  const doubt = doubtOf(form, token, caller.nowMs);
+  const { refusalIfNew } = read;
+  const unfit = refusalIfNew === null ? null : ({ kind: 'refused', ...refusalIfNew } as const);
+  const doubt = unfit ?? doubtOf(form, token, caller.nowMs);
   const forbidden = statusRefusal(form, caller) ?? proposalRefusal(token);
   return { kind: 'checked', ...checked, doubt, forbidden };
 }

@@ -62,7 +62,9 @@ export class DryRun {
   async #describe(finding: OrderFinding, order: CheckedOrder | OrderRefusal, caller: Caller) {
     const { rules, token } = finding;
     const signature = await this.#signatureOf(finding, caller);
-    const money = rules.kind === 'checked' ? await this.#moneyOf(rules) : null;
+    // Without a price the amounts say nothing.
+    const priced = rules.kind === 'checked' && rules.amounts.price > 0 ? rules : null;
+    const money = priced === null ? null : await this.#moneyOf(priced);
     const isKnown = this.#isKnown(signature.orderHash);
     const problem =
       order.kind === 'refused' ? order : isKnown ? null : this.#refusalOf(order, money);
@@ -74,7 +76,7 @@ export class DryRun {
       orderID: signature.orderHash ?? '',
       known: isKnown,
       signature,
-      order: rules.kind === 'checked' ? amountsOf(rules) : null,
+      order: priced === null ? null : amountsOf(priced),
       money,
       market: token === undefined ? null : this.#rulesOf(token),
     };

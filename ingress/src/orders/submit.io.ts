@@ -5,6 +5,7 @@ import {
   orderIdFromBytes,
   type PlacementResult,
   priceText,
+  refusals,
 } from '@pm/schemas';
 import type { CommandSender } from '../log/command-channel.io.ts';
 import type { DelayedResults } from '../log/delayed-results.io.ts';
@@ -172,10 +173,14 @@ export class OrderSubmitter {
     const final = await this.#finalResult(result, order.orderId);
     if (final?.orderId !== order.orderId) return refusedResponse('internal_error');
     const response = responseOf(final, order.facts, this.#options.hashes.keccak);
-    const { unfunded } = order.reserved;
-    const isOther =
-      response.code === 'insufficient_balance_or_allowance' && unfunded !== response.code;
-    return isOther ? refusedResponse(unfunded) : response;
+    const { unfunded, isFirst } = order.reserved;
+    if (response.code !== 'insufficient_balance_or_allowance' || unfunded === response.code)
+      return response;
+    // Another record of it is on its way with money, and the matcher may book that one.
+    const mayBeBooked = !isFirst && refusals[unfunded].final === true;
+    return mayBeBooked
+      ? unconfirmedResponse(order.orderId)
+      : refusedResponse(unfunded, order.facts);
   }
 
   /** The result of an order; of one in a short taker delay the result at its end, when that comes in time. */
@@ -196,9 +201,10 @@ function unlessTooLate(response: PlacementResult): PlacementResult | null {
 }
 
 /** The facts that texts of refusals may mention of an order. */
-function orderFacts({ amounts, token }: CheckedOrder, id: OrderId): Record<string, string> {
+function orderFacts({ amounts, token, doubt }: CheckedOrder, id: OrderId): Record<string, string> {
   const { tick, minSizeMicro } = token.market;
-  return { ...amountFacts(amounts, id), tick: priceText(tick), min: microText(minSizeMicro) };
+  const rules = { tick: priceText(tick), min: microText(minSizeMicro) };
+  return { ...amountFacts(amounts, id), ...rules, ...doubt?.facts };
 }
 
 function amountFacts(

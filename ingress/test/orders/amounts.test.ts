@@ -40,9 +40,10 @@ test('limit orders are taken exactly when the slow twin takes them, at the same 
       const input = inputOf(of, BigInt(price) * BigInt(lots) + off, shares, { tick });
       const read = readAmounts(input);
       const wanted = limitTwin(input);
-      if (wanted === null) return read.kind === 'refused';
+      if (wanted === null) return read.kind === 'refused' || read.refusalIfNew !== null;
       return (
         read.kind === 'amounts' &&
+        read.refusalIfNew === null &&
         read.amounts.price === wanted.price &&
         read.amounts.sizeMicro === wanted.sizeMicro &&
         read.amounts.budgetMicro === 0
@@ -107,16 +108,6 @@ test.each([
 });
 
 test.each([
-  [
-    'a market buy between ticks',
-    inputOf('BUY', 10_100_000n, 20_000_000n, { immediate: true }),
-    'invalid_tick_size',
-  ],
-  [
-    'a market sell between ticks',
-    inputOf('SELL', 10_100_000n, 20_000_000n, { immediate: true }),
-    'invalid_tick_size',
-  ],
   ['a limit order a hair off', inputOf('BUY', 10_000_001n, 20_000_000n, {}), 'invalid_tick_size'],
   ['a price of 1', inputOf('BUY', 20_000_000n, 20_000_000n, {}), 'invalid_tick_size'],
   ['a price above 1', inputOf('SELL', 30_000_000n, 20_000_000n, {}), 'invalid_tick_size'],
@@ -133,10 +124,33 @@ test.each([
     inputOf('BUY', 10n ** 12n, 10n ** 13n + 10_000n, {}),
     'invalid_amounts',
   ],
-  ['less than the smallest', inputOf('BUY', 2_495_000n, 4_990_000n, {}), 'invalid_size'],
-  ['a budget below a lot', inputOf('BUY', 4_000n, 8_000n, { immediate: true }), 'invalid_size'],
 ] as const)('refuses %s', (_name, input, code) => {
   expect(readAmounts(input)).toMatchObject({ kind: 'refused', refusal: { code } });
+});
+
+test.each([
+  ['less than the smallest size', inputOf('BUY', 2_495_000n, 4_990_000n, {}), 'invalid_size', 5000],
+  [
+    'a price between ticks',
+    inputOf('SELL', 5_050_000n, 10_000_000n, {}),
+    'invalid_tick_size',
+    5050,
+  ],
+  [
+    'a market buy between ticks',
+    inputOf('BUY', 10_100_000n, 20_000_000n, { immediate: true }),
+    'invalid_tick_size',
+    0,
+  ],
+  [
+    'a market sell that a tick of 0.01 would take',
+    inputOf('SELL', 9_700_600n, 10_000_000n, { immediate: true, tick: 10 }),
+    'invalid_tick_size',
+    0,
+  ],
+] as const)('takes %s only if it is known', (_name, input, code, price) => {
+  const refusalIfNew = { code };
+  expect(readAmounts(input)).toMatchObject({ kind: 'amounts', amounts: { price }, refusalIfNew });
 });
 
 test('the smallest size binds what rests, not what fills at once', () => {

@@ -32,6 +32,13 @@ function rests(command: Command): CommandResult {
 const spent = ({ amountMicro }: Reservation): ReserveOutcome =>
   amountMicro === 0 ? 'reserved' : 'insufficient';
 
+/** What the matcher says of an order that holds nothing and that it does not know. */
+function isUnknown(command: Command): CommandResult {
+  const { orderId, maker, apiKey } = command as PlaceOrder;
+  const code = 'insufficient_balance_or_allowance';
+  return answered([{ kind: 'OrderRefused', command: 0, orderId, market: 1, maker, apiKey, code }]);
+}
+
 const resolved = { ...market, payout0: 10_000 };
 const proposed = { ...market, proposedPayout0: 10_000, paysAtMs: 1 };
 
@@ -97,13 +104,7 @@ test('a new order of a closed market is refused without the log, and leaves noth
 
 test('an order that the matcher does not know gets the refusal of its closed market', async () => {
   door.markets.take(resolved);
-  door.fakes.answer = (command) => {
-    const { orderId, maker, apiKey } = command as PlaceOrder;
-    const code = 'insufficient_balance_or_allowance';
-    return answered([
-      { kind: 'OrderRefused', command: 0, orderId, market: 1, maker, apiKey, code },
-    ]);
-  };
+  door.fakes.answer = isUnknown;
   const refused = await placeOne(door, signedItem(testOrder()).item);
   expect(refused.body.code).toBe('market_resolved');
 });
@@ -120,3 +121,67 @@ test('an order that operators forbid is never sent, and unconfirmed while it may
   expect((await placeOne(door, item)).body.code).toBe('cancel_only');
   expect([door.fakes.sent, door.fakes.givenBack]).toEqual([[], [hash, hash]]);
 });
+
+/** Within the tolerance of a tick of 0.01, and of no finer one but 0.0001. */
+const soldAtOnce = { side: 'SELL', makerAmount: '10000000', takerAmount: '9700600' } as const;
+
+/** What an operator or the prices of trades change of a market, and an order that was placed before. */
+const changedRules: readonly [string, object, () => ReturnType<typeof signedItem>, string][] = [
+  [
+    'invalid_size',
+    { minSizeMicro: 20_000_000 },
+    () => signedItem(testOrder()),
+    'Size (10) lower than the minimum: 20',
+  ],
+  [
+    'invalid_tick_size',
+    { tick: 10 },
+    () => signedItem(testOrder(soldAtOnce), { orderType: 'FAK' }),
+    'Price (0.97006) breaks minimum tick size rule: 0.001',
+  ],
+];
+
+describe.each(changedRules)(
+  'an order that later rules refuse as %s',
+  (code, change, make, text) => {
+    beforeEach(() => door.markets.take({ ...market, ...change }));
+
+    test('gets its first result where a process knows it', async () => {
+      const { item, hash } = make();
+      const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
+      const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE' } as const;
+      door.memory.keep({ ...kept, ...sums }, 1);
+      expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
+      expect(door.fakes.sent).toEqual([]);
+    });
+
+    test('gets it from the log where the process is behind', async () => {
+      door.fakes.answer = rests;
+      const { item, hash } = make();
+      expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
+    });
+
+    test('is refused without the log where everything has been read', async () => {
+      door.readOffsets.note(1, 1);
+      const { item, hash } = make();
+      const { body } = await placeOne(door, item);
+      expect([body.code, body.errorMsg]).toEqual([code, `order ${hash} is invalid. ${text}`]);
+      expect([door.fakes.sent, door.fakes.givenBack]).toEqual([[], [hash]]);
+    });
+
+    test('is refused in the same words where the matcher does not know it', async () => {
+      door.fakes.answer = isUnknown;
+      const { item, hash } = make();
+      const { body } = await placeOne(door, item);
+      expect([body.code, body.errorMsg]).toEqual([code, `order ${hash} is invalid. ${text}`]);
+    });
+
+    test('is unconfirmed while another record of it is on its way with money', async () => {
+      door.fakes.reserve = 'already';
+      door.fakes.answer = isUnknown;
+      const { item, hash } = make();
+      const { status, body } = await placeOne(door, item);
+      expect([status, body]).toMatchObject([503, { code: 'order_unconfirmed', orderID: hash }]);
+    });
+  },
+);

@@ -116,6 +116,23 @@ test('money, modes, expiry and ownership are checked as placing would', async ()
   expectNothingDone();
 });
 
+test('an order of the sizes and prices of earlier rules is invalid unless it is known', async () => {
+  const sold = { side: 'SELL', makerAmount: '10000000', takerAmount: '9700600' } as const;
+  const { item, hash } = signedItem(testOrder(sold), { orderType: 'FAK' });
+  const small = signedItem(testOrder());
+  door.markets.take({ ...market, tick: 10, minSizeMicro: 20_000_000 });
+  const findings = await validate([owned(item), owned(small.item)]);
+  expect(findings.body).toMatchObject([
+    { valid: false, code: 'invalid_tick_size', orderID: hash, order: null, money: null },
+    { valid: false, code: 'invalid_size', order: { size: '10' }, money: { needed: '5.2' } },
+  ]);
+  const kept = { kind: 'placed', orderId: hash, side: 'SELL', status: 'MATCHED' } as const;
+  door.memory.keep({ ...kept, filledMicro: 10_000_000, paidMicro: 9_700_600, trades: [] }, 1);
+  const [again] = (await validate([owned(item)])).body;
+  expect(again).toMatchObject({ valid: true, known: true });
+  expectNothingDone();
+});
+
 test('a refused order of a neg-risk market is named by the id it has there, placed or not', async () => {
   door.markets.take({ ...market, negRisk: true });
   const order = testOrder({ makerAmount: '5200001' });
