@@ -24,7 +24,12 @@ from .fake_exchange import (
 
 _faults = ("request lost", "request late", "response lost", "no response", "garbled", "page")
 #: A refusal does not look at the log: whoever refuses knows nothing of earlier attempts.
-_open_codes = tuple(code for code, refusal in refusals.items() if not refusal.final)
+#: Only the log says that it has no order.
+_open_codes = tuple(
+    code for code, refusal in refusals.items() if not refusal.final and code != "order_not_found"
+)
+#: Refusals for good, by rules that have changed since earlier attempts.
+_rules_codes = ("invalid_size", "invalid_tick_size", "invalid_expiration", "market_resolved")
 page = "<html>of a proxy</html>"
 _late_max_seconds = 3.0
 _latency_max_seconds = 0.04
@@ -37,6 +42,8 @@ class ModelExchange(httpx.AsyncBaseTransport):
         self._draw = draw
         self.log: dict[str, str] = {}
         """Order id to `booked`, or to its refusal: for ever."""
+        self._ruled_out: dict[str, str] = {}
+        """Orders that the rules refused: those that come later are refused, too."""
         self.posted: list[tuple[float, list[str]]] = []
         """Requests that place orders, whatever became of them, by the time at which they left."""
         self.booked_since_cancel: set[str] = set()
@@ -65,6 +72,8 @@ class ModelExchange(httpx.AsyncBaseTransport):
             delay = self._draw.uniform(0, _late_max_seconds)
             asyncio.get_running_loop().call_later(delay, self._serve, sent)
             raise httpx.ReadError("reset")
+        if fate in _rules_codes:
+            self._rule_out(fate, sent)
         if fate in refusals:
             return _refusal(fate, sent)
         if fate == "page":
@@ -80,7 +89,12 @@ class ModelExchange(httpx.AsyncBaseTransport):
         is_fated = path.startswith(("/order", "/account", "/data"))
         if not is_fated or self._draw.randrange(100) >= self.fault_percent:
             return "served"
-        return self._draw.choice(_faults if self._draw.random() < 0.5 else _open_codes)
+        return self._draw.choice(self._draw.choice((_faults, _faults, _open_codes, _rules_codes)))
+
+    def _rule_out(self, code: str, sent: Sent) -> None:
+        _method, path, body = sent
+        if path in ("/order", "/orders"):
+            self._ruled_out.update((id_of(one), code) for one in _submissions(body))
 
     def _serve(self, sent: Sent) -> Answer:
         _method, path, body = sent
@@ -108,6 +122,9 @@ class ModelExchange(httpx.AsyncBaseTransport):
     def _place(self, submission: Json) -> Answer:
         order_id = id_of(submission)
         known = self.log.get(order_id)
+        ruled_out = self._ruled_out.get(order_id)
+        if known is None and ruled_out is not None:
+            return Answer(refusals[ruled_out].status, refused_result(ruled_out))
         fate = known or _fate_of_order(order_id)
         self.log[order_id] = fate
         if fate != "booked":

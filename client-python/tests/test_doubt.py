@@ -36,7 +36,7 @@ from .virtual_clock import run
 policy = RetryPolicy(first_pause_ms=100, longest_pause_ms=500, total_ms=4_000)
 timeout_ms = 1_500
 intent = OrderIntent(token_id="7", side="BUY", price="0.5", size="10")
-histories_max = 120
+histories_max = 200
 fault_percents = (40, 70, 95)
 #: Nothing that was sent arrives later.
 everything_arrives_seconds = 5
@@ -332,6 +332,30 @@ class BelievesRefusals(httpx.AsyncBaseTransport):
 
 def test_the_histories_find_a_client_that_believes_a_refusal_of_an_order_in_doubt() -> None:
     assert first_wrong(posted(), BelievesRefusals) is not None
+
+
+class BelievesSilence(httpx.AsyncBaseTransport):
+    """Of a log that cannot be read is heard that it has nothing."""
+
+    def __init__(self, model: ModelExchange) -> None:
+        self._model = model
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        nothing = httpx.Response(404, json={})
+        try:
+            response = await self._model.handle_async_request(request)
+        except httpx.ReadError:
+            if request.url.path.startswith("/data/order/"):
+                return nothing
+            raise
+        is_read = response.status_code in (200, 404)
+        return response if is_read or request.url.path.startswith("/order") else nothing
+
+
+def test_the_histories_find_a_client_that_takes_a_log_that_cannot_be_read_for_one_without_the_order() -> (
+    None
+):
+    assert first_wrong(posted(), BelievesSilence) is not None
 
 
 def test_the_histories_find_a_client_that_forgets_between_calls_what_may_be_on_the_log() -> None:

@@ -200,6 +200,22 @@ async def test_such_a_refusal_counts_once_no_lost_attempt_can_come_to_the_book_a
     assert results == [None, refusal_of_log]
 
 
+async def test_a_refusal_for_good_ends_no_order_in_doubt_while_the_log_cannot_be_read(
+    client: ExchangeClient,
+) -> None:
+    order = await client.prepare_order(intent)
+    refusal_for_good = refused("invalid_size", "")
+    results: list[Placement | None] = []
+    for is_read in (False, True):
+        sent = SentOrder(order, lost_at=time.monotonic())
+        sent.note(refusal_for_good, await_delayed=True)
+        if is_read:
+            sent.note_unknown()
+        sent.conclude()
+        results.append(sent.result)
+    assert results == [None, refusal_for_good]
+
+
 async def test_a_call_that_is_canceled_leaves_its_order_in_doubt(
     fake: FakeExchange, client: ExchangeClient
 ) -> None:

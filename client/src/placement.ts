@@ -43,10 +43,10 @@ const notFound: RefusalCode = 'order_not_found';
 /**
  * Sends orders until each has a definite result: the same signed order is one order however often it is sent, so an
  * order without a response, or with a transient refusal, is sent again. A refusal of an order that may be on the log
- * already decides nothing unless the matcher remembers it: `GET /data/order/{id}` does, also when the retry budget
- * ends. Resolves with as many results in the same order; throws `UnresolvedOrdersError` with the known results when
- * that does not decide either, and `ExchangeError` when the request as a whole is wrong and nothing was sent before.
- * Signs nothing but, by `signAnew`, orders that can never be booked because the exchange was too slow.
+ * already decides nothing without `GET /data/order/{id}`, also when the retry budget ends. Resolves with as many
+ * results in the same order; throws `UnresolvedOrdersError` with the known results when that does not decide either,
+ * and `ExchangeError` when the request as a whole is wrong and nothing was sent before. Signs nothing but, by
+ * `signAnew`, orders that can never be booked because the exchange was too slow.
  */
 export async function placeOrders(
   connection: Connection,

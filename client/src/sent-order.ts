@@ -32,8 +32,7 @@ interface LaterRefusal {
 
 /**
  * An order in transit, and what is known of it. Once an attempt has left open what it did, the order is in doubt, and
- * only a success, a refusal that the matcher remembers, or the log ends it: whatever else refuses a later attempt may
- * not know of the first one.
+ * only a success or the log ends it: whatever refuses a later attempt may not know of the first one.
  */
 export class SentOrder {
   readonly order: BuiltOrder;
@@ -99,25 +98,21 @@ export class SentOrder {
     else this.noteUnknown();
   }
 
-  /** The log has no order, and no refusal for good; a lost attempt may still come to it, while it can. */
+  /**
+   * The log has no order, and no refusal for good. A lost attempt may still come to it, while it can, and meets a
+   * refusal for good as the later one did.
+   */
   noteUnknown(): void {
+    if (this.#refusedInDoubt === null) return;
+    const { placement, isOfOrder } = this.#refusedInDoubt;
     const lastsUntilMs = (this.lostMs ?? Number.NEGATIVE_INFINITY) + attemptLifeMs;
-    const refusal = this.#refusedInDoubt;
-    if (refusal?.isOfOrder === true && performance.now() > lastsUntilMs)
-      this.result = refusal.placement;
-    else this.#takeFinal();
+    const isPast = isOfOrder && performance.now() > lastsUntilMs;
+    if (isPast || isFinalCode(placement.code ?? '')) this.result = placement;
   }
 
-  /** Nothing more is sent or asked. */
+  /** Nothing more is sent or asked. An order in doubt has no result without the log. */
   conclude(): void {
-    if (this.result !== null) return;
-    if (this.isDoubtful) this.#takeFinal();
-    else this.result = this.#last;
-  }
-
-  #takeFinal(): void {
-    const { placement = null } = this.#refusedInDoubt ?? {};
-    if (isFinalCode(placement?.code ?? '')) this.result = placement;
+    if (!this.isDoubtful) this.result ??= this.#last;
   }
 
   #keep(result: Placement, isDoubtful: boolean): void {

@@ -22,7 +22,17 @@ const fates: readonly Fate[] = [
   'garbled',
   'page',
 ];
-const openCodes = refusalCodes.filter((code) => refusals[code].final !== true);
+/** Only the log says that it has no order. */
+const openCodes = refusalCodes.filter(
+  (code) => refusals[code].final !== true && code !== 'order_not_found',
+);
+/** Refusals for good, by rules that have changed since earlier attempts. */
+const rulesCodes: readonly RefusalCode[] = [
+  'invalid_size',
+  'invalid_tick_size',
+  'invalid_expiration',
+  'market_resolved',
+];
 /** A refusal by the matcher that it does not remember. */
 const unfunded: RefusalCode = 'insufficient_balance_or_allowance';
 const lateMaxMs = 3_000;
@@ -48,6 +58,8 @@ export class ModelExchange {
   readonly log = new Map<string, 'booked' | RefusalCode>();
   /** Orders whose newest attempt the matcher has refused, and may book another one. */
   readonly #passed = new Map<string, RefusalCode>();
+  /** Orders that the rules refused: those that come later are refused, too. */
+  readonly #ruledOut = new Map<string, RefusalCode>();
   /** Requests that place orders, whatever became of them, by the time at which they left. */
   readonly posted: { readonly atMs: number; readonly ids: readonly string[] }[] = [];
   /** Orders that were booked after the last cancel of all. */
@@ -100,6 +112,7 @@ export class ModelExchange {
       case 'page':
         return { status: 200, body: page };
       default:
+        if (rulesCodes.includes(fate)) this.#ruleOut(fate, sent);
         return refusal(fate, sent);
     }
   }
@@ -107,7 +120,12 @@ export class ModelExchange {
   #fateOf({ path }: Sent): Fate {
     const isFated = /^\/(orders?|account|data)\b/.test(path);
     if (!isFated || this.#random.below(100) >= this.faultPercent) return 'served';
-    return this.#random.below(2) === 0 ? this.#random.pick(fates) : this.#random.pick(openCodes);
+    return this.#random.pick(this.#random.pick([fates, fates, openCodes, rulesCodes]));
+  }
+
+  #ruleOut(code: RefusalCode, { path, body }: Sent): void {
+    if (path !== '/order' && path !== '/orders') return;
+    for (const one of [body as OrderSubmission].flat()) this.#ruledOut.set(idOf(one), code);
   }
 
   #serve({ path, method, body }: Sent): Reply {
@@ -135,6 +153,9 @@ export class ModelExchange {
   #place(submission: OrderSubmission): Reply {
     const id = idOf(submission);
     const known = this.log.get(id);
+    const ruledOut = this.#ruledOut.get(id);
+    if (known === undefined && ruledOut !== undefined)
+      return { status: refusals[ruledOut].status, body: refusedResult(ruledOut) };
     if (known === undefined && this.#random.below(100) < this.unfundedPercent) {
       this.#passed.set(id, unfunded);
       return { status: refusals[unfunded].status, body: refusedResult(unfunded) };

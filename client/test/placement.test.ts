@@ -176,6 +176,19 @@ describe('when the retry budget ends', () => {
     expect(sent.result).toBeNull();
   });
 
+  test('a refusal for good ends no order in doubt while the log cannot be read', async () => {
+    const order = await client.prepareOrder(intent);
+    const refusal = refused('invalid_size', '');
+    const [unread, read] = [false, true].map((isRead) => {
+      const sent = new SentOrder(order, performance.now());
+      sent.note(refusal, true);
+      if (isRead) sent.noteUnknown();
+      sent.conclude();
+      return sent.result;
+    });
+    expect([unread, read]).toEqual([null, refusal]);
+  });
+
   test('an unknown order is reported as unresolved, and can be sent again', async () => {
     const hasty = await connected({ retry: { ...impatient, totalMs: 0 } });
     const orders = await Promise.all([hasty.prepareOrder(intent), hasty.prepareOrder(intent)]);

@@ -52,11 +52,11 @@ async def place_orders(
     """The same signed order is one order however often it is sent.
 
     So an order without a response, or with a transient refusal, is sent again. A refusal of an
-    order that may be on the log already decides nothing unless the matcher remembers it: `GET
-    /data/order/{id}` does, also when the retry budget ends. Returns as many results in the same
-    order; raises `UnresolvedOrdersError` with the known results when that does not decide either,
-    and `ExchangeError` when the request as a whole is wrong and nothing was sent before. Signs
-    nothing but, by `sign_anew`, orders that can never be booked because the exchange was too slow.
+    order that may be on the log already decides nothing without `GET /data/order/{id}`, also when
+    the retry budget ends. Returns as many results in the same order; raises `UnresolvedOrdersError`
+    with the known results when that does not decide either, and `ExchangeError` when the request as
+    a whole is wrong and nothing was sent before. Signs nothing but, by `sign_anew`, orders that can
+    never be booked because the exchange was too slow.
     """
     if not 1 <= len(orders) <= orders_per_request_max:
         raise ValueError(f"1 to {orders_per_request_max} orders go into a request")

@@ -57,8 +57,8 @@ class _LaterRefusal:
 class SentOrder:
     """Once an attempt has left open what it did, the order is in doubt.
 
-    Then only a success, a refusal that the matcher remembers, or the log ends it: whatever else
-    refuses a later attempt may not know of the first one.
+    Then only a success or the log ends it: whatever refuses a later attempt may not know of the
+    first one.
     """
 
     def __init__(self, order: BuiltOrder, *, lost_at: float | None) -> None:
@@ -129,27 +129,23 @@ class SentOrder:
             self.note_unknown()
 
     def note_unknown(self) -> None:
-        """The log has no order, and no refusal for good; a lost attempt may still come to it, while it can."""
-        is_past = self.lost_at is None or time.monotonic() - self.lost_at > attempt_life_seconds
+        """The log has no order, and no refusal for good.
+
+        A lost attempt may still come to it, while it can, and meets a refusal for good as the later
+        one did.
+        """
         refusal = self._refused_in_doubt
-        if refusal is not None and refusal.is_of_order and is_past:
+        if refusal is None:
+            return
+        is_past = self.lost_at is None or time.monotonic() - self.lost_at > attempt_life_seconds
+        is_final = is_final_code(refusal.placement.code or "")
+        if is_final or (is_past and refusal.is_of_order):
             self.result = refusal.placement
-        else:
-            self._take_final()
 
     def conclude(self) -> None:
-        """Nothing more is sent or asked."""
-        if self.result is not None:
-            return
-        if self.is_doubtful:
-            self._take_final()
-        else:
+        """Nothing more is sent or asked. An order in doubt has no result without the log."""
+        if self.result is None and not self.is_doubtful:
             self.result = self._last
-
-    def _take_final(self) -> None:
-        refusal = self._refused_in_doubt
-        if refusal is not None and is_final_code(refusal.placement.code or ""):
-            self.result = refusal.placement
 
     def _keep(self, result: Placement, *, is_doubtful: bool) -> None:
         self._last = result

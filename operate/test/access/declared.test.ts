@@ -185,7 +185,7 @@ test('every program that connects to Kafka has declared access, and no other', (
   ];
   const connecting = entries.filter((entry) =>
     [...sourcesOf(entry)].some(
-      ([file, text]) => !file.startsWith('kit/') && /\bopenLogClient\(/.test(text),
+      ([file, text]) => !file.startsWith('kit/') && /\bopen(LogClient|WatchedLog)\(/.test(text),
     ),
   );
   // Both start a stack, and set it up before.
