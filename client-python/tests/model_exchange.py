@@ -28,8 +28,9 @@ _faults = ("request lost", "request late", "response lost", "no response", "garb
 _open_codes = tuple(
     code for code, refusal in refusals.items() if not refusal.final and code != "order_not_found"
 )
-#: Refusals for good, by rules that have changed since earlier attempts.
+#: Refusals of orders for good, by rules that have changed since earlier attempts.
 _rules_codes = ("invalid_size", "invalid_tick_size", "invalid_expiration", "market_resolved")
+_order_paths = ("/order", "/orders")
 page = "<html>of a proxy</html>"
 _late_max_seconds = 3.0
 _latency_max_seconds = 0.04
@@ -89,12 +90,12 @@ class ModelExchange(httpx.AsyncBaseTransport):
         is_fated = path.startswith(("/order", "/account", "/data"))
         if not is_fated or self._draw.randrange(100) >= self.fault_percent:
             return "served"
-        return self._draw.choice(self._draw.choice((_faults, _faults, _open_codes, _rules_codes)))
+        of_rules = (_rules_codes,) if path in _order_paths else ()
+        return self._draw.choice(self._draw.choice((_faults, _faults, _open_codes, *of_rules)))
 
     def _rule_out(self, code: str, sent: Sent) -> None:
-        _method, path, body = sent
-        if path in ("/order", "/orders"):
-            self._ruled_out.update((id_of(one), code) for one in _submissions(body))
+        _method, _path, body = sent
+        self._ruled_out.update((id_of(one), code) for one in _submissions(body))
 
     def _serve(self, sent: Sent) -> Answer:
         _method, path, body = sent

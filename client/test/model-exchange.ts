@@ -26,13 +26,14 @@ const fates: readonly Fate[] = [
 const openCodes = refusalCodes.filter(
   (code) => refusals[code].final !== true && code !== 'order_not_found',
 );
-/** Refusals for good, by rules that have changed since earlier attempts. */
+/** Refusals of orders for good, by rules that have changed since earlier attempts. */
 const rulesCodes: readonly RefusalCode[] = [
   'invalid_size',
   'invalid_tick_size',
   'invalid_expiration',
   'market_resolved',
 ];
+const isOrder = (path: string): boolean => path === '/order' || path === '/orders';
 /** A refusal by the matcher that it does not remember. */
 const unfunded: RefusalCode = 'insufficient_balance_or_allowance';
 const lateMaxMs = 3_000;
@@ -120,11 +121,11 @@ export class ModelExchange {
   #fateOf({ path }: Sent): Fate {
     const isFated = /^\/(orders?|account|data)\b/.test(path);
     if (!isFated || this.#random.below(100) >= this.faultPercent) return 'served';
-    return this.#random.pick(this.#random.pick([fates, fates, openCodes, rulesCodes]));
+    const kinds = [fates, fates, openCodes, ...(isOrder(path) ? [rulesCodes] : [])];
+    return this.#random.pick(this.#random.pick(kinds));
   }
 
-  #ruleOut(code: RefusalCode, { path, body }: Sent): void {
-    if (path !== '/order' && path !== '/orders') return;
+  #ruleOut(code: RefusalCode, { body }: Sent): void {
     for (const one of [body as OrderSubmission].flat()) this.#ruledOut.set(idOf(one), code);
   }
 

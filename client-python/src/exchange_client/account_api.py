@@ -14,7 +14,6 @@ from .http import HttpRequest
 from .models import AccountActionResult
 from .retry import persist
 
-
 _unresolved_max = 10_000
 """Actions whose fate is open; past the limit the oldest are forgotten."""
 

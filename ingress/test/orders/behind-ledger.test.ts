@@ -150,7 +150,7 @@ describe.each(changedRules)(
       const { item, hash } = make();
       const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
       const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE' } as const;
-      door.memory.keep({ ...kept, ...sums }, 1);
+      door.memory.keep({ ...kept, ...sums }, 1, 0);
       expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
       expect(door.fakes.sent).toEqual([]);
     });

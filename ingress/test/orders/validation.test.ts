@@ -127,7 +127,7 @@ test('an order of the sizes and prices of earlier rules is invalid unless it is 
     { valid: false, code: 'invalid_size', order: { size: '10' }, money: { needed: '5.2' } },
   ]);
   const kept = { kind: 'placed', orderId: hash, side: 'SELL', status: 'MATCHED' } as const;
-  door.memory.keep({ ...kept, filledMicro: 10_000_000, paidMicro: 9_700_600, trades: [] }, 1);
+  door.memory.keep({ ...kept, filledMicro: 10_000_000, paidMicro: 9_700_600, trades: [] }, 1, 0);
   const [again] = (await validate([owned(item)])).body;
   expect(again).toMatchObject({ valid: true, known: true });
   expectNothingDone();
