@@ -123,12 +123,11 @@ async def test_a_canceled_account_action_is_unresolved_for_later_calls(
     assert (await cause_of_doubt(client)).code == "closed_only"
 
 
-async def test_a_refusal_that_the_exchange_remembers_ends_an_account_action_after_a_lost_attempt(
+async def test_a_final_refusal_is_none_of_an_account_action_whose_earlier_attempt_is_lost(
     fake: FakeExchange, client: ExchangeClient
 ) -> None:
-    fake.fates = ["lose the response", refusal("market_resolved"), refusal("closed_only")]
-    assert await code_of_refusal(client) == "market_resolved"
-    assert await code_of_refusal(client) == "closed_only"
+    fake.fates = ["lose the response", refusal("market_resolved")]
+    assert (await cause_of_doubt(client)).code == "market_resolved"
 
 
 async def test_a_refusal_that_is_none_of_the_exchange_leaves_an_account_action_unresolved(

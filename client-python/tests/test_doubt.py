@@ -396,14 +396,6 @@ def test_the_histories_find_an_account_action_that_is_repeated_under_another_id(
     assert first_wrong(paid(lambda _error: None)) is not None
 
 
-def test_the_histories_find_a_client_that_believes_a_refusal_of_an_action_in_doubt() -> None:
-    def remembered(response: httpx.Response) -> httpx.Response:
-        refusal = httpx.Response(400, json={"code": "market_resolved"})
-        return response if response.is_success else refusal
-
-    assert first_wrong(paid(), lambda model: HearsOfActions(model, remembered)) is not None
-
-
 def test_the_histories_find_a_client_that_forgets_between_calls_what_may_be_carried_out() -> None:
     assert first_wrong(paid(again=lambda parts, _client: parts.client())) is not None
 

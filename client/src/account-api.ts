@@ -1,6 +1,6 @@
 import type { AccountActionResult } from '@pm/schemas';
 import type { Connection } from './connection.ts';
-import { ExchangeError, isFinalCode, leavesOpen, UnresolvedActionError } from './errors.ts';
+import { ExchangeError, leavesOpen, UnresolvedActionError } from './errors.ts';
 import type { HttpRequest } from './http.ts';
 import { randomId } from './platform.ts';
 import { persist } from './retry.ts';
@@ -62,7 +62,7 @@ export class AccountApi {
     return await this.#sendOnce({ method: 'POST', path: `/account/${name}`, body }, { id, key });
   }
 
-  /** Once an attempt is lost, only a result or a refusal that the exchange remembers for the id ends the action. */
+  /** Once an attempt is lost, only a result ends the action: a refusal is of a later attempt alone. */
   async #sendOnce(
     sent: HttpRequest,
     { id, key }: { readonly id: string; readonly key: string },
@@ -82,9 +82,7 @@ export class AccountApi {
       this.#unresolved.delete(key);
       return result;
     } catch (error) {
-      const isFinal = error instanceof ExchangeError && isFinalCode(error.code);
-      if (isFinal) this.#unresolved.delete(key);
-      if (isFinal || !isDoubtful) throw error;
+      if (!isDoubtful) throw error;
       this.#noteUnresolved(key);
       throw new UnresolvedActionError(id, error);
     }

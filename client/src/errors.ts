@@ -79,7 +79,7 @@ export function leavesOpen({ code }: ExchangeError): boolean {
   return !ownCodes.has(code) && (!isRefusalCode(code) || retryOf(code) === 'unknown');
 }
 
-/** Whether the exchange remembers the refusal of an order or action: it has no other result, before or later. */
+/** Whether the matcher remembers the refusal of an order: it has no other result, before or later. */
 export function isFinalCode(code: string): boolean {
   return isRefusalCode(code) && refusals[code].final === true;
 }

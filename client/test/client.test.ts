@@ -80,10 +80,9 @@ describe('a refusal of an account action', () => {
     await expect(split()).rejects.toMatchObject({ ...unresolved, cause: { code: 'user_banned' } });
   });
 
-  test('ends it after a lost attempt when the exchange remembers it for the id', async () => {
-    fake.fates = ['lose the response', refusal('market_resolved'), refusal('closed_only')];
-    await expect(split()).rejects.toMatchObject({ code: 'market_resolved' });
-    await expect(split()).rejects.toMatchObject({ code: 'closed_only' });
+  test('is none of an earlier attempt that is lost, also when the code is final', async () => {
+    fake.fates = ['lose the response', refusal('market_resolved')];
+    await expect(split()).rejects.toMatchObject(unresolved);
   });
 
   test('leaves it unresolved when it is none of the exchange', async () => {

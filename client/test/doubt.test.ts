@@ -273,16 +273,6 @@ const believesRefusals =
     return responseOf(response.status, Array.isArray(body) ? remembered : remembered[0]);
   };
 
-/** The client hears each refusal of an account action as one that the exchange remembers. */
-const believesActionRefusals =
-  (fetch: Fetch): Fetch =>
-  async (input, init) => {
-    const response = await fetch(input, init);
-    const isAction = new URL(String(input)).pathname.startsWith('/account/');
-    const remembered = 'market_resolved';
-    return isAction && !response.ok ? responseOf(400, { code: remembered }) : response;
-  };
-
 /** The client hears each 200 to an account action as its result. */
 const readsAnything =
   (fetch: Fetch): Fetch =>
@@ -381,10 +371,6 @@ describe('the histories find a client that', () => {
 
   test('repeats an account action under another id', async () => {
     expect(await firstWrong(paidHistory(() => null))).not.toBeNull();
-  });
-
-  test('believes a refusal of an account action that may be carried out', async () => {
-    expect(await firstWrong(paidHistory(), believesActionRefusals)).not.toBeNull();
   });
 
   test('forgets between calls that an account action may be carried out', async () => {

@@ -9,7 +9,7 @@ from typing import Literal
 from ._model import UnexpectedAnswerError, parse
 from .amounts import DecimalLike, decimal_text
 from .connection import Connection, Sending
-from .errors import ExchangeError, UnresolvedActionError, is_final_code, leaves_open
+from .errors import ExchangeError, UnresolvedActionError, leaves_open
 from .http import HttpRequest
 from .models import AccountActionResult
 from .retry import persist
@@ -91,7 +91,7 @@ class AccountApi:
         return await self._send_once(sent, action_id, key)
 
     async def _send_once(self, sent: HttpRequest, action_id: str, key: str) -> AccountActionResult:
-        """Once an attempt is lost, only a result or a refusal that the exchange remembers ends the action."""
+        """Once an attempt is lost, only a result ends the action: a refusal is of a later attempt alone."""
         is_doubtful = key in self._unresolved
         budget = self._connection.retry_budget()
         sending = Sending(retry_budget=budget)
@@ -111,10 +111,7 @@ class AccountApi:
             self._note_unresolved(key)
             raise
         except Exception as error:
-            is_final = isinstance(error, ExchangeError) and is_final_code(error.code)
-            if is_final:
-                self._unresolved.pop(key, None)
-            if is_final or not is_doubtful:
+            if not is_doubtful:
                 raise
             self._note_unresolved(key)
             raise UnresolvedActionError(action_id) from error

@@ -116,10 +116,7 @@ def leaves_open(error: ExchangeError) -> bool:
 
 
 def is_final_code(code: str) -> bool:
-    """Whether the exchange remembers the refusal of an order or action.
-
-    It has no other result then, before or later.
-    """
+    """Whether the matcher remembers the refusal of an order: it has no other result, before or later."""
     known = refusals.get(code)
     return known is not None and known.final
 

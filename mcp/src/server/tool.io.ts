@@ -1,4 +1,4 @@
-import { ExchangeError, UnresolvedActionError } from '@pm/client';
+import { ExchangeError } from '@pm/client';
 import type { Static, Type } from 'typebox';
 import type { Session } from './session.io.ts';
 import { type ToolDeclaration, ToolRefusal } from './tool.ts';
@@ -24,17 +24,8 @@ export function tool<const In extends Type.TObject, const Out extends Type.TObje
 
 /** A failed request as a refusal; any other error is a fault of this server and is thrown again. */
 export function refusalOf(error: unknown): ToolRefusal {
-  if (error instanceof UnresolvedActionError) return unresolved(error.actionId);
   if (!(error instanceof ExchangeError)) throw error;
   const { status, retryable, retryAfterSeconds } = error;
   const code = error.code === '' ? `http_${status}` : error.code;
   return new ToolRefusal(code, userText(error.message, 500), { retryable, retryAfterSeconds });
-}
-
-function unresolved(actionId: string): ToolRefusal {
-  return new ToolRefusal(
-    'action_unresolved',
-    `the exchange did not say in time whether action ${actionId} was carried out: send it again with this id only`,
-    { retryable: true },
-  );
 }

@@ -59,7 +59,6 @@ export type ToolRefusalCode =
   | 'preview_expired'
   | 'preview_differs'
   | 'order_unresolved'
-  | 'action_unresolved'
   | 'internal_error';
 
 /** Why a call changed and returned nothing, for the model to act on. */
