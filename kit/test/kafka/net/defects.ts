@@ -25,6 +25,12 @@ const neverStuck: Edit = [
   'return nowMs - this.#signMs > limitMs + 1e9;',
 ];
 
+const oneBroker: Edit = [
+  'kafkajs-cluster.io.ts',
+  '() => Object.keys(brokerPool.brokers);',
+  '() => [];',
+];
+
 /** Each protection that the runs know how to miss. */
 export const defects: Readonly<Record<string, Defect>> = {
   'lanes are compared with leaders only when lanes are added': {
@@ -89,19 +95,15 @@ export const defects: Readonly<Record<string, Defect>> = {
     kinds: ['no broker answers for long'],
     finds: ['two members', 'foreign member'],
   },
-  'a member waits for one broker after the other': {
-    edits: [['kafkajs-cluster.io.ts', '() => Object.keys(brokerPool.brokers);', '() => [];']],
-    kinds: ['a broker hangs', 'a process ends'],
-    finds: ['out of the group', 'no member'],
-  },
   'the end of a former leader is believed at once': {
     edits: [['fetcher.io.ts', '|| performance.now() >= believedMs', '|| true']],
     kinds: ['a broker is cut off', 'an application restores'],
     finds: ['partition stops'],
   },
-  'metadata is looked at before heartbeats': {
+  'metadata of one broker is looked at before heartbeats': {
     edits: [
       ['group-consumer.io.ts', 'metadataMaxAge: Number.POSITIVE_INFINITY', 'metadataMaxAge: 1_000'],
+      oneBroker,
     ],
     kinds: ['a broker hangs'],
     finds: ['session lost without a cause', 'out of the group'],
@@ -154,7 +156,7 @@ export const defects: Readonly<Record<string, Defect>> = {
       ['partition-lane.io.ts', 'else await this.#wakeup.wait(deliverCheckMs);', 'else return;'],
       ['owned-partition.io.ts', 'this.#lane?.wake();', ''],
     ],
-    kinds: ['a process stands still', 'a heartbeat is late'],
+    kinds: ['no broker answers', 'a heartbeat is late'],
     finds: ['not handled', 'not read in time'],
   },
   'a producer sends on after it has given up': {
