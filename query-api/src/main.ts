@@ -24,7 +24,7 @@ import {
 } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
-import { openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
+import { openWatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
@@ -91,7 +91,11 @@ interface Shared {
   readonly cache: RedisClient;
   readonly redisKeys: RedisKeys;
   readonly clickhouse: ClickHouse;
-  readonly connections: WatchedLog;
+  /**
+   * Readers of the log without answers. Not those of `executions`: reads that need its newest records are refused by
+   * partition, and the others go on.
+   */
+  notFollowed(): readonly string[];
   readonly client: SealedLog;
   readonly registry: Registry;
   /** Null when requests are not limited. */
@@ -120,7 +124,7 @@ async function start(life: Lifecycle): Promise<void> {
   await openOps(shared, {
     engines,
     isCaughtUp: () => isCaughtUp,
-    notFollowed: () => shared.connections.notReady(),
+    notFollowed: shared.notFollowed,
     status: () => ({
       caughtUp: isCaughtUp,
       markets: followed.catalog.size,
@@ -177,6 +181,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const { monotonicMs } = systemClock;
   const kafka = { ...kafkaConnection(config), clientId: name };
   const connections = openWatchedLog({ ...kafka, log, metrics, monotonicMs });
+  const ofExecutions = `reader:${executions}:`;
   // Registered before the first wait: a start that fails leaves nothing open.
   life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({
@@ -199,7 +204,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
     cache,
     redisKeys: keys,
     clickhouse,
-    connections,
+    notFollowed: () => connections.notReady().filter((one) => !one.startsWith(ofExecutions)),
     client,
     registry,
     limits,

@@ -76,7 +76,7 @@ class StatusAnswerPartitions(Model):
     partition: int
     owner: str | None
     state: Annotated[Literal["live", "restoring", "unowned"], Open]
-    """By its clock: a live partition ticks."""
+    """`live`: a record of it came within 2 s; its owner ticks."""
     last_offset: int = Field(alias="lastOffset")
     """Of `orders`; -1 when it is empty."""
     applied: int | None

@@ -125,8 +125,12 @@ export async function followResults(
   const source = new ResultReader({ codec, channels, ...observers });
   const newest = await newestInputs({ client, codec, topic }, executionEnds);
   observers.partitions.begin(newest);
-  const clockMs = (partition: number) => newest.get(partition)?.clockMs ?? 0;
-  observers.recentResults?.begin(new Map([...executionEnds.keys()].map((at) => [at, clockMs(at)])));
+  // Of a partition that has ended and holds no record any more nothing is known.
+  const clocks = [...executionEnds].map(([partition, end]) => {
+    const clockMs = newest.get(partition)?.clockMs ?? (end === 0 ? 0 : Number.POSITIVE_INFINITY);
+    return [partition, clockMs] as const;
+  });
+  observers.recentResults?.begin(new Map(clocks));
   return await client.reader({
     topic,
     positions: executionEnds,

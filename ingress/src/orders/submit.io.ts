@@ -176,7 +176,7 @@ export class OrderSubmitter {
     const { unfunded, isFirst } = order.reserved;
     if (response.code !== 'insufficient_balance_or_allowance' || unfunded === response.code)
       return response;
-    // Another record of it is on its way with money, and the matcher may book that one.
+    // Another record of it may be on its way with money, and the matcher may book that one.
     const mayBeBooked = !isFirst && refusals[unfunded].final === true;
     return mayBeBooked
       ? unconfirmedResponse(order.orderId)

@@ -38,7 +38,7 @@ function boundedAdmin(admin: Admin, limits: LogClientLimits): Admin {
   });
 }
 
-/** The waits of a call between its tries make up `sendTimeoutMs`; the last request may be lost after them. */
+/** A call with all its tries, each of which kafkajs ends after `requestTimeoutMs`. */
 function inTime<T>(
   call: Promise<T>,
   { sendTimeoutMs, requestTimeoutMs }: LogClientLimits,

@@ -50,12 +50,15 @@ export class WatchedGroup {
     return group;
   }
 
-  /** By partition of ours how long no fetch of it was answered, whatever was restored meanwhile. */
+  /**
+   * By partition how long no fetch of it was answered, whatever was restored meanwhile; none of those that are being
+   * restored or have a fault.
+   */
   silences(nowMs: number): readonly ReaderSilence[] {
-    return [...this.#silences].map(([partition, silence]) => {
+    const read = [...this.#silences].filter(([, { stoppedMs }]) => stoppedMs === null);
+    return read.map(([partition, silence]) => {
       this.#hear(partition, silence);
-      const untilMs = silence.stoppedMs ?? nowMs;
-      return { topic: this.#topic, partition, silentMs: Math.max(0, untilMs - silence.sinceMs) };
+      return { topic: this.#topic, partition, silentMs: Math.max(0, nowMs - silence.sinceMs) };
     });
   }
 

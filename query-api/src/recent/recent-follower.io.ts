@@ -24,7 +24,7 @@ export interface RecentFollowerOptions {
   readonly topic: string;
   readonly log: Log;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Called with every record, repeated ones too. `isNew`: it came after reading began, so its owner lives. */
+  /** Called with every record, repeated ones too. `isNew`: it was not there when reading began. */
   readonly onExecution?: (partition: number, execution: Execution, isNew: boolean) => void;
   /**
    * Offset of `executions` per partition that the tables hold everything below of; partitions without any are absent.

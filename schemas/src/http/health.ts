@@ -57,7 +57,7 @@ export const StatusAnswer = Type.Object({
       partition: count,
       owner: orNull(Type.String({ description: 'The process that matches it.' })),
       state: Type.Enum(['live', 'restoring', 'unowned'], {
-        description: 'By its clock: a live partition ticks.',
+        description: '`live`: a record of it came within 2 s; its owner ticks.',
       }),
       lastOffset: Type.Integer({ minimum: -1, description: 'Of `orders`; -1 when it is empty.' }),
       applied: orNull(Type.Integer({ minimum: 0, description: 'The last input matched.' })),
