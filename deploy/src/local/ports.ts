@@ -93,13 +93,19 @@ export interface HeldPorts {
  * default, or a connection could take one between release and use.
  */
 const freeFrom = 20_000;
-const freeBelow = 32_768;
+const freeBelow = 26_384;
+/**
+ * A search also listens on the port so far above each that it has found, and goes on to do so for a while after their
+ * release: until they are used, no other search takes them, of whatever process.
+ */
+const claimAbove = 6_384;
+const claimMs = 120_000;
 /** Ports that are tried for each that is wanted. */
 const triesPerPort = 100;
 
 /**
- * Finds free ports at random, and holds all of them until released, so that two searches cannot find the same one.
- * Between release and use another program may still take one; the start then fails with its number.
+ * Finds free ports at random, and holds all of them until released. Two searches do not find the same one, also for two
+ * minutes after its release; another program may still take one, and the start then fails with its number.
  *
  * @throws StackError PORT_IN_USE when there are none.
  */
@@ -115,7 +121,7 @@ export async function holdFreePorts(count: number): Promise<HeldPorts> {
       throw new StackError('PORT_IN_USE', `no ${count} free ports from ${range}`);
     }
     const port = randomInt(freeFrom, freeBelow);
-    const server = await listen(port).catch(() => null);
+    const server = await listenClaimed(port);
     if (server !== null) held.set(port, server);
   }
   return { ports: [...held.keys()], release };
@@ -169,6 +175,17 @@ function listen(port: number): Promise<Server> {
     server.once('error', reject);
     server.listen({ port, host: loopback, exclusive: true }, () => resolve(server));
   });
+}
+
+/** Null for a port that is used or claimed. */
+async function listenClaimed(port: number): Promise<Server | null> {
+  const claim = await listen(port + claimAbove).catch(() => null);
+  if (claim === null) return null;
+  claim.unref();
+  const server = await listen(port).catch(() => null);
+  if (server === null) await close(claim);
+  else setTimeout(() => claim.close(), claimMs).unref();
+  return server;
 }
 
 function close(server: Server): Promise<void> {

@@ -18,6 +18,14 @@ describe('ports', () => {
     await expect(requireFreePort(first, 'kafka')).resolves.toBeUndefined();
   });
 
+  it('finds none that was found a moment ago and is not used yet', async () => {
+    const former = await holdFreePorts(300);
+    await former.release();
+    const held = await holdFreePorts(300);
+    await held.release();
+    expect(held.ports.filter((port) => former.ports.includes(port))).toEqual([]);
+  });
+
   it('finds the ports of all engines', async () => {
     const ports = Object.values(await freeEnginePorts());
     const used = new Set<number>(Object.values(defaultPorts));
