@@ -5,6 +5,7 @@ import {
   type OpenCluster,
   withoutOneBroker,
   withoutReading,
+  withSyncs,
 } from './kafkajs-cluster.io.ts';
 import { retryOptions } from './kafkajs-connection.io.ts';
 import { NoAnswer } from './kafkajs-errors.ts';
@@ -30,6 +31,8 @@ export interface GroupConsumerOptions {
   readonly sessionMs: number;
   /** The claim of the member when it joins. */
   claim(): Omit<MemberClaim, 'memberId'>;
+  /** It sends the last request of a join. */
+  onSyncing(): void;
   onJoined(memberId: string, placement: Placement): void;
   /** It begins to join again. */
   onRejoining(): void;
@@ -162,6 +165,7 @@ export class GroupConsumer {
         ({ cluster }) => {
           this.#cluster = cluster;
           withoutReading(cluster);
+          withSyncs(cluster, () => this.#end === null && this.#options.onSyncing());
           withoutOneBroker(cluster as OpenCluster, limits, () => this.#isCut);
           const partitionCount = () => cluster.findTopicPartitionMetadata(topic).length;
           const present = () => this.#options.claim();

@@ -14,6 +14,7 @@ export interface OpenBroker extends Broker {
   readonly versions: unknown;
   connect(): Promise<void>;
   findGroupCoordinator(group: { readonly groupId: string }): Promise<CoordinatorMetadata>;
+  syncGroup(request: object): Promise<unknown>;
   /** Finds the newest version of a request that both sides speak. */
   lookupRequest(key: number, definition: unknown): (content: object) => BrokerRequest;
   initProducerId(request: {
@@ -295,6 +296,19 @@ export function withoutOneBroker(
   cluster.findGroupCoordinatorMetadata = (group) => {
     if (nodes().length === 0) return findGroupCoordinatorMetadata.call(cluster, group);
     return ask((broker) => broker.findGroupCoordinator(group));
+  };
+}
+
+/** Calls back when a member sends the last request of a join, by which its coordinator hears it. */
+export function withSyncs(cluster: Cluster, onSync: () => void): void {
+  const { findGroupCoordinator } = cluster;
+  cluster.findGroupCoordinator = async (group) => {
+    const broker = (await findGroupCoordinator.call(cluster, group)) as OpenBroker;
+    const syncGroup: OpenBroker['syncGroup'] = (request) => {
+      onSync();
+      return broker.syncGroup(request);
+    };
+    return Object.create(broker, { syncGroup: { value: syncGroup } });
   };
 }
 

@@ -42,6 +42,8 @@ export class MembershipSession {
   /** Newest progress, also that of a join. */
   #signMs = Number.NEGATIVE_INFINITY;
   #isJoining = true;
+  /** When the last request of the running join was sent; null before. */
+  #syncMs: number | null = null;
 
   constructor(sessionMs: number, rebalanceTimeoutMs: number) {
     this.sessionMs = sessionMs;
@@ -83,6 +85,12 @@ export class MembershipSession {
   rejoin(nowMs: number): void {
     this.#isJoining = true;
     this.#signMs = nowMs;
+    this.#syncMs = null;
+  }
+
+  /** The last request of a join is sent: its coordinator hears of the member at this moment or later. */
+  syncing(nowMs: number): void {
+    this.#syncMs = nowMs;
   }
 
   /** False when others may have owned its partitions since the last assignment. */
@@ -90,7 +98,7 @@ export class MembershipSession {
     const sameMember = assignment.memberId === this.#memberId && this.alive(nowMs);
     this.#take(assignment);
     this.#isJoining = false;
-    this.#contactMs = nowMs;
+    this.#contactMs = this.#syncMs ?? nowMs;
     this.#answeredMs = nowMs;
     this.#signMs = nowMs;
     return sameMember;

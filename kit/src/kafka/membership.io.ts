@@ -209,6 +209,7 @@ export class Membership {
       standbyTopic,
       sessionMs: this.#session.sessionMs,
       claim: () => this.#claim(),
+      onSyncing: () => this.#session.syncing(this.#monotonicMs()),
       onJoined: (memberId, placement) => this.#joined(memberId, placement),
       onRejoining: () => this.#session.rejoin(this.#monotonicMs()),
       onHeartbeat: (place) => this.#heard(place),

@@ -20,11 +20,15 @@ let members: Membership[] = [];
 
 afterEach(async () => {
   jest.restoreAllMocks();
+  aheadMs = 0;
   group.release();
   await Promise.all(members.map((member) => member.close()));
   members = [];
   await group.close();
 });
+
+/** How far monotonic time is ahead of this machine's. */
+let aheadMs = 0;
 
 function memberOf(
   limits: Partial<LogClientLimits> = {},
@@ -35,7 +39,7 @@ function memberOf(
   const all = { ...defaultLimits, heartbeatMs, ...limits };
   const kafka = openKafkajs({ brokers, clientId: 'test', log: silentLog }, all);
   const member = new Membership(
-    { kafka, limits: all, log: silentLog },
+    { kafka, limits: all, log: silentLog, monotonicMs: () => performance.now() + aheadMs },
     {
       groupId: 'g',
       topic: 't',
@@ -80,6 +84,20 @@ test('a member joins although all brokers but its coordinator stand still', asyn
     expect(member.alive()).toBe(true);
     await member.close();
   }
+});
+
+test('a join whose last answer took a session is of a member that may be out again', async () => {
+  group = await GroupCoordinator.open(1);
+  group.held.add('sync');
+  const wasAlive: boolean[] = [];
+  const { member } = memberOf({}, { onJoined: () => wasAlive.push(member.alive()) });
+  const starting = member.start();
+  await until(() => group.askedFor('sync') === 1, 'it joins');
+  aheadMs = sessionMs;
+  group.release();
+  await starting;
+  await until(() => member.alive(), 'it is heard');
+  expect(wasAlive[0]).toBe(false);
 });
 
 test.each([

@@ -140,6 +140,17 @@ export const defects: Readonly<Record<string, Defect>> = {
     kinds: ['a process stands still', 'a heartbeat is late'],
     finds: ['alive without a session'],
   },
+  'contact counts from the answer to a join': {
+    edits: [
+      [
+        'membership-session.ts',
+        'this.#contactMs = this.#syncMs ?? nowMs;',
+        'this.#contactMs = nowMs;',
+      ],
+    ],
+    kinds: ['a heartbeat is late', 'the network is slow'],
+    finds: ['alive without a session'],
+  },
   'restores of a partition are not in one queue': {
     edits: [
       [
