@@ -90,8 +90,10 @@ class ModelExchange(httpx.AsyncBaseTransport):
         is_fated = path.startswith(("/order", "/account", "/data"))
         if not is_fated or self._draw.randrange(100) >= self.fault_percent:
             return "served"
-        of_rules = (_rules_codes,) if path in _order_paths else ()
-        return self._draw.choice(self._draw.choice((_faults, _faults, _open_codes, *of_rules)))
+        kinds = [_faults, _faults, _open_codes]
+        if path in _order_paths:
+            kinds.append(_rules_codes)
+        return self._draw.choice(self._draw.choice(kinds))
 
     def _rule_out(self, code: str, sent: Sent) -> None:
         _method, _path, body = sent
