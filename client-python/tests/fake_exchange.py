@@ -199,7 +199,7 @@ def refused_result(code: str) -> Json:
 
 
 def action_result(action_id: str) -> Json:
-    """Of an account action."""
+    """The response to an account action that is carried out."""
     of = {"success": True, "action": "split", "id": action_id, "request_id": action_id}
     return {**of, "wallet": "0x", "condition_id": "0x1", "amount": "5.5"}
 

@@ -80,14 +80,14 @@ def refusal(code: str) -> Answer:
 
 
 async def code_of_refusal(client: ExchangeClient) -> str:
-    """Of a split that has to be refused, with nothing done."""
+    """The code of a split that is refused, with nothing done."""
     with pytest.raises(ExchangeError) as failure:
         await client.account.split("0x1", 5, id="pay-7")
     return failure.value.code
 
 
 async def cause_of_doubt(client: ExchangeClient) -> ExchangeError:
-    """Of a split that has to be unresolved."""
+    """The last failure of a split that is unresolved."""
     with pytest.raises(UnresolvedActionError) as failure:
         await client.account.split("0x1", 5, id="pay-7")
     assert failure.value.action_id == "pay-7"

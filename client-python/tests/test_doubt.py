@@ -335,7 +335,7 @@ def test_the_histories_find_a_client_that_believes_a_refusal_of_an_order_in_doub
 
 
 class BelievesSilence(httpx.AsyncBaseTransport):
-    """Of a log that cannot be read is heard that it has nothing."""
+    """The client hears of a log that cannot be read that it has nothing."""
 
     def __init__(self, model: ModelExchange) -> None:
         self._model = model

@@ -4,6 +4,7 @@ import { ExchangeError, leavesOpen, UnresolvedActionError } from './errors.ts';
 import type { HttpRequest } from './http.ts';
 import { randomId } from './platform.ts';
 import { persist } from './retry.ts';
+import { Unresolved } from './unresolved.ts';
 
 export interface AccountAction {
   /** Id of this request: repetitions are carried out once. Default: a new one per call, the same for every attempt. */
@@ -26,7 +27,7 @@ export interface PositionAction extends AccountAction {
 export class AccountApi {
   readonly #connection: Connection;
   /** Actions whose fate a call could not learn, by kind, wallet and id. */
-  readonly #unresolved = new Set<string>();
+  readonly #unresolved = new Unresolved<string, true>();
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -68,7 +69,7 @@ export class AccountApi {
     { id, key }: { readonly id: string; readonly key: string },
   ): Promise<AccountActionResult> {
     const retryBudget = this.#connection.retryBudget();
-    let isDoubtful = this.#unresolved.has(key);
+    let isDoubtful = this.#unresolved.get(key) === true;
     const attempt = async (tries: number): Promise<AccountActionResult> => {
       try {
         return resultOf(await this.#connection.signedOnce(sent, { retryBudget, tries }));
@@ -79,25 +80,15 @@ export class AccountApi {
     };
     try {
       const result = await persist(retryBudget, () => true, attempt);
-      this.#unresolved.delete(key);
+      this.#unresolved.noteResolved(key);
       return result;
     } catch (error) {
       if (!isDoubtful) throw error;
-      this.#noteUnresolved(key);
+      this.#unresolved.note(key, true);
       throw new UnresolvedActionError(id, error);
     }
   }
-
-  #noteUnresolved(key: string): void {
-    const [oldest] = this.#unresolved;
-    if (this.#unresolved.size >= unresolvedMax && oldest !== undefined)
-      this.#unresolved.delete(oldest);
-    this.#unresolved.add(key);
-  }
 }
-
-/** Actions whose fate is open; past the limit the oldest are forgotten. */
-const unresolvedMax = 10_000;
 
 const texts = ['action', 'id', 'request_id', 'wallet'] as const;
 

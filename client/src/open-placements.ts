@@ -1,8 +1,6 @@
 import type { OrderId } from '@pm/schemas';
 import type { RetryBudget } from './retry.ts';
-
-/** Orders whose fate a call could not learn; past the limit the oldest are forgotten. */
-const unresolvedMax = 10_000;
+import { Unresolved } from './unresolved.ts';
 
 /** A call that places orders, from its beginning to its last result. */
 export class PlacementCall {
@@ -30,7 +28,7 @@ export class PlacementCall {
 export class OpenPlacements {
   readonly #calls = new Set<PlacementCall>();
   /** When an attempt of each was lost last, monotonic milliseconds. */
-  readonly #unresolved = new Map<OrderId, number>();
+  readonly #unresolved = new Unresolved<OrderId, number>();
 
   /** Runs a call that `endAll` can end. */
   async run<T>(retryBudget: RetryBudget, place: (call: PlacementCall) => Promise<T>): Promise<T> {
@@ -62,14 +60,10 @@ export class OpenPlacements {
   }
 
   noteUnresolved(orderId: OrderId, lostMs: number): void {
-    this.#unresolved.set(orderId, lostMs);
-    const [oldest] = this.#unresolved.keys();
-    if (this.#unresolved.size > unresolvedMax && oldest !== undefined) {
-      this.#unresolved.delete(oldest);
-    }
+    this.#unresolved.note(orderId, lostMs);
   }
 
   noteResolved(orderId: OrderId): void {
-    this.#unresolved.delete(orderId);
+    this.#unresolved.noteResolved(orderId);
   }
 }

@@ -149,7 +149,7 @@ export function refusedResult(code: string) {
   return { success: false, errorMsg: code, code, ...noOrder };
 }
 
-/** Of an account action. */
+/** The response to an account action that is carried out. */
 export function actionResult(id: string): object {
   return { success: true, action: 'split', id, request_id: id, wallet: '0x' };
 }

@@ -13,9 +13,7 @@ from .errors import ExchangeError, UnresolvedActionError, leaves_open
 from .http import HttpRequest
 from .models import AccountActionResult
 from .retry import persist
-
-_unresolved_max = 10_000
-"""Actions whose fate is open; past the limit the oldest are forgotten."""
+from .unresolved import Unresolved
 
 
 class AccountApi:
@@ -28,8 +26,8 @@ class AccountApi:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._unresolved: dict[str, None] = {}
-        """Actions whose fate a call could not learn, by kind, wallet and id; the oldest first."""
+        self._unresolved = Unresolved[bool]()
+        """Actions whose fate a call could not learn, by kind, wallet and id."""
 
     async def split(
         self,
@@ -92,7 +90,7 @@ class AccountApi:
 
     async def _send_once(self, sent: HttpRequest, action_id: str, key: str) -> AccountActionResult:
         """Once an attempt is lost, only a result ends the action: a refusal is of a later attempt alone."""
-        is_doubtful = key in self._unresolved
+        is_doubtful = self._unresolved.get(key) is True
         budget = self._connection.retry_budget()
         sending = Sending(retry_budget=budget)
 
@@ -108,20 +106,15 @@ class AccountApi:
             result = await persist(budget, lambda _error: True, attempt)
         except asyncio.CancelledError:
             # An attempt may be on its way.
-            self._note_unresolved(key)
+            self._unresolved.note(key, True)
             raise
         except Exception as error:
             if not is_doubtful:
                 raise
-            self._note_unresolved(key)
+            self._unresolved.note(key, True)
             raise UnresolvedActionError(action_id) from error
-        self._unresolved.pop(key, None)
+        self._unresolved.note_resolved(key)
         return result
-
-    def _note_unresolved(self, key: str) -> None:
-        if len(self._unresolved) >= _unresolved_max:
-            self._unresolved.pop(next(iter(self._unresolved)))
-        self._unresolved[key] = None
 
 
 def _result_of(body: object) -> AccountActionResult:

@@ -7,11 +7,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from .retry import RetryBudget
+from .unresolved import Unresolved
 
 T = TypeVar("T")
-
-_unresolved_max = 10_000
-"""Orders whose fate a call could not learn; past the limit the oldest are forgotten."""
 
 
 class PlacementCall:
@@ -31,7 +29,7 @@ class OpenPlacements:
 
     def __init__(self) -> None:
         self._calls: dict[PlacementCall, None] = {}
-        self._unresolved: dict[str, float] = {}
+        self._unresolved = Unresolved[float]()
         """When an attempt of each was lost last, monotonic seconds."""
 
     async def run(
@@ -64,9 +62,7 @@ class OpenPlacements:
         return self._unresolved.get(order_id)
 
     def note_unresolved(self, order_id: str, lost_at: float) -> None:
-        self._unresolved[order_id] = lost_at
-        if len(self._unresolved) > _unresolved_max:
-            del self._unresolved[next(iter(self._unresolved))]
+        self._unresolved.note(order_id, lost_at)
 
     def note_resolved(self, order_id: str) -> None:
-        self._unresolved.pop(order_id, None)
+        self._unresolved.note_resolved(order_id)
