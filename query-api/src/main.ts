@@ -181,7 +181,6 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const { monotonicMs } = systemClock;
   const kafka = { ...kafkaConnection(config), clientId: name };
   const connections = openWatchedLog({ ...kafka, log, metrics, monotonicMs });
-  const ofExecutions = `reader:${executions}:`;
   // Registered before the first wait: a start that fails leaves nothing open.
   life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({
@@ -204,7 +203,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
     cache,
     redisKeys: keys,
     clickhouse,
-    notFollowed: () => connections.notReady().filter((one) => !one.startsWith(ofExecutions)),
+    notFollowed: () => connections.notReady(executions),
     client,
     registry,
     limits,

@@ -99,8 +99,7 @@ async function openTopicsOf<const K extends TopicName>(
     client.producer(),
     client.producer(),
   ]);
-  const ofResults = `reader:${names.executions}:`;
-  const notFollowed = () => connections.notReady().filter((one) => !one.startsWith(ofResults));
+  const notFollowed = () => connections.notReady(names.executions);
   return { client, orders, records, names, codecs, executionEnds, notFollowed };
 }
 

@@ -21,7 +21,7 @@ export interface AmountsInput {
   readonly immediate: boolean;
   /** 1/10000 USDC. */
   readonly tick: number;
-  /** Of orders that may rest. */
+  /** Smallest size of an order that may rest. */
   readonly minSizeMicro: number;
 }
 

@@ -122,10 +122,7 @@ export class Brokers {
       const broker = await this.#find(node);
       return await this.#watched(node, question(broker), requestTimeoutMs);
     });
-    const askGiven = () => {
-      const answering = atGivenAddress(this.#cluster, question);
-      return within(answering, requestTimeoutMs, () => new NoAnswer('no answer'));
-    };
+    const askGiven = () => atGivenAddress(this.#cluster, question, requestTimeoutMs);
     return await firstAnswer([...asks, askGiven], leaderLookMs, isAnswer);
   }
 

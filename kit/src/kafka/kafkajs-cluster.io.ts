@@ -137,12 +137,23 @@ function withNextAddress(broker: OpenBroker): OpenBroker {
   return broker;
 }
 
-/** The answer of a broker at one of the addresses that the client was given, each time the next of them. */
+/**
+ * The answer of a broker at one of the addresses that the client was given, each time the next of them. Rejects with
+ * `NoAnswer` after so many milliseconds.
+ */
 export async function atGivenAddress<T>(
   cluster: OpenCluster,
   question: (broker: OpenBroker) => Promise<T>,
+  longestMs: number,
 ): Promise<T> {
-  const { brokerPool, connectionPoolBuilder } = cluster;
+  const answering = askAtGivenAddress(cluster, question);
+  return await within(answering, longestMs, () => new NoAnswer('no answer'));
+}
+
+async function askAtGivenAddress<T>(
+  { brokerPool, connectionPoolBuilder }: OpenCluster,
+  question: (broker: OpenBroker) => Promise<T>,
+): Promise<T> {
   const connectionPool = await connectionPoolBuilder.build();
   const broker = brokerPool.createBroker({ logger: brokerPool.rootLogger, connectionPool });
   try {
@@ -277,10 +288,7 @@ export function withoutOneBroker(
       (nodeId) => async () => await question(await brokerPool.findBroker({ nodeId })),
     );
     // All may have other addresses by now.
-    const askGiven = () => {
-      const answering = atGivenAddress(cluster, question);
-      return within(answering, requestTimeoutMs, () => new NoAnswer('no answer'));
-    };
+    const askGiven = () => atGivenAddress(cluster, question, requestTimeoutMs);
     const unlessOver = (task: () => Promise<T>) => async () => {
       if (isOver()) throw new NoAnswer('it is over');
       return await task();

@@ -25,7 +25,7 @@ interface Silence {
 export class WatchedGroup {
   readonly #parts: WatchedGroupParts;
   readonly #topic: string;
-  /** Of our partitions. */
+  /** Silence of each partition that is ours. */
   readonly #silences = new Map<number, Silence>();
   #group: PartitionGroup | null = null;
 

@@ -65,9 +65,14 @@ export class WatchedLog implements LogClient {
     return longestSilences([...this.#readers, ...this.#groups].flatMap((one) => this.#of(one)));
   }
 
-  /** Reasons why this process is not ready: `reader:TOPIC:PARTITION` of those that are not live. */
-  notReady(): readonly string[] {
-    return notLive(this.silences()).map(({ topic, partition }) => `reader:${topic}:${partition}`);
+  /**
+   * Reasons why this process is not ready: `reader:TOPIC:PARTITION` of those that are not live. `except`: name of a
+   * topic of which single partitions may be silent, because what needs them is refused.
+   */
+  notReady(except?: string): readonly string[] {
+    return notLive(this.silences())
+      .filter(({ topic }) => topic !== except)
+      .map(({ topic, partition }) => `reader:${topic}:${partition}`);
   }
 
   async reader(options: ReaderOptions): Promise<LogReader> {

@@ -24,7 +24,7 @@ export class WatchedReader implements LogReader {
   #inner: LogReader;
   /** When it was opened last. */
   #openedMs: number;
-  /** By partition the newest answered fetch of the readers that were closed; its opening before the first. */
+  /** By partition the newest answered fetch, whichever reader it was of; the opening before the first. */
   readonly #answeredMs: Map<number, number>;
   /** A fault has ended it, which its follower knows. */
   #isStopped = false;
@@ -62,9 +62,9 @@ export class WatchedReader implements LogReader {
    */
   silences(nowMs: number): readonly ReaderSilence[] {
     if (this.#isStopped) return [];
+    this.#hear();
     const { topic } = this.#options;
-    return [...this.#answeredMs].map(([partition, sinceMs]) => {
-      const answeredMs = Math.max(sinceMs, this.#inner.answeredMs(partition));
+    return [...this.#answeredMs].map(([partition, answeredMs]) => {
       return { topic, partition, silentMs: Math.max(0, nowMs - answeredMs) };
     });
   }
@@ -113,8 +113,7 @@ export class WatchedReader implements LogReader {
   }
 
   async #reopen(): Promise<void> {
-    for (const [partition, sinceMs] of this.#answeredMs)
-      this.#answeredMs.set(partition, Math.max(sinceMs, this.#inner.answeredMs(partition)));
+    this.#hear();
     await this.#inner.close();
     const positions = new Map(
       [...this.#options.positions.keys()].map((one) => [one, this.#inner.position(one)]),
@@ -131,6 +130,12 @@ export class WatchedReader implements LogReader {
     }
     this.#openedMs = this.#parts.monotonicMs();
     if (this.#isShared && !this.#isClosed && !this.#isStopped) await this.#inner.share();
+  }
+
+  /** Notes the newest answers: a reader that is opened again knows nothing of earlier ones. */
+  #hear(): void {
+    for (const [partition, sinceMs] of this.#answeredMs)
+      this.#answeredMs.set(partition, Math.max(sinceMs, this.#inner.answeredMs(partition)));
   }
 
   #fail(cause: unknown): void {

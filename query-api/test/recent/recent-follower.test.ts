@@ -32,7 +32,7 @@ test('memory begins behind the newest input, also when late copies of a former o
   expect([follower.status().fault, recent.newestSeams()[0]]).toEqual([null, 151]);
 });
 
-test('records that were there when it was opened are told from those that come', async () => {
+test('records that were there when it was opened are distinguished from those that come', async () => {
   const log = fakeLog(sealed([0, 1, 2].map((inOffset) => ({ ...plain, inOffset }))));
   const admin = await log.client.admin();
   const opened = new Map([[0, { low: 0, high: 2 }]]);

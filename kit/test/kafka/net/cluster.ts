@@ -177,7 +177,7 @@ export class Cluster {
     });
   }
 
-  /** Hangs for so long, and the others do not notice: its heartbeats to them go on. */
+  /** Hangs for a time that the others do not notice: its heartbeats to them go on. */
   stall(node: BrokerNode, ms: number): void {
     this.#troubled(node);
     node.hang();
