@@ -1,14 +1,12 @@
-import { systemClock } from '@pm/kit/clock';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { cacheBudgets, rateRules, redisKeys } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { callerBytes, fieldBytes } from '../../src/ratelimit/buckets-lua.ts';
-import { type Caller, limitTable } from '../../src/ratelimit/callers.ts';
+import type { Caller } from '../../src/ratelimit/callers.ts';
 import type { Want } from '../../src/ratelimit/leases.ts';
-import { RateLimiter } from '../../src/ratelimit/limiter.io.ts';
 import { RedisLimits } from '../../src/ratelimit/redis-limits.io.ts';
-import { rulesFor } from './fixture.ts';
+import { openLimiter, rulesFor, TestClock } from './fixture.ts';
 
 const prefix = `limits-memory-${process.pid}`;
 const keys = redisKeys(prefix);
@@ -86,20 +84,9 @@ test('bytes of a caller move to the window in which it expires now, and go with 
 });
 
 test('a caller without room in the store is held to its share of the limit, and the others are shared', async () => {
-  const open = () =>
-    new RateLimiter({
-      store: new RedisLimits(redis, keys, 1),
-      limits: limitTable(1, { agent: 2, wallet: 2, network: 4, unfunded: 0.1 }),
-      processes: 2,
-      clock: systemClock,
-      log: silentLog,
-    });
-  await redis.ping();
-  const limiter = open();
+  const limiter = openLimiter(new RedisLimits(redis, keys, 1), new TestClock(), 2);
   const rules = rulesFor('GET', '/book');
   let accepted = 0;
-  const leftMs = 10_000 - (Date.now() % 10_000);
-  if (leftMs < 3_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 20));
   for (let sent = 0; sent < 150; sent += 1)
     if ((await limiter.take(address(1), rules, 1)).isAllowed) accepted += 1;
   expect(accepted).toBe(100);
