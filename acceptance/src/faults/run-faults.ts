@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import type { Progress } from '@pm/deploy/local/managed-process';
 import { loopback } from '@pm/deploy/local/ports';
-import { nothingReceived } from '../smoke/trader.ts';
-import { verifyWorld } from '../smoke/verify.ts';
 import type { World } from '../smoke/world.ts';
 import { Brokers } from './brokers.ts';
-import { type GapReport, gapsWithin } from './gaps.ts';
-import { OrderLoad, type SentOrder } from './order-load.ts';
+import { type Judgement, judgeOrders } from './fates.ts';
+import { type GapReport, gapsWithin, type Span } from './gaps.ts';
+import { OrderLoad } from './order-load.ts';
 import type { FaultPlace, Hit, Scenario } from './scenarios.ts';
 
 export interface FaultResult {
@@ -21,19 +20,14 @@ export interface FaultResult {
   readonly otherMs: number | null;
   /** Restarts of processes during it, by name. */
   readonly restarts: Readonly<Record<string, number>>;
+  /** From the fault to the recovery. */
+  readonly span: Span;
   /** Why the exchange has not recovered by itself; empty when it has. */
   readonly problems: readonly string[];
 }
 
-export interface FaultsReport {
+export interface FaultsReport extends Judgement {
   readonly results: readonly FaultResult[];
-  readonly sent: readonly SentOrder[];
-  /** Orders without a definite fate at the end, each with what is known of it. */
-  readonly unresolved: readonly string[];
-  /** Orders that were answered as a success and never booked. */
-  readonly lost: readonly string[];
-  /** Everything that the comparison of log, tables, books and ledger found. */
-  readonly problems: readonly string[];
 }
 
 /** Each of 8 partitions has an order every 320 ms, which every gap contains; two cores have time left. */
@@ -43,8 +37,6 @@ const walletCount = 6;
 const calmMs = 2_000;
 /** The exchange has so long to recover, milliseconds. */
 const recoveryMaxMs = 180_000;
-/** Orders whose fate was open have so long to get one, milliseconds. */
-const resolvedMaxMs = 180_000;
 
 /** Lets orders flow through each fault, and judges the responses of clients. */
 export async function runFaults(
@@ -75,7 +67,13 @@ export async function runFaults(
     await brokers.close();
   }
   progress('comparing the responses with the log');
-  return { results, ...(await judge(world, load.sent)) };
+  const ends = results.filter(({ restarts }) => restarts['ingress'] !== undefined);
+  const judgement = await judgeOrders(
+    world,
+    load.sent,
+    ends.map(({ span }) => span),
+  );
+  return { results, ...judgement };
 }
 
 async function runOne(
@@ -106,6 +104,7 @@ async function runOne(
     judgedMs: longest(true),
     otherMs: hit.partitions === null ? null : longest(false),
     restarts: restartsBetween(before, restartsOf(stack.supervisor.status())),
+    span: { fromMs, toMs },
     problems,
   };
 }
@@ -166,70 +165,6 @@ function restartsBetween(before: Restarts, after: Restarts): Record<string, numb
     ([name, count]) => [name, count - (before.get(name) ?? 0)] as const,
   );
   return Object.fromEntries(changed.filter(([, count]) => count > 0));
-}
-
-async function judge(
-  world: World,
-  sent: readonly SentOrder[],
-): Promise<Omit<FaultsReport, 'results'>> {
-  const idsOf = (outcome: SentOrder['outcome']) =>
-    sent.filter((order) => order.outcome === outcome).map(({ id }) => id);
-  const open = sent.filter(({ outcome }) => outcome === 'unknown');
-  const unresolved = await untilResolved(world.stack.baseUrl, open);
-  const received = {
-    ...nothingReceived(),
-    placed: new Set(idsOf('acknowledged')),
-    refused: new Set(idsOf('refused')),
-  };
-  const noStreams = { expect() {}, compare: async () => [] };
-  const judged = { received, streams: noStreams, problems: {}, poisonRecords: 0 };
-  const { checks, audit } = await verifyWorld(world, judged);
-  const lost = [...received.placed].filter((id) => !audit.orders.has(id));
-  const problems = Object.entries(checks).flatMap(([check, found]) =>
-    found.map((text) => `${check}: ${text}`),
-  );
-  const fateOf = ({ id, code, partition, answeredAtMs, read }: OpenOrder) => {
-    const agoSeconds = Math.round((performance.now() - answeredAtMs) / 1_000);
-    const inLog = audit.orders.has(id) ? 'booked' : 'not booked';
-    return `${id} of partition ${partition}: ${code} ${agoSeconds} s ago, ${inLog}, read as ${read}`;
-  };
-  return { sent, unresolved: unresolved.map(fateOf), lost, problems };
-}
-
-/** An order without a definite fate, and the answer of its look-up. */
-interface OpenOrder extends SentOrder {
-  readonly read: string;
-}
-
-/** The orders that the look-up still does not know, after the time that the exchange has to find out. */
-async function untilResolved(
-  baseUrl: string,
-  sent: readonly SentOrder[],
-): Promise<readonly OpenOrder[]> {
-  const untilMs = performance.now() + resolvedMaxMs;
-  let open = sent;
-  for (;;) {
-    const still: OpenOrder[] = [];
-    for (const one of open) {
-      const read = await openRead(baseUrl, one);
-      if (read !== null) still.push({ ...one, read });
-    }
-    open = still;
-    if (open.length === 0 || performance.now() > untilMs) return still;
-    await sleep(1_000);
-  }
-}
-
-/**
- * Null for an order, or one reason why it is none; else the answer. Of an order that ingress has not answered, because
- * it was away, nothing is known unless it came to the log.
- */
-async function openRead(baseUrl: string, sent: SentOrder): Promise<string | null> {
-  const response = await fetch(`${baseUrl}/data/order/${sent.id}`);
-  const { code } = (await response.json()) as { readonly code?: string };
-  const isFollowed = sent.code === 'order_unconfirmed';
-  const isKnown = response.ok || (response.status === 404 && (code !== undefined || !isFollowed));
-  return isKnown ? null : `${response.status} ${code ?? 'without a code'}`;
 }
 
 /** One line of a result for people. */

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nothingReceived } from '../smoke/trader.ts';
+import { verifyWorld } from '../smoke/verify.ts';
+import type { World } from '../smoke/world.ts';
+import type { Span } from './gaps.ts';
+import type { SentOrder } from './order-load.ts';
+
+/** What became of the orders, and what the log says of the rest of the exchange. */
+export interface Judgement {
+  readonly sent: readonly SentOrder[];
+  /** Orders without a definite fate at the end, each with what is known of it. */
+  readonly unresolved: readonly string[];
+  /** Orders that were answered as a success and never booked. */
+  readonly lost: readonly string[];
+  /** Everything that the comparison of log, tables, books and ledger found. */
+  readonly problems: readonly string[];
+}
+
+/** Orders whose fate was open have so long to get one, milliseconds. */
+const resolvedMaxMs = 180_000;
+/** In a calm exchange ingress has asked the log for an order in doubt after so long, milliseconds. */
+const askedMaxMs = 10_000;
+
+/** Looks up what is open, and compares the log with all responses. `ingressEnds`: spans in which ingress ended. */
+export async function judgeOrders(
+  world: World,
+  sent: readonly SentOrder[],
+  ingressEnds: readonly Span[],
+): Promise<Judgement> {
+  const idsOf = (outcome: SentOrder['outcome']) =>
+    sent.filter((order) => order.outcome === outcome).map(({ id }) => id);
+  const open = sent.filter(({ outcome }) => outcome === 'unknown');
+  const questions = open.map((order) => ({ ...order, isFollowed: isFollowed(order, ingressEnds) }));
+  const unresolved = await untilResolved(world.stack.baseUrl, questions);
+  const received = {
+    ...nothingReceived(),
+    placed: new Set(idsOf('acknowledged')),
+    refused: new Set(idsOf('refused')),
+  };
+  const noStreams = { expect() {}, compare: async () => [] };
+  const judged = { received, streams: noStreams, problems: {}, poisonRecords: 0 };
+  const { checks, audit } = await verifyWorld(world, judged);
+  const lost = [...received.placed].filter((id) => !audit.orders.has(id));
+  const problems = Object.entries(checks).flatMap(([check, found]) =>
+    found.map((text) => `${check}: ${text}`),
+  );
+  const fateOf = ({ id, code, partition, answeredAtMs, read }: OpenOrder) => {
+    const agoSeconds = Math.round((performance.now() - answeredAtMs) / 1_000);
+    const inLog = audit.orders.has(id) ? 'booked' : 'not booked';
+    return `${id} of partition ${partition}: ${code} ${agoSeconds} s ago, ${inLog}, read as ${read}`;
+  };
+  return { sent, unresolved: unresolved.map(fateOf), lost, problems };
+}
+
+/** An order whose response left its fate open. */
+interface OrderInDoubt extends SentOrder {
+  /** Whether ingress asks the log for it until it has a fate. */
+  readonly isFollowed: boolean;
+}
+
+/** An order without a definite fate, and the answer of its look-up. */
+interface OpenOrder extends OrderInDoubt {
+  readonly read: string;
+}
+
+/**
+ * Ingress follows what it answered as unconfirmed, in its memory: an order is forgotten with an ingress that ends before
+ * it has asked for it, and then its owner has to send it again. One that ingress has not answered is followed by nobody.
+ */
+function isFollowed({ code, answeredAtMs }: SentOrder, ingressEnds: readonly Span[]): boolean {
+  const isForgotten = ingressEnds.some(
+    ({ fromMs, toMs }) => answeredAtMs >= fromMs - askedMaxMs && answeredAtMs <= toMs,
+  );
+  return code === 'order_unconfirmed' && !isForgotten;
+}
+
+/** The orders that the look-up still does not know, after the time that the exchange has to find out. */
+async function untilResolved(
+  baseUrl: string,
+  sent: readonly OrderInDoubt[],
+): Promise<readonly OpenOrder[]> {
+  const untilMs = performance.now() + resolvedMaxMs;
+  let open = sent;
+  for (;;) {
+    const still: OpenOrder[] = [];
+    for (const one of open) {
+      const read = await openRead(baseUrl, one);
+      if (read !== null) still.push({ ...one, read });
+    }
+    open = still;
+    if (open.length === 0 || performance.now() > untilMs) return still;
+    await sleep(1_000);
+  }
+}
+
+/** Null for an order, or one reason why it is none; also for what nobody knows and nobody follows. Else the answer. */
+async function openRead(baseUrl: string, { id, isFollowed }: OrderInDoubt): Promise<string | null> {
+  const response = await fetch(`${baseUrl}/data/order/${id}`);
+  const { code } = (await response.json()) as { readonly code?: string };
+  const isKnown = response.ok || (response.status === 404 && (code !== undefined || !isFollowed));
+  return isKnown ? null : `${response.status} ${code ?? 'without a code'}`;
+}
