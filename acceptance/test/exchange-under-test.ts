@@ -54,14 +54,21 @@ export async function until(isSo: () => Promise<boolean>, seconds = 60): Promise
   throw new Error('the condition did not become true in time');
 }
 
+/**
+ * An order that is signed so far ahead, milliseconds, is a new one also for an ingress that has just started, which
+ * leaves others without an answer when operators forbid them. The matcher takes orders up to 300 s ahead.
+ */
+export const certainlyNewMs = 60_000;
+
 /** An order to buy one share at 0.10, unless `how` differs. */
 export function order(
   { signer, trio, domain }: Trader,
   token: string,
   price = '0.10',
-  how: Partial<OrderIntent> = {},
+  { aheadMs = 0, ...how }: Partial<OrderIntent> & { readonly aheadMs?: number } = {},
 ): BuiltOrder {
-  const context = { signer, domain, negRisk: false, owner: trio.apiKey, nowMs: Date.now() };
+  const nowMs = Date.now() + aheadMs;
+  const context = { signer, domain, negRisk: false, owner: trio.apiKey, nowMs };
   return buildOrder({ tokenId: token, side: 'BUY', price, size: '1', ...how }, context);
 }
 

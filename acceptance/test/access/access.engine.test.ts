@@ -11,7 +11,7 @@ import {
   routes,
 } from '@pm/schemas';
 import { sample } from '../../../schemas/src/http/forms.ts';
-import { order } from '../exchange-under-test.ts';
+import { certainlyNewMs, order } from '../exchange-under-test.ts';
 import { WholeExchange } from '../whole-exchange.ts';
 import { type Asked, type Caller, Callers } from './callers.ts';
 
@@ -56,7 +56,9 @@ function bodyOf(route: Route, principal: Caller, example: unknown): unknown {
   if (!nameOf(route).startsWith('POST /order') || route.path.includes('scoring')) return example;
   const { signer, key, domain } = callers.partyOf(principal);
   const [token = ''] = exchange.markets[0]?.tokenIds ?? [];
-  const { submission } = order({ signer, trio: key, domain }, token);
+  const { submission } = order({ signer, trio: key, domain }, token, undefined, {
+    aheadMs: certainlyNewMs,
+  });
   return Array.isArray(example) ? [submission] : submission;
 }
 

@@ -116,6 +116,7 @@ export class IngressProcess {
       commands: this.commands,
       hashes: { keccak },
       metrics: { stage() {} },
+      authentication: { freshness: { secondsMs: 300_000, millisecondsMs: 30_000 } },
       unfunded: { waitSeconds: () => null, refused() {} },
       unconfirmed: { follow() {} },
     });

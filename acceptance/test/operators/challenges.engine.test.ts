@@ -4,6 +4,7 @@ import { operatorsFileIn } from '@pm/deploy/setup/operators';
 import { addOperator } from '@pm/operate/operators/operators-file';
 import {
   call,
+  certainlyNewMs,
   ExchangeUnderTest,
   type OperatorProcess,
   order,
@@ -95,7 +96,8 @@ async function propose(operator: OperatorProcess, market: Listed, payout0: strin
 
 /** The answer to an order of the market; ingress reads in the catalog what the operator's process has written. */
 async function tried({ token }: Listed): Promise<string> {
-  return JSON.stringify((await place(exchange.ingresses[0], trader, [order(trader, token)])).body);
+  const orders = [order(trader, token, undefined, { aheadMs: certainlyNewMs })];
+  return JSON.stringify((await place(exchange.ingresses[0], trader, orders)).body);
 }
 
 let redemptions = 0;

@@ -64,9 +64,16 @@ export class RecentResults {
     return this.#find(orderId)?.partition;
   }
 
-  /** Whether an order signed then may have a result on this partition that is not here. */
-  mayHaveForgotten(partition: number, signedAtMs: number): boolean {
-    return signedAtMs - signedAheadMaxMs <= this.#sinceMs(partition);
+  /**
+   * Whether an order signed then may have a result on this partition that is not here. `aheadMaxMs`: how far the clock
+   * of its signer may have been ahead; by default as far as the matcher allows.
+   */
+  mayHaveForgotten(
+    partition: number,
+    signedAtMs: number,
+    aheadMaxMs: number = signedAheadMaxMs,
+  ): boolean {
+    return signedAtMs - aheadMaxMs <= this.#sinceMs(partition);
   }
 
   /** Keeps a first result that will not change; `clockMs`: clock of the partition after it. */

@@ -1,5 +1,6 @@
 import type { Reservation, ReserveResult } from '@pm/domain/ledger/ledger';
 import type { OrderId } from '@pm/schemas';
+import type { Authentication } from '../door/authentication.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { ReadOffsets } from '../log/read-offsets.io.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
@@ -12,6 +13,7 @@ export interface OrderReservationParts {
   readonly readOffsets: Pick<ReadOffsets, 'reach'>;
   readonly partitions: Pick<PartitionLiveness, 'isReady'>;
   readonly ledger: Pick<Reservations, 'reserve' | 'cancelReservation'>;
+  readonly authentication: Pick<Authentication, 'freshness'>;
 }
 
 /** An order without a result here, for which money is to be held. */
@@ -49,7 +51,7 @@ async function reserveFunds(
   let isThrottled = false;
   const asksLog = async ({ outcome, mark }: ReserveResult) => {
     if (outcome === 'conflict') return true;
-    if (outcome !== 'insufficient' || (await isNew(order, mark, parts))) return false;
+    if (outcome !== 'insufficient' || (await isNew(order, { mark }, parts))) return false;
     isThrottled = waitSeconds !== null;
     return !isThrottled;
   };
@@ -61,7 +63,7 @@ async function reserveFunds(
 
 /**
  * An order that would be refused now, but may have been placed before. What operators forbid is never sent, since the
- * matcher does not know of it.
+ * matcher does not know of it: such an order is unconfirmed where its result may have been forgotten.
  */
 async function reserveRefused(
   refusal: OrderRefusal,
@@ -85,23 +87,26 @@ async function refusalOf(
   const { order, waitSeconds } = unsent;
   const { partition } = order.token.market;
   if (order.forbidden !== null) {
-    const isRead = reserved.isFirst && (await parts.readOffsets.reach(partition, reserved.mark));
-    return isRead ? refusal : refused('order_unconfirmed');
+    // By the limit of the matcher, every order would be unconfirmed for five minutes after a start.
+    const aheadMaxMs = parts.authentication.freshness.millisecondsMs;
+    const { isFirst, mark } = reserved;
+    const isRefused = isFirst && (await isNew(order, { mark, aheadMaxMs }, parts));
+    return isRefused ? refusal : refused('order_unconfirmed');
   }
-  if (reserved.isFirst && (await isNew(order, reserved.mark, parts))) return refusal;
+  if (reserved.isFirst && (await isNew(order, reserved, parts))) return refusal;
   if (waitSeconds !== null) return throttled(waitSeconds);
   return parts.partitions.isReady(partition) ? null : refused('partition_not_ready');
 }
 
-/** Whether every result of an order that the ledger knew would be known here. */
+/** Whether every result of an order that the ledger knew would be known here. `aheadMaxMs`: see `mayHaveForgotten`. */
 async function isNew(
   { form, token }: CheckedOrder,
-  mark: number,
+  { mark, aheadMaxMs }: { readonly mark: number; readonly aheadMaxMs?: number },
   { recentResults, readOffsets }: OrderReservationParts,
 ): Promise<boolean> {
   const { partition } = token.market;
   const isRead = await readOffsets.reach(partition, mark);
-  return isRead && !recentResults.mayHaveForgotten(partition, form.signedAtMs);
+  return isRead && !recentResults.mayHaveForgotten(partition, form.signedAtMs, aheadMaxMs);
 }
 
 function reservationOf(

@@ -7,6 +7,7 @@ import {
   priceText,
   refusals,
 } from '@pm/schemas';
+import type { Authentication } from '../door/authentication.io.ts';
 import type { CommandSender } from '../log/command-channel.io.ts';
 import type { DelayedResults } from '../log/delayed-results.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
@@ -44,6 +45,7 @@ export interface OrderSubmitterOptions {
   readonly commands: Pick<CommandSender, 'run'>;
   readonly hashes: Pick<OrderHasher, 'keccak'>;
   readonly metrics: Pick<IngressMetrics, 'stage'>;
+  readonly authentication: Pick<Authentication, 'freshness'>;
   readonly unfunded: Pick<UnfundedRequests, 'waitSeconds' | 'refused'>;
   readonly unconfirmed: Pick<UnconfirmedOrders, 'follow'>;
   /** Null while nothing is traced. */

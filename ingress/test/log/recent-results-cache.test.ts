@@ -17,6 +17,9 @@ test('what was signed before the memory began, or up to five minutes ahead of it
   expect(memory.mayHaveForgotten(1, 9 * minuteMs)).toBe(true);
   expect(memory.mayHaveForgotten(1, 15 * minuteMs)).toBe(true);
   expect(memory.mayHaveForgotten(1, 15 * minuteMs + 1)).toBe(false);
+  const aheadMaxMs = 30_000;
+  expect(memory.mayHaveForgotten(1, 10 * minuteMs + aheadMaxMs, aheadMaxMs)).toBe(true);
+  expect(memory.mayHaveForgotten(1, 10 * minuteMs + aheadMaxMs + 1, aheadMaxMs)).toBe(false);
   expect(memory.mayHaveForgotten(2, 60 * minuteMs)).toBe(true);
 });
 

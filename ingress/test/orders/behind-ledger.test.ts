@@ -5,6 +5,7 @@ import {
   answered,
   type Door,
   market,
+  nowSeconds,
   openDoor,
   placeOne,
   signedItem,
@@ -120,6 +121,24 @@ test('an order that operators forbid is never sent, and unconfirmed while it may
   door.readOffsets.note(1, 1);
   expect((await placeOne(door, item)).body.code).toBe('cancel_only');
   expect([door.fakes.sent, door.fakes.givenBack]).toEqual([[], [hash, hash]]);
+});
+
+test('a process that has just started refuses what operators forbid only if it was signed since', async () => {
+  const startedAtMs = nowSeconds * 1_000;
+  const started = await openDoor(undefined, startedAtMs);
+  started.markets.take(proposed);
+  const signedAt = (aheadMs: number) =>
+    signedItem(testOrder({ timestamp: String(startedAtMs + aheadMs) }));
+  // As far as the clock of a caller may be ahead.
+  const { item, hash } = signedAt(30_000);
+  const before = await placeOne(started, item);
+  expect([before.status, before.body]).toMatchObject([
+    503,
+    { code: 'order_unconfirmed', orderID: hash },
+  ]);
+  expect((await placeOne(started, signedAt(30_001).item)).body.code).toBe('cancel_only');
+  expect(started.fakes.sent).toEqual([]);
+  await started.app.close();
 });
 
 /** Within the tolerance of a tick of 0.01, and of no finer one but 0.0001. */

@@ -101,6 +101,7 @@ export async function startIngress(parts: IngressParts): Promise<Ingress> {
     commands,
     hashes: { keccak },
     metrics: { stage() {} },
+    authentication: { freshness: { secondsMs: 300_000, millisecondsMs: 30_000 } },
     unfunded,
   });
   const transfers = new TransferWriter({
