@@ -170,17 +170,16 @@ return {reserve(), generation, redis.call('HGET', ARGV[7], ARGV[8]) or '0'}
 
 /**
  * KEYS state, pending, waiting, wallet, transfers, insolvent, breaches. ARGV as above up to sendersMax, and the wallet.
- * An applied transfer is not reserved again: its entry is returned. Nothing is reserved while the solvency check has a
- * finding that may concern it.
+ * An applied transfer is not reserved again: its entry is returned. Nothing new is reserved while the solvency check
+ * has a finding that may concern it; what is pending may be on the log by now, and a further sender is no new money.
  */
 export const reserveWithdrawalLua = `${isSoundFunction}${pendingFunctions}${reserveFunction}
 local applied = redis.call('HGET', KEYS[5], ARGV[1])
 if applied then return {'applied', '0', applied} end
 local isReady, generation = isSound(KEYS[1])
 if not isReady then return {'not_ready', '0'} end
-if redis.call('SISMEMBER', KEYS[6], ARGV[7]) == 1 or redis.call('EXISTS', KEYS[7]) == 1 then
-  return {'frozen', '0'}
-end
+local hasFinding = redis.call('SISMEMBER', KEYS[6], ARGV[7]) == 1 or redis.call('EXISTS', KEYS[7]) == 1
+if hasFinding and not readHeld(KEYS[2], ARGV[1]) then return {'frozen', '0'} end
 return {reserve(), generation}
 `;
 

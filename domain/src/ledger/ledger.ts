@@ -74,7 +74,10 @@ export interface WithdrawalReservation {
 }
 
 export interface WithdrawalResult {
-  /** `frozen`: the solvency check has a finding about the wallet, or about a market, that is not dealt with yet. */
+  /**
+   * `frozen`: it is new, and the solvency check has a finding about the wallet, or about a market, that is not dealt
+   * with yet.
+   */
   readonly outcome: ReserveOutcome | 'applied' | 'frozen';
   /** Ledger generation of the hold, which goes into the transfer; 0 when not ready. */
   readonly generation: number;

@@ -95,7 +95,8 @@ export class LedgerModel {
   reserveWithdrawal({ transferId, ...facts }: WithdrawalReservation): WithdrawalResult {
     const done = this.#transfers.get(transferId);
     if (done === undefined) {
-      if (this.#state.ready && this.#hasFinding(facts.wallet))
+      const isNew = this.#pending.find(transferId) === undefined;
+      if (this.#state.ready && isNew && this.#hasFinding(facts.wallet))
         return { outcome: 'frozen', generation: 0, sender: '', paidMicro: 0 };
       const lane = { partition: withdrawalsLane, kind: 'withdrawal', market: 0 } as const;
       return { ...this.#reserve({ id: transferId, ...facts, ...lane }), paidMicro: 0 };

@@ -186,6 +186,18 @@ describe('the ledger fold', () => {
     expect(ledger.reserveWithdrawal(foreign).outcome).toBe('conflict');
   });
 
+  test('reserves nothing new while the wallet has a finding, and takes what is pending as on its way', () => {
+    const ledger = openWith(100);
+    const withdrawal = { transferId: '0x09', wallet, amountMicro: 60, acceptedAtMs: 1_000 };
+    ledger.reserveWithdrawal(withdrawal);
+    const spend = { ...piece, moves: [{ wallet, freeMicro: -160, heldMicro: 0 }] };
+    ledger.applyExecutions({ ...spend, fromOffset: 0, toOffset: 1 });
+    const other = { ...withdrawal, transferId: '0x0a' };
+    const outcomes = [withdrawal, other].map((one) => ledger.reserveWithdrawal(one).outcome);
+    expect(outcomes).toEqual(['already', 'frozen']);
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
+  });
+
   test('a withdrawal pays no more than its own reservation holds, and says what it lacks', () => {
     const ledger = openWith(100);
     ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 10, acceptedAtMs: 1_000 });

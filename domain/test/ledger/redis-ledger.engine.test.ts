@@ -172,6 +172,7 @@ describe('the ledger in Redis', () => {
       'already',
       'conflict',
       'insufficient',
+      'frozen',
       'applied',
       'unpaid',
       'void',
@@ -211,6 +212,36 @@ describe('the ledger in Redis', () => {
       voided: [],
     });
     expect((await ledger.balance(walletOf(1))).freeMicro).toBe(40);
+  });
+
+  test('refuses a new withdrawal while a market has a gap, and not one that is pending, which is paid', async () => {
+    await openWith(100);
+    const transferId = transferOf(5);
+    const withdrawal = { transferId, wallet: walletOf(1), amountMicro: 60, acceptedAtMs: 1_000 };
+    expect((await ledger.reserveWithdrawal(withdrawal)).outcome).toBe('reserved');
+    const gap = { market: '7', token0Micro: 1, token1Micro: 0, lockedMicro: 0, payout0: null };
+    await ledger.applyExecutions({
+      partition: 0,
+      fromOffset: 0,
+      toOffset: 1,
+      clockMs: 1_000,
+      bookAgeLimitMs: 2_000,
+      answered: [],
+      moves: [],
+      markets: [{ ...gap, suspects: [] }],
+      generation: 0,
+    });
+    const other = { ...withdrawal, transferId: transferOf(6), amountMicro: 10 };
+    expect((await ledger.reserveWithdrawal(other)).outcome).toBe('frozen');
+    expect((await ledger.reserveWithdrawal(withdrawal)).outcome).toBe('already');
+    expect((await ledger.balance(walletOf(1))).pendingMicro).toBe(60);
+    const written = { transferId, wallet: walletOf(1), amountMicro: -60 };
+    const transfers = [{ ...written, timeMs: 1_000, generation: 1 }];
+    await ledger.applyTransfers({ fromOffset: 2, toOffset: 3, transfers });
+    expect(await ledger.reserveWithdrawal(withdrawal)).toMatchObject({
+      outcome: 'applied',
+      paidMicro: 60,
+    });
   });
 
   test('takes no more senders under one id than the limit, and another one when one is taken back', async () => {
