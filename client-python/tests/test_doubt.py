@@ -29,7 +29,7 @@ from exchange_client import (
 )
 
 from .conftest import signer as wallet
-from .fake_exchange import action_result, refused_result, test_domain
+from .fake_exchange import action_result, published, refused_result, test_domain
 from .model_exchange import ModelExchange, page
 from .virtual_clock import run
 
@@ -306,6 +306,53 @@ def test_no_attempt_starts_after_the_retry_budget_of_its_call_whatever_the_call_
     assert len(started) > 2
     assert max(started) * 1000 <= policy.total_ms
     assert took * 1000 <= policy.total_ms + 900 + 1
+
+
+class OneAnswer(httpx.AsyncBaseTransport):
+    """Most of the budget passes until the first read is answered; what follows never is."""
+
+    def __init__(self) -> None:
+        self.started_at: list[float] = []
+        self.is_answered = False
+
+    async def handle_async_request(self, _request: httpx.Request) -> httpx.Response:
+        now = asyncio.get_running_loop().time()
+        self.started_at.append(now)
+        if self.is_answered or (now - self.started_at[0]) * 1000 < policy.total_ms / 2:
+            await asyncio.sleep(1_000)
+        self.is_answered = True
+        return httpx.Response(200, json={**published(test_domain), "neg_risk": False})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda client: client.place_order(intent),
+        lambda client: client.connect(),
+        lambda client: client.verify_signing_domain(),
+    ],
+    ids=["place_order", "connect", "verify_signing_domain"],
+)
+def test_a_call_has_one_retry_budget_also_where_it_fetches_the_signing_domain(
+    call: Callable[[ExchangeClient], Awaitable[object]],
+) -> None:
+    async def main() -> OneAnswer:
+        network = OneAnswer()
+        client = ExchangeClient(
+            "http://model",
+            signer=UnprovenSigner(),
+            timeout_ms=900,
+            retry=policy,
+            http=httpx.AsyncClient(transport=network),
+        )
+        client.use_key(KeyOfWallet("key", "A" * 43 + "=", "p", "0x00"))
+        with pytest.raises(ExchangeError):
+            await call(client)
+        return network
+
+    network = run(main())
+    assert network.is_answered
+    assert (max(network.started_at) - network.started_at[0]) * 1000 <= policy.total_ms
 
 
 class BelievesRefusals(httpx.AsyncBaseTransport):

@@ -37,7 +37,7 @@ export interface ExchangeClientOptions extends ConnectionOptions, StreamOptions 
   readonly signer?: Signer | TypedDataSigner;
   /**
    * What orders and the wallet's proof are signed for. Give the one you noted at your first visit: then nothing is
-   * fetched, and nothing is ever signed for another one. By default it is fetched once (`signingDomain()`).
+   * fetched, and nothing is ever signed for another one. By default the first that is fetched (`signingDomain()`).
    */
   readonly domain?: SigningDomain;
 }
@@ -82,7 +82,8 @@ export class ExchangeClient {
   constructor(options: ExchangeClientOptions) {
     this.#signer = options.signer;
     this.#connection = new Connection(options);
-    const fetch = () => this.get('getSigningDomain');
+    const fetch = (retryBudget: RetryBudget) =>
+      this.#connection.read<ResponseOf<'getSigningDomain'>>('/signing-domain', {}, { retryBudget });
     this.#domain = new PinnedDomain(fetch, options.domain);
     this.keys = new KeysApi(this.#connection);
     this.account = new AccountApi(this.#connection);
@@ -95,23 +96,22 @@ export class ExchangeClient {
   /** Proves the wallet and obtains its API key (the same wallet and nonce always get the same key). */
   async connect(nonce = 0n): Promise<ApiKeyTrio> {
     const signer = this.#wallet();
+    const retryBudget = this.#connection.retryBudget();
     const timestamp = String(Math.floor(this.#connection.nowMs() / 1000));
-    const domain = await this.signingDomain();
+    const domain = await this.#domain.get(retryBudget);
     const attestation = { address: signer.address, timestamp, nonce, domain };
     const signature =
       'signTypedData' in signer
         ? await signer.signTypedData(attestationTypedData(attestation))
         : signer.sign(l1Digest(attestation));
-    const trio = await this.#connection.send<ApiKeyTrio>({
-      method: 'POST',
-      path: '/auth/api-key',
-      headers: {
-        [names.address]: signer.checksummed,
-        [names.signature]: signature,
-        [names.timestamp]: timestamp,
-        [names.nonce]: nonce.toString(),
-      },
-    });
+    const headers = {
+      [names.address]: signer.checksummed,
+      [names.signature]: signature,
+      [names.timestamp]: timestamp,
+      [names.nonce]: nonce.toString(),
+    };
+    const sent = { method: 'POST', path: '/auth/api-key', headers } as const;
+    const trio = await this.#connection.send<ApiKeyTrio>(sent, { retryBudget });
     this.useKey({ ...trio, address: signer.checksummed });
     return trio;
   }
@@ -121,12 +121,12 @@ export class ExchangeClient {
    * for the life of the client. Throws `SigningDomainError` for one that belongs to other exchanges.
    */
   signingDomain(): Promise<SigningDomain> {
-    return this.#domain.get();
+    return this.#domain.get(this.#connection.retryBudget());
   }
 
   /** Throws `SigningDomainError` unless the exchange publishes the domain that this client signs for. */
   verifySigningDomain(): Promise<void> {
-    return this.#domain.verify();
+    return this.#domain.verify(this.#connection.retryBudget());
   }
 
   /** A key that was obtained before, instead of `connect()`. */
@@ -143,7 +143,7 @@ export class ExchangeClient {
     const negRisk = await this.#negRisk(intent.tokenId, retryBudget);
     const signer = this.#wallet();
     const owner = this.#connection.key.apiKey;
-    const domain = await this.signingDomain();
+    const domain = await this.#domain.get(retryBudget);
     const context = { domain, negRisk, owner, nowMs: this.#connection.nowMs() };
     return 'signTypedData' in signer
       ? await buildShownOrder(intent, { ...context, signer })

@@ -310,13 +310,16 @@ describe('a client whose requests are lost, delayed, refused and repeated', () =
   });
 });
 
+const unanswered = ({ signal }: RequestInit): Promise<Response> =>
+  new Promise((_, reject) =>
+    signal?.addEventListener('abort', () => reject(new TypeError('aborted'))),
+  );
+
 test('no attempt starts after the retry budget of its call, whatever the call waited for', async () => {
   const startedMs: number[] = [];
   globalThis.fetch = ((_input: unknown, init: RequestInit) => {
     startedMs.push(performance.now());
-    return new Promise((_, reject) =>
-      init.signal?.addEventListener('abort', () => reject(new TypeError('aborted'))),
-    );
+    return unanswered(init);
   }) as typeof fetch;
   const policy = { ...retry, totalMs: 4_000 };
   const options = { baseUrl: 'http://model', signer, domain: testDomain, timeoutMs: 900 };
@@ -335,6 +338,28 @@ test('no attempt starts after the retry budget of its call, whatever the call wa
   expect(startedMs.length).toBeGreaterThan(2);
   expect(Math.max(...startedMs) - calledMs).toBeLessThanOrEqual(policy.totalMs);
   expect(performance.now() - calledMs).toBeLessThanOrEqual(policy.totalMs + options.timeoutMs + 20);
+});
+
+test.each<[string, (client: ExchangeClient) => Promise<unknown>]>([
+  ['placeOrder', (client) => client.placeOrder(intent)],
+  ['connect', (client) => client.connect()],
+  ['verifySigningDomain', (client) => client.verifySigningDomain()],
+])('%s has one retry budget, also where it fetches the signing domain', async (_, call) => {
+  const startedMs: number[] = [];
+  const calledMs = performance.now();
+  let isAnswered = false;
+  // Most of the budget passes until the first read is answered; what follows never is.
+  globalThis.fetch = (async (_input: unknown, init: RequestInit) => {
+    startedMs.push(performance.now() - calledMs);
+    if (isAnswered || performance.now() - calledMs < retry.totalMs / 2) return unanswered(init);
+    isAnswered = true;
+    return responseOf(200, { ...testDomain, neg_risk: false });
+  }) as typeof fetch;
+  const client = new ExchangeClient({ baseUrl: 'http://model', signer, timeoutMs: 900, retry });
+  client.useKey(key);
+  await ended(expect(call(client)).rejects.toThrow(ExchangeError));
+  expect(isAnswered).toBe(true);
+  expect(Math.max(...startedMs)).toBeLessThanOrEqual(retry.totalMs);
 });
 
 describe('the histories find a client that', () => {

@@ -89,7 +89,7 @@ class ExchangeClient:
 
         `domain`: what orders and the wallet's proof are signed for. Give the one you noted at your
         first visit: then nothing is fetched, and nothing is ever signed for another one. By default
-        it is fetched once (`signing_domain()`). Raises `SigningDomainError` for a domain that
+        the first that is fetched (`signing_domain()`). Raises `SigningDomainError` for a domain that
         belongs to other exchanges.
         """
         options = ConnectionOptions(
@@ -108,7 +108,7 @@ class ExchangeClient:
         """Own orders, trades, balances and notifications."""
         self.public = PublicReads(self._connection)
         """Books, prices, history, catalog, reports, comments."""
-        self._domain = PinnedDomain(self.public.signing_domain, domain)
+        self._domain = PinnedDomain(self._connection, domain)
 
     async def __aenter__(self) -> Self:
         return self
@@ -129,12 +129,13 @@ class ExchangeClient:
     async def connect(self, nonce: int = 0) -> ApiKeyTrio:
         """Proves the wallet and obtains its API key: the same wallet and nonce always get the same one."""
         signer = self._wallet()
+        retry_budget = self._connection.retry_budget()
         timestamp = str(self._connection.now_ms() // 1000)
         digest = l1_digest(
             address=signer.address,
             timestamp=timestamp,
             nonce=nonce,
-            domain=await self.signing_domain(),
+            domain=await self._domain.get(retry_budget),
         )
         headers = {
             "SERVICE_ADDRESS": signer.checksummed,
@@ -143,7 +144,7 @@ class ExchangeClient:
             "SERVICE_NONCE": str(nonce),
         }
         sent = HttpRequest("POST", "/auth/api-key", headers=headers)
-        trio = await self._connection.send(ApiKeyTrio, sent)
+        trio = await self._connection.send(ApiKeyTrio, sent, Sending(retry_budget=retry_budget))
         self.use_key(KeyOfWallet(trio.api_key, trio.secret, trio.passphrase, signer.checksummed))
         return trio
 
@@ -153,11 +154,11 @@ class ExchangeClient:
         The given one, or the first that the exchange returned. Raises `SigningDomainError` for one
         that belongs to other exchanges.
         """
-        return await self._domain.get()
+        return await self._domain.get(self._connection.retry_budget())
 
     async def verify_signing_domain(self) -> None:
         """Raises `SigningDomainError` unless the exchange publishes the domain of this client."""
-        await self._domain.verify()
+        await self._domain.verify(self._connection.retry_budget())
 
     def use_key(self, key: KeyOfWallet) -> None:
         """A key that was obtained before, instead of `connect()`."""
@@ -171,7 +172,7 @@ class ExchangeClient:
         neg_risk = await self._neg_risk(intent.token_id, retry_budget)
         context = SigningContext(
             signer=self._wallet(),
-            domain=await self.signing_domain(),
+            domain=await self._domain.get(retry_budget),
             neg_risk=neg_risk,
             owner=self._connection.key.api_key,
             now_ms=self._connection.now_ms(),

@@ -2,42 +2,53 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-
+from .connection import Connection, Sending
 from .eip712 import SigningDomain, is_family_domain
 from .errors import SigningDomainError
+from .models import SigningDomainAnswer
+from .retry import RetryBudget
 
 
 class PinnedDomain:
-    """Fetched once and never replaced.
+    """The first one stays and is never replaced.
 
     Who may choose it could have orders signed that are carried out at another exchange: so it
     stays the same, and a domain that other exchanges share is refused.
     """
 
-    def __init__(
-        self, fetch: Callable[[], Awaitable[SigningDomain]], given: SigningDomain | None
-    ) -> None:
-        self._fetch = fetch
+    def __init__(self, connection: Connection, given: SigningDomain | None) -> None:
+        self._connection = connection
         self._pinned = None if given is None else _own(given)
-        self._lock = asyncio.Lock()
 
-    async def get(self) -> SigningDomain:
-        """The domain; a fetch that failed is repeated by the next call."""
-        async with self._lock:
-            if self._pinned is None:
-                self._pinned = _own(await self._fetch())
-            return self._pinned
+    async def get(self, retry_budget: RetryBudget) -> SigningDomain:
+        """The domain, fetched within the retry budget of the call.
 
-    async def verify(self) -> None:
+        The fetch of another call may end later than that.
+        """
+        if self._pinned is None:
+            fetched = _own(await published_domain(self._connection, retry_budget))
+            self._pinned = self._pinned or fetched
+        return self._pinned
+
+    async def verify(self, retry_budget: RetryBudget) -> None:
         """Raises `SigningDomainError` unless the exchange publishes the pinned domain."""
-        pinned, published = await self.get(), _own(await self._fetch())
+        pinned = await self.get(retry_budget)
+        published = _own(await published_domain(self._connection, retry_budget))
         if pinned != published:
             raise SigningDomainError(
                 f"the exchange publishes the signing domain {published}, "
                 f"and this client signs for {pinned}"
             )
+
+
+async def published_domain(
+    connection: Connection, retry_budget: RetryBudget | None = None
+) -> SigningDomain:
+    sending = Sending(retry_budget=retry_budget)
+    answer = await connection.read(SigningDomainAnswer, "/signing-domain", None, sending)
+    return SigningDomain(
+        answer.name, answer.version, answer.chain_id, answer.exchange, answer.neg_risk_exchange
+    )
 
 
 def _own(domain: SigningDomain) -> SigningDomain:

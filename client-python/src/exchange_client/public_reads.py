@@ -44,13 +44,13 @@ from .models import (
     ProfileAnswer,
     PublicTrade,
     SearchAnswer,
-    SigningDomainAnswer,
     SpreadAnswer,
     StatusAnswer,
     TickSizeAnswer,
     WalletValueItem,
 )
 from .paging import every_keyset_row, every_offset_row
+from .pinned_domain import published_domain
 
 HistoryInterval: TypeAlias = Literal["1m", "5m", "15m", "1h", "6h", "1d", "1w", "max", "all"]
 CandleInterval: TypeAlias = Literal["1m", "5m", "1h", "1d"]
@@ -144,10 +144,7 @@ class PublicReads:
 
     async def signing_domain(self) -> SigningDomain:
         """What this installation publishes as the domain of signatures."""
-        answer = await self._connection.read(SigningDomainAnswer, "/signing-domain")
-        return SigningDomain(
-            answer.name, answer.version, answer.chain_id, answer.exchange, answer.neg_risk_exchange
-        )
+        return await published_domain(self._connection)
 
     async def neg_risk(self, token_id: str) -> bool:
         """Whether orders of a token are signed for the neg-risk contract."""
