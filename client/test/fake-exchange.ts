@@ -46,6 +46,8 @@ export class FakeExchange {
   domain: SigningDomain & { familyDomains: [] } = { ...testDomain, familyDomains: [] };
   /** Requests that get no response; those of plain paths do. */
   hangs: (received: Heard) => boolean = () => false;
+  /** Settles before a request is served. */
+  before: (received: Heard) => Promise<unknown> = async () => {};
   delayMs = 0;
   running = 0;
   mostRunning = 0;
@@ -85,6 +87,7 @@ export class FakeExchange {
     const fate = isPlain || !isFated ? 'serve' : (this.fates.shift() ?? 'serve');
     if (!isPlain) this.received.push(received);
     if (!isPlain && this.hangs(received)) return;
+    await this.before(received);
     if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     this.running -= 1;
     if (fate === 'lose the request') return void request.socket.destroy();

@@ -247,6 +247,32 @@ describe('cancel_orders', () => {
     expect(paths).toEqual(['/orders', '/cancel-market-orders', '/cancel-all']);
   });
 
+  test('says with `all` which orders it could not reach', async () => {
+    const session = await open();
+    const { client, fake } = session;
+    const preview_id = await session.preview(order);
+    let release = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      fake.before = async ({ path }) => {
+        if (path !== '/order') return;
+        resolve();
+        await new Promise<void>((served) => {
+          release = served;
+        });
+      };
+    });
+    const placing = resultOf<{ order_id: string }>(client, 'place_order', { ...order, preview_id });
+    await arrived;
+    const canceled = await resultOf(client, 'cancel_orders', { all: true });
+    release();
+    const { order_id } = await placing;
+    expect([...fake.booked.keys()]).toEqual([order_id]);
+    expect(canceled).toMatchObject({ in_transit: [order_id] });
+    expect(await resultOf(client, 'cancel_orders', { all: true })).toMatchObject({
+      in_transit: [],
+    });
+  });
+
   test.each([{}, { all: true, market: fakeMarket.condition }])('refuses %j', async (input) => {
     const { client } = await open();
     expect((await errorOf(client, 'cancel_orders', input)).code).toBe('invalid_input');

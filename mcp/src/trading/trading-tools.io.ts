@@ -1,4 +1,5 @@
-import type { BookSnapshot } from '@pm/schemas';
+import type { CancelAllResult } from '@pm/client';
+import type { BookSnapshot, CancelResult } from '@pm/schemas';
 import { Type } from 'typebox';
 import { readMarket } from '../markets/market-tools.io.ts';
 import type { MarketView } from '../markets/market-view.ts';
@@ -55,7 +56,8 @@ const cancelOrders = declareTool({
   title: 'Cancel orders',
   description:
     'Cancels own orders: those of `order_ids`, all of one market, or all of the wallet, placed here or elsewhere. Give ' +
-    'exactly one of the three.',
+    'exactly one of the three. With `all` it names in `in_transit` what it may not have reached: such an order may be ' +
+    'booked after the cancel.',
   annotations: changing,
   input: Type.Object({
     order_ids: Type.Optional(Type.Array(orderId, { minItems: 1, maxItems: cancelsMax })),
@@ -65,6 +67,14 @@ const cancelOrders = declareTool({
   output: Type.Object({
     canceled: Type.Array(Type.String()),
     not_canceled: Type.Array(Type.Object({ order_id: Type.String(), reason: Type.String() })),
+    in_transit: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'With `all`: orders that this server sent before and of which it had no definite result by then. One that ' +
+          'reaches the exchange after the cancel is booked. The call of `place_order` that placed each says what ' +
+          'became of it, and so does `get_order`.',
+      }),
+    ),
   }),
 });
 
@@ -89,14 +99,16 @@ export const tradingTools: readonly Tool[] = [
       );
     }
     const client = await session.trader.connected();
-    const result =
+    const result: CancelResult & Partial<CancelAllResult> =
       order_ids !== undefined
         ? await client.cancelOrders(order_ids)
         : await (market === undefined ? client.cancelAll() : client.cancelMarketOrders({ market }));
-    const left = Object.entries(result.not_canceled);
+    const { canceled, not_canceled, in_transit } = result;
+    const left = Object.entries(not_canceled);
     return {
-      canceled: result.canceled,
+      canceled,
       not_canceled: left.map(([order_id, reason]) => ({ order_id, reason })),
+      ...(in_transit === undefined ? {} : { in_transit: [...in_transit] }),
     };
   }),
 ];
