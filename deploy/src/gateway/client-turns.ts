@@ -1,4 +1,4 @@
-/** Bounds of the requests of one client. */
+/** Bounds of the requests of one client, or of those with one process. */
 export interface TurnLimits {
   /** With a service at once. */
   readonly atOnce: number;

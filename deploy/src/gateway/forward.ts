@@ -11,9 +11,6 @@ import { rankFor, ServiceProcesses } from './service-processes.ts';
 /** Longer than any bounded wait of a service. */
 const serviceTimeoutMs = 30_000;
 
-/** Connections to each service: for sixteen clients that have as many requests there as they may. */
-const connectionsPerService = 512;
-
 /** The base URL of a service, or those of its processes. */
 export type ServiceUrls = string | readonly string[];
 
@@ -24,8 +21,8 @@ export function listOf(urls: ServiceUrls): readonly string[] {
 /** Connections to all processes of a service; `closePools` ends them. */
 export function openPools(urls: ServiceUrls): ServiceProcesses<Pool> {
   const open = (url: string) =>
+    // Without a limit of connections: beyond it requests would wait here, which nobody counts.
     new Pool(url, {
-      connections: connectionsPerService,
       pipelining: 1,
       headersTimeout: serviceTimeoutMs,
       bodyTimeout: serviceTimeoutMs,
@@ -56,11 +53,14 @@ export async function closePools(service: ServiceProcesses<Pool> | null): Promis
   for (const { connection } of service?.all ?? []) await connection.destroy();
 }
 
-/** A service, the address that it gets of a client, and the turns of clients, where they are bounded. */
+/** A service, the address that it gets of a client, and what bounds the requests there. */
 export interface Target {
   readonly service: ServiceProcesses<Pool>;
   readonly addressOf: ClientAddress;
+  /** Of clients, where they are bounded. */
   readonly turns?: ClientTurns;
+  /** Of all clients with each process, by its URL. */
+  readonly processTurns: ClientTurns;
   /** The gateway answers 503 itself. */
   onRefused(reason: Refusal): void;
 }
@@ -88,20 +88,22 @@ export async function forward(
 }
 
 /**
- * Resolves with the response once its headers have arrived; rejects when there is none. A process that cannot be
- * reached has got nothing of the request, so the next one gets it; after that only the client may send it again.
+ * Resolves with the response once its headers have arrived, with null when its turn does not come in time; rejects when
+ * there is none. A process that cannot be reached has got nothing of the request, so the next one gets it; after that
+ * only the client may send it again.
  */
 async function send(
   request: FastifyRequest,
   target: Target,
   client: string,
-): Promise<Dispatcher.ResponseData> {
-  const { service } = target;
+): Promise<Dispatcher.ResponseData | null> {
+  const { service, processTurns } = target;
   let cause: unknown;
   for (const process of service.inOrder(rankFor(callerOf(request, client)))) {
     try {
-      const sent = messageOf(request, target);
-      return await service.watch(process, () => process.connection.request(sent));
+      // Made when its turn has come: the message says how long the request has waited.
+      const ask = () => process.connection.request(messageOf(request, target));
+      return await processTurns.run(process.url, () => service.watch(process, ask));
     } catch (error) {
       if (!isSlow(error)) service.rest(process);
       if (!isUnsent(error)) throw error;
@@ -180,7 +182,7 @@ function endToEnd(
 
 const refusals: Readonly<Record<Refusal, { readonly error: string; readonly code?: string }>> = {
   unreachable: { error: 'the service behind this route is not reachable' },
-  /** Too many requests of the address of the client wait. */
+  /** Too many requests wait, of the address of the client or of all with the process. */
   overloaded: { error: refusalText('overloaded'), code: 'overloaded' },
 };
 

@@ -14,16 +14,19 @@ import {
   type ServiceUrls,
   type Target,
 } from './forward.ts';
-import { gatewayStreamReadings, measureGateway, type TurnGroups } from './metrics.ts';
+import { gatewayStreamReadings, measureGateway, type TurnGroups, type Turns } from './metrics.ts';
 import { forwardStreams } from './streams.ts';
 
 /**
- * Requests of one address with ingress at once, twice: cancels and heartbeats have places of their own. As many as the
+ * Requests of one address with ingress at once, twice: cancels and heartbeats have turns of their own. As many as the
  * client library sends. A service works on them one after the other, so more would only delay those of others.
  */
 const ingressLimits: TurnLimits = { atOnce: 32, waiting: 1_024, waitMs: 2_000 };
 /** Those with query-api, where they wait for the tables rather than for a thread. */
 const readLimits: TurnLimits = { atOnce: 64, waiting: 1_024, waitMs: 2_000 };
+
+/** Those of all addresses with one process: as many as sixteen such addresses have. */
+const processLimits: TurnLimits = { atOnce: 512, waiting: 1_024, waitMs: 2_000 };
 
 /**
  * Base URLs of what the gateway forwards to. Without `streams` upgrades are refused; without `mcp`, which is at `/mcp`
@@ -76,9 +79,12 @@ export function openGateway(
   for (const route of routes as readonly HttpRoute[]) {
     const { door } = route;
     const turns = turnsOf(route, groups);
-    mount(app, route, { service: pools[door], addressOf, turns, onRefused: countsOf(door) });
+    mount(app, route, { ...turns, service: pools[door], addressOf, onRefused: countsOf(door) });
   }
-  if (mcp !== null) mountMcp(app, { service: mcp, addressOf, onRefused: countsOf('mcp') });
+  if (mcp !== null) {
+    const processTurns = new ClientTurns(processLimits);
+    mountMcp(app, { service: mcp, addressOf, processTurns, onRefused: countsOf('mcp') });
+  }
   servePictures(app);
   if (services.streams !== undefined) {
     const streams = forwardStreams(app, listOf(services.streams), { log, addressOf });
@@ -99,15 +105,19 @@ export interface GatewayOptions {
 }
 
 function openTurns(): TurnGroups {
+  const within = (limits: TurnLimits): Turns => ({
+    turns: new ClientTurns(limits),
+    processTurns: new ClientTurns(processLimits),
+  });
   return {
-    orders: new ClientTurns(ingressLimits),
-    reserve: new ClientTurns(ingressLimits),
-    reads: new ClientTurns(readLimits),
+    orders: within(ingressLimits),
+    reserve: within(ingressLimits),
+    reads: within(readLimits),
   };
 }
 
-/** The turns of clients on a route. */
-function turnsOf(route: HttpRoute, { orders, reserve, reads }: TurnGroups): ClientTurns {
+/** The turns of requests of a route. */
+function turnsOf(route: HttpRoute, { orders, reserve, reads }: TurnGroups): Turns {
   if (route.door === 'query-api') return reads;
   return rateGroupOf(route) === 'reserve' ? reserve : orders;
 }

@@ -1,12 +1,12 @@
 import type { CounterMetric, MetricDeclarations, Metrics } from '@pm/kit/metrics';
-import type { ClientTurns } from './client-turns.ts';
+import type { Target } from './forward.ts';
 
 /** Requests that the gateway answered itself; the others are counted by the HTTP layer. */
 export const gatewayMetrics = {
   refused: {
     type: 'counter',
     name: 'pm_gateway_refused_total',
-    help: 'Requests answered 503 by the gateway: their service is unreachable, or the turns of the client are used up.',
+    help: 'Requests answered 503 by the gateway: their service is unreachable, or all turns there are used up.',
     labels: ['target', 'reason'],
   },
 } as const satisfies MetricDeclarations;
@@ -22,7 +22,7 @@ export const gatewayReadings = {
   waiting: {
     type: 'gauge',
     name: 'pm_gateway_requests_waiting',
-    help: 'Requests that wait for a turn of their client, by group of turns.',
+    help: 'Requests that wait for a turn of their client or with the process, by group of turns.',
     labels: ['group'],
   },
   clients: {
@@ -42,17 +42,19 @@ export const gatewayStreamReadings = {
   },
 } as const satisfies MetricDeclarations;
 
-/** Turns of clients by group. */
-export type TurnGroups = Readonly<Record<'orders' | 'reserve' | 'reads', ClientTurns>>;
+/** Turns of clients, and of all clients with each process. */
+export type Turns = Required<Pick<Target, 'turns' | 'processTurns'>>;
 
-/** Counts what the gateway answers itself, and reads the turns of clients at each scrape. */
+export type TurnGroups = Readonly<Record<'orders' | 'reserve' | 'reads', Turns>>;
+
+/** Counts what the gateway answers itself, and reads the turns at each scrape. */
 export function measureGateway(
   metrics: Metrics,
   groups: TurnGroups,
 ): CounterMetric<'target' | 'reason'> {
   const gauge = (
     declared: (typeof gatewayReadings)[keyof typeof gatewayReadings],
-    numberOf: (turns: ClientTurns) => number,
+    numberOf: (turns: Turns) => number,
   ) =>
     metrics.gauge({
       ...declared,
@@ -62,8 +64,8 @@ export function measureGateway(
           value: numberOf(turns),
         })),
     });
-  gauge(gatewayReadings.running, (turns) => turns.running);
-  gauge(gatewayReadings.waiting, (turns) => turns.waiting);
-  gauge(gatewayReadings.clients, (turns) => turns.size);
+  gauge(gatewayReadings.running, ({ processTurns }) => processTurns.running);
+  gauge(gatewayReadings.waiting, ({ turns, processTurns }) => turns.waiting + processTurns.waiting);
+  gauge(gatewayReadings.clients, ({ turns }) => turns.size);
   return metrics.open(gatewayMetrics).refused;
 }

@@ -1,11 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { HttpApp } from '@pm/kit/http';
+import { type HttpApp, waitedHeader } from '@pm/kit/http';
 import { openGateway } from '../../src/gateway/gateway.ts';
 
 /** A service that keeps requests until it is told to answer. */
-const kept: { readonly path: string; readonly client: string; response: ServerResponse }[] = [];
+const kept: {
+  readonly path: string;
+  readonly client: string;
+  readonly waitedMs: number;
+  response: ServerResponse;
+}[] = [];
 let service: Server;
 let gateway: HttpApp;
 
@@ -13,7 +18,8 @@ beforeAll(async () => {
   service = createServer((request, response) => {
     request.resume();
     const client = String(request.headers['x-forwarded-for']);
-    kept.push({ path: `${request.method} ${request.url}`, client, response });
+    const waitedMs = Number(request.headers[waitedHeader]);
+    kept.push({ path: `${request.method} ${request.url}`, client, waitedMs, response });
   });
   service.listen(0, '127.0.0.1');
   await once(service, 'listening');
@@ -71,4 +77,27 @@ test('an address with many requests has so many at a service, and others do not 
   // On a slow machine some of the flood have waited too long.
   for (const { status } of await Promise.all(flood)) expect([200, 503]).toContain(status);
   clearInterval(answering);
+});
+
+test('orders of all addresses with a process are bounded, and the wait counts towards the time to book', async () => {
+  const [other, heldMs] = ['198.51.100.99', 300];
+  const flood = Array.from({ length: 512 }, (_, at) =>
+    send(`198.51.100.${at % 16}`, 'POST', '/order'),
+  );
+  await untilKept(512);
+  const order = send(other, 'POST', '/order');
+  await new Promise((resolve) => setTimeout(resolve, heldMs));
+  kept[0]?.response.end('{}');
+  await untilKept(513);
+  expect(kept.at(-1)).toMatchObject({ path: 'POST /order', client: other });
+  expect(kept.at(-1)?.waitedMs).toBeGreaterThan(heldMs / 2);
+  // As many orders are there again: another one is refused, and cancels do not wait for any.
+  const refused = send(other, 'POST', '/order');
+  const cancel = send(other, 'DELETE', '/order');
+  await untilKept(514);
+  expect(kept.at(-1)).toMatchObject({ path: 'DELETE /order', client: other });
+  const response = await refused;
+  expect([response.status, await response.json()]).toMatchObject([503, { code: 'overloaded' }]);
+  answerAll();
+  await Promise.all([...flood, order, cancel]);
 });
