@@ -68,11 +68,20 @@ class MemoryRedis {
     return agents.length;
   }
 
-  async set() {
+  /** The script of the lease. */
+  async evalsha() {
     this.#ask();
-    if (this.isHeld) return null;
+    if (this.isHeld) return 0;
     this.isHeld = true;
-    return 'OK';
+    return 1;
+  }
+
+  eval() {
+    return this.evalsha();
+  }
+
+  async script() {
+    return null;
   }
 
   #ask(): void {

@@ -1,18 +1,19 @@
 import type { Clock } from '@pm/kit/clock';
 import { reactionTo } from '@pm/kit/fault';
 import type { HttpApp } from '@pm/kit/http';
+import { type DefinedScript, defineScript, type ScriptClient } from '@pm/kit/redis';
 import { type AgentId, cacheBudgets, parseAgentId, type RedisCacheKeys } from '@pm/schemas';
+import { leaseLua } from '../cache/lease-lua.ts';
 import type { agentCredentials } from './agent-key.ts';
 
 /** The commands of a `RedisClient` that record uses. */
-export interface ActivityRedis {
+export interface ActivityRedis extends ScriptClient {
   hlen(key: string): Promise<number>;
   hexists(key: string, field: string): Promise<number>;
   hset(key: string, field: string, value: string): Promise<unknown>;
   hmget(key: string, ...fields: readonly string[]): Promise<readonly (string | null)[]>;
   hgetall(key: string): Promise<Readonly<Record<string, string>>>;
   hdel(key: string, ...fields: readonly string[]): Promise<unknown>;
-  set(key: string, value: string, px: 'PX', ms: number, nx: 'NX'): Promise<unknown>;
 }
 
 export interface AgentActivityOptions {
@@ -29,10 +30,20 @@ export interface AgentActivityOptions {
 const markIntervalMs = 10_000;
 /** Shortest interval between two records of uses on the log, whatever the number of processes. */
 export const flushIntervalMs = 60_000;
+/** A little less than the interval, so that an early timer does not skip a round. */
+const flushLeaseMs = flushIntervalMs - 5_000;
 /** Bytes of Redis that the use of one agent takes at most. */
 export const agentUseBytes = 192;
 /** Agents whose last mark is remembered; at the limit all are forgotten and marked again. */
 const markedMax = 100_000;
+
+/** KEYS flush. ARGV leaseMs. 1 for the one process that has the lease now. */
+const flushLua = `${leaseLua}
+local stepMs = nowMs() + redis.call('PTTL', KEYS[1]) - ARGV[1]
+if isAlive(stepMs, ARGV[1]) then return 0 end
+redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
+return 1
+`;
 
 /**
  * The last use of each agent, recorded in Redis by ingress and query-api and written to the log by ingress once a
@@ -41,11 +52,13 @@ const markedMax = 100_000;
  */
 export class AgentActivity {
   readonly #options: AgentActivityOptions;
+  readonly #flush: DefinedScript<number>;
   /** When each agent was marked last, on the monotonic clock. */
   readonly #marked = new Map<AgentId, number>();
 
   constructor(options: AgentActivityOptions) {
     this.#options = options;
+    this.#flush = defineScript(options.redis, 'agentsFlush', flushLua, 1);
   }
 
   /** Records that the agent is active now. */
@@ -77,9 +90,7 @@ export class AgentActivity {
    */
   async takeAll(): Promise<ReadonlyMap<AgentId, number> | null> {
     const { redis, keys } = this.#options;
-    // A little less than the interval, so that an early timer does not skip a round.
-    const held = await redis.set(keys.agentsFlush, '1', 'PX', flushIntervalMs - 5_000, 'NX');
-    if (held === null) return null;
+    if ((await this.#flush.run([keys.agentsFlush], [flushLeaseMs])) === 0) return null;
     const all = Object.entries(await redis.hgetall(keys.agentsSeen));
     return new Map(
       all.flatMap(([name, text]) => {

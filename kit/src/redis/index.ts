@@ -1,4 +1,9 @@
 export { resultsOf } from './faults.ts';
 export { openRedis, type RedisClient } from './open.io.ts';
-export { type DefinedScript, defineScript, type ScriptArgument } from './script.io.ts';
+export {
+  type DefinedScript,
+  defineScript,
+  type ScriptArgument,
+  type ScriptClient,
+} from './script.io.ts';
 export { redisMetrics, watchRedisServer } from './server-facts.io.ts';

@@ -21,6 +21,9 @@ export interface DefinedScript<T> {
   load(): Promise<void>;
 }
 
+/** The commands of a `RedisClient` that scripts use. */
+export type ScriptClient = Pick<RedisClient, 'eval' | 'evalsha' | 'script'>;
+
 const scriptName = /^[a-z][A-Za-z0-9]*$/;
 
 /**
@@ -28,7 +31,7 @@ const scriptName = /^[a-z][A-Za-z0-9]*$/;
  * server does not have it. `T` is the type of the script's result.
  */
 export function defineScript<T>(
-  client: RedisClient,
+  client: ScriptClient,
   name: string,
   lua: string,
   numberOfKeys: number,

@@ -117,6 +117,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
         'del',
         'hget',
         'ping',
+        'pttl',
         'set',
         'zadd',
         'zcard',

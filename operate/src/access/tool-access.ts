@@ -62,7 +62,7 @@ export const toolAccess: readonly DeclaredAccess[] = [
     redis: {
       reads: [],
       writes: ['rebuild'],
-      commands: [...connecting, ...scripts, 'del', 'get', 'set'],
+      commands: [...connecting, ...scripts, 'del', 'get', 'pttl', 'set', 'time'],
       channels: [],
     },
     clickhouseRole: null,

@@ -4,6 +4,7 @@ import type { Installation } from '@pm/deploy/installation/open';
 import { insist } from '@pm/deploy/installation/retry-budget';
 import { startMarkOf } from '@pm/deploy/local/process-table';
 import { StackError } from '@pm/deploy/local/stack-error';
+import { leaseLua } from '@pm/domain/cache/lease-lua';
 import { defineScript } from '@pm/kit/redis';
 
 /** Proof that this run alone rebuilds the tables of an installation, on any host. */
@@ -30,9 +31,10 @@ const renewEveryMs = 5_000;
  * Takes or renews the lock if it is free, ours, or held by a run that is known to be dead. Returns another holder, else
  * ''.
  */
-const takeLua = `
+const takeLua = `${leaseLua}
 local held = redis.call('GET', KEYS[1])
-if held and held ~= ARGV[1] and held ~= ARGV[3] then return held end
+local stepMs = nowMs() + redis.call('PTTL', KEYS[1]) - ARGV[2]
+if held and held ~= ARGV[1] and held ~= ARGV[3] and isAlive(stepMs, ARGV[2]) then return held end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ''
 `;

@@ -21,7 +21,10 @@ const programs: Readonly<Record<string, Program>> = {
   matcher: { entry: 'matcher/src/main.ts' },
   projectors: { entry: 'projectors/src/main.ts' },
   // Ingress alone brings uses of agents to the log, and forgets agents. Who reads no transfers judges no deposits.
-  'query-api': { entry: 'query-api/src/main.ts', notUsed: ['agentsFlush', 'set', 'transfers'] },
+  'query-api': {
+    entry: 'query-api/src/main.ts',
+    notUsed: ['agentsFlush', 'pttl', 'set', 'transfers'],
+  },
   streams: { entry: 'query-api/src/streams/main.ts' },
   setup: { entry: 'deploy/src/setup/exchange-setup.ts' },
   keys: { entry: 'operate/src/commands/keys.ts', notUsed: ['transfers'] },

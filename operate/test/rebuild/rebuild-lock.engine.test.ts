@@ -45,13 +45,26 @@ describe('the lock of a rebuild', () => {
     const lock = await takeRebuildLock({ redis, keys }, times);
     const holder = JSON.parse((await redis.get(keys.rebuild)) ?? '');
     await lock.release();
-    await redis.set(keys.rebuild, JSON.stringify({ ...holder, startMark: 'long ago' }));
+    const dead = JSON.stringify({ ...holder, startMark: 'long ago' });
+    await redis.set(keys.rebuild, dead, 'PX', 30_000);
     const heir = await takeRebuildLock({ redis, keys });
     await heir.release();
     const elsewhere = JSON.stringify({ ...holder, host: 'elsewhere', startMark: 'long ago' });
     await redis.set(keys.rebuild, elsewhere, 'PX', 2_000);
     await expect(takeRebuildLock({ redis, keys })).rejects.toThrow('on elsewhere');
     while ((await redis.exists(keys.rebuild)) === 1) await wait(10);
+    await (await takeRebuildLock({ redis, keys })).release();
+  });
+
+  test('of a run on another host is free when the clock of Redis was set back by an hour', async () => {
+    const lock = await takeRebuildLock({ redis, keys });
+    const holder = JSON.parse((await redis.get(keys.rebuild)) ?? '');
+    await lock.release();
+    const elsewhere = JSON.stringify({ ...holder, host: 'elsewhere' });
+    await redis.set(keys.rebuild, elsewhere, 'PX', 30_000);
+    await expect(takeRebuildLock({ redis, keys })).rejects.toThrow('on elsewhere');
+    // An end in time is the farther away, the farther the clock goes back.
+    await redis.pexpire(keys.rebuild, 30_000 + 3_600_000);
     await (await takeRebuildLock({ redis, keys })).release();
   });
 
@@ -67,7 +80,7 @@ describe('the lock of a rebuild', () => {
     await until(() => !late.isHeld());
     await redis.del(keys.rebuild);
     const robbed = await takeRebuildLock({ redis, keys }, { leaseMs: 60_000, renewEveryMs: 10 });
-    await redis.set(keys.rebuild, 'another run');
+    await redis.set(keys.rebuild, 'another run', 'PX', 60_000);
     await until(() => !robbed.isHeld());
     await redis.del(keys.rebuild);
     await wait(50);
