@@ -64,8 +64,9 @@ interface OpenOrder extends OrderInDoubt {
 }
 
 /**
- * Ingress follows what it answered as unconfirmed, in its memory: an order is forgotten with an ingress that ends before
- * it has asked for it, and then its owner has to send it again. One that ingress has not answered is followed by nobody.
+ * Ingress follows what it answered as unconfirmed, in its memory: an order is forgotten with an ingress that ends
+ * before it has asked for it, and then its owner has to send it again. One that ingress has not answered is followed by
+ * nobody.
  */
 function isFollowed({ code, answeredAtMs }: SentOrder, ingressEnds: readonly Span[]): boolean {
   const isForgotten = ingressEnds.some(
