@@ -39,8 +39,7 @@ const markedMax = 100_000;
 
 /** KEYS flush. ARGV leaseMs. 1 for the one process that has the lease now. */
 const flushLua = `${leaseLua}
-local stepMs = nowMs() + redis.call('PTTL', KEYS[1]) - ARGV[1]
-if isAlive(stepMs, ARGV[1]) then return 0 end
+if isHeld(KEYS[1], ARGV[1]) then return 0 end
 redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
 return 1
 `;

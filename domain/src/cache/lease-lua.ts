@@ -1,12 +1,11 @@
 /**
- * Functions of Lua for leases. Times are those of the server, so that the clocks of processes decide nothing. A step in
- * the future was made before the clock of the server was set back: it counts by its distance, too. The last step of a
- * key that is set with an end in time was a lease before that end.
+ * A function of Lua: whether a key that was set with a lease as its time to live is a lease that is held. Its last step
+ * counts by its distance, less than a lease in the past or in the future: with the clock of the server set back, the
+ * time to live that is left is longer by as much. A missing key and one without an end are none.
  */
 export const leaseLua = `
-local function nowMs()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+local function isHeld(key, leaseMs)
+  local leftMs = redis.call('PTTL', key)
+  return leftMs > 0 and leftMs < 2 * leaseMs
 end
-local function isAlive(stepMs, leaseMs) return math.abs(nowMs() - tonumber(stepMs)) < tonumber(leaseMs) end
 `;

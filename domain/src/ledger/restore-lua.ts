@@ -1,12 +1,22 @@
-import { leaseLua } from '../cache/lease-lua.ts';
-
 /**
  * Scripts that put an image of the ledger into Redis. `restore` in the state is who does it, `restoreMs` the time of
  * its last step: while it is there the applying scripts refuse, and who is overtaken writes nothing any more.
  */
 
+/**
+ * Times are those of the server, so that the clocks of processes decide nothing. A step in the future was made before
+ * the clock of the server was set back: it counts by its distance, too.
+ */
+const nowFunction = `
+local function nowMs()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function isAlive(stepMs, leaseMs) return math.abs(nowMs() - tonumber(stepMs)) < tonumber(leaseMs) end
+`;
+
 /** Whether the caller still is the one who restores. */
-const ownsFunction = `${leaseLua}
+const ownsFunction = `${nowFunction}
 local function owns(stateKey, id)
   if redis.call('HGET', stateKey, 'restore') ~= id then return false end
   redis.call('HSET', stateKey, 'restoreMs', string.format('%.0f', nowMs()))
@@ -15,7 +25,7 @@ end
 `;
 
 /** KEYS state. ARGV leaseMs. 1 while a process restores that has made a step within the lease. */
-export const busyRestoreLua = `${leaseLua}
+export const busyRestoreLua = `${nowFunction}
 local under = redis.call('HMGET', KEYS[1], 'restore', 'restoreMs')
 return under[1] and isAlive(under[2], ARGV[1]) and 1 or 0
 `;
@@ -24,7 +34,7 @@ return under[1] and isAlive(under[2], ARGV[1]) and 1 or 0
  * KEYS state, marks. ARGV id, leaseMs, field, mark. Begins when the mark is still what the caller has seen, and
  * no other restore has lived within the lease. The ledger is closed and has no marks from here on.
  */
-export const beginRestoreLua = `${leaseLua}
+export const beginRestoreLua = `${nowFunction}
 local under = redis.call('HMGET', KEYS[1], 'restore', 'restoreMs')
 if under[1] then
   if isAlive(under[2], ARGV[2]) then return 'busy' end

@@ -62,7 +62,7 @@ export const toolAccess: readonly DeclaredAccess[] = [
     redis: {
       reads: [],
       writes: ['rebuild'],
-      commands: [...connecting, ...scripts, 'del', 'get', 'pttl', 'set', 'time'],
+      commands: [...connecting, ...scripts, 'del', 'get', 'pttl', 'set'],
       channels: [],
     },
     clickhouseRole: null,

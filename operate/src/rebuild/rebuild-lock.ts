@@ -33,8 +33,7 @@ const renewEveryMs = 5_000;
  */
 const takeLua = `${leaseLua}
 local held = redis.call('GET', KEYS[1])
-local stepMs = nowMs() + redis.call('PTTL', KEYS[1]) - ARGV[2]
-if held and held ~= ARGV[1] and held ~= ARGV[3] and isAlive(stepMs, ARGV[2]) then return held end
+if held and held ~= ARGV[1] and held ~= ARGV[3] and isHeld(KEYS[1], ARGV[2]) then return held end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ''
 `;
