@@ -16,11 +16,11 @@ export interface Judgement {
   readonly problems: readonly string[];
 }
 
-/** Orders whose fate was open have so long to get one, milliseconds. */
+/** Longest time in which an order whose fate was open gets one, milliseconds. */
 const resolvedMaxMs = 180_000;
 /** Orders that are looked up at the same time. */
 const readsAtOnce = 8;
-/** In a calm exchange ingress has asked the log for an order in doubt after so long, milliseconds. */
+/** Longest time in which ingress of a calm exchange asks the log for an order in doubt, milliseconds. */
 const askedMaxMs = 10_000;
 
 /** Looks up what is open, and compares the log with all responses. `ingressEnds`: spans in which ingress ended. */
@@ -32,8 +32,8 @@ export async function judgeOrders(
   const idsOf = (outcome: SentOrder['outcome']) =>
     sent.filter((order) => order.outcome === outcome).map(({ id }) => id);
   const open = sent.filter(({ outcome }) => outcome === 'unknown');
-  const questions = open.map((order) => ({ ...order, isFollowed: isFollowed(order, ingressEnds) }));
-  const unresolved = await untilResolved(world.stack.baseUrl, questions);
+  const inDoubt = open.map((order) => ({ ...order, isFollowed: isFollowed(order, ingressEnds) }));
+  const unresolved = await untilResolved(world.stack.baseUrl, inDoubt);
   const received = {
     ...nothingReceived(),
     placed: new Set(idsOf('acknowledged')),
@@ -67,8 +67,8 @@ interface OpenOrder extends OrderInDoubt {
 
 /**
  * Ingress follows what it answered as unconfirmed, in its memory: an order is forgotten with an ingress that ends
- * before it has asked for it, and then its owner has to send it again. One that ingress has not answered is followed by
- * nobody.
+ * before it has asked for it, and then its owner has to send it again. One that ingress has not answered is not
+ * followed.
  */
 function isFollowed({ code, answeredAtMs }: SentOrder, ingressEnds: readonly Span[]): boolean {
   const isForgotten = ingressEnds.some(
@@ -107,7 +107,7 @@ async function openOf(
   return open;
 }
 
-/** Null for an order, or one reason why it is none; also for what nobody knows and nobody follows. Else the answer. */
+/** Null for an order, for one reason why it is none, and for an unknown one that is not followed; else the answer. */
 async function openRead(baseUrl: string, { id, isFollowed }: OrderInDoubt): Promise<string | null> {
   const response = await fetch(`${baseUrl}/data/order/${id}`);
   const { code } = (await response.json()) as { readonly code?: string };

@@ -44,6 +44,7 @@ class PinnedDomain:
 async def published_domain(
     connection: Connection, retry_budget: RetryBudget | None = None
 ) -> SigningDomain:
+    """What the exchange publishes now, read within the given budget or one of its own."""
     sending = Sending(retry_budget=retry_budget)
     answer = await connection.read(SigningDomainAnswer, "/signing-domain", None, sending)
     return SigningDomain(

@@ -57,9 +57,9 @@ export async function closePools(service: ServiceProcesses<Pool> | null): Promis
 export interface Target {
   readonly service: ServiceProcesses<Pool>;
   readonly addressOf: ClientAddress;
-  /** Of clients, where they are bounded. */
+  /** Bounds the requests of each client; absent where nothing does. */
   readonly turns?: ClientTurns;
-  /** Of all clients with each process, by its URL. */
+  /** Bounds the requests of all clients together with each process, by its URL. */
   readonly processTurns: ClientTurns;
   /** The gateway answers 503 itself. */
   onRefused(reason: Refusal): void;

@@ -25,7 +25,7 @@ const ingressLimits: TurnLimits = { atOnce: 32, waiting: 1_024, waitMs: 2_000 };
 /** Those with query-api, where they wait for the tables rather than for a thread. */
 const readLimits: TurnLimits = { atOnce: 64, waiting: 1_024, waitMs: 2_000 };
 
-/** Those of all addresses with one process: as many as sixteen such addresses have. */
+/** Requests of all addresses with one process at once: as many as sixteen addresses may have with ingress. */
 const processLimits: TurnLimits = { atOnce: 512, waiting: 1_024, waitMs: 2_000 };
 
 /**
@@ -105,14 +105,14 @@ export interface GatewayOptions {
 }
 
 function openTurns(): TurnGroups {
-  const within = (limits: TurnLimits): Turns => ({
+  const turnsFor = (limits: TurnLimits): Turns => ({
     turns: new ClientTurns(limits),
     processTurns: new ClientTurns(processLimits),
   });
   return {
-    orders: within(ingressLimits),
-    reserve: within(ingressLimits),
-    reads: within(readLimits),
+    orders: turnsFor(ingressLimits),
+    reserve: turnsFor(ingressLimits),
+    reads: turnsFor(readLimits),
   };
 }
 
