@@ -46,6 +46,7 @@ function reportOf(report: string, passed: boolean): PartReport {
   const skipped = total('skipped');
   if (Number.isNaN(failed)) return { ...emptyReport, failed: 1, failures: ['pytest'] };
   return {
+    ...emptyReport,
     passed: total('tests') - failed - skipped,
     failed: passed ? failed : Math.max(failed, 1),
     skipped,
@@ -99,6 +100,7 @@ function everything(python: string, scratch: string): PartReport {
   const failed = steps.filter(([, step]) => !step()).map(([name]) => name);
   const of = tests(python, scratch);
   return {
+    ...emptyReport,
     passed: of.passed + steps.length - failed.length,
     failed: of.failed + failed.length,
     skipped: of.skipped,

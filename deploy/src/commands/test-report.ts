@@ -8,9 +8,22 @@ export interface PartReport {
   readonly skipped: number;
   /** One text for each failed test, with the beginning of its message; may be fewer than `failed`. */
   readonly failures: readonly string[];
+  readonly suites: readonly SuiteTime[];
 }
 
-export const emptyReport: PartReport = { passed: 0, failed: 0, skipped: 0, failures: [] };
+/** A file of tests and how long it took. */
+export interface SuiteTime {
+  readonly name: string;
+  readonly seconds: number;
+}
+
+export const emptyReport: PartReport = {
+  passed: 0,
+  failed: 0,
+  skipped: 0,
+  failures: [],
+  suites: [],
+};
 
 /** Failed tests whose names are shown at the end, and what is shown of each message. */
 const failuresShownMax = 40;
@@ -27,6 +40,9 @@ interface JestReport {
     readonly name: string;
     readonly status: string;
     readonly message: string;
+    /** Unix milliseconds. */
+    readonly startTime: number;
+    readonly endTime: number;
     readonly assertionResults: readonly {
       readonly fullName: string;
       readonly status: string;
@@ -51,6 +67,10 @@ export function jestReport(text: string, root: string): PartReport {
     failed: report.numFailedTests + report.numRuntimeErrorTestSuites,
     skipped: report.numPendingTests + report.numTodoTests,
     failures,
+    suites: report.testResults.map(({ name, startTime, endTime }) => ({
+      name: relative(root, name),
+      seconds: (endTime - startTime) / 1_000,
+    })),
   };
 }
 

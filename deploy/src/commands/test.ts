@@ -1,16 +1,19 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../local/paths.ts';
 import { emptyReport, failuresText, jestReport, type PartReport } from './test-report.ts';
+import { busyShare, coreTimes, type PartTimes, timesText } from './test-times.ts';
 
 /**
  * `npm test`: checks, unit tests, simulations, tests on real engines, the client in Python, published clients, the
- * smoke run. Each part runs even if an earlier one failed; the names of failed tests are shown once more at the end.
+ * smoke run. Each part runs even if an earlier one failed; where the time went and the names of failed tests come last.
  */
 const scratch = mkdtempSync(join(tmpdir(), 'exchange-test-'));
-const parts = new Map<string, PartReport>();
+const parts = new Map<string, PartReport & PartTimes>();
+/** When the running part began. */
+let begun = { atMs: performance.now(), cores: coreTimes(cpus()) };
 
 function run(command: string, args: readonly string[]): boolean {
   const result = spawnSync(command, args, { cwd: repositoryRoot, stdio: 'inherit' });
@@ -48,10 +51,14 @@ function part(name: string, entry: string): void {
   );
 }
 
-/** A part that failed without a failed test counts as one. */
+/** The part that ran until now. One that failed without a failed test counts as one. */
 function add(name: string, report: PartReport, passed: boolean): void {
   const isSilent = !passed && report.failed === 0;
-  parts.set(name, isSilent ? { ...report, failed: 1, failures: [name] } : report);
+  const counted = isSilent ? { ...report, failed: 1, failures: [name] } : report;
+  const now = { atMs: performance.now(), cores: coreTimes(cpus()) };
+  const seconds = (now.atMs - begun.atMs) / 1_000;
+  parts.set(name, { ...counted, seconds, busyShare: busyShare(begun.cores, now.cores) });
+  begun = now;
 }
 
 /** Without a file the runner itself has failed. */
@@ -82,6 +89,7 @@ part('published clients', 'acceptance/dist/commands/clients.js');
 single('smoke', process.execPath, [join(repositoryRoot, 'acceptance/dist/commands/smoke.js')]);
 rmSync(scratch, { recursive: true, force: true });
 
+console.log(`\n${timesText(parts)}`);
 const sumOf = (name: 'passed' | 'failed' | 'skipped') =>
   [...parts.values()].reduce((sum, report) => sum + report[name], 0);
 const [passed, failed, skipped] = [sumOf('passed'), sumOf('failed'), sumOf('skipped')];

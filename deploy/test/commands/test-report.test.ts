@@ -19,14 +19,17 @@ function reportOf(...suites: readonly object[]): PartReport {
   return jestReport(JSON.stringify(report), '/tree');
 }
 
-test('a report of Jest names each failed test with the beginning of its message', () => {
+test('a report of Jest names each failed test with its message, and the time of each suite', () => {
   const assertionResults = [passing, failing];
-  const suite = { name: '/tree/a/a.test.ts', status: 'failed', message: '', assertionResults };
+  const times = { startTime: 1_000, endTime: 3_500 };
+  const failed = { name: '/tree/a/a.test.ts', status: 'failed', message: '', ...times };
+  const suite = { ...failed, assertionResults };
   expect(reportOf(suite)).toEqual({
     passed: 1,
     failed: 2,
     skipped: 5,
     failures: ['a/a.test.ts: subtracts\n  Error: 1 is not 2\n      at subtract.ts:1'],
+    suites: [{ name: 'a/a.test.ts', seconds: 2.5 }],
   });
 });
 
