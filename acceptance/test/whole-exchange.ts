@@ -24,7 +24,7 @@ import {
   type ServicesOptions,
 } from '@pm/deploy/stack/services';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import { openLogClient } from '@pm/kit/kafka';
+import { openLogClient, toolLimits } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import type { ImportEvent, ImportResult } from '@pm/schemas';
@@ -114,7 +114,8 @@ export class WholeExchange {
     const second = this.places?.of('gateway')[1]?.ports ?? secondPorts;
     this.baseUrls = [urlOf(ports.gateway), urlOf(second.gateway)];
     this.operator = openOperator(urlOf(ports.operator), keys.operatorToken);
-    const client = openLogClient({ brokers: [urls.kafka], clientId: database, log: silentLog });
+    const place = { brokers: [urls.kafka], clientId: database };
+    const client = openLogClient({ ...place, log: silentLog, limits: toolLimits });
     this.log = { client, registryUrl: urls.registry, topicPrefix };
   }
 

@@ -75,7 +75,8 @@ function reportOf(tapFile: string): PartReport {
   const failed = total('fail') + total('cancelled');
   if (Number.isNaN(failed)) return { ...emptyReport, failed: 1, failures: ['no report'] };
   const failures = [...text.matchAll(/^ *not ok \d+ - (.*)$/gm)].map(([, name = '']) => name);
-  return { passed: total('pass'), failed, skipped: total('skipped'), failures };
+  const counts = { passed: total('pass'), failed, skipped: total('skipped') };
+  return { ...emptyReport, ...counts, failures };
 }
 
 async function runAgainst(world: World, python: PythonClients) {

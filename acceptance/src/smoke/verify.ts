@@ -5,7 +5,7 @@ import { loopback } from '@pm/deploy/local/ports';
 import { database, type RunningStack } from '@pm/deploy/stack/stack';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { clickhouseAccount, kafkaConnection, redisConnection } from '@pm/kit/config';
-import { type LogClient, openLogClient } from '@pm/kit/kafka';
+import { type LogClient, openLogClient, toolLimits } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { topicName } from '@pm/kit/registry';
@@ -46,7 +46,12 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
   const { stack } = world;
   const addresses = addressesOf(stack.urls, world.accessOf('audit'));
   const kafka = kafkaConnection(addresses);
-  const client = openLogClient({ ...kafka, clientId: 'smoke', log: silentLog });
+  const client = openLogClient({
+    ...kafka,
+    clientId: 'smoke',
+    log: silentLog,
+    limits: toolLimits,
+  });
   const redis = openRedis({ ...redisConnection(addresses), log: silentLog });
   const clickhouse = openClickHouse({
     ...clickhouseAccount(addresses),

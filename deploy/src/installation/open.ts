@@ -7,7 +7,7 @@ import {
   redisConnection,
   registryConnection,
 } from '@pm/kit/config';
-import { type LogClient, openLogClient } from '@pm/kit/kafka';
+import { type LogClient, openLogClient, toolLimits } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry } from '@pm/kit/registry';
@@ -33,7 +33,12 @@ const statementMs = 900_000;
 /** Opens an installation; the first call connects. */
 export function openInstallation(addresses: InstallationAddresses, tool: string): Installation {
   const kafka = kafkaConnection(addresses);
-  const unchecked = openLogClient({ ...kafka, clientId: tool, log: silentLog });
+  const unchecked = openLogClient({
+    ...kafka,
+    clientId: tool,
+    log: silentLog,
+    limits: toolLimits,
+  });
   const { topicPrefix } = addresses;
   const sealedLog: Installation['sealedLog'] = (onUnproven) =>
     openSealedLog({

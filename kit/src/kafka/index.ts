@@ -4,6 +4,7 @@ export type { GroupOptions, PartitionGroup } from './group.io.ts';
 export { openLogClient } from './kafkajs-client.io.ts';
 export type { LogClientOptions } from './kafkajs-connection.io.ts';
 
+export { toolLimits } from './limits.ts';
 export type { LogClient } from './log-client.io.ts';
 export { type FollowedTopic, NewestRecords } from './newest-records.io.ts';
 export type { LogProducer } from './producer.io.ts';

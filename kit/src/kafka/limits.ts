@@ -112,6 +112,9 @@ export const defaultLimits: LogClientLimits = {
   maxGroupRestarts: 20,
 };
 
+/** Of a tool, which has time, and for which nobody takes over: a busy machine must not end it. */
+export const toolLimits: Partial<LogClientLimits> = { stallMs: 60_000 };
+
 /**
  * Wait before a request goes to a leader again after so many failures before this one, milliseconds. A broker that
  * answers may hear of the new leader in a moment. One that cannot be reached is tried again once at once, and then as
