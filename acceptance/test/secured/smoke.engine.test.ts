@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { database } from '@pm/deploy/stack/stack';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
+import { leaderboardTables, tables } from '@pm/schemas';
 import { killed, runSmoke } from '../../src/smoke/run.ts';
 import { verifyWorld } from '../../src/smoke/verify.ts';
 import { openWorld, type World } from '../../src/smoke/world.ts';
@@ -19,7 +20,7 @@ let world: World;
 const lines: string[] = [];
 
 beforeAll(async () => {
-  await emptyDatabase();
+  await dropTables();
   folder = mkdtempSync(join(tmpdir(), 'pm-secured-smoke-'));
   engines = await startGuardedEngines(folder, {});
   const accounts = Object.fromEntries(
@@ -37,18 +38,18 @@ beforeAll(async () => {
 afterAll(async () => {
   await world?.end();
   await engines?.stop();
-  await emptyDatabase();
+  await dropTables();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
 /** The tables of an exchange with other engines would say how far this one was read. */
-async function emptyDatabase(): Promise<void> {
+async function dropTables(): Promise<void> {
   const { clickhouse: url } = engineUrls();
-  const account = { user: 'default', password: '', database: 'default' };
+  const account = { user: 'default', password: '', database };
   const clickhouse = openClickHouse({ url, ...account, log: silentLog });
-  await clickhouse.command(`DROP DATABASE IF EXISTS \`${database}\``);
-  // Sessions of the local ClickHouse begin in it.
-  await clickhouse.command(`CREATE DATABASE \`${database}\` ENGINE = Atomic`);
+  // The database stays: requests of other suites that name none begin in it.
+  for (const { name } of Object.values({ ...tables, ...leaderboardTables }))
+    await clickhouse.command(`DROP TABLE IF EXISTS ${name} SYNC`);
   await clickhouse.close();
 }
 

@@ -583,3 +583,17 @@ describe('many callers', () => {
     expect(await (await post('', 'SELECT 1')).text()).toBe('1\n');
   });
 });
+
+it('a request that names a database needs no other: also in a new session', async () => {
+  const statements = ['DROP DATABASE pm SYNC', 'SELECT 1', 'CREATE DATABASE pm ENGINE = Atomic'];
+  for (const statement of statements) {
+    // A session with this setting is not used again.
+    const sent = Array.from({ length: 4 }, () =>
+      post('?database=default&compatibility=24.8', 'SELECT sleep(0.1)'),
+    );
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await (await post('?database=default', statement)).text()).not.toContain(
+      'DB::Exception',
+    );
+  }
+});

@@ -28,7 +28,8 @@ export interface EngineResult {
 
 /** One session of the embedded engine and the state that earlier queries left in it. */
 export class EngineSession {
-  database: string;
+  /** Empty before the first query: a session may be opened while no database has the default name. */
+  database = '';
   /** Parameters once set: they can be replaced, never unset. */
   readonly parameters = new Set<string>();
   /** Settings of the query before, still in force: the next one changes those that differ. */
@@ -37,14 +38,12 @@ export class EngineSession {
   spoiled = false;
   readonly #session: Session;
 
-  private constructor(session: Session, database: string) {
+  private constructor(session: Session) {
     this.#session = session;
-    this.database = database;
   }
 
-  static async open(options: PoolOptions, role: Role): Promise<EngineSession> {
-    const session = new EngineSession(new Session(options.dataDir), options.database);
-    await session.run(`USE ${quoteName(options.database)}`);
+  static async open(dataDir: string, role: Role): Promise<EngineSession> {
+    const session = new EngineSession(new Session(dataDir));
     if (role === 'reader') await session.run('SET readonly = 2');
     return session;
   }
@@ -188,7 +187,7 @@ export class SessionLease {
   async session(): Promise<EngineSession> {
     const known = this.#sessions.get(this.#role);
     if (known !== undefined) return known;
-    const opened = await EngineSession.open(this.#options, this.#role);
+    const opened = await EngineSession.open(this.#options.dataDir, this.#role);
     this.#sessions.set(this.#role, opened);
     return opened;
   }
