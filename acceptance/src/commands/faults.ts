@@ -1,5 +1,5 @@
 import { messageOf } from '@pm/deploy/local/stack-error';
-import { textTable } from '@pm/deploy/panel/text';
+import { textTable } from '@pm/deploy/panel/text-table';
 import { Command } from 'commander';
 import { BusyCores } from '../faults/busy-cores.ts';
 import { type FaultResult, type FaultsReport, runFaults } from '../faults/run-faults.ts';

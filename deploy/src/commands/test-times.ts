@@ -1,4 +1,4 @@
-import { textTable } from '../panel/text.ts';
+import { textTable } from '../panel/text-table.ts';
 import type { SuiteTime } from './test-report.ts';
 
 /** Times that all cores of the machine have worked and rested, milliseconds. */

@@ -4,13 +4,8 @@ import { reasonsIn } from '../local/probes.ts';
 import type { Places, ScaledService } from '../stack/scale.ts';
 import type { RunningStack } from '../stack/stack.ts';
 import { counterSum, readCounters } from './counters.ts';
-import {
-  lagText,
-  type ProjectionLine,
-  processTable,
-  textTable,
-  type UnreadyServices,
-} from './text.ts';
+import { lagText, type ProjectionLine, processTable, type UnreadyServices } from './text.ts';
+import { textTable } from './text-table.ts';
 
 /** Interval of the panel on a terminal, and of lines without one. */
 const terminalEveryMs = 1_000;

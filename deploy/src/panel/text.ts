@@ -2,22 +2,7 @@ import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
 import { withoutAccounts } from '../local/without-account.ts';
 import { database } from '../stack/stack.ts';
-
-/** Rows as columns of text, each as wide as its widest cell. */
-export function textTable(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [column, cell] of row.entries()) {
-      widths[column] = Math.max(widths[column] ?? 0, cell.length);
-    }
-  }
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return rows.map(line).join('\n');
-}
+import { textTable } from './text-table.ts';
 
 /** Why services are not ready, by name; services that are ready, or do not answer, are absent. */
 export type UnreadyServices = ReadonlyMap<string, readonly string[]>;
