@@ -13,9 +13,9 @@ const pageType = 'text/html; charset=utf-8';
 export function descriptionRoutes(): readonly DoorRoute[] {
   const { getOpenApi, getAsyncApi, getStream, getDocs } = publicRoutes;
   return [
-    documentRoute(getOpenApi, openApiDocument()),
-    documentRoute(getAsyncApi, asyncApiDocument()),
-    documentRoute(getStream, streamDescription()),
+    documentRoute(getOpenApi, openApi()),
+    documentRoute(getAsyncApi, asyncApi()),
+    documentRoute(getStream, stream()),
     {
       ...getDocs,
       add(app, { url }) {
@@ -30,17 +30,37 @@ export function descriptionRoutes(): readonly DoorRoute[] {
   ];
 }
 
-/** A document that is the same as long as the process lives. */
-function documentRoute(route: Pick<DoorRoute, 'method' | 'path'>, content: object): DoorRoute {
-  const document = Buffer.from(JSON.stringify(content));
-  const etag = `"${createHash('sha256').update(document).digest('hex')}"`;
+interface Document {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+/** A document that is the same as long as the process lives, made once: the first takes half a second. */
+function lasting(contentOf: () => object): () => Document {
+  let made: Document | null = null;
+  return () => {
+    if (made !== null) return made;
+    const bytes = Buffer.from(JSON.stringify(contentOf()));
+    made = { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex')}"` };
+    return made;
+  };
+}
+
+const openApi = lasting(openApiDocument);
+const asyncApi = lasting(asyncApiDocument);
+const stream = lasting(streamDescription);
+
+function documentRoute(
+  route: Pick<DoorRoute, 'method' | 'path'>,
+  { bytes, etag }: Document,
+): DoorRoute {
   return {
     ...route,
     add(app, { url }) {
       app.get(url, (request, reply) => {
         void reply.header('etag', etag);
         if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-        return reply.header('content-type', jsonType).send(document);
+        return reply.header('content-type', jsonType).send(bytes);
       });
     },
   };
