@@ -49,20 +49,30 @@ export function nothingReceived(): Received {
 
 /** Longer than any service may take to come back (run.ts). */
 const defaultRetry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 90_000 };
-/** Calls with the same orders. One that is refused for a moment after a lost attempt stays in doubt for 65 s. */
+/** Times that a call is made. An order that is refused for a moment after a lost attempt stays in doubt for 65 s. */
 const callsMax = 4;
 const callAgainMs = 1_000;
 
-/** What becomes of orders by the same call again, as long as a call leaves it open. */
+/**
+ * The result of a call that is made again as long as it leaves open what becomes of orders, or the exchange is
+ * unavailable: on a busy machine a restart may take longer than a client tries.
+ */
 async function untilKnown<T>(call: () => Promise<T>): Promise<T> {
   for (let calls = 1; ; calls += 1) {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof UnresolvedOrdersError) || calls === callsMax) throw error;
+      if (!isOpen(error) || calls === callsMax) throw error;
       await wait(callAgainMs);
     }
   }
+}
+
+function isOpen(error: unknown): boolean {
+  return (
+    error instanceof UnresolvedOrdersError ||
+    (error instanceof ExchangeError && error.status === 503)
+  );
 }
 
 /** A trader whose client sends the same signed order again until the exchange returns its result. */
@@ -93,7 +103,8 @@ export class Trader {
   /** One random action in a market: mostly an order, sometimes a batch, a cancel, or a cancel of everything. */
   async act(market: SmokeMarket): Promise<void> {
     const dice = this.#random.next();
-    if (dice < 0.06) await this.#client.cancelMarketOrders({ market: market.conditionId });
+    const cancel = () => this.#client.cancelMarketOrders({ market: market.conditionId });
+    if (dice < 0.06) await untilKnown(cancel);
     else if (dice < 0.5) await this.#batch(market, this.#random.integer(2, 15));
     else await this.#send(await this.#client.prepareOrder(this.#intent(market)));
   }
@@ -136,11 +147,11 @@ export class Trader {
 
   /** An order and its trades are readable as soon as their result has arrived (conventions.md 3.12). */
   async #readBack({ orderID, tradeIDs = [] }: Placement): Promise<void> {
-    if (!(await this.#isReadable(orderID)))
+    if (!(await untilKnown(() => this.#isReadable(orderID))))
       this.#received.unread.push(`order ${orderID} is unknown`);
     const [id] = tradeIDs;
     if (id === undefined) return;
-    const { value: trade } = await this.#client.own.trades({ id }).next();
+    const { value: trade } = await untilKnown(() => this.#client.own.trades({ id }).next());
     if (trade?.status !== 'CONFIRMED') this.#received.unread.push(`trade ${id} is unknown`);
   }
 
