@@ -1,3 +1,5 @@
+import { testPackages } from './deploy/test-packages.mjs';
+
 const rooms = [
   'schemas',
   'kit',
@@ -54,6 +56,7 @@ const shared = {
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   moduleNameMapper: {
+    ...(await testPackages()),
     '^@pm/(domain|deploy|operate|acceptance|mcp)/(.*)$': '<rootDir>/$1/src/$2.ts',
     '^@pm/kit/(.*)$': '<rootDir>/kit/src/$1/index.ts',
     '^@pm/([a-z-]+)$': '<rootDir>/$1/src/index.ts',
@@ -71,6 +74,7 @@ export default {
   testTimeout: 60_000,
   // What many suites leave behind in a process makes the next ones slower, several times for simulations.
   workerIdleMemoryLimit: '1GB',
+  testSequencer: '<rootDir>/deploy/test/longest-first.mjs',
   projects: [
     {
       ...shared,
