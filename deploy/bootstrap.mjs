@@ -18,6 +18,7 @@ const targets = {
   smoke: 'acceptance/dist/commands/smoke.js',
   faults: 'acceptance/dist/commands/faults.js',
   test: 'deploy/dist/commands/test.js',
+  near: 'deploy/dist/commands/test-near.js',
   nodes: 'deploy/dist/commands/test-nodes.js',
   python: 'deploy/dist/commands/test-python.js',
   clients: 'acceptance/dist/commands/clients.js',

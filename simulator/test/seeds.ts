@@ -1,26 +1,35 @@
+import { firstSeed, runLength } from '../../kit/test/long-runs.ts';
 import { Figures } from './figures.ts';
 import { type RunFigures, type RunOptions, runSeed } from './run.ts';
 
-/** Runs that have broken a promise of an earlier version; each is made first. */
+/** Runs that have broken a promise of an earlier version. */
 const fixedRuns: readonly RunOptions[] = [{ seed: 4, forMs: 120_000 }];
 
-/** Without a time given only these are made, so that a test by hand is short. */
-const runsMin = 3;
-
-/** From the environment, which `npm run simulate` sets; `npm test` sets the minutes. */
+/** From the environment; `npm run simulate` asks for minutes instead of a number of seeds. */
 export const asked = {
-  seed: Number(process.env['PM_TEST_SEED'] ?? 1),
+  seed: firstSeed(1),
   minutes: Number(process.env['PM_TEST_MINUTES'] ?? 0),
   seconds: Number(process.env['PM_TEST_SECONDS'] ?? 120),
   faults: Number(process.env['PM_TEST_FAULTS'] ?? 1),
 };
 
-/** Runs the fixed runs, then seed after seed until the time is over. A broken promise throws with its command. */
+/** Longest time of a run of seeds, many times what a deep one takes, milliseconds. */
+export const runMaxMs = asked.minutes * 60_000 + 10 * 3_600_000;
+
+/** Runs the fixed runs. A broken promise throws with its command. */
+export async function simulateFixedRuns(): Promise<void> {
+  for (const run of fixedRuns) await named(run);
+}
+
+/**
+ * Runs seed after seed: until the minutes are over, or without minutes as many as this run of tests is long. A broken
+ * promise throws with its command.
+ */
 export async function simulateSeeds({ seed, minutes, seconds, faults }: typeof asked) {
   const figures = new Figures();
   const endMs = Date.now() + minutes * 60_000;
-  for (const run of fixedRuns) figures.add(await named(run));
-  for (let next = seed; next < seed + runsMin || Date.now() < endMs; next += 1)
+  const seeds = minutes > 0 ? 1 : runLength({ test: 3, deep: 200 });
+  for (let next = seed; next < seed + seeds || Date.now() < endMs; next += 1)
     figures.add(await named({ seed: next, forMs: seconds * 1_000, faults }));
   console.log(`simulated: ${figures.text()}`);
 }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { repositoryRoot } from '../local/paths.ts';
 import { emptyReport, failuresText, jestReport, type PartReport } from './test-report.ts';
 import { busyShare, coreTimes, type PartTimes, timesText } from './test-times.ts';
@@ -9,7 +10,10 @@ import { busyShare, coreTimes, type PartTimes, timesText } from './test-times.ts
 /**
  * `npm test`: checks, unit tests, simulations, tests on real engines, the client in Python, published clients, the
  * smoke run. Each part runs even if an earlier one failed; where the time went and the names of failed tests come last.
+ * `npm run test:deep` is the same with the long runs at their deep lengths, and says what they were.
  */
+const command = new Command('npm test').option('--deep', 'long runs at their deep lengths').parse();
+const { deep: isDeep = false } = command.opts<{ deep?: boolean }>();
 const scratch = mkdtempSync(join(tmpdir(), 'exchange-test-'));
 const parts = new Map<string, PartReport & PartTimes>();
 /** When the running part began. */
@@ -70,10 +74,12 @@ function reportFrom(file: string, read: (text: string) => PartReport): PartRepor
   }
 }
 
+/** A line of each long run: its suite, and how long it was in what the suite counts. */
+const runsFile = join(scratch, 'long-runs.txt');
+if (isDeep) Object.assign(process.env, { PM_TEST_LENGTH: 'deep', PM_TEST_RUNS: runsFile });
+
 single('check', 'npm', ['run', '--silent', 'check']);
 jest('unit', ['--maxWorkers=2']);
-// Seeds for so long, in each of two workers.
-process.env['PM_TEST_MINUTES'] ??= '3';
 jest('simulator', ['--maxWorkers=2']);
 // After many suites in one process Node.js 20 may spin without end while it cleans up.
 const engines = ['--forceExit'];
@@ -87,6 +93,7 @@ part('client in Python', 'deploy/dist/commands/test-python.js');
 // Against an exchange of their own; their packages are fetched here, once.
 part('published clients', 'acceptance/dist/commands/clients.js');
 single('smoke', process.execPath, [join(repositoryRoot, 'acceptance/dist/commands/smoke.js')]);
+if (isDeep) console.log(`\nlong runs\n${readFileSync(runsFile, 'utf8')}`);
 rmSync(scratch, { recursive: true, force: true });
 
 console.log(`\n${timesText(parts)}`);

@@ -1,10 +1,12 @@
+import { firstSeed, runLength } from '../../long-runs.ts';
 import { runSeed } from './run.ts';
 
 /**
- * More of them: `PM_TEST_RUNS=200 PM_TEST_SEED=1000 npx jest --selectProjects simulator --testPathPatterns kafka/net`.
+ * More of them:
+ * `PM_TEST_LENGTH=200 PM_TEST_SEED=1000 npx jest --selectProjects simulator --testPathPatterns kafka/net`.
  */
-const first = Number(process.env['PM_TEST_SEED'] ?? 1);
-const count = Number(process.env['PM_TEST_RUNS'] ?? 10);
+const first = firstSeed(1);
+const count = runLength({ test: 6, deep: 200 });
 
 /** Many times what a run takes, milliseconds. */
 const runMaxMs = 10 * 60_000;
