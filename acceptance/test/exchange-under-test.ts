@@ -271,7 +271,7 @@ export class ExchangeUnderTest {
       PM_OPERATOR_SEED: keys.operatorSeed,
       ...more,
     };
-    const child = this.services.start('ingress', variables, 'operator/main.js');
+    const child = this.services.start('operator', variables);
     const url = `http://127.0.0.1:${port}`;
     await until(async () => (await fetch(url).catch(() => null)) !== null);
     return { process: child, port, operator: openOperator(url, keys.operatorToken) };

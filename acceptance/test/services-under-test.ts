@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { EngineUrls } from '@pm/deploy/local/engines';
+import { builtEntry } from '@pm/deploy/local/paths';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
@@ -54,9 +54,9 @@ export function variablesOf(name: string): Readonly<Record<string, string>> {
 }
 
 /** The matcher reads no sealed topic. */
-function variablesFor(room: string, name: string): Readonly<Record<string, string>> {
+function variablesFor(program: string, name: string): Readonly<Record<string, string>> {
   const { PM_ROOT_KEY: rootKey = '', ...others } = variablesOf(name);
-  return room === 'matcher' ? others : { ...others, PM_ROOT_KEY: rootKey };
+  return program === 'matcher' ? others : { ...others, PM_ROOT_KEY: rootKey };
 }
 
 /** Services of such an exchange as processes. Collects their output; standard error is shown as well. */
@@ -71,16 +71,11 @@ export class ServicesUnderTest {
     this.#more = { PM_OPS_PORT: '0', ...more };
   }
 
-  /** The main program of a room, or another one of it (`streams/main.js`). */
-  start(
-    room: string,
-    environment: Readonly<Record<string, string>>,
-    program = 'main.js',
-  ): ChildProcess {
-    const main = join(__dirname, '../..', room, 'dist', program);
+  /** Starts a program of the exchange (deploy/programs.mjs). */
+  start(program: string, environment: Readonly<Record<string, string>>): ChildProcess {
     const { PATH } = process.env;
-    const child = spawn(process.execPath, [main], {
-      env: { PATH, ...variablesFor(room, this.#name), ...this.#more, ...environment },
+    const child = spawn(process.execPath, [builtEntry(`programs/${program}.mjs`)], {
+      env: { PATH, ...variablesFor(program, this.#name), ...this.#more, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [child.stdout, child.stderr]) {

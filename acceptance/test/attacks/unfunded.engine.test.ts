@@ -1,5 +1,6 @@
 import type { BuiltOrder } from '@pm/client';
 import type { PlacementResult } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import {
   call,
   cancelAll,
@@ -25,6 +26,8 @@ beforeAll(async () => {
 
 afterAll(() => exchange?.close(), 60_000);
 
+/** More orders than an unfunded wallet may have booked in ten seconds; a deep run has more than in ten minutes. */
+const trips = runLength({ test: 150, deep: 1_000 });
 const ordersPerBatch = 15;
 const batches = 120;
 const inFlight = 4;
@@ -107,7 +110,7 @@ test('a flood of sells without tokens, from many keys of a wallet, stops before 
   await exchange.forgetCounts();
   const startedMs = Date.now();
   const timed = async () => ({ answers: await flood(sells), tookMs: Date.now() - startedMs });
-  const [{ answers, tookMs }, failures] = await Promise.all([timed(), roundTrips(trader, 1_000)]);
+  const [{ answers, tookMs }, failures] = await Promise.all([timed(), roundTrips(trader, trips)]);
   expect(failures).toEqual([]);
   const onLog = answers.get('insufficient_balance_or_allowance') ?? 0;
   const refused = answers.get('rate_limited') ?? 0;

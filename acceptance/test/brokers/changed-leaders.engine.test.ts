@@ -5,6 +5,7 @@ import { silentLog } from '@pm/kit/log';
 import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { contentsOf, freshTopic } from '../../../kit/test/kafka/engine.ts';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import {
   partitions as bookPartitions,
   flow,
@@ -25,7 +26,7 @@ jest.setTimeout(180_000);
 
 const partitions = [0, 1, 2, 3, 4, 5];
 /** Leaders that are killed between append and answer, one after the other. */
-const rounds = Number(process.env['PM_TEST_ROUNDS'] ?? 3);
+const rounds = runLength({ test: 1, deep: 12 });
 const roundMaxMs = 60_000;
 /** A request that is held back or awaited is there within this time, milliseconds. */
 const requestMaxMs = 5_000;

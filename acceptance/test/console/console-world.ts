@@ -67,19 +67,15 @@ export class ConsoleWorld {
 
   startStreams(): void {
     const { exchange } = this;
-    this.#streams = exchange.services.start(
-      'query-api',
-      {
-        PM_HTTP_PORT: String(this.#ports.streams),
-        PM_OPS_PORT: String(this.#ports.streamsOps),
-        PM_KEY_SECRET: exchange.keys.keySecret,
-        PM_BOOK_SECRET: exchange.keys.bookSecret,
-        PM_TRUSTED_PROXIES: '127.0.0.1',
-        PM_STREAMS_DIR: join(exchange.folder, 'streams'),
-        PM_INGRESS_URL: local(exchange.ingresses[0].port),
-      },
-      'streams/main.js',
-    );
+    this.#streams = exchange.services.start('streams', {
+      PM_HTTP_PORT: String(this.#ports.streams),
+      PM_OPS_PORT: String(this.#ports.streamsOps),
+      PM_KEY_SECRET: exchange.keys.keySecret,
+      PM_BOOK_SECRET: exchange.keys.bookSecret,
+      PM_TRUSTED_PROXIES: '127.0.0.1',
+      PM_STREAMS_DIR: join(exchange.folder, 'streams'),
+      PM_INGRESS_URL: local(exchange.ingresses[0].port),
+    });
   }
 
   async killStreams(): Promise<void> {

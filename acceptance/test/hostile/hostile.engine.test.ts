@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
+import { firstSeed, runLength } from '../../../kit/test/long-runs.ts';
 import { type Caller, Callers } from '../access/callers.ts';
 import { WholeExchange } from '../whole-exchange.ts';
 import { sendBroken } from './broken-bytes.ts';
@@ -14,8 +15,8 @@ import {
 import { type Answer, Judge } from './judge.ts';
 
 // Hostile requests over connections to every listener of a running exchange (docs/hacking.md, Tests).
-const requests = Number(process.env['PM_TEST_REQUESTS'] ?? 8_000);
-const seed = Number(process.env['PM_TEST_SEED'] ?? 20_261_124);
+const requests = runLength({ test: 3_000, deep: 250_000 });
+const seed = firstSeed(20_261_124);
 /** After so many the owner gets its key again, and trading is open again. */
 const perRound = 500;
 const atOnce = 16;

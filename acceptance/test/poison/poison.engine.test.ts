@@ -9,13 +9,14 @@ import { type AuditCheck, runAudit } from '@pm/operate/audit/run-audit';
 import { checkSeals } from '@pm/operate/audit/seals';
 import { type Topic, topics } from '@pm/schemas';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
+import { firstSeed, runLength } from '../../../kit/test/long-runs.ts';
 import { variablesOf } from '../services-under-test.ts';
 import { WholeExchange } from '../whole-exchange.ts';
 import { type PoisonPlace, poisonRecord } from './poison-record.ts';
 
 // Records that no service writes, on every topic but one (docs/hacking.md, Tests).
-const records = Number(process.env['PM_TEST_RECORDS'] ?? 4_000);
-const seed = Number(process.env['PM_TEST_SEED'] ?? 20_261_124);
+const records = runLength({ test: 1_000, deep: 100_000 });
+const seed = firstSeed(20_261_124);
 const partitions = 2;
 /** Between two orders that must be booked. */
 const perRound = 1_000;

@@ -68,17 +68,13 @@ beforeAll(async () => {
     PM_HTTP_PORT: String(ports.ingress),
     PM_SIGNOFF_SEED: keys.ingressSeed,
   });
-  services.start(
-    'ingress',
-    {
-      PM_OPERATOR_PORT: String(ports.operator),
-      PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
-      PM_SECOND_PERSON: 'off',
-      PM_CHALLENGE_SECONDS: '0',
-      PM_OPERATOR_SEED: keys.operatorSeed,
-    },
-    'operator/main.js',
-  );
+  services.start('operator', {
+    PM_OPERATOR_PORT: String(ports.operator),
+    PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
+    PM_SECOND_PERSON: 'off',
+    PM_CHALLENGE_SECONDS: '0',
+    PM_OPERATOR_SEED: keys.operatorSeed,
+  });
   services.start('query-api', {
     ...door,
     PM_BOOK_SECRET: keys.bookSecret,

@@ -5,17 +5,8 @@ import { untilNone, type WholeExchange } from '../whole-exchange.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
 import type { RawReader } from './raw-reader.ts';
 
-/** Processes that are killed, in this order; `freeze` stops the process of the readers instead. */
-const killed = [
-  'streams',
-  'matcher',
-  'streams-2',
-  'freeze',
-  'kafka',
-  'streams',
-  'matcher',
-  'streams-2',
-] as const;
+/** Processes that are killed, in this order and again; `freeze` stops the process of the readers instead. */
+const killed = ['streams', 'matcher', 'streams-2', 'freeze', 'kafka'] as const;
 
 /** Between two kills, and between two cuts, milliseconds. */
 const betweenKills = { least: 1_500, most: 4_000 };
@@ -58,10 +49,11 @@ export class Disturbances {
     this.#random = parts.random;
   }
 
-  /** Resolves when so many connections were cut and every process was killed and is ready again. */
-  async run(cuts: number): Promise<Disturbed> {
+  /** Resolves when so many connections were cut, and so often each process was killed and is ready again. */
+  async run(cuts: number, rounds: number): Promise<Disturbed> {
+    const names = Array.from({ length: rounds }, () => killed).flat();
     try {
-      await Promise.all([this.#cutAll(cuts), this.#killAll()]);
+      await Promise.all([this.#cutAll(cuts, names.length), this.#killAll(names)]);
     } finally {
       this.stop();
     }
@@ -73,9 +65,9 @@ export class Disturbances {
     this.#isOver = true;
   }
 
-  async #cutAll(cuts: number): Promise<void> {
+  async #cutAll(cuts: number, kills: number): Promise<void> {
     const random = this.#random;
-    while (!this.#isOver && (this.#cuts < cuts || this.#kills.length < killed.length)) {
+    while (!this.#isOver && (this.#cuts < cuts || this.#kills.length < kills)) {
       await wait(random.integer(betweenCuts.least, betweenCuts.most));
       if (random.chance(stallChance)) this.#stall();
       if (this.#proxy.cut()) this.#cuts += 1;
@@ -91,9 +83,9 @@ export class Disturbances {
     else random.pick(this.#readers).stall(durationMs);
   }
 
-  async #killAll(): Promise<void> {
+  async #killAll(names: readonly (typeof killed)[number][]): Promise<void> {
     const random = this.#random;
-    for (const name of killed) {
+    for (const name of names) {
       await wait(random.integer(betweenKills.least, betweenKills.most));
       if (this.#isOver) return;
       if (name === 'freeze') standStill(freezeMs);

@@ -2,6 +2,7 @@ import { ExchangeClient, signedHeaders } from '@pm/client';
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { Random } from '@pm/kit/random';
 import { streamCloses, streamPaths } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import type { Received } from '../../src/smoke/trader.ts';
 import { openTraders } from '../traders.ts';
 import { untilNone, WholeExchange } from '../whole-exchange.ts';
@@ -16,7 +17,9 @@ const partitions = 2;
 const marketCount = 3;
 const traderCount = 4;
 const depositUsdc = '5000';
-const cuts = 150;
+/** Connections that are cut; every process is killed once for each fifty of them. */
+const cuts = runLength({ test: 50, deep: 500 });
+const killRounds = Math.ceil(cuts / 50);
 /** A connection is never silent for longer without a reason (docs/trading/streams.md, Connections). */
 const silenceMaxMs = 5_000;
 /** Longer than the broker, and after it the matcher, take to come back on a busy machine. */
@@ -153,7 +156,7 @@ test('trading goes on over cuts, stalls and kills of streams, matcher and broker
   });
   const random = new Random(seed);
   const disturbances = new Disturbances(exchange, { proxy, readers: rawReaders, random });
-  const running = disturbances.run(cuts);
+  const running = disturbances.run(cuts, killRounds);
   running.catch(() => undefined);
   try {
     // A trader that fails ends the wait.

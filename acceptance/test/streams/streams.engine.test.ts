@@ -32,7 +32,7 @@ function startStreams(): ChildProcess {
     PM_STREAMS_DIR: join(exchange.folder, 'streams'),
     PM_INGRESS_URL: `http://127.0.0.1:${exchange.ingresses[0].port}`,
   };
-  return exchange.services.start('query-api', environment, 'streams/main.js');
+  return exchange.services.start('streams', environment);
 }
 
 async function isReady(): Promise<boolean> {

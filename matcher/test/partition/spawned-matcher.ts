@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import type { PartitionStatus } from '../../src/partition/lifecycle.ts';
 import { keys } from './sealed-records.ts';
 
-const main = join(__dirname, '../../dist/main.js');
+const main = join(__dirname, '../../../deploy/dist/programs/matcher.mjs');
 
 /** A matcher as its own process, seen through its operator's listener. */
 export class SpawnedMatcher {

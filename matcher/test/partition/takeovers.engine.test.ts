@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LogReader, RecordBatch } from '@pm/kit/kafka';
 import { Random } from '@pm/kit/random';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { firstSeed, runLength } from '../../../kit/test/long-runs.ts';
 import {
   flow,
   openPartitions,
@@ -23,8 +24,8 @@ const registryUrl = engineUrl('REGISTRY');
 const topicPrefix = `t-takeovers-${process.pid}-${Date.now().toString(36)}-`;
 const names = topicNames(topicPrefix);
 
-const rounds = Number(process.env['PM_TEST_ROUNDS'] ?? 6);
-const seed = Number(process.env['PM_TEST_SEED'] ?? 1);
+const rounds = runLength({ test: 2, deep: 30 });
+const seed = firstSeed(1);
 /** Longest pause of an owner, milliseconds: longer than its session in the group. */
 const pauseMaxMs = 5_000;
 

@@ -67,17 +67,13 @@ beforeAll(async () => {
     PM_KEY_SECRET: keys.keySecret,
     ...manyTimes,
   });
-  services.start(
-    'ingress',
-    {
-      PM_OPERATOR_PORT: String(ports.operator),
-      PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
-      PM_SECOND_PERSON: 'off',
-      PM_CHALLENGE_SECONDS: '0',
-      PM_OPERATOR_SEED: keys.operatorSeed,
-    },
-    'operator/main.js',
-  );
+  services.start('operator', {
+    PM_OPERATOR_PORT: String(ports.operator),
+    PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
+    PM_SECOND_PERSON: 'off',
+    PM_CHALLENGE_SECONDS: '0',
+    PM_OPERATOR_SEED: keys.operatorSeed,
+  });
   await until(async () => (await fetch(`${baseUrl}/ok`).catch(() => null))?.ok === true);
   await until(async () => (await fetch(operatorUrl).catch(() => null)) !== null);
   const ledger = openLedger(installation.redis, redisKeys(name));

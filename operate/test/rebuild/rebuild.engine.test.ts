@@ -5,9 +5,11 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
 import { rebuildHold } from '@pm/schemas';
 import { variablesOf } from '../../../acceptance/test/services-under-test.ts';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { runRebuild } from '../../src/rebuild/run-rebuild.ts';
 import { RebuiltExchange } from './rebuilt-exchange.ts';
 
+const kills = runLength({ test: 4, deep: 8 });
 let exchange: RebuiltExchange;
 
 beforeAll(async () => {
@@ -153,13 +155,13 @@ describe('npm run rebuild', () => {
     const stop = exchange.keepGrowing(50);
     const wrong: number[] = [];
     const look = async () => wrong.push(await exchange.wrongFills());
-    for (let killed = 0; killed < 8; killed += 1) {
+    for (let killed = 0; killed < kills; killed += 1) {
       const run = exchange.rebuild();
       // Later each time, so that each step is interrupted once.
-      const dies = wait(400 + killed * 500).then(() => run.kill());
+      const dies = wait(400 + (killed * 4_000) / kills).then(() => run.kill());
       await Promise.all([look(), run.ended, dies]);
       await look();
-      if (killed === 4) {
+      if (killed === Math.floor(kills / 2)) {
         await exchange.stopProjector('SIGKILL');
         exchange.startProjector();
       }

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { builtEntry } from '@pm/deploy/local/paths';
 import { loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { firstChain, sealExecution } from '@pm/domain/signoff/records';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
@@ -124,7 +125,7 @@ export class RebuiltExchange {
       PM_LOG_LEVEL: 'warn',
       PM_LEDGER_SEED: loadOrMakeKeys(join(this.#folder, 'keys.json')).ledgerSeed,
     };
-    this.#projector = spawn(process.execPath, [join(root, 'projectors/dist/main.js')], {
+    this.#projector = spawn(process.execPath, [builtEntry('programs/projectors.mjs')], {
       stdio: ['pipe', 'ignore', 'inherit'],
       env: { PATH: process.env['PATH'], ...variablesOf(this.name), ...given },
     });
