@@ -1,4 +1,5 @@
 import { Random } from '@pm/kit/random';
+import { runLength } from '../../kit/test/long-runs.ts';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import {
   type BuiltOrder,
@@ -30,6 +31,8 @@ const signer = {
   ...walletFromPrivateKey(`0x${'11'.repeat(32)}`),
   sign: () => `0x${'11'.repeat(65)}`,
 };
+const histories = runLength({ test: 60, deep: 200 });
+/** Within so many each defect is found. */
 const historiesMax = 200;
 const faultPercents = [40, 70, 95];
 const realFetch = globalThis.fetch;
@@ -57,8 +60,14 @@ interface Histories {
 type History = (parts: Histories) => Promise<string[]>;
 
 /** The first seed whose history shows something wrong, with it; null when none does. */
-async function firstWrong(history: History, hear: (fetch: Fetch) => Fetch = (one) => one) {
-  for (let seed = 1; seed <= historiesMax; seed += 1) {
+async function firstWrong(
+  history: History,
+  {
+    hear = (one) => one,
+    count = historiesMax,
+  }: { hear?: (fetch: Fetch) => Fetch; count?: number } = {},
+) {
+  for (let seed = 1; seed <= count; seed += 1) {
     const random = new Random(seed);
     seedCrypto(random);
     const model = new ModelExchange(random);
@@ -294,19 +303,24 @@ const believesSilence =
 
 describe('a client whose requests are lost, delayed, refused and repeated', () => {
   test('says of each posted order what the log says, or that it does not know', async () => {
-    expect(await firstWrong(postedHistory())).toBeNull();
+    expect(await firstWrong(postedHistory(), { count: histories })).toBeNull();
   });
 
   test('knows every order that it signed, and signs none beside one that may be booked', async () => {
-    expect(await firstWrong(placedHistory(placed))).toBeNull();
+    expect(await firstWrong(placedHistory(placed), { count: histories })).toBeNull();
   });
 
   test('sends nothing that waits once all orders were canceled, and knows what it had sent', async () => {
-    expect(await firstWrong(canceledHistory((_, client) => client))).toBeNull();
+    expect(
+      await firstWrong(
+        canceledHistory((_, client) => client),
+        { count: histories },
+      ),
+    ).toBeNull();
   });
 
   test('says of each account action what the log says, or that it does not know', async () => {
-    expect(await firstWrong(paidHistory())).toBeNull();
+    expect(await firstWrong(paidHistory(), { count: histories })).toBeNull();
   });
 });
 
@@ -364,11 +378,11 @@ test.each<[string, (client: ExchangeClient) => Promise<unknown>]>([
 
 describe('the histories find a client that', () => {
   test('believes a refusal of an order that may be on the log', async () => {
-    expect(await firstWrong(postedHistory(), believesRefusals)).not.toBeNull();
+    expect(await firstWrong(postedHistory(), { hear: believesRefusals })).not.toBeNull();
   });
 
   test('takes a log that cannot be read for one without the order', async () => {
-    expect(await firstWrong(postedHistory(), believesSilence)).not.toBeNull();
+    expect(await firstWrong(postedHistory(), { hear: believesSilence })).not.toBeNull();
   });
 
   test('forgets between calls that an order may be on the log', async () => {
@@ -404,6 +418,6 @@ describe('the histories find a client that', () => {
   });
 
   test('takes every 200 for the result of an account action', async () => {
-    expect(await firstWrong(paidHistory(), readsAnything)).not.toBeNull();
+    expect(await firstWrong(paidHistory(), { hear: readsAnything })).not.toBeNull();
   });
 });

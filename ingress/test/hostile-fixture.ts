@@ -117,6 +117,28 @@ export function hostileRequest(route: HttpRoute, caller: Caller, dice: Dice): Ho
   return { route, method, url, body, headers, isRouted };
 }
 
+/** A request to the route as it should be, of a caller that has something to name in the path. */
+export function plainRequest(route: HttpRoute, caller: Caller, dice: Dice): Hostile {
+  const { body: schema, sample, query } = writeRouteOf(route);
+  const named = route.path.startsWith('/comments') ? caller.comments.at(-1) : caller.agents.at(-1);
+  const path = route.path.replace(/:\w+/, named ?? '1');
+  const { method } = route;
+  if (schema === null) {
+    const url = query === undefined ? path : `${path}?${query}`;
+    const bare = { method, url, body: null };
+    return { ...bare, route, headers: signedHeadersOf(bare, caller), isRouted: true };
+  }
+  // The first one is a sale for more than a share can be worth.
+  const [, order] = caller.orders;
+  const isOrders = nameOf(route).startsWith('POST /orders');
+  const isOrder = nameOf(route) === 'POST /order';
+  const value = isOrders ? [order] : isOrder ? order : sample?.(caller);
+  const body = Buffer.from(JSON.stringify(value ?? schemaValue(schema, dice)));
+  const sent = { method, url: path, body };
+  const headers = { 'content-type': 'application/json', ...signedHeadersOf(sent, caller) };
+  return { ...sent, route, headers, isRouted: true };
+}
+
 const otherMethods = ['PUT', 'PATCH', 'GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'];
 
 export function injectionOf({ method, url, headers, body }: Hostile): InjectOptions {

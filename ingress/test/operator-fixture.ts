@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { hashOfToken, operatorOf } from '@pm/domain/operators/operators';
-import { openHttp } from '@pm/kit/http';
+import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import {
   type Approval,
@@ -99,6 +99,9 @@ export class MemoryDeposits implements Pick<DayDeposits, 'add'> {
   }
 }
 
+/** How the first app compiles the schemas of requests; the others of a suite get what it has compiled. */
+let validatorCompiler: HttpApp['validatorCompiler'];
+
 /** The operator's listener over a catalog in memory and a matcher that carries out every command. */
 export async function openOperator(
   ownersTopic = new OwnersTopic(),
@@ -145,6 +148,7 @@ export async function openOperator(
   const { owners, store: bindings } = ownersTopic.open({ nowMs: clock.nowMs });
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
   checkResponses(app);
+  if (validatorCompiler !== undefined) app.setValidatorCompiler(validatorCompiler);
   const writer = {
     writeRoutes: async (markets: readonly CatalogMarket[]) => void routed.push(...markets),
     writeEntries: async (changed: readonly CatalogEntry[]) => {
@@ -264,6 +268,7 @@ export async function openOperator(
   };
   addOperatorRoutes(app, services);
   await app.ready();
+  validatorCompiler ??= app.validatorCompiler;
   const post = async (
     url: string,
     payload: object,

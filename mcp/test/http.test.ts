@@ -1,5 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { FakeExchange } from '../../client/test/fake-exchange.ts';
+import { createDeferred, until } from '../../kit/test/kafka/deferred.ts';
 import { bodyMaxBytes, requestsAtOnceMax } from '../src/http/limits.ts';
 import { tools } from '../src/server/tools.io.ts';
 import { declaredAnswer, fakeMarket } from './fake-reads.ts';
@@ -183,20 +184,25 @@ describe('bounds', () => {
   });
 
   test('requests beyond those at a time are 503 with Retry-After, and later ones are served', async () => {
-    fake.delayMs = 3_000;
+    const held = createDeferred();
+    fake.before = () => held.promise;
     const call = {
       ...ping,
       method: 'tools/call',
       params: { name: 'get_leaderboard', arguments: {} },
     };
-    const sent = Array.from({ length: requestsAtOnceMax + 10 }, () =>
-      post({}, JSON.stringify(call)),
-    );
-    const responses = await Promise.all(sent);
-    await Promise.all(responses.map((response) => response.text()));
-    fake.delayMs = 0;
-    const busy = responses.filter(({ status }) => status === 503);
-    expect(busy.length).toBeGreaterThanOrEqual(1);
+    const busy: Response[] = [];
+    const beyond = 10;
+    const sent = Array.from({ length: requestsAtOnceMax + beyond }, async () => {
+      const response = await post({}, JSON.stringify(call));
+      if (response.status === 503) busy.push(response);
+      await response.text();
+    });
+    await until(() => busy.length === beyond, 'those beyond are refused', 50_000);
+    held.resolve();
+    await Promise.all(sent);
+    fake.before = async () => {};
+    expect(busy).toHaveLength(beyond);
     expect(busy.every(({ headers }) => headers.get('retry-after') === '1')).toBe(true);
     expect((await post({})).status).toBe(200);
   });

@@ -427,6 +427,15 @@ export function openDoor(world: World): HttpApp {
   return app;
 }
 
+const doors = new WeakMap<World, HttpApp>();
+
+/** The app over this world, built once: for suites that ask one world several times. */
+export function doorOf(world: World): HttpApp {
+  const door = doors.get(world) ?? openDoor(world);
+  doors.set(world, door);
+  return door;
+}
+
 /** An answer as the tests look at it. */
 export interface Seen {
   readonly status: number;

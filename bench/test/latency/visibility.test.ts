@@ -58,7 +58,8 @@ const markets: WorldMarket[] = [1, 2, 3, 4].map((one) => ({
 }));
 
 describe('what others can read', () => {
-  it('is seen from the planned moment of each order, each read by itself', async () => {
+  // Both mostly wait, so they run at the same time.
+  it.concurrent('is seen from the planned moment of each order, each read by itself', async () => {
     const { poster } = new FakeExchange(150);
     const parts = { poster, markets, maker: trader, taker: trader, seconds: 1 };
     const { seenMs, failed } = await watchVisibility(parts);
@@ -69,7 +70,7 @@ describe('what others can read', () => {
     expect(Math.min(...fills)).toBeGreaterThanOrEqual(150);
   });
 
-  it('is said to have failed where an order was refused', async () => {
+  it.concurrent('is said to have failed where an order was refused', async () => {
     const { poster } = new FakeExchange(0);
     const refusing = { ...poster, post: async () => good({ success: false, code: 'closed' }) };
     const parts = { poster: refusing as unknown as Poster, markets, maker: trader, taker: trader };

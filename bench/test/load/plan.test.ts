@@ -64,14 +64,14 @@ describe('the plan of a load', () => {
       const { orders } = planLoad({ ...shape, rate, fills });
       const meeting = orders.filter(({ rests }) => !rests);
       expect(meeting.length / orders.length).toBeCloseTo(2 * fills, 2);
-      for (const [index, order] of orders.entries()) {
+      const wrong = orders.filter((order, index) => {
         const request = Math.floor(index / rate.batch);
         const other = orders[(request ^ 1) * rate.batch + (index % rate.batch)];
-        if (order.rests || other === undefined) continue;
-        expect(other).toMatchObject({ market: order.market, outcome: 1 - order.outcome });
-        expect(other.rests).toBe(false);
-        expect(other.wallet).not.toBe(order.wallet);
-      }
+        if (order.rests || other === undefined) return false;
+        const meet = other.market === order.market && other.outcome === 1 - order.outcome;
+        return !meet || other.rests || other.wallet === order.wallet;
+      });
+      expect(wrong.slice(0, 3)).toEqual([]);
     }
   });
 

@@ -2,20 +2,24 @@ import type { Answer, Poster } from '../../src/latency/poster.ts';
 import { planLoad } from '../../src/load/plan.ts';
 import { sendLoad } from '../../src/load/send-load.ts';
 
-const shape = {
-  rate: { perSecond: 400, batch: 2 },
-  leadSeconds: 1,
-  seconds: 1.5,
-  wallets: 2,
-  markets: 4,
-  fills: 0,
-};
-const plan = planLoad(shape);
-const signed = {
-  shape,
-  plan,
-  orders: plan.orders.map((_, index) => ({ orderId: `id ${index}`, body: `{"order":${index}}` })),
-};
+function loadOf(length: { readonly leadSeconds: number; readonly seconds: number }) {
+  const shape = {
+    ...length,
+    rate: { perSecond: 400, batch: 2 },
+    wallets: 2,
+    markets: 4,
+    fills: 0,
+  };
+  const plan = planLoad(shape);
+  const orders = plan.orders.map((_, index) => {
+    return { orderId: `id ${index}`, body: `{"order":${index}}` };
+  });
+  return { shape, plan, orders };
+}
+
+/** So long that both wallets cancel in the measured part. */
+const canceling = loadOf({ leadSeconds: 0.75, seconds: 1 });
+const short = loadOf({ leadSeconds: 0.25, seconds: 0.5 });
 const key = { apiKey: 'key', secret: '', passphrase: '', address: '0x' };
 const live = { success: true, status: 'live' };
 
@@ -42,13 +46,15 @@ describe('the sender of a load', () => {
       bodies.push(body);
       return { status: 200, body: answerTo(body) };
     });
-    const { outcomes, cancels, latenciesMs, behindMs } = await sendLoad(signed, senders);
-    const measured = plan.requests.filter(({ atMs }) => atMs >= 1_000);
+    const { outcomes, cancels, latenciesMs, behindMs } = await sendLoad(canceling, senders);
+    const { plan } = canceling;
+    const measured = plan.requests.filter(({ atMs }) => atMs >= 750);
     const placed = measured.filter(({ kind }) => kind === 'place');
-    expect(outcomes).toEqual({ live: 600 });
+    expect(outcomes).toEqual({ live: 400 });
     expect(latenciesMs).toHaveLength(placed.length);
     expect(behindMs).toHaveLength(measured.length);
     const canceled = measured.filter(({ kind }) => kind === 'cancel');
+    expect(canceled.length).toBeGreaterThan(1);
     expect(cancels).toEqual({
       canceled: canceled.reduce((sum, { orders }) => sum + orders.length, 0),
     });
@@ -57,19 +63,19 @@ describe('the sender of a load', () => {
 
   it('counts the time of an answer that does not come, and the orders as not answered', async () => {
     const senders = sendersOf(() => ({ status: 0, body: 'no answer in time' }), 30);
-    const { outcomes, latenciesMs } = await sendLoad(signed, senders);
-    expect(outcomes).toEqual({ 'no answer': 600 });
+    const { outcomes, latenciesMs } = await sendLoad(short, senders);
+    expect(outcomes).toEqual({ 'no answer': 200 });
     for (const ms of latenciesMs) expect(ms).toBeGreaterThan(20);
   });
 
   it('counts from the planned moment when it is held up itself', async () => {
     let isFirst = true;
     const senders = sendersOf((body) => {
-      if (isFirst) hold(1_300);
+      if (isFirst) hold(550);
       isFirst = false;
       return { status: 200, body: answerTo(body) };
     });
-    const { latenciesMs, behindMs } = await sendLoad(signed, senders);
+    const { latenciesMs, behindMs } = await sendLoad(short, senders);
     // The hold ends 300 ms after the measured part began.
     expect(Math.max(...latenciesMs)).toBeGreaterThan(250);
     expect(Math.max(...behindMs)).toBeGreaterThan(250);

@@ -52,6 +52,9 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+/** Of a snapshot in one part, with nothing before it that is missing. */
+const whole = { gap: undefined, part: undefined, more: undefined };
+
 function send(socket: WebSocket, frame: object): void {
   socket.send(JSON.stringify(frame));
 }
@@ -67,7 +70,7 @@ function answer(socket: WebSocket, frame: Frame): void {
   const [market] = frame.markets ?? [];
   const [event] = frame.events ?? [];
   const named = { ...(token && { token }), ...(market && { market }), ...(event && { event }) };
-  send(socket, { ...snapshot, ...named, seq: 0, gap: undefined });
+  send(socket, { ...snapshot, ...named, seq: 0, ...whole });
   for (const seq of [1, 2]) {
     send(socket, { ...change, ...named, seq, prev: seq - 1, merged: undefined });
   }

@@ -32,7 +32,7 @@ test('slugs of events and of markets are unique', () => {
 
 test('markets quoted in tenths of a cent have the finer tick', () => {
   const fine = new Set(markets.filter((one) => one.tickSize === '0.001').map((one) => one.slug));
-  for (const quote of recordedQuotes()) {
+  for (const quote of recorded.quotes) {
     const decimals = Math.max(...[quote.bid, quote.ask].map((p) => p?.split('.')[1]?.length ?? 0));
     if (decimals > 2) expect(fine.has(quote.slug)).toBe(true);
   }

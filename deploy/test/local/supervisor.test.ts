@@ -39,48 +39,87 @@ const childSource = `
   setInterval(() => undefined, 1000);
 `;
 
-let folder: string;
-let running: Supervisor[];
 const spawned: ChildProcess[] = [];
 
+/** A folder with supervisors in it, and the processes that they start. */
+class Yard {
+  readonly folder = mkdtempSync(join(tmpdir(), 'pm-supervisor-'));
+  readonly #running: Supervisor[] = [];
+
+  get diary(): string {
+    return join(this.folder, 'diary');
+  }
+
+  readonly fake = (name: string, changes: Partial<ManagedProcess> = {}): ManagedProcess => {
+    return {
+      name,
+      command: process.execPath,
+      args: ['-e', childSource, this.diary, name],
+      env: processEnvironment(),
+      cwd: this.folder,
+      logFile: join(this.folder, 'logs', `${name}.log`),
+      dependsOn: [],
+      ports: [],
+      restart: false,
+      stopSignal: 'SIGTERM',
+      stopTimeoutMs: 3000,
+      readyTimeoutMs: 10_000,
+      memoryHintBytes: 0,
+      watchesStdin: false,
+      prepare: async () => rmSync(`${this.diary}.${name}`, { force: true }),
+      ready: async () => {
+        if (!existsSync(`${this.diary}.${name}`)) throw new Error('not yet');
+      },
+      ...changes,
+    };
+  };
+
+  readonly start = async (
+    descriptions: readonly ManagedProcess[],
+    changes: Partial<SupervisorOptions> = {},
+  ): Promise<Supervisor> => {
+    const dataDir = join(this.folder, 'data');
+    const options = { dataDir, progress: () => undefined, ...changes };
+    const supervisor = await startProcesses(options, descriptions);
+    this.#running.push(supervisor);
+    return supervisor;
+  };
+
+  async close(): Promise<void> {
+    for (const supervisor of this.#running) await supervisor.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+let yard: Yard;
+let folder: string;
+
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'pm-supervisor-'));
-  running = [];
+  yard = new Yard();
+  folder = yard.folder;
 });
 
 afterEach(async () => {
-  for (const supervisor of running) await supervisor.stop();
   for (const child of spawned.splice(0)) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
+  await yard.close();
 });
 
-function fake(name: string, changes: Partial<ManagedProcess> = {}): ManagedProcess {
-  return {
-    name,
-    command: process.execPath,
-    args: ['-e', childSource, diary(), name],
-    env: processEnvironment(),
-    cwd: folder,
-    logFile: join(folder, 'logs', `${name}.log`),
-    dependsOn: [],
-    ports: [],
-    restart: false,
-    stopSignal: 'SIGTERM',
-    stopTimeoutMs: 3000,
-    readyTimeoutMs: 10_000,
-    memoryHintBytes: 0,
-    watchesStdin: false,
-    prepare: async () => rmSync(`${diary()}.${name}`, { force: true }),
-    ready: async () => {
-      if (!existsSync(`${diary()}.${name}`)) throw new Error('not yet');
-    },
-    ...changes,
-  };
-}
+const fake: Yard['fake'] = (name, changes) => yard.fake(name, changes);
+const start: Yard['start'] = (descriptions, changes) => yard.start(descriptions, changes);
 
-function diary(): string {
-  return join(folder, 'diary');
-}
+/** What mostly waits for pauses of a supervisor runs beside the other tests, so in a yard of its own. */
+const inOwnYard =
+  <Values extends readonly unknown[]>(
+    run: (own: Yard, ...values: Values) => Promise<void>,
+  ): ((...values: Values) => Promise<void>) =>
+  async (...values) => {
+    const own = new Yard();
+    try {
+      await run(own, ...values);
+    } finally {
+      await own.close();
+    }
+  };
 
 function stateOf(supervisor: Supervisor, name: string): string | undefined {
   return supervisor.status().find((status) => status.name === name)?.state;
@@ -91,19 +130,7 @@ function restartsOf(supervisor: Supervisor, name: string): number {
 }
 
 function diaryLines(): string[] {
-  return readFileSync(diary(), 'utf8').trim().split('\n');
-}
-
-async function start(
-  descriptions: readonly ManagedProcess[],
-  changes: Partial<SupervisorOptions> = {},
-): Promise<Supervisor> {
-  const supervisor = await startProcesses(
-    { dataDir: join(folder, 'data'), progress: () => undefined, ...changes },
-    descriptions,
-  );
-  running.push(supervisor);
-  return supervisor;
+  return readFileSync(yard.diary, 'utf8').trim().split('\n');
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -155,111 +182,134 @@ describe('a supervisor', () => {
     expect(pidOf(supervisor, 'a')).not.toBe(before);
   });
 
-  it('goes on with a process that is killed for fault injection, however often', async () => {
-    const failures: Error[] = [];
-    const options = { onFatal: (failure: Error): void => void failures.push(failure) };
-    const supervisor = await start([fake('a', { restart: true })], options);
-    for (let kills = 1; kills <= 12; kills += 1) {
-      supervisor.kill('a', 'SIGKILL');
-      await until(() => supervisor.status()[0]?.restarts === kills);
-      await until(() => supervisor.status()[0]?.state === 'ready');
-    }
-    expect(failures).toEqual([]);
-  }, 60_000);
+  it.concurrent(
+    'goes on with a process that is killed for fault injection, however often',
+    inOwnYard(async ({ fake, start }) => {
+      const failures: Error[] = [];
+      const options = { onFatal: (failure: Error): void => void failures.push(failure) };
+      const supervisor = await start([fake('a', { restart: true })], options);
+      for (let kills = 1; kills <= 12; kills += 1) {
+        supervisor.kill('a', 'SIGKILL');
+        await until(() => supervisor.status()[0]?.restarts === kills);
+        await until(() => supervisor.status()[0]?.state === 'ready');
+      }
+      expect(failures).toEqual([]);
+    }),
+    60_000,
+  );
 
-  it('starts a process again that ends for an engine, however often, and gives up one that dies by itself', async () => {
-    const failures: Error[] = [];
-    const options = { onFatal: (failure: Error): void => void failures.push(failure) };
-    const waiting = fake('waiting', {
-      restart: true,
-      args: ['-e', `${childSource} setTimeout(() => process.exit(75), 20);`, diary(), 'waiting'],
-    });
-    const supervisor = await start([waiting], options);
-    await until(() => (supervisor.status()[0]?.restarts ?? 0) >= 3);
-    await supervisor.stop();
-    expect(failures).toEqual([]);
-  });
+  it.concurrent(
+    'starts a process again that ends for an engine, however often, and gives up one that dies by itself',
+    inOwnYard(async ({ fake, start, diary }) => {
+      const failures: Error[] = [];
+      const options = { onFatal: (failure: Error): void => void failures.push(failure) };
+      const waiting = fake('waiting', {
+        restart: true,
+        args: ['-e', `${childSource} setTimeout(() => process.exit(75), 20);`, diary, 'waiting'],
+      });
+      const supervisor = await start([waiting], options);
+      await until(() => (supervisor.status()[0]?.restarts ?? 0) >= 3);
+      await supervisor.stop();
+      expect(failures).toEqual([]);
+    }),
+  );
 
-  it('waits with a process for its engines, and says for which', async () => {
-    let away: readonly string[] = ['kafka'];
-    const ready = async (): Promise<void> => {
-      if (away.length > 0) throw new WaitsForEngines(away);
-    };
-    const supervisor = await start([fake('a')]);
-    const starting = supervisor.start([fake('b', { ready, readyTimeoutMs: 300 })]);
-    const stateOfB = () => supervisor.status().find(({ name }) => name === 'b');
-    await until(() => stateOfB()?.state === 'waiting');
-    await sleep(1_000);
-    expect(stateOfB()).toMatchObject({ state: 'waiting', waitsFor: ['kafka'] });
-    away = [];
-    await starting;
-    expect(stateOfB()).toMatchObject({ state: 'ready', waitsFor: [], restarts: 0 });
-  });
+  it.concurrent(
+    'waits with a process for its engines, and says for which',
+    inOwnYard(async ({ fake, start }) => {
+      let away: readonly string[] = ['kafka'];
+      let looks = 0;
+      const ready = async (): Promise<void> => {
+        looks += 1;
+        if (away.length > 0) throw new WaitsForEngines(away);
+      };
+      const supervisor = await start([fake('a')]);
+      // Shorter than the pause between two looks.
+      const starting = supervisor.start([fake('b', { ready, readyTimeoutMs: 100 })]);
+      const stateOfB = () => supervisor.status().find(({ name }) => name === 'b');
+      await until(() => stateOfB()?.state === 'waiting');
+      await until(() => looks > 3);
+      expect(stateOfB()).toMatchObject({ state: 'waiting', waitsFor: ['kafka'] });
+      away = [];
+      await starting;
+      expect(stateOfB()).toMatchObject({ state: 'ready', waitsFor: [], restarts: 0 });
+    }),
+  );
 
-  it('does not give up a process that dies while its engine is away', async () => {
-    const failures: Error[] = [];
-    const options = { onFatal: (failure: Error): void => void failures.push(failure) };
-    let isEngineBack = false;
-    const ready = async (): Promise<void> => {
-      if (!isEngineBack) throw new Error('not yet');
-    };
-    const engine = fake('engine', { restart: true });
-    const service = fake('service', {
-      restart: true,
-      dependsOn: ['engine'],
-      args: ['-e', `${childSource} setTimeout(() => process.exit(1), 20);`, diary(), 'service'],
-    });
-    const supervisor = await start([engine, service], options);
-    Object.assign(engine, { ready });
-    supervisor.kill('engine', 'SIGKILL');
-    await until(() => stateOf(supervisor, 'engine') === 'starting');
-    const before = restartsOf(supervisor, 'service');
-    await until(() => restartsOf(supervisor, 'service') >= before + 3);
-    isEngineBack = true;
-    await until(() => stateOf(supervisor, 'engine') === 'ready');
-    expect(failures).toEqual([]);
-  }, 40_000);
+  it.concurrent(
+    'does not give up a process that dies while its engine is away',
+    inOwnYard(async ({ fake, start, diary }) => {
+      const failures: Error[] = [];
+      const options = { onFatal: (failure: Error): void => void failures.push(failure) };
+      let isEngineBack = false;
+      const ready = async (): Promise<void> => {
+        if (!isEngineBack) throw new Error('not yet');
+      };
+      const engine = fake('engine', { restart: true });
+      const service = fake('service', {
+        restart: true,
+        dependsOn: ['engine'],
+        args: ['-e', `${childSource} setTimeout(() => process.exit(1), 20);`, diary, 'service'],
+      });
+      const supervisor = await start([engine, service], options);
+      Object.assign(engine, { ready });
+      supervisor.kill('engine', 'SIGKILL');
+      await until(() => stateOf(supervisor, 'engine') === 'starting');
+      const before = restartsOf(supervisor, 'service');
+      await until(() => restartsOf(supervisor, 'service') >= before + 3);
+      isEngineBack = true;
+      await until(() => stateOf(supervisor, 'engine') === 'ready');
+      expect(failures).toEqual([]);
+    }),
+    40_000,
+  );
 
-  it('starts with enough of several processes, and starts the others again for ever', async () => {
-    const failures: Error[] = [];
-    const options = { onFatal: (failure: Error): void => void failures.push(failure) };
-    const quorum = { name: 'brokers', enough: 2 };
-    const broken = { args: ['-e', 'process.exit(3)'] };
-    const brokers = ['a', 'b', 'c'].map((name) =>
-      fake(name, { restart: true, quorum, ...(name === 'b' ? broken : {}) }),
-    );
-    const service = fake('service', { dependsOn: ['a', 'b', 'c'] });
-    const supervisor = await start([...brokers, service], options);
-    expect(stateOf(supervisor, 'service')).toBe('ready');
-    await until(() => restartsOf(supervisor, 'b') >= 3);
-    expect(failures).toEqual([]);
-    expect(['a', 'c'].map((name) => stateOf(supervisor, name))).toEqual(['ready', 'ready']);
-  });
+  it.concurrent(
+    'starts with enough of several processes, and starts the others again for ever',
+    inOwnYard(async ({ fake, start }) => {
+      const failures: Error[] = [];
+      const options = { onFatal: (failure: Error): void => void failures.push(failure) };
+      const quorum = { name: 'brokers', enough: 2 };
+      const broken = { args: ['-e', 'process.exit(3)'] };
+      const brokers = ['a', 'b', 'c'].map((name) =>
+        fake(name, { restart: true, quorum, ...(name === 'b' ? broken : {}) }),
+      );
+      const service = fake('service', { dependsOn: ['a', 'b', 'c'] });
+      const supervisor = await start([...brokers, service], options);
+      expect(stateOf(supervisor, 'service')).toBe('ready');
+      await until(() => restartsOf(supervisor, 'b') >= 3);
+      expect(failures).toEqual([]);
+      expect(['a', 'c'].map((name) => stateOf(supervisor, name))).toEqual(['ready', 'ready']);
+    }),
+  );
 
-  it.each([
+  it.concurrent.each([
     ['one of several again after a pause in which enough others take over', ['a', 'b', 'c'], 2],
     ['one of several again, also where the first start needed all', ['a', 'b', 'c'], 3],
     ['a process again after a pause in which another stands in for it', ['a', 'b'], null],
-  ])('starts %s, and goes on when these die, too', async (_, names, enough) => {
-    const group = enough === null ? { standInGroup: 'g' } : { quorum: { name: 'g', enough } };
-    const times = new Map<string, number>();
-    const progress = (line: string): void => void times.set(line, performance.now());
-    const supervisor = await start(
-      names.map((name) => fake(name, { restart: true, ...group })),
-      { progress },
-    );
-    await until(() => names.every((name) => stateOf(supervisor, name) === 'ready'));
-    times.clear();
-    const timeOf = (line: string): number => times.get(line) ?? 0;
-    supervisor.kill('a', 'SIGKILL');
-    await until(() => times.has('a: starting'));
-    const pausedMs = timeOf('a: starting') - timeOf('a: died (signal SIGKILL)');
-    expect(pausedMs).toBeGreaterThan(1_900);
-    await until(() => stateOf(supervisor, 'a') === 'ready');
-    for (const name of ['a', 'b']) supervisor.kill(name, 'SIGKILL');
-    await until(() => restartsOf(supervisor, 'a') === 2 && restartsOf(supervisor, 'b') === 1);
-    await until(() => ['a', 'b'].every((name) => stateOf(supervisor, name) === 'ready'));
-  });
+  ])(
+    'starts %s, and goes on when these die, too',
+    inOwnYard(async ({ fake, start }, _, names, enough) => {
+      const group = enough === null ? { standInGroup: 'g' } : { quorum: { name: 'g', enough } };
+      const times = new Map<string, number>();
+      const progress = (line: string): void => void times.set(line, performance.now());
+      const supervisor = await start(
+        names.map((name) => fake(name, { restart: true, ...group })),
+        { progress },
+      );
+      await until(() => names.every((name) => stateOf(supervisor, name) === 'ready'));
+      times.clear();
+      const timeOf = (line: string): number => times.get(line) ?? 0;
+      supervisor.kill('a', 'SIGKILL');
+      await until(() => times.has('a: starting'));
+      const pausedMs = timeOf('a: starting') - timeOf('a: died (signal SIGKILL)');
+      expect(pausedMs).toBeGreaterThan(1_900);
+      await until(() => stateOf(supervisor, 'a') === 'ready');
+      for (const name of ['a', 'b']) supervisor.kill(name, 'SIGKILL');
+      await until(() => restartsOf(supervisor, 'a') === 2 && restartsOf(supervisor, 'b') === 1);
+      await until(() => ['a', 'b'].every((name) => stateOf(supervisor, name) === 'ready'));
+    }),
+  );
 
   it('does not start with fewer than enough of several processes', async () => {
     const quorum = { name: 'brokers', enough: 2 };
@@ -328,7 +378,7 @@ describe('a supervisor', () => {
       code: 'PORT_IN_USE',
     });
     await held.release();
-    expect(existsSync(join(folder, 'diary'))).toBe(false);
+    expect(existsSync(yard.diary)).toBe(false);
   });
 
   it('refuses a data folder another supervisor works on, and takes it once that is done', async () => {
@@ -381,7 +431,7 @@ async function supervisorProcess(): Promise<{
   const script = `
     import { existsSync } from 'node:fs';
     import { startProcesses } from ${JSON.stringify(pathToFileURL(builtEntry('local/supervisor.js')).href)};
-    const mark = ${JSON.stringify(join(folder, 'diary.orphan'))};
+    const mark = ${JSON.stringify(`${yard.diary}.orphan`)};
     const description = { ...${JSON.stringify(description)}, prepare: async () => {}, ready: async () => {
       if (!existsSync(mark)) throw new Error('not yet');
     } };

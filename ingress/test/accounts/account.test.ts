@@ -391,6 +391,7 @@ test('a withdrawal that the ledger has is a success; one on its way is written a
   door.fakes.withdrawn = 'already';
   door.fakes.written = 'unknown';
   door.fakes.paid = null;
+  Object.assign(door.services.money, { pause: async () => {} });
   const unknown = await act('withdrawals', { amount: '1', id: 'b' });
   expect([unknown.status, unknown.body.code]).toEqual([503, 'action_unconfirmed']);
   door.fakes.paid = (askedMicro) => askedMicro;

@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import type { Approval, CatalogEntry, Command } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import { retryMs, settleMs, unshownMaxMs } from '../../src/operator/resolutions.io.ts';
 import { carriedOut, event, market, openOperator, token, tokenNamed } from '../operator-fixture.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 
-const histories = 40;
+const histories = runLength({ test: 10, deep: 40 });
 const stepsOfHistory = 30;
 const markets = 3;
 const payouts = ['0', '0.5', '1'] as const;

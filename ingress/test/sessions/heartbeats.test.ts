@@ -1,6 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { type ApiKeyId, parseWalletAddress } from '@pm/schemas';
 import { call, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
+import { whileTimePasses } from '../passing-time.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const present = <T>(value: T | null | undefined): T => {
@@ -154,10 +155,10 @@ test('a session whose orders cannot be canceled yet gets a refusal to try again'
   });
   const next = await openDoor(door.topic, 0, door.retries, door.accounts, door.sessionsTopic);
   next.process.stop();
-  const answers = [
+  const answers = await whileTimePasses(async () => [
     await call(next, { method: 'POST', url: '/v1/heartbeats', body: '{}' }),
     await call(next, { method: 'POST', url: '/heartbeats' }),
-  ];
+  ]);
   for (const { status, body, headers } of answers) {
     expect([status, body.code, headers['retry-after']]).toEqual([503, 'session_ending', '1']);
   }

@@ -6,6 +6,7 @@ import { clickhouseFault } from '../../src/clickhouse/faults.ts';
 import { type ClickHouse, openClickHouse } from '../../src/clickhouse/open.io.ts';
 import { Fault } from '../../src/fault/index.ts';
 import { type Log, type LogFacts, silentLog } from '../../src/log/index.ts';
+import { runLength } from '../long-runs.ts';
 
 describe('what ClickHouse answers', () => {
   test.each([
@@ -164,7 +165,7 @@ describe('the client', () => {
         });
         expect(own).toEqual(official);
       }),
-      { numRuns: 300 },
+      { numRuns: runLength({ test: 60, deep: 300 }) },
     );
   });
 
@@ -254,7 +255,7 @@ describe('reads of a silent server', () => {
       user: 'u',
       password: 'p',
       log: silentLog,
-      requestTimeoutMs: 1_000,
+      requestTimeoutMs: 400,
       maxConnections: 2,
       socketWaitMs: 50,
     });

@@ -100,9 +100,19 @@ const operators: ReadonlyMap<string, OperatorRouteDeclaration> = new Map(
 
 function declaredOf({ routeOptions }: FastifyRequest): readonly DeclaredResponse[] | null {
   const { config, method, url } = routeOptions;
-  if (config.declaration !== undefined) return responsesOf(config.declaration);
+  const { declaration } = config;
+  if (declaration !== undefined) return kept(declaration, () => responsesOf(declaration));
   const operator = operators.get(`${String(method)} ${url}`);
-  return operator === undefined ? null : operatorResponsesOf(operator);
+  return operator === undefined ? null : kept(operator, () => operatorResponsesOf(operator));
+}
+
+const responsesByRoute = new WeakMap<object, readonly DeclaredResponse[]>();
+
+/** Made once for each route: the schemas of errors are new in each call, and each of them is compiled. */
+function kept(route: object, make: () => readonly DeclaredResponse[]): readonly DeclaredResponse[] {
+  const responses = responsesByRoute.get(route) ?? make();
+  responsesByRoute.set(route, responses);
+  return responses;
 }
 
 /** How the schemas that Fastify checks a route of the operator by differ from those that are declared. */

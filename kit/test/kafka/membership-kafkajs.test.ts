@@ -9,7 +9,9 @@ jest.setTimeout(60_000);
 
 // Whatever kafkajs relies on is real here: its consumer, its connections, its timers.
 const sessionMs = 6_000;
-const heartbeatMs = 30;
+const heartbeatMs = 10;
+/** Time limit of a look for the coordinator. */
+const lookMs = 250;
 const hourMs = 3_600_000;
 /** Answers of brokers: one that passes, and one that kafkajs does not try again. */
 const coordinatorLoading = 15;
@@ -90,10 +92,12 @@ test('a join whose last answer took a session is of a member that may be out aga
   group = await GroupCoordinator.open(1);
   group.held.add('sync');
   const wasAlive: boolean[] = [];
-  const { member } = memberOf({}, { onJoined: () => wasAlive.push(member.alive()) });
+  const sessionTimeoutMs = 1_000;
+  const onJoined = () => wasAlive.push(member.alive());
+  const { member } = memberOf({}, { sessionTimeoutMs, onJoined });
   const starting = member.start();
   await until(() => group.askedFor('sync') === 1, 'it joins');
-  aheadMs = sessionMs;
+  aheadMs = sessionTimeoutMs;
   group.release();
   await starting;
   await until(() => member.alive(), 'it is heard');
@@ -142,7 +146,7 @@ test('an added partition is assigned without a loss of the others', async () => 
 
 test('a crash while the coordinator is looked for ends in one member, the one that is read', async () => {
   group = await GroupCoordinator.open(2);
-  const { member, events } = memberOf({}, { sessionTimeoutMs: 1_500 });
+  const { member, events } = memberOf({ metadataTimeoutMs: lookMs }, { sessionTimeoutMs: 1_500 });
   await member.start();
   await beats('member-1', 20);
   // Heartbeats are not answered, and looks find no coordinator yet.
@@ -159,7 +163,7 @@ test('a crash while the coordinator is looked for ends in one member, the one th
   group.coordinator = 2;
   group.findError = 0;
   await until(() => group.askedFor('join') > 1, 'it joins again');
-  await new Promise((resolve) => setTimeout(resolve, defaultLimits.metadataTimeoutMs));
+  await new Promise((resolve) => setTimeout(resolve, lookMs));
   group.release();
   await until(() => events.at(-1) === 'joined 0', 'it has joined again');
   await beats(`member-${group.members}`, 40);

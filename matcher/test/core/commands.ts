@@ -117,11 +117,3 @@ export function envelopeOf(commands: readonly Command[], role = 'INGRESS'): Enve
     commands,
   };
 }
-
-const everyRun = process.env['PM_TEST_DEEP'] === undefined ? 100_000 : 1_000_000;
-
-/**
- * Commands of a run beside a naive twin: a million with `PM_TEST_DEEP`, otherwise fewer, or as many as asked for by
- * name.
- */
-export const commandsTotal = Number(process.env['PM_TEST_COMMANDS'] ?? everyRun);

@@ -1,4 +1,5 @@
 import { type ExecutionEvent, holdMicro } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { defaultLimits, Engine } from '../../src/core/index.ts';
 import { envelopeOf, lotMicro, marketRules, opening, orderOf, partition } from './commands.ts';
 import { RandomLog, tightLimits } from './random-log.ts';
@@ -40,12 +41,14 @@ class BookReader {
 }
 
 describe('the events of a record', () => {
+  const records = runLength({ test: 600, deep: 2_000 });
+
   it('conserve money: wallets lose exactly what collateral gains', () => {
     for (const seed of [31, 32, 33]) {
       const engine = new Engine(partition, seed === 33 ? tightLimits : defaultLimits);
       engine.apply(envelopeOf([opening], 'OPERATOR'), 0);
       const log = new RandomLog(seed);
-      for (let record = 1; record < 2_000; record += 1) {
+      for (let record = 1; record < records; record += 1) {
         const { events } = engine.apply(log.next().envelope, record);
         const { wallets, collateral } = balanceOf(events);
         if (wallets + collateral !== 0) expect({ seed, record, wallets, collateral }).toBeNull();

@@ -1,4 +1,5 @@
 import { type Command, newestRules } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { defaultLimits, Engine, keyIdOf, type Limits } from '../../src/core/index.ts';
 import {
   cancelAll,
@@ -46,20 +47,24 @@ function stoppedAfter(
 /** So small that due orders are always left to later records. */
 
 describe('a restored engine', () => {
+  const recordsTotal = runLength({ test: 300, deep: 700 });
+
   it.each([
     [11, defaultLimits],
     [12, defaultLimits],
     [13, tightLimits],
     [14, tightLimits],
   ])('goes on as if it had never stopped, seed %d, limits %j', (seed, limits) => {
-    const records = recordsOf(seed, 700);
+    const records = recordsOf(seed, recordsTotal);
     const whole = new Engine(partition, limits);
     const answers = records.map(({ envelope }, at) => textOf(whole.apply(envelope, at).events));
     for (let stop = 0; stop < records.length; stop += 1 + ((stop * 7 + seed) % 171)) {
       const engine = stoppedAfter(records, stop, limits);
       records.slice(stop).forEach(({ envelope }, index) => {
         const offset = stop + index;
-        expect(textOf(engine.apply(envelope, offset).events)).toBe(answers[offset]);
+        const text = textOf(engine.apply(envelope, offset).events);
+        if (text !== answers[offset])
+          expect({ offset, text }).toEqual({ offset, text: answers[offset] });
       });
       expect(engine.encodeState().equals(whole.encodeState())).toBe(true);
     }

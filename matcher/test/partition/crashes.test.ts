@@ -1,5 +1,6 @@
 import { Random } from '@pm/kit/random';
 import fc from 'fast-check';
+import { firstSeed, runLength } from '../../../kit/test/long-runs.ts';
 import { MatcherProcess, snapshotFolder, topicNames } from './matcher-process.ts';
 import { type FileStep, fileSteps, MemoryFiles } from './memory-files.ts';
 import { MemoryLog, type SendVerdict } from './memory-log.ts';
@@ -16,8 +17,8 @@ function logOf(values: readonly Buffer[] = records): MemoryLog {
 }
 
 /** The chain at the end when nothing ever fails. */
-async function undisturbed(): Promise<string> {
-  const process = new MatcherProcess(logOf());
+async function undisturbed(values: readonly Buffer[] = records): Promise<string> {
+  const process = new MatcherProcess(logOf(values));
   await process.run();
   return process.owned.status().chain;
 }
@@ -36,15 +37,18 @@ async function successorOf(log: MemoryLog, files: MemoryFiles): Promise<MatcherP
 jest.setTimeout(240_000);
 
 describe('a killed process', () => {
+  const few = records.slice(0, runLength({ test: 30, deep: count }));
+  const histories = runLength({ test: 15, deep: 60 });
+
   // Before the send; after the send and before its acknowledgement: at each send of the run.
   test.each<SendVerdict>(['lose', 'store_and_lose_answer'])(
     'at any send (%s): the next owner ends with the same chain',
     async (verdict) => {
-      const chain = await undisturbed();
-      const sends = logOf();
+      const chain = await undisturbed(few);
+      const sends = logOf(few);
       await new MatcherProcess(sends).run();
       for (let at = 1; at <= sends.sends; at += 1) {
-        const log = logOf();
+        const log = logOf(few);
         log.verdict = () => (log.sends === at ? verdict : 'store');
         const files = new MemoryFiles();
         await expect(new MatcherProcess(log, { files }).run()).rejects.toMatchObject({
@@ -52,7 +56,7 @@ describe('a killed process', () => {
         });
         const successor = await successorOf(log, files);
         expect(successor.owned.status()).toMatchObject({ state: 'live', chain });
-        expect(readOutputs(log).executions).toHaveLength(count);
+        expect(readOutputs(log).executions).toHaveLength(few.length);
       }
     },
   );
@@ -120,12 +124,13 @@ describe('a killed process', () => {
         expect(readOutputs(log).executions).toHaveLength(count);
         expect(successor.badSnapshots).toEqual([]);
       }),
-      { numRuns: 60, seed: 4 },
+      { numRuns: histories, seed: firstSeed(4) },
     );
   });
 });
 
 describe('slices that are computed while one is sent', () => {
+  const seeds = runLength({ test: 5, deep: 25 });
   const fates = [
     'store',
     'store',
@@ -152,7 +157,7 @@ describe('slices that are computed while one is sent', () => {
   test('end with the same outputs in the same order, whatever happens to each send', async () => {
     const chain = await undisturbed();
     let [failures, sends] = [0, 0];
-    for (let seed = 1; seed <= 25; seed += 1) {
+    for (let seed = 1; seed <= seeds; seed += 1) {
       const random = new Random(seed);
       const log = logOf();
       log.batchRecords = random.integer(1, 30);
@@ -172,8 +177,8 @@ describe('slices that are computed while one is sent', () => {
       expect(process.owned.status()).toMatchObject({ state: 'live', chain });
       expect(readOutputs(log).executions).toHaveLength(count);
     }
-    expect(failures).toBeGreaterThan(25);
-    expect(sends).toBeGreaterThan(250);
+    expect(failures).toBeGreaterThan(seeds);
+    expect(sends).toBeGreaterThan(10 * seeds);
   });
 });
 

@@ -26,6 +26,7 @@ import { startMs } from '../core/commands.ts';
 import { MemoryCopies } from './memory-copies.ts';
 import { MemoryFiles } from './memory-files.ts';
 import type { MemoryLog } from './memory-log.ts';
+import { rememberedVerify } from './remembered-verify.ts';
 import { codecs, keys, partition } from './sealed-records.ts';
 
 export const topicNames = {
@@ -64,7 +65,7 @@ export interface ProcessOptions {
   readonly traces?: OrderTraces;
 }
 
-const signatures = new SignaturePool({ onLate: () => {} });
+const signatures = new SignaturePool({ onLate: () => {}, verify: rememberedVerify });
 
 let processes = 0;
 

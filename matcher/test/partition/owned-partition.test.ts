@@ -1,9 +1,17 @@
 import { checkpointEveryRecords } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { engines, MatcherProcess, snapshotFolder, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';
 import { MemoryLog } from './memory-log.ts';
 import { readOutputs } from './reading.ts';
-import { codecs, keys, openingRecords, randomRecords, sealed } from './sealed-records.ts';
+import {
+  codecs,
+  keys,
+  openingRecords,
+  partition,
+  randomRecords,
+  sealed,
+} from './sealed-records.ts';
 
 const seed = 20_261_121;
 
@@ -60,8 +68,12 @@ describe('an owned partition', () => {
   });
 
   test('a replay through a checkpoint ends with the same chain', async () => {
-    const ticks = Array.from({ length: checkpointEveryRecords }, () => sealed(keys.ingress, []));
-    const log = logOf([...openingRecords(), ...randomRecords(seed, 20), ...ticks]);
+    const begin = [...openingRecords(), ...randomRecords(seed, 20)];
+    const end = randomRecords(seed + 1, 40);
+    // One of another partition takes no check of a signature.
+    const filler = sealed(keys.ingress, [], partition + 1);
+    const fillers = Array<Buffer>(checkpointEveryRecords - begin.length - end.length / 2);
+    const log = logOf([...begin, ...fillers.fill(filler), ...end]);
     log.batchRecords = 1_000;
     const first = new MatcherProcess(log, { snapshotEveryRecords: 9_000 });
     await first.restore();
@@ -141,6 +153,8 @@ describe('an owned partition', () => {
 });
 
 describe('two owners of one partition', () => {
+  const rounds = runLength({ test: 6, deep: 20 });
+
   /** Goes on as the group does: the partition of an owner that was replaced is restored. */
   async function outlive(process: MatcherProcess): Promise<number> {
     for (let releases = 0; releases < 100; releases += 1) {
@@ -157,7 +171,7 @@ describe('two owners of one partition', () => {
 
   test('write the same bytes, and a reader sees each output once', async () => {
     let releases = 0;
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       const log = logOf([...openingRecords(), ...randomRecords(seed + round, 60)]);
       log.batchRecords = 1 + (round % 9);
       const [one, other] = [new MatcherProcess(log), new MatcherProcess(log)];

@@ -51,6 +51,8 @@ export class ReplicaHistory {
     for (const record of openingRecords(options.rules ?? newestRules))
       this.log.append(topicNames.orders, record);
     this.#load = [...randomRecords(seed, 400)];
+    // Restores are many, and each batch of one begins with keys that are read anew.
+    this.log.batchRecords = 40;
     this.log.verdict = () => this.#verdict();
     this.log.turns = () => (this.#isCalm ? 0 : this.#random.below(8));
     for (let count = 0; count < 3; count += 1) this.#slots.push(this.#open(count));

@@ -1,4 +1,5 @@
 import { registryHeaderBytes } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { Applied } from '../../src/core/index.ts';
 import { engines, MatcherProcess, snapshotFolder, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';
@@ -103,13 +104,15 @@ describe('restore', () => {
     },
   );
 
+  const rounds = runLength({ test: 20, deep: 60 });
+
   test('any flipped bit in any snapshot is found; all bad means a full replay', async () => {
     const { log, files, chain } = await livedThrough();
     const whole = new Map(files.contents);
     const [newest = ''] = paths(files);
     const bytes = whole.get(newest) ?? Buffer.alloc(0);
-    for (let round = 0; round < 60; round += 1) {
-      const at = Math.floor((round / 60) * bytes.length);
+    for (let round = 0; round < rounds; round += 1) {
+      const at = Math.floor((round / rounds) * bytes.length);
       const flipped = Buffer.from(bytes);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (round % 8));
       files.contents.clear();

@@ -1,4 +1,5 @@
 import { type CommandOf, newestRules } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { defaultLimits, Engine } from '../../src/core/index.ts';
 import type { EngineFactory } from '../../src/partition/restore.io.ts';
 import { snapshotFolder, topicNames } from './matcher-process.ts';
@@ -7,7 +8,7 @@ import { readOutputs, replayOutputs } from './reading.ts';
 import { ReplicaHistory } from './replica-history.ts';
 import { keys, sealed } from './sealed-records.ts';
 
-const histories = Number(process.env['PM_TEST_ROUNDS'] ?? 8);
+const histories = runLength({ test: 2, deep: 8 });
 /** Wait before a partition is restored again, milliseconds. */
 const restoreWaitMs = 100;
 /** The processes that run at a time. */

@@ -1,8 +1,9 @@
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { topicNames } from './matcher-process.ts';
 import { readOutputs } from './reading.ts';
 import { ReplicaHistory } from './replica-history.ts';
 
-const histories = Number(process.env['PM_TEST_ROUNDS'] ?? 16);
+const histories = runLength({ test: 3, deep: 16 });
 
 describe('replicas that stand still, die, and lose sends', () => {
   const seen = { claims: 0, copies: 0, pauses: 0, kills: 0 };
@@ -28,6 +29,7 @@ describe('replicas that stand still, die, and lose sends', () => {
   );
 
   test('have claimed, paused, died and written copies in these histories', () => {
-    expect(Math.min(...Object.values(seen))).toBeGreaterThan(40);
+    // The fewer histories, the more they differ from the mean.
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(Math.max(0, 3 * histories - 8));
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadOrMakeKeys } from '@pm/deploy/setup/keys';
@@ -19,8 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** A data folder with keys and operators, and a store with snapshots and checkpoints. */
-async function installation() {
-  const dataDir = join(folder, 'data');
+async function installation(dataDir = join(folder, 'data')) {
   const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
   writeFileSync(join(dataDir, 'operators.json'), '{"operators":[]}');
   const store = new MemoryObjects();
@@ -36,11 +35,35 @@ async function installation() {
   return { dataDir, keys, store };
 }
 
-async function backedUp(target = new MemoryObjects()) {
-  const { dataDir, keys, store } = await installation();
+async function backUp(
+  { dataDir, store }: Awaited<ReturnType<typeof installation>>,
+  target: MemoryObjects,
+) {
   const now = new Date('2026-11-26T10:00:00.123Z');
-  const id = await runBackup({ dataDir, source: store, target, passphrase, now, onStep });
-  return { dataDir, keys, store, target, id };
+  return await runBackup({ dataDir, source: store, target, passphrase, now, onStep });
+}
+
+/** Made once: a key out of a passphrase takes a third of a second. Tests change copies of it. */
+const made = {
+  folder: mkdtempSync(join(tmpdir(), 'pm-backup-')),
+  target: new MemoryObjects(),
+  id: '',
+};
+let keys: Awaited<ReturnType<typeof installation>>['keys'];
+
+beforeAll(async () => {
+  const installed = await installation(made.folder);
+  keys = installed.keys;
+  made.id = await backUp(installed, made.target);
+});
+afterAll(() => rmSync(made.folder, { recursive: true }));
+
+function backedUp() {
+  const dataDir = join(folder, 'data');
+  cpSync(made.folder, dataDir, { recursive: true });
+  const target = new MemoryObjects();
+  for (const [name, content] of made.target.contents) target.contents.set(name, content);
+  return { dataDir, target, id: made.id };
 }
 
 const elsewhere = () => join(folder, 'other', 'data');
@@ -59,7 +82,7 @@ function restoreOf(backups: MemoryObjects, given: { passphrase?: string; dataDir
 }
 
 test('a backup brings the newest snapshots and checkpoints, keys and operators to an empty folder', async () => {
-  const { target: backups, dataDir, id } = await backedUp();
+  const { target: backups, dataDir, id } = backedUp();
   expect(id).toBe('20261126T100000Z');
   expect(await backupIds(backups)).toEqual([id]);
   const { restored, target } = restoreOf(backups);
@@ -81,7 +104,7 @@ test('a backup brings the newest snapshots and checkpoints, keys and operators t
 });
 
 test('a backup has no secret in the clear', async () => {
-  const { target: backups, keys } = await backedUp();
+  const { target: backups } = backedUp();
   const all = Buffer.concat([...backups.contents.values()]).toString('latin1');
   for (const secret of Object.values(keys)) {
     expect(all).not.toContain(String(secret));
@@ -90,7 +113,7 @@ test('a backup has no secret in the clear', async () => {
 });
 
 test('another passphrase opens nothing, and writes nothing', async () => {
-  const { target: backups } = await backedUp();
+  const { target: backups } = backedUp();
   const { restored, target } = restoreOf(backups, { passphrase: 'another passphrase of length' });
   await expect(restored).rejects.toThrow('does not open');
   expect(target.contents.size).toBe(0);
@@ -116,7 +139,7 @@ test('a bundle that was changed or cut anywhere does not open', () => {
 });
 
 test('an object that was changed or lost ends the restore before keys are written', async () => {
-  const { target: backups, id } = await backedUp();
+  const { target: backups, id } = backedUp();
   const name = `backups/${id}/snapshots/p0/1000.snapshot`;
   const whole = backups.contents.get(name) ?? Buffer.alloc(0);
   backups.contents.set(name, Buffer.from('another state'));
@@ -129,7 +152,7 @@ test('an object that was changed or lost ends the restore before keys are writte
 });
 
 test('keys of another installation, or newer ones, are never replaced', async () => {
-  const { target: backups, dataDir } = await backedUp();
+  const { target: backups, dataDir } = backedUp();
   await restoreOf(backups, { dataDir }).restored;
   const file = join(dataDir, 'keys.json');
   const own = JSON.parse(readFileSync(file, 'utf8'));
@@ -147,7 +170,7 @@ test('a backup that was interrupted does not exist', async () => {
     if (name.endsWith('.sealed')) throw new Error('killed');
     await put(name, parts);
   };
-  await expect(backedUp(target)).rejects.toThrow('killed');
+  await expect(backUp(await installation(), target)).rejects.toThrow('killed');
   expect(await backupIds(target)).toEqual([]);
   await expect(restoreOf(target).restored).rejects.toThrow('the store has no backup');
 });

@@ -26,10 +26,17 @@ const partitions = 3;
 let folder: string;
 let path: string;
 let log: ListsUnderTest;
+/** Of every installation below: public keys take long to compute. */
+let firstKeys: ExchangeKeys;
+beforeAll(() => {
+  const made = mkdtempSync(join(tmpdir(), 'keys-'));
+  firstKeys = loadOrMakeKeys(join(made, 'keys.json'));
+  rmSync(made, { recursive: true });
+});
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'keys-'));
   path = join(folder, 'keys.json');
-  log = new ListsUnderTest(loadOrMakeKeys(path));
+  log = new ListsUnderTest(saveKeys(firstKeys, path));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -41,7 +48,12 @@ const file = {
   },
 };
 const places = () => ({ log, file, onStep: () => {} });
-const publicOf = (seed: string) => Buffer.from(publicKeyOf(seed), 'hex');
+const publicKeys = new Map<string, Buffer>();
+function publicOf(seed: string): Buffer {
+  const found = publicKeys.get(seed) ?? Buffer.from(publicKeyOf(seed), 'hex');
+  publicKeys.set(seed, found);
+  return found;
+}
 const idOfSeed = (seed: string) => idOf(publicOf(seed));
 
 /** The lists of an exchange in memory; one step can be interrupted. */

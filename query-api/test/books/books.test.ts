@@ -31,6 +31,9 @@ const setUp = () => {
   return { world, app: openDoor(world) };
 };
 
+/** For tests that change nothing in it. */
+const unchanged = setUp();
+
 function expectShape(answer: Seen, schema: Type.TSchema): void {
   expect(answer.status).toBe(200);
   expect([...Value.Errors(schema, answer.body)]).toEqual([]);
@@ -48,7 +51,7 @@ describe('GET /book', () => {
   });
 
   it('answers an empty book for a listed token on which nothing happened', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const answer = await get(app, `/book?token_id=${no}`);
     expectShape(answer, BookSnapshot);
     expect(answer.body).toMatchObject({
@@ -69,7 +72,7 @@ describe('GET /book', () => {
     ['?token_id=1&token_id=2', 400, 'Invalid token id'],
     [`?token_id=${unknown}`, 404, 'No orderbook exists for the requested token id'],
   ])('refuses %p', async (query, status, error) => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const answer = await get(app, `/book${query}`);
     expect(answer).toMatchObject({ status, body: { error } });
     expect(Value.Check(ErrorAnswer, answer.body)).toBe(true);
@@ -94,7 +97,7 @@ describe('GET /book', () => {
 
 describe('POST /books', () => {
   it('joins stored books in the order requested and leaves unknown tokens out', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const answer = await post(app, '/books', [
       { token_id: no },
       { token_id: unknown },
@@ -106,7 +109,7 @@ describe('POST /books', () => {
   });
 
   it('fills one side only when requested to', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const answer = await post(app, '/clob/books', [
       { token_id: yes, side: 'BUY' },
       { token_id: yes, side: 'SELL' },
@@ -118,7 +121,7 @@ describe('POST /books', () => {
   });
 
   it('answers nothing for nothing', async () => {
-    expect((await post(setUp().app, '/books', [])).body).toEqual([]);
+    expect((await post(unchanged.app, '/books', [])).body).toEqual([]);
   });
 });
 
@@ -141,12 +144,12 @@ describe.each(['/books', '/prices', '/midpoints', '/spreads', '/last-trades-pric
       ['too many bytes', `["${'x'.repeat(200_000)}"]`, 'Payload exceeds the limit'],
       ['a side that is none', [{ token_id: yes, side: 'buy' }], 'Invalid side'],
     ])('may not be %s', async (_title, body, error) => {
-      expect(await post(setUp().app, path, body)).toMatchObject({ status: 400, body: { error } });
+      expect(await post(unchanged.app, path, body)).toMatchObject({ status: 400, body: { error } });
     });
 
     it('may name 500 tokens', async () => {
       const body = Array.from({ length: 500 }, (_, index) => ({ token_id: String(index + 900) }));
-      expect((await post(setUp().app, path, body)).status).toBe(200);
+      expect((await post(unchanged.app, path, body)).status).toBe(200);
     });
   },
 );
@@ -219,7 +222,7 @@ describe('prices of one token', () => {
   ];
 
   it.each(cases)('GET %s', async (url, status, body, schema) => {
-    const answer = await get(setUp().app, url);
+    const answer = await get(unchanged.app, url);
     expect(answer).toMatchObject({ status, body });
     if (schema !== null) expectShape(answer, schema);
   });
@@ -259,7 +262,7 @@ describe('prices of one token', () => {
 
 describe('prices of many tokens', () => {
   it('have a key for each side that is there', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const answer = await post(app, '/prices', [
       { token_id: yes },
       { token_id: no },
@@ -272,7 +275,7 @@ describe('prices of many tokens', () => {
   });
 
   it('have midpoints and spreads where there are both sides', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const body = [{ token_id: no }, { token_id: unknown }, { token_id: yes }, { token_id: yes }];
     for (const [path, shown] of [
       ['/midpoints', '0.52'],
@@ -289,7 +292,7 @@ describe('prices of many tokens', () => {
   });
 
   it('are the same by query', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     for (const path of ['/prices', '/midpoints', '/spreads', '/last-trades-prices']) {
       const byBody = await post(app, path, [{ token_id: yes }, { token_id: unknown }]);
       for (const query of [
@@ -313,11 +316,14 @@ describe('prices of many tokens', () => {
     [`?token_ids=${Array.from({ length: 501 }, () => '1').join(',')}`, 'Payload exceeds the limit'],
   ])('may not be requested for by %p', async (query, error) => {
     for (const path of ['/prices', '/midpoints', '/spreads', '/last-trades-prices'])
-      expect(await get(setUp().app, path + query)).toMatchObject({ status: 400, body: { error } });
+      expect(await get(unchanged.app, path + query)).toMatchObject({
+        status: 400,
+        body: { error },
+      });
   });
 
   it('have last trades where there were any, as often as they were requested for', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const answer = await post(app, '/last-trades-prices', [
       { token_id: yes },
       { token_id: no },

@@ -40,9 +40,12 @@ const setUp = () => {
   return { world, app: openDoor(world) };
 };
 
+/** For tests that change nothing in it. */
+const unchanged = setUp();
+
 describe('GET /book of a past moment', () => {
   it('has the bytes of the answer it had then', async () => {
-    const answer = await get(setUp().app, `/book?token_id=${no}&at=1700000000123`);
+    const answer = await get(unchanged.app, `/book?token_id=${no}&at=1700000000123`);
     expect([...Value.Errors(BookSnapshot, answer.body)]).toEqual([]);
     expect(answer.text).toBe(
       bookJson(
@@ -66,7 +69,7 @@ describe('GET /book of a past moment', () => {
   });
 
   it('has every order at level 3, of one price the first to trade last, under the hash of the levels', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const levels = await get(app, `/book?token_id=${yes}&at_offset=7&level=2`);
     const orders = await get(app, `/clob/book?token_id=${yes}&at_offset=7&level=3`);
     expect(orders.body).toEqual({
@@ -83,7 +86,7 @@ describe('GET /book of a past moment', () => {
   });
 
   it('shows no id of an order', async () => {
-    const answer = await get(setUp().app, `/book?token_id=${yes}&at_offset=7&level=3`);
+    const answer = await get(unchanged.app, `/book?token_id=${yes}&at_offset=7&level=3`);
     expect(answer.text).not.toContain('order_id');
     for (const byte of [1, 2, 3, 4]) expect(answer.text).not.toContain(orderId(byte).slice(-8));
   });
@@ -124,7 +127,7 @@ describe('GET /book of a past moment', () => {
     ['level=3', 'Invalid at or at_offset'],
     ['level=1&at=1', 'Invalid level'],
   ])('refuses %p', async (query, error) => {
-    const answer = await get(setUp().app, `/book?token_id=${yes}&${query}`);
+    const answer = await get(unchanged.app, `/book?token_id=${yes}&${query}`);
     expect(answer).toMatchObject({ status: 400, body: { error } });
   });
 

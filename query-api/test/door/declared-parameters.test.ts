@@ -2,6 +2,7 @@ import { parseTime, type RouteDeclaration, routes } from '@pm/schemas';
 import fc from 'fast-check';
 import type { Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { declaredWorld } from '../declared-world.ts';
 import { openDoor } from '../in-memory.ts';
 
@@ -47,7 +48,7 @@ const cases: readonly Case[] = routes
   )
   .filter(({ name, parameter }) => !dependent.has(name) && !opaque.has(parameter));
 
-const samplesMax = 25;
+const samplesMax = runLength({ test: 10, deep: 25 });
 
 /**
  * Texts that some parameter takes and others do not. Left out: leading zeros and truths in capitals, which readers take
@@ -93,6 +94,16 @@ function urlOf({ path, examples: [example] }: RouteDeclaration, parameter: strin
 const isTime = ({ pattern }: Type.TSchema & { pattern?: string }) => pattern?.startsWith('^\\d{4}');
 const isList = (schema: Type.TSchema) => 'type' in schema && schema.type === 'array';
 
+/** Making one takes longer than sending its samples, and few patterns differ. */
+const formsOfPatterns = new Map<string, fc.Arbitrary<string>>();
+
+function formOfPattern(pattern: string): fc.Arbitrary<string> {
+  const known = formsOfPatterns.get(pattern);
+  const form = known ?? fc.stringMatching(new RegExp(pattern), { maxLength: 100 } as object);
+  formsOfPatterns.set(pattern, form);
+  return form;
+}
+
 /** Values that the declaration allows, as text. */
 function formOf(schema: Type.TSchema): fc.Arbitrary<string> {
   const {
@@ -108,5 +119,5 @@ function formOf(schema: Type.TSchema): fc.Arbitrary<string> {
   if (values !== undefined) return fc.constantFrom(...values);
   return pattern === undefined
     ? fc.string({ minLength: 1, maxLength: 20 })
-    : fc.stringMatching(new RegExp(pattern), { maxLength: 100 } as object);
+    : formOfPattern(pattern);
 }

@@ -32,8 +32,10 @@ function worldOfTies(): World {
   return world;
 }
 
+const app = openDoor(worldOfTies());
+afterAll(() => app.close());
+
 async function expectEachOnce(path: string): Promise<void> {
-  const app = openDoor(worldOfTies());
   const read = async ({ limit, offset }: Page) => {
     const { body } = await get(app, `${path}&limit=${limit}&offset=${offset}`);
     return (body as readonly { asset: string }[]).map(({ asset }) => asset);
@@ -41,7 +43,6 @@ async function expectEachOnce(path: string): Promise<void> {
   for (let limit = 1; limit <= due.length; limit += 1) {
     expect([limit, await walked(limit, read)]).toEqual([limit, due]);
   }
-  await app.close();
 }
 
 const ways = (columns: readonly string[]) =>

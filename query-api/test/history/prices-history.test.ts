@@ -13,10 +13,13 @@ const setUp = () => {
   return { world, app: openDoor(world) };
 };
 
+/** For tests that change nothing in it. */
+const unchanged = setUp();
+
 describe('GET /prices-history', () => {
   it.each([yes, condition(1)])('answers midpoints of %s', async (market) => {
     const answer = await get(
-      setUp().app,
+      unchanged.app,
       `/prices-history?market=${market}&startTs=${nowS - 600}&endTs=${nowS}`,
     );
     expect(Value.Check(PricesHistory, answer.body)).toBe(true);
@@ -29,7 +32,7 @@ describe('GET /prices-history', () => {
   });
 
   it('takes the range in either spelling', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const range = (start: string, end: string) =>
       get(app, `/prices-history?market=${yes}&${start}=${nowS - 600}&${end}=${nowS}`);
     const camel = await range('startTs', 'endTs');
@@ -38,7 +41,7 @@ describe('GET /prices-history', () => {
   });
 
   it('has an empty history for a token that is not listed', async () => {
-    expect((await get(setUp().app, '/prices-history?market=5&interval=1d')).body).toEqual({
+    expect((await get(unchanged.app, '/prices-history?market=5&interval=1d')).body).toEqual({
       history: [],
     });
   });
@@ -56,7 +59,7 @@ describe('GET /prices-history', () => {
     ['?market=abc&interval=1d', 'Invalid token id'],
     [`?market=${yes}&interval=1d&startTs=5`, 'interval cannot be combined with start_ts/end_ts'],
   ])('refuses %p', async (query, error) => {
-    expect(await get(setUp().app, `/clob/prices-history${query}`)).toMatchObject({
+    expect(await get(unchanged.app, `/clob/prices-history${query}`)).toMatchObject({
       status: 400,
       body: { error },
     });
@@ -65,7 +68,7 @@ describe('GET /prices-history', () => {
 
 describe('POST /batch-prices-history', () => {
   it('answers by the ids given, both spellings of the range', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const range = { start_ts: nowS - 60, end_ts: nowS, fidelity: 1 };
     const answer = await post(app, '/batch-prices-history', {
       markets: [yes, no, condition(1), '5'],
@@ -86,7 +89,7 @@ describe('POST /batch-prices-history', () => {
   });
 
   it('takes markets alone as the whole history', async () => {
-    const answer = await post(setUp().app, '/batch-prices-history', { markets: [yes] });
+    const answer = await post(unchanged.app, '/batch-prices-history', { markets: [yes] });
     expect(answer.status).toBe(200);
     const points = (answer.body as { history: Record<string, { t: number }[]> }).history[yes] ?? [];
     expect(points.every(({ t }) => t % 43_200 === 0)).toBe(true);
@@ -110,7 +113,7 @@ describe('POST /batch-prices-history', () => {
     [[], 'Invalid payload'],
     ['"x"', 'Invalid payload'],
   ])('refuses %j', async (body, error) => {
-    expect(await post(setUp().app, '/batch-prices-history', body)).toMatchObject({
+    expect(await post(unchanged.app, '/batch-prices-history', body)).toMatchObject({
       status: 400,
       body: { error },
     });

@@ -29,13 +29,16 @@ const setUp = () => {
   world.quotes.set(token(1, 0), { ...noQuote, bid: 5000, ask: 5400 });
   return { world, app: openDoor(world) };
 };
+
+/** For tests that change nothing in it. */
+const unchanged = setUp();
 const exact = (schema: Type.TObject) =>
   Type.Object(schema.properties, { additionalProperties: false });
 const idsOf = (body: unknown) => (body as { id: string }[]).map((event) => event.id).join(' ');
 
 describe('GET /events', () => {
   it('has exactly the fields of the list form, with reduced markets', async () => {
-    const answer = await get(setUp().app, '/events');
+    const answer = await get(unchanged.app, '/events');
     const [first] = answer.body as object[];
     expect(idsOf(answer.body)).toBe('2 1');
     expect([...Value.Errors(Type.Array(exact(EventListItem)), answer.body)]).toEqual([]);
@@ -55,7 +58,7 @@ describe('GET /events', () => {
   });
 
   it('has full markets under /gamma', async () => {
-    const answer = await get(setUp().app, '/gamma/events?slug=event-1');
+    const answer = await get(unchanged.app, '/gamma/events?slug=event-1');
     expect([...Value.Errors(Type.Array(FamilyEventListItem), answer.body)]).toEqual([]);
     expect(answer.body).toMatchObject([
       {
@@ -75,6 +78,10 @@ describe('GET /events', () => {
       },
     ]);
   });
+
+  const traded = setUp();
+  const figures = { volumeMicro: 5, dayVolumeMicro: 0, liquidityMicro: 7 };
+  traded.world.catalog.takeFigures(new Map([[1, figures]]));
 
   it.each([
     ['limit=1', '2'],
@@ -112,11 +119,7 @@ describe('GET /events', () => {
     ['order=volume', '1 2'],
     ['order=volume24hr,title', '1 2'],
   ])('with %s', async (query, ids) => {
-    const { world, app } = setUp();
-    world.catalog.takeFigures(
-      new Map([[1, { volumeMicro: 5, dayVolumeMicro: 0, liquidityMicro: 7 }]]),
-    );
-    const answer = await get(app, `/events?${query}`);
+    const answer = await get(traded.app, `/events?${query}`);
     if (ids === null)
       expect(answer).toMatchObject({
         status: 400,
@@ -125,6 +128,10 @@ describe('GET /events', () => {
     else expect([answer.status, idsOf(answer.body)]).toEqual([200, ids]);
   });
 
+  const old = setUp();
+  const longAgo = { startDateMs: Date.UTC(1960, 0, 1), endDateMs: Date.UTC(1960, 10, 8) };
+  old.world.catalog.apply(eventEntry('2', longAgo));
+
   it.each([
     ['end_date_max=1961-01-01', '2'],
     ['end_date_max=1959-12-31', ''],
@@ -132,10 +139,7 @@ describe('GET /events', () => {
     ['end_date_min=1961-01-01', '1'],
     ['start_date_max=1961-01-01&end_date_max=1961-01-01', '2'],
   ])('of long ago are found with %s', async (query, ids) => {
-    const { world, app } = setUp();
-    const longAgo = { startDateMs: Date.UTC(1960, 0, 1), endDateMs: Date.UTC(1960, 10, 8) };
-    world.catalog.apply(eventEntry('2', longAgo));
-    expect(idsOf((await get(app, `/events?${query}`)).body)).toBe(ids);
+    expect(idsOf((await get(old.app, `/events?${query}`)).body)).toBe(ids);
   });
 
   it.each([
@@ -155,7 +159,7 @@ describe('GET /events', () => {
     'ascending=2',
   ])('refuses %s', async (query) => {
     const name = query.split('=', 1)[0];
-    const answer = await get(setUp().app, `/events?${query}`);
+    const answer = await get(unchanged.app, `/events?${query}`);
     expect(answer).toMatchObject({
       status: 400,
       body: { type: 'bad request', error: `invalid ${name}` },
@@ -165,7 +169,7 @@ describe('GET /events', () => {
 
 describe('GET /events/:id', () => {
   it('has exactly the fields of the single form', async () => {
-    const answer = await get(setUp().app, '/events/1');
+    const answer = await get(unchanged.app, '/events/1');
     expect([...Value.Errors(exact(EventAnswer), answer.body)]).toEqual([]);
     expect(answer.body).toMatchObject({
       creationDate: '2025-12-30T00:00:00.000Z',
@@ -188,7 +192,7 @@ describe('GET /events/:id', () => {
       { type: 'not found error', error: 'slug not found' },
     ],
   ])('GET %s is refused', async (url, status, body) => {
-    const answer = await get(setUp().app, url);
+    const answer = await get(unchanged.app, url);
     expect(answer).toMatchObject({ status, body });
     expect(Value.Check(TypedErrorAnswer, answer.body)).toBe(true);
   });
@@ -215,7 +219,7 @@ describe('an id', () => {
   };
 
   it.each(paths)('of %s that no entry has is not found, however it is written', async (path) => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const error = path.startsWith('/comments') ? 'comment not found' : 'id not found';
     for (const id of [`0${own(path)}`, `00${own(path)}`, '0', tooLarge]) {
       const answer = await get(app, path.replace('ID', id));
@@ -237,7 +241,7 @@ describe('an id', () => {
     ['/markets', 'event_id'],
     ['/markets', 'tag_id'],
   ])('of %s?%s that no entry has finds nothing', async (path, name) => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const id = own(`/${name.replace('_id', '')}`.replace('/tag', '/tags'));
     for (const unknown of [`0${id}`, tooLarge]) {
       expect(await get(app, `${path}?${name}=${unknown}`)).toMatchObject({ status: 200, body: [] });
@@ -266,7 +270,7 @@ describe('an id', () => {
 
 describe('GET /markets/slug/:slug', () => {
   it('has exactly the fields of the specification at the root and more under /gamma', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const answer = await get(app, `/markets/slug/market-1?creator=${wallet(0xcc)}`);
     expect([...Value.Errors(exact(MarketAnswer), answer.body)]).toEqual([]);
     expect(answer.body).toMatchObject({
@@ -280,7 +284,7 @@ describe('GET /markets/slug/:slug', () => {
 
 describe('GET /sampling-markets', () => {
   it('has the union of both variants', async () => {
-    const answer = await get(setUp().app, '/sampling-markets?next_cursor=MA==');
+    const answer = await get(unchanged.app, '/sampling-markets?next_cursor=MA==');
     expect([...Value.Errors(SamplingPage, answer.body)]).toEqual([]);
     expect(answer.body).toMatchObject({
       count: 3,
@@ -326,7 +330,7 @@ describe('GET /sampling-markets', () => {
   });
 
   it.each(['x', 'LTI=', 'MDE='])('refuses the cursor %s', async (cursor) => {
-    const answer = await get(setUp().app, `/sampling-markets?next_cursor=${cursor}`);
+    const answer = await get(unchanged.app, `/sampling-markets?next_cursor=${cursor}`);
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid next_cursor' } });
   });
 

@@ -32,9 +32,15 @@ const setUp = async () => {
   return { world, app: openDoor(world) };
 };
 
+/** For tests that change nothing in it. */
+let unchanged: Awaited<ReturnType<typeof setUp>>;
+beforeAll(async () => {
+  unchanged = await setUp();
+});
+
 describe('events', () => {
   it('are found by slug as by id, with exactly the fields of the single form', async () => {
-    const { app } = await setUp();
+    const { app } = unchanged;
     const [byId, bySlug] = [await get(app, '/events/1'), await get(app, '/events/slug/event-1')];
     expect(bySlug.text).toBe(byId.text);
     expect(errorsOf(exact(EventAnswer), bySlug.body)).toEqual([]);
@@ -55,14 +61,14 @@ describe('events', () => {
   });
 
   it('have tags of their own', async () => {
-    const { app } = await setUp();
+    const { app } = unchanged;
     expect(ids((await get(app, '/events/1/tags')).body)).toEqual(['7', '8']);
     expect((await get(app, '/events/x/tags')).status).toBe(400);
     expect((await get(app, '/events/9/tags')).status).toBe(404);
   });
 
   it('come in pages with the number of all of them', async () => {
-    const { app } = await setUp();
+    const { app } = unchanged;
     const first = await get(app, '/events/pagination?tag=crypto&limit=3');
     const { data, pagination } = first.body as { data: object[]; pagination: object };
     expect(errorsOf(Type.Array(exact(EventListItem)), data)).toEqual([]);
@@ -72,7 +78,7 @@ describe('events', () => {
   });
 
   it('come in pages by cursor', async () => {
-    const { app } = await setUp();
+    const { app } = unchanged;
     const first = await get(app, '/gamma/events/keyset?limit=3&order=slug&ascending=true');
     const { events, next_cursor: cursor } = first.body as { events: object[]; next_cursor: string };
     expect(ids(events)).toEqual(['1', '2', '3']);
@@ -89,7 +95,7 @@ describe('events', () => {
   });
 
   it('come in pages by cursor in every order', async () => {
-    const { app } = await setUp();
+    const { app } = unchanged;
     for (const order of eventColumns) {
       const url = `/events/keyset?limit=2&order=${order}`;
       const first = (await get(app, url)).body as { next_cursor: string };
@@ -116,7 +122,7 @@ describe('events', () => {
 
 describe('tags', () => {
   it('are listed, and found by id and by slug in every way clients request them', async () => {
-    const { app } = await setUp();
+    const { app } = unchanged;
     expect(ids((await get(app, '/tags')).body)).toEqual(['8', '7']);
     expect(ids((await get(app, '/tags?limit=1&offset=1')).body)).toEqual(['7']);
     expect(ids((await get(app, `/tags?creator=${wallet(0xdd)}`)).body)).toEqual([]);
@@ -158,7 +164,7 @@ describe('tags', () => {
 
 describe('series', () => {
   it('are listed and found with their newest events', async () => {
-    const { app } = await setUp();
+    const { app } = unchanged;
     const { body } = await get(app, '/series');
     expect(errorsOf(Type.Array(exact(SeriesWithEvents)), body)).toEqual([]);
     expect(ids(body)).toEqual(['4', '3']);
@@ -176,7 +182,7 @@ describe('series', () => {
 
 describe('GET /public-search', () => {
   it('has exactly the documented fields at the root, and full events under /gamma', async () => {
-    const { app } = await setUp();
+    const { app } = unchanged;
     const answer = await get(app, '/public-search?q=crypto&search_profiles=true');
     expect(errorsOf(exact(SearchAnswer), answer.body)).toEqual([]);
     expect(answer.body).toMatchObject({
@@ -201,7 +207,7 @@ describe('GET /public-search', () => {
   });
 
   it('counts its results, page by page', async () => {
-    const { app } = await setUp();
+    const { app } = unchanged;
     const second = await get(app, '/public-search?q=Event&limit_per_type=2&page=2');
     expect(second.body).toMatchObject({
       events: [{ id: '3' }, { id: '2' }],
@@ -226,7 +232,7 @@ describe('GET /public-search', () => {
     ['q=x&page=0', 'invalid page'],
     ['q=x&search_tags=perhaps', 'invalid search_tags'],
   ])('refuses %s', async (query, error) => {
-    const answer = await get((await setUp()).app, `/public-search?${query}`);
+    const answer = await get(unchanged.app, `/public-search?${query}`);
     expect([answer.status, answer.body]).toEqual([400, { type: 'bad request', error }]);
   });
 });
@@ -238,11 +244,11 @@ describe('lists that are empty here', () => {
     ['/sports/market-types', { marketTypes: [] }],
     ['/market-clarifications', []],
   ])('%s is empty', async (url, body) => {
-    expect((await get((await setUp()).app, url)).body).toEqual(body);
+    expect((await get(unchanged.app, url)).body).toEqual(body);
   });
 
   it('answers a plain OK at /status under every mount', async () => {
-    const { app } = await setUp();
+    const { app } = unchanged;
     for (const mount of ['/clob', '/gamma', '/data-api']) {
       expect((await get(app, `${mount}/status`)).text).toBe('OK');
     }

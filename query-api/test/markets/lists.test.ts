@@ -1,5 +1,6 @@
 import { Random } from '@pm/kit/random';
 import type { CatalogEvent, CatalogMarket } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { ReadRefusal } from '../../src/door/refusal.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { eventColumns, marketColumns } from '../../src/markets/catalog-tables.ts';
@@ -17,6 +18,7 @@ const random = new Random(20_261_121);
 const upTo = (count: number) => random.below(count);
 const pick = <T>(list: readonly T[]): T => list[upTo(list.length)] as T;
 const dayMs = 86_400_000;
+const queries = runLength({ test: 250, deep: 2_000 });
 const tags = ['7', '8', '9', '10'];
 const series = ['3', '4'];
 const condition = (market: number) => `0x${market.toString(16).padStart(64, '0')}`;
@@ -308,9 +310,9 @@ function readByCursors(twin: Twin, sorted: Query): readonly string[] {
 }
 
 describe('lists out of indexes', () => {
-  it('equal a naive filter and sort, over 2,000 random queries while the catalog changes', () => {
+  it(`equal a naive filter and sort, over ${queries} random queries while the catalog changes`, () => {
     const twin = new Twin();
-    for (let count = 0; count < 2_000; count += 1) {
+    for (let count = 0; count < queries; count += 1) {
       // Now and then much changes at once, as when a catalog is loaded.
       const changes = random.next() < 0.05 ? 120 : 1 + upTo(3);
       for (let change = 0; change < changes; change += 1) twin.change();

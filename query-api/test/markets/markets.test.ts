@@ -48,9 +48,14 @@ const setUp = () => {
   return { world, app: openDoor(world) };
 };
 
+/** For tests that change nothing in it. */
+const unchanged = setUp();
+/** For tests each of which lists market 1 anew. */
+const changing = setUp();
+
 describe('GET /markets as the catalog has it', () => {
   it('has exactly the fields of a market with its event, newest first', async () => {
-    const answer = await get(setUp().app, '/markets');
+    const answer = await get(unchanged.app, '/markets');
     expect(idsOf(answer.body)).toBe('4 3 2 1');
     expect(errorsOf(Type.Array(exact(MarketAnswer)), answer.body)).toEqual([]);
     expect(answer.body).toMatchObject([
@@ -86,6 +91,11 @@ describe('GET /markets as the catalog has it', () => {
     ]);
   });
 
+  const traded = setUp();
+  traded.world.sites.set('example.test', [wallet(0xcc)]);
+  const figures = { volumeMicro: 5, dayVolumeMicro: 0, liquidityMicro: 7 };
+  traded.world.catalog.takeFigures(new Map([[2, figures]]));
+
   it.each([
     ['limit=2', '4 3'],
     ['limit=2&offset=3', '1'],
@@ -119,12 +129,7 @@ describe('GET /markets as the catalog has it', () => {
     ['volume_min=0&volume_num_min=0.000005', '2'],
     ['mirror=false&unknown=1', '4 3 2 1'],
   ])('with %s', async (query, ids) => {
-    const { world, app } = setUp();
-    world.sites.set('example.test', [wallet(0xcc)]);
-    world.catalog.takeFigures(
-      new Map([[2, { volumeMicro: 5, dayVolumeMicro: 0, liquidityMicro: 7 }]]),
-    );
-    const answer = await get(app, `/markets?${query}`);
+    const answer = await get(traded.app, `/markets?${query}`);
     expect([answer.status, idsOf(answer.body)]).toEqual([200, ids]);
   });
 
@@ -143,7 +148,7 @@ describe('GET /markets as the catalog has it', () => {
     ['start_date_min=soon', 'start_date_min'],
     ['volume_min=-1', 'volume_min'],
   ])('refuses %s', async (query, name) => {
-    const answer = await get(setUp().app, `/markets?${query}`);
+    const answer = await get(unchanged.app, `/markets?${query}`);
     expect([answer.status, answer.body]).toEqual([
       400,
       { type: 'bad request', error: `invalid ${name}` },
@@ -151,7 +156,7 @@ describe('GET /markets as the catalog has it', () => {
   });
 
   it('takes larger pages and other spellings under /gamma', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     expect((await get(app, '/gamma/markets?limit=500&order=volume_24hr')).status).toBe(200);
     expect((await get(app, '/markets?order=volume_24hr')).status).toBe(400);
   });
@@ -171,7 +176,7 @@ describe('GET /markets as the order book family has it', () => {
   it.each(['/markets?next_cursor=MA==', '/markets?next_cursor=', '/clob/markets'])(
     'is a page of full markets, oldest first: %s',
     async (url) => {
-      const { body } = await get(setUp().app, url);
+      const { body } = await get(unchanged.app, url);
       expect(errorsOf(SamplingPage, body)).toEqual([]);
       expect(body).toMatchObject({
         next_cursor: 'LTE=',
@@ -214,7 +219,7 @@ describe('GET /markets as the order book family has it', () => {
   });
 
   it('has a reduced form', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const all = await get(app, '/clob/simplified-markets');
     const sampling = await get(app, '/clob/sampling-simplified-markets');
     for (const { body } of [all, sampling]) {
@@ -225,7 +230,7 @@ describe('GET /markets as the order book family has it', () => {
   });
 
   it('has every text that the specification lists at the root, also of things that do not exist', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const [full, simplified] = await Promise.all(
       ['/sampling-markets', '/sampling-simplified-markets'].map(async (url) => {
         const { data } = (await get(app, url)).body as { data: readonly object[] };
@@ -242,7 +247,7 @@ describe('GET /markets as the order book family has it', () => {
 
 describe('one market', () => {
   it('is found by number and by slug, with its event', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     for (const url of ['/markets/1', '/markets/slug/market-1']) {
       const { body } = await get(app, url);
       expect(errorsOf(exact(MarketAnswer), body)).toEqual([]);
@@ -263,7 +268,7 @@ describe('one market', () => {
   });
 
   it('by its condition is that of the order book family, with the words of the catalog', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     for (const url of [`/markets/${condition(1)}`, `/clob/markets/${condition(1)}`]) {
       const { body } = await get(app, url);
       expect(errorsOf(SamplingMarket, body)).toEqual([]);
@@ -278,7 +283,7 @@ describe('one market', () => {
   });
 
   it('by its condition under /gamma is that of the catalog', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const byNumber = await get(app, '/gamma/markets/1');
     const byCondition = await get(app, `/gamma/markets/${condition(1)}`);
     expect(errorsOf(FamilyMarketAnswer, byCondition.body)).toEqual([]);
@@ -297,10 +302,9 @@ describe('one market', () => {
     [{ closed: true, active: false }, 'closed'],
     [{ closed: true, payout0: 0 }, 'resolved'],
   ] as const)('with %j is %s', async (changes, status) => {
-    const { world, app } = setUp();
-    world.catalog.apply(marketEntry(1, changes));
+    changing.world.catalog.apply(marketEntry(1, changes));
     for (const path of ['/markets?next_cursor=', '/simplified-markets']) {
-      const { data } = (await get(app, path)).body as { data: object[] };
+      const { data } = (await get(changing.app, path)).body as { data: object[] };
       expect(data[0]).toMatchObject({ status, accepting_orders: status === 'active' });
     }
   });
@@ -325,10 +329,9 @@ describe('one market', () => {
     ],
     [{ payout0: 0, closed: true }, { umaResolutionStatus: 'resolved' }],
   ] as const)('with %j shows how far it is resolved', async (changes, facts) => {
-    const { world, app } = setUp();
-    world.catalog.apply(marketEntry(1, changes));
+    changing.world.catalog.apply(marketEntry(1, changes));
     for (const path of ['/markets/1', '/gamma/markets/1', `/gamma/markets/${condition(1)}`]) {
-      const body = (await get(app, path)).body as Record<string, unknown>;
+      const body = (await get(changing.app, path)).body as Record<string, unknown>;
       const names = ['umaResolutionStatus', 'umaEndDate', 'proposedOutcomePrices'];
       const shown = names.filter((name) => name in body).map((name) => [name, body[name]]);
       expect(Object.fromEntries(shown)).toEqual(facts);
@@ -356,13 +359,13 @@ describe('one market', () => {
     ['/clob-markets/5', 400, { error: 'Invalid market' }],
     [`/clob-markets/${condition(9)}`, 404, { error: 'market not found' }],
   ])('%s is refused', async (url, status, body) => {
-    const answer = await get(setUp().app, url);
+    const answer = await get(unchanged.app, url);
     expect([answer.status, answer.body]).toEqual([status, body]);
     if (!('type' in body)) expect(Value.Check(ErrorAnswer, body)).toBe(true);
   });
 
   it('has parts of its own', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     expect((await get(app, '/markets/1/description')).body).toEqual({
       description: 'Resolves to Yes if it happens.',
     });
@@ -377,7 +380,7 @@ describe('one market', () => {
   });
 
   it('has a compact form', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const { body } = await get(app, `/clob-markets/${condition(1)}`);
     expect(errorsOf(exact(CompactMarket), body)).toEqual([]);
     expect(body).toMatchObject({
@@ -428,7 +431,10 @@ describe('GET /markets/keyset', () => {
     ['title', '["question",1,1]'],
   ])('ordered by %s refuses the cursor %s', async (order, text) => {
     const cursor = text.startsWith('[') ? Buffer.from(text).toString('base64url') : text;
-    const answer = await get(setUp().app, `/markets/keyset?order=${order}&after_cursor=${cursor}`);
+    const answer = await get(
+      unchanged.app,
+      `/markets/keyset?order=${order}&after_cursor=${cursor}`,
+    );
     expect([answer.status, answer.body]).toEqual([
       400,
       { type: 'bad request', error: 'invalid after_cursor' },
@@ -466,7 +472,7 @@ describe('GET /markets/keyset', () => {
 
 describe('GET /api/v1/markets', () => {
   it('wraps markets of the catalog, for any client', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const url = '/api/v1/markets?tag=crypto&limit=2';
     for (const headers of [{}, { authorization: 'Bearer pro_bad' }]) {
       const { status, body } = await get(app, url, headers as Record<string, string>);

@@ -5,6 +5,7 @@ import type { OpenOrderRow } from '../../src/orders/open-orders.ts';
 import {
   apiKey,
   condition,
+  doorOf,
   get,
   openDoor,
   post,
@@ -23,6 +24,10 @@ const known = () => {
   world.caller = { wallet: user, apiKey: apiKey(1) };
   return { world, app: openDoor(world) };
 };
+/** For tests that change nothing in it. */
+const unchanged = known();
+/** No caller is proven. */
+const stranger = new World();
 const open = (index: number): OpenOrderRow => ({
   orderId: orderId(index),
   placedAtMs: 1_000 + index,
@@ -175,7 +180,7 @@ describe('POST /data/orders', () => {
   it.each([[[]], [{}], [[{}]], [[1]], [Array(501).fill({ orderId: orderId(1) })]])(
     'refuses a body that is no list of 1 to 500 ids',
     async (body) => {
-      expect((await post(known().app, '/data/orders', body)).status).toBe(400);
+      expect((await post(unchanged.app, '/data/orders', body)).status).toBe(400);
     },
   );
 });
@@ -209,7 +214,7 @@ describe('order scoring', () => {
   });
 
   it('refuses malformed order ids', async () => {
-    const { app } = known();
+    const { app } = unchanged;
     expect((await get(app, '/order-scoring?order_id=1')).status).toBe(400);
     expect((await post(app, '/orders-scoring', ['x'])).status).toBe(400);
     expect((await post(app, '/orders-scoring', [])).body).toEqual({});
@@ -218,7 +223,7 @@ describe('order scoring', () => {
 
 describe('GET /data/pre-migration-orders', () => {
   it('is an empty last page', async () => {
-    expect((await get(known().app, '/data/pre-migration-orders')).body).toEqual({
+    expect((await get(unchanged.app, '/data/pre-migration-orders')).body).toEqual({
       data: [],
       next_cursor: 'LTE=',
       limit: 100,
@@ -238,7 +243,7 @@ test.each([
   ['GET', '/balance-allowance/update?asset_type=COLLATERAL'],
   ['GET', '/balances'],
 ])('%s %s requires a proven key', async (method, url) => {
-  const app = openDoor(new World());
+  const app = doorOf(stranger);
   const answer = method === 'GET' ? await get(app, url) : await post(app, url, []);
   expect(answer).toMatchObject({
     status: 401,

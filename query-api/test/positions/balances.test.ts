@@ -28,6 +28,9 @@ const known = () => {
   return { world, app: openDoor(world) };
 };
 
+/** For tests that change nothing in it. */
+const unchanged = known();
+
 describe('GET /balance-allowance', () => {
   it('is the balance of the wallet before its open orders, allowed to every contract', async () => {
     const { app, world } = known();
@@ -60,7 +63,9 @@ describe('GET /balance-allowance', () => {
     [`asset_type=CONDITIONAL&token_id=${token(1, 1)}&signature_type=3`, '0'],
     ['asset_type=CONDITIONAL&token_id=987654321', '0'],
   ])('of %s is %s', async (query, balance) => {
-    expect((await get(known().app, `/balance-allowance?${query}`)).body).toMatchObject({ balance });
+    expect((await get(unchanged.app, `/balance-allowance?${query}`)).body).toMatchObject({
+      balance,
+    });
   });
 
   it('of a signature type whose wallets have nothing is 0', async () => {
@@ -86,7 +91,7 @@ describe('GET /balance-allowance', () => {
     ['asset_type=CONDITIONAL', 'Invalid token id'],
     [`asset_type=COLLATERAL&wallet=${wallet(99)}`, 'wallet is not one of the caller'],
   ])('refuses "%s"', async (query, error) => {
-    expect(await get(known().app, `/balance-allowance?${query}`)).toMatchObject({
+    expect(await get(unchanged.app, `/balance-allowance?${query}`)).toMatchObject({
       status: 400,
       body: { error },
     });

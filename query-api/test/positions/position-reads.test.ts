@@ -20,13 +20,16 @@ const setUp = () => {
   world.holders.push({ market: 1, outcome: 1, wallet: wallet(2), sizeMicro: 7_500_000 });
   return { world, app: openDoor(world) };
 };
+
+/** For tests that change nothing in it. */
+const unchanged = setUp();
 const exact = (schema: Type.TObject) =>
   Type.Object(schema.properties, { additionalProperties: false });
 
 describe('GET /positions', () => {
   it('has exactly the fields of the specification', async () => {
     const answer = await get(
-      setUp().app,
+      unchanged.app,
       `/positions?user=${user.toUpperCase().replace('0X', '0x')}`,
     );
     expect([...Value.Errors(Type.Array(exact(Position)), answer.body)]).toEqual([]);
@@ -63,7 +66,7 @@ describe('GET /positions', () => {
   });
 
   it('names assets by number under /data-api', async () => {
-    const answer = await get(setUp().app, `/data-api/positions?user=${user}&anything=1`);
+    const answer = await get(unchanged.app, `/data-api/positions?user=${user}&anything=1`);
     expect(answer.body).toMatchObject([{ asset: token(1, 0), oppositeAsset: token(1, 1) }]);
   });
 
@@ -85,7 +88,7 @@ describe('GET /positions', () => {
     [`?user=${user}&market=0x12`, 'invalid_field: market'],
     [`?user=${user}&foo=1`, 'unknown_field: foo'],
   ])('refuses %p', async (query, error) => {
-    expect(await get(setUp().app, `/positions${query}`)).toMatchObject({
+    expect(await get(unchanged.app, `/positions${query}`)).toMatchObject({
       status: 400,
       body: { error },
     });
@@ -97,7 +100,7 @@ describe('GET /positions', () => {
     `title=${'x'.repeat(100)}`,
     `market=${condition(2)},${condition(77)}`,
   ])('takes %p at its bounds', async (query) => {
-    expect(await get(setUp().app, `/positions?user=${user}&${query}`)).toMatchObject({
+    expect(await get(unchanged.app, `/positions?user=${user}&${query}`)).toMatchObject({
       status: 200,
       body: [],
     });
@@ -119,7 +122,7 @@ describe('GET /positions', () => {
 
 describe('GET /holders', () => {
   it('groups by token, with empty groups', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     const answer = await get(app, `/holders?market=${condition(1)}`);
     expect([...Value.Errors(Type.Array(exact(HolderGroup)), answer.body)]).toEqual([]);
     const holder = {
@@ -146,7 +149,7 @@ describe('GET /holders', () => {
   });
 
   it('is an empty list where no market is requested', async () => {
-    const { app } = setUp();
+    const { app } = unchanged;
     for (const path of [
       `/holders?market=${condition(1)}`,
       `/v1/market-positions?market=${condition(1)}`,
@@ -166,7 +169,7 @@ describe('GET /holders', () => {
       'invalid_field: market',
     ],
   ])('refuses %p', async (query, error) => {
-    expect(await get(setUp().app, `/holders${query}`)).toMatchObject({
+    expect(await get(unchanged.app, `/holders${query}`)).toMatchObject({
       status: 400,
       body: { error },
     });

@@ -10,16 +10,7 @@ import { Value } from 'typebox/value';
 import { noQuote } from '../../src/books/quote.ts';
 import { noPrices } from '../../src/history/history.ts';
 import type { BuilderRow, TradeRow } from '../../src/reports/rows.ts';
-import {
-  condition,
-  get,
-  marketEntry,
-  nowMs,
-  openDoor,
-  token,
-  World,
-  wallet,
-} from '../in-memory.ts';
+import { condition, doorOf, get, marketEntry, nowMs, token, World, wallet } from '../in-memory.ts';
 
 const user = wallet(1);
 const place = { partition: 0, inOffset: '41', eventIndex: 2, timeMs: nowMs - 1_500 };
@@ -49,7 +40,10 @@ let world: World;
 beforeEach(() => {
   world = new World();
 });
-const ask = (url: string) => get(openDoor(world), url);
+const ask = (url: string) => get(doorOf(world), url);
+const empty = new World();
+/** Of a world in which nothing happened. */
+const askEmpty = (url: string) => get(doorOf(empty), url);
 const first = (body: unknown): unknown => (body as readonly unknown[])[0];
 
 describe('public trades', () => {
@@ -117,7 +111,7 @@ describe('public trades', () => {
     ['/fees/builder-fees/1', 'invalid builder code'],
     ['/rebates/current', 'maker_address is required'],
   ])('%s is refused: %s', async (url, error) => {
-    const answer = await ask(url);
+    const answer = await askEmpty(url);
     expect([answer.status, answer.body]).toEqual([400, { error }]);
   });
 
@@ -131,11 +125,11 @@ describe('public trades', () => {
     ['/v1/leaderboard?', 50, 1_000],
     ['/v1/builders/leaderboard?', 50, 1_000],
   ])('%s takes pages of %d rows after %d, and no larger ones', async (path, limit, offset) => {
-    const largest = await ask(`${path}&limit=${limit}&offset=${offset}`);
+    const largest = await askEmpty(`${path}&limit=${limit}&offset=${offset}`);
     expect([largest.status, largest.body]).toEqual([200, expect.any(Array)]);
-    const wider = await ask(`${path}&limit=${limit + 1}`);
+    const wider = await askEmpty(`${path}&limit=${limit + 1}`);
     expect([wider.status, wider.body]).toEqual([400, { error: 'invalid_field: limit' }]);
-    const deeper = await ask(`${path}&offset=${offset + 1}`);
+    const deeper = await askEmpty(`${path}&offset=${offset + 1}`);
     expect([deeper.status, deeper.body]).toEqual([400, { error: 'invalid_field: offset' }]);
   });
 
@@ -295,11 +289,11 @@ describe('builders and rewards', () => {
   it('show an empty page for any id that no trade has, and after any last page', async () => {
     const none = { data: [], count: 0, next_cursor: 'LTE=' };
     for (const id of ['x', '1', '3-77-2-other', 'a'.repeat(200)])
-      expect(await ask(`/builder/trades?id=${id}`)).toMatchObject({ status: 200, body: none });
-    expect((await ask('/builder/trades?id=x&market=1')).status).toBe(400);
+      expect(await askEmpty(`/builder/trades?id=${id}`)).toMatchObject({ status: 200, body: none });
+    expect((await askEmpty('/builder/trades?id=x&market=1')).status).toBe(400);
     for (const offset of ['7', '1000001', '9'.repeat(40)]) {
       const cursor = encodeURIComponent(Buffer.from(offset).toString('base64'));
-      const { body } = await ask(`/rewards/markets/current?next_cursor=${cursor}`);
+      const { body } = await askEmpty(`/rewards/markets/current?next_cursor=${cursor}`);
       expect(body).toMatchObject(none);
     }
   });
@@ -403,7 +397,7 @@ describe('leaderboards', () => {
     'refuse %s',
     async (query) => {
       const name = query.split('=')[0];
-      const answer = await ask(`/v1/leaderboard?${query}`);
+      const answer = await askEmpty(`/v1/leaderboard?${query}`);
       expect([answer.status, answer.body]).toEqual([400, { error: `invalid_field: ${name}` }]);
     },
   );

@@ -206,6 +206,7 @@ describe('what belongs to others', () => {
     ];
     for (const [id, headers] of forged.entries()) {
       client.send({ op: 'auth', id, headers });
+      await own.proofTimePasses();
       expect(await client.of('error')).toMatchObject({ code: 'unauthorized' });
     }
     const other = await own.open();

@@ -15,22 +15,31 @@ const markets = Array.from(
 );
 const frameKeys = streamLimits.keys_per_frame;
 
-/** Books of some 12 kB each: together more than a queue may have. */
-function fillBooks({ feed, catalog }: StreamWorld | FamilyWorld): void {
-  for (const market of markets) catalog.apply(marketEntry(market));
-  feed.list(markets);
-  const levels = Array.from({ length: 300 }, (_, at) => ({
+/** Books of so many levels, of some 40 bytes each. */
+function fillBooks(
+  { feed, catalog }: StreamWorld | FamilyWorld,
+  size: { readonly books: number; readonly levels: number },
+): void {
+  const filled = markets.slice(0, size.books);
+  for (const market of filled) catalog.apply(marketEntry(market));
+  feed.list(filled);
+  const levels = Array.from({ length: size.levels }, (_, at) => ({
     side: 'BUY' as const,
     price: at + 1,
     sizeMicro: 1_000_000,
   }));
-  for (const market of markets) feed.setLevels(market, levels);
+  for (const market of filled) feed.setLevels(market, levels);
 }
 
+/** As many books as a connection may have, together three times what may wait for it. */
+const all = { books: markets.length, levels: 30 };
+const queueBytes = 400_000;
+const large = { books: frameKeys, levels: 300 };
+
 test('a connection at the cap gets every book, however large they are together, and no more', async () => {
-  const own = await new StreamWorld().start();
+  const own = await new StreamWorld(queueBytes).start();
   world = own;
-  fillBooks(own);
+  fillBooks(own, all);
   const client = await own.open();
   for (let from = 0; from < markets.length; from += frameKeys) {
     const tokens = markets.slice(from, from + frameKeys).map((market) => token(market, 0));
@@ -48,7 +57,7 @@ test('a connection at the cap gets every book, however large they are together, 
 test('a token that changes while its book waits for its turn has one book and no gap', async () => {
   const own = await new StreamWorld().start();
   world = own;
-  fillBooks(own);
+  fillBooks(own, large);
   const client = await own.open();
   client.socket.pause();
   const tokens = markets.slice(0, frameKeys).map((market) => token(market, 0));
@@ -70,7 +79,7 @@ test('a token that changes while its book waits for its turn has one book and no
 test('checksums of 500 large books are made in turn, not in one go', async () => {
   const own = await new StreamWorld().start();
   world = own;
-  fillBooks(own);
+  fillBooks(own, large);
   const socket = new ScriptedSocket();
   own.hub.add(socket.asSocket, 'address');
   const tokens = markets.slice(0, frameKeys).map((market) => token(market, 0));
@@ -92,9 +101,9 @@ test('checksums of 500 large books are made in turn, not in one go', async () =>
 }, 60_000);
 
 test('the same on the stream of the family', async () => {
-  const family = await new FamilyWorld().start();
+  const family = await new FamilyWorld(queueBytes).start();
   world = family;
-  fillBooks(family);
+  fillBooks(family, all);
   const client = await family.open('/ws/market');
   client.send({ type: 'market', assets_ids: markets.map((market) => token(market, 0)) });
   const found = new Set<unknown>();
@@ -117,7 +126,7 @@ test('subscriptions of live data have a cap of their own', async () => {
 });
 
 describe('own snapshots', () => {
-  const many = 100_000;
+  const many = 20 * streamLimits.snapshot_items;
   const order = (at: number) => {
     const orderId = Buffer.alloc(32);
     orderId.writeUInt32BE(at);
@@ -148,7 +157,7 @@ describe('own snapshots', () => {
     return parts;
   }
 
-  test('of 100,000 orders and positions come in parts of limited size, and then changes', async () => {
+  test('of many orders and positions come in parts of limited size, and then changes', async () => {
     const own = await new StreamWorld().start();
     world = own;
     const made = { token0Micro: 1, token1Micro: 2 };

@@ -14,6 +14,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import { WebSocket } from 'ws';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { Profiles } from '../../src/social/profiles.ts';
 import { CommentFeed } from '../../src/streams/comments/comment-feed.ts';
@@ -31,7 +32,7 @@ import { apiKey, eventEntry, marketEntry, token } from '../in-memory.ts';
 import { engineLog, logPartition } from './feed/engine-log.ts';
 import { executionCodec, MemoryClient } from './feed/memory-client.ts';
 
-const cuts = process.env['PM_TEST_DEEP'] === undefined ? 100 : 1_000;
+const cuts = runLength({ test: 50, deep: 1_000 });
 const recordsPerCut = 8;
 
 /** The stream service over a log in memory, with a folder of its own. */

@@ -239,6 +239,7 @@ const wrong: readonly (readonly [string, object | string, string])[] = [
 test.each(wrong)('%s gets an error frame', async (_what, frame, code) => {
   const client = await world.open();
   client.send(frame);
+  if (code === 'unauthorized') await world.proofTimePasses();
   expect(await client.of('error')).toMatchObject({ code });
 });
 

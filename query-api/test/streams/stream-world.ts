@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
 import { CommentThreads } from '@pm/domain/comments/threads';
 import { silentLog } from '@pm/kit/log';
@@ -25,6 +26,8 @@ const holder: KeyHolder = {
   signsExactBody: true,
   signsIdempotencyKey: false,
 };
+/** A failing proof is tried again for so long. */
+const proofWaitMs = 3_000;
 export const goodHeaders = { SERVICE_SIGNATURE: 'good' };
 
 /** The stream service over a fake feed on a real socket. */
@@ -44,6 +47,8 @@ export class StreamWorld {
   isKeyActive = true;
   isKeyKnown = true;
   held = 0;
+  /** Proofs that were tried. */
+  proofs = 0;
   readonly hub: StreamHub;
   readonly listener: StreamListener;
   url = '';
@@ -69,8 +74,10 @@ export class StreamWorld {
         places: this.places,
         resumed: (outcome) => this.resumes.push(outcome),
         queued: this.queued,
-        verify: ({ headers }) =>
-          headers['service_signature'] === 'good' && this.isKeyKnown ? holder : null,
+        verify: ({ headers }) => {
+          this.proofs += 1;
+          return headers['service_signature'] === 'good' && this.isKeyKnown ? holder : null;
+        },
         isActive: () => this.isKeyActive,
         keepAlives: {
           hold: () => {
@@ -110,6 +117,13 @@ export class StreamWorld {
     const client = await StreamClient.open(this.url, headers);
     await client.of('welcome');
     return client;
+  }
+
+  /** After an `auth` frame was sent: the time passes in which a proof that fails is tried again. */
+  async proofTimePasses(): Promise<void> {
+    const { proofs } = this;
+    while (this.proofs === proofs) await wait(1);
+    this.aheadMs += proofWaitMs;
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { Type } from 'avsc';
 import fc from 'fast-check';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { compileCodec, compileResolver } from '../../src/avro/codec.ts';
 import {
   type AvroOneOf,
@@ -12,6 +13,9 @@ import { topics } from '../../src/topics/topics.ts';
 
 /** The judge computes zig-zag in doubles and is exact only so far; beyond, our own round trip is tested below. */
 const judgeLongMax = 2 ** 52 - 1;
+
+/** Values of each topic that are written and read. */
+const values = runLength({ test: 60, deep: 300 });
 
 /** Any value of a schema. */
 function anyOf(schema: AvroSchema): fc.Arbitrary<unknown> {
@@ -94,7 +98,7 @@ describe.each(Object.values(topics))('the codec of topic $name', (topic) => {
         expect(bytes.equals(expected)).toBe(true);
         expect(codec.decode(bytes)).toEqual(value);
       }),
-      { numRuns: 300 },
+      { numRuns: values },
     );
   });
 
@@ -108,7 +112,7 @@ describe.each(Object.values(topics))('the codec of topic $name', (topic) => {
           expect(again.decode(bytes)).toEqual(value);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: Math.ceil(values / 6) },
     );
   });
 
@@ -123,7 +127,7 @@ describe.each(Object.values(topics))('the codec of topic $name', (topic) => {
           expect(() => codec.decode(cut)).toThrow();
         },
       ),
-      { numRuns: 100 },
+      { numRuns: Math.ceil(values / 3) },
     );
   });
 
@@ -136,7 +140,7 @@ describe.each(Object.values(topics))('the codec of topic $name', (topic) => {
           expect((error as Error).name).toBe('AvroError');
         }
       }),
-      { numRuns: 500 },
+      { numRuns: Math.ceil((values * 5) / 3) },
     );
   });
 });

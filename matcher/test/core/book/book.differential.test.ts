@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { runLength } from '../../../../kit/test/long-runs.ts';
 import { seeded } from '../../../../kit/test/seeded.ts';
 import { at } from '../../../src/core/book/order-pool.ts';
 import { BatchBook, commandWords, fillWords, packPrice } from '../../../src/core/index.ts';
-import { commandsTotal } from '../commands.ts';
 import { NaiveBook } from '../naive/naive-book.ts';
 
+const commandsTotal = runLength({ test: 100_000, deep: 1_000_000 });
 const timeoutMs = 60_000 + commandsTotal / 8;
 const perComparison = 10_000;
 const perBatch = 100;

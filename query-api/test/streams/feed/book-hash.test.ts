@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { runLength } from '../../../../kit/test/long-runs.ts';
 import { tightLimits } from '../../../../matcher/test/core/random-log.ts';
 import { MarketBook } from '../../../../projectors/src/books/book.ts';
 import { foldBooks, marketsOf } from '../../../../projectors/src/books/fold.ts';
@@ -9,7 +10,9 @@ import { bookChecksum } from '../../../src/streams/protocol/render-book.ts';
 import { condition, token } from '../../in-memory.ts';
 import { engineLog, logPartition } from './engine-log.ts';
 
-const records = process.env['PM_TEST_DEEP'] === undefined ? 1_500 : 10_000;
+const records = runLength({ test: 800, deep: 10_000 });
+/** Records between two restarts. */
+const recordsPerLife = Math.min(400, Math.ceil(records / 4));
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** The same fold after its state was written and read. */
@@ -64,7 +67,7 @@ test.each([
         comparesMarket(feed, book);
         compared += 1;
       }
-      if (execution.inOffset % 400 === 399) feed = restored(feed);
+      if (execution.inOffset % recordsPerLife === recordsPerLife - 1) feed = restored(feed);
     }
     for (const book of books.values()) comparesMarket(feed, book);
     expect(compared).toBeGreaterThan(records / 4);

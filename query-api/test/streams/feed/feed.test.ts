@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import type { WalletAddress } from '@pm/schemas';
+import { until } from '../../../../kit/test/kafka/deferred.ts';
 import type { FeedChange } from '../../../src/streams/feed/changes.ts';
 import { Feed, type FeedRecord } from '../../../src/streams/feed/feed.io.ts';
 import { PartitionFeed } from '../../../src/streams/feed/partition-feed.ts';
@@ -370,7 +371,7 @@ describe('Feed', () => {
     log.clear();
     fill(log, 37, { to: 400 });
     log.fail(new Fault('offset_out_of_range', 'stop'));
-    await wait(700);
+    await until(() => followed.resets > 0, 'it has noticed');
     await followed.reaches(399);
     expect(followed.resets).toBe(1);
     const fresh = await freshTexts(37, 400);
@@ -387,9 +388,9 @@ describe('Feed', () => {
     expect(followed.feed.partitions()).toMatchObject([
       { fault: 'handler_failed', isCaughtUp: true },
     ]);
-    await wait(700);
-    expect(followed.feed.partitions()[0]?.fault).toBe('log_unavailable');
-    expect(followed.feed.partitions()[0]?.faultMs).toBeGreaterThan(500);
+    const state = () => followed.feed.partitions()[0];
+    await until(() => state()?.fault === 'log_unavailable', 'it has tried again');
+    await until(() => (state()?.faultMs ?? 0) > 500, 'the fault has lasted');
     fill(log, 38, { from: 300, to: 400 });
     log.isAway = false;
     await followed.reaches(399);
@@ -408,7 +409,7 @@ describe('Feed', () => {
     log.records.push({ ...last, offset: log.records.length } as (typeof log.records)[number]);
     for (const execution of engineLog(39, 202))
       if (execution.inOffset === 201) log.append(execution);
-    await wait(300);
+    await until(() => followed.feed.partitions()[0]?.fault != null, 'it has stopped');
     expect(followed.feed.partitions()).toMatchObject([{ fault: 'chain_broken', offset: 199 }]);
   });
 });

@@ -1,4 +1,5 @@
 import { walletFromBytes } from '@pm/schemas';
+import { runLength } from '../../../../kit/test/long-runs.ts';
 import { tightLimits } from '../../../../matcher/test/core/random-log.ts';
 import { LogAudit } from '../../../../operate/src/audit/log-audit.ts';
 import { PartitionFeed } from '../../../src/streams/feed/partition-feed.ts';
@@ -7,7 +8,7 @@ import { allOf, changeText } from './change-text.ts';
 import { engineLog, logPartition, storedOffset } from './engine-log.ts';
 import { type NaiveChange, NaiveFeed } from './naive-feed.ts';
 
-const records = process.env['PM_TEST_DEEP'] === undefined ? 2_000 : 20_000;
+const records = runLength({ test: 800, deep: 20_000 });
 
 /** Per key in order: changes of different keys may come in any order. */
 function byKey(changes: readonly NaiveChange[]): Record<string, readonly string[]> {
@@ -91,7 +92,7 @@ describe('PartitionFeed', () => {
       const changes = feed.take(execution, storedOffset(inOffset)).map(changeText);
       const expected = naive.record(execution);
       if (textOf(changes) !== textOf(expected)) expect(byKey(changes)).toEqual(byKey(expected));
-      if (inOffset % 500 === 0) compareStates(feed, naive);
+      if (inOffset % (records / 4) === 0) compareStates(feed, naive);
     }
     compareStates(feed, naive);
     expect(feed.counts.orders).toBe(naive.orders.size);

@@ -2,11 +2,16 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '@pm/kit/log';
+import { runLength } from '../../../../kit/test/long-runs.ts';
 import { tightLimits } from '../../../../matcher/test/core/random-log.ts';
 import { PartitionFeed } from '../../../src/streams/feed/partition-feed.ts';
 import { StateFiles, statesKept } from '../../../src/streams/feed/state-files.io.ts';
 import { changeText, ordersOf } from './change-text.ts';
 import { engineLog, logPartition, storedOffset } from './engine-log.ts';
+
+const records = runLength({ test: 500, deep: 1_500 });
+/** The longest test has ten restarts. */
+const recordsPerLife = Math.max(1, Math.floor(records / 10));
 
 let directory = '';
 let lines: string[] = [];
@@ -47,6 +52,9 @@ async function newestPath(): Promise<string> {
 }
 
 describe('the state of a feed', () => {
+  /** Two states of one log, the older first. */
+  const folds = [100, 200].map((count) => folded(15, count));
+
   it.each([
     [11, undefined],
     [12, tightLimits],
@@ -56,11 +64,11 @@ describe('the state of a feed', () => {
       const files = new StateFiles(directory, log);
       const whole = new PartitionFeed(logPartition);
       let stopped = new PartitionFeed(logPartition);
-      for (const execution of engineLog(seed, 1_500, limits)) {
+      for (const execution of engineLog(seed, records, limits)) {
         const offset = storedOffset(execution.inOffset);
         const expected = JSON.stringify(whole.take(execution, offset).map(changeText));
         expect(JSON.stringify(stopped.take(execution, offset).map(changeText))).toBe(expected);
-        if (execution.inOffset % 150 !== 140) continue;
+        if (execution.inOffset % recordsPerLife !== recordsPerLife - 1) continue;
         expect(await files.save(stopped)).toBe(true);
         const restored = await newest(files);
         expect(restored?.progress).toEqual(stopped.progress);
@@ -82,14 +90,15 @@ describe('the state of a feed', () => {
     const files = new StateFiles(directory, log);
     const feed = new PartitionFeed(logPartition);
     let saving: Promise<boolean> | null = null;
-    for (const execution of engineLog(13, 1_200)) {
+    const half = Math.floor(records / 2);
+    for (const execution of engineLog(13, records)) {
       feed.take(execution, execution.inOffset);
-      if (execution.inOffset === 599) saving = files.save(feed);
-      if (execution.inOffset === 900) await saving;
+      if (execution.inOffset === half - 1) saving = files.save(feed);
+      if (execution.inOffset === Math.floor(half * 1.5)) await saving;
     }
     expect(await saving).toBe(true);
     const saved = await newest(files);
-    const expected = folded(13, 600);
+    const expected = folded(13, half);
     expect(saved?.counts).toEqual(expected.counts);
     for (const market of expected.markets()) {
       const [shown, orders] = [saved?.snapshot('book', market), saved?.snapshot('orders', market)];
@@ -127,7 +136,7 @@ describe('the state of a feed', () => {
     ['another kind of file', (bytes: Buffer) => flipped(bytes, 0), 'not a state'],
   ])('is not used with %s: the one before it is', async (_, damage, reason) => {
     const files = new StateFiles(directory, log);
-    for (const count of [100, 200]) await files.save(folded(15, count));
+    for (const feed of folds) await files.save(feed);
     const path = await newestPath();
     await writeFile(path, damage(await readFile(path)));
     expect((await newest(files))?.progress.inOffset).toBe(99);
