@@ -1,23 +1,23 @@
 // Order of the suites of a run. The longest begin first, so that no worker is left alone with one of them at the end, and
-// the order is the same on every machine.
+// those with many processes are apart, since two suites run at a time. The order is the same on every machine.
 
 /** Suites that take longest, by `npm test`, which prints them. */
 const longest = [
   'acceptance/test/clocks/clocks.engine',
-  'acceptance/test/faults/faults.engine',
-  'acceptance/test/scale/side-by-side.engine',
   'operate/test/audit/tables.engine',
-  'acceptance/test/observability/alerts.engine',
-  'acceptance/test/secured/smoke.engine',
   'acceptance/test/flood/flood.engine',
   'operate/test/audit/audit.engine',
+  'acceptance/test/faults/faults.engine',
+  'acceptance/test/observability/alerts.engine',
+  'acceptance/test/operators/challenges.engine',
+  'acceptance/test/attacks/unfunded.engine',
+  'acceptance/test/scale/side-by-side.engine',
+  'acceptance/test/keys/',
+  'acceptance/test/secured/smoke.engine',
   'acceptance/test/brokers/changed-leaders.engine',
   'acceptance/test/streams/kills.engine',
   'acceptance/test/secured/accounts.engine',
   'acceptance/test/breaks/breaks.engine',
-  'acceptance/test/attacks/unfunded.engine',
-  'acceptance/test/operators/challenges.engine',
-  'acceptance/test/keys/',
   'acceptance/',
   'simulator/test/simulation',
   'simulator/test/many-faults',
