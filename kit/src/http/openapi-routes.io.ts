@@ -8,14 +8,14 @@ const pageType = 'text/html; charset=utf-8';
 
 /**
  * GET /openapi.json, GET /asyncapi.json, GET /v1/stream without an upgrade, and GET /docs: a page that shows the first
- * and loads nothing from other servers.
+ * and loads nothing from other servers. Made once per process: the documents take half a second.
  */
-export function descriptionRoutes(): readonly DoorRoute[] {
+export const descriptionRoutes: () => readonly DoorRoute[] = once(() => {
   const { getOpenApi, getAsyncApi, getStream, getDocs } = publicRoutes;
   return [
-    documentRoute(getOpenApi, openApi()),
-    documentRoute(getAsyncApi, asyncApi()),
-    documentRoute(getStream, stream()),
+    documentRoute(getOpenApi, openApiDocument()),
+    documentRoute(getAsyncApi, asyncApiDocument()),
+    documentRoute(getStream, streamDescription()),
     {
       ...getDocs,
       add(app, { url }) {
@@ -28,39 +28,27 @@ export function descriptionRoutes(): readonly DoorRoute[] {
       },
     },
   ];
-}
+});
 
-interface Document {
-  readonly bytes: Buffer;
-  readonly etag: string;
-}
-
-/** A document that is the same as long as the process lives, made once: the first takes half a second. */
-function lasting(contentOf: () => object): () => Document {
-  let made: Document | null = null;
+function once<T extends object>(make: () => T): () => T {
+  let made: T | null = null;
   return () => {
-    if (made !== null) return made;
-    const bytes = Buffer.from(JSON.stringify(contentOf()));
-    made = { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex')}"` };
+    made ??= make();
     return made;
   };
 }
 
-const openApi = lasting(openApiDocument);
-const asyncApi = lasting(asyncApiDocument);
-const stream = lasting(streamDescription);
-
-function documentRoute(
-  route: Pick<DoorRoute, 'method' | 'path'>,
-  { bytes, etag }: Document,
-): DoorRoute {
+/** A document that is the same as long as the process lives. */
+function documentRoute(route: Pick<DoorRoute, 'method' | 'path'>, content: object): DoorRoute {
+  const document = Buffer.from(JSON.stringify(content));
+  const etag = `"${createHash('sha256').update(document).digest('hex')}"`;
   return {
     ...route,
     add(app, { url }) {
       app.get(url, (request, reply) => {
         void reply.header('etag', etag);
         if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-        return reply.header('content-type', jsonType).send(bytes);
+        return reply.header('content-type', jsonType).send(document);
       });
     },
   };
