@@ -15,7 +15,6 @@ import {
 } from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
 import { type ExchangeKeys, loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
-import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
 import { manyTimes } from '@pm/deploy/stack/services';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
@@ -261,17 +260,9 @@ export class ExchangeUnderTest {
 
   /** One more process of the operator; one operator suffices unless `more` says otherwise. */
   async openOperator(more: Readonly<Record<string, string>> = {}): Promise<OperatorProcess> {
-    const { keys } = this;
+    const { keys, folder } = this;
     const { operator: port } = await freePorts();
-    const variables = {
-      PM_OPERATOR_PORT: String(port),
-      PM_OPERATORS_FILE: makeFirstOperator(this.folder, keys),
-      PM_SECOND_PERSON: 'off',
-      PM_CHALLENGE_SECONDS: '0',
-      PM_OPERATOR_SEED: keys.operatorSeed,
-      ...more,
-    };
-    const child = this.services.start('operator', variables);
+    const child = this.services.startOperator({ port, folder, keys }, more);
     const url = `http://127.0.0.1:${port}`;
     await until(async () => (await fetch(url).catch(() => null)) !== null);
     return { process: child, port, operator: openOperator(url, keys.operatorToken) };

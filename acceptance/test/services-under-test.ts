@@ -4,6 +4,7 @@ import type { EngineUrls } from '@pm/deploy/local/engines';
 import { builtEntry } from '@pm/deploy/local/paths';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import type { WalletAddress } from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
@@ -59,6 +60,13 @@ function variablesFor(program: string, name: string): Readonly<Record<string, st
   return program === 'matcher' ? others : { ...others, PM_ROOT_KEY: rootKey };
 }
 
+interface OperatorParts {
+  readonly port: number;
+  /** The folder with the file of operators. */
+  readonly folder: string;
+  readonly keys: ExchangeKeys;
+}
+
 /** Services of such an exchange as processes. Collects their output; standard error is shown as well. */
 export class ServicesUnderTest {
   readonly said: string[] = [];
@@ -84,6 +92,21 @@ export class ServicesUnderTest {
     child.stderr.pipe(process.stderr, { end: false });
     this.#children.push(child);
     return child;
+  }
+
+  /** A process of the operator, with one operator who needs no second person, unless `more` says otherwise. */
+  startOperator(
+    { port, folder, keys }: OperatorParts,
+    more: Readonly<Record<string, string>> = {},
+  ): ChildProcess {
+    return this.start('operator', {
+      PM_OPERATOR_PORT: String(port),
+      PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
+      PM_SECOND_PERSON: 'off',
+      PM_CHALLENGE_SECONDS: '0',
+      PM_OPERATOR_SEED: keys.operatorSeed,
+      ...more,
+    });
   }
 
   async stop(): Promise<void> {

@@ -56,6 +56,20 @@ export async function untilNone(
   }
 }
 
+/** An event with markets that take small orders, all named after it. */
+export function eventOf(name: string, markets: number): ImportEvent {
+  const marketAt = (index: number) => ({
+    slug: `${name}-${index}`,
+    question: `${name} ${index}?`,
+    minOrderSize: '1',
+  });
+  return {
+    slug: name,
+    title: name,
+    markets: Array.from({ length: markets }, (_, index) => marketAt(index)),
+  };
+}
+
 interface Opening {
   readonly partitions: number;
   readonly events: readonly ImportEvent[];

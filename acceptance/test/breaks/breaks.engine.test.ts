@@ -8,7 +8,7 @@ import type { ImportEvent } from '@pm/schemas';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { OrderLoop } from '../clocks/order-loop.ts';
 import { LogTruth } from '../streams/log-truth.ts';
-import { type ListedMarket, untilNone, WholeExchange } from '../whole-exchange.ts';
+import { eventOf, type ListedMarket, untilNone, WholeExchange } from '../whole-exchange.ts';
 
 const partitions = 2;
 /** More appends than an import makes. */
@@ -34,15 +34,7 @@ const others: ListedMarket[] = [];
 const preloading = (name: string) => `--import=${pathToFileURL(join(__dirname, name)).href}`;
 
 /** An event with a market in each partition. */
-const eventOf = (name: string): ImportEvent => ({
-  slug: name,
-  title: name,
-  markets: Array.from({ length: partitions }, (_, index) => ({
-    slug: `${name}-${index}`,
-    question: `${name} ${index}?`,
-    minOrderSize: '1',
-  })),
-});
+const spreadEvent = (name: string): ImportEvent => eventOf(name, partitions);
 
 const tokenOf = ({ tokenIds: [first = ''] }: ListedMarket) => first;
 
@@ -51,7 +43,7 @@ beforeAll(async () => {
   execFileSync('mkfifo', [pipe]);
   exchange = await WholeExchange.open('breaks', {
     partitions,
-    events: [eventOf('first')],
+    events: [spreadEvent('first')],
     scale: { matcher: 2 },
     env: {
       'matcher-2': { NODE_OPTIONS: preloading('hung-files.mjs'), TEST_HANG_FILE: hangFile },
@@ -125,12 +117,12 @@ test.each(moments)(
     let cuts = 0;
     for (let append = 1; append <= appendsMax; append += 1) {
       const name = `cut-${moment}-${append}`;
-      if (!(await isCut(eventOf(name), `${append} ${moment}`))) break;
+      if (!(await isCut(spreadEvent(name), `${append} ${moment}`))) break;
       cuts += 1;
       // Another import comes first, and the one that was cut is completed by sending it again.
-      const other = await listed(eventOf(`${name}-other`));
+      const other = await listed(spreadEvent(`${name}-other`));
       await booksGoOn([...exchange.markets, ...other]);
-      await booksGoOn(await listed(eventOf(name)));
+      await booksGoOn(await listed(spreadEvent(name)));
     }
     expect(cuts).toBeGreaterThan(2);
     expect(cuts).toBeLessThan(appendsMax);

@@ -5,7 +5,7 @@ import type { ApiKeyTrio, SigningDomain } from '@pm/schemas';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import { LogTruth } from '../streams/log-truth.ts';
-import { untilNone, WholeExchange } from '../whole-exchange.ts';
+import { eventOf, untilNone, WholeExchange } from '../whole-exchange.ts';
 import { MovableClocks } from './movable-clocks.ts';
 import { OrderLoop } from './order-loop.ts';
 
@@ -62,15 +62,9 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
     }
 
     beforeAll(async () => {
-      const markets = Array.from({ length: partitions }, (_, index) => ({
-        slug: `clocks-${index}`,
-        question: `Clocks ${index}?`,
-        minOrderSize: '1',
-      }));
-      const events = [{ slug: 'clocks', title: 'Clocks', markets }];
       exchange = await WholeExchange.open(exchangeName, {
         partitions,
-        events,
+        events: [eventOf('clocks', partitions)],
         scale,
         env: clocks.env(),
       });

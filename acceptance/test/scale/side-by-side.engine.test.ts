@@ -15,7 +15,7 @@ import type { ApiKeyTrio, PlacementResult, SigningDomain } from '@pm/schemas';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import { LogTruth } from '../streams/log-truth.ts';
 import { openTraders } from '../traders.ts';
-import { untilNone, WholeExchange } from '../whole-exchange.ts';
+import { eventOf, untilNone, WholeExchange } from '../whole-exchange.ts';
 
 const seed = 20_261_126;
 const partitions = 4;
@@ -36,14 +36,13 @@ let exchange: WholeExchange;
 let domain: SigningDomain;
 
 beforeAll(async () => {
-  const markets = Array.from({ length: partitions }, (_, index) => ({
-    slug: `scale-${index}`,
-    question: `Scale ${index}?`,
-    minOrderSize: '1',
-  }));
-  const events = [{ slug: 'scale', title: 'Scale', markets }];
   const env = { 'query-api': { PM_RATE_LIMIT_SCALE: '1' } };
-  exchange = await WholeExchange.open('scale', { partitions, events, scale, env });
+  exchange = await WholeExchange.open('scale', {
+    partitions,
+    events: [eventOf('scale', partitions)],
+    scale,
+    env,
+  });
   domain = await exchange.client(walletOf(1)).signingDomain();
 }, 900_000);
 

@@ -12,7 +12,6 @@ import {
 } from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
 import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
-import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { openOperator } from '@pm/deploy/stack/operator';
 import { manyTimes } from '@pm/deploy/stack/services';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
@@ -68,13 +67,7 @@ beforeAll(async () => {
     PM_HTTP_PORT: String(ports.ingress),
     PM_SIGNOFF_SEED: keys.ingressSeed,
   });
-  services.start('operator', {
-    PM_OPERATOR_PORT: String(ports.operator),
-    PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
-    PM_SECOND_PERSON: 'off',
-    PM_CHALLENGE_SECONDS: '0',
-    PM_OPERATOR_SEED: keys.operatorSeed,
-  });
+  services.startOperator({ port: ports.operator, folder, keys });
   services.start('query-api', {
     ...door,
     PM_BOOK_SECRET: keys.bookSecret,

@@ -15,7 +15,6 @@ import { findInstallation } from '@pm/deploy/installation/addresses';
 import { type Installation, openInstallation } from '@pm/deploy/installation/open';
 import { freePorts } from '@pm/deploy/local/ports';
 import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
-import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
 import { manyTimes } from '@pm/deploy/stack/services';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
@@ -67,13 +66,7 @@ beforeAll(async () => {
     PM_KEY_SECRET: keys.keySecret,
     ...manyTimes,
   });
-  services.start('operator', {
-    PM_OPERATOR_PORT: String(ports.operator),
-    PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
-    PM_SECOND_PERSON: 'off',
-    PM_CHALLENGE_SECONDS: '0',
-    PM_OPERATOR_SEED: keys.operatorSeed,
-  });
+  services.startOperator({ port: ports.operator, folder, keys });
   await until(async () => (await fetch(`${baseUrl}/ok`).catch(() => null))?.ok === true);
   await until(async () => (await fetch(operatorUrl).catch(() => null)) !== null);
   const ledger = openLedger(installation.redis, redisKeys(name));
