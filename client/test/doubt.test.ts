@@ -1,5 +1,6 @@
 import { Random } from '@pm/kit/random';
 import { runLength } from '../../kit/test/long-runs.ts';
+import { ended } from '../../kit/test/passing-time.ts';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import {
   type BuiltOrder,
@@ -32,7 +33,7 @@ const signer = {
   sign: () => `0x${'11'.repeat(65)}`,
 };
 const histories = runLength({ test: 60, deep: 200 });
-/** Within so many each defect is found. */
+/** The histories in which each defect is found. */
 const historiesMax = 200;
 const faultPercents = [40, 70, 95];
 const realFetch = globalThis.fetch;
@@ -90,17 +91,6 @@ function seedCrypto(random: Random): void {
     for (const index of bytes.keys()) bytes[index] = random.below(256);
     return array;
   });
-}
-
-/** Lets the clock of the test run until a promise is settled. */
-async function ended<T>(promise: Promise<T>): Promise<T> {
-  let isOver = false;
-  const over = promise.finally(() => {
-    isOver = true;
-  });
-  over.catch(() => undefined);
-  while (!isOver) await jest.advanceTimersByTimeAsync(20);
-  return await over;
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

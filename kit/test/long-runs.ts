@@ -33,13 +33,18 @@ function chosen({ test, deep }: RunLengths, text: string): number {
   throw new Error(`PM_TEST_LENGTH=${text} is neither near, test, deep nor a number above 0`);
 }
 
-/** So many of these, from all of the list. */
+/** A number of these, from all of the list. */
 export function spread<T>(all: readonly T[], count: number): readonly T[] {
   const wanted = Math.min(count, all.length);
   return Array.from(
     { length: wanted },
     (_, nth) => all[Math.floor((nth * all.length) / wanted)] as T,
   );
+}
+
+/** Seeds of a number of runs, one after the other. */
+export function seedsFrom(first: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, nth) => first + nth);
 }
 
 /** First seed of a random run: `PM_TEST_SEED`, or the one that the suite has. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, type ExecutionEvent, hexBytes, type OrderId } from '@pm/schemas';
+import { whileTimePasses } from '../../../kit/test/passing-time.ts';
 import {
   answered,
   call,
@@ -11,7 +12,6 @@ import {
   signedItem,
   testOrder,
 } from '../door-fixture.ts';
-import { whileTimePasses } from '../passing-time.ts';
 
 let door: Door;
 beforeEach(async () => {

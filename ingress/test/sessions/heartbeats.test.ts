@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { type ApiKeyId, parseWalletAddress } from '@pm/schemas';
+import { whileTimePasses } from '../../../kit/test/passing-time.ts';
 import { call, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
-import { whileTimePasses } from '../passing-time.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const present = <T>(value: T | null | undefined): T => {

@@ -200,7 +200,7 @@ class Hashed {
     if (this.offset % 400 === 0) this.states.update(this.engine.encodeState());
   }
 
-  /** Of all so far; more may follow. */
+  /** Digests of the records so far; more may follow. */
   digests(): readonly [string, string] {
     this.engine.assertInvariants();
     const states = this.states.copy().update(this.engine.encodeState());

@@ -12,8 +12,7 @@ import { stateText } from './state-text.ts';
 
 /** Short logs by many seeds visit more than long ones by a few, and keep the twin small. */
 const commandsPerSeedMax = 10_000;
-/** Every second seed uses up every budget. */
-/** Every fourth seed uses up the memory of ids, too. */
+/** Every second seed uses up every budget (`tightLimits`), and every fourth one the memory of ids, too. */
 const fullLimits: Limits = { ...tightLimits, rememberedIds: 100 };
 const ownerKey = Buffer.alloc(32, 77);
 /** The limit of ids and claims are of the newest rules, under which ticks are those of an owner. */

@@ -44,8 +44,6 @@ function stoppedAfter(
   return Engine.restore(engine.encodeState(), limits);
 }
 
-/** So small that due orders are always left to later records. */
-
 describe('a restored engine', () => {
   const recordsTotal = runLength({ test: 300, deep: 700 });
 

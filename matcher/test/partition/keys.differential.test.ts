@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '@pm/kit/assert';
 import { type Command, type ExecutionEvent, newestRules } from '@pm/schemas';
-import { runLength } from '../../../kit/test/long-runs.ts';
+import { runLength, seedsFrom } from '../../../kit/test/long-runs.ts';
 import { Engine } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { NaiveKeys } from '../core/naive/naive-keys.ts';
@@ -26,7 +26,7 @@ function outcomeOf(
 
 const histories = runLength({ test: 2, deep: 8 });
 
-test.each(Array.from({ length: histories }, (_, at) => at + 1))(
+test.each(seedsFrom(1, histories))(
   'keys sign what a naive list of them allows, also across restores, seed %i',
   (seed) => {
     const history = new KeyHistory(seed);

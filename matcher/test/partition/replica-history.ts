@@ -51,7 +51,7 @@ export class ReplicaHistory {
     for (const record of openingRecords(options.rules ?? newestRules))
       this.log.append(topicNames.orders, record);
     this.#load = [...randomRecords(seed, 400)];
-    // Restores are many, and each batch of one begins with keys that are read anew.
+    // Restores are many, and each batch of one reads the keys again.
     this.log.batchRecords = 40;
     this.log.verdict = () => this.#verdict();
     this.log.turns = () => (this.#isCalm ? 0 : this.#random.below(8));

@@ -1,5 +1,5 @@
 import { type CommandOf, newestRules } from '@pm/schemas';
-import { runLength } from '../../../kit/test/long-runs.ts';
+import { runLength, seedsFrom } from '../../../kit/test/long-runs.ts';
 import { defaultLimits, Engine } from '../../src/core/index.ts';
 import type { EngineFactory } from '../../src/partition/restore.io.ts';
 import { snapshotFolder, topicNames } from './matcher-process.ts';
@@ -121,7 +121,7 @@ class RollingChange {
 describe('matchers that are replaced one after the other while newer rules begin', () => {
   const seen = { released: 0, passed: 0, copies: 0, kills: 0 };
 
-  test.each(Array.from({ length: histories }, (_, at) => at + 1))(
+  test.each(seedsFrom(1, histories))(
     'store what a single engine gives, and one that knows older rules stops nothing, seed %i',
     async (seed) => {
       const change = new RollingChange(seed);

@@ -1,4 +1,4 @@
-import { runLength } from '../../../kit/test/long-runs.ts';
+import { runLength, seedsFrom } from '../../../kit/test/long-runs.ts';
 import { topicNames } from './matcher-process.ts';
 import { readOutputs } from './reading.ts';
 import { ReplicaHistory } from './replica-history.ts';
@@ -8,7 +8,7 @@ const histories = runLength({ test: 3, deep: 16 });
 describe('replicas that stand still, die, and lose sends', () => {
   const seen = { claims: 0, copies: 0, pauses: 0, kills: 0 };
 
-  test.each(Array.from({ length: histories }, (_, at) => at + 1))(
+  test.each(seedsFrom(1, histories))(
     'store each output once or more with the same bytes, and end with one owner, seed %i',
     async (seed) => {
       const history = new ReplicaHistory(seed);

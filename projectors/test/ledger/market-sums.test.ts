@@ -1,7 +1,7 @@
 import type { NumberedExecution } from '@pm/domain/executions/execution-order';
 import { LedgerModel } from '@pm/domain/testing/ledger-model';
 import { walletFromBytes } from '@pm/schemas';
-import { runLength } from '../../../kit/test/long-runs.ts';
+import { runLength, seedsFrom } from '../../../kit/test/long-runs.ts';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { Engine } from '../../../matcher/src/core/index.ts';
 import { envelopeOf, opening, partition } from '../../../matcher/test/core/commands.ts';
@@ -36,18 +36,15 @@ function breachesOf(records: readonly NumberedExecution[], itemsMax: number) {
 describe('the sums of markets', () => {
   const logs = runLength({ test: 2, deep: 3 });
 
-  test.each(Array.from({ length: logs }, (_, at) => 41 + at))(
-    'add up in every piece of a log of the core, seed %d',
-    (seed) => {
-      const records = recordsOf(seed, 3_000);
-      const kinds = new Set(
-        records.flatMap(({ execution }) => execution.events.map((one) => one.kind)),
-      );
-      for (const kind of ['Fill', 'PositionMoved', 'MarketResolved'] as const)
-        expect(kinds).toContain(kind);
-      for (const itemsMax of [1, 2_000]) expect(breachesOf(records, itemsMax)).toEqual([]);
-    },
-  );
+  test.each(seedsFrom(41, logs))('add up in every piece of a log of the core, seed %d', (seed) => {
+    const records = recordsOf(seed, 3_000);
+    const kinds = new Set(
+      records.flatMap(({ execution }) => execution.events.map((one) => one.kind)),
+    );
+    for (const kind of ['Fill', 'PositionMoved', 'MarketResolved'] as const)
+      expect(kinds).toContain(kind);
+    for (const itemsMax of [1, 2_000]) expect(breachesOf(records, itemsMax)).toEqual([]);
+  });
 
   test('differ by a redemption that pays more than its tokens', () => {
     const wallet = { wallet: 1, market: 3 };

@@ -1,4 +1,4 @@
-import { firstSeed, runLength } from '../../long-runs.ts';
+import { firstSeed, runLength, seedsFrom } from '../../long-runs.ts';
 import { runSeed } from './run.ts';
 
 /**
@@ -11,7 +11,7 @@ const count = runLength({ test: 6, deep: 200 });
 /** Many times what a run takes, milliseconds. */
 const runMaxMs = 10 * 60_000;
 
-const seeds = Array.from({ length: count }, (_, nth) => first + nth);
+const seeds = seedsFrom(first, count);
 
 test.each(seeds)(
   'seed %i: partitions are read, members are heard, and what is closed ends',

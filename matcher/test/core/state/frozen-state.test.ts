@@ -1,4 +1,4 @@
-import { runLength } from '../../../../kit/test/long-runs.ts';
+import { runLength, seedsFrom } from '../../../../kit/test/long-runs.ts';
 import { Engine, encodeFrozen, type FrozenState } from '../../../src/core/index.ts';
 import { envelopeOf, opening, partition } from '../commands.ts';
 import { RandomLog } from '../random-log.ts';
@@ -14,41 +14,38 @@ interface Frozen {
 describe('a frozen state', () => {
   const logs = runLength({ test: 2, deep: 4 });
 
-  it.each(Array.from({ length: logs }, (_, at) => 1 + at))(
-    'stays as it was while the engine goes on, seed %d',
-    (seed) => {
-      const log = new RandomLog(seed);
-      const engine = new Engine(partition);
-      engine.apply(envelopeOf([opening], 'OPERATOR'), 0);
-      const frozen: Frozen[] = [];
-      let compared = 0;
-      for (let record = 1; record <= 2_500; record += 1) {
-        // Some overlap, and in between nothing is frozen, so that held slots are used again.
-        if (record % 97 < 2 && record % 1_000 < 700) {
-          const bytes = engine.encodeState();
-          frozen.push({
-            state: engine.freeze(words),
-            bytes,
-            until: record + 1 + ((record * 7) % 150),
-          });
-        }
-        engine.apply(log.next().envelope, record);
-        for (const one of frozen.splice(0)) {
-          if (one.until > record) {
-            frozen.push(one);
-            continue;
-          }
-          expect(encodeFrozen(one.state).equals(one.bytes)).toBe(true);
-          engine.thaw();
-          compared += 1;
-        }
+  it.each(seedsFrom(1, logs))('stays as it was while the engine goes on, seed %d', (seed) => {
+    const log = new RandomLog(seed);
+    const engine = new Engine(partition);
+    engine.apply(envelopeOf([opening], 'OPERATOR'), 0);
+    const frozen: Frozen[] = [];
+    let compared = 0;
+    for (let record = 1; record <= 2_500; record += 1) {
+      // Some overlap, and in between nothing is frozen, so that held slots are used again.
+      if (record % 97 < 2 && record % 1_000 < 700) {
+        const bytes = engine.encodeState();
+        frozen.push({
+          state: engine.freeze(words),
+          bytes,
+          until: record + 1 + ((record * 7) % 150),
+        });
       }
-      expect(compared).toBeGreaterThan(30);
-      const bytes = engine.encodeState();
-      engine.assertInvariants();
-      expect(Engine.restore(bytes).encodeState().equals(bytes)).toBe(true);
-    },
-  );
+      engine.apply(log.next().envelope, record);
+      for (const one of frozen.splice(0)) {
+        if (one.until > record) {
+          frozen.push(one);
+          continue;
+        }
+        expect(encodeFrozen(one.state).equals(one.bytes)).toBe(true);
+        engine.thaw();
+        compared += 1;
+      }
+    }
+    expect(compared).toBeGreaterThan(30);
+    const bytes = engine.encodeState();
+    engine.assertInvariants();
+    expect(Engine.restore(bytes).encodeState().equals(bytes)).toBe(true);
+  });
 
   it('is a plain value, so that another thread can have it', () => {
     const log = new RandomLog(9);
