@@ -4,13 +4,13 @@ export interface RelatedSuites {
   readonly engines: readonly string[];
 }
 
-/** What `npm run test:near` runs of them. */
+/** Suites that `npm run test:near` runs. */
 export interface NearSuites extends RelatedSuites {
   /** Related unit suites of other rooms that are left to `npm test`. */
   readonly leftOut: number;
 }
 
-/** Related unit suites of rooms without a change are run while there are at most so many. */
+/** The most related unit suites of rooms without a change that are run. */
 const otherRoomsMax = 40;
 
 /** Suites with a whole exchange each; one is run when a file beside it has changed. */

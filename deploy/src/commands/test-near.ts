@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import { repositoryRoot } from '../local/paths.ts';
+import { enginesArgs, jestProgram } from './jest.ts';
 import { nearSuites, type RelatedSuites } from './near.ts';
 
 /**
@@ -14,8 +15,7 @@ const command = new Command('npm run test:near --')
   .parse();
 const { since } = command.opts<{ since?: string }>();
 const startedAtMs = performance.now();
-const jest = join(repositoryRoot, 'node_modules/jest/bin/jest.js');
-/** No wait for a terminal, and the paths of Jest's answer as they are. */
+/** How a program is run whose lines are read. */
 const listed = { cwd: repositoryRoot, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 } as const;
 
 function lines(program: string, args: readonly string[]): string[] {
@@ -35,13 +35,13 @@ function changedFiles(): readonly string[] {
 function relatedOf(project: string, sources: readonly string[]): readonly string[] {
   if (sources.length === 0) return [];
   const args = ['--selectProjects', project, '--listTests', '--findRelatedTests', ...sources];
-  const found = lines(process.execPath, [jest, ...args]);
+  const found = lines(process.execPath, [jestProgram, ...args]);
   return found.filter((line) => line.endsWith('.ts')).map((path) => relative(repositoryRoot, path));
 }
 
 function run(name: string, program: string, args: readonly string[]): boolean {
   console.log(`\n== ${name}`);
-  // Runs of random length are short.
+  // Unless another length is asked for.
   const env = { PM_TEST_LENGTH: 'near', ...process.env };
   return spawnSync(program, args, { cwd: repositoryRoot, stdio: 'inherit', env }).status === 0;
 }
@@ -50,7 +50,7 @@ function runSuites(project: string, suites: readonly string[], more: readonly st
   if (suites.length === 0) return true;
   const args = ['--selectProjects', project, '--maxWorkers=2', ...more];
   const name = `${suites.length} suites of ${project}`;
-  return run(name, process.execPath, [jest, ...args, '--runTestsByPath', ...suites]);
+  return run(name, process.execPath, [jestProgram, ...args, '--runTestsByPath', ...suites]);
 }
 
 const changed = changedFiles();
@@ -70,7 +70,7 @@ const isPython = changed.some((file) => file.startsWith('client-python/'));
 const passed = [
   run('check', 'npm', ['run', '--silent', 'check']),
   runSuites('unit', unit, []),
-  runSuites('engines', engines, ['--forceExit']),
+  runSuites('engines', engines, enginesArgs),
   !isPython ||
     run('client in Python', process.execPath, [
       join(repositoryRoot, 'deploy/dist/commands/test-python.js'),

@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { installNode, nodeMajors } from '../local/node-versions.ts';
 import { defaultCacheDir, repositoryRoot } from '../local/paths.ts';
+import { jestProgram } from './jest.ts';
 
 /**
  * `npm run test:nodes -- ARGUMENTS OF JEST`: the unit tests on each version of Node that the exchange runs on, and the
  * versions that were skipped with the reason. Exit code 1 when tests failed on one, 2 when no version could be tested.
  */
-const jest = join(repositoryRoot, 'node_modules/jest/bin/jest.js');
 const results: { readonly name: string; readonly result: string }[] = [];
 
 for (const major of nodeMajors) {
@@ -19,7 +18,7 @@ for (const major of nodeMajors) {
   console.log(`\n== unit tests on Node ${node.version}`);
   const { status } = spawnSync(
     node.binary,
-    [jest, '--selectProjects', 'unit', '--maxWorkers=2', ...process.argv.slice(2)],
+    [jestProgram, '--selectProjects', 'unit', '--maxWorkers=2', ...process.argv.slice(2)],
     { cwd: repositoryRoot, stdio: 'inherit' },
   );
   results.push({ name: `Node ${node.version}`, result: status === 0 ? 'passed' : 'FAILED' });

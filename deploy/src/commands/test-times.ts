@@ -1,5 +1,5 @@
 import { textTable } from '../panel/text-table.ts';
-import type { SuiteTime } from './test-report.ts';
+import type { PartReport, SuiteTime } from './test-report.ts';
 
 /** Times that all cores of the machine have worked and rested, milliseconds. */
 export interface CoreTimes {
@@ -7,12 +7,11 @@ export interface CoreTimes {
   readonly idleMs: number;
 }
 
-/** What a part of `npm test` took. */
-export interface PartTimes {
+/** Time of a part of `npm test`. */
+export interface PartTimes extends Pick<PartReport, 'suites'> {
   readonly seconds: number;
   /** Share of all cores that worked meanwhile, for whatever program; the rest was waiting. From 0 to 1. */
   readonly busyShare: number;
-  readonly suites: readonly SuiteTime[];
 }
 
 /** Suites of a part that are shown. */

@@ -4,6 +4,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { repositoryRoot } from '../local/paths.ts';
+import { enginesArgs, jestProgram } from './jest.ts';
 import { emptyReport, failuresText, jestReport, type PartReport } from './test-report.ts';
 import { busyShare, coreTimes, type PartTimes, timesText } from './test-times.ts';
 
@@ -35,9 +36,14 @@ function single(name: string, command: string, args: readonly string[]): void {
 function jest(project: string, args: readonly string[], name = project): void {
   console.log(`\n== ${name} tests`);
   const file = join(scratch, `${name}.json`);
-  const binary = join(repositoryRoot, 'node_modules/jest/bin/jest.js');
   const output = ['--json', `--outputFile=${file}`];
-  const passed = run(process.execPath, [binary, '--selectProjects', project, ...args, ...output]);
+  const passed = run(process.execPath, [
+    jestProgram,
+    '--selectProjects',
+    project,
+    ...args,
+    ...output,
+  ]);
   const read = (text: string) => jestReport(text, repositoryRoot);
   add(name, reportFrom(file, read), passed);
 }
@@ -81,13 +87,11 @@ if (isDeep) Object.assign(process.env, { PM_TEST_LENGTH: 'deep', PM_TEST_RUNS: r
 single('check', 'npm', ['run', '--silent', 'check']);
 jest('unit', ['--maxWorkers=2']);
 jest('simulator', ['--maxWorkers=2']);
-// After many suites in one process Node.js 20 may spin without end while it cleans up.
-const engines = ['--forceExit'];
 // A rebuild beside other suites outlives its hold of the tables on a slow machine.
 const alone = 'operate/test/rebuild/rebuild.engine';
-jest('engines', [...engines, '--runInBand', '--testPathPatterns', alone], 'engines-alone');
+jest('engines', [...enginesArgs, '--runInBand', '--testPathPatterns', alone], 'engines-alone');
 // The others wait half of their time, so two run side by side on engines that they share.
-jest('engines', [...engines, '--maxWorkers=2', '--testPathIgnorePatterns', alone]);
+jest('engines', [...enginesArgs, '--maxWorkers=2', '--testPathIgnorePatterns', alone]);
 // The environment of the client in Python serves the published clients too, which run it against their exchange.
 part('client in Python', 'deploy/dist/commands/test-python.js');
 // Against an exchange of their own; their packages are fetched here, once.
