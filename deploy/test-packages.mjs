@@ -1,5 +1,5 @@
-// Packages that are published as many small ES modules, as one file each suite of tests loads: Jest loads every module
-// anew in each suite, and typebox alone has four hundred.
+// Packages of many small ES modules, as one file for tests: Jest loads every module again in each suite, and typebox
+// alone has four hundred.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const packages = [
   '@noble/hashes/utils.js',
 ];
 
-/** A folder for what is installed now, built when it is missing; a name of Jest's map and its file for each package. */
+/** Names for Jest's map of modules with their files, which are built when they are missing or the lock file is another. */
 export async function testPackages() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
   hash.update(readFileSync(fileURLToPath(import.meta.url)));

@@ -427,13 +427,13 @@ export function openDoor(world: World): HttpApp {
   return app;
 }
 
-const doors = new WeakMap<World, HttpApp>();
+const apps = new WeakMap<World, HttpApp>();
 
 /** The app over this world, built once: for suites that ask one world several times. */
-export function doorOf(world: World): HttpApp {
-  const door = doors.get(world) ?? openDoor(world);
-  doors.set(world, door);
-  return door;
+export function appOf(world: World): HttpApp {
+  const app = apps.get(world) ?? openDoor(world);
+  apps.set(world, app);
+  return app;
 }
 
 /** An answer as the tests look at it. */

@@ -103,8 +103,7 @@ export class Trader {
   /** One random action in a market: mostly an order, sometimes a batch, a cancel, or a cancel of everything. */
   async act(market: SmokeMarket): Promise<void> {
     const dice = this.#random.next();
-    const cancel = () => this.#client.cancelMarketOrders({ market: market.conditionId });
-    if (dice < 0.06) await untilKnown(cancel);
+    if (dice < 0.06) await this.#cancelIn(market);
     else if (dice < 0.5) await this.#batch(market, this.#random.integer(2, 15));
     else await this.#send(await this.#client.prepareOrder(this.#intent(market)));
   }
@@ -126,6 +125,10 @@ export class Trader {
     }
     const different = answers.find((answer) => answer !== answers[0]);
     return different === undefined ? null : `${answers[0]} and ${different}`;
+  }
+
+  async #cancelIn({ conditionId: market }: SmokeMarket): Promise<void> {
+    await untilKnown(() => this.#client.cancelMarketOrders({ market }));
   }
 
   async #batch(market: SmokeMarket, count: number): Promise<void> {

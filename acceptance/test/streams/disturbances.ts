@@ -49,7 +49,7 @@ export class Disturbances {
     this.#random = parts.random;
   }
 
-  /** Resolves when so many connections were cut, and so often each process was killed and is ready again. */
+  /** Resolves when `cuts` connections were cut, and each process was killed `rounds` times and is ready again. */
   async run(cuts: number, rounds: number): Promise<Disturbed> {
     const names = Array.from({ length: rounds }, () => killed).flat();
     try {

@@ -52,7 +52,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** Of a snapshot in one part, with nothing before it that is missing. */
+/** Fields of a snapshot in one part that follows without a gap. */
 const whole = { gap: undefined, part: undefined, more: undefined };
 
 function send(socket: WebSocket, frame: object): void {

@@ -42,7 +42,7 @@ const childSource = `
 const spawned: ChildProcess[] = [];
 
 /** A folder with supervisors in it, and the processes that they start. */
-class Yard {
+class ProcessFolder {
   readonly folder = mkdtempSync(join(tmpdir(), 'pm-supervisor-'));
   readonly #running: Supervisor[] = [];
 
@@ -91,29 +91,30 @@ class Yard {
   }
 }
 
-let yard: Yard;
+let processes: ProcessFolder;
 let folder: string;
 
 beforeEach(() => {
-  yard = new Yard();
-  folder = yard.folder;
+  processes = new ProcessFolder();
+  folder = processes.folder;
 });
 
 afterEach(async () => {
   for (const child of spawned.splice(0)) child.kill('SIGKILL');
-  await yard.close();
+  await processes.close();
 });
 
-const fake: Yard['fake'] = (name, changes) => yard.fake(name, changes);
-const start: Yard['start'] = (descriptions, changes) => yard.start(descriptions, changes);
+const fake: ProcessFolder['fake'] = (name, changes) => processes.fake(name, changes);
+const start: ProcessFolder['start'] = (descriptions, changes) =>
+  processes.start(descriptions, changes);
 
-/** What mostly waits for pauses of a supervisor runs beside the other tests, so in a yard of its own. */
-const inOwnYard =
+/** Tests that mostly wait for pauses of a supervisor run beside the others, each in a folder of its own. */
+const inOwnFolder =
   <Values extends readonly unknown[]>(
-    run: (own: Yard, ...values: Values) => Promise<void>,
+    run: (own: ProcessFolder, ...values: Values) => Promise<void>,
   ): ((...values: Values) => Promise<void>) =>
   async (...values) => {
-    const own = new Yard();
+    const own = new ProcessFolder();
     try {
       await run(own, ...values);
     } finally {
@@ -130,7 +131,7 @@ function restartsOf(supervisor: Supervisor, name: string): number {
 }
 
 function diaryLines(): string[] {
-  return readFileSync(yard.diary, 'utf8').trim().split('\n');
+  return readFileSync(processes.diary, 'utf8').trim().split('\n');
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -184,7 +185,7 @@ describe('a supervisor', () => {
 
   it.concurrent(
     'goes on with a process that is killed for fault injection, however often',
-    inOwnYard(async ({ fake, start }) => {
+    inOwnFolder(async ({ fake, start }) => {
       const failures: Error[] = [];
       const options = { onFatal: (failure: Error): void => void failures.push(failure) };
       const supervisor = await start([fake('a', { restart: true })], options);
@@ -200,7 +201,7 @@ describe('a supervisor', () => {
 
   it.concurrent(
     'starts a process again that ends for an engine, however often, and gives up one that dies by itself',
-    inOwnYard(async ({ fake, start, diary }) => {
+    inOwnFolder(async ({ fake, start, diary }) => {
       const failures: Error[] = [];
       const options = { onFatal: (failure: Error): void => void failures.push(failure) };
       const waiting = fake('waiting', {
@@ -216,7 +217,7 @@ describe('a supervisor', () => {
 
   it.concurrent(
     'waits with a process for its engines, and says for which',
-    inOwnYard(async ({ fake, start }) => {
+    inOwnFolder(async ({ fake, start }) => {
       let away: readonly string[] = ['kafka'];
       let looks = 0;
       const ready = async (): Promise<void> => {
@@ -238,7 +239,7 @@ describe('a supervisor', () => {
 
   it.concurrent(
     'does not give up a process that dies while its engine is away',
-    inOwnYard(async ({ fake, start, diary }) => {
+    inOwnFolder(async ({ fake, start, diary }) => {
       const failures: Error[] = [];
       const options = { onFatal: (failure: Error): void => void failures.push(failure) };
       let isEngineBack = false;
@@ -266,7 +267,7 @@ describe('a supervisor', () => {
 
   it.concurrent(
     'starts with enough of several processes, and starts the others again for ever',
-    inOwnYard(async ({ fake, start }) => {
+    inOwnFolder(async ({ fake, start }) => {
       const failures: Error[] = [];
       const options = { onFatal: (failure: Error): void => void failures.push(failure) };
       const quorum = { name: 'brokers', enough: 2 };
@@ -289,7 +290,7 @@ describe('a supervisor', () => {
     ['a process again after a pause in which another stands in for it', ['a', 'b'], null],
   ])(
     'starts %s, and goes on when these die, too',
-    inOwnYard(async ({ fake, start }, _, names, enough) => {
+    inOwnFolder(async ({ fake, start }, _, names, enough) => {
       const group = enough === null ? { standInGroup: 'g' } : { quorum: { name: 'g', enough } };
       const times = new Map<string, number>();
       const progress = (line: string): void => void times.set(line, performance.now());
@@ -378,7 +379,7 @@ describe('a supervisor', () => {
       code: 'PORT_IN_USE',
     });
     await held.release();
-    expect(existsSync(yard.diary)).toBe(false);
+    expect(existsSync(processes.diary)).toBe(false);
   });
 
   it('refuses a data folder another supervisor works on, and takes it once that is done', async () => {
@@ -431,7 +432,7 @@ async function supervisorProcess(): Promise<{
   const script = `
     import { existsSync } from 'node:fs';
     import { startProcesses } from ${JSON.stringify(pathToFileURL(builtEntry('local/supervisor.js')).href)};
-    const mark = ${JSON.stringify(`${yard.diary}.orphan`)};
+    const mark = ${JSON.stringify(`${processes.diary}.orphan`)};
     const description = { ...${JSON.stringify(description)}, prepare: async () => {}, ready: async () => {
       if (!existsSync(mark)) throw new Error('not yet');
     } };

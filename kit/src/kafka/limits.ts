@@ -112,7 +112,7 @@ export const defaultLimits: LogClientLimits = {
   maxGroupRestarts: 20,
 };
 
-/** Of a tool, which has time, and for which nobody takes over: a busy machine must not end it. */
+/** Limits of a tool: it has time, and no other process takes over, so a busy machine must not end it. */
 export const toolLimits: Partial<LogClientLimits> = { stallMs: 60_000 };
 
 /**

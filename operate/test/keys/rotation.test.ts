@@ -26,7 +26,7 @@ const partitions = 3;
 let folder: string;
 let path: string;
 let log: ListsUnderTest;
-/** Of every installation below: public keys take long to compute. */
+/** Keys that every installation below begins with: public keys take long to compute. */
 let firstKeys: ExchangeKeys;
 beforeAll(() => {
   const made = mkdtempSync(join(tmpdir(), 'keys-'));

@@ -18,10 +18,10 @@ import {
 import { World } from '../in-memory.ts';
 
 const randomReads = runLength({ test: 2_000, deep: 14_000 });
-/** Of each route, so that what it reads is known. */
+/** Reads of each route, after which its statements are known. */
 const warmUpReadsPerRoute = 20;
 const warmUpReads = warmUpReadsPerRoute * readRoutes.length;
-/** Of each store. */
+/** Reads while one store is away. */
 const readsWhileAway = runLength({ test: 500, deep: 1_500 });
 const databaseReadsMin = 3_000;
 /** Growth of the heap that remains after a collection: by what is made once, and by each read. */

@@ -50,7 +50,7 @@ const setUp = () => {
 
 /** For tests that change nothing in it. */
 const unchanged = setUp();
-/** For tests each of which lists market 1 anew. */
+/** For tests that each list market 1 again. */
 const changing = setUp();
 
 describe('GET /markets as the catalog has it', () => {

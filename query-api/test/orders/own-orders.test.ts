@@ -4,8 +4,8 @@ import { noQuote } from '../../src/books/quote.ts';
 import type { OpenOrderRow } from '../../src/orders/open-orders.ts';
 import {
   apiKey,
+  appOf,
   condition,
-  doorOf,
   get,
   openDoor,
   post,
@@ -243,7 +243,7 @@ test.each([
   ['GET', '/balance-allowance/update?asset_type=COLLATERAL'],
   ['GET', '/balances'],
 ])('%s %s requires a proven key', async (method, url) => {
-  const app = doorOf(stranger);
+  const app = appOf(stranger);
   const answer = method === 'GET' ? await get(app, url) : await post(app, url, []);
   expect(answer).toMatchObject({
     status: 401,

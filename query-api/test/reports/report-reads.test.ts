@@ -10,7 +10,7 @@ import { Value } from 'typebox/value';
 import { noQuote } from '../../src/books/quote.ts';
 import { noPrices } from '../../src/history/history.ts';
 import type { BuilderRow, TradeRow } from '../../src/reports/rows.ts';
-import { condition, doorOf, get, marketEntry, nowMs, token, World, wallet } from '../in-memory.ts';
+import { appOf, condition, get, marketEntry, nowMs, token, World, wallet } from '../in-memory.ts';
 
 const user = wallet(1);
 const place = { partition: 0, inOffset: '41', eventIndex: 2, timeMs: nowMs - 1_500 };
@@ -40,10 +40,10 @@ let world: World;
 beforeEach(() => {
   world = new World();
 });
-const ask = (url: string) => get(doorOf(world), url);
+const ask = (url: string) => get(appOf(world), url);
 const empty = new World();
-/** Of a world in which nothing happened. */
-const askEmpty = (url: string) => get(doorOf(empty), url);
+/** The app over a world in which nothing happened. */
+const askEmpty = (url: string) => get(appOf(empty), url);
 const first = (body: unknown): unknown => (body as readonly unknown[])[0];
 
 describe('public trades', () => {

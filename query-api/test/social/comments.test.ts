@@ -1,6 +1,6 @@
 import { commentIdAt } from '@pm/domain/comments/threads';
 import type { CommentEvent, Profile } from '@pm/schemas';
-import { condition, doorOf, get, World } from '../in-memory.ts';
+import { appOf, condition, get, World } from '../in-memory.ts';
 
 let world: World;
 let offset: number;
@@ -44,7 +44,7 @@ test('comments come newest first with their replies, authors and counts', async 
   posted(3, { replyTo: reply });
   const last = posted(4);
   liked(first, 9);
-  const { status, body } = await get(doorOf(world), '/comments?parent_entity_id=1');
+  const { status, body } = await get(appOf(world), '/comments?parent_entity_id=1');
   expect(status).toBe(200);
   expect(idsOf(body)).toEqual([last, first]);
   const [, top] = body as [unknown, Record<string, unknown>];
@@ -69,7 +69,7 @@ test('comments come newest first with their replies, authors and counts', async 
 test('reactions have their author, and the id of their comment in the form of the dialect', async () => {
   liked(posted(1), 2);
   const reaction = async (url: string) => {
-    const { body } = await get(doorOf(world), `${url}?parent_entity_id=1`);
+    const { body } = await get(appOf(world), `${url}?parent_entity_id=1`);
     const [comment] = body as [{ profile: object; reactions: object[] }];
     return { ...comment, reaction: comment.reactions[0] };
   };
@@ -91,9 +91,9 @@ test('reactions have their author, and the id of their comment in the form of th
 test('a market is no parent that clients of the family know', async () => {
   posted(1, { parentType: 'MARKET', parentId: '2' });
   const query = 'parent_entity_type=market&parent_entity_id=2';
-  const root = await get(doorOf(world), `/comments?${query}`);
+  const root = await get(appOf(world), `/comments?${query}`);
   expect(root.body).toMatchObject([{ parentEntityType: 'market', parentEntityID: 2 }]);
-  const family = await get(doorOf(world), `/gamma/comments?${query}`);
+  const family = await get(appOf(world), `/gamma/comments?${query}`);
   expect(family.body).toMatchObject([{ parentEntityType: null, parentEntityID: 2 }]);
 });
 
@@ -101,7 +101,7 @@ test('a market is named by its number or condition, each in one spelling but for
   const id = posted(1, { parentType: 'MARKET', parentId: '2' });
   const found = async (name: string) => {
     const query = `parent_entity_type=market&parent_entity_id=${encodeURIComponent(name)}`;
-    const { status, body } = await get(doorOf(world), `/comments?${query}`);
+    const { status, body } = await get(appOf(world), `/comments?${query}`);
     return status === 200 ? idsOf(body) : status;
   };
   for (const name of ['2', condition(2), `0x${condition(2).slice(2).toUpperCase()}`]) {
@@ -118,13 +118,13 @@ test('no id has leading zeros', async () => {
     const id = what === '/events/' ? '1' : '3';
     for (const below of ['', '/comments/count']) {
       const [good, bad] = [`${what}${id}${below}`, `${what}0${id}${below}`];
-      expect([good, (await get(doorOf(world), good)).status]).toEqual([good, 200]);
-      expect([bad, (await get(doorOf(world), bad)).status]).toEqual([bad, 404]);
+      expect([good, (await get(appOf(world), good)).status]).toEqual([good, 200]);
+      expect([bad, (await get(appOf(world), bad)).status]).toEqual([bad, 404]);
     }
   }
-  expect((await get(doorOf(world), '/comments/01')).status).toBe(404);
-  expect((await get(doorOf(world), '/markets/01')).status).toBe(404);
-  expect((await get(doorOf(world), '/markets?id=01')).body).toEqual([]);
+  expect((await get(appOf(world), '/comments/01')).status).toBe(404);
+  expect((await get(appOf(world), '/markets/01')).status).toBe(404);
+  expect((await get(appOf(world), '/markets?id=01')).body).toEqual([]);
 });
 
 test('every comment is read with its replies, and theirs, and counts them', async () => {
@@ -141,7 +141,7 @@ test('every comment is read with its replies, and theirs, and counts them', asyn
       replyCount,
       replies.map((one) => [one.id, one.replyCount]),
     ]);
-  const read = async (url: string) => counted((await get(doorOf(world), url)).body);
+  const read = async (url: string) => counted((await get(appOf(world), url)).body);
   const flat = [
     [reply, 2],
     [below, 1],
@@ -180,7 +180,7 @@ test('replies and reactions inside a long list are shown in equal shares', async
   }
   const read = async (limit: number) => {
     const url = `/comments?parent_entity_id=1&limit=${limit}`;
-    const { body } = await get(doorOf(world), url);
+    const { body } = await get(appOf(world), url);
     return body as { replyCount: number; replies: { reactions: [] }[] }[];
   };
   const long = await read(40);
@@ -206,7 +206,7 @@ test('every order and direction sorts as a plain sort of all comments would', as
   for (const order of ['createdAt', 'updatedAt', 'reactionCount', 'replyCount', 'id']) {
     for (const ascending of [true, false]) {
       const query = `parent_entity_id=1&limit=100&order=${order}&ascending=${ascending}`;
-      const { body } = await get(doorOf(world), `/comments?${query}`);
+      const { body } = await get(appOf(world), `/comments?${query}`);
       const sign = ascending ? 1 : -1;
       const plain = [...ids].sort(
         (one, other) =>
@@ -224,10 +224,10 @@ test('pages by offset and by cursor leave nothing out and show nothing twice', a
   let cursor = '';
   for (let from = 0; from < 25; from += 10) {
     const url = `/comments?parent_entity_id=1&limit=10&offset=${from}`;
-    byOffset.push(...idsOf((await get(doorOf(world), url)).body));
+    byOffset.push(...idsOf((await get(appOf(world), url)).body));
     const more = cursor === '' ? '' : `&after_cursor=${cursor}`;
     const keyset = `/gamma/comments/keyset?parent_entity_id=1&limit=10${more}`;
-    const { body } = await get(doorOf(world), keyset);
+    const { body } = await get(appOf(world), keyset);
     const page = body as { comments: { id: string }[]; next_cursor?: string };
     byCursor.push(...idsOf(page.comments));
     cursor = page.next_cursor ?? 'end';
@@ -245,11 +245,11 @@ test('a list continues after its cursor when the comment of the cursor is gone',
     for (const id of [ids[1], ids[1], ids[4]]) liked(id ?? '', offset + 50);
     const url = `/comments/keyset?parent_entity_id=1&limit=4&${sort}`;
     const read = async (cursor = '') =>
-      (await get(doorOf(world), `${url}${cursor && `&after_cursor=${cursor}`}`)).body as {
+      (await get(appOf(world), `${url}${cursor && `&after_cursor=${cursor}`}`)).body as {
         comments: { id: string }[];
         next_cursor: string;
       };
-    const whole = idsOf((await get(doorOf(world), `/comments?parent_entity_id=1&${sort}`)).body);
+    const whole = idsOf((await get(appOf(world), `/comments?parent_entity_id=1&${sort}`)).body);
     const first = await read();
     const last = first.comments.at(-1)?.id ?? '';
     say({ kind: 'CommentDeleted', commentId: last, wallet: bytes(1), timeMs: 1 });
@@ -276,16 +276,16 @@ test('a cursor that is none, or one of another order, is refused', async () => {
   ];
   for (const mount of ['', '/gamma']) {
     const url = `${mount}/comments/keyset?parent_entity_id=1`;
-    expect((await get(doorOf(world), `${url}&after_cursor=${good}`)).status).toBe(200);
+    expect((await get(appOf(world), `${url}&after_cursor=${good}`)).status).toBe(200);
     for (const cursor of bad) {
-      const { status, body } = await get(doorOf(world), `${url}&after_cursor=${cursor}`);
+      const { status, body } = await get(appOf(world), `${url}&after_cursor=${cursor}`);
       const error = { type: 'bad request', error: 'invalid after_cursor' };
       expect([cursor, status, body]).toEqual([cursor, 400, error]);
     }
-    const several = await get(doorOf(world), `${url}&order=id,createdAt`);
+    const several = await get(appOf(world), `${url}&order=id,createdAt`);
     expect([several.status, several.body]).toMatchObject([400, { error: 'invalid order' }]);
   }
-  const plain = await get(doorOf(world), '/comments?parent_entity_id=1&after_cursor=x');
+  const plain = await get(appOf(world), '/comments?parent_entity_id=1&after_cursor=x');
   expect(plain.status).toBe(200);
 });
 
@@ -294,7 +294,7 @@ test('holders only are those who hold a token of the event now, and positions sh
   posted(2);
   world.authorHoldings.push({ wallet: address(1), market: 1, outcome: 0, sizeMicro: 5_000_000 });
   const url = '/comments?event_slug=event-1&holders_only=true&get_positions=true';
-  const { body } = await get(doorOf(world), url);
+  const { body } = await get(appOf(world), url);
   expect(idsOf(body)).toEqual([held]);
   const tokenId = world.catalog.market(1)?.tokens[0];
   expect(body).toMatchObject([{ profile: { positions: [{ tokenId, positionSize: '5000000' }] } }]);
@@ -314,14 +314,14 @@ test('every list shows the holdings of authors in the markets each comment is ab
     );
   const [both, one] = [['5000000', '7000000'], ['7000000']];
   const byAuthor = `/comments/user_address/${address(1)}`;
-  expect(held((await get(doorOf(world), byAuthor)).body)).toEqual([
+  expect(held((await get(appOf(world), byAuthor)).body)).toEqual([
     [onMarket, one],
     [onEvent, both],
   ]);
-  expect(held((await get(doorOf(world), `/comments/${onEvent}`)).body)).toEqual([[onEvent, both]]);
-  const family = await get(doorOf(world), `/gamma${byAuthor}`);
+  expect(held((await get(appOf(world), `/comments/${onEvent}`)).body)).toEqual([[onEvent, both]]);
+  const family = await get(appOf(world), `/gamma${byAuthor}`);
   expect(held(family.body).flatMap(([, sizes]) => sizes)).toEqual([]);
-  const requested = await get(doorOf(world), `/gamma${byAuthor}?get_positions=true`);
+  const requested = await get(appOf(world), `/gamma${byAuthor}?get_positions=true`);
   expect(held(requested.body)).toEqual([
     [onMarket, one],
     [onEvent, both],
@@ -331,18 +331,18 @@ test('every list shows the holdings of authors in the markets each comment is ab
 test('hidden comments are in no list, with all below them, and a thread is read by its id', async () => {
   const first = posted(1);
   const reply = posted(2, { replyTo: first });
-  const thread = await get(doorOf(world), `/comments/${first}`);
+  const thread = await get(appOf(world), `/comments/${first}`);
   expect(idsOf(thread.body)).toEqual([first, reply]);
-  expect((await get(doorOf(world), '/events/1/comments/count')).body).toEqual({ count: 2 });
+  expect((await get(appOf(world), '/events/1/comments/count')).body).toEqual({ count: 2 });
   say({ kind: 'CommentHidden', commentId: first, hidden: true, timeMs: 1 });
-  expect((await get(doorOf(world), '/comments?parent_entity_id=1')).body).toEqual([]);
-  expect((await get(doorOf(world), `/comments/${first}`)).status).toBe(404);
-  const mine = await get(doorOf(world), `/comments/user_address/${address(1)}`);
+  expect((await get(appOf(world), '/comments?parent_entity_id=1')).body).toEqual([]);
+  expect((await get(appOf(world), `/comments/${first}`)).status).toBe(404);
+  const mine = await get(appOf(world), `/comments/user_address/${address(1)}`);
   expect(mine.body).toEqual([]);
-  const theirs = await get(doorOf(world), `/comments/user_address/${address(2)}`);
+  const theirs = await get(appOf(world), `/comments/user_address/${address(2)}`);
   expect(theirs.body).toEqual([]);
-  expect((await get(doorOf(world), `/comments/${reply}`)).status).toBe(404);
-  expect((await get(doorOf(world), '/events/1/comments/count')).body).toEqual({ count: 0 });
+  expect((await get(appOf(world), `/comments/${reply}`)).status).toBe(404);
+  expect((await get(appOf(world), '/events/1/comments/count')).body).toEqual({ count: 0 });
 });
 
 test('bad parameters are refused in the words of the catalog family', async () => {
@@ -364,7 +364,7 @@ test('bad parameters are refused in the words of the catalog family', async () =
     ['/profiles/user_address/me', 400, 'user_address is not an address'],
   ] as const;
   for (const [url, status, error] of cases) {
-    const answer = await get(doorOf(world), url);
+    const answer = await get(appOf(world), url);
     const type = status === 404 ? 'not found error' : 'bad request';
     expect([url, answer.status, answer.body]).toEqual([url, status, { type, error }]);
   }
@@ -372,7 +372,7 @@ test('bad parameters are refused in the words of the catalog family', async () =
 
 test('a wallet is shown by its pseudonym until it says its name, the same for ever', async () => {
   const url = `/public-profile?address=${address(1)}`;
-  const before = (await get(doorOf(world), url)).body as { pseudonym: string };
+  const before = (await get(appOf(world), url)).body as { pseudonym: string };
   expect(before).toMatchObject({ name: '', createdAt: null, xUsername: null });
   expect(before.pseudonym).toBe('Ancient-Albatross-0');
   const profile: Profile = {
@@ -386,11 +386,11 @@ test('a wallet is shown by its pseudonym until it says its name, the same for ev
     updatedAtMs: 1_780_000_000_000,
   };
   world.profiles.apply(profile);
-  const byPath = (await get(doorOf(world), `/profiles/user_address/${address(1)}`)).body;
+  const byPath = (await get(appOf(world), `/profiles/user_address/${address(1)}`)).body;
   expect(byPath).toMatchObject({ name: 'Ann', bio: 'hi', xUsername: 'ann' });
   expect(byPath).toMatchObject({ pseudonym: before.pseudonym });
   expect(world.profiles.named('ANN')).toEqual([address(1)]);
   world.profiles.apply({ ...profile, showName: false });
-  expect((await get(doorOf(world), url)).body).toMatchObject({ name: '' });
+  expect((await get(appOf(world), url)).body).toMatchObject({ name: '' });
   expect(world.profiles.named('ann')).toEqual([]);
 });

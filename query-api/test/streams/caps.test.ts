@@ -15,7 +15,7 @@ const markets = Array.from(
 );
 const frameKeys = streamLimits.keys_per_frame;
 
-/** Books of so many levels, of some 40 bytes each. */
+/** Levels of a book, some 40 bytes each. */
 function fillBooks(
   { feed, catalog }: StreamWorld | FamilyWorld,
   size: { readonly books: number; readonly levels: number },
@@ -31,7 +31,7 @@ function fillBooks(
   for (const market of filled) feed.setLevels(market, levels);
 }
 
-/** As many books as a connection may have, together three times what may wait for it. */
+/** The most books of a connection, together three times what may wait for it. */
 const all = { books: markets.length, levels: 30 };
 const queueBytes = 400_000;
 const large = { books: frameKeys, levels: 300 };

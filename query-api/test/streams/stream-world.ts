@@ -26,7 +26,7 @@ const holder: KeyHolder = {
   signsExactBody: true,
   signsIdempotencyKey: false,
 };
-/** A failing proof is tried again for so long. */
+/** Longest time in which a failing proof is tried again. */
 const proofWaitMs = 3_000;
 export const goodHeaders = { SERVICE_SIGNATURE: 'good' };
 
