@@ -1,5 +1,3 @@
-import { testPackages } from './deploy/test-packages.mjs';
-
 const rooms = [
   'schemas',
   'kit',
@@ -47,7 +45,8 @@ const esmOnly = [
 const shared = {
   rootDir: '.',
   roots: rooms.map((room) => `<rootDir>/${room}`),
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/deploy/test/one-environment.cjs',
+  runtime: '<rootDir>/deploy/test/shared-modules.cjs',
   transform: {
     '^.+\\.(t|j|mj)s$': [
       '@swc/jest',
@@ -56,7 +55,6 @@ const shared = {
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   moduleNameMapper: {
-    ...(await testPackages()),
     '^@pm/(domain|deploy|operate|acceptance|mcp)/(.*)$': '<rootDir>/$1/src/$2.ts',
     '^@pm/kit/(.*)$': '<rootDir>/kit/src/$1/index.ts',
     '^@pm/([a-z-]+)$': '<rootDir>/$1/src/index.ts',
@@ -72,7 +70,7 @@ const shared = {
 export default {
   // No test is judged by a clock; this only ends what hangs. Tests that need longer say so.
   testTimeout: 60_000,
-  // What many suites leave behind in a process makes the next ones slower, several times for simulations.
+  // Bounds the memory of a worker: the next one loads the shared modules again.
   workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/deploy/test/longest-first.mjs',
   projects: [

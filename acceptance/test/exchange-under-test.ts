@@ -14,7 +14,7 @@ import {
   walletFromPrivateKey,
 } from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
-import { type ExchangeKeys, loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
 import { manyTimes } from '@pm/deploy/stack/services';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
@@ -45,7 +45,7 @@ export interface Trader {
 }
 
 /** Resolves when the condition is true; rejects after so many seconds. */
-export async function until(isSo: () => Promise<boolean>, seconds = 60): Promise<void> {
+export async function until(isSo: () => Promise<boolean>, seconds = 240): Promise<void> {
   for (let tries = 0; tries < seconds * 10; tries += 1) {
     if (await isSo()) return;
     await wait(100);
@@ -77,6 +77,9 @@ export function headersOf({ signer, trio }: Trader, method: string, path: string
   return { 'content-type': 'application/json', ...signed };
 }
 
+/** A request that is not answered within this time hangs, on any machine. */
+const answerMaxMs = 120_000;
+
 /** Sends a request; a repetition has the same bytes. */
 export async function send(
   { port }: Pick<IngressProcess, 'port'>,
@@ -92,7 +95,7 @@ export async function send(
     method,
     headers,
     body: body === '' ? null : body,
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(answerMaxMs),
   });
   return {
     status: response.status,
@@ -187,7 +190,7 @@ export class ExchangeUnderTest {
     this.#matcher = this.services.start('matcher', {
       PM_OWNER_SEED: ownerSeed,
       PM_REPLICATION_MIN: '1',
-      PM_OPERATOR_KEY: publicKeyOf(this.keys.openingSeed),
+      PM_OPERATOR_KEY: this.keys.openingKey,
       PM_SNAPSHOT_DIR: join(this.folder, 'snapshots'),
       ...more,
     });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { EngineUrls } from '@pm/deploy/local/engines';
 import { builtEntry } from '@pm/deploy/local/paths';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
-import { type ExchangeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import type { ExchangeKeys } from '@pm/deploy/setup/keys';
 import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import type { WalletAddress } from '@pm/schemas';
@@ -32,7 +32,7 @@ export async function setUpNamed(
   const prefixed = { topicPrefix: `${name}-`, database: name };
   const settings = { urls: engineUrls(), feeWallet: defaultFeeWallet };
   const alone = { replicationFactor: 1, progress: () => {} };
-  rootKeys.set(name, publicKeyOf(parts.keys.rootSeed));
+  rootKeys.set(name, parts.keys.rootKey);
   await setUpExchange({ ...prefixed, ...settings, ...alone, ...parts });
 }
 

@@ -1,3 +1,4 @@
+/** @jest-environment node */
 import { familyDomains } from '@pm/schemas';
 import { hashTypedData, type TypedDataDefinition } from 'viem';
 import { testDomain } from '../../kit/test/signing-domain.ts';

@@ -4,7 +4,7 @@
 /** Suites that take longest, by `npm test`, which prints them. */
 const longest = [
   'acceptance/test/clocks/clocks.engine',
-  'operate/test/audit/tables.engine',
+  'operate/test/rebuild/rebuild.engine',
   'acceptance/test/flood/flood.engine',
   'operate/test/audit/audit.engine',
   'acceptance/test/faults/faults.engine',

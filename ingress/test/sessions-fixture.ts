@@ -201,7 +201,7 @@ export class SessionProcess {
   }
 }
 
-const nothingLeft = {
+export const nothingLeft = {
   kind: 'executed',
   place: { partition: 0, inOffset: 0 },
   events: [],

@@ -28,7 +28,7 @@ export async function simulateFixedRuns(): Promise<void> {
 export async function simulateSeeds({ seed, minutes, seconds, faults }: typeof asked) {
   const figures = new Figures();
   const endMs = Date.now() + minutes * 60_000;
-  const seeds = minutes > 0 ? 1 : runLength({ test: 3, deep: 200 });
+  const seeds = minutes > 0 ? 1 : runLength({ test: 1, deep: 200 });
   for (let next = seed; next < seed + seeds || Date.now() < endMs; next += 1)
     figures.add(await named({ seed: next, forMs: seconds * 1_000, faults }));
   console.log(`simulated: ${figures.text()}`);

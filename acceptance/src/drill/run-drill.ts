@@ -7,7 +7,6 @@ import { openInstallation } from '@pm/deploy/installation/open';
 import { addressesOf } from '@pm/deploy/installation/read-addresses';
 import type { Progress } from '@pm/deploy/local/managed-process';
 import { loopback, type PortName } from '@pm/deploy/local/ports';
-import { publicKeyOf } from '@pm/deploy/setup/keys';
 import { setUpTables } from '@pm/deploy/setup/tables';
 import { storeFolderIn } from '@pm/deploy/stack/services';
 import { database } from '@pm/deploy/stack/stack';
@@ -176,7 +175,7 @@ async function until(maxMs: number, what: string, holds: () => Promise<boolean>)
 }
 
 async function audit({ stack, accessOf }: World): Promise<readonly string[]> {
-  const rootKey = publicKeyOf(stack.keys.rootSeed);
+  const rootKey = stack.keys.rootKey;
   const addresses = { ...addressesOf(stack.urls, accessOf('audit')), rootKey };
   const installation = openInstallation(addresses, 'drill');
   const wrong: string[] = [];

@@ -31,8 +31,8 @@ const trips = runLength({ test: 150, deep: 1_000 });
 const ordersPerBatch = 15;
 const batches = 120;
 const inFlight = 4;
-/** Of one wallet in 10 seconds, and what is on its way when the count is used up. */
-const perWindow = 100 + inFlight * ordersPerBatch;
+/** Of one wallet in 10 seconds, and what both processes let through before they hear that the count is used up. */
+const perWindow = 3 * 100;
 
 /** Sells without tokens, from all keys in turn. */
 function sellsOf(keys: readonly Trader[]) {

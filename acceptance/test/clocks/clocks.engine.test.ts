@@ -13,7 +13,7 @@ const partitions = 2;
 /** As far as brokers take records from the future, and a little less. */
 const offMs = 3_540_000;
 /** Longer than the session of a group, than silence before a session is missed, and than a partition may be silent. */
-const stoppedMs = 30_000;
+const stoppedMs = 16_000;
 /** Longest waits for what comes by itself: many times what it takes on a machine of its own, milliseconds. */
 const endsMaxMs = 120_000;
 const readyMaxMs = 300_000;

@@ -1,4 +1,3 @@
-import { publicKeyOf } from '@pm/deploy/setup/keys';
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { silentLog } from '@pm/kit/log';
@@ -83,7 +82,7 @@ test('the lists name both keys, and a service with the retired one does not star
     client,
     registry,
     topicPrefix: `${exchange.name}-`,
-    rootKey: Buffer.from(publicKeyOf(exchange.keys.rootSeed), 'hex'),
+    rootKey: Buffer.from(exchange.keys.rootKey, 'hex'),
     sealing: [openSignOffKey(Buffer.from(former, 'hex'))],
     log: silentLog,
     onUnproven: () => {},

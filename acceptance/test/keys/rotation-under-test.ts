@@ -10,6 +10,7 @@ import {
   loadOrMakeKeys,
   publicKeyOf,
   type RotatedRole,
+  readAuthority,
   saveKeys,
 } from '@pm/deploy/setup/keys';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
@@ -54,7 +55,8 @@ export class RotationUnderTest {
     const brokers = [engineUrl('KAFKA')];
     const client = openLogClient({ brokers, clientId: label, log: silentLog });
     const addresses = await findInstallation(variablesOf(exchange.name), '');
-    const log = await InstallationKeys.open(logPlaceOf(client, addresses), exchange.keys);
+    const authority = readAuthority(exchange.keys, label);
+    const log = await InstallationKeys.open(logPlaceOf(client, addresses), authority);
     return new RotationUnderTest(exchange, client, log);
   }
 

@@ -42,7 +42,7 @@ async function sealedLog(
     client,
     registry,
     topicPrefix: `${exchange.name}-`,
-    rootKey: Buffer.from(publicKeyOf(exchange.keys.rootSeed), 'hex'),
+    rootKey: Buffer.from(exchange.keys.rootKey, 'hex'),
     sealing: seeds.map((seed) => openSignOffKey(Buffer.from(seed, 'hex'))),
     log: silentLog,
     onUnproven,

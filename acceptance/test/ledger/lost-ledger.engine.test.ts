@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
@@ -57,7 +57,7 @@ beforeAll(async () => {
   services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
     PM_REPLICATION_MIN: '1',
-    PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
+    PM_OPERATOR_KEY: keys.openingKey,
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
   });
   services.start('projectors', { PM_VIEWS: 'ledger', PM_LEDGER_SEED: keys.ledgerSeed });
@@ -73,7 +73,7 @@ beforeAll(async () => {
     client,
     registry,
     topicPrefix,
-    rootKey: openSignOffKey(Buffer.from(keys.rootSeed, 'hex')).publicKey,
+    rootKey: Buffer.from(keys.rootKey, 'hex'),
     sealing: [openSignOffKey(Buffer.from(keys.operatorSeed, 'hex'))],
     log: silentLog,
     onUnproven: () => {},

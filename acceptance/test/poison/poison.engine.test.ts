@@ -2,7 +2,6 @@ import { testAccounts } from '@pm/deploy/demo/wallets';
 import { findInstallation } from '@pm/deploy/installation/addresses';
 import { openInstallation } from '@pm/deploy/installation/open';
 import { loopback } from '@pm/deploy/local/ports';
-import { publicKeyOf } from '@pm/deploy/setup/keys';
 import { type LogProducer, type OutgoingRecord, readRange } from '@pm/kit/kafka';
 import { topicName } from '@pm/kit/registry';
 import { type AuditCheck, runAudit } from '@pm/operate/audit/run-audit';
@@ -153,7 +152,7 @@ test('each of them is counted: by the matcher, and by the readers of sealed topi
 }, 300_000);
 
 function variables(): Readonly<Record<string, string>> {
-  const rootKey = publicKeyOf(exchange.keys.rootSeed);
+  const rootKey = exchange.keys.rootKey;
   return { ...variablesOf(exchange.name), PM_ROOT_KEY: rootKey };
 }
 

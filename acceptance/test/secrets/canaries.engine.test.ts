@@ -11,7 +11,7 @@ import {
   walletFromPrivateKey,
 } from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
-import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { loadOrMakeKeys, readAuthority } from '@pm/deploy/setup/keys';
 import { openOperator } from '@pm/deploy/stack/operator';
 import { manyTimes } from '@pm/deploy/stack/services';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
@@ -39,7 +39,10 @@ let redis: RedisClient;
 let ports: Awaited<ReturnType<typeof freePorts>>;
 const secrets = new Canaries();
 const statuses = new Map<number, number>();
-for (const [field, secret] of Object.entries(keys)) secrets.add(field, secret);
+const { rootKey: _root, openingKey: _opening, authorityFile: _file, ...ownSecrets } = keys;
+const everySecret = { ...ownSecrets, ...readAuthority(keys, 'this test') };
+for (const [field, secret] of Object.entries(everySecret))
+  if (typeof secret === 'string') secrets.add(field, secret);
 secrets.add('an idempotency key', retryKey);
 
 beforeAll(async () => {
@@ -50,7 +53,7 @@ beforeAll(async () => {
   services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
     PM_REPLICATION_MIN: '1',
-    PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
+    PM_OPERATOR_KEY: keys.openingKey,
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
     PM_SNAPSHOT_EVERY_MS: '1000',
     PM_SNAPSHOT_COPY_EVERY_MS: '1000',

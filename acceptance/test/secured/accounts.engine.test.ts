@@ -11,7 +11,7 @@ import { repositoryRoot } from '@pm/deploy/local/paths';
 import { freePorts, loopback } from '@pm/deploy/local/ports';
 import { Supervisor } from '@pm/deploy/local/supervisor';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
-import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { openOperator } from '@pm/deploy/stack/operator';
 import { exchangeServices } from '@pm/deploy/stack/services';
@@ -50,7 +50,7 @@ beforeAll(async () => {
   engines = await startGuardedEngines(folder, names);
   const keys = loadOrMakeKeys(join(folder, 'keys.json'));
   operatorToken = keys.operatorToken;
-  rootKey = publicKeyOf(keys.rootSeed);
+  rootKey = keys.rootKey;
   makeFirstOperator(folder, keys);
   const shared = { urls: engines.urls, keys, database: name, topicPrefix };
   await setUpExchange({

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { type ObjectStore, openObjectStore } from '@pm/kit/objects';
 import { topics } from '@pm/schemas';
 import { naiveKafka } from '../../../kit/test/kafka/engine.ts';
 import { ExchangeUnderTest, order, place, type Trader, until } from '../exchange-under-test.ts';
@@ -15,8 +16,10 @@ const oftenTaken = { PM_VIEWS: 'ledger,checkpoints', PM_CHECKPOINT_EVERY_MS: '10
 
 let exchange: ExchangeUnderTest;
 let trader: Trader;
+let objects: ObjectStore;
 
 beforeAll(async () => {
+  objects = await openObjectStore({ kind: 'folder', folder: storeFolder });
   exchange = await ExchangeUnderTest.open('cut', partitions.length, store);
   await endStateful();
   startStateful();
@@ -55,29 +58,34 @@ async function trade(): Promise<void> {
   }
 }
 
-const namesIn = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(join(storeFolder, folder));
-  } catch {
-    return [];
-  }
-};
-
 /** Offset of the oldest copy of a snapshot of a partition; 0 without one. */
-function oldestCopy(partition: number): number {
-  const offsets = namesIn(`snapshots/p${partition}`).map((name) => Number.parseInt(name, 10));
-  return offsets.length === 0 ? 0 : Math.min(...offsets);
+async function oldestCopy(partition: number): Promise<number> {
+  const names = await objects.list(`snapshots/p${partition}/`);
+  return least(names.map((name) => Number.parseInt(basename(name), 10)));
 }
 
 /** The least offset that a checkpoint of the ledger has of a partition; 0 without one. */
-function oldestPlace(partition: number): number {
-  const folder = 'checkpoints/ledger';
-  const offsets = namesIn(folder).map((name) => {
-    const [head = ''] = readFileSync(join(storeFolder, folder, name), 'latin1').split('\n');
+async function oldestPlace(partition: number): Promise<number> {
+  const offsets: number[] = [];
+  for (const name of await objects.list('checkpoints/ledger/')) {
+    const bytes = await objects.get(name);
+    // Removed since it was listed: it was not among the newest.
+    if (bytes === null) continue;
+    const [head = ''] = bytes.toString('latin1').split('\n');
     const { places } = JSON.parse(head) as { places: { partition: number; offset: number }[] };
-    return places.find((place) => place.partition === partition)?.offset ?? 0;
-  });
-  return offsets.length === 0 ? 0 : Math.min(...offsets);
+    offsets.push(places.find((place) => place.partition === partition)?.offset ?? 0);
+  }
+  return least(offsets);
+}
+
+const least = (offsets: readonly number[]): number =>
+  offsets.length === 0 ? 0 : Math.min(...offsets);
+
+/** The store has a copy and a checkpoint of each partition. */
+async function areCopied(): Promise<boolean> {
+  for (const one of partitions)
+    if ((await oldestCopy(one)) <= 1 || (await oldestPlace(one)) <= 1) return false;
+  return true;
 }
 
 /** Retention as docs/operating/recovery.md allows it, without its margin. */
@@ -88,11 +96,13 @@ async function cut(): Promise<void> {
     for (const { name } of [topics.orders, topics.executions]) {
       const topic = `${exchange.name}-${name}`;
       await admin.fetchTopicOffsets(topic);
-      const offsets = partitions.map((partition) => {
-        const copy = oldestCopy(partition);
-        const ofOutputs = Math.min(copy, oldestPlace(partition)) - 1;
-        return { partition, offset: String(name === topics.orders.name ? copy : ofOutputs) };
-      });
+      const offsets = await Promise.all(
+        partitions.map(async (partition) => {
+          const copy = await oldestCopy(partition);
+          const ofOutputs = Math.min(copy, await oldestPlace(partition)) - 1;
+          return { partition, offset: String(name === topics.orders.name ? copy : ofOutputs) };
+        }),
+      );
       await admin.deleteTopicRecords({ topic, partitions: offsets });
     }
   } finally {
@@ -102,7 +112,7 @@ async function cut(): Promise<void> {
 
 test('machines with empty disks and an empty Redis go on where the log begins after the checkpoints', async () => {
   await trade();
-  await until(async () => partitions.every((one) => oldestCopy(one) > 1 && oldestPlace(one) > 1));
+  await until(areCopied);
   await trade();
   const { address } = trader.signer;
   // 0.30 for each partition and round, with a share each.

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
 import { repositoryRoot } from '../local/paths.ts';
-import { enginesArgs, jestProgram } from './jest.ts';
+import { compileJavaOnce, enginesArgs, jestProgram } from './jest.ts';
 import { nearSuites, type RelatedSuites } from './near.ts';
 
 /**
@@ -53,6 +53,7 @@ function runSuites(project: string, suites: readonly string[], more: readonly st
   return run(name, process.execPath, [jestProgram, ...args, '--runTestsByPath', ...suites]);
 }
 
+compileJavaOnce();
 const changed = changedFiles();
 const sources = changed.filter(
   (file) => /\.(ts|tsx|mjs|json)$/.test(file) && existsSync(join(repositoryRoot, file)),

@@ -1,74 +1,61 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { repositoryRoot } from '../local/paths.ts';
-import { enginesArgs, jestProgram } from './jest.ts';
+import { compileJavaOnce, enginesArgs, jestProgram } from './jest.ts';
 import { emptyReport, failuresText, jestReport, type PartReport } from './test-report.ts';
 import { busyShare, coreTimes, type PartTimes, timesText } from './test-times.ts';
 
 /**
- * `npm test`: checks, unit tests, simulations, tests on real engines, the client in Python, published clients, the
- * smoke run. Each part runs even if an earlier one failed; where the time went and the names of failed tests come last.
- * `npm run test:deep` is the same with the long runs at their deep lengths, and says what they were.
+ * `npm test`: checks with unit tests and simulations, then tests on real engines with the client in Python and
+ * published clients beside them. Each part runs even if an earlier one failed; where the time went and the names of
+ * failed tests come last. `npm run test:deep` is the same with the long runs at their deep lengths, and says what they
+ * were.
  */
 const command = new Command('npm test').option('--deep', 'long runs at their deep lengths').parse();
 const { deep: isDeep = false } = command.opts<{ deep?: boolean }>();
 const scratch = mkdtempSync(join(tmpdir(), 'exchange-test-'));
 const parts = new Map<string, PartReport & PartTimes>();
-/** When the running part began. */
-let begun = { atMs: performance.now(), cores: coreTimes(cpus()) };
 
-function run(command: string, args: readonly string[]): boolean {
-  const result = spawnSync(command, args, { cwd: repositoryRoot, stdio: 'inherit' });
-  return result.status === 0;
+/** A part of the tests: a program, and where it leaves its report. */
+interface Part {
+  readonly name: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Reads the report once the program has ended. */
+  report(passed: boolean): PartReport;
 }
 
 /** A part that is one test: it passes or it fails. */
-function single(name: string, command: string, args: readonly string[]): void {
-  console.log(`\n== ${name}`);
-  const passed = run(command, args);
-  add(name, passed ? { ...emptyReport, passed: 1 } : emptyReport, passed);
-  console.log(`== ${name} ${passed ? 'passed' : 'FAILED'}`);
+function single(name: string, program: string, args: readonly string[]): Part {
+  const report = (passed: boolean) => (passed ? { ...emptyReport, passed: 1 } : emptyReport);
+  return { name, program, args, report };
 }
 
-function jest(project: string, args: readonly string[], name = project): void {
-  console.log(`\n== ${name} tests`);
+function jest(projects: readonly string[], args: readonly string[]): Part {
+  const name = projects.join(' and ');
   const file = join(scratch, `${name}.json`);
-  const output = ['--json', `--outputFile=${file}`];
-  const passed = run(process.execPath, [
-    jestProgram,
-    '--selectProjects',
-    project,
-    ...args,
-    ...output,
-  ]);
-  const read = (text: string) => jestReport(text, repositoryRoot);
-  add(name, reportFrom(file, read), passed);
+  const which = ['--selectProjects', ...projects, ...args, '--json', `--outputFile=${file}`];
+  return {
+    name,
+    program: process.execPath,
+    args: [jestProgram, ...which],
+    report: () => reportFrom(file, (text) => jestReport(text, repositoryRoot)),
+  };
 }
 
 /** A part that has a command of its own, which writes its report to a file. */
-function part(name: string, entry: string): void {
-  console.log(`\n== ${name}`);
-  const file = join(scratch, 'report.json');
-  rmSync(file, { force: true });
-  const passed = run(process.execPath, [join(repositoryRoot, entry), '--counts', file]);
-  add(
+function counted(name: string, entry: string): Part {
+  const file = join(scratch, `${name}.json`);
+  return {
     name,
-    reportFrom(file, (text) => ({ ...emptyReport, ...JSON.parse(text) })),
-    passed,
-  );
-}
-
-/** The part that ran until now. One that failed without a failed test counts as one. */
-function add(name: string, report: PartReport, passed: boolean): void {
-  const isSilent = !passed && report.failed === 0;
-  const counted = isSilent ? { ...report, failed: 1, failures: [name] } : report;
-  const now = { atMs: performance.now(), cores: coreTimes(cpus()) };
-  const seconds = (now.atMs - begun.atMs) / 1_000;
-  parts.set(name, { ...counted, seconds, busyShare: busyShare(begun.cores, now.cores) });
-  begun = now;
+    program: process.execPath,
+    args: [join(repositoryRoot, entry), '--counts', file],
+    report: () => reportFrom(file, (text) => ({ ...emptyReport, ...JSON.parse(text) })),
+  };
 }
 
 /** Without a file the runner itself has failed. */
@@ -80,23 +67,64 @@ function reportFrom(file: string, read: (text: string) => PartReport): PartRepor
   }
 }
 
+/** Runs a part whose lines are seen at once. */
+async function run(part: Part): Promise<void> {
+  console.log(`\n== ${part.name}`);
+  const passed = await timed(part, 'inherit');
+  console.log(`== ${part.name} ${passed ? 'passed' : 'FAILED'}`);
+}
+
+/** Runs parts one after the other beside another part; what each has said comes once it has ended. */
+async function runBeside(several: readonly Part[]): Promise<void> {
+  for (const part of several) {
+    const file = join(scratch, 'said.txt');
+    const said = openSync(file, 'w');
+    const passed = await timed(part, said);
+    closeSync(said);
+    console.log(`\n== ${part.name}\n${readFileSync(file, 'utf8')}`);
+    console.log(`== ${part.name} ${passed ? 'passed' : 'FAILED'}`);
+  }
+}
+
+/** Runs a program and notes its report and time. One that failed without a failed test counts as one. */
+async function timed({ name, program, args, report }: Part, out: 'inherit' | number) {
+  const begun = { atMs: performance.now(), cores: coreTimes(cpus()) };
+  const child = spawn(program, args, { cwd: repositoryRoot, stdio: ['ignore', out, out] });
+  // A program that cannot be started has failed; the other parts run.
+  const [code] = await once(child, 'exit').catch(() => [null]);
+  const passed = code === 0;
+  const found = report(passed);
+  const isSilent = !passed && found.failed === 0;
+  const seconds = (performance.now() - begun.atMs) / 1_000;
+  parts.set(name, {
+    ...(isSilent ? { ...found, failed: 1, failures: [name] } : found),
+    seconds,
+    busyShare: busyShare(begun.cores, coreTimes(cpus())),
+  });
+  return passed;
+}
+
 /** A line of each long run: its suite, and how long it was in what the suite counts. */
 const runsFile = join(scratch, 'long-runs.txt');
 if (isDeep) Object.assign(process.env, { PM_TEST_LENGTH: 'deep', PM_TEST_RUNS: runsFile });
+compileJavaOnce();
 
-single('check', 'npm', ['run', '--silent', 'check']);
-jest('unit', ['--maxWorkers=2']);
-jest('simulator', ['--maxWorkers=2']);
-// A rebuild beside other suites outlives its hold of the tables on a slow machine.
-const alone = 'operate/test/rebuild/rebuild.engine';
-jest('engines', [...enginesArgs, '--runInBand', '--testPathPatterns', alone], 'engines-alone');
-// The others wait half of their time, so two run side by side on engines that they share.
-jest('engines', [...enginesArgs, '--maxWorkers=2', '--testPathIgnorePatterns', alone]);
-// The environment of the client in Python serves the published clients too, which run it against their exchange.
-part('client in Python', 'deploy/dist/commands/test-python.js');
-// Against an exchange of their own; their packages are fetched here, once.
-part('published clients', 'acceptance/dist/commands/clients.js');
-single('smoke', process.execPath, [join(repositoryRoot, 'acceptance/dist/commands/smoke.js')]);
+await run(single('build', 'npm', ['run', '--silent', 'build']));
+// The tools of the check use one core each.
+await Promise.all([
+  run(jest(['unit', 'simulator'], ['--maxWorkers=2'])),
+  runBeside([single('check', 'npm', ['run', '--silent', 'check'])]),
+]);
+// Both wait for processes a part of their time. A third worker would make all of them slower.
+await Promise.all([
+  run(jest(['engines'], [...enginesArgs, '--maxWorkers=2'])),
+  runBeside([
+    // Its environment serves the published clients too, which run the client in Python against their exchange.
+    counted('client in Python', 'deploy/dist/commands/test-python.js'),
+    // Against an exchange of their own; their packages are fetched here, once.
+    counted('published clients', 'acceptance/dist/commands/clients.js'),
+  ]),
+]);
 if (isDeep) console.log(`\nlong runs\n${readFileSync(runsFile, 'utf8')}`);
 rmSync(scratch, { recursive: true, force: true });
 

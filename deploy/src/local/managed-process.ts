@@ -58,7 +58,16 @@ export class WaitsForEngines extends Error {
   }
 }
 
-const inheritedVariables = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'JAVA_HOME'] as const;
+const inheritedVariables = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'TMPDIR',
+  'TZ',
+  'JAVA_HOME',
+  'JAVA_TOOL_OPTIONS',
+] as const;
 
 /** Variables that any process needs, inherited from this one, and `extra`. */
 export function processEnvironment(

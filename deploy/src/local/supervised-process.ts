@@ -48,7 +48,7 @@ export interface ProcessStatus {
 
 /** A log of this size is renamed at the next start of its process. */
 const maxLogBytes = 8 * mebibyte;
-const readyPollMs = 25;
+const readyPollMs = 100;
 const waitingPollMs = 250;
 const tailLines = 12;
 

@@ -22,10 +22,13 @@ beforeAll(async () => {
 
 afterAll(() => real.close(), 30_000);
 
-/** Address and body of every `curl` of the section. */
+/** The address in the function `ask` of the section, before its argument. */
+const [, asked = ''] = /"(http:\S+)\$1" --data-binary @-/.exec(section) ?? [];
+
+/** Address and body of every call of it. */
 const commands = [
-  ...section.matchAll(/curl '(\S+)' --data-binary (?:'(.+)'|@- <<'SQL'\n([\s\S]+?)\n {4}SQL)/g),
-].map(([, address = '', short, long]) => ({ address, sql: short ?? long ?? '' }));
+  ...section.matchAll(/ {4}ask (?:'(\S+)' )?<<(?:< '(.+)'|'SQL'\n([\s\S]+?)\n {4}SQL)/g),
+].map(([, more = '', short, long]) => ({ address: `${asked}${more}`, sql: short ?? long ?? '' }));
 
 async function ask({ address, sql }: (typeof commands)[number]): Promise<string> {
   const url = address

@@ -7,6 +7,7 @@ import { openMetrics } from '@pm/kit/metrics';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { ViewProgress } from '../../src/log/progress.io.ts';
 import { RunningView } from '../../src/log/running-view.io.ts';
@@ -23,7 +24,7 @@ const name = `projectors_repeats_${process.pid}`;
 const topicPrefix = `${name}-`;
 const topic = `${topicPrefix}executions`;
 const records = 160;
-const repeatsWanted = 1_000;
+const repeatsWanted = runLength({ test: 240, deep: 1_000 });
 /** Repeats that run at the same time. */
 const atOnce = 8;
 /** Crashes at random points. */
@@ -109,7 +110,7 @@ async function completeTo(clickhouse: ClickHouse): Promise<number> {
 }
 
 describe('the tables of ClickHouse', () => {
-  test('have the same rows after crashes, handovers and 1,000 forced repeats as after an undisturbed run', async () => {
+  test('have the same rows after crashes, handovers and forced repeats as after an undisturbed run', async () => {
     const straight = await real.fresh();
     await project(straight, openProjectionTables(straight), 'straight');
     const harried = await real.fresh();

@@ -1,3 +1,4 @@
+/** @jest-environment node */
 import { runLength, spread } from '../../long-runs.ts';
 import { type Defect, defects, without } from './defects.ts';
 import { runSeed } from './run.ts';
@@ -17,7 +18,7 @@ async function findingSeed(run: typeof runSeed, defect: Defect): Promise<number 
 
 const all = Object.entries(defects);
 
-test.each(spread(all, runLength({ test: 9, deep: all.length })))(
+test.each(spread(all, runLength({ test: 6, deep: all.length })))(
   'runs find that %s, and nothing with the whole client',
   async (_, defect) => {
     const seed = await findingSeed(await without(defect), defect);

@@ -167,7 +167,7 @@ export const defects: Readonly<Record<string, Defect>> = {
       ['partition-lane.io.ts', 'else await this.#wakeup.wait(deliverCheckMs);', 'else return;'],
       ['owned-partition.io.ts', 'this.#lane?.wake();', ''],
     ],
-    kinds: ['no broker answers', 'a heartbeat is late'],
+    kinds: ['no broker answers for long', 'a heartbeat is late'],
     finds: ['not handled', 'not read in time'],
   },
   'a producer sends on after it has given up': {
