@@ -29,6 +29,8 @@ export class GroupCommits {
   readonly #options: { groupId: string; topic: string; limits: LogClientLimits };
   readonly #membership: Membership;
   readonly #admin: Admin;
+  /** That of the commits before; null after a failure, since another broker may coordinate the group by now. */
+  #coordinator: Awaited<ReturnType<Membership['coordinator']>> | null = null;
 
   constructor(
     membership: Membership,
@@ -70,6 +72,7 @@ export class GroupCommits {
       try {
         if (await this.#tryOnce(request)) return;
       } catch (error) {
+        this.#coordinator = null;
         cause = error;
         const { type } = failureOf(error);
         if (error instanceof Fault || lostTypes.includes(type))
@@ -94,7 +97,8 @@ export class GroupCommits {
   /** False when a rebalance is under way and the generation not known yet. */
   async #tryOnce({ partition, offset, metadata, stillOwned }: CommitRequest): Promise<boolean> {
     const { groupId, topic } = this.#options;
-    const coordinator = await this.#membership.coordinator();
+    this.#coordinator ??= await this.#membership.coordinator();
+    const coordinator = this.#coordinator;
     const place = this.#membership.place();
     if (place === null) return false;
     // Nothing may run between this check and the request: the place and the ownership belong together.

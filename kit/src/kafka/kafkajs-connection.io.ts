@@ -6,6 +6,7 @@ import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { FrameAssembler } from './frame-assembler.ts';
 import { kafkajsLog } from './kafkajs-log.io.ts';
+import { restIdleConnections } from './kafkajs-timers.io.ts';
 import { type LogClientLimits, retriesWithin } from './limits.ts';
 
 /** How to reach the log. */
@@ -56,6 +57,7 @@ export function openKafkajs(
   limits: LogClientLimits,
   sockets = new ClientSockets(),
 ): Kafka {
+  restIdleConnections();
   const config: KafkaConfig = {
     brokers: [...options.brokers],
     clientId: options.clientId,

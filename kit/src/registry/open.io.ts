@@ -68,7 +68,7 @@ export function openRegistry(options: RegistryOptions): Registry {
   };
   return {
     async registerAll() {
-      for (const topic of Object.values(topics)) await idFor(topic);
+      await Promise.all(Object.values(topics).map(idFor));
     },
     async codecFor(topic, reuse) {
       return openRecordCodec(topic.value, await idFor(topic), fetchSchema, reuse);

@@ -15,6 +15,7 @@ function commitsWith(options: {
   commitTimeoutMs?: number;
 }) {
   const taken: { generation: number; offset: string | undefined }[] = [];
+  const found = { times: 0 };
   const errors = [...(options.errors ?? [])];
   const places = [...(options.places ?? [])];
   let place: MemberPlace | null = { memberId: 'm', generation: 1 };
@@ -34,6 +35,7 @@ function commitsWith(options: {
   const membership = {
     coordinator: async () => {
       await options.ready;
+      found.times += 1;
       return coordinator;
     },
     place: () => {
@@ -50,7 +52,7 @@ function commitsWith(options: {
   });
   const commit = (stillOwned: () => boolean = () => true) =>
     commits.commit({ partition: 0, offset: 5, metadata: '', stillOwned });
-  return { commit, taken };
+  return { commit, taken, found };
 }
 
 test('waits for the generation of a running rebalance, and commits with that one', async () => {
@@ -104,4 +106,13 @@ test('a commit that was given up moves nothing later', async () => {
   ready.resolve();
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(taken).toEqual([]);
+});
+
+test('the coordinator is looked for at the first commit and after a failed one', async () => {
+  const { commit, found } = commitsWith({ errors: [broken('NOT_COORDINATOR_FOR_GROUP')] });
+  await commit();
+  expect(found.times).toBe(2);
+  await commit();
+  await commit();
+  expect(found.times).toBe(2);
 });
