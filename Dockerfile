@@ -18,7 +18,7 @@ RUN node_modules/.bin/tsc -b ingress matcher projectors query-api mcp console de
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
-    NODE_OPTIONS="--enable-source-maps --max-semi-space-size=32 --max-old-space-size=192"
+    NODE_OPTIONS="--max-semi-space-size=32 --max-old-space-size=192"
 WORKDIR /exchange
 COPY --from=build /exchange /exchange
 COPY --from=build --chown=10001:10001 /state /var/lib/exchange
