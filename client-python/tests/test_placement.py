@@ -18,6 +18,7 @@ from exchange_client import (
     RetryPolicy,
     UnresolvedOrdersError,
 )
+from exchange_client.errors import overloaded_code
 from exchange_client.sent_order import SentOrder, attempt_life_seconds, refused
 
 from .conftest import quick, signer
@@ -214,6 +215,23 @@ async def test_a_refusal_for_good_ends_no_order_in_doubt_while_the_log_cannot_be
         sent.conclude()
         results.append(sent.result)
     assert results == [None, refusal_for_good]
+
+
+async def test_an_attempt_for_which_no_time_was_left_does_not_hide_what_the_exchange_has_said(
+    client: ExchangeClient,
+) -> None:
+    order = await client.prepare_order(intent)
+    unsent = ExchangeError(503, {"error": "too late", "code": overloaded_code})
+    codes: list[str | None] = []
+    for before in ([refused("partition_not_ready", "")], []):
+        sent = SentOrder(order, lost_at=None)
+        for earlier in before:
+            sent.note(earlier, await_delayed=True)
+        sent.note_failure(unsent)
+        sent.conclude()
+        assert sent.result is not None
+        codes.append(sent.result.code)
+    assert codes == ["partition_not_ready", overloaded_code]
 
 
 async def test_a_call_that_is_canceled_leaves_its_order_in_doubt(

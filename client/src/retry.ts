@@ -45,8 +45,8 @@ export class RetryBudget {
 
   /**
    * Waits before the next attempt, at least as long as the exchange requests; false at once when that exceeds the
-   * budget. The pause ends early when `signal` aborts. `keepsReserve`: an eighth of the budget is left, for a question
-   * after the last attempt.
+   * budget, and after a pause that lasted longer than it. The pause ends early when `signal` aborts. `keepsReserve`: an
+   * eighth of the budget is left, for a question after the last attempt.
    */
   async next(
     retryAfterSeconds: number | null,
@@ -61,7 +61,7 @@ export class RetryBudget {
     if (performance.now() - this.#startedAt + pauseMs > totalMs - reserveMs) return false;
     this.#pauses += 1;
     await sleep(pauseMs, signal);
-    return true;
+    return this.leftMs > 0;
   }
 }
 

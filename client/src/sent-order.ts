@@ -4,6 +4,7 @@ import {
   isFinalCode,
   isPassing,
   isPassingCode,
+  overloadedCode,
   provesNothingDone,
 } from './errors.ts';
 import type { BuiltOrder } from './order.ts';
@@ -116,7 +117,8 @@ export class SentOrder {
   }
 
   #keep(result: Placement, isDoubtful: boolean): void {
-    this.#last = result;
+    // An attempt that was not sent for want of time does not replace an answer of the exchange.
+    if (this.#last === null || result.code !== overloadedCode) this.#last = result;
     if (isDoubtful) this.noteLost();
   }
 }

@@ -1,5 +1,11 @@
 import { Random } from '@pm/kit/random';
-import { ExchangeClient, UnresolvedOrdersError, walletFromPrivateKey } from '../src/index.ts';
+import { overloadedCode } from '../src/errors.ts';
+import {
+  ExchangeClient,
+  ExchangeError,
+  UnresolvedOrdersError,
+  walletFromPrivateKey,
+} from '../src/index.ts';
 import type { OrderIntent } from '../src/order.ts';
 import { attemptLifeMs, refused, SentOrder } from '../src/sent-order.ts';
 import { FakeExchange, type Fate, placedResult, refusedResult } from './fake-exchange.ts';
@@ -187,6 +193,19 @@ describe('when the retry budget ends', () => {
       return sent.result;
     });
     expect([unread, read]).toEqual([null, refusal]);
+  });
+
+  test('an attempt for which no time was left does not hide what the exchange has said', async () => {
+    const order = await client.prepareOrder(intent);
+    const unsent = new ExchangeError(503, { error: 'too late', code: overloadedCode });
+    const codes = [[refused('partition_not_ready', '')], []].map((before) => {
+      const sent = new SentOrder(order, null);
+      for (const refusal of before) sent.note(refusal, true);
+      sent.noteFailure(unsent);
+      sent.conclude();
+      return sent.result?.code;
+    });
+    expect(codes).toEqual(['partition_not_ready', overloadedCode]);
   });
 
   test('an unknown order is reported as unresolved, and can be sent again', async () => {

@@ -60,7 +60,8 @@ class RetryBudget:
     ) -> bool:
         """Waits before the next attempt, at least as long as the exchange requests.
 
-        False at once when that exceeds the budget. The pause ends early with `ended`.
+        False at once when that exceeds the budget, and after a pause that lasted longer than it.
+        The pause ends early with `ended`.
         `keeps_reserve`: an eighth of the budget is left, for a question after the last attempt.
         """
         policy = self._policy
@@ -73,7 +74,7 @@ class RetryBudget:
             return False
         self._pauses += 1
         await _pause(pause_ms / 1000, ended)
-        return True
+        return self.left_ms > 0
 
     def _elapsed_ms(self) -> float:
         return (_now() - self._started_at) * 1000

@@ -13,6 +13,7 @@ from .errors import (
     is_final_code,
     is_passing,
     is_passing_code,
+    overloaded_code,
     proves_nothing_done,
 )
 from .models import PlacementResult, StoredOrder
@@ -148,7 +149,9 @@ class SentOrder:
             self.result = self._last
 
     def _keep(self, result: Placement, *, is_doubtful: bool) -> None:
-        self._last = result
+        # An attempt that was not sent for want of time does not replace an answer of the exchange.
+        if self._last is None or result.code != overloaded_code:
+            self._last = result
         if is_doubtful:
             self.note_lost()
 
