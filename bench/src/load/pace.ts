@@ -4,8 +4,8 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 const lateBurstMax = 16;
 
 /**
- * Calls `act` at each moment (milliseconds from now, in order), whether or not what it began earlier has ended. A
- * moment that has passed is acted on at once. `plannedAt` is on the clock of `performance.now`.
+ * Calls `act` at each moment (milliseconds from now, in order) and never before it, whether or not what it began
+ * earlier has ended. A moment that has passed is acted on at once. `plannedAt` is on the clock of `performance.now`.
  */
 export async function pace(
   momentsMs: readonly number[],
@@ -14,9 +14,14 @@ export async function pace(
   const started = performance.now();
   for (const [index, momentMs] of momentsMs.entries()) {
     const plannedAt = started + momentMs;
-    const wait = plannedAt - performance.now();
-    if (wait > 0) await sleep(wait);
+    if (performance.now() < plannedAt) await sleepUntil(plannedAt);
     else if (index % lateBurstMax === 0) await turn();
     act(index, plannedAt);
   }
+}
+
+/** Timers fire up to a millisecond early. */
+async function sleepUntil(atMs: number): Promise<void> {
+  for (let wait = atMs - performance.now(); wait > 0; wait = atMs - performance.now())
+    await sleep(Math.ceil(wait));
 }
