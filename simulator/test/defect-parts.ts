@@ -86,11 +86,14 @@ export class DefectParts {
     const isRash = this.#defects.has('a batch is committed before it is written');
     const lacksPositions = this.#defects.has('positions are not restored');
     const lacksCandles = this.#defects.has('candles are not restored');
+    const isForever = this.#defects.has('a token outlives its server');
+    const guard = async () => ({ ...(await tables.guard()), serverLife: '' });
     return {
       ...tables,
       ...(isRash ? { insert: async (...args) => void tables.insert(...args).catch(() => {}) } : {}),
       ...(lacksPositions ? { positions: async function* () {} } : {}),
       ...(lacksCandles ? { candles: async () => [] } : {}),
+      ...(isForever ? { guard } : {}),
     };
   }
 

@@ -38,6 +38,7 @@ export const defectNames = [
   'another run of Redis is not noticed',
   // Tables.
   'an insert that is repeated counts twice',
+  'a token outlives its server',
   'a batch is committed before it is written',
   'the range of a batch is not remembered',
   'positions are not restored',

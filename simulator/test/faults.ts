@@ -118,6 +118,17 @@ const faultKinds: readonly FaultKind[] = [
     },
   },
   {
+    name: 'ClickHouse dies in an insert',
+    everyMs: 50_000,
+    happen: ({ tables, scheduler }, { ms }) => {
+      tables.diesInInsert = true;
+      scheduler.after(ms(3_000, 8_000), null, () => {
+        tables.diesInInsert = false;
+        tables.isAway = false;
+      });
+    },
+  },
+  {
     name: 'disks fail',
     everyMs: 60_000,
     happen: (exchange, { ms }) => {

@@ -45,12 +45,18 @@ const heldPollMs = 200;
  * the owner after a crash sends exactly this batch with the same tokens; the commit after the last row ends the batch.
  * A commit that fails means that the partition belongs to another process, and nothing is sent.
  *
+ * A token counts for one life of the server: one that was killed in an insert may know the token and have no rows, and
+ * would drop them when they come again. Rows that it had after all are there twice until they are merged, and once in
+ * every read with FINAL.
+ *
  * Tables may be exchanged for others (`npm run rebuild`). No batch begins while they are held for that, and a commit
  * without a range says that no batch is unfinished. Rows that follow from the old tables are never inserted into the
  * new ones: the batch ends with `tables_exchanged` (release), and the partition is restored from the served tables.
  */
 export class BatchInserts {
   readonly #options: BatchInsertsOptions;
+  /** The life of the server at the last look; null before the first. */
+  #serverLife: string | null = null;
 
   constructor(options: BatchInsertsOptions) {
     this.#options = options;
@@ -120,20 +126,27 @@ export class BatchInserts {
 
   async #insert({ from, to }: BatchRange, one: TableRows, target: Target): Promise<void> {
     const { partition, topicPrefix, onInserted, onUnused } = this.#options;
-    const token = `${one.table.name}:${topicPrefix}:${partition}:${from}-${to}`;
+    const name = `${one.table.name}:${topicPrefix}:${partition}:${from}-${to}`;
     let attempts = 0;
-    await this.#insistOn(() => {
+    await this.#insistOn(async () => {
       attempts += 1;
-      return target.insert(one, token);
+      if (attempts > 1 || this.#serverLife === null) await this.#look();
+      await target.insert(one, `${name}:${this.#serverLife}`);
     });
     onInserted(one.table.name, one.count);
     // After a retry an abandoned connection may still send them.
     if (attempts === 1) onUnused(one);
   }
 
-  async #isHeld(): Promise<boolean> {
-    const { identity, isHeld } = await this.#insistOn(() => this.#options.joined.guard());
+  #isHeld(): Promise<boolean> {
+    return this.#insistOn(() => this.#look());
+  }
+
+  /** Notes the life of the server; resolves to whether the tables are held. */
+  async #look(): Promise<boolean> {
+    const { identity, isHeld, serverLife } = await this.#options.joined.guard();
     if (identity !== this.#options.identity) throw new Fault('tables_exchanged', 'release');
+    this.#serverLife = serverLife;
     return isHeld;
   }
 

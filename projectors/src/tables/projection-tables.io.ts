@@ -15,6 +15,11 @@ export interface TablesGuard {
   readonly identity: string;
   /** While true no batch may begin. */
   readonly isHeld: boolean;
+  /**
+   * Names the time since the server started, where it may keep the token of an insert whose rows it has lost: one that
+   * is killed in an insert has written the token before the rows. Empty where the two are written together.
+   */
+  readonly serverLife: string;
 }
 
 /**
@@ -23,7 +28,7 @@ export interface TablesGuard {
  */
 export interface ProjectionTables {
   guard(): Promise<TablesGuard>;
-  /** Inserts once for each token, however often it is repeated. */
+  /** Inserts once for each token, however often it is repeated to a server that lives on. */
   insert(rows: TableRows, token: string): Promise<void>;
   /** Offset of `executions` up to which the tables are complete; 0 when they have no record of it. */
   completeTo(partition: number): Promise<number>;
@@ -75,19 +80,44 @@ interface Span {
   readonly toMs: number;
 }
 
-/** One query for the identity and for whether there is a hold; its end takes a second one. */
+const noId = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Names the time since the start of the server. Its tables in `system`, or its database INFORMATION_SCHEMA where it
+ * keeps `system` in memory, get a random id at each start (ClickHouse, src/Storages/System/attachSystemTablesImpl.h).
+ * Where neither has one, the second of the start, which may come out one more or less from query to query.
+ */
+const lifeSql = `coalesce(
+  nullIf((SELECT toString(any(uuid)) FROM system.tables WHERE database = 'system' AND name = 'one'), '${noId}'),
+  nullIf((SELECT toString(any(uuid)) FROM system.databases WHERE name = 'INFORMATION_SCHEMA'), '${noId}'),
+  toString(toUnixTimestamp(now()) - uptime()))`;
+
+/** One query for the identity, the server and whether there is a hold; the end of that takes a second one. */
 const guardSql = `
-SELECT name, toString(uuid) AS id FROM system.tables
+SELECT name, toString(uuid) AS id, ${lifeSql} AS life,
+  startsWith(engine, 'Replicated') OR startsWith(engine, 'Shared') AS isAtomic
+FROM system.tables
 WHERE database = currentDatabase() AND name IN ('${tables.completeness.name}', '${rebuildHold.name}')`;
+
+interface GuardRow {
+  readonly name: string;
+  readonly id: string;
+  readonly life: string;
+  readonly isAtomic: number;
+}
 
 const holdSql = `SELECT max(until) > now64(3) AS held FROM ${rebuildHold.name}`;
 
 async function readGuard(clickhouse: ClickHouse): Promise<TablesGuard> {
-  const rows = await clickhouse.selectRows<{ name: string; id: string }>(guardSql);
-  const found = new Map(rows.map(({ name, id }) => [name, id]));
-  const identity = found.get(tables.completeness.name);
-  if (identity === undefined) throw new Fault('tables_differ', 'release');
-  return { identity, isHeld: found.has(rebuildHold.name) && (await readHold(clickhouse)) };
+  const rows = await clickhouse.selectRows<GuardRow>(guardSql);
+  const found = rows.find(({ name }) => name === tables.completeness.name);
+  if (found === undefined) throw new Fault('tables_differ', 'release');
+  const hasHold = rows.some(({ name }) => name === rebuildHold.name);
+  return {
+    identity: found.id,
+    isHeld: hasHold && (await readHold(clickhouse)),
+    serverLife: found.isAtomic === 1 ? '' : found.life,
+  };
 }
 
 /** A hold that is lifted in between counts as none. */

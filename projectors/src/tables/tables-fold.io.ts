@@ -117,6 +117,7 @@ async function foldPartition(
       await projection.project(batch);
     };
     await readRange(client, { topic, partition, from: projection.from, to, onBatch });
+    projection.writeNow();
     await stored.promise;
   } finally {
     await projection.close();

@@ -161,6 +161,11 @@ export class TablesProjection implements PartitionProjection {
     return this.#storedTo;
   }
 
+  /** Writes what was gathered: no record follows for now. A fault is reported like that of any batch. */
+  writeNow(): void {
+    this.#flush().catch((error: unknown) => this.#report(error));
+  }
+
   /** Records that were not written are read again by the next owner. */
   async close(): Promise<void> {
     this.#closed = true;

@@ -1,7 +1,7 @@
 import { boundsOf, ExecutionReader } from '@pm/domain/executions/execution-reader.io';
 import { Fault } from '@pm/kit/fault';
 import { type IncomingRecord, readRange } from '@pm/kit/kafka';
-import type { PartitionProjection, ViewDefinition, ViewGroup } from '../log/view-definition.io.ts';
+import type { ViewDefinition, ViewGroup } from '../log/view-definition.io.ts';
 import { minuteOf } from '../views/buckets.ts';
 import type { Position } from '../views/positions/position.ts';
 import { TableViews } from '../views/table-views.ts';
@@ -25,8 +25,12 @@ export const reusedEvents: readonly string[] = [
   'TopChanged',
 ];
 
+interface TablesViewDefinition extends ViewDefinition {
+  assign(partition: number, group: ViewGroup): Promise<TablesProjection>;
+}
+
 /** Executions into the tables. */
-export function tablesView(options: TablesViewOptions): ViewDefinition {
+export function tablesView(options: TablesViewOptions): TablesViewDefinition {
   const { groupId, topic } = options;
   const shared = { memory: new RowMemory(), joined: new JoinedTables(options.tables) };
   return {
@@ -48,7 +52,7 @@ async function openProjection(
   options: TablesViewOptions,
   shared: SharedParts,
   { partition, group }: Assignment,
-): Promise<PartitionProjection> {
+): Promise<TablesProjection> {
   // All that is read after this comes from these tables; otherwise the first batch finds another identity.
   const { identity } = await shared.joined.guard();
   const { from, pending } = await startOf(options, { partition, group });

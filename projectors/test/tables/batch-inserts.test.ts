@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
-import { BatchInserts } from '../../src/tables/batch-inserts.io.ts';
+import { BatchInserts, type BatchInsertsOptions } from '../../src/tables/batch-inserts.io.ts';
 import { JoinedTables } from '../../src/tables/joined-tables.io.ts';
+import type { ProjectionTables } from '../../src/tables/projection-tables.io.ts';
 import type { TableRows } from '../../src/tables/row-writer.ts';
 
 /** One row of every table, and none of one. */
@@ -21,11 +22,33 @@ interface Written {
   readonly unused: string[];
 }
 
+/** Inserts of a partition into these tables. */
+function insertsInto(
+  target: Pick<ProjectionTables, 'guard' | 'insert'>,
+  changes: Partial<BatchInsertsOptions>,
+): BatchInserts {
+  return new BatchInserts({
+    tables: target,
+    joined: new JoinedTables(target),
+    identity: 'these',
+    isClosed: () => false,
+    topicPrefix: 't-',
+    partition: 0,
+    commit: async () => {},
+    onInserted: () => {},
+    onUnused: () => {},
+    onRetry: () => {},
+    onHeld: () => {},
+    retryForMs: 0,
+    ...changes,
+  });
+}
+
 /** Writes the batch; `insert` may fail, and takes a moment that differs by table. */
 async function write(insert: (table: string) => void, retryForMs = 0): Promise<Written> {
   const seen: Written = { steps: [], most: 0, running: 0, unused: [] };
   const alone = {
-    guard: async () => ({ identity: 'these', isHeld: false }),
+    guard: async () => ({ identity: 'these', isHeld: false, serverLife: '1' }),
     async insert({ table: { name } }: TableRows) {
       seen.running += 1;
       seen.most = Math.max(seen.most, seen.running);
@@ -36,20 +59,11 @@ async function write(insert: (table: string) => void, retryForMs = 0): Promise<W
       seen.steps.push(`end ${name}`);
     },
   };
-  const inserts = new BatchInserts({
-    tables: alone,
-    joined: new JoinedTables(alone),
-    identity: 'these',
-    isClosed: () => false,
-    topicPrefix: 't-',
-    partition: 0,
+  const inserts = insertsInto(alone, {
     commit: async (offset, metadata) => {
       seen.steps.push(`commit ${offset} ${metadata}`);
     },
-    onInserted: () => {},
     onUnused: ({ table }) => seen.unused.push(table.name),
-    onRetry: () => {},
-    onHeld: () => {},
     retryForMs,
   });
   await inserts.write({ from: 3, to: 9 }, batch).catch((error: unknown) => {
@@ -104,4 +118,43 @@ describe('a batch of tables', () => {
       if (broken !== 'completeness') expect(steps).not.toContain('begin completeness');
     },
   );
+});
+
+describe('a server that is killed in an insert', () => {
+  /** The token of each insert, and the life of the server in which it came. */
+  async function tokensOf(
+    killed: boolean,
+    isBegun = false,
+  ): Promise<readonly (readonly [number, string])[]> {
+    let life = 1;
+    const came: (readonly [number, string])[] = [];
+    const one = {
+      guard: async () => ({ identity: 'these', isHeld: false, serverLife: `life${life}` }),
+      async insert({ table }: TableRows, token: string) {
+        if (table !== tables.fills) return;
+        came.push([life, token]);
+        if (came.length > 1) return;
+        if (killed) life += 1;
+        throw new Fault('clickhouse_unavailable', 'retry');
+      },
+    };
+    const inserts = insertsInto(one, { retryForMs: 60_000 });
+    await inserts.write({ from: 3, to: 9 }, batch, { isBegun });
+    return came;
+  }
+
+  test.each([false, true])(
+    'gets the rows under another token (begun before: %s)',
+    async (isBegun) => {
+      expect(await tokensOf(true, isBegun)).toEqual([
+        [1, 'fills:t-:0:3-9:life1'],
+        [2, 'fills:t-:0:3-9:life2'],
+      ]);
+    },
+  );
+
+  test('and one that lives on gets them under the same', async () => {
+    const [[, first], [, second]] = (await tokensOf(false)) as [[number, string], [number, string]];
+    expect(second).toBe(first);
+  });
 });

@@ -18,9 +18,10 @@ export class FakeTables implements ProjectionTables {
 
   identity = 'made first';
   isHeld = false;
+  serverLife = '1';
 
   async guard(): Promise<TablesGuard> {
-    return { identity: this.identity, isHeld: this.isHeld };
+    return { identity: this.identity, isHeld: this.isHeld, serverLife: this.serverLife };
   }
 
   async insert(rows: TableRows, token: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
@@ -283,6 +284,29 @@ describe('the tables', () => {
     expect([commits.last, stored]).toEqual([{ offset: 25, metadata: '' }, [10, 20, 25]]);
     const ends = tables.raw('completeness').map((row) => Number(row[2]));
     expect(ends).toEqual([10, 20, 25]);
+  });
+
+  test('get what was gathered at once when no record follows, without the age of a batch', async () => {
+    const { records, payouts } = logOf(17);
+    const commits = new FakeCommits();
+    const tables = new FakeTables();
+    const ages = { batchMs: 3_600_000, restMs: 3_600_000, pauseMaxMs: 0, retryForMs: 0 };
+    const limits = { batchRecords: 1_000, batchRows: 1_000_000, ...ages };
+    const view = viewOf({ records, payouts, tables, limits });
+    const isWhole = new EventEmitter();
+    const whole = once(isWhole, 'stored');
+    const projection = await view.assign(0, {
+      commit: (...args) => commits.commit(...args),
+      committed: async () => commits.last,
+      fail: (error) => isWhole.emit('error', error),
+      stored: (position) => position === records.length && isWhole.emit('stored'),
+    });
+    await projection.project({ topic: 't', partition: 0, records, highWatermark: records.length });
+    projection.writeNow();
+    await whole;
+    await projection.close();
+    expect(commits.last).toEqual({ offset: records.length, metadata: '' });
+    expect(tables.raw('fills').length).toBeGreaterThan(10);
   });
 
   test('whose batch cannot be sent again report that, and are not complete to its end', async () => {

@@ -1,6 +1,9 @@
 import { Fault } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
-import type { ProjectionTables } from '../../../projectors/src/tables/projection-tables.io.ts';
+import type {
+  ProjectionTables,
+  TablesGuard,
+} from '../../../projectors/src/tables/projection-tables.io.ts';
 import type { TableRows } from '../../../projectors/src/tables/row-writer.ts';
 import type { Position } from '../../../projectors/src/views/positions/position.ts';
 import type { Candle } from '../../../projectors/src/views/prices/candles.ts';
@@ -23,17 +26,23 @@ const stateTables = new Map(
 
 interface Contents {
   readonly tokens: Set<string>;
-  /** Rows of tables of facts, by table. */
-  readonly facts: Map<string, string[]>;
+  /** How often rows of tables of facts were inserted in each life of the server, by table. */
+  readonly facts: Map<string, Map<string, number[]>>;
   /** Newest rows of tables of state, by table and key. */
   readonly state: Map<string, Map<string, Row>>;
 }
 
 const partitionCell = 3;
 
-/** A ClickHouse in memory: an insert with a known token changes nothing, of state the newest version counts. */
+/**
+ * A ClickHouse in memory: an insert with a known token changes nothing, of state the newest version counts, and equal
+ * rows of facts that were inserted in several lives of the server are one.
+ */
 export class TablesServer {
   isAway = false;
+  /** The next insert writes its token and no rows, and the server dies. */
+  diesInInsert = false;
+  #lives = 0;
   repeatedInserts = 0;
   readonly #defects: Defects;
   readonly #contents: Contents = { tokens: new Set(), facts: new Map(), state: new Map() };
@@ -51,8 +60,14 @@ export class TablesServer {
       });
     const positions = () => ask(() => this.#state('positions'));
     return {
-      guard: () => ask(() => ({ identity: 'tables', isHeld: false })),
-      insert: (rows, token) => ask(() => this.insert(rows, token)),
+      guard: () => ask(() => this.#guard()),
+      insert: (rows, token) =>
+        machine.request<void>({ timeoutMs: 3_000, late }, (answer) => {
+          if (this.isAway) return;
+          const isAnswered = !this.diesInInsert;
+          this.insert(rows, token);
+          if (isAnswered) answer.resolve();
+        }),
       completeTo: (partition) => ask(() => this.completeTo(partition)),
       async *positions(partition) {
         for (const row of await positions())
@@ -66,7 +81,7 @@ export class TablesServer {
   get local(): ProjectionTables {
     const positions = () => this.#state('positions');
     return {
-      guard: async () => ({ identity: 'tables', isHeld: false }),
+      guard: async () => this.#guard(),
       insert: async (rows, token) => this.insert(rows, token),
       completeTo: async (partition) => this.completeTo(partition),
       async *positions(partition): AsyncIterable<Position> {
@@ -84,13 +99,34 @@ export class TablesServer {
       if (!this.#defects.has('an insert that is repeated counts twice')) return;
     }
     tokens.add(token);
-    const { name } = rows.table;
-    if (stateTables.has(name)) this.#insertState(rows);
-    else {
-      const lines = facts.get(name) ?? [];
-      facts.set(name, lines);
-      for (const line of textOf(rows).split('\n')) if (line !== '') lines.push(line);
+    if (this.diesInInsert) {
+      this.die();
+      return;
     }
+    const { name } = rows.table;
+    if (stateTables.has(name)) {
+      this.#insertState(rows);
+      return;
+    }
+    const lines = facts.get(name) ?? new Map<string, number[]>();
+    facts.set(name, lines);
+    for (const line of textOf(rows).split('\n')) {
+      if (line === '') continue;
+      const counts = lines.get(line) ?? [];
+      counts[this.#lives] = (counts[this.#lives] ?? 0) + 1;
+      lines.set(line, counts);
+    }
+  }
+
+  /** It is away, and has another life when it is back. */
+  die(): void {
+    this.diesInInsert = false;
+    this.isAway = true;
+    this.#lives += 1;
+  }
+
+  #guard(): TablesGuard {
+    return { identity: 'tables', isHeld: false, serverLife: String(this.#lives) };
   }
 
   #insertState(rows: TableRows): void {
@@ -116,7 +152,7 @@ export class TablesServer {
   contents(): ReadonlyMap<string, readonly string[]> {
     const { facts, state } = this.#contents;
     const all = new Map<string, readonly string[]>();
-    for (const [name, lines] of facts) all.set(name, [...lines].sort());
+    for (const [name, lines] of facts) all.set(name, [...lines].flatMap(repeated).sort());
     for (const [name, rows] of state) all.set(name, [...rows.values()].map(String).sort());
     return all;
   }
@@ -130,5 +166,9 @@ export class TablesServer {
     return all.filter(({ bucketMs }) => bucketMs >= fromMs && bucketMs <= toMs);
   }
 }
+
+/** A line as often as it was inserted in one life. */
+const repeated = ([line, counts]: readonly [string, readonly number[]]): string[] =>
+  Array.from({ length: Math.max(...Object.values(counts)) }, () => line);
 
 const textsOf = (row: Row): string[] => row.map(String);
