@@ -3,7 +3,7 @@ import { type ConfigOf, readConfig, rootKeyFields } from '@pm/kit/config';
 import { localWriter, readClickhousePassword } from '../local/engines/clickhouse-password.ts';
 import type { EngineAccess } from '../local/engines.ts';
 import { StackError } from '../local/stack-error.ts';
-import { loadOrMakeKeys, publicKeyOf } from '../setup/keys.ts';
+import { loadOrMakeKeys } from '../setup/keys.ts';
 import { stackStatus } from '../stack/control.ts';
 import { type Addresses, addressesOf, type Environment, readAddresses } from './read-addresses.ts';
 
@@ -31,13 +31,13 @@ export async function findInstallation(
     throw new StackError('BAD_DESCRIPTION', `no stack runs on ${dataDir}: ${how}`);
   }
   const local = running.engines === 'external' ? {} : localAccess(dataDir);
-  const rootKey = publicKeyOf(loadOrMakeKeys(join(dataDir, 'keys.json')).rootSeed);
+  const rootKey = loadOrMakeKeys(join(dataDir, 'keys.json')).rootKey;
   return { ...addressesOf(running.urls, { ...env, ...local }), rootKey };
 }
 
 /** What the engines of a data folder ask of who connects. */
 function localAccess(dataDir: string): EngineAccess {
-  const password = readClickhousePassword(dataDir);
+  const password = readClickhousePassword(dataDir, 'writers');
   if (password === null) return {};
   return { PM_CLICKHOUSE_USER: localWriter, PM_CLICKHOUSE_PASSWORD: password };
 }

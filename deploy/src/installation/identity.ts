@@ -1,5 +1,5 @@
 import { StackError } from '../local/stack-error.ts';
-import { type ExchangeKeys, loadOrMakeKeys, publicKeyOf, readKeys } from '../setup/keys.ts';
+import { type ExchangeKeys, loadOrMakeKeys, readKeys } from '../setup/keys.ts';
 import { knownOpenings, type Openings } from './fee-wallet.ts';
 
 /**
@@ -24,8 +24,8 @@ export async function installationKeys(
 }
 
 /** Throws a `StackError` when a partition was opened with another key than these: its matcher would stop. */
-export function refuseOtherKeys(openings: Openings, keys: Pick<ExchangeKeys, 'openingSeed'>): void {
-  const own = publicKeyOf(keys.openingSeed);
+export function refuseOtherKeys(openings: Openings, keys: Pick<ExchangeKeys, 'openingKey'>): void {
+  const own = keys.openingKey;
   for (const [partition, { operatorKey }] of knownOpenings(openings)) {
     const opener = operatorKey.toString('hex');
     if (opener === own) continue;

@@ -1,6 +1,4 @@
-import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
-import { clickhouseAccount } from '@pm/kit/config';
-import { silentLog } from '@pm/kit/log';
+import type { ClickHouse } from '@pm/kit/clickhouse';
 import {
   changeableSettings,
   createTableSql,
@@ -9,6 +7,7 @@ import {
   tables,
 } from '@pm/schemas';
 import type { Addresses } from '../installation/read-addresses.ts';
+import { atServer } from '../installation/server.ts';
 import type { Progress } from '../local/managed-process.ts';
 
 export interface TablesOptions {
@@ -22,11 +21,9 @@ export interface TablesOptions {
  * another version are created again: they are computed within a minute. Returns the names of other such tables:
  * projectors write nothing until `npm run rebuild` has rebuilt them.
  */
-export async function setUpTables(options: TablesOptions): Promise<readonly string[]> {
+export function setUpTables(options: TablesOptions): Promise<readonly string[]> {
   const { addresses, database, progress } = options;
-  const account = clickhouseAccount(addresses);
-  const clickhouse = openClickHouse({ ...account, database: 'default', log: silentLog });
-  try {
+  return atServer(addresses, async (clickhouse) => {
     await clickhouse.command(`CREATE DATABASE IF NOT EXISTS \`${database}\``);
     for (const table of await otherColumns(clickhouse, database, Object.values(leaderboardTables)))
       await clickhouse.command(`DROP TABLE \`${database}\`.${table.name} SYNC`);
@@ -41,9 +38,7 @@ export async function setUpTables(options: TablesOptions): Promise<readonly stri
     const names = others.map(({ name }) => name);
     if (names.length > 0) progress(rebuildAdvice(names));
     return names;
-  } finally {
-    await clickhouse.close();
-  }
+  });
 }
 
 /** Advice on tables with the columns of another version. */

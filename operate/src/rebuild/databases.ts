@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { insist, type RetriedTables } from '@pm/deploy/installation/retry-budget';
+import type { Installation } from '@pm/deploy/installation/open';
+import { insist, type RetriedTables, retriedTables } from '@pm/deploy/installation/retry-budget';
+import { atServer } from '@pm/deploy/installation/server';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { tables as contracts, createTableSql, leaderboardTables } from '@pm/schemas';
@@ -20,6 +22,12 @@ const facts = {
   orderBy: ['fact'],
 } as const;
 
+/** Creates the served database where it is missing. */
+export async function createServedDatabase({ addresses }: Installation): Promise<void> {
+  const sql = `CREATE DATABASE IF NOT EXISTS \`${addresses.clickhouseDatabase}\``;
+  await atServer(addresses, (server) => retriedTables(server).command(sql));
+}
+
 /** In the order of the exchange: `completeness` last, because it speaks for all others. */
 const exchanged = [
   ...foldedTables.filter((table) => table !== contracts.completeness),
@@ -27,7 +35,7 @@ const exchanged = [
 ];
 
 /**
- * Creates missing databases and tables. Tables of an earlier run are kept (`resumed`), unless other code folded them or
+ * Creates missing tables. Tables of an earlier run are kept (`resumed`), unless other code folded them or
  * the run died during an exchange: then they are created again (`fresh`). `exchanged`: the earlier run died after the
  * exchange; nothing is left to do.
  */
@@ -36,7 +44,6 @@ export async function prepareDatabases(
 ): Promise<'fresh' | 'resumed' | 'exchanged'> {
   const { tables, served, rebuilt, snapshot } = rebuild;
   await dropDatabase(tables, snapshot);
-  await tables.command(`CREATE DATABASE IF NOT EXISTS \`${served}\``);
   for (const table of [...foldedTables, ...Object.values(leaderboardTables)])
     await tables.command(createTableSql(table, served));
   const code = digestOfCode();

@@ -18,6 +18,8 @@ import { ofPartition } from '../../../projectors/test/log.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 
 const partitions = 2;
+/** Between two records of each partition while the log grows, milliseconds. */
+const growsEveryMs = 200;
 const root = join(__dirname, '../../..');
 
 /** A generated log on real engines, its tables, and a projector that fills them. */
@@ -69,7 +71,8 @@ export class RebuiltExchange {
     await this.#stopGrowing();
     await this.stopProjector();
     try {
-      for (const suffix of ['', '_rebuild', '_still'])
+      // Its own last: every statement names it.
+      for (const suffix of ['_rebuild', '_still', ''])
         await this.clickhouse.command(`DROP DATABASE IF EXISTS ${this.name}${suffix}`);
     } finally {
       await this.clickhouse.close();
@@ -101,12 +104,12 @@ export class RebuiltExchange {
   }
 
   /** Appends records until the returned function is called. */
-  keepGrowing(everyMs: number): () => Promise<void> {
+  keepGrowing(): () => Promise<void> {
     let isWanted = true;
     const growing = (async () => {
       while (isWanted) {
         await this.grow(1);
-        await wait(everyMs);
+        await wait(growsEveryMs);
       }
     })();
     this.#stopGrowing = async () => {
