@@ -1,5 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { readAuthority } from '@pm/deploy/setup/keys';
 import { Sequences } from '@pm/domain/signoff/sequences';
 import { startChild } from './child/child.ts';
 import { startService } from './child/service.ts';
@@ -45,7 +46,8 @@ try {
 }
 
 function jobOf(round: number, part: GeneratorJob['part'], shape: Shape): GeneratorJob {
-  const { openingSeed, ownerSeed, ingressSeed } = installation.keys;
+  const { ownerSeed, ingressSeed } = installation.keys;
+  const { openingSeed } = readAuthority(installation.keys, 'the generator');
   return {
     ...installation.place,
     part,

@@ -151,7 +151,7 @@ const held = await holdFreePorts(1);
 const [port = 0] = held.ports;
 await held.release();
 const engines = await startProcesses({ dataDir, progress: tell }, [
-  clickhouseServer({ dataDir, logDir: join(dataDir, 'logs'), port, passwordFile: null }),
+  clickhouseServer({ dataDir, logDir: join(dataDir, 'logs'), port, passwordFiles: null }),
 ]);
 try {
   const url = `http://127.0.0.1:${port}`;

@@ -38,15 +38,14 @@ export async function openLog(place: LogPlace, clientId: string): Promise<OpenLo
 /** A producer that seals with the key of the operator. */
 export async function operatorProducer(
   { client, readerFor }: OpenLog,
-  keys: Pick<ExchangeKeys, 'rootSeed' | 'operatorSeed'>,
+  keys: Pick<ExchangeKeys, 'rootKey' | 'operatorSeed'>,
 ): Promise<LogProducer> {
-  const keyOf = (seed: string) => openSignOffKey(Buffer.from(seed, 'hex'));
   const sealed = await openSealedLog({
     client,
     registry: { readerFor },
     topicPrefix: '',
-    rootKey: keyOf(keys.rootSeed).publicKey,
-    sealing: [keyOf(keys.operatorSeed)],
+    rootKey: Buffer.from(keys.rootKey, 'hex'),
+    sealing: [openSignOffKey(Buffer.from(keys.operatorSeed, 'hex'))],
     log: silentLog,
     onUnproven: () => {},
     onFault: (fault) => {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerRuntimeClient, StartedTestContainer } from 'testcontainers';
 import { parse } from 'yaml';
-import { loadOrMakeClickhousePassword } from '../local/engines/clickhouse-password.ts';
+import { loadOrMakeClickhousePasswords } from '../local/engines/clickhouse-password.ts';
 import { type EngineJars, ensureEngineJars } from '../local/engines/download-engines.ts';
 import { findRedis } from '../local/engines/redis-server.ts';
 import {
@@ -82,8 +82,8 @@ async function describe(
   const images = publicImages();
   const image = await ownEngineImage(runtime, Object.values(images), options.progress);
   if (image === null) {
-    const password = loadOrMakeClickhousePassword(options.dataDir);
-    const containers = publicContainers(images, options.ports, password);
+    const { writers } = loadOrMakeClickhousePasswords(options.dataDir);
+    const containers = publicContainers(images, options.ports, writers);
     return engineProcesses(options, noJars, 'redis-server').map((process) => ({
       process: { ...process, prepare: async () => {} },
       container: containers[process.name as EngineName],

@@ -1,19 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
 import type { KeyRole } from '@pm/schemas';
-import nacl from 'tweetnacl';
 import { replaceFile } from '../local/replace-file.ts';
 import { StackError, systemCodeOf } from '../local/stack-error.ts';
 
 /**
- * The secrets of one installation, as hex text; generated once and stored in its data folder, readable by its owner
- * only.
+ * The keys of one installation, as hex text; generated once and stored in its data folder, readable by its owner only.
+ * The seeds of its two authorities are in a file of their own, which may be kept elsewhere.
  */
 export interface ExchangeKeys {
-  /** Ed25519 seed of the root key: lists the keys of services on `service-keys`. No service gets it. */
-  readonly rootSeed: string;
-  /** Ed25519 seed of the opening key: opens partitions, lists keys in them. No service gets it. */
-  readonly openingSeed: string;
+  /** Public half of the root key, which lists the keys of services on `service-keys`. */
+  readonly rootKey: string;
+  /** Public half of the opening key, which opens partitions and lists keys in them. */
+  readonly openingKey: string;
+  /** Where the seeds of both belong, by path; not a part of the file. */
+  readonly authorityFile: string;
   /** Ed25519 seed: lists, changes and resolves markets, grants rights. */
   readonly operatorSeed: string;
   /** Ed25519 seed: signs the clock of the partitions. */
@@ -52,9 +55,20 @@ export const rotatedSeeds = {
 
 export type RotatedRole = keyof typeof rotatedSeeds;
 
+/** Seeds of the keys that appoint others. No service gets them: set-up and `npm run keys` sign with them. */
+export interface AuthoritySeeds {
+  /** Ed25519 seed of the root key. */
+  readonly rootSeed: string;
+  /** Ed25519 seed of the opening key. */
+  readonly openingSeed: string;
+}
+
+/** Name of the file of these seeds beside `keys.json`. */
+export const authorityName = 'authority.json';
+
 const fields = [
-  'rootSeed',
-  'openingSeed',
+  'rootKey',
+  'openingKey',
   'operatorSeed',
   'ownerSeed',
   'ingressSeed',
@@ -63,15 +77,17 @@ const fields = [
   'bookSecret',
   'operatorToken',
 ] as const;
+const authorityFields = ['rootSeed', 'openingSeed'] as const;
 const hex32 = /^[0-9a-f]{64}$/;
 const hex32List = /^[0-9a-f]{64}(,[0-9a-f]{64})*$/;
 
 /**
- * The keys in `file`, generated when there is none; missing keys of later versions are added, and the key of the
- * operator is taken out of the one that opened the partitions. Throws a `StackError` for a malformed file.
+ * The keys in `file`, generated with their authorities when there is none; missing keys of later versions are added,
+ * and seeds of authorities that an earlier version kept in it move to their own file. Throws a `StackError` for a
+ * malformed file.
  */
 export function loadOrMakeKeys(file: string): ExchangeKeys {
-  return readKeys(file) ?? saveKeys(makeKeys(), file);
+  return readKeys(file) ?? makeKeys(file);
 }
 
 /** The same; null when there is no file. */
@@ -84,18 +100,51 @@ export function readKeys(file: string): ExchangeKeys | null {
   }
 }
 
-/** The public half of a seed, hex. */
-export function publicKeyOf(seed: string): string {
-  return Buffer.from(nacl.sign.keyPair.fromSeed(Buffer.from(seed, 'hex')).publicKey).toString(
-    'hex',
-  );
+/**
+ * The seeds of the authorities of these keys. Throws a `StackError` when their file is not there, or is of others.
+ *
+ * @param purpose what they are needed for.
+ */
+export function readAuthority(
+  { authorityFile, rootKey, openingKey }: ExchangeKeys,
+  purpose: string,
+): AuthoritySeeds {
+  const seeds = authorityIn(authorityFile);
+  if (seeds === null)
+    throw new StackError(
+      'BAD_DESCRIPTION',
+      `${authorityFile} is not there, and ${purpose} needs it: bring it back for as long as that takes`,
+    );
+  if (rootKey === publicKeyOf(seeds.rootSeed) && openingKey === publicKeyOf(seeds.openingSeed))
+    return seeds;
+  throw new StackError('BAD_DESCRIPTION', `${authorityFile} belongs to other keys`);
 }
 
-function makeKeys(): ExchangeKeys {
-  const secret = () => randomBytes(32).toString('hex');
+function authorityIn(file: string): AuthoritySeeds | null {
+  if (!existsSync(file)) return null;
+  const { rootSeed = '', openingSeed = '' } = JSON.parse(
+    readFileSync(file, 'utf8'),
+  ) as Partial<AuthoritySeeds>;
+  refuseMalformed({ rootSeed, openingSeed }, authorityFields, file);
+  return { rootSeed, openingSeed };
+}
+
+/** The public half of a seed, hex. */
+export function publicKeyOf(seed: string): string {
+  return openSignOffKey(Buffer.from(seed, 'hex')).publicKey.toString('hex');
+}
+
+const secret = () => randomBytes(32).toString('hex');
+
+/** Authorities first. A file of them that is there already is kept: nothing brings its seeds back. */
+function makeKeys(file: string): ExchangeKeys {
+  const made = { rootSeed: secret(), openingSeed: secret() };
+  const authorities = saveAuthority(authorityIn(authorityFileOf(file)) ?? made, file);
+  return saveKeys({ ...authorities, ...madeSecrets() }, file);
+}
+
+function madeSecrets() {
   return {
-    rootSeed: secret(),
-    openingSeed: secret(),
     operatorSeed: secret(),
     ownerSeed: secret(),
     ingressSeed: secret(),
@@ -106,18 +155,31 @@ function makeKeys(): ExchangeKeys {
   };
 }
 
+function saveAuthority(
+  seeds: AuthoritySeeds,
+  keysFile: string,
+): Pick<ExchangeKeys, 'rootKey' | 'openingKey' | 'authorityFile'> {
+  const authorityFile = authorityFileOf(keysFile);
+  replaceFile(authorityFile, `${JSON.stringify(seeds, null, 2)}\n`);
+  const { rootSeed, openingSeed } = seeds;
+  return { rootKey: publicKeyOf(rootSeed), openingKey: publicKeyOf(openingSeed), authorityFile };
+}
+
+function authorityFileOf(keysFile: string): string {
+  return join(dirname(keysFile), authorityName);
+}
+
 /** Replaces the file at once, readable by its owner only; returns the keys. */
 export function saveKeys(keys: ExchangeKeys, file: string): ExchangeKeys {
-  replaceFile(file, `${JSON.stringify(keys, null, 2)}\n`);
+  const { authorityFile: _, ...stored } = keys;
+  replaceFile(file, `${JSON.stringify(stored, null, 2)}\n`);
   return keys;
 }
 
-function checked(value: unknown, file: string): ExchangeKeys {
-  const keys = value as Partial<Record<(typeof fields)[number], unknown>>;
-  const bad = fields.find((field) => field in keys && !hex32.test(String(keys[field])));
-  if (bad !== undefined)
-    throw new StackError('BAD_DESCRIPTION', `${bad} in ${file} is not 64 hex digits`);
-  const found = value as Partial<ExchangeKeys>;
+type StoredKeys = Partial<Omit<ExchangeKeys, 'authorityFile'> & AuthoritySeeds>;
+
+function checked(found: StoredKeys, file: string): ExchangeKeys {
+  refuseMalformed(found, [...fields, ...authorityFields], file);
   const { acceptedKeySecrets } = found;
   if (acceptedKeySecrets !== undefined && !hex32List.test(acceptedKeySecrets)) {
     const form = 'is not 64 hex digits, or several of them between commas';
@@ -125,29 +187,45 @@ function checked(value: unknown, file: string): ExchangeKeys {
   }
   if (!areRotations(found))
     throw new StackError('BAD_DESCRIPTION', `nextSeeds or formerKeys in ${file} is malformed`);
-  if (fields.every((field) => field in keys)) return found as ExchangeKeys;
-  return saveKeys(withOpeningKey(found), file);
+  if ('rootKey' in found && ('rootSeed' in found || 'openingSeed' in found))
+    throw new StackError(
+      'BAD_DESCRIPTION',
+      `${file} has a seed of ${authorityName}: move it there`,
+    );
+  if (fields.every((field) => field in found))
+    return { ...(found as ExchangeKeys), authorityFile: authorityFileOf(file) };
+  return saveKeys(withAuthorities(found, file), file);
+}
+
+function refuseMalformed(found: object, names: readonly string[], file: string): void {
+  const values = new Map(Object.entries(found));
+  const bad = names.find((name) => values.has(name) && !hex32.test(String(values.get(name))));
+  if (bad !== undefined)
+    throw new StackError('BAD_DESCRIPTION', `${bad} in ${file} is not 64 hex digits`);
 }
 
 /**
- * In files of earlier versions the key of the operator is also the opening key: it stays that, and the operator gets
- * another one, as in a rotation.
+ * Of a file of an earlier version, which has the seeds of the authorities. In older ones the key of the operator is
+ * also the opening key: it stays that, and the operator gets another one, as in a rotation.
  */
-function withOpeningKey(found: Partial<ExchangeKeys>): ExchangeKeys {
-  const made = makeKeys();
-  const { openingSeed, operatorSeed } = found;
-  if (openingSeed !== undefined || operatorSeed === undefined) return { ...made, ...found };
-  const former: FormerKey = { role: 'OPERATOR', publicKey: publicKeyOf(operatorSeed) };
+function withAuthorities(found: StoredKeys, file: string): ExchangeKeys {
+  const { rootSeed = secret(), openingSeed, rootKey, openingKey, ...others } = found;
+  if (rootKey !== undefined && openingKey !== undefined) {
+    const authorityFile = authorityFileOf(file);
+    return { ...madeSecrets(), ...others, rootKey, openingKey, authorityFile };
+  }
+  const seeds = { rootSeed, openingSeed: openingSeed ?? others.operatorSeed ?? secret() };
+  const keys = { ...madeSecrets(), ...others, ...saveAuthority(seeds, file) };
+  if (openingSeed !== undefined || others.operatorSeed === undefined) return keys;
+  const former: FormerKey = { role: 'OPERATOR', publicKey: publicKeyOf(others.operatorSeed) };
   return {
-    ...made,
-    ...found,
-    openingSeed: operatorSeed,
-    operatorSeed: made.operatorSeed,
-    formerKeys: [...(found.formerKeys ?? []), former],
+    ...keys,
+    operatorSeed: secret(),
+    formerKeys: [...(others.formerKeys ?? []), former],
   };
 }
 
-function areRotations({ nextSeeds = {}, formerKeys = [] }: Partial<ExchangeKeys>): boolean {
+function areRotations({ nextSeeds = {}, formerKeys = [] }: StoredKeys): boolean {
   return (
     Object.entries(nextSeeds).every(([role, seed]) => role in rotatedSeeds && hex32.test(seed)) &&
     Array.isArray(formerKeys) &&

@@ -13,7 +13,7 @@ import {
   newestRules,
   type WalletAddress,
 } from '@pm/schemas';
-import { type ExchangeKeys, publicKeyOf } from './keys.ts';
+import { type ExchangeKeys, publicKeyOf, readAuthority } from './keys.ts';
 
 /** An order older than this when it reaches the book is refused (architecture.md). */
 const bookAgeLimitMs = 2_000;
@@ -100,7 +100,8 @@ function sealed(
   { codec, keys }: PartitionOpening,
   content: Parameters<typeof sealEnvelope>[2],
 ): Buffer {
-  const key = openSignOffKey(Buffer.from(keys.openingSeed, 'hex'));
+  const { openingSeed } = readAuthority(keys, 'set-up of partitions');
+  const key = openSignOffKey(Buffer.from(openingSeed, 'hex'));
   return sealEnvelope(codec, key, content);
 }
 
@@ -110,7 +111,7 @@ function openingCommands(opening: PartitionOpening, partition: number): readonly
     {
       kind: 'OpenPartition',
       partition,
-      operatorKey: publicKeyBytes(keys.openingSeed),
+      operatorKey: Buffer.from(keys.openingKey, 'hex'),
       feeWallet: hexBytes(feeWallet),
       bookAgeLimitMs,
       orderAgeLimitMs,

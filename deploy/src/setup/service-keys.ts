@@ -6,13 +6,13 @@ import {
 } from '@pm/domain/authority/publish-service-key.io';
 import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
 import { readFirstValue } from '@pm/domain/signoff/first-envelope.io';
-import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { type Registry, topicName } from '@pm/kit/registry';
 import { type KeyRole, topics } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
-import type { ExchangeKeys } from './keys.ts';
+import { type ExchangeKeys, readAuthority } from './keys.ts';
 
 export interface ServiceKeySetup {
   readonly client: LogClient;
@@ -32,7 +32,7 @@ const rolesOf = (keys: ExchangeKeys): readonly (readonly [KeyRole, string])[] =>
 export async function readServiceKeys(options: ServiceKeySetup): Promise<SealedLog> {
   const sealed = await openSealedLog({
     ...options,
-    rootKey: rootOf(options).publicKey,
+    rootKey: Buffer.from(options.keys.rootKey, 'hex'),
     sealing: [],
     log: silentLog,
     onUnproven: () => {},
@@ -51,19 +51,18 @@ export async function setUpServiceKeys(
   options: ServiceKeySetup,
   sealed: SealedLog,
 ): Promise<{ readonly listed: number; readonly adopted: number }> {
-  const { keys } = options;
-  const place = { ...options, root: rootOf(options), log: silentLog };
+  const missing = rolesOf(options.keys)
+    .map(([role, seed]) => ({ role, ...openSignOffKey(Buffer.from(seed, 'hex')) }))
+    .filter(({ keyId }) => !sealed.isKnown(keyId.toString('hex')));
+  if (!sealed.isNew && missing.length === 0 && sealed.hasReservedDeposits)
+    return { listed: 0, adopted: 0 };
+  const place = placeOf(options);
   let adopted = 0;
   if (sealed.isNew) adopted = (await adoptUnsealed(place)).reduce((sum, { end }) => sum + end, 0);
-  let listed = 0;
-  for (const [role, seed] of rolesOf(keys)) {
-    const { publicKey, keyId } = openSignOffKey(Buffer.from(seed, 'hex'));
-    if (sealed.isKnown(keyId.toString('hex'))) continue;
+  for (const { publicKey, role } of missing)
     await publishServiceKey(place, { publicKey, role, active: true });
-    listed += 1;
-  }
   if (!sealed.hasReservedDeposits) await reserveDeposits(place);
-  return { listed, adopted };
+  return { listed: missing.length, adopted };
 }
 
 /**
@@ -75,9 +74,12 @@ export async function keepOpenings(options: ServiceKeySetup, sealed: SealedLog):
   const topic = topicName(topics.orders, topicPrefix);
   const admin = await client.admin();
   const bounds = await admin.bounds(topic).finally(() => admin.close());
-  const place = { ...options, root: rootOf(options), log: silentLog };
-  for (const [partition, { low, high }] of bounds) {
-    if (high === 0 || sealed.openingOf(partition) !== null) continue;
+  const unkept = [...bounds].filter(
+    ([partition, { high }]) => high > 0 && sealed.openingOf(partition) === null,
+  );
+  if (unkept.length === 0) return;
+  const place = placeOf(options);
+  for (const [partition, { low }] of unkept) {
     const envelope = low === 0 ? await readFirstValue(client, { topic, partition }) : null;
     if (envelope === null)
       throw new StackError(
@@ -88,8 +90,10 @@ export async function keepOpenings(options: ServiceKeySetup, sealed: SealedLog):
   }
 }
 
-function rootOf({ keys }: ServiceKeySetup): SignOffKey {
-  return openSignOffKey(Buffer.from(keys.rootSeed, 'hex'));
+/** The log with the right to list keys on it. */
+function placeOf(options: ServiceKeySetup) {
+  const { rootSeed } = readAuthority(options.keys, 'set-up of the keys of services');
+  return { ...options, root: openSignOffKey(Buffer.from(rootSeed, 'hex')), log: silentLog };
 }
 
 async function refuseOtherRoot(client: LogClient, topicPrefix: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { type ExchangeKeys, publicKeyOf } from './keys.ts';
+import type { ExchangeKeys } from './keys.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -13,7 +13,7 @@ export type KeptService =
 
 /** The variables of each service that follow from the keys of an installation: no service gets those of another. */
 export function serviceSecrets(keys: ExchangeKeys): Readonly<Record<KeptService, Variables>> {
-  const root = { PM_ROOT_KEY: publicKeyOf(keys.rootSeed) };
+  const root = { PM_ROOT_KEY: keys.rootKey };
   const door = {
     ...root,
     PM_KEY_SECRET: keys.keySecret,
@@ -25,7 +25,7 @@ export function serviceSecrets(keys: ExchangeKeys): Readonly<Record<KeptService,
     operator: { ...root, PM_OPERATOR_SEED: keys.operatorSeed },
     matcher: {
       PM_OWNER_SEED: keys.ownerSeed,
-      PM_OPERATOR_KEY: publicKeyOf(keys.openingSeed),
+      PM_OPERATOR_KEY: keys.openingKey,
     },
     projectors: { ...root, PM_LEDGER_SEED: keys.ledgerSeed },
     'query-api': reads,

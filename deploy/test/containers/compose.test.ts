@@ -136,8 +136,9 @@ test('nothing but the public listener can be reached from other machines', () =>
 
 test('no file of the containers has a secret: set-up writes those of each service into its volume', () => {
   const keys = {
-    rootSeed: '1'.repeat(64),
-    openingSeed: '2'.repeat(64),
+    rootKey: '1'.repeat(64),
+    openingKey: '2'.repeat(64),
+    authorityFile: '/authority.json',
     operatorSeed: '3'.repeat(64),
     ownerSeed: '4'.repeat(64),
     ingressSeed: '5'.repeat(64),

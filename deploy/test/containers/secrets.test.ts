@@ -14,7 +14,7 @@ import {
   writeEngineSecrets,
   writeServiceSecrets,
 } from '../../src/containers/secrets.ts';
-import { loadOrMakeKeys } from '../../src/setup/keys.ts';
+import { loadOrMakeKeys, readAuthority } from '../../src/setup/keys.ts';
 import { makeFirstOperator } from '../../src/setup/operators.ts';
 
 let folder: string;
@@ -56,6 +56,7 @@ test('two installations have no password in common', () => {
 
 test('secrets of a service can be read by its user alone and have no key of another service', () => {
   const keys = loadOrMakeKeys(join(places.installation, 'keys.json'));
+  const { rootSeed, openingSeed } = readAuthority(keys, 'this test');
   makeFirstOperator(places.installation, keys);
   writeServiceSecrets(places, keys);
   writeServiceSecrets(places, keys);
@@ -72,7 +73,7 @@ test('secrets of a service can be read by its user alone and have no key of anot
     };
     for (const [secret, owner] of Object.entries(owners))
       expect([service, owner, text.includes(secret)]).toEqual([service, owner, service === owner]);
-    for (const secret of [keys.rootSeed, keys.openingSeed])
+    for (const secret of [rootSeed, openingSeed])
       expect([service, text.includes(secret)]).toEqual([service, false]);
   }
 });

@@ -43,7 +43,7 @@ test('no new keys are made for a log whose first records are gone', async () => 
 });
 
 test('a log that was opened with another key is refused', () => {
-  const keys = { openingSeed: seeds.own };
+  const keys = { openingKey: publicKeyOf(seeds.own) };
   expect(() => refuseOtherKeys(openedWith(seeds.own), keys)).not.toThrow();
   expect(() => refuseOtherKeys(new Map(), keys)).not.toThrow();
   expect(() => refuseOtherKeys(openedWith(seeds.other), keys)).toThrow('partition 0 was opened');

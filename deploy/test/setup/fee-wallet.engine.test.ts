@@ -32,7 +32,7 @@ test('no new keys are made for an existing log, and a setup with other keys than
   const lost = join(folder, 'lost', 'keys.json');
   await expect(installationKeys(lost, openings)).rejects.toThrow('is missing, and the log belongs');
   expect(existsSync(lost)).toBe(false);
-  const other = loadOrMakeKeys(join(folder, 'other.json'));
+  const other = loadOrMakeKeys(join(folder, 'other', 'keys.json'));
   await expect(setUpNamed(name, { ...own, keys: other, partitions: 4 })).rejects.toThrow(
     'was opened with the key',
   );

@@ -10,7 +10,7 @@ import { Engine } from '@pm/matcher/core';
 import { type Command, newestRules, rules, topics, type WalletAddress } from '@pm/schemas';
 import { MemoryLog } from '../../../domain/test/authority/memory-log.ts';
 import { loneReader } from '../../../kit/test/kafka/lone-reader.ts';
-import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
+import { loadOrMakeKeys, publicKeyOf, readAuthority } from '../../src/setup/keys.ts';
 import { openPartitions } from '../../src/setup/partitions.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'partitions-'));
@@ -18,7 +18,7 @@ const keys = loadOrMakeKeys(join(folder, 'keys.json'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const codec = openRecordCodec(topics.orders.value, 1, async () => null);
-const opening = openSignOffKey(Buffer.from(keys.openingSeed, 'hex'));
+const opening = openSignOffKey(Buffer.from(readAuthority(keys, 'this test').openingSeed, 'hex'));
 const publicOf = (seed: string) => Buffer.from(publicKeyOf(seed), 'hex');
 const operator = publicOf(keys.operatorSeed);
 const idOf = (publicKey: Buffer) => keyIdOf(publicKey).toString('hex');

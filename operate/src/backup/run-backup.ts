@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StackError } from '@pm/deploy/local/stack-error';
-import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { authorityName, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { type ObjectStore, sha256Of } from '@pm/kit/objects';
 import { type Bundle, sealBundle } from './sealed-bundle.ts';
 
@@ -16,8 +16,8 @@ export interface BackupOptions {
   onStep(line: string): void;
 }
 
-/** Files of a data folder that cannot be made again from the log. */
-const files = ['keys.json', 'operators.json'];
+/** Files of a data folder that cannot be made again from the log; one of them may be kept elsewhere. */
+const files = ['keys.json', authorityName, 'operators.json'];
 /** Partitions are looked for until so many in a row have nothing. */
 const emptyPartitionsMax = 64;
 
@@ -40,7 +40,7 @@ export async function runBackup(options: BackupOptions): Promise<string> {
   const bundle: Bundle = {
     format: 1,
     madeAt: now.toISOString(),
-    rootKey: publicKeyOf(loadOrMakeKeys(keysFile).rootSeed),
+    rootKey: loadOrMakeKeys(keysFile).rootKey,
     files: Object.fromEntries(
       kept.map((name) => [name, readFileSync(join(dataDir, name)).toString('base64')]),
     ),

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '@pm/deploy/local/replace-file';
 import { StackError } from '@pm/deploy/local/stack-error';
-import { publicKeyOf } from '@pm/deploy/setup/keys';
 import { type ObjectStore, sha256Of } from '@pm/kit/objects';
 import { backupsFolder, bundleName, objectIn } from './run-backup.ts';
 import { type Bundle, openBundle } from './sealed-bundle.ts';
@@ -36,7 +35,8 @@ export async function runRestore(options: RestoreOptions): Promise<Bundle> {
   await bringObjects(options, id, bundle);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // keys.json last: with it the folder is the installation.
-  for (const name of Object.keys(bundle.files).sort().reverse()) {
+  const others = Object.keys(bundle.files).filter((name) => name !== keysName);
+  for (const name of [...others, keysName]) {
     replaceFile(join(dataDir, name), Buffer.from(bundle.files[name] ?? '', 'base64'));
     onStep(`${name}: written, readable by its owner only`);
   }
@@ -58,14 +58,15 @@ async function newestId(source: ObjectStore): Promise<string> {
   return newest;
 }
 
+const keysName = 'keys.json';
+
 /** Keys are the identity of a log: a folder with others keeps them. */
 function refuseOther({ rootKey, files }: Bundle, dataDir: string): void {
-  const file = join(dataDir, 'keys.json');
+  const file = join(dataDir, keysName);
   if (!existsSync(file)) return;
   const found = readFileSync(file);
-  if (found.equals(Buffer.from(files['keys.json'] ?? '', 'base64'))) return;
-  const { rootSeed } = JSON.parse(found.toString('utf8')) as { readonly rootSeed?: string };
-  const isSame = rootSeed !== undefined && publicKeyOf(rootSeed) === rootKey;
+  if (found.equals(Buffer.from(files[keysName] ?? '', 'base64'))) return;
+  const isSame = JSON.parse(found.toString('utf8')).rootKey === rootKey;
   const what = isSame ? 'newer or older keys of this installation' : 'keys of another installation';
   throw new StackError('BAD_DESCRIPTION', `${file} has ${what}: move it away first`);
 }

@@ -5,7 +5,13 @@ import { logPlaceOf } from '@pm/deploy/installation/fee-wallet';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { lockFolder } from '@pm/deploy/local/run-lock';
 import { messageOf, StackError } from '@pm/deploy/local/stack-error';
-import { loadOrMakeKeys, publicKeyOf, rotatedSeeds, saveKeys } from '@pm/deploy/setup/keys';
+import {
+  loadOrMakeKeys,
+  publicKeyOf,
+  readAuthority,
+  rotatedSeeds,
+  saveKeys,
+} from '@pm/deploy/setup/keys';
 import { kafkaConnection } from '@pm/kit/config';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
@@ -107,14 +113,15 @@ async function withKeys(
     save: (keys: Parameters<typeof saveKeys>[0]) => void saveKeys(keys, path),
   };
   const keys = file.load();
-  const env = { ...process.env, PM_ROOT_KEY: publicKeyOf(keys.rootSeed) };
+  const authority = readAuthority(keys, 'npm run keys');
+  const env = { ...process.env, PM_ROOT_KEY: keys.rootKey };
   const addresses = await findInstallation(env, data);
   const busy = () => new StackError('DATA_FOLDER_LOCKED', `npm run keys works on ${data} already`);
   const lock = await lockFolder({ folder: data, file: 'keys.lock', busy });
   const kafka = kafkaConnection(addresses);
   const client = openLogClient({ ...kafka, clientId: 'keys', log: silentLog });
   try {
-    const log = await InstallationKeys.open(logPlaceOf(client, addresses), keys);
+    const log = await InstallationKeys.open(logPlaceOf(client, addresses), authority);
     await work(log, file).finally(() => log.close());
   } finally {
     await client.close();

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LogPlace, registryAt } from '@pm/deploy/installation/fee-wallet';
 import { StackError } from '@pm/deploy/local/stack-error';
-import type { ExchangeKeys } from '@pm/deploy/setup/keys';
+import type { AuthoritySeeds } from '@pm/deploy/setup/keys';
 import { publishServiceKey } from '@pm/domain/authority/publish-service-key.io';
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { eachExecution } from '@pm/domain/executions/each-execution.io';
@@ -72,7 +72,7 @@ export class InstallationKeys implements KeyLog {
   /** `place` has a client that leaves out nothing. Close the keys before it. */
   static async open(
     place: LogPlace,
-    { rootSeed, openingSeed }: Pick<ExchangeKeys, 'rootSeed' | 'openingSeed'>,
+    { rootSeed, openingSeed }: AuthoritySeeds,
   ): Promise<InstallationKeys> {
     const registry = registryAt(place);
     return new InstallationKeys({

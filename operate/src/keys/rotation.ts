@@ -154,7 +154,7 @@ export async function retireKeys(places: Places, which: RetiredKeys): Promise<re
   const ids = idsOf(which, file.load());
   const lists = await openedLists(log);
   const found = ids.map((id) => [id, keyIn(lists, id)] as const);
-  const openingId = idOf(Buffer.from(publicKeyOf(file.load().openingSeed), 'hex'));
+  const openingId = idOf(Buffer.from(file.load().openingKey, 'hex'));
   for (const [id, key] of found) {
     const change = { ...key, active: false };
     for (const [partition, keys] of lists.partitions) {

@@ -18,9 +18,11 @@ export interface OwnKey {
  */
 export function ownKeys(keys: ExchangeKeys): readonly OwnKey[] {
   const { nextSeeds = {}, formerKeys = [] } = keys;
-  const used = [['OPENING', 'openingSeed'] as const, ...Object.entries(rotatedSeeds)];
   return [
-    ...used.map(([role, field]) => own(role, publicKeyOf(keys[field]), 'in use')),
+    own('OPENING', keys.openingKey, 'in use'),
+    ...Object.entries(rotatedSeeds).map(([role, field]) =>
+      own(role, publicKeyOf(keys[field]), 'in use'),
+    ),
     ...Object.entries(nextSeeds).map(([role, seed]) => own(role, publicKeyOf(seed), 'next')),
     ...formerKeys.map(({ role, publicKey }) => own(role, publicKey, 'former')),
   ];

@@ -158,9 +158,9 @@ test('keys of another installation, or newer ones, are never replaced', async ()
   const own = JSON.parse(readFileSync(file, 'utf8'));
   writeFileSync(file, JSON.stringify({ ...own, ingressSeed: '1'.repeat(64) }));
   await expect(restoreOf(backups, { dataDir }).restored).rejects.toThrow('of this installation');
-  writeFileSync(file, JSON.stringify({ ...own, rootSeed: '1'.repeat(64) }));
+  writeFileSync(file, JSON.stringify({ ...own, rootKey: '1'.repeat(64) }));
   await expect(restoreOf(backups, { dataDir }).restored).rejects.toThrow('another installation');
-  expect(JSON.parse(readFileSync(file, 'utf8')).rootSeed).toBe('1'.repeat(64));
+  expect(JSON.parse(readFileSync(file, 'utf8')).rootKey).toBe('1'.repeat(64));
 });
 
 test('a backup that was interrupted does not exist', async () => {

@@ -124,9 +124,9 @@ const at = (offset: number) => ({ offset, timestampMs: offset * 1_000 });
 test('a line names the use of a key and marks one that only one list has', () => {
   const keys = {
     ...Object.fromEntries(
-      ['rootSeed', 'keySecret', 'bookSecret', 'operatorToken'].map((name) => [name, seedOf(99)]),
+      ['rootKey', 'keySecret', 'bookSecret', 'operatorToken'].map((name) => [name, seedOf(99)]),
     ),
-    openingSeed: seedOf(1),
+    openingKey: publicKeyOf(seedOf(1)),
     operatorSeed: seedOf(8),
     ingressSeed: seedOf(2),
     ownerSeed: seedOf(3),

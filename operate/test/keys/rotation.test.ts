@@ -72,7 +72,7 @@ class ListsUnderTest implements KeyLog {
       for (const list of [...this.partitions.values(), this.services]) put(list, change);
     }
     const opening = {
-      publicKey: publicOf(keys.openingSeed),
+      publicKey: Buffer.from(keys.openingKey, 'hex'),
       role: 'OPERATOR',
       active: true,
     } as const;
@@ -187,12 +187,14 @@ test('a retirement of a role retires its former keys everywhere, and again chang
 });
 
 test('a key in use, the next one, the opening key and an unknown one are not retired', async () => {
-  const { ingressSeed, openingSeed } = file.load();
+  const { ingressSeed, openingKey } = file.load();
   const retire = (id: string) => retireKeys(places(), { id });
   await expect(retire(idOfSeed(ingressSeed))).rejects.toThrow(
     'is the key in use of the role INGRESS',
   );
-  await expect(retire(idOfSeed(openingSeed))).rejects.toThrow('opened the partitions');
+  await expect(retire(idOf(Buffer.from(openingKey, 'hex')))).rejects.toThrow(
+    'opened the partitions',
+  );
   await expect(retire('00'.repeat(8))).rejects.toThrow('no list has a key');
   log.failAt(3);
   await expect(rotateKey(places(), 'INGRESS')).rejects.toThrow('interrupted');
@@ -233,11 +235,11 @@ test('a key in use that is not listed yet is not rotated', async () => {
 });
 
 test('the opening key of an earlier version, which sealed as well, is retired on service-keys alone', async () => {
-  const { openingSeed: operatorSeed, operatorSeed: _later, ...others } = file.load();
-  const { openingSeed: _opening, ...older } = { openingSeed: '', ...others };
-  writeFileSync(path, JSON.stringify({ ...older, operatorSeed }));
+  const { rootKey: _root, openingKey: _opening, ...older } = file.load();
+  const { operatorSeed } = older;
+  writeFileSync(path, JSON.stringify({ ...older, rootSeed: '7'.repeat(64) }));
   const keys = file.load();
-  expect(keys.openingSeed).toBe(operatorSeed);
+  expect(keys.openingKey).toBe(publicKeyOf(operatorSeed));
   log = new ListsUnderTest(keys);
   const id = idOfSeed(operatorSeed);
   const former = { publicKey: publicOf(operatorSeed), role: 'OPERATOR', active: true } as const;
