@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { readClickhousePassword } from '../local/engines/clickhouse-password.ts';
 import { messageOf, StackError } from '../local/stack-error.ts';
 import { engineTable, processTable } from '../panel/text.ts';
 import { stackStatus } from '../stack/control.ts';
@@ -94,7 +95,9 @@ async function status(given: StackArguments): Promise<void> {
     return;
   }
   console.log(`${running.baseUrl}   logs: ${running.logDir}\n`);
-  console.log(`${engineTable(running.urls)}\n`);
+  const readers =
+    running.engines === 'local' ? readClickhousePassword(given.data, 'readers') : null;
+  console.log(`${engineTable(running.urls, readers)}\n`);
   console.log(processTable(running.processes));
 }
 

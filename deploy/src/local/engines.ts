@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import {
-  clickhousePasswordFile,
-  loadOrMakeClickhousePassword,
+  clickhousePasswordFiles,
+  loadOrMakeClickhousePasswords,
   localWriter,
 } from './engines/clickhouse-password.ts';
 import { clickhouseServer } from './engines/clickhouse-server.ts';
@@ -47,6 +47,8 @@ export interface EngineUrls {
 export interface RunningEngines {
   readonly urls: EngineUrls;
   readonly access: EngineAccess;
+  /** Password of readers of the tables; null where none is asked for. */
+  readonly readersPassword: string | null;
   /** Names of the processes of the engines: `kafka` or `kafka-1` to `kafka-3`, `registry`, `clickhouse`, `redis`. */
   readonly names: readonly string[];
   /** For more processes, which may depend on those. */
@@ -72,7 +74,7 @@ export function engineUrls(ports: EnginePorts, brokers: BrokerCount = 1): Engine
  * @throws StackError with a message for the terminal.
  */
 export async function startEngines(options: EngineOptions): Promise<RunningEngines> {
-  const { progress, onFatal, ports, brokers } = options;
+  const { progress, onFatal, ports, brokers, clickhousePassword = true } = options;
   const dataDir = resolve(options.dataDir);
   const access = localAccess(options);
   const descriptions = await describeEngines({
@@ -87,6 +89,7 @@ export async function startEngines(options: EngineOptions): Promise<RunningEngin
   return {
     urls: engineUrls(ports, brokers),
     access,
+    readersPassword: clickhousePassword ? loadOrMakeClickhousePasswords(dataDir).readers : null,
     names: descriptions.map(({ name }) => name),
     supervisor,
     stop: () => supervisor.stop(),
@@ -99,8 +102,8 @@ export function localAccess({
   clickhousePassword = true,
 }: Pick<EngineOptions, 'dataDir' | 'clickhousePassword'>): EngineAccess {
   if (!clickhousePassword) return {};
-  const password = loadOrMakeClickhousePassword(dataDir);
-  return { PM_CLICKHOUSE_USER: localWriter, PM_CLICKHOUSE_PASSWORD: password };
+  const { writers } = loadOrMakeClickhousePasswords(dataDir);
+  return { PM_CLICKHOUSE_USER: localWriter, PM_CLICKHOUSE_PASSWORD: writers };
 }
 
 async function describeEngines(options: EngineOptions): Promise<ManagedProcess[]> {
@@ -117,12 +120,12 @@ export function engineProcesses(
   const { ports, logDir, brokers = 1 } = options;
   const dataDir = join(options.dataDir, 'engines');
   const isOpen = options.clickhousePassword === false;
-  const passwordFile = isOpen ? null : clickhousePasswordFile(options.dataDir);
+  const passwordFiles = isOpen ? null : clickhousePasswordFiles(options.dataDir);
   const places = { dataDir, logDir };
   return [
     ...kafkaBrokers({ ...places, jars }, ports, brokers),
     redisServer({ ...places, command: redisCommand, port: ports.redis }),
-    clickhouseServer({ ...places, port: ports.clickhouse, passwordFile }),
+    clickhouseServer({ ...places, port: ports.clickhouse, passwordFiles }),
     schemaRegistry({
       ...places,
       jars,

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ManagedProcess, type Progress, processEnvironment } from './managed-process.ts';
@@ -11,7 +11,7 @@ import { messageOf, StackError } from './stack-error.ts';
 import { type ProcessStatus, SupervisedProcess, tailOf } from './supervised-process.ts';
 
 export interface SupervisorOptions {
-  /** Locked while the supervisor runs; contains the list of its processes. */
+  /** Locked while the supervisor runs, and its owner's alone; contains the list of its processes. */
   readonly dataDir: string;
   readonly progress: Progress;
   /**
@@ -23,6 +23,8 @@ export interface SupervisorOptions {
   readonly minFreeBytes?: number;
 }
 
+/** Rights of a data folder. */
+const ownerOnly = 0o700;
 /** Back-off between restarts: none after the first death, then it doubles up to the longest. */
 const secondDelayMs = 500;
 const longestDelayMs = 8000;
@@ -71,6 +73,8 @@ export class Supervisor {
     await requireDiskSpace(options.dataDir, options.minFreeBytes ?? defaultMinFreeBytes);
     const lock = await lockDataFolder(options.dataDir);
     try {
+      // Logs, snapshots, what engines keep, and the socket of the stack are for its owner alone.
+      chmodSync(options.dataDir, ownerOnly);
       const ledger = new ProcessLedger(join(options.dataDir, 'stack.processes.json'));
       const ended = await endOrphans(ledger.file);
       if (ended.length > 0)

@@ -1,3 +1,4 @@
+import { localAnalyst } from '../local/engines/clickhouse-password.ts';
 import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
 import { withoutAccounts } from '../local/without-account.ts';
@@ -33,11 +34,17 @@ function stateText({ state, waitsFor }: ProcessStatus, reasons: readonly string[
   return `not ready: ${shown}${reasons.length > reasonsMax ? ' ...' : ''}`;
 }
 
-/** Addresses of the engines, to read tables, topics and keys directly; without passwords. */
-export function engineTable(urls: EngineUrls): string {
+/**
+ * Addresses of the engines, to read tables, topics and keys directly. Of passwords only that with which people read the
+ * tables of a local stack.
+ */
+export function engineTable(urls: EngineUrls, readersPassword: string | null): string {
   const { kafka, registry, clickhouse, redis } = withoutAccounts(urls);
   return textTable([
     ['ClickHouse', clickhouse, `database ${database} (docs/data/queries.md)`],
+    ...(readersPassword === null
+      ? []
+      : [['', '', `user ${localAnalyst}, password ${readersPassword}`]]),
     ['Kafka', kafka, ''],
     ['schema registry', registry, ''],
     ['Redis', redis, ''],

@@ -17,6 +17,7 @@ type WelcomedStack = Pick<
   | 'otherTables'
   | 'places'
   | 'ports'
+  | 'readersPassword'
   | 'urls'
 >;
 
@@ -38,7 +39,7 @@ export function welcomeScreen(stack: WelcomedStack): string {
     ...(demoMarkets.length === 0 ? emptyLines : demoLines(stack)),
     '',
     'Engines:',
-    ...engineTable(stack.urls)
+    ...engineTable(stack.urls, stack.readersPassword)
       .split('\n')
       .map((line) => `  ${line}`),
     '',

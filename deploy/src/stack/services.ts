@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { clickhouseFields, namesOf, storeFields } from '@pm/kit/config';
+import { localReader } from '../local/engines/clickhouse-password.ts';
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import { type ManagedProcess, processEnvironment } from '../local/managed-process.ts';
 import { builtEntry, repositoryRoot } from '../local/paths.ts';
@@ -27,6 +28,8 @@ export interface ServicesOptions {
   readonly replicationMin: number;
   /** Processes of this stack that services wait for; none when the engines are external. */
   readonly engines: readonly string[];
+  /** With it query-api reads the tables of local engines; on others it has `access`. */
+  readonly readersPassword?: string | null;
   /** What signatures are accepted; those for the domain of the log alone unless given. */
   readonly signing?: SigningChoice;
   /** More settings by service, for tests. */
@@ -193,9 +196,9 @@ function operatorService(options: ServicesOptions): ManagedProcess {
 }
 
 /** On the engines of this stack query-api reads only, as its role on others does (clickhouse.md). */
-function readerAccess({ engines }: ServicesOptions): EngineAccess {
-  if (!engines.includes('clickhouse')) return {};
-  return { PM_CLICKHOUSE_USER: 'pm_reader', PM_CLICKHOUSE_PASSWORD: '' };
+function readerAccess({ readersPassword }: ServicesOptions): EngineAccess {
+  if (typeof readersPassword !== 'string') return {};
+  return { PM_CLICKHOUSE_USER: localReader, PM_CLICKHOUSE_PASSWORD: readersPassword };
 }
 
 /** The gateway names the client. */
@@ -233,7 +236,6 @@ function service(options: ServicesOptions, program: string, spec: ServiceSpec): 
     args: [
       `--max-old-space-size=${spec.heapMebibytes ?? heapMebibytes}`,
       `--max-semi-space-size=${youngMebibytes}`,
-      '--enable-source-maps',
       programOf(program),
     ],
     env: processEnvironment({
@@ -284,7 +286,6 @@ function gateway(options: ServicesOptions, { name, ports }: Place): ManagedProce
     ...processDefaults(options, name),
     args: [
       `--max-old-space-size=${heapMebibytes}`,
-      '--enable-source-maps',
       programOf('gateway'),
       String(ports.gateway),
       urlsOf(options, 'ingress', 'ingress'),

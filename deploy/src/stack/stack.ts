@@ -13,7 +13,7 @@ import { loopback, type Ports } from '../local/ports.ts';
 import { StackError } from '../local/stack-error.ts';
 import { Supervisor } from '../local/supervisor.ts';
 import { openingsAt, setUpExchange } from '../setup/exchange-setup.ts';
-import type { ExchangeKeys } from '../setup/keys.ts';
+import { authorityName, type ExchangeKeys } from '../setup/keys.ts';
 import { makeFirstOperator } from '../setup/operators.ts';
 import { demoProcess } from './demo-process.ts';
 import type { EngineMode } from './mode.ts';
@@ -55,6 +55,8 @@ export interface RunningStack {
   readonly baseUrl: string;
   readonly urls: EngineUrls;
   readonly access: EngineAccess;
+  /** Password of readers of the tables of local engines; null on others. */
+  readonly readersPassword: string | null;
   readonly engines: EngineMode['kind'];
   readonly ports: Ports;
   /** All processes of each service. */
@@ -89,7 +91,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   if (options.fresh) await startAfresh(options, dataDir);
   mkdirSync(logDir, { recursive: true });
   const opened = await openEngines(options, dataDir, logDir);
-  const { supervisor, urls, access } = opened;
+  const { supervisor, urls, access, readersPassword } = opened;
   const stop = async () => {
     await supervisor.stop();
     await opened.stopContainers?.();
@@ -112,6 +114,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         topicPrefix,
         replicationMin: options.replicationMin ?? replicationOf(options),
         engines,
+        readersPassword,
         signing,
         extraEnv,
       }),
@@ -124,6 +127,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       baseUrl: baseUrlOf(options),
       urls,
       access,
+      readersPassword,
       engines: options.mode.kind,
       ports,
       places,
@@ -150,6 +154,8 @@ interface OpenedEngines {
   readonly access: EngineAccess;
   /** Processes of the supervisor. */
   readonly engines: readonly string[];
+  /** Password of readers of the tables of local engines; null on others. */
+  readonly readersPassword: string | null;
   /** There where they run in containers; the services stop before. */
   readonly stopContainers?: () => Promise<void>;
 }
@@ -163,13 +169,14 @@ async function openEngines(
   const fatal = options.onFatal === undefined ? {} : { onFatal: options.onFatal };
   if (mode.kind === 'external') {
     const supervisor = await Supervisor.open({ dataDir, progress, ...fatal });
-    return { supervisor, urls: mode.urls, access: mode.access, engines: [] };
+    const { urls, access } = mode;
+    return { supervisor, urls, access, engines: [], readersPassword: null };
   }
   if (mode.kind === 'containers') return await openContainers(options, dataDir, logDir);
   const { brokers = 1 } = options;
   const running = await startEngines({ dataDir, logDir, ports, progress, brokers, ...fatal });
-  const { supervisor, urls, access, names: engines } = running;
-  return { supervisor, urls, access, engines };
+  const { supervisor, urls, access, names: engines, readersPassword } = running;
+  return { supervisor, urls, access, engines, readersPassword };
 }
 
 /** Engines in containers, which keep nothing; the store is a folder, as beside local ones. */
@@ -196,6 +203,7 @@ async function openContainers(
       urls: containers.urls,
       access: { ...containers.access, PM_STORE_URL: store },
       engines: [],
+      readersPassword: null,
       stopContainers: containers.stop,
     };
   } catch (error) {
@@ -295,6 +303,7 @@ async function emptyDataFolder(dataDir: string, progress: Progress): Promise<voi
     ...streamsFolders,
     'logs',
     'keys.json',
+    authorityName,
     'operators.json',
     'demo-markets.json',
   ]) {

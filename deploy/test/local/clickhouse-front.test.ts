@@ -1,71 +1,43 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { createServer, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { clickhouseRoles } from '@pm/operate/roles/roles';
-import { until } from '../../../kit/test/kafka/deferred.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import {
-  clickhousePasswordFile,
-  loadOrMakeClickhousePassword,
+  clickhousePasswordFiles,
+  loadOrMakeClickhousePasswords,
 } from '../../src/local/engines/clickhouse-password.ts';
-import { clickhouseServer } from '../../src/local/engines/clickhouse-server.ts';
-import { holdFreePorts } from '../../src/local/ports.ts';
+import { FrontUnderTest } from './front-under-test.ts';
 
 jest.setTimeout(60_000);
 
-/** A busy machine needs long. */
-const answerMaxMs = 50_000;
-/** Queries that the front runs at the same time, and that may wait. */
-const [sessions, maxWaiting] = [4, 256];
+/** Queries that the front runs at the same time. */
+const sessions = 4;
 /** Each query that may leave something behind is run so often: in `npm test` once more than there are sessions. */
 const rounds = runLength({ test: sessions + 1, deep: 12 });
 
+let front: FrontUnderTest;
 let folder: string;
 let url: string;
 let password: string;
-let server: ChildProcess;
+let readersPassword: string;
 let writer: ClickHouseClient;
 let reader: ClickHouseClient;
 let tables = 0;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'pm-front-'));
-  const held = await holdFreePorts(1);
-  await held.release();
-  const port = held.ports[0] ?? 0;
-  url = `http://127.0.0.1:${port}`;
-  password = loadOrMakeClickhousePassword(folder);
-  const passwordFile = clickhousePasswordFile(folder);
-  const description = clickhouseServer({ dataDir: folder, logDir: folder, port, passwordFile });
-  await description.prepare();
-  const { command, args, env, cwd } = description;
-  server = spawn(command, [...args], {
-    cwd,
-    env: { ...env },
-    stdio: ['pipe', 'inherit', 'inherit'],
-  });
-  for (let tries = 0; tries < 300; tries += 1) {
-    if (
-      await description.ready().then(
-        () => true,
-        () => false,
-      )
-    )
-      break;
-    await sleep(50);
-  }
+  front = await FrontUnderTest.open();
+  ({ folder, url } = front);
+  ({ writers: password, readers: readersPassword } = front.passwords);
   const log = { level: ClickHouseLogLevel.OFF };
   writer = createClient({ url, username: 'pm_writer', password, database: 'pm', log });
   reader = createClient({
     url,
     username: 'pm_reader',
+    password: readersPassword,
     database: 'pm',
     log,
     compression: { response: true },
@@ -75,10 +47,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await writer.close();
   await reader.close();
-  const ended = new Promise((resolve) => server.once('exit', (code) => resolve(code)));
-  server.stdin?.end();
-  expect(await ended).toBe(0);
-  rmSync(folder, { recursive: true, force: true });
+  expect(await front.close()).toBe(0);
 });
 
 async function table(columns: string, engine = 'MergeTree ORDER BY id'): Promise<string> {
@@ -103,8 +72,7 @@ function post(
   body: string | Buffer,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  const signed = { 'X-ClickHouse-Key': password, ...headers };
-  return fetch(`${url}/${path}`, { method: 'POST', body, headers: signed });
+  return front.post(path, body, headers);
 }
 
 /** Status of a request with headers that `fetch` does not let a program choose. */
@@ -131,9 +99,10 @@ describe('a web page', () => {
 
   it('is refused by a Host that is not this server', async () => {
     const { port } = new URL(url);
-    expect(await statusOf({ Host: `localhost:${port}` })).toBe(200);
+    const key = { 'X-ClickHouse-Key': password };
+    expect(await statusOf({ ...key, Host: `localhost:${port}` })).toBe(200);
     for (const host of ['example.com', `example.com:${port}`, '127.0.0.1', '127.0.0.1:1'])
-      expect([host, await statusOf({ Host: host })]).toEqual([host, 403]);
+      expect([host, await statusOf({ ...key, Host: host })]).toEqual([host, 403]);
   });
 
   it('cannot write with what it can send without asking', async () => {
@@ -145,35 +114,46 @@ describe('a web page', () => {
   });
 });
 
-describe('the password of the writers', () => {
-  it('is made once, in a file of its owner', () => {
-    expect(loadOrMakeClickhousePassword(folder)).toBe(password);
-    expect(password).toMatch(/^[\w-]{43}$/);
-    expect(statSync(clickhousePasswordFile(folder)).mode & 0o777).toBe(0o600);
+describe('the passwords', () => {
+  it('are made once, in files of their owner', () => {
+    const made = { writers: password, readers: readersPassword };
+    expect(loadOrMakeClickhousePasswords(folder)).toEqual(made);
+    expect(password).not.toBe(readersPassword);
+    for (const one of [password, readersPassword]) expect(one).toMatch(/^[\w-]{43}$/);
+    for (const file of Object.values(clickhousePasswordFiles(folder)))
+      expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('is asked of every user that writes; default reads without one', async () => {
+  const codeOf = async (path: string, query: string, key: string) =>
+    (await post(path, query, { 'X-ClickHouse-Key': key })).headers.get(
+      'x-clickhouse-exception-code',
+    );
+
+  it('of the writers is asked of every user that writes', async () => {
     const name = await table('id UInt8');
-    const code = async (path: string, query: string, key = '') =>
-      (await post(path, query, { 'X-ClickHouse-Key': key })).headers.get(
-        'x-clickhouse-exception-code',
-      );
     const insert = `INSERT INTO ${name} VALUES (1)`;
-    expect(await code('', `SELECT * FROM ${name}`)).toBeNull();
-    expect(await code('', insert)).toBe('164');
-    expect(await code('', `DROP TABLE ${name}`)).toBe('164');
-    for (const user of ['default', 'pm_writer'])
-      for (const wrong of ['x', `${password}x`, password.slice(1)])
-        expect(await code(`?user=${user}`, 'SELECT 1', wrong)).toBe('516');
-    expect(await code('?user=pm_writer', 'SELECT 1')).toBe('516');
+    expect(await codeOf('', insert, readersPassword)).toBe('164');
+    expect(await codeOf('', `DROP TABLE ${name}`, readersPassword)).toBe('164');
+    expect(await codeOf('?user=pm_writer', insert, readersPassword)).toBe('516');
     expect(await countOf(name)).toBe(0);
     const basic = Buffer.from(`pm_writer:${password}`).toString('base64');
     expect(
       (await post('', insert, { 'X-ClickHouse-Key': '', Authorization: `Basic ${basic}` })).status,
     ).toBe(200);
-    expect(await code(`?user=pm_writer&password=${password}`, insert)).toBeNull();
+    expect(await codeOf(`?user=pm_writer&password=${password}`, insert, '')).toBeNull();
     expect(await countOf(name)).toBe(2);
   });
+
+  it.each(['default', ...clickhouseRoles.map(({ name }) => name)])(
+    'is asked of %s before anything is read',
+    async (user) => {
+      for (const wrong of ['', 'x', `${password}x`, readersPassword.slice(1)])
+        expect(await codeOf(`?user=${user}`, 'SELECT 1', wrong)).toBe('516');
+      expect(await codeOf(`?user=${user}`, 'SELECT 1', password)).toBeNull();
+      const reads = user !== 'pm_writer';
+      expect(await codeOf(`?user=${user}`, 'SELECT 1', readersPassword)).toBe(reads ? null : '516');
+    },
+  );
 });
 
 describe('a query', () => {
@@ -378,7 +358,7 @@ describe('an error', () => {
       await post('?user=pm_reader', 'SET readonly = DEFAULT');
       await expect(reader.command({ query })).rejects.toMatchObject({ code: '164' });
     }
-    const got = await fetch(`${url}/?query=${encodeURIComponent(query)}`);
+    const got = await fetch(`${url}/?query=${encodeURIComponent(query)}&password=${password}`);
     expect(got.headers.get('x-clickhouse-exception-code')).toBe('164');
     expect(await countOf('ro')).toBe(0);
   });
@@ -587,38 +567,6 @@ describe('many callers', () => {
     await Promise.all(Array.from({ length: 16 }, (_, me) => caller(me)));
     expect(await countOf(name)).toBe(16 * turns);
   });
-
-  it('wait up to a limit and are then refused with a retry status', async () => {
-    // The engine reads from this server, which answers no query of the sessions before all others were sent.
-    const held: ServerResponse[] = [];
-    const source = createServer((_, response) => held.push(response));
-    await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve));
-    const { port } = source.address() as AddressInfo;
-    const running = Array.from({ length: sessions }, (_, at) =>
-      post(
-        '',
-        `SELECT * FROM url('http://127.0.0.1:${port}/${at}', 'LineAsString', 'line String')`,
-      ),
-    );
-    await until(() => held.length === sessions, 'all sessions are busy', answerMaxMs);
-    const tooMany = 40;
-    const refused: Response[] = [];
-    const waiting = Array.from({ length: maxWaiting + tooMany }, async () => {
-      const answer = await post('', 'SELECT 1');
-      if (answer.status === 503) refused.push(answer);
-      return answer;
-    });
-    await until(() => refused.length === tooMany, 'too many wait', answerMaxMs);
-    source.removeAllListeners('request').on('request', (_, response) => response.end('a line\n'));
-    for (const response of held) response.end('a line\n');
-    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(maxWaiting);
-    expect(refused).toHaveLength(tooMany);
-    expect(refused[0]?.headers.get('x-clickhouse-exception-code')).toBe('202');
-    source.close();
-    expect(await (await post('', 'SELECT 1')).text()).toBe('1\n');
-  });
 });
 
 it('a request that names a database needs no other: also in a new session', async () => {
@@ -633,4 +581,13 @@ it('a request that names a database needs no other: also in a new session', asyn
       'DB::Exception',
     );
   }
+});
+
+it('a database that was dropped is unknown in every session', async () => {
+  await post('?database=default', 'CREATE DATABASE lost ENGINE = Atomic');
+  const send = () =>
+    Array.from({ length: sessions }, () => post('?database=lost', 'SELECT sleep(0.1)'));
+  expect((await Promise.all(send())).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  await post('?database=default', 'DROP DATABASE lost SYNC');
+  expect((await Promise.all(send())).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
 });

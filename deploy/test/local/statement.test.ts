@@ -72,6 +72,8 @@ describe('readStatement', () => {
     expect(readStatement(' /* x */ set max_threads = 1').changesSession).toBe(true);
     expect(readStatement('CREATE TEMPORARY TABLE t (a Int8)').changesSession).toBe(true);
     expect(readStatement('CREATE TABLE t (a Int8)').changesSession).toBe(false);
+    expect(readStatement('rename database a TO b').changesDatabases).toBe(true);
+    expect(readStatement('CREATE DATABASE a').changesDatabases).toBe(false);
     expect(readStatement("SELECT 1 INTO OUTFILE '/x'").usesClientFile).toBe(true);
     expect(readStatement("INSERT INTO t FROM INFILE '/x' FORMAT CSV").usesClientFile).toBe(true);
     expect(readStatement("SELECT 'INTO OUTFILE'").usesClientFile).toBe(false);

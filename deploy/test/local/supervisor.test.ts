@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
@@ -37,6 +39,12 @@ const childSource = `
   appendFileSync(diary, name + ' started\\n');
   writeFileSync(diary + '.' + name, String(process.pid));
   setInterval(() => undefined, 1000);
+`;
+
+/** More of it: ends as soon as a file says so, and again at each start. */
+const diesOnceDoomed = (code: number) => `
+  const { existsSync } = require('node:fs');
+  setInterval(() => existsSync(diary + '.doom') && process.exit(${code}), 20);
 `;
 
 const spawned: ChildProcess[] = [];
@@ -147,6 +155,13 @@ function pidOf(supervisor: Supervisor, name: string): number {
 }
 
 describe('a supervisor', () => {
+  it('closes its data folder to other users of the machine, also one that was open', async () => {
+    const dataDir = join(folder, 'data');
+    mkdirSync(dataDir, { mode: 0o755 });
+    await start([]);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+  });
+
   it('starts in the order of dependencies and stops in reverse', async () => {
     const chain = [fake('a'), fake('b', { dependsOn: ['a'] }), fake('c', { dependsOn: ['b'] })];
     const supervisor = await start(chain);
@@ -200,15 +215,16 @@ describe('a supervisor', () => {
   );
 
   it.concurrent(
-    'starts a process again that ends for an engine, however often, and gives up one that dies by itself',
+    'starts a process again that ends for an engine, however often',
     inOwnFolder(async ({ fake, start, diary }) => {
       const failures: Error[] = [];
       const options = { onFatal: (failure: Error): void => void failures.push(failure) };
       const waiting = fake('waiting', {
         restart: true,
-        args: ['-e', `${childSource} setTimeout(() => process.exit(75), 20);`, diary, 'waiting'],
+        args: ['-e', `${childSource} ${diesOnceDoomed(75)}`, diary, 'waiting'],
       });
       const supervisor = await start([waiting], options);
+      writeFileSync(`${diary}.doom`, '');
       await until(() => (supervisor.status()[0]?.restarts ?? 0) >= 3);
       await supervisor.stop();
       expect(failures).toEqual([]);
@@ -250,10 +266,11 @@ describe('a supervisor', () => {
       const service = fake('service', {
         restart: true,
         dependsOn: ['engine'],
-        args: ['-e', `${childSource} setTimeout(() => process.exit(1), 20);`, diary, 'service'],
+        args: ['-e', `${childSource} ${diesOnceDoomed(1)}`, diary, 'service'],
       });
       const supervisor = await start([engine, service], options);
       Object.assign(engine, { ready });
+      writeFileSync(`${diary}.doom`, '');
       supervisor.kill('engine', 'SIGKILL');
       await until(() => stateOf(supervisor, 'engine') === 'starting');
       const before = restartsOf(supervisor, 'service');

@@ -12,6 +12,7 @@ const stack = {
     clickhouse: 'http://clickhouse:8123',
     redis: 'redis://redis:6379',
   },
+  readersPassword: null,
   logDir: '/logs',
   operatorsFile: '/data/operators.json',
   ports: portsFromEnvironment({}),

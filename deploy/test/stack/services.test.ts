@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultPorts } from '../../src/local/ports.ts';
-import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
+import { loadOrMakeKeys, readAuthority } from '../../src/setup/keys.ts';
 import { Places } from '../../src/stack/scale.ts';
 import { exchangeServices } from '../../src/stack/services.ts';
 
@@ -25,13 +25,14 @@ const options = {
 
 test('no service gets the seeds that list keys, and the matcher gets the public half of the opening key', () => {
   const services = exchangeServices(options);
+  const authority = readAuthority(keys, 'this test');
   const given = services.map(({ name, args, env }) => [name, JSON.stringify([args, env])] as const);
   for (const [, text] of given)
-    for (const seed of [keys.rootSeed, keys.openingSeed]) expect(text).not.toContain(seed);
+    for (const seed of Object.values(authority)) expect(text).not.toContain(seed);
   const holders = given.filter(([, text]) => text.includes(keys.operatorSeed));
   expect(holders).toHaveLength(1);
   const matcher = services.find(({ name }) => name === 'matcher');
-  expect(matcher?.env?.['PM_OPERATOR_KEY']).toBe(publicKeyOf(keys.openingSeed));
+  expect(matcher?.env?.['PM_OPERATOR_KEY']).toBe(keys.openingKey);
 });
 
 test('several processes of a service differ in name and place, and the others know all of them', () => {

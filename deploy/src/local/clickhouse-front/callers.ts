@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { ClickhousePasswords } from '../engines/clickhouse-password.ts';
 import { frontError } from './engine-error.ts';
-import type { Role } from './session-pool.ts';
+import type { Role } from './engine-session.ts';
 
-/** Names that may write; with a password, once the front has one. */
+/** Names that may write, with the password of the writers. */
 const writers = new Set(['default', 'pm_writer']);
 
 /** Names of roles that read only (clickhouse.md); their limits are not implemented here. */
@@ -26,28 +27,26 @@ export function refuseWebPages({ headers, socket }: IncomingMessage): void {
 }
 
 /**
- * Rights of the user that a request names. `default` without a password reads, so that people can ask the tables; a
- * writer has the password of this installation.
+ * Rights of the user that a request names. `default` reads with the password of the readers, and writes with that of
+ * the writers, which reads for every name.
  *
- * @param password of the writers; null lets everyone write who can connect (tests with engines of their own).
+ * @param passwords null lets everyone write who can connect (tests with engines of their own).
  * @throws EngineError 516 for an unknown user or a wrong password.
  */
 export function roleOf(
   request: IncomingMessage,
   searchParams: URLSearchParams,
-  password: string | null,
+  passwords: ClickhousePasswords | null,
 ): Role {
-  const caller = callerOf(request, searchParams);
-  if (readers.has(caller.user)) return 'reader';
-  if (writers.has(caller.user)) {
-    // A GET may not change anything, as on a server.
-    const role = request.method === 'POST' ? 'writer' : 'reader';
-    if (password === null || areEqual(caller.password, password)) return role;
-    if (caller.user === 'default' && caller.password === '') return 'reader';
-  }
+  const { user, password } = callerOf(request, searchParams);
+  const isWriter = passwords === null || areEqual(password, passwords.writers);
+  const isReader = isWriter || areEqual(password, passwords.readers);
+  // A GET may not change anything, as on a server.
+  if (writers.has(user) && isWriter) return request.method === 'POST' ? 'writer' : 'reader';
+  if ((readers.has(user) || user === 'default') && isReader) return 'reader';
   throw frontError(
     'AUTHENTICATION_FAILED',
-    `${caller.user}: Authentication failed: password is incorrect, or there is no user with such name.`,
+    `${user}: Authentication failed: password is incorrect, or there is no user with such name.`,
   );
 }
 

@@ -7,6 +7,7 @@ export const errorCodes = {
   UNKNOWN_FORMAT: 73,
   UNKNOWN_TYPE_OF_QUERY: 78,
   UNKNOWN_SETTING: 115,
+  READONLY: 164,
   TOO_MANY_SIMULTANEOUS_QUERIES: 202,
   INTO_OUTFILE_NOT_ALLOWED: 358,
   TOO_MANY_ROWS_OR_BYTES: 396,
@@ -50,8 +51,8 @@ export function fromEngine(thrown: unknown): EngineError {
 }
 
 /**
- * The engine reads the rows of an INSERT from a temporary file and wraps the exception once per layer. A server has
- * neither.
+ * The engine reads the rows of an INSERT from a temporary file, parses statements of readers in a query of its own, and
+ * wraps the exception once per layer. A server does none of it.
  */
 function tidy(message: string): string {
   const prefixes = /^((?:Code: \d+\. DB::Exception: )+)/.exec(message)?.[1] ?? '';
@@ -59,6 +60,7 @@ function tidy(message: string): string {
   return `${first}${message.slice(prefixes.length)}`
     .replace(/\(in file\/uri [^)]*\): /, '')
     .replace(': While executing File: data for INSERT was parsed from file', '')
+    .replace(/: In scope SELECT formatQuerySingleLine\([\s\S]*\)\. \(/, '. (')
     .replace(/(?: \(version [^()]*\)\. \([A-Z_]+\))+$/, '');
 }
 

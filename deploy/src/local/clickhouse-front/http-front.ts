@@ -8,14 +8,16 @@ import {
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { ClickhousePasswords } from '../engines/clickhouse-password.ts';
 import { type AnswerFile, AnswerFiles } from './answer-file.ts';
 import { BodyReader, type SpooledRows } from './body.ts';
 import { refuseWebPages } from './callers.ts';
 import { type EngineError, fromEngine, frontError, statusOf } from './engine-error.ts';
+import type { EngineResult } from './engine-session.ts';
 import { contentTypeOf, requireTextFormat } from './insert-formats.ts';
 import { type Query, runQuery } from './query-runner.ts';
 import { type RequestOptions, readOptions } from './request.ts';
-import type { EngineResult, SessionPool } from './session-pool.ts';
+import type { SessionPool } from './session-pool.ts';
 import { readStatement, type Statement } from './statement.ts';
 
 export interface FrontOptions {
@@ -30,8 +32,8 @@ export interface FrontOptions {
   /** Version of the engine, the end of its error texts. */
   readonly version: string;
   readonly timezone: string;
-  /** Password of the writers; null lets everyone write who can connect. */
-  readonly password: string | null;
+  /** Null lets everyone write who can connect. */
+  readonly passwords: ClickhousePasswords | null;
 }
 
 /** Longest address with its parameters, as `http_max_uri_size` of a server. */
@@ -100,7 +102,7 @@ async function answerQuery(
   let options: RequestOptions | undefined;
   let answer: Answer | undefined;
   try {
-    options = readOptions(request, url, context.password);
+    options = readOptions(request, url, context.passwords);
     answer = await execute(request, options, context);
     await send(response, options, { ...answer, timezone: context.timezone });
   } catch (error) {
@@ -139,7 +141,7 @@ async function execute(
   requireOneStatement(statement, text, context);
   const format = statement.outputFormat ?? options.format;
   const run = (sql: string): Promise<EngineResult> => {
-    const query = queryOf(options, sql, statement.changesSession);
+    const query = queryOf(options, sql, statement);
     return context.pool.use(options.role, (lease) => runQuery(lease, query));
   };
   const filed = context.answers.filed(text, statement);
@@ -200,7 +202,7 @@ async function insertRows(
     const target = part(0, insert.targetEnd);
     const settings = part(insert.targetEnd, insert.settingsEnd);
     const sql = `${target} ${sourceOf(rows)} ${settings} FORMAT ${insert.format}`;
-    const query = queryOf(options, sql, false);
+    const query = queryOf(options, sql, statement);
     const result = await context.pool.use(options.role, (lease) => runQuery(lease, query));
     return { result, format: options.format, isInsert: true };
   } finally {
@@ -219,9 +221,13 @@ function sourceOf(rows: SpooledRows): string {
   return `FROM INFILE '${rows.file.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}' COMPRESSION 'none'`;
 }
 
-function queryOf(options: RequestOptions, sql: string, changesSession: boolean): Query {
+function queryOf(
+  options: RequestOptions,
+  sql: string,
+  { changesSession, changesDatabases }: Statement,
+): Query {
   const { format, database, settings, parameters } = options;
-  return { sql, format, database, settings, parameters, changesSession };
+  return { sql, format, database, settings, parameters, changesSession, changesDatabases };
 }
 
 async function send(

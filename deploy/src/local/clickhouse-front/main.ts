@@ -7,8 +7,11 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Session } from 'chdb';
+import type { ClickhousePasswords } from '../engines/clickhouse-password.ts';
+import { configureEngine } from './engine-configuration.ts';
+import { quoteName } from './engine-session.ts';
 import { createFront } from './http-front.ts';
-import { quoteName, SessionPool } from './session-pool.ts';
+import { SessionPool } from './session-pool.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -30,8 +33,8 @@ interface Arguments {
   readonly dataDir: string;
   readonly database: string;
   readonly watchStdin: boolean;
-  /** File with the password of the writers; without one everyone writes who can connect. */
-  readonly passwordFile: string | undefined;
+  /** Files with a password each; without them everyone writes who can connect. */
+  readonly passwordFiles: ClickhousePasswords | null;
 }
 
 function readArguments(): Arguments {
@@ -41,14 +44,16 @@ function readArguments(): Arguments {
       'data-dir': { type: 'string' },
       database: { type: 'string', default: 'pm' },
       'watch-stdin': { type: 'boolean', default: false },
-      'password-file': { type: 'string' },
+      'writers-password': { type: 'string' },
+      'readers-password': { type: 'string' },
     },
   });
   const port = Number(values.port);
   const dataDir = values['data-dir'];
   if (!Number.isInteger(port) || dataDir === undefined) {
     throw new Error(
-      'usage: main.js --port <port> --data-dir <folder> [--database <name>] [--password-file <file>] [--watch-stdin]',
+      'usage: main.js --port <port> --data-dir <folder> [--database <name>] [--watch-stdin] ' +
+        '[--writers-password <file> --readers-password <file>]',
     );
   }
   if (/[*?{}]/.test(resolve(dataDir))) {
@@ -56,8 +61,11 @@ function readArguments(): Arguments {
       `the engine would read ${dataDir} as a pattern: choose a folder without * ? { }`,
     );
   }
-  const { database, 'watch-stdin': watchStdin, 'password-file': passwordFile } = values;
-  return { port, dataDir: resolve(dataDir), database, watchStdin, passwordFile };
+  const { database, 'watch-stdin': watchStdin } = values;
+  const { 'writers-password': writers, 'readers-password': readers } = values;
+  const passwordFiles =
+    writers === undefined || readers === undefined ? null : { writers, readers };
+  return { port, dataDir: resolve(dataDir), database, watchStdin, passwordFiles };
 }
 
 /**
@@ -68,7 +76,10 @@ async function openEngine(
   database: string,
 ): Promise<{ keeper: Session; facts: string[] }> {
   await mkdir(dataDir, { recursive: true });
-  const keeper = new Session(dataDir);
+  const emptyDir = `${dataDir}-empty`;
+  await rm(emptyDir, { recursive: true, force: true });
+  await mkdir(emptyDir);
+  const keeper = new Session(dataDir, { connectionArgs: [configureEngine(dataDir, emptyDir)] });
   // The database the engine starts with is of kind Overlay, which knows less than a server's.
   await keeper.queryAsync(`CREATE DATABASE IF NOT EXISTS ${quoteName(database)} ENGINE = Atomic`);
   const answer = await keeper.queryAsync('SELECT version(), timezone()', {
@@ -77,17 +88,24 @@ async function openEngine(
   return { keeper, facts: answer.text().trim().split('\t') };
 }
 
+async function readPasswords({
+  writers,
+  readers,
+}: ClickhousePasswords): Promise<ClickhousePasswords> {
+  const passwordIn = async (file: string) => (await readFile(file, 'utf8')).trim();
+  return { writers: await passwordIn(writers), readers: await passwordIn(readers) };
+}
+
 async function start(): Promise<void> {
-  const { port, dataDir, database, watchStdin, passwordFile } = readArguments();
-  const password =
-    passwordFile === undefined ? null : (await readFile(passwordFile, 'utf8')).trim();
+  const { port, dataDir, database, watchStdin, passwordFiles } = readArguments();
+  const passwords = passwordFiles === null ? null : await readPasswords(passwordFiles);
   const rowsDir = `${dataDir}-rows`;
   await rm(rowsDir, { recursive: true, force: true });
   await mkdir(rowsDir, { recursive: true });
   const { keeper, facts } = await openEngine(dataDir, database);
   const [version = 'unknown', timezone = 'UTC'] = facts;
   const pool = new SessionPool({ ...frontLimits, dataDir, database });
-  const server = createFront({ ...frontLimits, pool, rowsDir, version, timezone, password });
+  const server = createFront({ ...frontLimits, pool, rowsDir, version, timezone, passwords });
   server.listen(port, '127.0.0.1', () => {
     console.log(`ClickHouse ${version} listens on http://127.0.0.1:${port}, data in ${dataDir}`);
   });

@@ -1,10 +1,6 @@
 import { fromEngine, frontError } from './engine-error.ts';
-import {
-  type EngineResult,
-  type EngineSession,
-  quoteName,
-  type SessionLease,
-} from './session-pool.ts';
+import { type EngineResult, type EngineSession, quoteName, quoteText } from './engine-session.ts';
+import type { SessionLease } from './session-pool.ts';
 
 /** One statement and the options of its request. */
 export interface Query {
@@ -19,6 +15,8 @@ export interface Query {
   readonly parameters: ReadonlyMap<string, string>;
   /** The statement changes its session. */
   readonly changesSession: boolean;
+  /** The statement may take the database of other sessions away. */
+  readonly changesDatabases: boolean;
 }
 
 /**
@@ -40,11 +38,14 @@ export async function runQuery(lease: SessionLease, query: Query): Promise<Engin
   for (const name of query.settings.keys()) requireName(name, 'setting');
   for (const name of query.parameters.keys()) requireName(name, 'parameter');
   try {
+    await lease.requirePermitted(query);
     const session = await sessionFor(lease, query);
     await enterDatabase(session, query.database ?? lease.defaultDatabase);
     if (query.changesSession) session.spoiled = true;
     for (const name of query.parameters.keys()) session.parameters.add(name);
-    return await session.run(withParameters(query), query.format);
+    const result = await session.run(withParameters(query), query.format);
+    if (query.changesDatabases) lease.leaveDatabases();
+    return result;
   } catch (error) {
     throw fromEngine(error);
   }
@@ -116,9 +117,4 @@ function requireName(name: string, kind: 'setting' | 'parameter'): void {
       `Setting ${name} is neither a builtin setting nor started with a known prefix.`,
     );
   throw frontError('BAD_ARGUMENTS', `'${name}' is not a name for a query parameter.`);
-}
-
-function quoteText(text: string): string {
-  if (text.includes('\0')) throw frontError('BAD_ARGUMENTS', 'A value contains a zero byte.');
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

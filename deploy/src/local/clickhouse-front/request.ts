@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import type { ClickhousePasswords } from '../engines/clickhouse-password.ts';
 import { headerOf, roleOf } from './callers.ts';
 import { frontError } from './engine-error.ts';
-import type { Role } from './session-pool.ts';
+import type { Role } from './engine-session.ts';
 
 /** Options in the address and the headers of a request. */
 export interface RequestOptions {
@@ -40,13 +41,13 @@ const interfaceNames = new Set([
 ]);
 
 /**
- * @param password of the writers, see `roleOf`.
+ * @param passwords see `roleOf`.
  * @throws EngineError 516 for an unknown user or a wrong password, 48 for ClickHouse's own compression of bodies.
  */
 export function readOptions(
   request: IncomingMessage,
   url: URL,
-  password: string | null,
+  passwords: ClickhousePasswords | null,
 ): RequestOptions {
   const { searchParams } = url;
   if (searchParams.get('compress') === '1' || searchParams.get('decompress') === '1') {
@@ -62,7 +63,7 @@ export function readOptions(
     else if (!interfaceNames.has(name)) settings.set(name, value);
   }
   return {
-    role: roleOf(request, searchParams, password),
+    role: roleOf(request, searchParams, passwords),
     query: searchParams.get('query') ?? '',
     queryId:
       searchParams.get('query_id') ??

@@ -1,10 +1,6 @@
-import { Session } from 'chdb';
 import { frontError } from './engine-error.ts';
-
-/**
- * Rights of a caller: `reader` runs with `readonly = 2`, so it may change settings and nothing else.
- */
-export type Role = 'writer' | 'reader';
+import { EngineSession, type Role } from './engine-session.ts';
+import { type ReaderQuery, ReaderStatements } from './reader-statements.ts';
 
 export interface PoolOptions {
   /** The engine's data folder; one process at a time. */
@@ -18,59 +14,16 @@ export interface PoolOptions {
   readonly maxWaitMs: number;
 }
 
-/** A result of the embedded engine. */
-export interface EngineResult {
-  readonly bytes: Uint8Array;
-  readonly rowsRead: number;
-  readonly bytesRead: number;
-  readonly elapsedSeconds: number;
-}
-
-/** One session of the embedded engine and the state that earlier queries left in it. */
-export class EngineSession {
-  /** Empty before the first query: a session may be opened while no database has the default name. */
-  database = '';
-  /** Parameters once set: they can be replaced, never unset. */
-  readonly parameters = new Set<string>();
-  /** Settings of the query before, still in force: the next one changes those that differ. */
-  settings: ReadonlyMap<string, string> = new Map();
-  /** It has state that cannot be reset: close it instead of using it again. */
-  spoiled = false;
-  readonly #session: Session;
-
-  private constructor(session: Session) {
-    this.#session = session;
-  }
-
-  static async open(dataDir: string, role: Role): Promise<EngineSession> {
-    const session = new EngineSession(new Session(dataDir));
-    if (role === 'reader') await session.run('SET readonly = 2');
-    return session;
-  }
-
-  async run(sql: string, format = 'TabSeparated'): Promise<EngineResult> {
-    const result = await this.#session.queryAsync(sql, { format });
-    return {
-      bytes: result.bytes(),
-      rowsRead: result.rowsRead,
-      bytesRead: result.bytesRead,
-      elapsedSeconds: result.elapsed,
-    };
-  }
-
-  close(): void {
-    this.#session.close();
-  }
-}
-
-/** A name as an identifier that cannot end early. */
-export function quoteName(name: string): string {
-  return `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
-}
-
 /** A place in the pool: one query at a time, with a session per role opened when first needed. */
 interface Slot {
   readonly sessions: Map<Role, EngineSession>;
+}
+
+/** What leases know of their pool. */
+interface PoolParts {
+  readonly options: PoolOptions;
+  readonly slots: readonly Slot[];
+  readonly readers: ReaderStatements;
 }
 
 interface Waiter {
@@ -83,7 +36,9 @@ interface Waiter {
  */
 export class SessionPool {
   readonly #options: PoolOptions;
+  readonly #slots: readonly Slot[];
   readonly #idle: Slot[];
+  readonly #readers: ReaderStatements;
   readonly #waiting: Waiter[] = [];
   #busy = 0;
   #closed = false;
@@ -91,13 +46,16 @@ export class SessionPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#idle = Array.from({ length: options.sessions }, () => ({ sessions: new Map() }));
+    this.#slots = Array.from({ length: options.sessions }, () => ({ sessions: new Map() }));
+    this.#idle = [...this.#slots];
+    this.#readers = new ReaderStatements(() => EngineSession.open(options.dataDir, 'reader'));
   }
 
   /** @throws EngineError 202 when too many wait already or the wait was too long. */
   async use<T>(role: Role, work: (lease: SessionLease) => Promise<T>): Promise<T> {
     const slot = await this.#acquire();
-    const lease = new SessionLease(slot.sessions, role, this.#options);
+    const parts = { options: this.#options, slots: this.#slots, readers: this.#readers };
+    const lease = new SessionLease(slot, role, parts);
     try {
       return await work(lease);
     } finally {
@@ -116,6 +74,7 @@ export class SessionPool {
       });
     }
     for (const slot of this.#idle) for (const session of slot.sessions.values()) session.close();
+    await this.#readers.close();
   }
 
   #acquire(): Promise<Slot> {
@@ -172,22 +131,27 @@ export class SessionPool {
 export class SessionLease {
   readonly #sessions: Map<Role, EngineSession>;
   readonly #role: Role;
-  readonly #options: PoolOptions;
+  readonly #pool: PoolParts;
 
-  constructor(sessions: Map<Role, EngineSession>, role: Role, options: PoolOptions) {
-    this.#sessions = sessions;
+  constructor(slot: Slot, role: Role, pool: PoolParts) {
+    this.#sessions = slot.sessions;
     this.#role = role;
-    this.#options = options;
+    this.#pool = pool;
+  }
+
+  /** @throws EngineError for what this role may not ask. */
+  async requirePermitted(query: ReaderQuery): Promise<void> {
+    if (this.#role === 'reader') await this.#pool.readers.require(query);
   }
 
   get defaultDatabase(): string {
-    return this.#options.database;
+    return this.#pool.options.database;
   }
 
   async session(): Promise<EngineSession> {
     const known = this.#sessions.get(this.#role);
     if (known !== undefined) return known;
-    const opened = await EngineSession.open(this.#options.dataDir, this.#role);
+    const opened = await EngineSession.open(this.#pool.options.dataDir, this.#role);
     this.#sessions.set(this.#role, opened);
     return opened;
   }
@@ -196,6 +160,12 @@ export class SessionLease {
   freshSession(): Promise<EngineSession> {
     this.#discard();
     return this.session();
+  }
+
+  /** Every session of the pool enters its database once more, as each request to a server does. */
+  leaveDatabases(): void {
+    for (const { sessions } of this.#pool.slots)
+      for (const session of sessions.values()) session.database = '';
   }
 
   end(): void {

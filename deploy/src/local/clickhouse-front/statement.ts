@@ -4,7 +4,7 @@
  * comments, and nothing else of the grammar: the engine does the parsing.
  */
 export interface Statement {
-  /** First word in upper case; empty for an empty text. */
+  /** First word in upper case, or the sign in its place; empty for an empty text. */
   readonly verb: string;
   /** Something follows the first semicolon. */
   readonly hasSecondStatement: boolean;
@@ -21,6 +21,8 @@ export interface Statement {
   readonly usesClientFile: boolean;
   /** SET, USE, CREATE TEMPORARY: changes the session that runs it. */
   readonly changesSession: boolean;
+  /** DROP DATABASE, RENAME DATABASE and others: afterwards a name of a database may mean another, or none. */
+  readonly changesDatabases: boolean;
 }
 
 /** Offsets are into the text given to `readStatement`. */
@@ -34,7 +36,7 @@ export interface InsertShape {
   readonly dataStart: number;
 }
 
-interface Token {
+export interface Token {
   readonly text: string;
   /** Upper case, words only. */
   readonly word: string;
@@ -56,7 +58,8 @@ const lexemePattern = new RegExp(
   'gy',
 );
 
-function* tokensOf(text: string): Generator<Token> {
+/** Everything but blanks and comments. */
+export function* tokensOf(text: string): Generator<Token> {
   let depth = 0;
   for (const match of text.matchAll(lexemePattern)) {
     if (match.groups?.['blank'] !== undefined) continue;
@@ -85,7 +88,7 @@ export function readStatement(text: string): Statement {
 }
 
 function describe(tokens: readonly Token[]): Omit<Statement, 'insert' | 'hasSecondStatement'> {
-  const verb = tokens[0]?.word ?? '';
+  const verb = tokens[0]?.word || (tokens[0]?.text ?? '');
   const format = outputFormat(tokens);
   return {
     verb,
@@ -94,6 +97,7 @@ function describe(tokens: readonly Token[]): Omit<Statement, 'insert' | 'hasSeco
     usesClientFile: tokens.some((token, index) => isClientFile(token, tokens[index - 1])),
     changesSession:
       verb === 'SET' || verb === 'USE' || (verb === 'CREATE' && tokens[1]?.word === 'TEMPORARY'),
+    changesDatabases: verb !== 'CREATE' && tokens[1]?.word === 'DATABASE',
   };
 }
 

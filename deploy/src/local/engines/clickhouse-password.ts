@@ -4,30 +4,52 @@ import { join, resolve } from 'node:path';
 import { replaceFile } from '../replace-file.ts';
 import { StackError, systemCodeOf } from '../stack-error.ts';
 
-/** User of the local ClickHouse that may write, with the password of the data folder. */
+/** User of the local ClickHouse that may write, with the password of the writers. */
 export const localWriter = 'pm_writer';
+
+/** User of the local ClickHouse that reads for query-api, with the password of the readers. */
+export const localReader = 'pm_reader';
+
+/** User of the local ClickHouse for people, with the password of the readers. */
+export const localAnalyst = 'pm_analyst';
+
+/** Passwords of writers and readers of the local ClickHouse, or the files that have them. */
+export interface ClickhousePasswords {
+  readonly writers: string;
+  readonly readers: string;
+}
 
 const passwordBytes = 32;
 const form = /^[\w-]{20,200}$/;
 
-/** File with the password of the writers of the local ClickHouse. */
-export function clickhousePasswordFile(dataDir: string): string {
-  return join(resolve(dataDir), 'engines', 'clickhouse.password');
+/** Files with the passwords of the local ClickHouse, readable by their owner only. */
+export function clickhousePasswordFiles(dataDir: string): ClickhousePasswords {
+  const folder = join(resolve(dataDir), 'engines');
+  return {
+    writers: join(folder, 'clickhouse.password'),
+    readers: join(folder, 'clickhouse-readers.password'),
+  };
 }
 
 /**
- * The password of the writers of the local ClickHouse; made at the first start, readable by its owner only.
+ * The passwords of the local ClickHouse; made at the first start.
  *
  * @throws StackError BAD_DESCRIPTION for a file with something else.
  */
-export function loadOrMakeClickhousePassword(dataDir: string): string {
-  const file = clickhousePasswordFile(dataDir);
-  return readPassword(file) ?? makePassword(file);
+export function loadOrMakeClickhousePasswords(dataDir: string): ClickhousePasswords {
+  const { writers, readers } = clickhousePasswordFiles(dataDir);
+  return {
+    writers: readPassword(writers) ?? makePassword(writers),
+    readers: readPassword(readers) ?? makePassword(readers),
+  };
 }
 
-/** The same, of a stack that runs; null where its engines are of another installation. */
-export function readClickhousePassword(dataDir: string): string | null {
-  return readPassword(clickhousePasswordFile(dataDir));
+/** That of one kind of users of a stack that runs; null where its engines are of another installation. */
+export function readClickhousePassword(
+  dataDir: string,
+  of: keyof ClickhousePasswords,
+): string | null {
+  return readPassword(clickhousePasswordFiles(dataDir)[of]);
 }
 
 function readPassword(file: string): string | null {

@@ -4,13 +4,14 @@ import { type ManagedProcess, mebibyte, processEnvironment } from '../managed-pr
 import { builtEntry } from '../paths.ts';
 import { loopback } from '../ports.ts';
 import { requireOk } from '../probes.ts';
+import type { ClickhousePasswords } from './clickhouse-password.ts';
 
 export interface ClickHouseOptions {
   readonly dataDir: string;
   readonly logDir: string;
   readonly port: number;
-  /** File with the password of the writers; without one everyone writes who can connect. */
-  readonly passwordFile: string | null;
+  /** Files with the passwords; null lets everyone write who can connect. */
+  readonly passwordFiles: ClickhousePasswords | null;
 }
 
 /** Four sessions, the session that keeps the engine loaded, and threads for files and compression. */
@@ -18,6 +19,11 @@ const threadCount = 12;
 
 /** Inserts and merges take a whole core of a small machine; orders do not wait for them. */
 const afterOrders = 10;
+
+function passwordArgs(files: ClickhousePasswords | null): readonly string[] {
+  if (files === null) return [];
+  return ['--writers-password', files.writers, '--readers-password', files.readers];
+}
 
 /** The embedded engine with its HTTP front; see clickhouse-front/. The database is `pm`. */
 export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
@@ -32,7 +38,7 @@ export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
       String(options.port),
       '--data-dir',
       folder,
-      ...(options.passwordFile === null ? [] : ['--password-file', options.passwordFile]),
+      ...passwordArgs(options.passwordFiles),
     ],
     env: processEnvironment({ UV_THREADPOOL_SIZE: String(threadCount) }),
     niceness: afterOrders,
