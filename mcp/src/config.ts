@@ -21,6 +21,7 @@ export const mcpFields = {
   host: publicDoorFields.host,
   httpPort: publicDoorFields.httpPort,
   trustedProxies: publicDoorFields.trustedProxies,
+  connectionsPerAddress: publicDoorFields.connectionsPerAddress,
   exchangeUrl: url('PM_EXCHANGE_URL', {
     meaning:
       'Where the MCP server finds the exchange: its base URL, or query-api itself, which then knows each caller by address.',

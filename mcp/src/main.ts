@@ -3,8 +3,8 @@ import { openHttp } from '@pm/kit/http';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
+import { bodyMaxBytes } from '@pm/schemas';
 import { readMcpConfig } from './config.ts';
-import { bodyMaxBytes } from './http/limits.ts';
 import { addMcpRoute } from './http/mcp.route.ts';
 
 const name = 'mcp';
@@ -15,8 +15,9 @@ async function start(life: Lifecycle): Promise<void> {
   const log = openLog(name, config.logLevel);
   life.useLog(log);
   const metrics = openMetrics(name);
-  const { trustedProxies, exchangeUrl, origins, host, opsHost } = config;
-  const app = openHttp({ log, metrics, bodyLimitBytes: bodyMaxBytes, trustedProxies });
+  const { trustedProxies, connectionsPerAddress, exchangeUrl, origins, host, opsHost } = config;
+  const door = { trustedProxies, connectionsPerAddress, bodyLimitBytes: bodyMaxBytes.mcp };
+  const app = openHttp({ log, metrics, ...door });
   const route = addMcpRoute(app, { exchangeUrl, origins, log });
   let isListening = false;
   const ops = await openOpsListener({

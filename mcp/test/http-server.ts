@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { bodyMaxBytes } from '../src/http/limits.ts';
+import { bodyMaxBytes } from '@pm/schemas';
 import { addMcpRoute, type McpRoute } from '../src/http/mcp.route.ts';
 
 /** The MCP server over HTTP, listening on a free port. */
@@ -14,7 +14,8 @@ export interface HttpServerUnderTest {
 }
 
 export async function openHttpServer(exchangeUrl: string): Promise<HttpServerUnderTest> {
-  const app = openHttp({ log: silentLog, bodyLimitBytes: bodyMaxBytes });
+  const trustedProxies = ['127.0.0.1'];
+  const app = openHttp({ log: silentLog, bodyLimitBytes: bodyMaxBytes.mcp, trustedProxies });
   const origins = ['localhost', '127.0.0.1'];
   const route = addMcpRoute(app, { exchangeUrl, origins, log: silentLog });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,7 +1,8 @@
 import type { Client } from '@modelcontextprotocol/client';
+import { bodyMaxBytes } from '@pm/schemas';
 import { FakeExchange } from '../../client/test/fake-exchange.ts';
 import { createDeferred, until } from '../../kit/test/kafka/deferred.ts';
-import { bodyMaxBytes, requestsAtOnceMax } from '../src/http/limits.ts';
+import { requestsAtOnce } from '../src/http/limits.ts';
 import { tools } from '../src/server/tools.io.ts';
 import { declaredAnswer, fakeMarket } from './fake-reads.ts';
 import { connectHttp, eras, type HttpServerUnderTest, openHttpServer } from './http-server.ts';
@@ -176,35 +177,41 @@ describe('bounds', () => {
   });
 
   test('a body beyond the limit, one that is no JSON and one of another type are refused', async () => {
-    const large = { ...ping, params: { text: 'x'.repeat(bodyMaxBytes) } };
+    const large = { ...ping, params: { text: 'x'.repeat(bodyMaxBytes.mcp) } };
     expect((await post({}, JSON.stringify(large))).status).toBe(413);
     expect((await post({}, '{')).status).toBe(400);
     expect((await post({ 'content-type': 'text/plain' })).status).toBe(415);
     expect((await fetch(server.url)).status).toBe(405);
   });
 
-  test('requests beyond those at a time are 503 with Retry-After, and later ones are served', async () => {
+  test('an address has a share of the requests at a time, beyond it 503, and others are served', async () => {
     const held = createDeferred();
     fake.before = () => held.promise;
-    const call = {
-      ...ping,
-      method: 'tools/call',
-      params: { name: 'get_leaderboard', arguments: {} },
-    };
+    const params = { name: 'get_leaderboard', arguments: {} };
+    const call = JSON.stringify({ ...ping, method: 'tools/call', params });
     const busy: Response[] = [];
     const beyond = 10;
-    const sent = Array.from({ length: requestsAtOnceMax + beyond }, async () => {
-      const response = await post({}, JSON.stringify(call));
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const { ofEach, inAll } = requestsAtOnce;
+    const sent = Array.from({ length: ofEach + beyond }, async () => {
+      const response = await post(from('198.51.100.1'), call);
       if (response.status === 503) busy.push(response);
       await response.text();
     });
     await until(() => busy.length === beyond, 'those beyond are refused', 50_000);
+    expect(busy.every(({ headers }) => headers.get('retry-after') === '1')).toBe(true);
+    expect((await post(from('198.51.100.2'))).status).toBe(200);
+    for (let at = ofEach; at < inAll; at += 1)
+      sent.push(
+        post(from(`203.0.113.${at}`), call).then(async (response) => void (await response.text())),
+      );
+    await until(() => server.route.running() === inAll, 'all places are taken', 50_000);
+    expect((await post(from('198.51.100.2'))).status).toBe(503);
     held.resolve();
     await Promise.all(sent);
     fake.before = async () => {};
     expect(busy).toHaveLength(beyond);
-    expect(busy.every(({ headers }) => headers.get('retry-after') === '1')).toBe(true);
-    expect((await post({})).status).toBe(200);
+    expect((await post(from('198.51.100.1'))).status).toBe(200);
   });
 
   test('a caller who goes away leaves nothing running', async () => {

@@ -32,6 +32,7 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
 import { openTraces, type Traces } from '@pm/kit/traces';
 import {
+  bodyMaxBytes,
   cacheBudgets,
   matcherGroup,
   projectorGroup,
@@ -314,13 +315,14 @@ function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTo
   });
   const byAgent = agentCredentials(agents, activity);
   const credentials = [keyCredentials(verify, keys), byAgent];
-  const { maxHeaderBytes, bodyLimitBytes } = doorBounds['query-api'];
+  const { maxHeaderBytes } = doorBounds['query-api'];
   const app = openHttp({
     log,
     metrics,
     traces,
-    bodyLimitBytes,
+    bodyLimitBytes: bodyMaxBytes['query-api'],
     trustedProxies: config.trustedProxies,
+    connectionsPerAddress: config.connectionsPerAddress,
     limits: { maxHeaderBytes },
     ...(limits === null ? {} : { rateLimits: limitRequests({ ...limits, credentials }) }),
   });

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { doorBounds, type HttpApp, openHttp } from '@pm/kit/http';
+import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
+import { bodyMaxBytes, type HttpRoute, routes, urlsOf } from '@pm/schemas';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import type { Dice } from '../../kit/test/hostile/dice.ts';
 import { isErrorOf } from '../../kit/test/hostile/error-bodies.ts';
@@ -217,7 +217,7 @@ export const readers = [
 
 /** An HTTP app over these parts. */
 export function openHostileDoor(parts: ReadParts, requested: RequestedNames): HttpApp {
-  const app = openHttp({ log: silentLog, bodyLimitBytes: doorBounds['query-api'].bodyLimitBytes });
+  const app = openHttp({ log: silentLog, bodyLimitBytes: bodyMaxBytes['query-api'] });
   requested.watch(app);
   addReadRoutes(app, parts);
   return app;

@@ -16,7 +16,8 @@ interface Client {
 
 /**
  * Requests of each client that a service has at once; others of the same client wait in their order. So a service that
- * works on one thing after the other has only so many of a client before the next request of another one.
+ * works on one thing after the other has only so many of a client before the next request of another one. A turn lasts
+ * until its response has been taken: responses that nobody takes hold connections to the service, too.
  */
 export class ClientTurns {
   readonly #limits: TurnLimits;
@@ -32,7 +33,7 @@ export class ClientTurns {
     return this.#clients.size;
   }
 
-  /** Requests with a service. */
+  /** Requests with a service, or whose responses are being taken. */
   get running(): number {
     return this.#sum(({ running }) => running);
   }
@@ -42,8 +43,11 @@ export class ClientTurns {
     return this.#sum(({ waiting }) => waiting.size);
   }
 
-  /** Runs the task when it is its turn; null when too many of the client wait, or its turn does not come in time. */
-  async run<T>(name: string, task: () => Promise<T>): Promise<T | null> {
+  /**
+   * Resolves with what ends the turn, when it has come; with null when too many of the client wait, or the turn does
+   * not come in time. Each turn is ended once.
+   */
+  async enter(name: string): Promise<(() => void) | null> {
     const client = this.#clients.get(name) ?? { running: 0, waiting: new Set() };
     if (client.running >= this.#limits.atOnce) {
       if (client.waiting.size >= this.#limits.waiting) return null;
@@ -53,11 +57,7 @@ export class ClientTurns {
       client.running += 1;
       this.#clients.set(name, client);
     }
-    try {
-      return await task();
-    } finally {
-      this.#leave(name, client);
-    }
+    return () => this.#leave(name, client);
   }
 
   #sum(of: (client: Client) => number): number {

@@ -14,6 +14,7 @@ const opsPort: Field<number> = { ...serviceFields.opsPort, fallback: { value: 0 
 export const gatewayFields = {
   host: publicDoorFields.host,
   trustedProxies: publicDoorFields.trustedProxies,
+  connectionsPerAddress: publicDoorFields.connectionsPerAddress,
   opsHost: serviceFields.opsHost,
   opsPort,
   ...traceFields,

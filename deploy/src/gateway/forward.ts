@@ -1,6 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { countedAddress } from '@pm/domain/ratelimit/callers';
-import { type ClientAddress, familyOf, inWordsOf, originForm, waitedHeader } from '@pm/kit/http';
+import {
+  type ClientAddress,
+  countedAddress,
+  familyOf,
+  inWordsOf,
+  originForm,
+  waitedHeader,
+} from '@pm/kit/http';
 import { traceparentHeader, traceparentOf } from '@pm/kit/traces';
 import { headers as names, refusalText } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -76,41 +82,59 @@ export async function forward(
 ): Promise<FastifyReply> {
   const { turns, addressOf, onRefused } = target;
   const client = countedAddress(addressOf(request.raw));
-  const ask = () => send(request, target, client).catch(() => 'unreachable' as const);
-  const response = turns === undefined ? await ask() : await turns.run(client, ask);
-  if (response === null || response === 'unreachable') {
-    const reason = response ?? 'overloaded';
+  const endTurn = turns === undefined ? () => {} : await turns.enter(client);
+  const sent = endTurn === null ? 'overloaded' : await send(request, target, client);
+  if (endTurn === null || typeof sent === 'string') {
+    endTurn?.();
+    const reason = sent === 'unreachable' ? sent : 'overloaded';
     onRefused(reason);
     return await replyUnavailable(request, reply, refusals[reason]);
   }
+  const { response, endProcessTurn } = sent;
+  untilTaken(reply, () => {
+    endProcessTurn();
+    endTurn();
+  });
   const { statusCode, headers, body } = response;
   return await reply.code(statusCode).headers(endToEnd(headers)).send(body);
 }
 
+/** Calls `end` once the client has taken the response, or has gone. */
+function untilTaken({ raw }: FastifyReply, end: () => void): void {
+  if (raw.closed || raw.destroyed) end();
+  else raw.once('close', end);
+}
+
+/** A response whose headers have arrived, and what ends its turn with its process. */
+interface Sent {
+  readonly response: Dispatcher.ResponseData;
+  endProcessTurn(): void;
+}
+
 /**
- * Resolves with the response once its headers have arrived, with null when its turn does not come in time; rejects when
- * there is none. A process that cannot be reached has got nothing of the request, so the next one gets it; after that
- * only the client may send it again.
+ * Gets a response, or why there is none. A process that cannot be reached has got nothing of the request, so the next
+ * one gets it; after that only the client may send it again.
  */
 async function send(
   request: FastifyRequest,
   target: Target,
   client: string,
-): Promise<Dispatcher.ResponseData | null> {
+): Promise<Sent | Refusal> {
   const { service, processTurns } = target;
-  let cause: unknown;
   for (const process of service.inOrder(rankFor(callerOf(request, client)))) {
+    const endProcessTurn = await processTurns.enter(process.url);
+    if (endProcessTurn === null) return 'overloaded';
     try {
       // Made when its turn has come: the message says how long the request has waited.
       const ask = () => process.connection.request(messageOf(request, target));
-      return await processTurns.run(process.url, () => service.watch(process, ask));
+      return { response: await service.watch(process, ask), endProcessTurn };
     } catch (error) {
+      endProcessTurn();
       if (!isSlow(error)) service.rest(process);
-      if (!isUnsent(error)) throw error;
-      cause = error;
+      if (!isUnsent(error)) return 'unreachable';
     }
   }
-  throw cause;
+  return 'unreachable';
 }
 
 const walletHeader = names.address.toLowerCase();

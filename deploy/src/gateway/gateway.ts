@@ -2,7 +2,7 @@ import { clientAddressBy, doorBounds, type HttpApp, openHttp, openToBrowsers } f
 import { type Log, silentLog } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import type { Traces } from '@pm/kit/traces';
-import { type Door, type HttpRoute, rateGroupOf, routes, urlsOf } from '@pm/schemas';
+import { bodyMaxBytes, type Door, type HttpRoute, rateGroupOf, routes, urlsOf } from '@pm/schemas';
 import { pictureOf, pictureRoute } from '../demo/pictures.ts';
 import { ClientTurns, type TurnLimits } from './client-turns.ts';
 import {
@@ -17,16 +17,20 @@ import {
 import { gatewayStreamReadings, measureGateway, type TurnGroups, type Turns } from './metrics.ts';
 import { forwardStreams } from './streams.ts';
 
-/**
- * Requests of one address with ingress at once, twice: cancels and heartbeats have turns of their own. As many as the
- * client library sends. A service works on them one after the other, so more would only delay those of others.
- */
-const ingressLimits: TurnLimits = { atOnce: 32, waiting: 1_024, waitMs: 2_000 };
-/** Those with query-api, where they wait for the tables rather than for a thread. */
-const readLimits: TurnLimits = { atOnce: 64, waiting: 1_024, waitMs: 2_000 };
+const waits = { waiting: 1_024, waitMs: 2_000 };
 
-/** Requests of all addresses with one process at once: as many as sixteen addresses may have with ingress. */
-const processLimits: TurnLimits = { atOnce: 512, waiting: 1_024, waitMs: 2_000 };
+/** Turns of requests (limits.md). */
+export const turnLimits = {
+  /**
+   * Of one address with ingress, twice: cancels and heartbeats have turns of their own. As many as the client library
+   * sends. A service works on them one after the other, so more would only delay those of others.
+   */
+  ingress: { atOnce: 32, ...waits },
+  /** Of one address with query-api, where requests wait for the tables rather than for a thread. */
+  reads: { atOnce: 64, ...waits },
+  /** Of all addresses with one process: as many as sixteen addresses may have with ingress, eight with query-api. */
+  process: { atOnce: 512, ...waits },
+} as const satisfies Readonly<Record<string, TurnLimits>>;
 
 /**
  * Base URLs of what the gateway forwards to. Without `streams` upgrades are refused; without `mcp`, which is at `/mcp`
@@ -44,17 +48,17 @@ export type GatewayServices = Readonly<Record<Door, ServiceUrls>> & {
  * not cut the client off. The services get the address of the client, from `X-Forwarded-For` only where a trusted proxy
  * wrote it. Of several processes of a service all requests of one caller reach the same one while it can be reached.
  */
-export function openGateway(
-  services: GatewayServices,
-  { log = silentLog, trustedProxies = [], metrics, traces = null }: GatewayOptions = {},
-): HttpApp {
+export function openGateway(services: GatewayServices, options: GatewayOptions = {}): HttpApp {
+  const { log = silentLog, trustedProxies = [], metrics, traces = null } = options;
+  const { connectionsPerAddress } = options;
   const bounds = Object.values(doorBounds);
   const app = openHttp({
     log,
     ...(metrics === undefined ? {} : { metrics }),
     traces,
     trustedProxies,
-    bodyLimitBytes: Math.max(...bounds.map((of) => of.bodyLimitBytes)),
+    ...(connectionsPerAddress === undefined ? {} : { connectionsPerAddress }),
+    bodyLimitBytes: bodyMaxBytes.ingress,
     limits: { maxHeaderBytes: Math.max(...bounds.map((of) => of.maxHeaderBytes)) },
   });
   openToBrowsers(app);
@@ -82,7 +86,7 @@ export function openGateway(
     mount(app, route, { ...turns, service: pools[door], addressOf, onRefused: countsOf(door) });
   }
   if (mcp !== null) {
-    const processTurns = new ClientTurns(processLimits);
+    const processTurns = new ClientTurns(turnLimits.process);
     mountMcp(app, { service: mcp, addressOf, processTurns, onRefused: countsOf('mcp') });
   }
   servePictures(app);
@@ -102,17 +106,19 @@ export interface GatewayOptions {
   readonly traces?: Traces | null;
   /** Addresses and networks of proxies before it, whose `X-Forwarded-For` is used; default none. */
   readonly trustedProxies?: readonly string[];
+  /** Open connections of one client's address; default that of every listener. */
+  readonly connectionsPerAddress?: number;
 }
 
 function openTurns(): TurnGroups {
   const turnsFor = (limits: TurnLimits): Turns => ({
     turns: new ClientTurns(limits),
-    processTurns: new ClientTurns(processLimits),
+    processTurns: new ClientTurns(turnLimits.process),
   });
   return {
-    orders: turnsFor(ingressLimits),
-    reserve: turnsFor(ingressLimits),
-    reads: turnsFor(readLimits),
+    orders: turnsFor(turnLimits.ingress),
+    reserve: turnsFor(turnLimits.ingress),
+    reads: turnsFor(turnLimits.reads),
   };
 }
 
@@ -152,6 +158,7 @@ function mountMcp(app: HttpApp, target: Target): void {
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: '/mcp',
+    bodyLimit: bodyMaxBytes.mcp,
     config: { tooLarge: doorBounds.ingress.tooLarge },
     handler: (request, reply) => forward(request, reply, target),
   });

@@ -19,7 +19,7 @@ const services = {
   mcp,
 };
 const config = readGatewayConfig();
-const { host, trustedProxies, opsHost, opsPort } = config;
+const { host, trustedProxies, connectionsPerAddress, opsHost, opsPort } = config;
 const log = openLog('gateway', 'info');
 const metrics = openMetrics('gateway');
 let closeTraces = async () => {};
@@ -32,7 +32,8 @@ const traces = await openTraces(config, {
     },
   },
 });
-const gateway = openGateway(services, { log, metrics, traces, trustedProxies });
+const options = { log, metrics, traces, trustedProxies, connectionsPerAddress };
+const gateway = openGateway(services, options);
 const ops = await openOpsListener({
   host: opsHost,
   port: opsPort,

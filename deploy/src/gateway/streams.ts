@@ -37,6 +37,7 @@ export function forwardStreams(
       refuseUpgrade(client, 503, 'too many connections');
       return;
     }
+    if (client instanceof Socket) app.upgraded(client);
     open.add(client);
     client.on('close', () => open.delete(client));
     const lines = headOf(request, addressOf(request));

@@ -33,7 +33,12 @@ const receiverHeaders = 'OTEL_EXPORTER_OTLP_HEADERS';
 
 /** Where traces go, as the environment of the stack says. */
 export function traceEnvironment(): Readonly<Record<string, string>> {
-  const given = [...namesOf(traceFields), receiverHeaders].flatMap((name) => {
+  return givenOf([...namesOf(traceFields), receiverHeaders]);
+}
+
+/** Those of the variables that the environment of the stack has. */
+export function givenOf(names: readonly string[]): Readonly<Record<string, string>> {
+  const given = names.flatMap((name) => {
     const value = process.env[name] ?? '';
     return value === '' ? [] : [[name, value] as const];
   });

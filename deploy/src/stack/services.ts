@@ -10,7 +10,7 @@ import { requireOk, requireReady } from '../local/probes.ts';
 import type { ExchangeKeys } from '../setup/keys.ts';
 import { operatorsFileIn } from '../setup/operators.ts';
 import { serviceSecrets } from '../setup/service-secrets.ts';
-import { heapMebibytes, processDefaults, traceEnvironment } from './process-defaults.ts';
+import { givenOf, heapMebibytes, processDefaults, traceEnvironment } from './process-defaults.ts';
 import { numbered, type Place, Places, type ScaledService } from './scale.ts';
 
 export interface ServicesOptions {
@@ -295,7 +295,7 @@ function gateway(options: ServicesOptions, { name, ports }: Place): ManagedProce
     ],
     env: processEnvironment({
       // The services trust the gateway; proxies before it are those of the machine.
-      PM_TRUSTED_PROXIES: process.env['PM_TRUSTED_PROXIES'] ?? '',
+      ...givenOf(['PM_TRUSTED_PROXIES', 'PM_CONNECTIONS_PER_ADDRESS']),
       PM_OPS_HOST: loopback,
       PM_OPS_PORT: String(ports.gatewayOps),
       PM_PARENT_PIPE: '1',

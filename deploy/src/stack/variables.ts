@@ -87,6 +87,7 @@ export const stackFields: readonly Field<unknown>[] = [
     default: 'auto',
   }),
   publicDoorFields.trustedProxies,
+  publicDoorFields.connectionsPerAddress,
   text('PM_OPERATOR_TOKEN', {
     meaning: "Token of the operator's listener for `--url` of `catalog` and `wallets`.",
     default: '',

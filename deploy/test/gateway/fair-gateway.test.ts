@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { type HttpApp, waitedHeader } from '@pm/kit/http';
 import { openGateway } from '../../src/gateway/gateway.ts';
 
@@ -100,4 +100,26 @@ test('orders of all addresses with a process are bounded, and the wait counts to
   expect([response.status, await response.json()]).toMatchObject([503, { code: 'overloaded' }]);
   answerAll();
   await Promise.all([...flood, order, cancel]);
+});
+
+test('a response holds the place of its address until it is taken, or its client has gone', async () => {
+  const [slow, other] = ['198.51.100.50', '198.51.100.51'];
+  const large = Buffer.alloc(8 * 1024 * 1024, ' ');
+  const { port } = gateway.server.address() as AddressInfo;
+  const head = `GET /book?token_id=1 HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${slow}\r\n\r\n`;
+  const clients = Array.from({ length: 64 }, () => connect(port, '127.0.0.1').pause());
+  for (const client of clients) client.write(head);
+  await untilKept(clients.length);
+  for (const { response } of kept.splice(0)) response.end(large);
+  const waiting = send(slow, 'GET', '/book?token_id=2');
+  const read = send(other, 'GET', '/book?token_id=3');
+  await untilKept(1);
+  expect(kept.map(({ client }) => client)).toEqual([other]);
+  clients[0]?.resume();
+  clients[1]?.destroy();
+  await untilKept(2);
+  expect(kept.at(-1)).toMatchObject({ client: slow, path: 'GET /book?token_id=2' });
+  answerAll();
+  expect([(await waiting).status, (await read).status]).toEqual([200, 200]);
+  for (const client of clients) client.destroy();
 });

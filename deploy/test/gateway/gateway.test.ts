@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { doorBounds, type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
-import { routes, urlsOf } from '@pm/schemas';
+import { bodyMaxBytes, routes, urlsOf } from '@pm/schemas';
 import { connectTo, type RawTalk } from '../../../kit/test/http/raw-talk.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 
@@ -325,8 +325,8 @@ describe('a body', () => {
   let front: HttpApp;
 
   beforeAll(async () => {
-    const { bodyLimitBytes, tooLarge } = doorBounds['query-api'];
-    doors = openHttp({ log: silentLog, bodyLimitBytes });
+    const { tooLarge } = doorBounds['query-api'];
+    doors = openHttp({ log: silentLog, bodyLimitBytes: bodyMaxBytes['query-api'] });
     doors.post('/prices', { config: { tooLarge } }, (_request, reply) =>
       reply.send({ read: true }),
     );
@@ -394,7 +394,7 @@ describe('a body', () => {
     await alone.listen({ host: '127.0.0.1', port: 0 });
     const talk = await openTalk(alone);
     for (let sent = 0; sent < 3; sent += 1) {
-      talk.send(whole(250_000));
+      talk.send(whole(120_000));
       expect(await talk.hears('"retry_after_seconds":1}')).toMatch(/^HTTP\/1\.1 503 /);
     }
     await alone.close();

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
+import { countedAddress } from '@pm/kit/http';
 import type { FastifyRequest } from 'fastify';
-import { type Caller, countedAddress } from './callers.ts';
+import type { Caller } from './callers.ts';
 
 /** Forwarded addresses that are cached; at the limit the cache is emptied. */
 const forwardedMax = 10_000;

@@ -1,5 +1,6 @@
+import { countedAddress } from '@pm/kit/http';
 import { coveredRoutes, type RateLimitsAnswer, rateScopes, streamLimits } from '@pm/schemas';
-import { type Caller, claimOf, countedAddress } from './callers.ts';
+import { type Caller, claimOf } from './callers.ts';
 import type { RateLimiter } from './limiter.io.ts';
 
 /** The reads of GET /rate-limits. */

@@ -3,7 +3,7 @@ import { bearerAgent } from '@pm/domain/accounts/agent-key';
 import { type DoorRoute, refusalBody, refuse } from '@pm/kit/http';
 import { AgentCreation, type AgentId, parseAgentId, type WalletAddress } from '@pm/schemas';
 import { authenticate, authenticateReader } from '../door/authentication.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
+import { checkerOf } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import { refuseLimit } from './entry-room.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
@@ -75,7 +75,7 @@ function createAgentRoute(
     method: 'POST',
     path: '/api/v1/agents',
     add(app, { url }) {
-      app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+      app.post(url, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null || refuseReserved(caller.address, reply, services)) return reply;
         if (!isCreation(request.body)) return refuse(reply, 'invalid_request', { detail });
@@ -140,7 +140,6 @@ function changeRoute(
       app.route({
         method,
         url,
-        bodyLimit: singleBodyMaxBytes,
         handler: async (request, reply) => {
           const caller = authenticate(request, reply, services.authentication);
           if (caller === null) return reply;

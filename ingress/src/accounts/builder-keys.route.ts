@@ -7,7 +7,6 @@ import {
   refuseBanned,
   signedFacts,
 } from '../door/authentication.io.ts';
-import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import { refuseLimit } from './entry-room.io.ts';
 import { refuseReserved, sendOk } from './key-owner.io.ts';
@@ -28,7 +27,7 @@ export function createBuilderKeyRoute(services: BuilderServices): DoorRoute {
     method: 'POST',
     path,
     add(app, { url }) {
-      app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+      app.post(url, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null || refuseReserved(caller.address, reply, services)) return reply;
         const made = await services.keys.createBuilder(caller.address);
@@ -69,7 +68,7 @@ export function deleteBuilderKeyRoute(services: BuilderServices): DoorRoute {
     method: 'DELETE',
     path,
     add(app, { url }) {
-      app.delete(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+      app.delete(url, async (request, reply) => {
         const named = proveNamed(request, reply, services);
         if (named === null) return reply;
         const { wallet, keys } = named;

@@ -6,7 +6,6 @@ import {
   refuseUnproven,
   signedFacts,
 } from '../door/authentication.io.ts';
-import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 
 type SettingsServices = Pick<AccountServices, 'authentication' | 'keys'>;
@@ -38,7 +37,7 @@ export function writeSettingsRoute(
     method: 'POST',
     path,
     add(app, { url }) {
-      app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+      app.post(url, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         const { body } = request;

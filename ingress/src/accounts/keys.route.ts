@@ -2,7 +2,7 @@ import type { ListedKey } from '@pm/domain/accounts/key-directory';
 import { type DoorRoute, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
 import { type ApiKeyId, KeySettings, parseApiKeyId, type RefusalCode } from '@pm/schemas';
 import { refuseBanned } from '../door/authentication.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
+import { checkerOf } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import {
   createBuilderKeyRoute,
@@ -53,7 +53,7 @@ function createKeyRoute(services: KeyServices): DoorRoute {
     path: '/auth/api-key',
     add(app, { url }) {
       const config = { invalid: { text: 'Could not create api key' } };
-      app.post(url, { bodyLimit: singleBodyMaxBytes, config }, async (request, reply) => {
+      app.post(url, { config }, async (request, reply) => {
         const claim = proveWallet(request, reply, services);
         if (claim === null) return reply;
         if (refuseReserved(claim.address, reply, services)) return reply;
@@ -146,7 +146,7 @@ function deleteKeyRoute(services: DeleteServices): DoorRoute {
     method: 'DELETE',
     path: '/auth/api-key',
     add(app, { url }) {
-      app.delete(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+      app.delete(url, async (request, reply) => {
         const owner = proveOwner(request, reply, services);
         if (owner === null || refuseBanned(owner.wallet, reply, services.authentication))
           return reply;

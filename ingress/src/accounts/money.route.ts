@@ -14,7 +14,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { authenticate } from '../door/authentication.io.ts';
 import { type HttpResponse, type IdempotentRequest, idempotent } from '../door/idempotency.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
+import { checkerOf } from '../door/requests.io.ts';
 import type { Caller } from '../orders/check.ts';
 import type { Keccak } from '../orders/eip712.ts';
 import {
@@ -57,7 +57,7 @@ function positionActionRoute(
     method: 'POST',
     path: `/account/${action}`,
     add(app, { url }) {
-      const options = { bodyLimit: singleBodyMaxBytes, config: { invalid } };
+      const options = { config: { invalid } };
       app.post(url, options, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
@@ -134,7 +134,7 @@ function withdrawalRoute(
     method: 'POST',
     path: '/account/withdrawals',
     add(app, { url }) {
-      const options = { bodyLimit: singleBodyMaxBytes, config: { invalid } };
+      const options = { config: { invalid } };
       app.post(url, options, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;

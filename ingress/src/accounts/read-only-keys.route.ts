@@ -2,7 +2,6 @@ import { type DoorRoute, type RawParam, refuse } from '@pm/kit/http';
 import { parseApiKeyId } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import { authenticate, refuseUnproven, signedFacts } from '../door/authentication.io.ts';
-import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import { refuseLimit } from './entry-room.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
@@ -15,7 +14,7 @@ export function createReadKeyRoute(services: ReadKeyServices): DoorRoute {
     method: 'POST',
     path: '/auth/readonly-api-key',
     add(app, { url }) {
-      app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+      app.post(url, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null || refuseReserved(caller.address, reply, services)) return reply;
         const made = await services.readOnlyKeys.create(caller.address);
@@ -54,7 +53,7 @@ export function deleteReadKeyRoute(services: ReadKeyServices): DoorRoute {
     method: 'DELETE',
     path: '/auth/readonly-api-key',
     add(app, { url, mount }) {
-      app.delete(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+      app.delete(url, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         const key = parseApiKeyId(namedKey(request) ?? '');

@@ -19,12 +19,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CatalogIndex, ListedToken } from '../catalog/catalog-index.ts';
 import type { Authentication } from '../door/authentication.io.ts';
 import { authenticate } from '../door/authentication.io.ts';
-import {
-  batchBodyMaxBytes,
-  checkerOf,
-  invalidPayload,
-  singleBodyMaxBytes,
-} from '../door/requests.io.ts';
+import { checkerOf, invalidPayload } from '../door/requests.io.ts';
 import { StageTimes } from '../door/stage-times.io.ts';
 import {
   type Canceler,
@@ -65,7 +60,6 @@ export function cancelRoutes(services: CancelRouteServices): readonly DoorRoute[
 /** One route that cancels. */
 interface CancelRoute {
   readonly path: '/order' | '/orders' | '/cancel-all' | '/cancel-market-orders';
-  readonly bodyLimit: number;
   /** The facts that texts of its refusals name. */
   readonly facts?: Readonly<Record<string, string | number>>;
   /** The cancel that a request asks for, or the refusal of the request. */
@@ -74,12 +68,12 @@ interface CancelRoute {
 
 /** The frame of every DELETE of orders: authenticates, reads the request, cancels and responds with the times. */
 function cancelRoute(services: CancelRouteServices, route: CancelRoute): DoorRoute {
-  const { path, bodyLimit, facts } = route;
+  const { path, facts } = route;
   return {
     method: 'DELETE',
     path,
     add(app, { url }) {
-      const options = { bodyLimit, config: { invalid: invalidPayload } };
+      const options = { config: { invalid: invalidPayload } };
       app.delete(url, options, async (request, reply) => {
         const times = new StageTimes(services.clock);
         const caller = authenticate(request, reply, services.authentication);
@@ -113,7 +107,6 @@ function deleteOrderRoute(
 ): DoorRoute {
   return cancelRoute(services, {
     path: '/order',
-    bodyLimit: singleBodyMaxBytes,
     read({ body, query }) {
       const orderId = readOrderId(body ?? query, isBody);
       if (orderId === 'malformed') return 'invalid_payload';
@@ -141,7 +134,6 @@ type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
 function deleteOrdersRoute(services: NamedCancelRouteServices): DoorRoute {
   return cancelRoute(services, {
     path: '/orders',
-    bodyLimit: batchBodyMaxBytes,
     facts: { max: cancelsPerRequestMax },
     read({ body, query }) {
       const ids = readIds(body ?? idsInQuery(query));
@@ -176,7 +168,6 @@ function readIds(body: unknown): ReadonlySet<OrderId> | IdsRefusal {
 function cancelAllRoute(services: CancelRouteServices): DoorRoute {
   return cancelRoute(services, {
     path: '/cancel-all',
-    bodyLimit: singleBodyMaxBytes,
     read: () => (canceler) => cancelAll(canceler, services),
   });
 }
@@ -193,7 +184,6 @@ function cancelMarketOrdersRoute(
 ): DoorRoute {
   return cancelRoute(services, {
     path: '/cancel-market-orders',
-    bodyLimit: singleBodyMaxBytes,
     read({ body, query }) {
       const asked: unknown = body ?? query;
       const filter = isBody(asked) ? readFilter(asked, services.markets) : 'invalid_payload';

@@ -9,16 +9,16 @@ import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import type { Traces } from '@pm/kit/traces';
+import { bodyMaxBytes } from '@pm/schemas';
 import type { IngressConfig } from '../config.ts';
 import { readinessOf, type StatusParts, statusOf } from '../status.io.ts';
 import { addPublicRoutes, type PublicServices } from './public.route.ts';
-import { batchBodyMaxBytes } from './requests.io.ts';
 
 /** The addresses of the listeners and the process around them. */
 export interface ListenerFrame {
   readonly config: Pick<
     IngressConfig,
-    'host' | 'opsHost' | 'opsPort' | 'httpPort' | 'trustedProxies'
+    'host' | 'opsHost' | 'opsPort' | 'httpPort' | 'trustedProxies' | 'connectionsPerAddress'
   >;
   readonly life: Pick<Lifecycle, 'onStop'>;
   readonly log: Log;
@@ -59,9 +59,11 @@ function openPublicApp(
   { config, log, metrics, limits, traces = null }: ListenerFrame,
   { traders: { accounts }, funds }: ServedParts,
 ): HttpApp {
-  const { trustedProxies } = config;
+  const { trustedProxies, connectionsPerAddress } = config;
   const agents = agentCredentials(accounts.agentDirectory, accounts.activity);
-  const options = { log, bodyLimitBytes: batchBodyMaxBytes, metrics, traces, trustedProxies };
+  const bodyLimitBytes = bodyMaxBytes.ingress;
+  const door = { trustedProxies, connectionsPerAddress, bodyLimitBytes };
+  const options = { log, metrics, traces, ...door };
   if (limits === null) {
     const app = openHttp(options);
     markAgents(app, agents);

@@ -20,7 +20,6 @@ import { CatalogLocks } from '../catalog/catalog-locks.io.ts';
 import { CatalogWriter } from '../catalog/catalog-writer.io.ts';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import { ExtremePrices, TickRefinements } from '../catalog/tick-refinements.io.ts';
-import { batchBodyMaxBytes } from '../door/requests.io.ts';
 import { openTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { openChannel } from '../log/open-channel.io.ts';
@@ -219,11 +218,16 @@ async function openOps({ config, life, metrics }: Room, parts: OperatorStatusPar
   life.onStop('ops listener', () => ops.close());
 }
 
+/** Of routes that name none, bytes. */
+const bodyMaxBytes = 256 * 1024;
+/** Imports of the catalog have 16 MiB, and this listener is not for strangers. */
+const bodies = { ofEach: 64 * 1024 * 1024, inAll: 128 * 1024 * 1024 };
+
 async function listen(
   { config, life, log, metrics }: Room,
   services: OperatorServices,
 ): Promise<void> {
-  const app = openHttp({ log, bodyLimitBytes: batchBodyMaxBytes, metrics });
+  const app = openHttp({ log, bodyLimitBytes: bodyMaxBytes, metrics, limits: { bodies } });
   addOperatorRoutes(app, services);
   await app.listen({ host: config.operatorHost, port: config.operatorPort });
   life.onStop('listener', () => app.close());

@@ -3,12 +3,7 @@ import { OrderSubmission, ordersPerRequestMax } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Authentication, authenticate } from '../door/authentication.io.ts';
 import type { IdempotencyMemory } from '../door/idempotency.io.ts';
-import {
-  batchBodyMaxBytes,
-  checkerOf,
-  invalidPayload,
-  singleBodyMaxBytes,
-} from '../door/requests.io.ts';
+import { checkerOf, invalidPayload } from '../door/requests.io.ts';
 import { StageTimes } from '../door/stage-times.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { DryRun } from './dry-run.io.ts';
@@ -70,12 +65,11 @@ function placementRoute(
   read: ReadPlacement,
   respond: Parameters<typeof respondToPlacement>[2],
 ): DoorRoute {
-  const bodyLimit = path === '/order' ? singleBodyMaxBytes : batchBodyMaxBytes;
   return {
     method: 'POST',
     path,
     add(app: HttpApp, { url }) {
-      const options = { bodyLimit, config: { invalid: invalidPayload } };
+      const options = { config: { invalid: invalidPayload } };
       app.post(url, options, async (request, reply) => {
         const times = new StageTimes(clock);
         const caller = authenticate(request, reply, authentication);
@@ -108,7 +102,7 @@ function validateRoute(authentication: Authentication, dryRun: DryRun): DoorRout
     method: 'POST',
     path: '/orders/validate',
     add(app, { url }) {
-      const options = { bodyLimit: batchBodyMaxBytes, config: { invalid: invalidPayload } };
+      const options = { config: { invalid: invalidPayload } };
       app.post(url, options, async (request, reply) => {
         const caller = authenticate(request, reply, authentication);
         if (caller === null) return reply;

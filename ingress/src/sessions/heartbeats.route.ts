@@ -10,7 +10,7 @@ import {
 import type { FastifyReply } from 'fastify';
 import { depositFacts } from '../accounts/entry-room.io.ts';
 import { type Authentication, authenticate } from '../door/authentication.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
+import { checkerOf } from '../door/requests.io.ts';
 import type { HeartbeatClaim, HeartbeatResult } from './decide-heartbeat.ts';
 import type { Heartbeats } from './heartbeats.io.ts';
 
@@ -39,7 +39,7 @@ function heartbeatRoute(
     method: 'POST',
     path: '/v1/heartbeats',
     add(app, { url }) {
-      const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidBody } };
+      const options = { config: { invalid: invalidBody } };
       app.post(url, options, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
@@ -62,7 +62,7 @@ function bareHeartbeatRoute(services: SessionServices): DoorRoute {
     method: 'POST',
     path: '/heartbeats',
     add(app, { url }) {
-      const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidBody } };
+      const options = { config: { invalid: invalidBody } };
       app.post(url, options, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;

@@ -13,7 +13,6 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { depositFacts, refuseWithoutMoney } from '../accounts/entry-room.io.ts';
 import { authenticate } from '../door/authentication.io.ts';
-import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { Caller } from '../orders/check.ts';
 import {
   type CommentForm,
@@ -37,7 +36,7 @@ export function postCommentRoute(
     method: 'POST',
     path: '/comments',
     add(app, { url }) {
-      app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+      app.post(url, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         const { body } = request;
@@ -217,7 +216,7 @@ function changeRoute(
         await services.comments.write(event);
         return written(comment.id);
       };
-      app.route({ method, url, bodyLimit: singleBodyMaxBytes, handler });
+      app.route({ method, url, handler });
     },
   };
 }

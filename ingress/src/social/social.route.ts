@@ -9,7 +9,7 @@ import {
 } from '@pm/schemas';
 import { refuseWithoutMoney } from '../accounts/entry-room.io.ts';
 import { authenticate } from '../door/authentication.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
+import { checkerOf } from '../door/requests.io.ts';
 import {
   addReactionRoute,
   deleteCommentRoute,
@@ -41,7 +41,7 @@ function putProfileRoute(
     method: 'PUT',
     path: '/profile',
     add(app, { url }) {
-      app.put(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+      app.put(url, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         const { body } = request;

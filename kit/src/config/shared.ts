@@ -136,6 +136,14 @@ export const publicDoorFields = {
     default: [],
     pattern: /^[\da-fA-F.:]+(\/\d{1,3})?$/,
   }),
+  connectionsPerAddress: integer('PM_CONNECTIONS_PER_ADDRESS', {
+    meaning:
+      'Open connections of one client address, streams apart; further ones are closed at once. Connections of trusted proxies are not counted.',
+    unit: 'connections',
+    min: 1,
+    max: 10_000,
+    default: 256,
+  }),
   rateLimits: oneOf('PM_RATE_LIMITS', ['on', 'off'], {
     meaning: 'Whether requests are limited.',
     default: 'on',

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Metrics } from '../metrics/index.ts';
@@ -21,6 +22,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Declares that responses of `GET url` may be in memory: `find` is called before the framework (`ExpressLane`). */
     answerAtHand(url: string, route: Pick<ExpressRoute, 'prefix' | 'find'>): void;
+    /** Says that the connection speaks no HTTP any more: whoever upgraded it bounds it. */
+    upgraded(socket: Socket): void;
   }
 }
 

@@ -2,6 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 
+/** Whether an address is that of a trusted proxy. Throws a `TypeError` for an entry that is no address or network. */
+export function trustBy(trustedProxies: readonly string[]): (address: string) => boolean {
+  const isTrusted = proxyAddress.compile([...trustedProxies]);
+  return (address) => isTrusted(address, 0);
+}
+
 /** The address of the client of a request. */
 export type ClientAddress = (request: IncomingMessage) => string;
 

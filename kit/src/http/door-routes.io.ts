@@ -1,4 +1,11 @@
-import { type Door, type RouteDeclaration, type RouteFamily, routes, urlsOf } from '@pm/schemas';
+import {
+  bodyMaxBytesOf,
+  type Door,
+  type RouteDeclaration,
+  type RouteFamily,
+  routes,
+  urlsOf,
+} from '@pm/schemas';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { HttpApp } from './app.io.ts';
@@ -65,15 +72,17 @@ export function tableMethod({ method }: Pick<RouteOptions, 'method'>): string {
 }
 
 /**
- * Gives every public route its declaration and its family: that of its mount, at the root its own. Call it before
- * adding routes. Fastify validates and serialises by none of it: the readers of the routes word their errors as
- * documented, and a schema of responses would drop and reorder fields.
+ * Gives every public route its declaration, its largest body, and its family: that of its mount, at the root its own.
+ * Call it before adding routes. Fastify validates and serialises by none of it: the readers of the routes word their
+ * errors as documented, and a schema of responses would drop and reorder fields.
  */
 export function declareRoutes(app: HttpApp): void {
   const declared = declarationsByUrl();
   app.addHook('onRoute', (route) => {
     const found = declared.get(`${tableMethod(route)} ${route.url}`);
-    if (found !== undefined) route.config = { ...route.config, ...found };
+    if (found === undefined) return;
+    route.config = { ...route.config, ...found };
+    route.bodyLimit = bodyMaxBytesOf(found.declaration);
   });
 }
 

@@ -1,5 +1,7 @@
 export type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
 export { type ClientAddress, clientAddressBy } from './client-address.io.ts';
+export { ConnectionShares, type ShedReason } from './connection-shares.io.ts';
+export { countedAddress } from './counted-address.ts';
 export {
   type Dialect,
   type DoorRoute,
@@ -7,8 +9,8 @@ export {
   registerRoutes,
   tableMethod,
 } from './door-routes.io.ts';
-export { doorBounds } from './listener-bounds.ts';
-export { httpMetrics, httpReadings } from './observe.io.ts';
+export { defaultHttpLimits, doorBounds, evictFrom } from './listener-bounds.ts';
+export { countShed, httpMetrics, httpReadings, shedMetrics } from './observe.io.ts';
 export { openHttp } from './open.io.ts';
 export { descriptionRoutes } from './openapi-routes.io.ts';
 export {
@@ -21,4 +23,5 @@ export { refusalBody, refuse } from './refuse.io.ts';
 export { refuseUpgrade } from './refuse-upgrade.io.ts';
 export { openToBrowsers } from './response-headers.io.ts';
 export { inWordsOf, originForm } from './route-family.ts';
+export { type ShareLimits, Shares } from './shares.ts';
 export { waitedBy, waitedHeader } from './waited-header.io.ts';

@@ -1,4 +1,5 @@
 import { type Door, payloadTooLarge } from '@pm/schemas';
+import type { ShareLimits } from './shares.ts';
 
 /** Bounds of an HTTP listener. Each can be overridden by `openHttp`'s `limits`. */
 export interface HttpLimits {
@@ -6,10 +7,12 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number;
   /** From the first byte of a request to the end of its body, milliseconds. */
   readonly requestTimeoutMs: number;
-  /** An idle connection is closed after this, milliseconds; longer than that of a load balancer before us. */
+  /** Of clients: an idle connection is closed after this, milliseconds. */
   readonly keepAliveTimeoutMs: number;
-  /** Open connections; further ones are closed at once. */
-  readonly maxConnections: number;
+  /** The same where trusted proxies stand before the listener: longer than a load balancer keeps its own. */
+  readonly proxyKeepAliveTimeoutMs: number;
+  readonly connections: ConnectionLimits;
+  readonly bodies: ShareLimits;
   /** All headers and the URL together, bytes; bounds the query string too. */
   readonly maxHeaderBytes: number;
   /** One part of a path, characters. */
@@ -18,11 +21,26 @@ export interface HttpLimits {
   readonly maxJsonDepth: number;
 }
 
+/** Limits of open connections that are not upgraded. */
+export interface ConnectionLimits {
+  /** Of one client's address; further ones are closed at once (`PM_CONNECTIONS_PER_ADDRESS`). */
+  readonly perAddress: number;
+  /** Of all; further ones are closed at once. */
+  readonly inAll: number;
+  /** A connection is cut off when its client has taken no byte of a response for this, milliseconds. */
+  readonly stallMs: number;
+}
+
+/** When this part of all connections is open, idle ones of the address with the most make room. */
+export const evictFrom = 0.8;
+
 export const defaultHttpLimits: HttpLimits = {
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 10_000,
-  keepAliveTimeoutMs: 65_000,
-  maxConnections: 10_000,
+  keepAliveTimeoutMs: 10_000,
+  proxyKeepAliveTimeoutMs: 65_000,
+  connections: { perAddress: 256, inAll: 10_000, stallMs: 5_000 },
+  bodies: { ofEach: 8 * 1024 * 1024, inAll: 64 * 1024 * 1024 },
   maxHeaderBytes: 16 * 1024,
   maxParamChars: 256,
   maxJsonDepth: 8,
@@ -32,9 +50,7 @@ export const defaultHttpLimits: HttpLimits = {
 export interface DoorBounds {
   /** All headers and the URL together, bytes. */
   readonly maxHeaderBytes: number;
-  /** The largest body of any of its routes, bytes. */
-  readonly bodyLimitBytes: number;
-  /** The response to a larger one. */
+  /** The response to a body beyond the limit of its route. */
   readonly tooLarge: TooLarge;
 }
 
@@ -46,16 +62,13 @@ export interface TooLarge {
 export const bodyTooLarge: TooLarge = { status: 413, text: 'the body is too large' };
 
 export const doorBounds: Readonly<Record<Door, DoorBounds>> = {
-  // A batch of 3,000 order ids to cancel fits into a body.
   ingress: {
     maxHeaderBytes: defaultHttpLimits.maxHeaderBytes,
-    bodyLimitBytes: 256 * 1024,
     tooLarge: bodyTooLarge,
   },
-  // 500 condition ids with their commas fit into a URL, 500 tokens of 78 digits with their keys into a body.
+  // 500 condition ids with their commas fit into a URL.
   'query-api': {
     maxHeaderBytes: 48 * 1024,
-    bodyLimitBytes: 128 * 1024,
     tooLarge: payloadTooLarge,
   },
 };

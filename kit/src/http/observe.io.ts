@@ -1,5 +1,6 @@
 import type { MetricDeclarations, Metrics } from '../metrics/index.ts';
 import type { HttpApp } from './app.io.ts';
+import type { ShedReason } from './connection-shares.io.ts';
 import { tableMethod } from './door-routes.io.ts';
 import type { CountAnswer } from './express-lane.io.ts';
 
@@ -16,6 +17,16 @@ export const httpMetrics = {
     name: 'pm_http_request_seconds',
     help: 'From the end of the headers to the answer being handed over.',
     labels: ['method', 'route'],
+  },
+} as const satisfies MetricDeclarations;
+
+/** What a listener ends or refuses since its client holds too much already (limits.md). */
+export const shedMetrics = {
+  shed: {
+    type: 'counter',
+    name: 'pm_http_shed_total',
+    help: 'Connections ended and requests refused by what clients hold: connections of an address, all connections, idle ones for others, unread responses, bytes of bodies.',
+    labels: ['reason'],
   },
 } as const satisfies MetricDeclarations;
 
@@ -56,6 +67,13 @@ export function observeRequests(app: HttpApp, metrics: Metrics): AnswerCount {
     ];
   });
   return answers;
+}
+
+/** Counts by reason; counts nothing without metrics. */
+export function countShed(metrics: Metrics | undefined): (reason: ShedReason) => void {
+  if (metrics === undefined) return () => {};
+  const { shed } = metrics.open(shedMetrics);
+  return (reason) => shed.add(1, { reason });
 }
 
 function countConnections(app: HttpApp, metrics: Metrics): void {

@@ -6,22 +6,28 @@ import type { Metrics } from '../metrics/index.ts';
 import type { Traces } from '../traces/index.ts';
 import type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
 import { noBytes, takeJsonBodies } from './body.io.ts';
+import { BodyShares } from './body-shares.io.ts';
+import { clientAddressBy } from './client-address.io.ts';
+import { ConnectionShares, type ShedReason } from './connection-shares.io.ts';
 import { declareRoutes, familyOf } from './door-routes.io.ts';
 import { errorAnswerer } from './errors.io.ts';
 import { ExpressLane } from './express-lane.io.ts';
 import { defaultHttpLimits, type HttpLimits, timeoutCheckMs } from './listener-bounds.ts';
-import { type AnswerCount, observeRequests } from './observe.io.ts';
+import { type AnswerCount, countShed, observeRequests } from './observe.io.ts';
+import { refuse } from './refuse.io.ts';
 import { openAnswer, openRequestIds, putAnswerHeaders } from './response-headers.io.ts';
 import { familyOfTarget, inWordsOf } from './route-family.ts';
 import { traceRequests } from './trace-requests.io.ts';
 
 export interface HttpOptions {
   readonly log: Log;
-  /** The largest body, bytes; a route may set a smaller one (`bodyLimit`). */
+  /** The largest body of routes that name none, bytes; those of the table of routes do (`bodyMaxBytesOf`). */
   readonly bodyLimitBytes: number;
   /** Counts requests and their durations when given; once per process. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<HttpLimits>;
+  /** Open connections of one client's address; default that of `defaultHttpLimits`. */
+  readonly connectionsPerAddress?: number;
   /** Takes the spans of requests; null or absent for none. */
   readonly traces?: Traces | null;
   /** Limits the public routes when given. */
@@ -52,7 +58,8 @@ export function openHttp(options: HttpOptions): HttpApp {
       answerError(error, request, reply);
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
-  app.server.maxConnections = limits.maxConnections;
+  const shed = countShed(options.metrics);
+  watchConnections(app, { limits, shed, options });
   // Expectations other than 100-continue may be ignored (RFC 9110 10.1.1); Node would refuse them with an empty
   // response.
   app.server.on('checkExpectation', (request, response) => {
@@ -63,11 +70,17 @@ export function openHttp(options: HttpOptions): HttpApp {
   app.setErrorHandler<Error>(answerError);
   // One hook with a callback, and no decorators: each further hook, promise or property that fastify copies onto a
   // request costs a hundredth or more of the response with a book.
-  app.addHook('onRequest', (request, _reply, done) => {
+  const bodies = new BodyShares(limits.bodies, clientAddressBy(options.trustedProxies ?? []));
+  app.addHook('onRequest', (request, reply, done) => {
     request.rawBody = noBytes;
     request.beganAtMs = performance.now();
     request.verdict = null;
-    done();
+    if (bodies.take(request, reply)) {
+      done();
+      return;
+    }
+    shed('body');
+    void refuse(reply, 'overloaded');
   });
   if (options.traces) traceRequests(app, options.traces, options.trustedProxies ?? []);
   app.addHook('onSend', (request, reply, _payload, done) => {
@@ -89,6 +102,28 @@ export function openHttp(options: HttpOptions): HttpApp {
     return reply.code(404).send(inWordsOf(familyOf(request), 404, { error: 'not found' }));
   });
   return app;
+}
+
+/** Bounds what the connections of clients hold (`ConnectionShares`). */
+function watchConnections(
+  app: HttpApp,
+  parts: {
+    readonly limits: HttpLimits;
+    readonly shed: (reason: ShedReason) => void;
+    readonly options: HttpOptions;
+  },
+): void {
+  const { limits, shed, options } = parts;
+  const { trustedProxies = [], connectionsPerAddress } = options;
+  const { connections } = limits;
+  const perAddress = connectionsPerAddress ?? connections.perAddress;
+  const shares = new ConnectionShares({
+    limits: { ...connections, perAddress },
+    trustedProxies,
+    onShed: shed,
+  });
+  shares.watch(app.server);
+  app.decorate('upgraded', (socket: Socket) => shares.upgraded(socket));
 }
 
 /** Routes declare by `app.answerAtHand` which of their responses may be in memory. */
@@ -115,7 +150,9 @@ function serverOptions(options: HttpOptions, limits: HttpLimits) {
     // What comes over an open connection while the listener closes is answered as ever, and ends its connection.
     return503OnClosing: false,
     requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    keepAliveTimeout: options.trustedProxies?.length
+      ? limits.proxyKeepAliveTimeoutMs
+      : limits.keepAliveTimeoutMs,
     http: {
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: timeoutCheckMs,

@@ -20,7 +20,7 @@ let app: HttpApp;
 
 beforeAll(async () => {
   app = openHttp({ log: silentLog, bodyLimitBytes: 1024 });
-  app.post('/orders', { schema: { body: Order } }, async (request) => ({
+  app.post('/shapes', { schema: { body: Order } }, async (request) => ({
     body: request.body,
     raw: request.rawBody.toString(),
   }));
@@ -45,7 +45,7 @@ async function send(
   {
     type = 'application/json',
     method = 'POST',
-    url = '/orders',
+    url = '/shapes',
   }: Partial<{ type: string | null; method: Method; url: string }> = {},
 ) {
   const headers = type === null ? {} : { 'content-type': type };
@@ -127,7 +127,7 @@ describe('a body', () => {
   });
 
   test('beyond its limit is refused before it was sent, and the connection goes on', async () => {
-    const head = 'POST /orders HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+    const head = 'POST /shapes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
     const half = 'x'.repeat(1_000);
     const chunk = `3e8\r\n${half}\r\n`;
     for (const [first, rest] of [
@@ -165,7 +165,7 @@ describe('an empty body', () => {
       status: 400,
       body: { error: 'invalid request: body must be object' },
     });
-    expect((await app.inject({ method: 'POST', url: '/orders' })).statusCode).toBe(400);
+    expect((await app.inject({ method: 'POST', url: '/shapes' })).statusCode).toBe(400);
   });
 
   test('does not take away the body of a DELETE that has one', async () => {

@@ -1,7 +1,5 @@
-/** The largest body of a request, bytes. */
-export const bodyMaxBytes = 64 * 1024;
-/** Requests that are carried out at a time; further ones are 503. */
-export const requestsAtOnceMax = 48;
+/** Requests that are carried out at a time, of one address and of all; further ones are 503. */
+export const requestsAtOnce = { ofEach: 8, inAll: 48 } as const;
 /** Open `subscriptions/listen` streams; each occupies a connection of the gateway. */
 export const subscriptionsMax = 16;
 /** A comment is sent on a silent stream so often, milliseconds: below every timeout on the way. */

@@ -3,13 +3,14 @@ import {
   type McpHttpHandler,
   originValidationResponse,
 } from '@modelcontextprotocol/server';
-import type { HttpApp } from '@pm/kit/http';
+import { countedAddress, type HttpApp, Shares } from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
+import { bodyMaxBytes } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerFactory } from '../server/build-server.io.ts';
 import { callerOf } from './caller.ts';
 import { openHttpSession } from './http-session.io.ts';
-import { bodyMaxBytes, keepAliveMs, requestsAtOnceMax, subscriptionsMax } from './limits.ts';
+import { keepAliveMs, requestsAtOnce, subscriptionsMax } from './limits.ts';
 
 export interface McpRouteOptions {
   /** Where the exchange is. */
@@ -44,25 +45,23 @@ export function addMcpRoute(app: HttpApp, options: McpRouteOptions): McpRoute {
     {
       keepAliveMs,
       maxSubscriptions: subscriptionsMax,
-      maxRequestBodySize: bodyMaxBytes,
+      maxRequestBodySize: bodyMaxBytes.mcp,
       onerror: (error) => options.log.warn({ err: error }, 'mcp request refused'),
     },
   );
-  let running = 0;
+  const running = new Shares(requestsAtOnce);
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: '/mcp',
-    bodyLimit: bodyMaxBytes,
+    bodyLimit: bodyMaxBytes.mcp,
     handler: async (request, reply) => {
-      if (running >= requestsAtOnceMax) return await refuseBusy(reply);
-      running += 1;
-      reply.raw.once('close', () => {
-        running -= 1;
-      });
+      const address = countedAddress(request.ip);
+      if (!running.take(address, 1)) return await refuseBusy(reply);
+      reply.raw.once('close', () => running.giveBack(address, 1));
       return await handle(request, reply, { handler, origins: options.origins });
     },
   });
-  return { running: () => running, close: () => handler.close() };
+  return { running: () => running.all, close: () => handler.close() };
 }
 
 function refuseBusy(reply: FastifyReply): FastifyReply {

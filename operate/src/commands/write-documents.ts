@@ -7,7 +7,7 @@ import { withAlarms } from '../documents/alarms-table.ts';
 import { withConfiguration } from '../documents/configuration.ts';
 import { withDictionary, withQueries } from '../documents/data-dictionary.ts';
 import { withErrorsTable } from '../documents/errors-table.ts';
-import { withLimitsTable } from '../documents/limits-table.ts';
+import { withLimitsTables } from '../documents/limits-table.ts';
 import { withMetrics } from '../documents/metrics-table.ts';
 import { asyncApiFile, openApiFiles } from '../documents/openapi-files.ts';
 import { withRolesTable } from '../documents/roles-table.ts';
@@ -20,7 +20,7 @@ import { rolesFile } from '../roles/roles-sql.ts';
 
 /** `npm run docs`: writes the generated parts of the documents and the roles of ClickHouse. */
 const documents = [
-  ['docs/trading/limits.md', withLimitsTable],
+  ['docs/trading/limits.md', withLimitsTables],
   ['docs/trading/routes.md', withRoutesTable],
   ['docs/trading/access.md', withAccessTable],
   ['docs/trading/errors.md', withErrorsTable],

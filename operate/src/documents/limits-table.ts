@@ -1,7 +1,13 @@
-import { coveredRoutes, rateScopes } from '@pm/schemas';
-
-const begin = '<!-- limits:begin (npm run docs) -->';
-const end = '<!-- limits:end -->';
+import { turnLimits } from '@pm/deploy/gateway/gateway';
+import { defaultHttpLimits, evictFrom } from '@pm/kit/http';
+import { requestsAtOnce } from '@pm/mcp/http/limits';
+import {
+  bodyMaxBytes,
+  coveredRoutes,
+  type RouteDeclaration,
+  rateScopes,
+  routes,
+} from '@pm/schemas';
 
 /** Scopes without routes. */
 const failures = {
@@ -21,11 +27,79 @@ export function limitsTable(): string {
   return ['| scope | routes | limit | counts |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
-/** The text with the table between its marks renewed. Throws a `RangeError` when the marks are missing. */
-export function withLimitsTable(text: string): string {
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new RangeError(`${begin} and ${end} mark the table`);
-  return `${text.slice(0, from + begin.length)}\n\n${limitsTable()}\n\n${text.slice(to)}`;
+/** What the connections, requests and bodies of clients may hold, as Markdown. */
+export function sharesTable(): string {
+  const { connections, bodies, keepAliveTimeoutMs, proxyKeepAliveTimeoutMs } = defaultHttpLimits;
+  const { ingress, reads, process } = turnLimits;
+  const waits = `${count(ingress.waiting)} more wait for at most ${ingress.waitMs / 1_000} s; then 503 \`overloaded\``;
+  const evicts = count(connections.inAll * evictFrom);
+  const { ofEach, inAll } = requestsAtOnce;
+  const rows = [
+    [
+      'open connections of a listener, streams apart',
+      `${count(connections.perAddress)} (\`PM_CONNECTIONS_PER_ADDRESS\`)`,
+      count(connections.inAll),
+      `closed at once; from ${evicts} on an idle one of the address with the most makes room`,
+    ],
+    [
+      'an idle connection',
+      `${keepAliveTimeoutMs / 1_000} s; ${proxyKeepAliveTimeoutMs / 1_000} s behind trusted proxies`,
+      '',
+      'closed',
+    ],
+    ['a response of which no byte is taken', `${connections.stallMs / 1_000} s`, '', 'closed'],
+    [
+      'bytes of bodies from their headers to the response',
+      mebibytes(bodies.ofEach),
+      mebibytes(bodies.inAll),
+      '503 `overloaded`',
+    ],
+    [
+      'writes that a gateway has at a process, and besides them cancels and heartbeats, until the response is taken',
+      String(ingress.atOnce),
+      String(process.atOnce),
+      waits,
+    ],
+    ['reads that a gateway has at a process', String(reads.atOnce), String(process.atOnce), waits],
+    ['requests of `/mcp`', String(ofEach), String(inAll), '503'],
+  ];
+  const head = [
+    '| what clients hold | of one address | in all | beyond it |',
+    '| --- | --- | --- | --- |',
+  ];
+  return [...head, ...rows.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
+}
+
+/** The largest bodies as Markdown: of the services, and of the routes that differ. */
+export function bodiesTable(): string {
+  const services = Object.entries(bodyMaxBytes).map(
+    ([service, bytes]) => `| all of ${service} | ${kibibytes(bytes)} |`,
+  );
+  const own = (routes as readonly RouteDeclaration[]).flatMap((route) =>
+    route.bodyMaxBytes === undefined
+      ? []
+      : [`| \`${route.method} ${route.path}\` | ${kibibytes(route.bodyMaxBytes)} |`],
+  );
+  return ['| routes | largest body |', '| --- | --- |', ...services, ...own].join('\n');
+}
+
+const count = (value: number): string => value.toLocaleString('en-US');
+const kibibytes = (bytes: number): string => `${bytes / 1_024} KiB`;
+const mebibytes = (bytes: number): string => `${bytes / 1_048_576} MiB`;
+
+/** The generated tables by the name of their marks. */
+const tables = { limits: limitsTable, shares: sharesTable, bodies: bodiesTable };
+
+/** The text with the tables between their marks renewed. Throws a `RangeError` when marks are missing. */
+export function withLimitsTables(text: string): string {
+  let renewed = text;
+  for (const [name, table] of Object.entries(tables)) {
+    const [begin, end] = [`<!-- ${name}:begin (npm run docs) -->`, `<!-- ${name}:end -->`];
+    const [from, to] = [renewed.indexOf(begin), renewed.indexOf(end)];
+    if (from < 0 || to < from) throw new RangeError(`${begin} and ${end} mark the table`);
+    renewed = `${renewed.slice(0, from + begin.length)}\n\n${table()}\n\n${renewed.slice(to)}`;
+  }
+  return renewed;
 }
 
 /** Groups and prefixes are words, routes are code. */

@@ -12,7 +12,7 @@ import {
   silenceReadings,
 } from '@pm/ingress/metrics';
 import { operatorReadings } from '@pm/ingress/operator/metrics';
-import { httpMetrics, httpReadings } from '@pm/kit/http';
+import { httpMetrics, httpReadings, shedMetrics } from '@pm/kit/http';
 import { readerMetrics } from '@pm/kit/kafka';
 import type { MetricDeclaration, MetricDeclarations } from '@pm/kit/metrics';
 import { redisMetrics } from '@pm/kit/redis';
@@ -50,6 +50,7 @@ const section = (
 /** Every metric of this exchange, besides those of Node (`process_*`, `nodejs_*`). */
 export const metricSections: readonly MetricSection[] = [
   section('HTTP listeners', [...doors, 'operator', 'gateway', 'mcp'], httpMetrics, httpReadings),
+  section('What clients hold', [...doors, 'streams', 'operator', 'gateway', 'mcp'], shedMetrics),
   section('Rate limits', doors, limitMetrics, limitReadings),
   section('Sealed topics', [...doors, 'operator', 'projectors', 'streams'], unprovenMetrics),
   section(

@@ -26,6 +26,7 @@ const {
   freshnessSeconds,
   freshnessMs,
   trustedProxies,
+  connectionsPerAddress,
 } = publicDoorFields;
 
 /** Variables of the program `streams`; the configuration reference is made of them. */
@@ -42,6 +43,7 @@ export const streamsFields = {
   freshnessSeconds,
   freshnessMs,
   trustedProxies,
+  connectionsPerAddress,
   ...bookNameFields,
   stateDir: path('PM_STREAMS_DIR', {
     meaning:

@@ -12,6 +12,7 @@ import { freshnessIn, kafkaConnection, keySecretsIn, registryConnection } from '
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
+import { countShed } from '@pm/kit/http';
 import { type LogClient, openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
@@ -233,7 +234,7 @@ function openReaders(log: Log): Readers {
 
 async function listen(shared: Shared, memory: Memory): Promise<Hubs> {
   const { life, config, log } = shared;
-  const { trustedProxies } = config;
+  const { trustedProxies, connectionsPerAddress } = config;
   const own = openOwnHub(shared, memory);
   const family = openFamilyHub(shared, memory);
   const { counts } = memory.readers;
@@ -241,8 +242,9 @@ async function listen(shared: Shared, memory: Memory): Promise<Hubs> {
   const take = { own: own.add.bind(own), family: family.add.bind(family) };
   const clock = systemClock;
   const onRefused = memory.measured.closed;
-  const parts = { trustedProxies, counts, clock, log, compresses, take, onRefused };
-  const listener = new StreamListener(parts);
+  const onShed = countShed(shared.metrics);
+  const bounds = { trustedProxies, connectionsPerAddress, counts, onRefused, onShed };
+  const listener = new StreamListener({ ...bounds, clock, log, compresses, take });
   life.onStop('listener', () => listener.close());
   await listener.listen(config.host, config.httpPort);
   // Closed before the listener, so that every client gets its positions.

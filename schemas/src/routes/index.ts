@@ -37,6 +37,8 @@ export {
 export { type DeclaredResponse, operatorResponsesOf, responsesOf } from './responses.ts';
 export {
   type Authentication,
+  bodyMaxBytes,
+  bodyMaxBytesOf,
   type Declaration,
   type Door,
   familyMounts,

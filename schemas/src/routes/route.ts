@@ -20,6 +20,21 @@ export interface HttpRoute {
   readonly mounts?: readonly RouteFamily[];
   /** Served under its mounts only: at the root the path is not there, or means something else. */
   readonly atRoot?: false;
+  /** The largest body, bytes, when it is not that of its service (`bodyMaxBytesOf`). */
+  readonly bodyMaxBytes?: number;
+}
+
+/** The largest body of the routes of a service that name none, bytes. `mcp`: of `/mcp`. */
+export const bodyMaxBytes = {
+  ingress: 32 * 1024,
+  // 500 tokens of 78 digits with their keys.
+  'query-api': 128 * 1024,
+  mcp: 64 * 1024,
+} as const satisfies Record<Door | 'mcp', number>;
+
+/** The largest body of a route, bytes (limits.md). */
+export function bodyMaxBytesOf(route: Pick<HttpRoute, 'door' | 'bodyMaxBytes'>): number {
+  return route.bodyMaxBytes ?? bodyMaxBytes[route.door];
 }
 
 /** What proves who calls (conventions.md 2). `none`: anyone may call. */

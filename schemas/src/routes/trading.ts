@@ -16,6 +16,9 @@ import { route } from './route.ts';
 
 const own = { door: 'ingress', family: 'clob', auth: ['l2'] } as const;
 
+/** Of batches: 3,000 order ids to cancel fit into one, bytes. */
+const batchBodyMaxBytes = 256 * 1024;
+
 const submission = {
   order: {
     salt: '479249096354',
@@ -120,6 +123,7 @@ export const tradingRoutes = {
     ...placement,
     method: 'POST',
     path: '/orders',
+    bodyMaxBytes: batchBodyMaxBytes,
     limits: ['orders', 'order-batches'],
     opensPositions: 'each',
     summary: `Place 1 to ${ordersPerRequestMax} orders`,
@@ -137,6 +141,7 @@ export const tradingRoutes = {
     ...own,
     method: 'POST',
     path: '/orders/validate',
+    bodyMaxBytes: batchBodyMaxBytes,
     limits: ['validate'],
     repetition: 'harmless',
     opensPositions: 'each',
@@ -165,6 +170,7 @@ export const tradingRoutes = {
   cancelOrders: route({
     ...cancel,
     path: '/orders',
+    bodyMaxBytes: batchBodyMaxBytes,
     limits: ['reserve', 'cancel-orders'],
     repetition: 'harmless',
     summary: `Cancel 1 to ${cancelsPerRequestMax} orders by id`,

@@ -1,10 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { countedAddress } from '@pm/domain/ratelimit/callers';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
-import { type ClientAddress, clientAddressBy, refuseUpgrade } from '@pm/kit/http';
+import {
+  type ClientAddress,
+  ConnectionShares,
+  clientAddressBy,
+  countedAddress,
+  defaultHttpLimits,
+  refuseUpgrade,
+  type ShedReason,
+} from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
 import {
   isStreamPath,
@@ -23,6 +30,8 @@ export type TakeSocket = (socket: StreamSocket, address: string, path: string) =
 
 export interface ListenerParts {
   readonly trustedProxies: readonly string[];
+  /** Open connections of one client's address before they are upgraded. */
+  readonly connectionsPerAddress?: number;
   readonly counts: ConnectionCounts;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
@@ -32,9 +41,11 @@ export interface ListenerParts {
   readonly take: Readonly<Record<'own' | 'family', TakeSocket | null>>;
   /** A connection beyond the limits of its address is closed at once. */
   onRefused(reason: StreamCloseName): void;
+  /** A connection was ended by what its client holds. */
+  readonly onShed?: (reason: ShedReason) => void;
 }
 
-/** All open connections of the process; further ones are refused with 503. */
+/** All open connections of the process; further ones are closed at once. */
 const connectionsMax = 20_000;
 const headersTimeoutMs = 5_000;
 const requestTimeoutMs = 10_000;
@@ -49,6 +60,7 @@ export class StreamListener {
   readonly #opened = new StreamSockets();
   readonly #sockets: WebSocketServer;
   readonly #addressOf: ClientAddress;
+  readonly #shares: ConnectionShares;
 
   constructor(parts: ListenerParts) {
     this.#parts = parts;
@@ -65,7 +77,17 @@ export class StreamListener {
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
       maxHeaderSize: maxHeaderBytes,
+      keepAliveTimeout: defaultHttpLimits.keepAliveTimeoutMs,
     });
+    const { connections } = defaultHttpLimits;
+    const { trustedProxies, onShed = () => {}, connectionsPerAddress } = parts;
+    const perAddress = connectionsPerAddress ?? connections.perAddress;
+    this.#shares = new ConnectionShares({
+      limits: { ...connections, perAddress },
+      trustedProxies,
+      onShed,
+    });
+    this.#shares.watch(this.#server);
     this.#server.maxConnections = connectionsMax;
     this.#server.on('request', (request, response) => answer(request, response));
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
@@ -102,6 +124,7 @@ export class StreamListener {
     const address = countedAddress(this.#addressOf(request));
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
       const { counts, clock } = this.#parts;
+      if (socket instanceof Socket) this.#shares.upgraded(socket);
       if (counts.open(address, clock.monotonicMs())) {
         take(this.#opened.open(opened, socket), address, path);
         return;

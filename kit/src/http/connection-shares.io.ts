@@ -1,0 +1,136 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { trustBy } from './client-address.io.ts';
+import { countedAddress } from './counted-address.ts';
+import { type ConnectionLimits, evictFrom } from './listener-bounds.ts';
+
+/** Why a connection was ended, or a request was refused, by what its client has already. */
+export type ShedReason = 'address' | 'all' | 'idle' | 'unread' | 'body';
+
+export interface ConnectionSharesOptions {
+  readonly limits: ConnectionLimits;
+  /** Their connections are those of many clients: they count in all only, and bound their clients themselves. */
+  readonly trustedProxies: readonly string[];
+  onShed(reason: ShedReason): void;
+}
+
+/** An address with connections. */
+interface Holder {
+  readonly address: string;
+  readonly sockets: Set<Socket>;
+}
+
+/**
+ * Bounds the connections of a listener by what they hold: each address has a share of them, so that no client shuts
+ * out the others by holding connections; when most are in use an idle one of the address with the most is ended for
+ * each further one; a client that takes nothing of its response for `stallMs` is cut off. An upgraded connection is
+ * bounded by what upgraded it, and counts here no more.
+ *
+ *   accept --- beyond its share or all ---> ended
+ *     |
+ *   counted -- `stallMs` without a byte while bytes wait for the client ---> ended
+ *     |    \-- idle between requests for longer than keep-alive -----------> ended
+ *   upgraded or closed: counted no more
+ */
+export class ConnectionShares {
+  readonly #options: ConnectionSharesOptions;
+  readonly #isTrusted: (address: string) => boolean;
+  readonly #byAddress = new Map<string, Holder>();
+  /** Null for connections of trusted proxies. */
+  readonly #holders = new Map<Socket, Holder | null>();
+
+  constructor(options: ConnectionSharesOptions) {
+    this.#options = options;
+    this.#isTrusted = trustBy(options.trustedProxies);
+  }
+
+  /** Connections that are counted. */
+  get size(): number {
+    return this.#holders.size;
+  }
+
+  /** Bounds the connections of a server that does not listen yet, whose keep-alive is longer than `stallMs`. */
+  watch(server: Server): void {
+    const { stallMs } = this.#options.limits;
+    if (server.keepAliveTimeout <= stallMs) throw new RangeError('keep-alive shorter than a stall');
+    server.timeout = stallMs;
+    server.on('connection', (socket: Socket) => this.#accept(socket));
+    server.on('timeout', (socket: Socket) => this.#timedOut(socket));
+  }
+
+  /** The connection is no HTTP connection any more. */
+  upgraded(socket: Socket): void {
+    this.#forget(socket);
+  }
+
+  #accept(socket: Socket): void {
+    const { perAddress, inAll } = this.#options.limits;
+    if (this.size >= inAll * evictFrom) this.#evict();
+    if (this.size >= inAll) {
+      this.#end(socket, 'all');
+      return;
+    }
+    const holder = this.#holderOf(socket.remoteAddress ?? '');
+    if (holder !== null && holder.sockets.size >= perAddress) {
+      this.#end(socket, 'address');
+      return;
+    }
+    holder?.sockets.add(socket);
+    this.#holders.set(socket, holder);
+    socket.once('close', () => this.#forget(socket));
+  }
+
+  #holderOf(from: string): Holder | null {
+    if (this.#isTrusted(from)) return null;
+    const address = countedAddress(from);
+    const holder = this.#byAddress.get(address) ?? { address, sockets: new Set() };
+    this.#byAddress.set(address, holder);
+    return holder;
+  }
+
+  /** Ends an idle connection of the address with the most, if it has one. */
+  #evict(): void {
+    let greediest = new Set<Socket>();
+    for (const { sockets } of this.#byAddress.values())
+      if (sockets.size > greediest.size) greediest = sockets;
+    for (const socket of greediest) {
+      if (!this.#isIdle(socket)) continue;
+      this.#forget(socket);
+      this.#end(socket, 'idle');
+      return;
+    }
+  }
+
+  /**
+   * Node sets the timeout of a connection without a request to that of keep-alive, and back at the next request. A
+   * connection that was just opened has the one of requests: it must send one within the limit of its headers.
+   */
+  #isIdle(socket: Socket): boolean {
+    return (socket.timeout ?? 0) > this.#options.limits.stallMs;
+  }
+
+  /** Node calls it when no byte has come or gone for the timeout of the connection. */
+  #timedOut(socket: Socket): void {
+    if (this.#isIdle(socket)) {
+      socket.destroy();
+      return;
+    }
+    const isUnread = socket.writableLength > 0 && this.#holders.get(socket) !== null;
+    if (isUnread) this.#end(socket, 'unread');
+    // The client waits for its response, or sends a body, for which it has a time of its own.
+    else socket.setTimeout(this.#options.limits.stallMs);
+  }
+
+  #end(socket: Socket, reason: ShedReason): void {
+    socket.destroy();
+    this.#options.onShed(reason);
+  }
+
+  #forget(socket: Socket): void {
+    const holder = this.#holders.get(socket);
+    this.#holders.delete(socket);
+    if (holder === undefined || holder === null) return;
+    holder.sockets.delete(socket);
+    if (holder.sockets.size === 0) this.#byAddress.delete(holder.address);
+  }
+}

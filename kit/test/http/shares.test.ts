@@ -1,0 +1,28 @@
+import { Shares } from '../../src/http/shares.ts';
+import { seeded } from '../seeded.ts';
+
+const limits = { ofEach: 10, inAll: 25 };
+
+test('what holders have stays within both limits, and what is given back is there again', () => {
+  const random = seeded(20_261_129);
+  const shares = new Shares(limits);
+  const held: { readonly holder: string; readonly amount: number }[] = [];
+  const sumOf = (of: (holder: string) => boolean) =>
+    held.reduce((sum, { holder, amount }) => (of(holder) ? sum + amount : sum), 0);
+  let [taken, refused] = [0, 0];
+  for (let step = 0; step < 5_000; step += 1) {
+    const [holder, amount] = [`holder ${random(6)}`, 1 + random(4)];
+    const fits =
+      sumOf((one) => one === holder) + amount <= limits.ofEach &&
+      sumOf(() => true) + amount <= limits.inAll;
+    expect(shares.take(holder, amount)).toBe(fits);
+    if (fits) held.push({ holder, amount });
+    [taken, refused] = fits ? [taken + 1, refused] : [taken, refused + 1];
+    if (random(2) === 0) continue;
+    const [gone] = held.splice(random(Math.max(1, held.length)), 1);
+    if (gone !== undefined) shares.giveBack(gone.holder, gone.amount);
+    expect(shares.all).toBe(sumOf(() => true));
+    expect(shares.holders).toBe(new Set(held.map((one) => one.holder)).size);
+  }
+  expect(Math.min(taken, refused)).toBeGreaterThan(500);
+});
