@@ -155,11 +155,11 @@ export function readThrough(world: World, values: readonly Buffer[]): readonly E
   return taken.map(({ execution }) => execution);
 }
 
-/** Milliseconds until it holds. */
+/** Milliseconds until it holds. The limit ends what hangs only. */
 export async function until(
   what: string,
   holds: () => Promise<boolean>,
-  limitMs = 30_000,
+  limitMs = 200_000,
 ): Promise<number> {
   const startedMs = Date.now();
   while (!(await holds())) {

@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { ExchangeClient } from '@pm/client';
+import { testAccounts } from '@pm/deploy/demo/wallets';
+import { loopback } from '@pm/deploy/local/ports';
+import { defaultHttpLimits } from '@pm/kit/http';
+import { until } from '../exchange-under-test.ts';
+import { WholeExchange } from '../whole-exchange.ts';
+
+// What one address holds at each listener, while another one trades, cancels and reads (limits.md).
+const partitions = 2;
+const accounts = testAccounts().slice(0, 2);
+/** It is no address of a gateway. */
+const attacker = '127.0.0.9';
+const { perAddress } = defaultHttpLimits.connections;
+const connections = perAddress + 50;
+
+let exchange: WholeExchange;
+let clients: readonly ExchangeClient[];
+
+beforeAll(async () => {
+  const markets = [0, 1].map((index) => ({
+    slug: `held-${index}`,
+    question: `Held ${index}?`,
+    minOrderSize: '1',
+  }));
+  const events = [{ slug: 'held', title: 'Held', markets }];
+  exchange = await WholeExchange.open('held', { partitions, events });
+  await exchange.deposit(accounts, '1000');
+  clients = accounts.map((signer) => exchange.client(signer));
+  await Promise.all(clients.map((client) => client.connect()));
+}, 240_000);
+
+afterAll(() => exchange?.close(), 60_000);
+
+/** Orders that meet, one that rests and is canceled, and the book, through the gateway: nothing of it is refused. */
+async function trade(): Promise<void> {
+  const [buyer, seller] = clients;
+  if (buyer === undefined || seller === undefined) throw new Error('two wallets');
+  for (const { tokenIds } of exchange.markets) {
+    const [tokenId = '', otherId = ''] = tokenIds;
+    const terms = { side: 'BUY', price: '0.50' } as const;
+    const rests = await buyer.placeOrder({ ...terms, tokenId, size: '2' });
+    expect(rests).toMatchObject({ success: true, status: 'live' });
+    expect(await buyer.get('getBook', { query: { token_id: tokenId } })).toHaveProperty('bids');
+    const meets = await seller.placeOrder({ ...terms, tokenId: otherId, size: '1' });
+    expect(meets).toMatchObject({ success: true, status: 'matched' });
+    expect((await buyer.cancelAll()).canceled).toEqual([rests.orderID]);
+  }
+}
+
+/** Statuses of all requests of this process that say that a client has too much. */
+class Refusals {
+  readonly statuses: number[] = [];
+  readonly #fetch = globalThis.fetch;
+
+  constructor() {
+    globalThis.fetch = async (...request) => {
+      const response = await this.#fetch(...request);
+      const isRefused = response.status === 429 || response.status === 503;
+      if (isRefused && (await response.clone().text()).includes('overloaded'))
+        this.statuses.push(response.status);
+      return response;
+    };
+  }
+
+  close(): void {
+    globalThis.fetch = this.#fetch;
+  }
+}
+
+/** Connections that a process has ended and requests that it has refused by what clients hold. */
+async function shedAt(opsPort: number): Promise<number> {
+  const metrics = await (await fetch(`http://${loopback}:${opsPort}/metrics`)).text();
+  const counts = metrics.matchAll(/^pm_http_shed_total\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+/** Connections of the attacker to one listener. */
+class Held {
+  readonly sockets: readonly Socket[];
+  heard = '';
+
+  constructor(port: number, { first, again, isRead }: Attack) {
+    this.sockets = Array.from({ length: connections }, () => {
+      const socket = connect({ host: loopback, port, localAddress: attacker });
+      socket.on('error', () => {});
+      if (isRead)
+        socket.on('data', (bytes) => {
+          this.heard = bytes.toString('latin1');
+          if (again === 'response') socket.write(first);
+        });
+      else socket.pause();
+      socket.write(first);
+      return socket;
+    });
+  }
+
+  async end(): Promise<void> {
+    const open = this.sockets.filter((socket) => !socket.closed);
+    const closed = open.map((socket) => once(socket, 'close'));
+    for (const socket of open) socket.destroy();
+    await Promise.all(closed);
+  }
+}
+
+interface Attack {
+  readonly name: string;
+  /** Sent over each connection. */
+  readonly first: string;
+  /** Sent again after each response. */
+  readonly again?: 'response';
+  readonly isRead: boolean;
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const post = (path: string, bytes: number, sent: number) =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+  `Content-Length: ${bytes}\r\n\r\n${'['.padEnd(sent, ' ')}`;
+
+const idle: Attack = { name: 'idle connections', first: get('/no-such-path'), isRead: true };
+const unread = (path: string): Attack => ({
+  name: 'unread responses',
+  first: get(path).repeat(4),
+  isRead: false,
+});
+const unfinished = (path: string, bytes: number): Attack => ({
+  name: 'unfinished bodies',
+  first: post(path, bytes, bytes - 1),
+  isRead: true,
+});
+const without = (path: string): Attack => ({
+  name: 'requests without credentials',
+  first: post(path, 2, 2).replace('[ ', '{}'),
+  again: 'response',
+  isRead: true,
+});
+
+type Listener = 'gateway' | 'ingress' | 'queryApi' | 'streams' | 'operator';
+
+const attacks: readonly (readonly [Listener, readonly Attack[]])[] = [
+  ['gateway', [idle, unread('/openapi.json'), unfinished('/orders', 200_000), without('/order')]],
+  ['ingress', [idle, unfinished('/orders', 200_000)]],
+  ['queryApi', [idle, unread('/openapi.json'), unfinished('/books', 100_000)]],
+  ['streams', [idle]],
+  ['operator', [idle, unfinished('/operator/deposits', 400_000), without('/operator/deposits')]],
+];
+
+describe.each(
+  attacks.flatMap(([listener, some]) => some.map((one) => [one.name, listener, one] as const)),
+)('%s at the listener of %s', (_name, listener, attack) => {
+  test('of one address leave orders, cancels and reads of others as they are', async () => {
+    const ops = exchange.ports[`${listener}Ops`];
+    const before = await shedAt(ops);
+    const held = new Held(exchange.ports[listener], attack);
+    const refusals = new Refusals();
+    try {
+      await until(async () => (await shedAt(ops)) >= before + connections - perAddress);
+      for (let round = 0; round < 2; round += 1) await trade();
+    } finally {
+      refusals.close();
+      await held.end();
+    }
+    expect(refusals.statuses).toEqual([]);
+    // Later the address is served as any other.
+    const last = new Held(exchange.ports[listener], { ...idle, name: '' });
+    await until(async () => last.heard.startsWith('HTTP/1.1 4'));
+    await last.end();
+  }, 120_000);
+});
