@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { hashOfToken, operatorOf } from '@pm/domain/operators/operators';
 import { type HttpApp, openHttp } from '@pm/kit/http';
+import { refuseWebPages } from '@pm/kit/listener';
 import { silentLog } from '@pm/kit/log';
 import {
   type Approval,
@@ -38,6 +39,9 @@ import { OwnersTopic } from './owners-fixture.ts';
 import { crypto } from './signing-fixture.ts';
 import { openSocial } from './social-fixture.ts';
 import { MemoryTopic } from './table-fixture.ts';
+
+/** A name of the listener besides those of loopback. */
+export const listenerName = 'ops.internal';
 
 /** The token of the operator `operator`, who may do everything. */
 export const token = 'an-operator-token-of-some-length';
@@ -146,7 +150,8 @@ export async function openOperator(
   const freezeRows = new WalletRows<FreezeFacts>();
   const table = new MemoryTopic<WalletStatus>().open(statuses);
   const { owners, store: bindings } = ownersTopic.open({ nowMs: clock.nowMs });
-  const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
+  const judge = refuseWebPages([listenerName]);
+  const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20, judge });
   checkResponses(app);
   if (validatorCompiler !== undefined) app.setValidatorCompiler(validatorCompiler);
   const writer = {

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { operatorsFileIn } from '@pm/deploy/setup/operators';
 import { addOperator, removeOperator } from '@pm/operate/operators/operators-file';
@@ -65,6 +66,23 @@ test('the operator’s listener is on loopback, in a process of its own, whereve
   expect(await open(`http://${publicHost}:${operatorPort}/operator/status`)).toBe('closed');
   expect(await open(`http://${publicHost}:${port}/operator/status`)).toBe(404);
   process.kill('SIGTERM');
+});
+
+test('what a web page may have sent is refused, also with the token of an operator', async () => {
+  const { operatorToken } = exchange.keys;
+  const statusOf = (headers: Record<string, string>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const { port } = exchange.operatorProcess;
+      const authorization = `Bearer ${operatorToken}`;
+      const options = { port, path: '/operator/status', headers: { authorization, ...headers } };
+      request(options, (response) => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+  expect(await statusOf({})).toBe(200);
+  expect(await statusOf({ host: 'page.example' })).toBe(403);
+  expect(await statusOf({ origin: 'https://page.example' })).toBe(403);
+  expect(await statusOf({ 'sec-fetch-site': 'cross-site' })).toBe(403);
 });
 
 test('an operator is added with a role, is named on the trail, and is refused once removed', async () => {

@@ -109,6 +109,15 @@ test('the gateway forwards to the ports where the services listen', () => {
   ]);
 });
 
+test('the operator takes requests under each name that a container calls it by', () => {
+  const named = services.flatMap(([, { command = [] }]) =>
+    command.flatMap((text) => /^http:\/\/([^:]+):18002$/.exec(text)?.[1] ?? []),
+  );
+  const names = compose.services['operator']?.environment?.['PM_OPERATOR_NAMES'];
+  const [, byDefault] = /^\$\{PM_OPERATOR_NAMES:-(.*)\}$/.exec(names ?? '') ?? [];
+  expect(byDefault?.split(',')).toEqual([...new Set(named)]);
+});
+
 test('addresses that others trust are not given to other containers', () => {
   const { config } = compose.networks['exchange']?.ipam ?? { config: [] };
   expect(config).toEqual([{ subnet: '10.89.77.0/24', ip_range: '10.89.77.128/25' }]);

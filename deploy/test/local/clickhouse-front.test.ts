@@ -90,7 +90,7 @@ describe('a web page', () => {
   it('is refused by its Origin, on every path, also with the password', async () => {
     const key = { 'X-ClickHouse-User': 'pm_writer', 'X-ClickHouse-Key': password };
     expect(await statusOf(key)).toBe(200);
-    for (const origin of ['https://example.com', 'null', url, ''])
+    for (const origin of ['https://example.com', 'null', 'http://localhost', ''])
       for (const path of ['/?query=SELECT+1', '/ping', '/'])
         expect([origin, await statusOf({ ...key, Origin: origin }, path)]).toEqual([origin, 403]);
     expect(await statusOf({ ...key, 'Sec-Fetch-Site': 'cross-site' })).toBe(403);
@@ -101,7 +101,7 @@ describe('a web page', () => {
     const { port } = new URL(url);
     const key = { 'X-ClickHouse-Key': password };
     expect(await statusOf({ ...key, Host: `localhost:${port}` })).toBe(200);
-    for (const host of ['example.com', `example.com:${port}`, '127.0.0.1', '127.0.0.1:1'])
+    for (const host of ['example.com', `example.com:${port}`, '127.0.0.1.example.com'])
       expect([host, await statusOf({ ...key, Host: host })]).toEqual([host, 403]);
   });
 

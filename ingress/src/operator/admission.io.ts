@@ -16,20 +16,18 @@ import { WindowCounts, type WindowLimit } from './window-counts.ts';
 const minuteMs = 60_000;
 const addressesMax = 10_000;
 
-/** Requests of one operator, of one address, and bad tokens of one address, each within a minute. */
+/** Requests of one operator, and those of one address without the token of an operator, each within a minute. */
 export const operatorLimits = {
   operator: { most: 6_000, windowMs: minuteMs, namesMax: operatorsMax },
-  address: { most: 12_000, windowMs: minuteMs, namesMax: addressesMax },
-  badTokens: { most: 10, windowMs: minuteMs, namesMax: addressesMax },
+  strangers: { most: 10, windowMs: minuteMs, namesMax: addressesMax },
 } as const satisfies Record<string, WindowLimit>;
 
 type Services = Pick<OperatorServices, 'audit' | 'clock' | 'operators'>;
 
 /**
- * Admits requests with the token of an operator that has the role of their route. Other tokens are 401, and 429 once an
- * address has sent too many of them; a good token is admitted from such an address too. What a role does not open is
- * 403, and on the audit trail unless it is a read. Throws the `Fault` `routes_differ` (stop) for a route that is not
- * declared.
+ * Admits requests with the token of an operator that has the role of their route. Others are 401, and 429 once an
+ * address has sent too many; the token of an operator is admitted from there too. What a role does not open is 403, and
+ * on the audit trail unless it is a read. Throws the `Fault` `routes_differ` (stop) for a route that is not declared.
  */
 export function admitOperators(app: HttpApp, services: Services): void {
   const roles = rolesByRoute();
@@ -58,19 +56,20 @@ interface Refused {
   readonly retryAfterSeconds?: number;
 }
 
-/** Why a request is refused, or null; then it has its operator. */
+/**
+ * Why a request is refused, or null; then it has its operator. The token is judged before anything is counted: many
+ * share an address, and what others there send must not keep an operator from halting a market.
+ */
 function refusals({ operators, clock }: Services): (request: FastifyRequest) => Refused | null {
   const byOperator = new WindowCounts(operatorLimits.operator);
-  const byAddress = new WindowCounts(operatorLimits.address);
-  const badTokens = new WindowCounts(operatorLimits.badTokens);
+  const strangers = new WindowCounts(operatorLimits.strangers);
   return (request) => {
     const nowMs = clock.monotonicMs();
-    const { ip } = request;
-    if (!byAddress.take(ip, nowMs)) return tooMany(byAddress, nowMs);
     const found = operators.find(tokenOf(request));
     if (found === 'unreadable')
       return { status: 503, error: 'the operators cannot be read', retryAfterSeconds: 1 };
-    if (found === null) return badTokens.take(ip, nowMs) ? unauthorized : tooMany(badTokens, nowMs);
+    if (found === null)
+      return strangers.take(request.ip, nowMs) ? unauthorized : tooMany(strangers, nowMs);
     request.operator = found;
     if (!byOperator.take(found.name, nowMs)) return tooMany(byOperator, nowMs);
     return roleProblem(found, request.routeOptions.config.operatorRole);

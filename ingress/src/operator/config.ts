@@ -6,6 +6,7 @@ import {
   clickhouseFields,
   integer,
   kafkaFields,
+  list,
   namesOf,
   readConfig,
   redisCacheFields,
@@ -37,6 +38,12 @@ export const operatorOwnFields = {
     unit: 'port',
     min: 0,
     max: 65_535,
+  }),
+  operatorNames: list('PM_OPERATOR_NAMES', {
+    meaning:
+      "Names under which the operator's listener is reached besides loopback and its address, such as that of a service or a tunnel; requests for other hosts are refused.",
+    default: [],
+    pattern: addressPattern,
   }),
   operatorsFile: text('PM_OPERATORS_FILE', {
     meaning:

@@ -9,6 +9,7 @@ import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
 import { openHttp } from '@pm/kit/http';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { refuseWebPages } from '@pm/kit/listener';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis } from '@pm/kit/redis';
@@ -227,9 +228,11 @@ async function listen(
   { config, life, log, metrics }: Room,
   services: OperatorServices,
 ): Promise<void> {
-  const app = openHttp({ log, bodyLimitBytes: bodyMaxBytes, metrics, limits: { bodies } });
+  const { operatorHost: host, operatorPort: port, operatorNames } = config;
+  const judge = refuseWebPages([host, ...operatorNames]);
+  const app = openHttp({ log, bodyLimitBytes: bodyMaxBytes, metrics, limits: { bodies }, judge });
   addOperatorRoutes(app, services);
-  await app.listen({ host: config.operatorHost, port: config.operatorPort });
+  await app.listen({ host, port });
   life.onStop('listener', () => app.close());
 }
 

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import { mayUse } from '@pm/domain/operators/operators';
 import {
   type OperatorRole,
@@ -5,8 +6,9 @@ import {
   operatorRoles,
   operatorRoutes,
 } from '@pm/schemas';
+import { connectTo } from '../../../kit/test/http/raw-talk.ts';
 import { operatorLimits } from '../../src/operator/admission.io.ts';
-import { openOperator, token, tokenNamed } from '../operator-fixture.ts';
+import { listenerName, openOperator, token, tokenNamed } from '../operator-fixture.ts';
 
 const declared: readonly OperatorRouteDeclaration[] = Object.values(operatorRoutes);
 const perPair = operatorRoles.flatMap((role) =>
@@ -89,21 +91,34 @@ test('no operator is admitted while the operators cannot be read', async () => {
 });
 
 describe('limits', () => {
-  const from = async (remoteAddress: string, shown: string) => {
+  const from = async (remoteAddress: string, shown: string | null) => {
     const url = '/operator/status';
-    const answer = await operator.app.inject({ url, remoteAddress, headers: bearer(shown) });
+    const headers = shown === null ? {} : bearer(shown);
+    const answer = await operator.app.inject({ url, remoteAddress, headers });
     return { status: answer.statusCode, wait: answer.headers['retry-after'] };
   };
 
-  test('an address that sends bad tokens is locked out with them, and with no good one', async () => {
-    for (let sent = 0; sent < operatorLimits.badTokens.most; sent += 1)
-      expect((await from('10.0.0.1', `wrong-${sent}`)).status).toBe(401);
-    expect(await from('10.0.0.1', 'wrong')).toEqual({ status: 429, wait: '40' });
-    expect((await from('10.0.0.1', token)).status).toBe(200);
-    expect((await from('10.0.0.2', 'wrong')).status).toBe(401);
-    operator.fakes.nowMs += 40_000;
-    expect((await from('10.0.0.1', 'wrong')).status).toBe(401);
-  });
+  test.each([
+    ['with tokens of no operator', 'wrong'],
+    ['without a token', null],
+  ])(
+    'requests %s are limited by address, which locks out no operator there',
+    async (_how, shown) => {
+      for (let sent = 0; sent < operatorLimits.strangers.most; sent += 1)
+        expect((await from('10.0.0.1', shown)).status).toBe(401);
+      expect(await from('10.0.0.1', shown)).toEqual({ status: 429, wait: '40' });
+      expect((await from('10.0.0.1', token)).status).toBe(200);
+      expect((await from('10.0.0.2', shown)).status).toBe(401);
+      operator.fakes.nowMs += 40_000;
+      expect((await from('10.0.0.1', shown)).status).toBe(401);
+    },
+  );
+
+  test('12,000 requests without a token lock no operator of their address out', async () => {
+    for (let sent = 0; sent < 12_000; sent += 1) await from('10.0.0.1', null);
+    expect(await from('10.0.0.1', null)).toMatchObject({ status: 429 });
+    expect(await from('10.0.0.1', token)).toMatchObject({ status: 200 });
+  }, 30_000);
 
   test('requests of one operator are limited whatever their address', async () => {
     const { most } = operatorLimits.operator;
@@ -114,4 +129,59 @@ describe('limits', () => {
     expect((await from('10.0.0.9', token)).status).toBe(429);
     expect((await from('10.0.0.9', tokenNamed('alice'))).status).toBe(200);
   }, 30_000);
+});
+
+describe('a web page', () => {
+  beforeEach(() => operator.app.listen({ host: '127.0.0.1', port: 0 }));
+
+  /** The status of a request with the token of an operator, and whether the connection ends with it. */
+  const statusOf = async (line: string, headers: readonly string[]) => {
+    const talk = await connectTo(operator.app);
+    const head = [`${line} HTTP/1.1`, `Authorization: Bearer ${token}`, ...headers];
+    talk.send(`${head.join('\r\n')}\r\n\r\n`);
+    const answer = await talk.hears('\r\n\r\n');
+    talk.close();
+    return [/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1], /^connection: close/im.test(answer)];
+  };
+  const ofPages = [
+    ['Host: page.example'],
+    ['Host: 127.0.0.1.page.example:80'],
+    ['Host: localhost', 'Origin: https://page.example'],
+    ['Host: localhost', 'Origin: null'],
+    ['Host: localhost:80', 'Origin: http://localhost:81'],
+    ['Host: localhost', 'Sec-Fetch-Site: cross-site'],
+    ['Host: localhost', 'Sec-Fetch-Site: same-site'],
+  ];
+
+  test('is refused before routing, whatever the method and path, and with the token', async () => {
+    // CONNECT names no path, and Node ends its connection without a listener.
+    for (const method of METHODS.filter((name) => name !== 'CONNECT'))
+      for (const headers of ofPages)
+        expect([
+          method,
+          headers,
+          ...(await statusOf(`${method} /operator/status`, headers)),
+        ]).toEqual([method, headers, '403', true]);
+    for (const path of ['/', '/operator/%ff', '/operator/nothing'])
+      for (const headers of ofPages)
+        expect([path, headers, ...(await statusOf(`GET ${path}`, headers))]).toEqual([
+          ...[path, headers, '403', true],
+        ]);
+    const { entries } = (await operator.get('/operator/audit')).body;
+    expect(entries).toEqual([]);
+  });
+
+  test('of the listener itself is none, nor is a tool at any of its names', async () => {
+    for (const headers of [
+      ['Host: localhost:1'],
+      ['Host: 127.0.0.1'],
+      ['Host: [::1]:18002'],
+      [`Host: ${listenerName}:443`, `Origin: https://${listenerName}:443`],
+      ['Host: localhost', 'Sec-Fetch-Site: none'],
+      ['Host: localhost', 'Origin: http://localhost', 'Sec-Fetch-Site: same-origin'],
+    ])
+      expect([headers, ...(await statusOf('GET /operator/status', headers))]).toEqual([
+        ...[headers, '200', false],
+      ]);
+  });
 });

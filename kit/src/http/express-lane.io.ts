@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { beforeRouting } from '../listener/before-routing.io.ts';
 import type { Verdict } from './listener-bounds.ts';
 
 /** Counts a response of one route when it is sent; `beganAtMs` of `performance.now()`. */
@@ -39,16 +40,11 @@ export class ExpressLane {
 
   /** Puts the lane before the server's present listeners of requests. */
   open(server: Server): void {
-    const nextListeners = server.listeners('request') as ((
-      request: IncomingMessage,
-      response: ServerResponse,
-    ) => void)[];
-    server.removeAllListeners('request');
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      // While the server closes, the framework ends its connections.
-      if (server.listening && this.#answers(request, response)) return;
-      for (const listener of nextListeners) listener.call(server, request, response);
-    });
+    // While the server closes, the framework ends its connections.
+    beforeRouting(
+      server,
+      (request, response) => server.listening && this.#answers(request, response),
+    );
   }
 
   #answers(request: IncomingMessage, response: ServerResponse): boolean {

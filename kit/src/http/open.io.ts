@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { type Judge, refuseBeforeRouting } from '../listener/before-routing.io.ts';
 import type { Log } from '../log/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 import type { Traces } from '../traces/index.ts';
@@ -34,6 +35,8 @@ export interface HttpOptions {
   readonly rateLimits?: RequestLimits;
   /** Addresses of proxies whose `X-Forwarded-For` and `traceparent` are trusted; default none. */
   readonly trustedProxies?: readonly string[];
+  /** Refuses requests before routing, whatever their method and path; absent for none. */
+  readonly judge?: Judge;
 }
 
 /**
@@ -97,6 +100,7 @@ export function openHttp(options: HttpOptions): HttpApp {
   const limited =
     options.rateLimits === undefined ? null : options.rateLimits.attach(app, options.metrics);
   openExpressLane(app, new ExpressLane(requestId), { count, limited });
+  if (options.judge !== undefined) refuseBeforeRouting(app.server, options.judge);
   app.setNotFoundHandler((request, reply) => {
     count?.unrouted(request.method);
     return reply.code(404).send(inWordsOf(familyOf(request), 404, { error: 'not found' }));

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { webPageProblem } from '@pm/kit/listener';
 import type { ClickhousePasswords } from '../engines/clickhouse-password.ts';
 import { frontError } from './engine-error.ts';
 import type { Role } from './engine-session.ts';
@@ -11,19 +12,13 @@ const writers = new Set(['default', 'pm_writer']);
 const readers = new Set(['pm_reader', 'pm_auditor', 'pm_analyst', 'pm_grafana']);
 
 /**
- * Refuses requests of web pages. A page cannot choose `Host`, and a browser names a foreign page in `Origin` or
- * `Sec-Fetch-Site`: a page that got its own name resolved to this machine (DNS rebinding) sends that name as `Host`.
+ * Refuses requests of web pages (`webPageProblem`).
  *
  * @throws EngineError 497
  */
-export function refuseWebPages({ headers, socket }: IncomingMessage): void {
-  const port = socket.localPort ?? 0;
-  const own = [`127.0.0.1:${port}`, `localhost:${port}`];
-  if (!own.includes(headers.host ?? ''))
-    throw frontError('ACCESS_DENIED', `Host must be one of: ${own.join(', ')}.`);
-  const site = headers['sec-fetch-site'] ?? 'none';
-  if (headers.origin !== undefined || site !== 'none')
-    throw frontError('ACCESS_DENIED', 'Requests of web pages are refused.');
+export function refuseWebPages(request: IncomingMessage): void {
+  const problem = webPageProblem(request);
+  if (problem !== null) throw frontError('ACCESS_DENIED', `Refused: ${problem}.`);
 }
 
 /**
