@@ -16,7 +16,7 @@ import { l1Digest } from './eip712.ts';
 import { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
 import { bodyText, type HttpRequest, type KeyOfWallet, type Query } from './http.ts';
 import { KeysApi } from './keys-api.ts';
-import { type BuiltOrder, buildOrder, buildShownOrder, type OrderIntent } from './order.ts';
+import { type BuiltOrder, draftOrder, type OrderDraft, type OrderIntent } from './order.ts';
 import { OwnReads } from './own-reads.ts';
 import { PinnedDomain } from './pinned-domain.ts';
 import { type PlacementOptions, placeOrders } from './placement.ts';
@@ -139,15 +139,23 @@ export class ExchangeClient {
     return this.#prepare(intent, this.#connection.retryBudget());
   }
 
+  /** An order that is not signed yet, to be validated or shown first. */
+  draftOrder(intent: OrderIntent): Promise<OrderDraft> {
+    return this.#draft(intent, this.#connection.retryBudget());
+  }
+
   async #prepare(intent: OrderIntent, retryBudget: RetryBudget): Promise<BuiltOrder> {
+    const draft = await this.#draft(intent, retryBudget);
+    return await draft.sign();
+  }
+
+  async #draft(intent: OrderIntent, retryBudget: RetryBudget): Promise<OrderDraft> {
     const negRisk = await this.#negRisk(intent.tokenId, retryBudget);
     const signer = this.#wallet();
     const owner = this.#connection.key.apiKey;
     const domain = await this.#domain.get(retryBudget);
-    const context = { domain, negRisk, owner, nowMs: this.#connection.nowMs() };
-    return 'signTypedData' in signer
-      ? await buildShownOrder(intent, { ...context, signer })
-      : buildOrder(intent, { ...context, signer });
+    const nowMs = this.#connection.nowMs();
+    return draftOrder(intent, { domain, negRisk, owner, nowMs, signer });
   }
 
   /**

@@ -12,7 +12,13 @@ export {
 } from './exchange-client.ts';
 export { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
 export { type KeyOfWallet, signedHeaders } from './http.ts';
-export { type BuiltOrder, buildOrder, type OrderIntent, type SigningContext } from './order.ts';
+export {
+  type BuiltOrder,
+  buildOrder,
+  type OrderDraft,
+  type OrderIntent,
+  type SigningContext,
+} from './order.ts';
 export type { PlacementOptions } from './placement.ts';
 export { noRetries, type RetryPolicy } from './retry.ts';
 export type { MountedResponseOf, ReadInput, ReadName } from './route-reads.ts';

@@ -5,6 +5,7 @@ import {
   notionalMicro,
   type OrderId,
   type OrderSubmission,
+  type OrderToValidate,
   parseMicro,
   parsePrice,
   type SigningDomain,
@@ -58,29 +59,45 @@ export interface BuiltOrder {
   readonly submission: OrderSubmission;
 }
 
+/** An order that nobody has signed: nobody who sees it can place it. */
+export interface OrderDraft {
+  /** The id that it has once it is signed. */
+  readonly orderId: OrderId;
+  /** What `own.validate` takes. */
+  readonly submission: OrderToValidate;
+  /** Has the wallet sign it; the same order each time. */
+  sign(): Promise<BuiltOrder>;
+}
+
 const zero32 = `0x${'0'.repeat(64)}`;
 
 /**
- * Builds an order and has it signed by a wallet that shows what it signs. Throws like `buildOrder`, and `RangeError`
- * for deposit wallets, whose wrapped orders such wallets do not show.
+ * Builds an order for a wallet to sign. Throws like `buildOrder`, and `RangeError` for deposit wallets with a signer
+ * that shows what it signs: such wallets do not show wrapped orders.
  */
-export async function buildShownOrder(
+export function draftOrder(
   intent: OrderIntent,
-  context: Omit<SigningContext, 'signer'> & { readonly signer: TypedDataSigner },
-): Promise<BuiltOrder> {
-  if (intent.signatureType === 3) throw new RangeError('a deposit wallet signs by its key');
-  const { signer, domain, negRisk, owner } = context;
-  const struct = structOf(intent, context);
-  const orderId = orderIdOf(orderDigest(struct, domainSeparator(domain, negRisk)));
-  const signature = await signer.signTypedData(orderTypedData(struct, domain, negRisk));
-  return { orderId, submission: submissionOf(struct, signature, { intent, owner }) };
+  context: Omit<SigningContext, 'signer'> & { readonly signer: Signer | TypedDataSigner },
+): OrderDraft {
+  const { signer, domain, negRisk } = context;
+  const isShown = 'signTypedData' in signer;
+  if (isShown && intent.signatureType === 3)
+    throw new RangeError('a deposit wallet signs by its key');
+  const order = unsignedOrder(intent, context);
+  const { orderId, submission } = order;
+  const signature = async () =>
+    isShown
+      ? await signer.signTypedData(orderTypedData(order.struct, domain, negRisk))
+      : signOrder(order, { ...context, signer });
+  const sign = async () => ({ orderId, submission: signed(submission, await signature()) });
+  return { orderId, submission, sign };
 }
 
 /** Builds and signs an order. Throws `RangeError` when price, size or budget are no decimals the exchange knows. */
 export function buildOrder(intent: OrderIntent, context: SigningContext): BuiltOrder {
-  const struct = structOf(intent, context);
-  const { orderId, signature } = signOrder(struct, context);
-  return { orderId, submission: submissionOf(struct, signature, { intent, owner: context.owner }) };
+  const order = unsignedOrder(intent, context);
+  const { orderId, submission } = order;
+  return { orderId, submission: signed(submission, signOrder(order, context)) };
 }
 
 function structOf(
@@ -105,21 +122,36 @@ function structOf(
   };
 }
 
-function signOrder(struct: OrderStruct, context: SigningContext) {
-  const separator = domainSeparator(context.domain, context.negRisk);
-  const digest = orderDigest(struct, separator);
-  const orderId = orderIdOf(digest);
-  if (struct.signatureType !== 3) return { orderId, signature: context.signer.sign(digest) };
-  const inner = context.signer.sign(wrappedDigest(struct, separator, context.domain.chainId));
-  return { orderId, signature: wrapSignature(inner, struct, separator) };
+interface UnsignedOrder extends Pick<OrderDraft, 'orderId' | 'submission'> {
+  readonly struct: OrderStruct;
+  readonly digest: Uint8Array;
 }
 
-function submissionOf(
-  struct: OrderStruct,
-  signature: string,
-  sent: { intent: OrderIntent; owner: string },
-): OrderSubmission {
-  const { intent, owner } = sent;
+function unsignedOrder(
+  intent: OrderIntent,
+  context: Omit<SigningContext, 'signer'> & { readonly signer: Pick<Signer, 'address'> },
+): UnsignedOrder {
+  const struct = structOf(intent, context);
+  const digest = orderDigest(struct, domainSeparator(context.domain, context.negRisk));
+  const submission = submissionOf(struct, intent, context.owner);
+  return { struct, digest, orderId: orderIdOf(digest), submission };
+}
+
+function signed(submission: OrderToValidate, signature: string): OrderSubmission {
+  return { ...submission, order: { ...submission.order, signature } };
+}
+
+function signOrder(
+  { struct, digest }: UnsignedOrder,
+  { signer, domain, negRisk }: SigningContext,
+): string {
+  if (struct.signatureType !== 3) return signer.sign(digest);
+  const separator = domainSeparator(domain, negRisk);
+  const inner = signer.sign(wrappedDigest(struct, separator, domain.chainId));
+  return wrapSignature(inner, struct, separator);
+}
+
+function submissionOf(struct: OrderStruct, intent: OrderIntent, owner: string): OrderToValidate {
   return {
     order: {
       salt: struct.salt.toString(),
@@ -134,7 +166,6 @@ function submissionOf(
       metadata: struct.metadata,
       builder: struct.builder,
       expiration: String(intent.expiration ?? 0),
-      signature,
     },
     owner,
     orderType: intent.timeInForce ?? 'GTC',

@@ -3,7 +3,7 @@ import type {
   Notification,
   OpenOrder,
   OrderFinding,
-  OrderSubmission,
+  OrderToValidate,
   RateLimitsAnswer,
   ResponseOf,
   StoredOrder,
@@ -95,8 +95,8 @@ export class OwnReads {
     return this.#connection.readOwn('/rate-limits');
   }
 
-  /** Every check of placing, without placing (conventions.md 3.11). */
-  validate(submissions: readonly OrderSubmission[]): Promise<readonly OrderFinding[]> {
+  /** Every check of placing, without placing; of orders that are signed or not (conventions.md 3.11). */
+  validate(submissions: readonly OrderToValidate[]): Promise<readonly OrderFinding[]> {
     return this.#connection.signed({ method: 'POST', path: '/orders/validate', body: submissions });
   }
 }

@@ -14,6 +14,7 @@ import {
   type HttpRoute,
   KeySettings,
   OrderSubmission,
+  OrderToValidate,
   PlacementResult,
   PositionActionForm,
   ProfileBody,
@@ -103,7 +104,10 @@ export const writeTable: Readonly<Record<string, WriteRoute>> = {
     sample: ({ orders }) => orders[0],
   },
   'POST /orders': { body: orders, answer: Type.Array(PlacementResult) },
-  'POST /orders/validate': { body: orders, answer: Type.Array(finding) },
+  'POST /orders/validate': {
+    body: Type.Array(OrderToValidate, { minItems: 1, maxItems: 15 }),
+    answer: Type.Array(finding),
+  },
   'DELETE /order': {
     body: CancelOrderBody,
     answer: CancelResult,

@@ -162,20 +162,22 @@ test('an agent finds a market, previews, places, sees the fill, and cancels the 
 
 test('the limits of the owner hold', async () => {
   const small = { token_id: token, side: 'BUY', price: '0.10', size: '10' };
-  const refused = async (
-    limits: Record<string, string>,
-    order: Record<string, unknown>,
-    change: Record<string, unknown> = {},
-  ) => {
+  type Previewed = { preview_id: string | null; checks: { ok: boolean; code: string | null }[] };
+  const preview = async (limits: Record<string, string>, order: Record<string, unknown>) => {
     const client = await openAgent(limits);
-    const preview = await resultOf<{ preview_id: string }>(client, 'preview_order', order);
-    const { preview_id } = preview;
-    return (await errorOf(client, 'place_order', { ...order, preview_id, ...change })).code;
+    const { preview_id, checks } = await resultOf<Previewed>(client, 'preview_order', order);
+    const failed = checks.filter(({ ok }) => ok === false).map(({ code }) => code);
+    return { client, preview_id, failed };
   };
-  expect(await refused({}, { ...small, size: '200' })).toBe('order_too_large');
-  expect(await refused({ PM_MCP_DAY_LIMIT_USDC: '8' }, small)).toBe('day_limit_reached');
-  expect(await refused({}, { ...small, token_id: other.token })).toBe('market_not_allowed');
-  expect(await refused({}, small, { price: '0.11' })).toBe('preview_differs');
+  for (const [code, limits, order] of [
+    ['order_too_large', {}, { ...small, size: '200' }],
+    ['day_limit_reached', { PM_MCP_DAY_LIMIT_USDC: '8' }, small],
+    ['market_not_allowed', {}, { ...small, token_id: other.token }],
+  ] as const)
+    expect(await preview(limits, order)).toMatchObject({ preview_id: null, failed: [code] });
+  const { client, preview_id } = await preview({}, small);
+  const differs = await errorOf(client, 'place_order', { ...small, preview_id, price: '0.11' });
+  expect(differs.code).toBe('preview_differs');
   const off = { PM_MCP_WALLET_KEY: '' };
   const reader = await openAgent(off);
   const error = await errorOf(reader, 'place_order', { ...small, preview_id: 'x' });

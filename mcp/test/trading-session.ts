@@ -63,18 +63,24 @@ export class TradingSession {
   readonly fake: FakeExchange;
   readonly client: Client;
   readonly folder: string;
+  /** Of the owner; may change under the server. */
+  readonly limits: { -readonly [Name in keyof TradingLimits]: TradingLimits[Name] };
+  /** The digests that the wallet signed, as 0x-text. */
+  readonly signed: readonly string[];
   readonly #clock: { nowMs: number };
 
-  private constructor(parts: {
-    fake: FakeExchange;
-    client: Client;
-    folder: string;
-    clock: { nowMs: number };
-  }) {
+  private constructor(
+    parts: Pick<TradingSession, 'fake' | 'client' | 'folder' | 'limits' | 'signed'>,
+    clock: {
+      nowMs: number;
+    },
+  ) {
     this.fake = parts.fake;
     this.client = parts.client;
     this.folder = parts.folder;
-    this.#clock = parts.clock;
+    this.limits = parts.limits;
+    this.signed = parts.signed;
+    this.#clock = clock;
   }
 
   static async open(
@@ -89,7 +95,15 @@ export class TradingSession {
       return declaredAnswer(heard);
     };
     const clock = { nowMs: 0 };
-    const signer = walletFromPrivateKey(testKey);
+    const signed: string[] = [];
+    const wallet = walletFromPrivateKey(testKey);
+    const signer = {
+      ...wallet,
+      sign: (digest: Uint8Array) => {
+        signed.push(`0x${Buffer.from(digest).toString('hex')}`);
+        return wallet.sign(digest);
+      },
+    };
     const allLimits = { ...openLimits, ...limits };
     const spending = new DaySpending(folder, signer.address, allLimits);
     const nowMs = () => clock.nowMs;
@@ -102,7 +116,8 @@ export class TradingSession {
     await server.connect(ofServer);
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(ofClient);
-    return new TradingSession({ fake, client, folder, clock });
+    const parts = { fake, client, folder, limits: allLimits, signed };
+    return new TradingSession(parts, clock);
   }
 
   pass(ms: number): void {

@@ -1,6 +1,6 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { microText } from '@pm/schemas';
+import { headers as headerNames, microText } from '@pm/schemas';
 import { fakeMarket } from './fake-reads.ts';
 import { errorOf, resultOf, TradingSession } from './trading-session.ts';
 
@@ -47,17 +47,59 @@ describe('preview_order', () => {
       ['price_on_tick', true],
       ['size_large_enough', true],
       ['book_allows_it', true],
-      ['exchange_validates', true],
       ['owner_allows_order', true],
       ['owner_allows_day', true],
+      ['exchange_validates', true],
     ]);
   });
 
-  test('places nothing', async () => {
+  test('places nothing and signs nothing: the exchange gets an order that nobody can place', async () => {
     const session = await open();
-    await session.preview(order);
+    const preview_id = await session.preview(order);
     expect(placed(session)).toBe(0);
     expect(session.fake.receivedAt('/order')).toEqual([]);
+    const [validated] = session.fake.receivedAt('/orders/validate');
+    expect(validated?.body).toEqual([
+      expect.objectContaining({
+        order: expect.not.objectContaining({ signature: expect.anything() }),
+      }),
+    ]);
+    // The wallet has proven itself for its API key, and nothing else.
+    expect(session.signed).toHaveLength(1);
+    const { order_id } = await resultOf<{ order_id: string }>(session.client, 'place_order', {
+      ...order,
+      preview_id,
+    });
+    expect(session.signed.slice(1)).toEqual([order_id]);
+  });
+
+  test.each([
+    ['an order', { perOrderMicro: 10_620_509 }, 'order_too_large'],
+    ['a day', { perDayMicro: 10_620_509 }, 'day_limit_reached'],
+    ['the markets', { markets: new Set([`0x${'1'.repeat(64)}`]) }, 'market_not_allowed'],
+  ])(
+    'beyond the limit of %s is in no request, has no signature and no id',
+    async (_of, limits, code) => {
+      const session = await open(limits);
+      const preview = await resultOf<{ checks: { check: string; ok: boolean; code: string }[] }>(
+        ...([session.client, 'preview_order', order] as const),
+      );
+      expect(preview).toMatchObject({ placeable: false, preview_id: null, expires_at: null });
+      expect(preview.checks.filter(({ ok }) => ok === false)).toMatchObject([{ code }]);
+      expect(preview.checks.at(-1)).toMatchObject({ check: 'exchange_validates', ok: null });
+      // What it read is public: the market and its book.
+      const ofCallers = Object.values(headerNames).map((name) => name.toLowerCase());
+      for (const { method, headers } of session.fake.received)
+        expect([method, ofCallers.filter((name) => name in headers)]).toEqual(['GET', []]);
+      expect(session.signed).toEqual([]);
+    },
+  );
+
+  test('is of an order that the owner just allows', async () => {
+    const session = await open({ perOrderMicro: 10_620_510, perDayMicro: 10_620_510 });
+    const preview_id = await session.preview(order);
+    await resultOf(session.client, 'place_order', { ...order, preview_id });
+    expect(placed(session)).toBe(1);
   });
 
   test.each([
@@ -150,41 +192,33 @@ describe('place_order', () => {
     expect(placed(session)).toBe(1);
   });
 
-  test('refuses an order beyond the limit of an order by one millionth', async () => {
-    const most = 10_620_510;
-    const strict = await open({ perOrderMicro: most - 1 });
-    const tooLarge = await errorOf(strict.client, 'place_order', {
-      ...order,
-      preview_id: await strict.preview(order),
-    });
-    expect(tooLarge.code).toBe('order_too_large');
-    expect(placed(strict)).toBe(0);
-    const exact = await open({ perOrderMicro: most });
-    const preview_id = await exact.preview(order);
-    await resultOf(exact.client, 'place_order', { ...order, preview_id });
-    expect(placed(exact)).toBe(1);
-  });
-
-  test('refuses a market that the owner does not list', async () => {
-    const session = await open({ markets: new Set([`0x${'1'.repeat(64)}`]) });
+  test('compares the order with the limits of the owner again', async () => {
+    const session = await open();
     const preview_id = await session.preview(order);
+    session.limits.perOrderMicro = 10_620_509;
     const error = await errorOf(session.client, 'place_order', { ...order, preview_id });
-    expect(error.code).toBe('market_not_allowed');
+    expect(error.code).toBe('order_too_large');
     expect(placed(session)).toBe(0);
   });
 
   test('counts the day across restarts and refuses what is beyond its limit', async () => {
-    const first = await open({ perDayMicro: 25_000_000 });
-    for (let count = 0; count < 2; count += 1) {
-      const preview_id = await first.preview(order);
+    const limits = { perDayMicro: 25_000_000 };
+    const first = await open(limits);
+    const previews = [];
+    for (let count = 0; count < 3; count += 1) previews.push(await first.preview(order));
+    const [one, two, three] = previews;
+    for (const preview_id of [one, two])
       await resultOf(first.client, 'place_order', { ...order, preview_id });
-    }
-    const second = await open({ perDayMicro: 25_000_000 }, first.folder);
-    const preview_id = await second.preview(order);
-    const error = await errorOf(second.client, 'place_order', { ...order, preview_id });
+    const third = { ...order, preview_id: three };
+    const error = await errorOf(first.client, 'place_order', third);
     expect(error).toMatchObject({ code: 'day_limit_reached' });
-    expect(error.message).toContain('21.24102 of the 25 that');
-    expect(placed(second)).toBe(0);
+    const second = await open(limits, first.folder);
+    const { checks } = await resultOf<{ checks: { ok: boolean; message: string }[] }>(
+      ...([second.client, 'preview_order', order] as const),
+    );
+    const [failed] = checks.filter(({ ok }) => ok === false);
+    expect(failed?.message).toContain('21.24102 of the 25 that');
+    expect([placed(first), placed(second)]).toEqual([2, 0]);
   });
 
   test('a SELL counts what its tokens may pay beyond its price', async () => {
@@ -210,19 +244,20 @@ describe('place_order', () => {
 
   test('places nothing when the day cannot be read or written', async () => {
     const session = await open();
-    const preview_id = await session.preview(order);
-    await resultOf(session.client, 'place_order', { ...order, preview_id });
+    const previews = [await session.preview(order), await session.preview(order)];
+    const [first, again] = previews;
+    await resultOf(session.client, 'place_order', { ...order, preview_id: first });
     const [file = ''] = readdirSync(session.folder);
     writeFileSync(join(session.folder, file), '{"order":"0x1","micro":-5}\n');
-    const again = await session.preview(order);
-    const unreadable = await errorOf(session.client, 'place_order', {
-      ...order,
-      preview_id: again,
+    const unreadable = { ...order, preview_id: again };
+    expect(await errorOf(session.client, 'place_order', unreadable)).toMatchObject({
+      code: 'spending_unrecorded',
     });
-    expect(unreadable.code).toBe('spending_unrecorded');
-    const unwritable = await open({}, join(session.folder, file));
-    const last = await unwritable.preview(order);
-    const error = await errorOf(unwritable.client, 'place_order', { ...order, preview_id: last });
+    const unwritable = await open();
+    const preview_id = await unwritable.preview(order);
+    rmSync(unwritable.folder, { recursive: true });
+    writeFileSync(unwritable.folder, '');
+    const error = await errorOf(unwritable.client, 'place_order', { ...order, preview_id });
     expect(error.code).toBe('spending_unrecorded');
     expect([placed(session), placed(unwritable)]).toEqual([1, 0]);
   });

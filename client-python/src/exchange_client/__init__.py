@@ -13,7 +13,14 @@ from .errors import (
 )
 from .heartbeat import Heartbeat
 from .http import HttpRequest, KeyOfWallet, Reader, signed_headers
-from .order import BuiltOrder, OrderIntent, OrderSubmission, SigningContext, build_order
+from .order import (
+    BuiltOrder,
+    OrderIntent,
+    OrderSubmission,
+    SigningContext,
+    UnsignedSubmission,
+    build_order,
+)
 from .retry import RetryPolicy, no_retries
 from .sent_order import Placement
 from .streams.book import Book, BookUpdate, Level
@@ -51,6 +58,7 @@ __all__ = [
     "UnexpectedAnswerError",
     "UnresolvedActionError",
     "UnresolvedOrdersError",
+    "UnsignedSubmission",
     "build_order",
     "micro_text",
     "no_retries",

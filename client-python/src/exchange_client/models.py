@@ -395,6 +395,7 @@ class CancelResult(Model):
 
 class OrderFinding(Model):
     valid: bool
+    """No check failed; of an order without a signature, none of the others."""
     code: str | None = Field(default=None)
     error_msg: str = Field(alias="errorMsg")
     """Empty when the order is valid."""
@@ -408,6 +409,8 @@ class OrderFinding(Model):
 
 
 class OrderFindingSignature(Model):
+    checked: bool
+    """False for an order without a signature: `valid` is false then and `orderHash` null, and the finding is about the rest."""
     valid: bool
     signature_type: int = Field(alias="signatureType")
     expected: str

@@ -66,8 +66,8 @@ class SigningContext:
     now_ms: int
 
 
-class SignedOrder(TypedDict):
-    """The order as it is sent; all numbers but `signatureType` are texts."""
+class UnsignedOrder(TypedDict):
+    """The order without a signature; all numbers but `signatureType` are texts."""
 
     salt: str
     maker: str
@@ -81,7 +81,21 @@ class SignedOrder(TypedDict):
     metadata: str
     builder: str
     expiration: str
+
+
+class SignedOrder(UnsignedOrder):
+    """The order as it is sent."""
+
     signature: str
+
+
+class UnsignedSubmission(TypedDict):
+    """An item of `POST /orders/validate` that nobody has signed (conventions.md 3.11)."""
+
+    order: UnsignedOrder
+    owner: str
+    orderType: TimeInForce
+    postOnly: NotRequired[bool]
 
 
 class OrderSubmission(TypedDict):

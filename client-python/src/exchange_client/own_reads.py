@@ -22,7 +22,7 @@ from .models import (
     TradePage,
     WalletBalances,
 )
-from .order import BuiltOrder, OrderSubmission
+from .order import BuiltOrder, OrderSubmission, UnsignedSubmission
 from .paging import every_row
 
 if TYPE_CHECKING:
@@ -121,8 +121,10 @@ class OwnReads:
         """Rate limits of the caller and what is left of them (limits.md)."""
         return await self._connection.read_own(RateLimitsAnswer, "/rate-limits")
 
-    async def validate(self, orders: Sequence[BuiltOrder | OrderSubmission]) -> list[OrderFinding]:
-        """Every check of placing, without placing (conventions.md 3.11)."""
+    async def validate(
+        self, orders: Sequence[BuiltOrder | OrderSubmission | UnsignedSubmission]
+    ) -> list[OrderFinding]:
+        """Every check of placing, without placing; of orders that are signed or not (conventions.md 3.11)."""
         body = [one.submission if isinstance(one, BuiltOrder) else one for one in orders]
         sent = HttpRequest("POST", "/orders/validate", body=body)
         return await self._connection.signed(list[OrderFinding], sent)

@@ -65,15 +65,16 @@ export class DryRun {
     // Without a price the amounts say nothing.
     const priced = rules.kind === 'checked' && rules.amounts.price > 0 ? rules : null;
     const money = priced === null ? null : await this.#moneyOf(priced);
-    const isKnown = this.#isKnown(signature.orderHash);
+    const orderId = signature.checked ? signature.orderHash : signature.likelyHash;
+    const isKnown = this.#isKnown(orderId);
     const problem =
       order.kind === 'refused' ? order : isKnown ? null : this.#refusalOf(order, money);
-    const facts = { ...problem?.facts, id: signature.orderHash ?? signature.likelyHash };
+    const facts = { ...problem?.facts, id: orderId ?? signature.likelyHash };
     return {
       valid: problem === null,
       ...(problem === null ? {} : { code: problem.code }),
       errorMsg: problem === null ? '' : (problem.text ?? refusalText(problem.code, facts)),
-      orderID: signature.orderHash ?? '',
+      orderID: orderId ?? '',
       known: isKnown,
       signature,
       order: priced === null ? null : amountsOf(priced),
@@ -85,8 +86,10 @@ export class DryRun {
   /** The expected signer, and the signer under each known domain; no domain while too many wait to be explained. */
   async #signatureOf({ form, job, hash }: OrderFinding, caller: Caller) {
     const { hashes, signatures } = this.#options;
+    const checked = form.signature.length > 0;
     return {
-      valid: hash !== null,
+      checked,
+      valid: checked && hash !== null,
       signatureType: form.struct.signatureType,
       expected: caller.address,
       structHash: `0x${job.structHash.toString('hex')}`,

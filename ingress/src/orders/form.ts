@@ -1,10 +1,9 @@
 import {
-  type OrderSubmission,
+  type OrderToValidate,
   parseTokenId,
   parseWalletAddress,
   type RefusalCode,
   type SignatureType,
-  type SignedOrder,
   signatureTypes,
   type TimeInForce,
   type TokenId,
@@ -26,11 +25,12 @@ export interface OrderForm {
   /** Unix seconds; 0 means none. */
   readonly expirationSeconds: number;
   readonly signedAtMs: number;
+  /** Empty only where an order is validated without one. */
   readonly signature: Buffer;
 }
 
-/** Whether a value is of the schema `OrderSubmission`. */
-export type IsSubmission = (value: unknown) => value is OrderSubmission;
+/** Whether a value is of the schema `OrderSubmission`, or of `OrderToValidate` in a dry run. */
+export type IsSubmission = (value: unknown) => value is OrderToValidate;
 
 const malformed = 'invalid_payload';
 const timesInForce: readonly string[] = ['GTC', 'GTD', 'FOK', 'FAK'];
@@ -71,7 +71,7 @@ export function readOrderForm(item: unknown, isSubmission: IsSubmission): OrderF
     postOnly: item.postOnly ?? false,
     expirationSeconds,
     signedAtMs,
-    signature: Buffer.from(order.signature.slice(2), 'hex'),
+    signature: bytesOf(order.signature ?? '0x'),
   };
 }
 
@@ -93,14 +93,14 @@ function fieldOf(value: unknown, name: string): unknown {
   return Reflect.get(value, name);
 }
 
-function readStruct(order: SignedOrder): OrderStruct | null {
+function readStruct(order: OrderToValidate['order']): OrderStruct | null {
   const salt = BigInt(order.salt);
   const token = BigInt(order.tokenId);
   const makerAmount = BigInt(order.makerAmount);
   const takerAmount = BigInt(order.takerAmount);
   const signatureType = signatureTypes.find((type) => type === order.signatureType);
   if ([salt, token, makerAmount, takerAmount].some((value) => value >= uint256End)) return null;
-  if (signatureType === undefined || order.signature.length % 2 !== 0) return null;
+  if (signatureType === undefined || (order.signature ?? '').length % 2 !== 0) return null;
   const maker = bytesOf(order.maker);
   return {
     salt,

@@ -1,5 +1,5 @@
 import { type DoorRoute, type HttpApp, refuse } from '@pm/kit/http';
-import { OrderSubmission, ordersPerRequestMax } from '@pm/schemas';
+import { OrderSubmission, OrderToValidate, ordersPerRequestMax } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Authentication, authenticate } from '../door/authentication.io.ts';
 import type { IdempotencyMemory } from '../door/idempotency.io.ts';
@@ -48,7 +48,10 @@ export function orderRoutes(services: OrderServices): readonly DoorRoute[] {
       respond,
     ),
     placementRoute('/orders', services, readBatch, respond),
-    validateRoute(services.authentication, new DryRun(services, pipeline)),
+    validateRoute(
+      services.authentication,
+      new DryRun(services, new OrderPipeline(services, checkerOf(OrderToValidate))),
+    ),
   ];
 }
 
@@ -95,7 +98,7 @@ function readBatch({ body: items }: FastifyRequest, reply: FastifyReply): Placem
 
 /**
  * POST /orders/validate: the items of POST /orders, checked in every way and placed in none. One finding per item; a
- * body that is one order and no array is one item (conventions.md 3.11).
+ * body that is one order and no array is one item. An item may have no signature (conventions.md 3.11).
  */
 function validateRoute(authentication: Authentication, dryRun: DryRun): DoorRoute {
   return {

@@ -35,7 +35,7 @@ export interface OrderFinding {
   readonly token: ListedToken | undefined;
   readonly rules: UnprovenOrder | OrderRefusal;
   readonly job: SignatureJob;
-  /** Null when the signature proves nothing here. */
+  /** Null when the signature proves nothing here, or when there is none. */
   readonly hash: Buffer | null;
 }
 
@@ -61,7 +61,8 @@ export class OrderPipeline {
 
   /**
    * One checked order or refusal per item, in their order; or the refusal of the whole request. With a reporter, the
-   * signatures of orders that break a rule are checked, too.
+   * signatures of orders that break a rule are checked, too, and an order without one passes with the id that it would
+   * have.
    */
   async check(
     items: readonly unknown[],
@@ -117,8 +118,11 @@ export class OrderPipeline {
     caller: Caller,
     reporter: OrderReporter | undefined,
   ): Promise<readonly (CheckedOrder | OrderRefusal)[] | null> {
+    const isUnsigned = ({ job }: Step) => reporter !== undefined && job.signature.length === 0;
     const isChecked = (step: Step | OrderRefusal): step is Step =>
-      'job' in step && (step.rules.kind === 'checked' || reporter !== undefined);
+      'job' in step &&
+      (step.rules.kind === 'checked' || reporter !== undefined) &&
+      !isUnsigned(step);
     const jobs = steps.filter(isChecked).map(({ job }) => job);
     const verdicts =
       jobs.length === 0 ? [] : await this.#options.signatures.check(jobs, waiterOf(caller));
@@ -129,8 +133,12 @@ export class OrderPipeline {
       const verdict = isChecked(step) ? (verdicts[next++] ?? null) : null;
       const hash = verdict === 'other_domain' ? null : verdict;
       reporter?.add({ ...step, hash, token: this.#options.markets.findToken(step.form.tokenId) });
-      return this.#conclude(step, verdict);
+      return this.#conclude(step, isUnsigned(step) ? this.#likelyHash(step) : verdict);
     });
+  }
+
+  #likelyHash({ job }: Step): Buffer {
+    return hexBytes(this.#options.hashes.likelyId(job.structHash, job.negRisk));
   }
 
   #conclude({ rules, job }: Step, verdict: SignatureVerdict): CheckedOrder | OrderRefusal {

@@ -172,3 +172,77 @@ test('one finding per item, also for what is no order; a single order may come a
   expect((await validate([])).status).toBe(400);
   expect((await validate(Array(16).fill(owned(item)))).body.code).toBe('too_many_orders');
 });
+
+describe('an order without a signature', () => {
+  const withoutSignature = (item: { readonly order: { readonly signature: string } }) => {
+    const { signature: _left, ...order } = item.order;
+    return owned({ ...item, order });
+  };
+
+  /** All of a finding that does not follow from the signature. */
+  const restOf = ({ signature, ...rest }: { readonly signature: Record<string, unknown> }) => {
+    const { signatureType, expected, structHash, likelyHash } = signature;
+    return { ...rest, signatureType, expected, structHash, likelyHash };
+  };
+
+  const cases = {
+    'that is sound': () => signedItem(testOrder()),
+    'off the tick': () => signedItem(testOrder({ makerAmount: '5250000' })),
+    'too small': () => signedItem(testOrder({ makerAmount: '520000', takerAmount: '1000000' })),
+    'of another maker': () => signedItem(testOrder({ maker: walletOf(9).address })),
+    'of an unknown token': () => signedItem(testOrder({ tokenId: '5' })),
+    'without its money': () => {
+      door.fakes.availableMicro = 5_199_999;
+      return signedItem(testOrder());
+    },
+    'of a halted market': () => {
+      door.markets.take({ ...market, mode: 'HALTED' });
+      return signedItem(testOrder());
+    },
+    'of a neg-risk market': () => {
+      door.markets.take({ ...market, negRisk: true });
+      const order = testOrder();
+      const { signature, hash } = signedBy(owner, order, testDomain, true);
+      return { item: { order: { ...order, signature }, orderType: 'GTC' as const }, hash };
+    },
+    'that has a result': () => {
+      const order = signedItem(testOrder());
+      const kept = { kind: 'placed', orderId: order.hash, side: 'BUY', status: 'LIVE' } as const;
+      door.memory.keep({ ...kept, filledMicro: 0, paidMicro: 0, trades: [] }, 1, 0);
+      return order;
+    },
+  };
+
+  test.each(Object.entries(cases))('%s is judged like the signed one', async (_case, make) => {
+    const { item, hash } = make();
+    const [signed, unsigned] = (await validate([owned(item), withoutSignature(item)])).body;
+    expect(signed.orderID).toBe(hash);
+    expect(restOf(unsigned)).toEqual(restOf(signed));
+    expect(signed.signature).toMatchObject({ checked: true, valid: true, orderHash: hash });
+    expect(unsigned.signature).toMatchObject({ checked: false, valid: false, orderHash: null });
+    expectNothingDone();
+  });
+
+  test('is placed by no route', async () => {
+    const item = withoutSignature(signedItem(testOrder()).item);
+    for (const [url, body] of [
+      ['/order', item],
+      ['/orders', [item]],
+      ['/orders', [owned(signedItem(testOrder()).item), item]],
+    ] as const) {
+      const answer = await call(door, { method: 'POST', url, body: JSON.stringify(body) });
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_payload']);
+    }
+    expectNothingDone();
+  });
+
+  test.each(['', '0x', `0x${'00'.repeat(64)}`])(
+    'is none with the signature "%s"',
+    async (signature) => {
+      const { item } = signedItem(testOrder());
+      const [finding] = (await validate([owned({ ...item, order: { ...item.order, signature } })]))
+        .body;
+      expect(finding).toMatchObject({ valid: false, code: 'invalid_payload' });
+    },
+  );
+});

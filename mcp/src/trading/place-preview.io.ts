@@ -56,7 +56,7 @@ async function reserveAndSend(trader: Trader, preview: Preview): Promise<PlacedV
   }
   try {
     const client = await trader.connected();
-    const placement = await client.postOrder(preview.order);
+    const placement = await client.postOrder(await preview.order.sign());
     if (placement.success) return await placedView(trader, placement);
     await trader.spending.release(orderId);
     trader.previews.drop(preview.id);

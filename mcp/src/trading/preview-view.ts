@@ -19,7 +19,10 @@ export type Check = Static<typeof Check>;
 
 export const PreviewView = Type.Object({
   preview_id: orNull(
-    Type.String({ description: 'For `place_order`; null where this server does not trade.' }),
+    Type.String({
+      description:
+        'For `place_order`; null where this server does not trade, and beyond the limits of its owner.',
+    }),
   ),
   expires_at: orNull(isoTime),
   placeable: Type.Boolean({ description: 'No check failed, and there is a preview id.' }),
@@ -121,13 +124,16 @@ function check(name: string, ok: boolean | null, message: string): Check {
   return { check: name, ok, code: null, message };
 }
 
-/** What the exchange would say to the signed order. */
+/** What the exchange would say to the order, but for its signature. */
 export function exchangeCheck(finding: OrderFinding | null): Check {
   if (finding === null) return check('exchange_validates', null, 'no finding');
   const { valid, code = null, errorMsg, money } = finding;
-  const message = money
-    ? `${errorMsg}${errorMsg === '' ? '' : '; '}needs ${money.needed}, available ${money.available ?? 'unknown'}`
-    : errorMsg;
+  const parts = [
+    errorMsg,
+    money ? `needs ${money.needed}, available ${money.available ?? 'unknown'}` : '',
+    'signature not checked: the order is signed when it is placed',
+  ];
+  const message = parts.filter((part) => part !== '').join('; ');
   return { check: 'exchange_validates', ok: valid, code, message };
 }
 
@@ -141,9 +147,16 @@ export function ownerCheck(name: string, refusal: ToolRefusal | null): Check {
   };
 }
 
+/** The exchange is asked about no order that the owner does not allow. */
+export const uncheckedBeyondLimits: Check = check(
+  'exchange_validates',
+  null,
+  'not checked: the owner does not allow the order',
+);
+
 /** Where no key signs, nothing that needs one is checked. */
 export const uncheckedWithoutKey: Check = check(
   'exchange_validates',
   null,
-  'not checked: signature, money and the limits of an owner need a wallet key (stdio server)',
+  'not checked: money and the limits of an owner need a wallet key (stdio server)',
 );

@@ -1,4 +1,4 @@
-import type { BuiltOrder } from '@pm/client';
+import type { OrderDraft } from '@pm/client';
 import type { OrderMeaning } from './order-meaning.ts';
 
 /** An order may be placed so long after its preview, milliseconds. */
@@ -6,14 +6,14 @@ export const previewLifeMs = 60_000;
 /** Previews that are kept; the oldest goes first. */
 const previewsMax = 200;
 
-/** A signed order that has been shown and not been placed yet. */
+/** An order that has been shown; it is signed when it is placed. */
 export interface Preview {
   readonly id: string;
   readonly meaning: OrderMeaning;
   readonly conditionId: string;
   readonly riskMicro: number;
-  /** Placing sends this very order, so that a preview is placed once at most. */
-  readonly order: BuiltOrder;
+  /** Placing signs and sends this very order, so that a preview is placed once at most. */
+  readonly order: OrderDraft;
   /** Monotonic clock, milliseconds. */
   readonly madeAtMs: number;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type BuiltOrder, ExchangeClient, type Signer } from '@pm/client';
+import { ExchangeClient, type OrderDraft, type Signer } from '@pm/client';
 import { microText, type OrderFinding, priceText, type WalletBalances } from '@pm/schemas';
 import type { DaySpending } from './day-spending.io.ts';
 import type { TradingLimits } from './limits.ts';
@@ -59,9 +59,10 @@ export class Trader implements OwnAccount {
     return await (await this.connected()).own.balances();
   }
 
-  async sign(meaning: OrderMeaning): Promise<BuiltOrder> {
+  /** An order that is not signed yet. */
+  async draft(meaning: OrderMeaning): Promise<OrderDraft> {
     const client = await this.connected();
-    return await client.prepareOrder({
+    return await client.draftOrder({
       tokenId: meaning.tokenId,
       side: meaning.side,
       price: priceText(meaning.price),
@@ -74,15 +75,15 @@ export class Trader implements OwnAccount {
     });
   }
 
-  /** Every check of placing, without placing (conventions.md 3.11). */
-  async validate({ submission }: BuiltOrder): Promise<OrderFinding | null> {
+  /** Every check of placing but that of the signature, without placing (conventions.md 3.11). */
+  async validate({ submission }: OrderDraft): Promise<OrderFinding | null> {
     const [finding] = await (await this.connected()).own.validate([submission]);
     return finding ?? null;
   }
 
-  /** Keeps a signed order for `previewLifeMs`. */
+  /** Keeps an order for `previewLifeMs`. */
   remember(
-    order: BuiltOrder,
+    order: OrderDraft,
     facts: Pick<Preview, 'meaning' | 'conditionId' | 'riskMicro'>,
   ): Preview {
     const preview = { ...facts, order, id: randomUUID(), madeAtMs: this.nowMs() };

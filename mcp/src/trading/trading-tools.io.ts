@@ -2,7 +2,6 @@ import type { CancelAllResult } from '@pm/client';
 import type { BookSnapshot, CancelResult } from '@pm/schemas';
 import { Type } from 'typebox';
 import { readMarket } from '../markets/market-tools.io.ts';
-import type { MarketView } from '../markets/market-view.ts';
 import { conditionId, orderId } from '../server/forms.ts';
 import type { Session } from '../server/session.io.ts';
 import { type Tool, tool } from '../server/tool.io.ts';
@@ -11,12 +10,13 @@ import { dayRefusal, limitRefusal } from './limits.ts';
 import { type OrderMeaning, orderFields, readMeaning, riskMicro } from './order-meaning.ts';
 import { PlacedView, placePreview } from './place-preview.io.ts';
 import {
-  type Check,
   exchangeCheck,
   marketChecks,
   ownerCheck,
+  type PreviewFacts,
   PreviewView,
   previewView,
+  uncheckedBeyondLimits,
   uncheckedWithoutKey,
 } from './preview-view.ts';
 import { type Preview, previewLifeMs } from './previews.ts';
@@ -30,7 +30,7 @@ const previewOrder = declareTool({
   title: 'Preview an order',
   description:
     'What an order would do, without placing it: the fills it would get from the book, cost, fee, and every check. ' +
-    'Its preview id is what `place_order` needs. Show the preview to the user before you place it.',
+    'Its preview id is what `place_order` needs. Show the preview to the user before you place it. Signs nothing.',
   annotations: reading,
   input: Type.Object(orderFields),
   output: PreviewView,
@@ -129,52 +129,44 @@ async function preview(meaning: OrderMeaning, { exchange, trader }: Session) {
   const book = (await exchange.get('getBook', { query: { token_id } })) as BookSnapshot;
   const walk = walkBook(meaning, book, market.taker_fee_rate_bps);
   const mostMicro = riskMicro(meaning, market.taker_fee_rate_bps);
-  const checks = [...marketChecks(meaning, market, walk.expected)];
-  const signed =
-    trader === null ? null : await signPreview(trader, { meaning, market, riskMicro: mostMicro });
-  checks.push(...(signed?.checks ?? [uncheckedWithoutKey]));
+  const facts = { meaning, conditionId: market.condition_id, riskMicro: mostMicro };
+  const checked =
+    trader === null
+      ? { checks: [uncheckedWithoutKey], preview: null }
+      : await checkForOwner(trader, facts);
   return previewView({
     meaning,
     market,
     walk,
     riskMicro: mostMicro,
     bookTime: new Date(Number(book.timestamp)).toISOString(),
-    checks,
-    preview: signed === null ? null : { id: signed.preview.id, expiresAt: signed.expiresAt },
+    checks: [...marketChecks(meaning, market, walk.expected), ...checked.checks],
+    preview: checked.preview,
   });
 }
 
-interface Signed {
-  readonly preview: Preview;
-  readonly expiresAt: string;
-  readonly checks: readonly Check[];
-}
-
-/** Signs the order, has the exchange validate it, and compares it with the limits of the owner. */
-async function signPreview(
+/**
+ * Compares an order with the limits of the owner, and has the exchange validate it, unsigned, where they allow it. An
+ * order beyond them is in no request.
+ */
+async function checkForOwner(
   trader: Trader,
-  order: {
-    readonly meaning: OrderMeaning;
-    readonly market: MarketView;
-    readonly riskMicro: number;
-  },
-): Promise<Signed> {
-  const { meaning, market, riskMicro: mostMicro } = order;
-  const facts = { meaning, conditionId: market.condition_id, riskMicro: mostMicro };
-  const built = await trader.sign(meaning);
-  const finding = await trader.validate(built);
+  facts: Pick<Preview, 'meaning' | 'conditionId' | 'riskMicro'>,
+): Promise<Pick<PreviewFacts, 'checks' | 'preview'>> {
   const usedMicro = await trader.spending.usedMicro();
   const day =
     usedMicro instanceof ToolRefusal
       ? usedMicro
-      : dayRefusal(trader.limits, { usedMicro, riskMicro: mostMicro });
-  return {
-    preview: trader.remember(built, facts),
-    expiresAt: new Date(Date.now() + previewLifeMs).toISOString(),
-    checks: [
-      exchangeCheck(finding),
-      ownerCheck('owner_allows_order', limitRefusal(trader.limits, facts)),
-      ownerCheck('owner_allows_day', day),
-    ],
-  };
+      : dayRefusal(trader.limits, { usedMicro, riskMicro: facts.riskMicro });
+  const ofOwner = [
+    ownerCheck('owner_allows_order', limitRefusal(trader.limits, facts)),
+    ownerCheck('owner_allows_day', day),
+  ];
+  if (ofOwner.some(({ ok }) => ok === false))
+    return { checks: [...ofOwner, uncheckedBeyondLimits], preview: null };
+  const draft = await trader.draft(facts.meaning);
+  const finding = await trader.validate(draft);
+  const { id } = trader.remember(draft, facts);
+  const expiresAt = new Date(Date.now() + previewLifeMs).toISOString();
+  return { checks: [...ofOwner, exchangeCheck(finding)], preview: { id, expiresAt } };
 }

@@ -5,6 +5,10 @@ import { address, conditionId, count, decimal, flag, orNull, outcomeIndex, text 
 const hash = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
 
 const SignatureFinding = Type.Object({
+  checked: Type.Boolean({
+    description:
+      'False for an order without a signature: `valid` is false then and `orderHash` null, and the finding is about the rest.',
+  }),
   valid: flag,
   signatureType: Type.Integer({ minimum: 0, maximum: 3 }),
   expected: Type.String({ description: 'Who had to sign.' }),
@@ -59,7 +63,9 @@ const RulesFinding = Type.Object({
 
 /** `signature` and what follows are absent where the item cannot be read as an order. */
 export const OrderFinding = Type.Object({
-  valid: flag,
+  valid: Type.Boolean({
+    description: 'No check failed; of an order without a signature, none of the others.',
+  }),
   code: Type.Optional(text),
   errorMsg: Type.String({ description: 'Empty when the order is valid.' }),
   orderID: Type.Optional(text),

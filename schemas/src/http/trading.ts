@@ -9,35 +9,34 @@ const hex = (bytes: number) => Type.String({ pattern: `^0x[0-9a-fA-F]{${bytes * 
 const address = hex(20);
 const bytes32OrEmpty = Type.String({ pattern: '^(0x[0-9a-fA-F]{64})?$' });
 
-export const SignedOrder = Type.Object(
-  {
-    salt: Type.Union([
-      decimalInteger,
-      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-    ]),
-    maker: address,
-    signer: address,
-    taker: Type.Optional(Type.String({ maxLength: 42 })),
-    tokenId: decimalInteger,
-    conditionId: Type.Optional(Type.String({ maxLength: 66 })),
-    makerAmount: decimalInteger,
-    takerAmount: decimalInteger,
-    side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]),
-    signatureType: Type.Integer({ minimum: 0, maximum: 3 }),
-    timestamp: decimalInteger,
-    metadata: Type.Optional(bytes32OrEmpty),
-    builder: Type.Optional(bytes32OrEmpty),
-    expiration: Type.Optional(
-      Type.Union([decimalInteger, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })]),
-    ),
-    signature: Type.String({ pattern: '^0x[0-9a-fA-F]{130,1024}$' }),
-  },
-  { description: 'The order struct as signed, plus fields that are not signed.' },
-);
-export type SignedOrder = Static<typeof SignedOrder>;
+const orderFields = {
+  salt: Type.Union([
+    decimalInteger,
+    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  ]),
+  maker: address,
+  signer: address,
+  taker: Type.Optional(Type.String({ maxLength: 42 })),
+  tokenId: decimalInteger,
+  conditionId: Type.Optional(Type.String({ maxLength: 66 })),
+  makerAmount: decimalInteger,
+  takerAmount: decimalInteger,
+  side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]),
+  signatureType: Type.Integer({ minimum: 0, maximum: 3 }),
+  timestamp: decimalInteger,
+  metadata: Type.Optional(bytes32OrEmpty),
+  builder: Type.Optional(bytes32OrEmpty),
+  expiration: Type.Optional(
+    Type.Union([decimalInteger, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })]),
+  ),
+};
+const signature = Type.String({ pattern: '^0x[0-9a-fA-F]{130,1024}$' });
 
-export const OrderSubmission = Type.Object({
-  order: SignedOrder,
+const description = 'The order struct as signed, plus fields that are not signed.';
+
+export const SignedOrder = Type.Object({ ...orderFields, signature }, { description });
+
+const sentWithOrder = {
   owner: Type.String({ maxLength: 64, description: 'The API key of the caller.' }),
   orderType: Type.Optional(
     Type.Union([
@@ -49,8 +48,20 @@ export const OrderSubmission = Type.Object({
   ),
   postOnly: Type.Optional(Type.Boolean()),
   deferExec: Type.Optional(Type.Boolean()),
-});
+};
+
+export const OrderSubmission = Type.Object({ order: SignedOrder, ...sentWithOrder });
 export type OrderSubmission = Static<typeof OrderSubmission>;
+
+/** An item of POST /orders/validate, which takes an order before anybody signs it, too. */
+export const OrderToValidate = Type.Object({
+  order: Type.Object(
+    { ...orderFields, signature: Type.Optional(signature) },
+    { description: `${description} Without a signature, none is checked.` },
+  ),
+  ...sentWithOrder,
+});
+export type OrderToValidate = Static<typeof OrderToValidate>;
 
 /** POST /orders takes 1 to this many. */
 export const ordersPerRequestMax = 15;

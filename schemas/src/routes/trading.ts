@@ -8,6 +8,7 @@ import {
   CancelResult,
   cancelsPerRequestMax,
   OrderSubmission,
+  OrderToValidate,
   ordersPerRequestMax,
   PlacementResult,
 } from '../http/trading.ts';
@@ -147,8 +148,8 @@ export const tradingRoutes = {
     opensPositions: 'each',
     summary: 'Every check of placing, without placing',
     body: Type.Union([
-      OrderSubmission,
-      Type.Array(OrderSubmission, { minItems: 1, maxItems: ordersPerRequestMax }),
+      OrderToValidate,
+      Type.Array(OrderToValidate, { minItems: 1, maxItems: ordersPerRequestMax }),
     ]),
     responses: { 200: { description: 'A finding per item.', schema: Type.Array(OrderFinding) } },
     errors: {
