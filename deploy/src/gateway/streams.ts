@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ClientAddress, type HttpApp, refuseUpgrade } from '@pm/kit/http';
+import type { ClientAddress, HttpApp } from '@pm/kit/http';
+import { refuseUpgrade, takeUpgrades } from '@pm/kit/listener';
 import type { Log } from '@pm/kit/log';
 import { isStreamPath } from '@pm/schemas';
 import { type ServiceProcess, ServiceProcesses } from './service-processes.ts';
@@ -27,14 +28,13 @@ export function forwardStreams(
 ): { readonly size: number } {
   const open = new Set<Duplex>();
   const service = new ServiceProcesses(serviceUrls, (): Connections => ({ open: 0 }));
-  app.server.on('upgrade', (request, client, head) => {
-    client.on('error', () => client.destroy());
+  takeUpgrades(app.server, (request, client, head) => {
     if (!isStreamPath((request.url ?? '').split('?', 1)[0] ?? '')) {
-      refuseUpgrade(client, 404, 'not found');
+      refuseUpgrade(client, { status: 404, error: 'not found' });
       return;
     }
     if (open.size >= streamsMax) {
-      refuseUpgrade(client, 503, 'too many connections');
+      refuseUpgrade(client, { status: 503, error: 'too many connections' });
       return;
     }
     if (client instanceof Socket) app.upgraded(client);
@@ -87,7 +87,7 @@ function forwardUpgrade(
 ): void {
   const { client, head, lines } = upgrade;
   if (process === undefined) {
-    refuseUpgrade(client, 503, 'the stream service is not reachable');
+    refuseUpgrade(client, { status: 503, error: 'the stream service is not reachable' });
     return;
   }
   const { connection, url } = process;

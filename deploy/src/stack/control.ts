@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join, resolve } from 'node:path';
+import { guardServer } from '@pm/kit/listener';
 import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
 import { withoutAccounts } from '../local/without-account.ts';
@@ -50,6 +51,7 @@ export async function openControl(dataDir: string, stack: RunningStack): Promise
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(status));
   });
+  guardServer(server);
   await new Promise<void>((done, failed) => {
     server.once('error', failed);
     server.listen(path, done);

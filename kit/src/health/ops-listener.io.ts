@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fault } from '../fault/index.ts';
+import { guardServer } from '../listener/before-routing.io.ts';
 import type { Metrics } from '../metrics/index.ts';
 
 /** Whether a process can do its work now, and otherwise the reasons (short names, e.g. `kafka`, `restoring:3`). */
@@ -45,6 +46,7 @@ export async function openOpsListener(options: OpsListenerOptions): Promise<OpsL
   });
   server.maxConnections = maxConnections;
   server.on('request', (request, response) => void answer(options, request, response));
+  guardServer(server);
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
   return { port, close: () => closeServer(server) };

@@ -20,7 +20,6 @@ export {
   type RawParam,
 } from './query-params.ts';
 export { refusalBody, refuse } from './refuse.io.ts';
-export { refuseUpgrade } from './refuse-upgrade.io.ts';
 export { openToBrowsers } from './response-headers.io.ts';
 export { inWordsOf, originForm } from './route-family.ts';
 export { type ShareLimits, Shares } from './shares.ts';

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { type Judge, refuseBeforeRouting } from '../listener/before-routing.io.ts';
+import { errorBytes } from '../listener/refusal.io.ts';
 import type { Log } from '../log/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 import type { Traces } from '../traces/index.ts';
@@ -100,7 +101,7 @@ export function openHttp(options: HttpOptions): HttpApp {
   const limited =
     options.rateLimits === undefined ? null : options.rateLimits.attach(app, options.metrics);
   openExpressLane(app, new ExpressLane(requestId), { count, limited });
-  if (options.judge !== undefined) refuseBeforeRouting(app.server, options.judge);
+  refuseBeforeRouting(app.server, options.judge ?? null);
   app.setNotFoundHandler((request, reply) => {
     count?.unrouted(request.method);
     return reply.code(404).send(inWordsOf(familyOf(request), 404, { error: 'not found' }));
@@ -178,8 +179,8 @@ function serverOptions(options: HttpOptions, limits: HttpLimits) {
 
 /** Bytes that are not HTTP, or are too late: there is no request yet, so the response is written by hand. */
 const brokenRequests = new Map([
-  ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'the request took too long']],
-  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'the headers are too large']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, error: 'the request took too long' }],
+  ['HPE_HEADER_OVERFLOW', { status: 431, error: 'the headers are too large' }],
 ]);
 
 /**
@@ -193,19 +194,12 @@ function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const [line = '', text = ''] = brokenRequests.get(error.code ?? '') ?? badRequest;
+  const { status, error: text } = brokenRequests.get(error.code ?? '') ?? badRequest;
   const family = familyOfTarget(targetIn(error.rawPacket));
-  const body = JSON.stringify(inWordsOf(family, Number.parseInt(line, 10), { error: text }));
-  const head = [
-    `HTTP/1.1 ${line}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${body.length}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(errorBytes(status, inWordsOf(family, status, { error: text })));
 }
 
-const badRequest = ['400 Bad Request', 'bad request'];
+const badRequest = { status: 400, error: 'bad request' };
 
 /** Bytes of a request target that decide its family. */
 const targetMaxBytes = 256;

@@ -1,2 +1,3 @@
-export { refuseWebPages } from './before-routing.io.ts';
+export { guardServer, refuseWebPages } from './before-routing.io.ts';
+export { refuseUpgrade, takeUpgrades } from './upgrades.io.ts';
 export { webPageProblem } from './web-pages.ts';

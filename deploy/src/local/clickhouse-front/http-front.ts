@@ -8,6 +8,7 @@ import {
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { guardServer } from '@pm/kit/listener';
 import type { ClickhousePasswords } from '../engines/clickhouse-password.ts';
 import { type AnswerFile, AnswerFiles } from './answer-file.ts';
 import { BodyReader, type SpooledRows } from './body.ts';
@@ -57,6 +58,7 @@ export function createFront(options: FrontOptions): Server {
       response.destroy();
     });
   });
+  guardServer(server);
   server.keepAliveTimeout = keepAliveMs;
   return server;
 }

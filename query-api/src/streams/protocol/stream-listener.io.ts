@@ -9,9 +9,9 @@ import {
   clientAddressBy,
   countedAddress,
   defaultHttpLimits,
-  refuseUpgrade,
   type ShedReason,
 } from '@pm/kit/http';
+import { guardServer, refuseUpgrade, takeUpgrades } from '@pm/kit/listener';
 import type { Log } from '@pm/kit/log';
 import {
   isStreamPath,
@@ -73,6 +73,10 @@ export class StreamListener {
       // Pings count as frames: the reader answers them.
       autoPong: false,
     });
+    const headers = { 'sec-websocket-version': '13' };
+    this.#sockets.on('wsClientError', ({ message: error }, socket) =>
+      refuseUpgrade(socket, { status: 400, error, headers }),
+    );
     this.#server = createServer({
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
@@ -90,7 +94,8 @@ export class StreamListener {
     this.#shares.watch(this.#server);
     this.#server.maxConnections = connectionsMax;
     this.#server.on('request', (request, response) => answer(request, response));
-    this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    guardServer(this.#server);
+    takeUpgrades(this.#server, (request, socket, head) => this.#upgrade(request, socket, head));
     this.#server.on('clientError', (_error, socket) => socket.destroy());
   }
 
@@ -114,11 +119,10 @@ export class StreamListener {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on('error', () => socket.destroy());
     const path = pathOf(request);
     const take = this.#parts.take[path === streamPaths.own ? 'own' : 'family'];
     if (!isStreamPath(path) || take === null) {
-      refuseUpgrade(socket, 404, 'not found');
+      refuseUpgrade(socket, { status: 404, error: 'not found' });
       return;
     }
     const address = countedAddress(this.#addressOf(request));
