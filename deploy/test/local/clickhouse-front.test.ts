@@ -114,6 +114,13 @@ describe('a web page', () => {
   });
 });
 
+test('every response says that its type is not guessed', async () => {
+  const ask = [post('', 'SELECT 1'), post('', 'SELECT'), post('', 'SELECT 1', { Origin: 'null' })];
+  const plain = ['/ping', '/nowhere'].map((path) => fetch(url + path));
+  for (const { headers } of await Promise.all([...ask, ...plain]))
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+});
+
 describe('the passwords', () => {
   it('are made once, in files of their owner', () => {
     const made = { writers: password, readers: readersPassword };

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { beforeRouting } from '../listener/before-routing.io.ts';
+import { nosniff } from '../listener/refusal.io.ts';
 import type { Verdict } from './listener-bounds.ts';
 
 /** Counts a response of one route when it is sent; `beganAtMs` of `performance.now()`. */
@@ -69,6 +70,7 @@ export class ExpressLane {
 /** Names and values alternately: one write sends the head. */
 function headOf(id: string, bytes: number, verdict: Verdict | null): string[] {
   const head = ['content-type', jsonType, 'content-length', String(bytes), 'x-request-id', id];
+  head.push(...nosniff);
   if (verdict === null) return head;
   const { limit, remaining, resetSeconds } = verdict;
   head.push('ratelimit-limit', String(limit), 'ratelimit-remaining', String(remaining));

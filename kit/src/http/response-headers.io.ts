@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { nosniff } from '../listener/refusal.io.ts';
 import type { HttpApp } from './app.io.ts';
 
 const harmlessId = /^[\w-]{1,64}$/;
@@ -21,11 +22,12 @@ export function openRequestIds(): (request: IncomingMessage) => string {
 }
 
 /**
- * Sets the headers of every response: the request's id and, on limited routes, the caller's use of the tightest rule
- * (limits.md).
+ * Sets the headers of every response: the request's id, that its type is not guessed and, on limited routes, the
+ * caller's use of the tightest rule (limits.md).
  */
 export function putAnswerHeaders(request: FastifyRequest, reply: FastifyReply): void {
   void reply.header('x-request-id', request.id);
+  void reply.header(...nosniff);
   const { verdict } = request;
   if (verdict === null) return;
   void reply.header('ratelimit-limit', String(verdict.limit));

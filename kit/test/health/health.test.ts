@@ -23,6 +23,7 @@ async function ask(path: string, method = 'GET') {
   const answer = await fetch(`http://127.0.0.1:${listener.port}${path}`, { method });
   return {
     status: answer.status,
+    sniffing: answer.headers.get('x-content-type-options'),
     type: answer.headers.get('content-type'),
     text: await answer.text(),
   };
@@ -45,6 +46,12 @@ describe('the operator listener', () => {
     expect(metrics.type).toContain('text/plain');
     expect(metrics.text).toContain('process_cpu_seconds_total');
     expect(await ask('/status')).toMatchObject({ status: 200, text: '{"partitions":[0,1]}' });
+  });
+
+  test('says of every response that its type is not guessed', async () => {
+    for (const path of ['/live', '/ready', '/metrics', '/status', '/nothing'])
+      expect([path, (await ask(path)).sniffing]).toEqual([path, 'nosniff']);
+    expect(await ask('/live', 'POST')).toMatchObject({ sniffing: 'nosniff' });
   });
 
   test('answers other paths and methods in JSON', async () => {

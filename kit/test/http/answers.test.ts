@@ -143,6 +143,26 @@ describe('a query', () => {
 });
 
 describe('headers', () => {
+  test.each([
+    ['a read', 'GET /orders HTTP/1.1', ''],
+    ['a read without its body', 'HEAD /orders HTTP/1.1', ''],
+    ['a preflight', 'OPTIONS /api/v1/markets HTTP/1.1', ''],
+    ['a fault', 'GET /fail/stop HTTP/1.1', ''],
+    ['a refusal', 'GET /refuse/rate_limited HTTP/1.1', ''],
+    ['an unknown path', 'GET /nowhere HTTP/1.1', ''],
+    ['a path that cannot be decoded', 'GET /item/%ff HTTP/1.1', ''],
+    ['a body that is no JSON', 'POST /orders HTTP/1.1', 'Content-Length: 1\r\n\r\n{'],
+    ['a method that is none', 'BREW /orders HTTP/1.1', ''],
+    ['headers that are too large', 'GET /orders HTTP/1.1', `X: ${'x'.repeat(70_000)}`],
+    ['a request that is too late', 'POST /orders HTTP/1.1', 'Content-Length: 9\r\n\r\n'],
+    ['a request of uncertain length', 'POST /orders HTTP/1.0', 'Transfer-Encoding: chunked'],
+  ])('say of the response to %s that its type is not guessed', async (_what, line, rest) => {
+    const talk = await connectTo(app);
+    talk.send(`${line}\r\nHost: x\r\n${rest}\r\n\r\n`);
+    expect(await talk.hears('\r\n\r\n')).toMatch(/^x-content-type-options: nosniff\r$/im);
+    talk.close();
+  });
+
   test('carry a request id: the harmless one of the caller, otherwise ours', async () => {
     const ownId = /^[0-9a-f]{12}-[0-9a-z]+$/;
     expect((await get('/orders', { 'x-request-id': 'abc_1-2' })).headers['x-request-id']).toBe(

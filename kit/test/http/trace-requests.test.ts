@@ -1,6 +1,7 @@
+import { inspect } from 'node:util';
 import type { HttpApp } from '../../src/http/app.io.ts';
 import { openHttp } from '../../src/http/open.io.ts';
-import { silentLog } from '../../src/log/index.ts';
+import { type Log, silentLog } from '../../src/log/index.ts';
 import type { FinishedSpan } from '../../src/traces/span.ts';
 
 const inShare = `${'1'.repeat(24)}00000000`;
@@ -8,11 +9,15 @@ const outOfShare = `${'1'.repeat(24)}ffffffff`;
 const parentId = '2'.repeat(16);
 const order = { traceId: '3'.repeat(32), spanId: '4'.repeat(16) };
 
-function openApp(share: number, trustedProxies: readonly string[] = ['127.0.0.1']) {
+function openApp(
+  share: number,
+  trustedProxies: readonly string[] = ['127.0.0.1'],
+  log: Log = silentLog,
+) {
   const spans: FinishedSpan[] = [];
   const traces = { share, add: (span: FinishedSpan) => spans.push(span) };
   const app: HttpApp = openHttp({
-    log: silentLog,
+    log,
     bodyLimitBytes: 1_024,
     traces,
     trustedProxies,
@@ -96,4 +101,16 @@ test('a request that no route takes is named so, and one that fails is marked', 
     ['GET none', false],
     ['GET /fails', true],
   ]);
+});
+
+test('neither spans nor logs have the query of a request: some routes take a key there', async () => {
+  const said: unknown[] = [];
+  const say = (...words: unknown[]) => void said.push(words);
+  const log = new Proxy(silentLog, { get: () => say });
+  const { app, spans } = openApp(1, [], log);
+  for (const path of ['/item/7', '/fails', '/nowhere', '/item/%ff'])
+    await get(app, `${path}?address=0x1&key=a-read-only-key`);
+  await app.close();
+  expect([spans.length, said.length]).toEqual([3, 1]);
+  expect(inspect({ spans, said }, { depth: null })).not.toContain('a-read-only-key');
 });

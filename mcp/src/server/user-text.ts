@@ -2,12 +2,13 @@
 const userTextMaxChars = 2_000;
 
 /**
- * Characters that a reader does not see and that can hide a text in a text: controls except line feeds and tabs,
- * zero-width characters, marks that change the direction, variation selectors beyond those of emoji, and the tag block.
+ * Characters that a reader does not see and that can hide a text in a text: controls except line feeds and tabs, line
+ * and paragraph separators, what Unicode lets a display ignore (zero-width and filler characters, marks that change the
+ * direction, variation selectors, the tag block), and the blank or formatting ones that it does not list there:
+ * annotations, the empty Braille pattern, the null notehead, and the controls of hieroglyphs.
  */
 const invisible =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+  /(?![\t\n])[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb\u{13430}-\u{1343f}\u{1d159}]/gu;
 
 /** A text of a user without invisible characters, cut to `maxChars` code points with an ellipsis. */
 export function userText(given: string, maxChars = userTextMaxChars): string {

@@ -47,7 +47,6 @@ function sendFile(
   void reply.headers({
     etag: file.etag,
     vary: 'accept-encoding',
-    'x-content-type-options': 'nosniff',
   });
   if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
   void reply.header('content-type', file.contentType);

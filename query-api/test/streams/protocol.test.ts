@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bookAnswerOf, bookJson, streamLimits } from '@pm/schemas';
 import { condition, token, wallet } from '../in-memory.ts';
@@ -400,6 +401,26 @@ test('requests without an upgrade get the channels as a document, or 426', async
   expect(description.channels).toHaveLength(8);
   expect((await fetch(base.replace('/v1/stream', '/ws/market'))).status).toBe(426);
   expect((await fetch(base.replace('/v1/stream', '/book'))).status).toBe(404);
+});
+
+test('no response has a type that browsers guess, those to wrong handshakes included', async () => {
+  const base = world.url.replace('ws:', 'http:');
+  for (const path of ['/v1/stream', '/ws/market', '/book']) {
+    const { headers } = await fetch(base.replace('/v1/stream', path));
+    expect([path, headers.get('x-content-type-options')]).toEqual([path, 'nosniff']);
+  }
+  const wrong = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '7' };
+  for (const path of ['/v1/stream', '/nowhere']) {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(base.replace('/v1/stream', path), { headers: wrong }, resolve).on('error', reject);
+    });
+    response.resume();
+    expect([path, response.statusCode, response.headers]).toMatchObject([
+      path,
+      path === '/nowhere' ? 404 : 400,
+      { 'x-content-type-options': 'nosniff', 'content-type': 'application/json; charset=utf-8' },
+    ]);
+  }
 });
 
 test('what is closed leaves nothing', async () => {
