@@ -174,8 +174,8 @@ def books():
         lambda one: any(level["price"] == "0.3" for level in one["bids"]),
     )
     assert len(maker.get_order_books([BookParams(token_id=yes)])) == 1
-    assert maker.get_price(yes, "SELL")["price"] == "0.3"
-    assert maker.get_prices([BookParams(token_id=yes, side="SELL")])[yes]["SELL"] == "0.3"
+    assert maker.get_price(yes, "BUY")["price"] == "0.3"
+    assert maker.get_prices([BookParams(token_id=yes, side="BUY")])[yes]["BUY"] == "0.3"
     assert book["tick_size"] == "0.01"
     assert maker.get_last_trade_price(yes)["price"]
     assert len(maker.get_last_trades_prices([BookParams(token_id=yes)])) == 1

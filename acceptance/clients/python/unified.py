@@ -151,7 +151,7 @@ def books():
     )
     assert anyone.get_midpoint(token_id=yes) == Decimal("0.45")
     assert anyone.get_spread(token_id=yes) == Decimal("0.1")
-    assert anyone.get_price(token_id=yes, side="SELL") == Decimal("0.4")
+    assert anyone.get_price(token_id=yes, side="BUY") == Decimal("0.4")
     assert anyone.get_last_trade_price(token_id=yes).price > 0
     assert isinstance(anyone.get_price_history(token_id=yes, interval="1h"), tuple)
     estimate = anyone.estimate_market_price(token_id=yes, side="BUY", amount=5)

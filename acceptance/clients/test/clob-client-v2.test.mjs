@@ -179,8 +179,8 @@ test('reads books and prices, and computes the same hash', async () => {
   assert.equal(await maker.getOrderBookHash({ ...book, hash: '' }), book.hash);
   const params = [{ token_id: yes, side: Side.BUY }];
   assert.equal((await maker.getOrderBooks(params)).length, 1);
-  assert.equal((await maker.getPrices([{ token_id: yes, side: Side.SELL }]))[yes].SELL, '0.3');
-  assert.equal((await maker.getPrice(yes, Side.SELL)).price, '0.3');
+  assert.equal((await maker.getPrices([{ token_id: yes, side: Side.BUY }]))[yes].BUY, '0.3');
+  assert.equal((await maker.getPrice(yes, Side.BUY)).price, '0.3');
   assert.ok((await maker.getLastTradePrice(yes)).price);
   assert.equal((await maker.getLastTradesPrices(params)).length, 1);
   assert.ok(Array.isArray((await maker.getPricesHistory({ market: yes, interval: '1h' })).history));

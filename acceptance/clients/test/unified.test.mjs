@@ -188,7 +188,7 @@ test('reads books, prices and histories', async () => {
   assert.equal((await anyone.fetchOrderBooks([{ tokenId: yes }, { tokenId: no }])).length, 2);
   assert.equal(await anyone.fetchMidpoint({ tokenId: yes }), '0.45');
   assert.equal(await anyone.fetchSpread({ tokenId: yes }), '0.1');
-  assert.equal(await anyone.fetchPrice({ tokenId: yes, side: SELL }), '0.4');
+  assert.equal(await anyone.fetchPrice({ tokenId: yes, side: BUY }), '0.4');
   assert.equal(Object.keys(await anyone.fetchPrices([{ tokenId: yes, side: BUY }])).length, 1);
   assert.ok((await anyone.fetchLastTradePrice({ tokenId: yes })).price);
   assert.equal((await anyone.fetchLastTradePrices([{ tokenId: yes }])).length, 1);

@@ -1,5 +1,12 @@
 import { microPerUnit, microText, priceOne, priceText } from '@pm/schemas';
-import { microPerPrice, noQuote, type Quote, type ShownIn, shownMidpointMicro } from './quote.ts';
+import {
+  bestPrice,
+  microPerPrice,
+  noQuote,
+  type Quote,
+  type ShownIn,
+  shownMidpointMicro,
+} from './quote.ts';
 import type { TokenBatch } from './token-batch.ts';
 
 /** Midpoints are multiples of half the smallest step of a price. */
@@ -51,12 +58,14 @@ export function spreadsJson(batch: TokenBatch, quotes: BatchQuotes): string {
 }
 
 /** Best prices by token; an empty side of a book has no key. */
-export function pricesJson(batch: TokenBatch, quotes: BatchQuotes): string {
+export function pricesJson(batch: TokenBatch, quotes: BatchQuotes, dialect: ShownIn): string {
   let members = '';
   for (const { place, key, wantsBuy, wantsSell } of batch.distinct) {
-    const { bid, ask } = quotes[place] ?? noQuote;
-    const buy = wantsBuy && ask !== null ? `"BUY":${priceJson(ask)}` : '';
-    const sell = wantsSell && bid !== null ? `"SELL":${priceJson(bid)}` : '';
+    const quote = quotes[place] ?? noQuote;
+    const bought = wantsBuy ? bestPrice(quote, 'BUY', dialect) : null;
+    const sold = wantsSell ? bestPrice(quote, 'SELL', dialect) : null;
+    const buy = bought === null ? '' : `"BUY":${priceJson(bought)}`;
+    const sell = sold === null ? '' : `"SELL":${priceJson(sold)}`;
     const both = buy !== '' && sell !== '' ? `${buy},${sell}` : buy + sell;
     members = joined(members, `${key}{${both}}`);
   }

@@ -7,7 +7,7 @@ export interface Quote {
   readonly ask: number | null;
   readonly last: number | null;
   /** Side of the aggressor of the last trade; empty before the first. */
-  readonly lastSide: 'BUY' | 'SELL' | '';
+  readonly lastSide: Side | '';
   /** The newest trade of the market, of either token, as this one sees it. */
   readonly marketLast: number | null;
 }
@@ -62,6 +62,22 @@ export type ShownIn = 'specification' | 'family';
  */
 export function shownMidpointMicro(quote: Quote, dialect: ShownIn): number | null {
   return midpointMicro(quote) ?? (dialect === 'family' ? displayedMicro(quote) : null);
+}
+
+export type Side = 'BUY' | 'SELL';
+
+/** The side in any case; null for anything else. */
+export function sideOf(given: unknown): Side | null {
+  const side = typeof given === 'string' ? given.toUpperCase() : null;
+  return side === 'BUY' || side === 'SELL' ? side : null;
+}
+
+/**
+ * The best price under a side: at the root the one that an order of that side gets, in the family the best resting one
+ * of that side (conventions.md 5.1). Null when the book has none.
+ */
+export function bestPrice({ bid, ask }: Quote, side: Side, shownIn: ShownIn): number | null {
+  return (side === 'BUY') === (shownIn === 'family') ? bid : ask;
 }
 
 /** Quotes by token, for the tokens an answer shows. */

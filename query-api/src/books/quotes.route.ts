@@ -3,7 +3,7 @@ import { type LastTradePrice, microText, priceText } from '@pm/schemas';
 import { andThen, type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
-import { noQuote, type Quote, shownMidpointMicro } from './quote.ts';
+import { bestPrice, noQuote, type Quote, shownMidpointMicro, sideOf } from './quote.ts';
 import { lastTradesJson, midpointsJson, pricesJson, spreadsJson } from './quote-texts.ts';
 import type { StoredBooks } from './stored-books.io.ts';
 import { type TokenBatch, TokenBatches } from './token-batch.ts';
@@ -48,18 +48,21 @@ export function spreadsRoutes(parts: QuoteParts): readonly DoorRoute[] {
   return tokenBatchRoutes(parts, '/spreads', spreadsJson);
 }
 
-/** GET /price: the price a side gets now: BUY the best ask, SELL the best bid (conventions.md 5.1). */
+/** GET /price: the best price under a side, which root and mount read differently (conventions.md 5.1). */
 export function priceRoute({ books, catalog }: QuoteParts): DoorRoute {
-  return readRoute({ method: 'GET', path: '/price', family: 'clob' }, async ({ query }) => {
-    const listing = listingIn(catalog, query['token_id']);
-    if (listing === refusals.invalidToken) return listing;
-    const side = query['side'];
-    if (side !== 'BUY' && side !== 'SELL') return refusals.invalidSide;
-    if (listing instanceof ReadRefusal) return listing;
-    const quote = (await books.quotes([listing])).get(listing.token) ?? noQuote;
-    const price = side === 'BUY' ? quote.ask : quote.bid;
-    return price === null ? refusals.noBook : { price: priceText(price) };
-  });
+  return readRoute(
+    { method: 'GET', path: '/price', family: 'clob' },
+    async ({ query, dialect }) => {
+      const listing = listingIn(catalog, query['token_id']);
+      if (listing === refusals.invalidToken) return listing;
+      const side = sideOf(query['side']);
+      if (side === null) return refusals.invalidSide;
+      if (listing instanceof ReadRefusal) return listing;
+      const quote = (await books.quotes([listing])).get(listing.token) ?? noQuote;
+      const price = bestPrice(quote, side, dialect);
+      return price === null ? refusals.noBook : { price: priceText(price) };
+    },
+  );
 }
 
 /** GET and POST /prices: best prices by token; an empty side of a book has no key (conventions.md 5.1). */

@@ -3,9 +3,10 @@ import type { RawQuery } from '../door/query-reader.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
+import { type Side, sideOf } from './quote.ts';
 
 /** Null: both. */
-export type RequestedSide = 'BUY' | 'SELL' | null;
+export type RequestedSide = Side | null;
 
 /** A request for many tokens; those that are not listed are left out. */
 export interface TokenBatch {
@@ -89,7 +90,8 @@ export class TokenBatches {
     const listing = this.#catalog.listing(text);
     if (listing === undefined && parseTokenId(text) === null) return refusals.invalidPayload;
     if (side === undefined || side === null || side === '') return { listing, side: null };
-    return side === 'BUY' || side === 'SELL' ? { listing, side } : refusals.invalidSide;
+    const known = sideOf(side);
+    return known === null ? refusals.invalidSide : { listing, side: known };
   }
 }
 

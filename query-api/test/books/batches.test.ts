@@ -56,7 +56,11 @@ function fieldsOf(stored: Stored | undefined): (string | null)[] {
 
 interface Item {
   readonly token_id: string;
-  readonly side?: 'BUY' | 'SELL';
+  readonly side?: string;
+}
+
+function isSide(given: string | undefined, side: 'BUY' | 'SELL'): boolean {
+  return given?.toUpperCase() === side;
 }
 
 /** The answers as they follow from what is stored, with an object for each. */
@@ -94,12 +98,13 @@ class Twin {
     return Object.fromEntries(shown);
   }
 
-  prices(items: readonly Item[]): object {
+  prices(items: readonly Item[], dialect: 'specification' | 'family'): object {
     const answer: Record<string, { BUY?: string; SELL?: string }> = {};
     for (const { token_id, side, quote } of this.#listed(items)) {
       const prices = answer[token_id] ?? {};
-      if (side !== 'SELL' && quote.ask !== null) prices.BUY = priceText(quote.ask);
-      if (side !== 'BUY' && quote.bid !== null) prices.SELL = priceText(quote.bid);
+      const [buy, sell] = dialect === 'family' ? [quote.bid, quote.ask] : [quote.ask, quote.bid];
+      if (!isSide(side, 'SELL') && buy !== null) prices.BUY = priceText(buy);
+      if (!isSide(side, 'BUY') && sell !== null) prices.SELL = priceText(sell);
       answer[token_id] = prices;
     }
     return answer;
@@ -118,7 +123,7 @@ class Twin {
       if (stored === undefined) return [];
       const book = JSON.parse(stored.json) as object;
       if (side === undefined) return [book];
-      return [side === 'BUY' ? { ...book, asks: [] } : { ...book, bids: [] }];
+      return [isSide(side, 'BUY') ? { ...book, asks: [] } : { ...book, bids: [] }];
     });
   }
 }
@@ -168,7 +173,9 @@ function change(dice: Dice, { world, stored, books }: Setting, step: number): vo
 function someItems(dice: Dice): readonly Item[] {
   return Array.from({ length: dice.below(9) }, () => {
     const token_id = dice.isOneIn(9) ? '424242' : token(dice.pick(markets), dice.below(2) as 0 | 1);
-    return dice.isOneIn(3) ? { token_id, side: dice.pick(['BUY', 'SELL'] as const) } : { token_id };
+    return dice.isOneIn(3)
+      ? { token_id, side: dice.pick(['BUY', 'SELL', 'buy', 'Sell']) }
+      : { token_id };
   });
 }
 
@@ -177,14 +184,21 @@ async function agrees({ app, twin }: { app: HttpApp; twin: Twin }, items: readon
   expect(await body('/midpoints')).toEqual(twin.midpoints(items, 'specification'));
   expect(await body('/clob/midpoints')).toEqual(twin.midpoints(items, 'family'));
   expect(await body('/spreads')).toEqual(twin.spreads(items));
-  expect(await body('/prices')).toEqual(twin.prices(items));
+  expect(await body('/prices')).toEqual(twin.prices(items, 'specification'));
+  expect(await body('/clob/prices')).toEqual(twin.prices(items, 'family'));
   expect(await body('/last-trades-prices')).toEqual(twin.lastTrades(items));
   const books = (await body('/books')) as readonly { readonly step?: number }[];
   expect(books.filter(({ step }) => step !== undefined)).toEqual(twin.books(items));
   if (items.length === 0) return;
   const query = `token_ids=${items.map(({ token_id }) => token_id).join()}`;
   const sides = items.map(({ side = '' }) => side).join();
-  expect((await get(app, `/prices?${query}&sides=${sides}`)).body).toEqual(twin.prices(items));
+  for (const [at, dialect] of [
+    ['/prices', 'specification'],
+    ['/clob/prices', 'family'],
+  ] as const) {
+    const answer = await get(app, `${at}?${query}&sides=${sides}`);
+    expect(answer.body).toEqual(twin.prices(items, dialect));
+  }
   expect((await get(app, `/midpoints?${query}`)).body).toEqual(
     twin.midpoints(items, 'specification'),
   );

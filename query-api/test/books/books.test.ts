@@ -142,7 +142,7 @@ describe.each(['/books', '/prices', '/midpoints', '/spreads', '/last-trades-pric
         'Payload exceeds the limit',
       ],
       ['too many bytes', `["${'x'.repeat(200_000)}"]`, 'Payload exceeds the limit'],
-      ['a side that is none', [{ token_id: yes, side: 'buy' }], 'Invalid side'],
+      ['a side that is none', [{ token_id: yes, side: 'both' }], 'Invalid side'],
     ])('may not be %s', async (_title, body, error) => {
       expect(await post(unchanged.app, path, body)).toMatchObject({ status: 400, body: { error } });
     });
@@ -159,7 +159,10 @@ describe('prices of one token', () => {
     [`/price?token_id=${yes}&side=BUY`, 200, { price: '0.54' }, PriceAnswer],
     [`/price?token_id=${yes}&side=SELL`, 200, { price: '0.5' }, PriceAnswer],
     [`/price?token_id=${yes}`, 400, { error: 'Invalid side' }, null],
-    [`/price?token_id=${yes}&side=buy`, 400, { error: 'Invalid side' }, null],
+    [`/price?token_id=${yes}&side=both`, 400, { error: 'Invalid side' }, null],
+    [`/price?token_id=${yes}&side=buy`, 200, { price: '0.54' }, PriceAnswer],
+    [`/clob/price?token_id=${yes}&side=BUY`, 200, { price: '0.5' }, PriceAnswer],
+    [`/clob/price?token_id=${yes}&side=sell`, 200, { price: '0.54' }, PriceAnswer],
     [`/price?token_id=x&side=BUY`, 400, { error: 'Invalid token id' }, null],
     [
       `/price?token_id=${no}&side=BUY`,
@@ -312,7 +315,7 @@ describe('prices of many tokens', () => {
     ['?token_ids=x', 'Invalid payload'],
     [`?token_ids=${yes},`, 'Invalid payload'],
     [`?token_ids=${yes}&sides=BUY,SELL`, 'Invalid payload'],
-    [`?token_ids=${yes}&sides=buy`, 'Invalid side'],
+    [`?token_ids=${yes}&sides=both`, 'Invalid side'],
     [`?token_ids=${Array.from({ length: 501 }, () => '1').join(',')}`, 'Payload exceeds the limit'],
   ])('may not be requested for by %p', async (query, error) => {
     for (const path of ['/prices', '/midpoints', '/spreads', '/last-trades-prices'])

@@ -39,6 +39,9 @@ const byQuery = {
 const byBody = { ...read, method: 'POST', body: TokenItems, errors: batchErrors } as const;
 const items = [{ token_id: sample.token }] as const;
 
+const bothReadings =
+  'At the root BUY is the best ask and SELL the best bid, under `/clob` BUY is the best bid and SELL the best ask. A ' +
+  'side may be in any case.';
 const prices = {
   200: { description: 'By token; an empty side has no key.', schema: PricesAnswer },
 } as const;
@@ -97,7 +100,8 @@ export const bookRoutes = {
     ...read,
     path: '/price',
     limits: ['price'],
-    summary: 'The best price for a side: BUY is the best ask',
+    summary: 'The best price under a side',
+    description: bothReadings,
     query: Type.Object({ token_id: tokenId, side: buySell }),
     responses: { 200: { description: 'The price.', schema: PriceAnswer } },
     errors: { 400: 'Invalid token id; Invalid side', 404: ofToken.errors[404] },
@@ -108,6 +112,7 @@ export const bookRoutes = {
     path: '/prices',
     limits: ['prices'],
     summary: 'Best prices of up to 500 tokens',
+    description: bothReadings,
     responses: prices,
     examples: [
       {
@@ -121,6 +126,7 @@ export const bookRoutes = {
     path: '/prices',
     limits: ['prices'],
     summary: 'Best prices of up to 500 tokens',
+    description: bothReadings,
     responses: prices,
     examples: [{ body: items, response: pricesExample }],
   }),
