@@ -6,6 +6,7 @@ import {
   type Quote,
   type ShownIn,
   shownMidpointMicro,
+  shownQuote,
 } from './quote.ts';
 import type { TokenBatch } from './token-batch.ts';
 
@@ -41,7 +42,7 @@ type BatchQuotes = readonly Quote[];
 export function midpointsJson(batch: TokenBatch, quotes: BatchQuotes, dialect: ShownIn): string {
   let members = '';
   for (const { place, key } of batch.distinct) {
-    const midpoint = shownMidpointMicro(quotes[place] ?? noQuote, dialect);
+    const midpoint = shownMidpointMicro(shownAt(batch, quotes, place), dialect);
     if (midpoint !== null) members = joined(members, key + midpointJson(midpoint));
   }
   return `{${members}}`;
@@ -61,7 +62,7 @@ export function spreadsJson(batch: TokenBatch, quotes: BatchQuotes): string {
 export function pricesJson(batch: TokenBatch, quotes: BatchQuotes, dialect: ShownIn): string {
   let members = '';
   for (const { place, key, wantsBuy, wantsSell } of batch.distinct) {
-    const quote = quotes[place] ?? noQuote;
+    const quote = shownAt(batch, quotes, place);
     const bought = wantsBuy ? bestPrice(quote, 'BUY', dialect) : null;
     const sold = wantsSell ? bestPrice(quote, 'SELL', dialect) : null;
     const buy = bought === null ? '' : `"BUY":${priceJson(bought)}`;
@@ -73,15 +74,20 @@ export function pricesJson(batch: TokenBatch, quotes: BatchQuotes, dialect: Show
 }
 
 /** Last trades in the requested order, tokens that were never traded left out. */
-export function lastTradesJson({ listings }: TokenBatch, quotes: BatchQuotes): string {
+export function lastTradesJson(batch: TokenBatch, quotes: BatchQuotes): string {
   let items = '';
-  for (const [place, { token }] of listings.entries()) {
-    const { last, lastSide } = quotes[place] ?? noQuote;
+  for (const [place, { token }] of batch.listings.entries()) {
+    const { last, lastSide } = shownAt(batch, quotes, place);
     if (last === null) continue;
     const item = `{"token_id":"${token}","price":${priceJson(last)},"side":"${lastSide}"}`;
     items = joined(items, item);
   }
   return `[${items}]`;
+}
+
+function shownAt({ listings }: TokenBatch, quotes: BatchQuotes, place: number): Quote {
+  const [listing, quote = noQuote] = [listings[place], quotes[place]];
+  return listing === undefined ? quote : shownQuote(listing, quote);
 }
 
 function joined(items: string, next: string): string {

@@ -1,5 +1,5 @@
 import { microPerUnit, parsePrice, priceOne, shownSpreadMax, type TokenId } from '@pm/schemas';
-import type { Market, Outcome } from '../markets/market.ts';
+import type { Listing, Market, Outcome } from '../markets/market.ts';
 
 /** Best prices and the last trade of a token, in 1/10000 USDC; null where there is none. */
 export interface Quote {
@@ -98,6 +98,16 @@ export function priceOfMicro(market: Market, outcome: Outcome, quotes: Quotes): 
 export function payoutOf(market: Market, outcome: Outcome): number | null {
   if (market.payout0 < 0) return null;
   return outcome === 0 ? market.payout0 : priceOne - market.payout0;
+}
+
+/**
+ * The quote of a listing as prices show it: once the market is resolved, its payout (conventions.md 5.1). The side of
+ * the last trade stays.
+ */
+export function shownQuote({ market, outcome }: Listing, quote: Quote): Quote {
+  const payout = payoutOf(market, outcome);
+  if (payout === null) return quote;
+  return { bid: payout, ask: payout, last: payout, lastSide: quote.lastSide, marketLast: payout };
 }
 
 /** Micro-units as a JSON number: the nearest double prints as the exact decimal. */

@@ -3,7 +3,8 @@ import { type LastTradePrice, microText, priceText } from '@pm/schemas';
 import { andThen, type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
-import { bestPrice, noQuote, type Quote, shownMidpointMicro, sideOf } from './quote.ts';
+import type { Listing } from '../markets/market.ts';
+import { bestPrice, noQuote, type Quote, shownMidpointMicro, shownQuote, sideOf } from './quote.ts';
 import { lastTradesJson, midpointsJson, pricesJson, spreadsJson } from './quote-texts.ts';
 import type { StoredBooks } from './stored-books.io.ts';
 import { type TokenBatch, TokenBatches } from './token-batch.ts';
@@ -21,8 +22,7 @@ export function midpointRoute({ books, catalog }: QuoteParts): DoorRoute {
     async ({ query, dialect }) => {
       const listing = listingIn(catalog, query['token_id']);
       if (listing instanceof ReadRefusal) return listing;
-      const quote = (await books.quotes([listing])).get(listing.token) ?? noQuote;
-      const midpoint = shownMidpointMicro(quote, dialect);
+      const midpoint = shownMidpointMicro(await shownOf(books, listing), dialect);
       return midpoint === null ? refusals.noBook : { mid: microText(midpoint) };
     },
   );
@@ -58,8 +58,7 @@ export function priceRoute({ books, catalog }: QuoteParts): DoorRoute {
       const side = sideOf(query['side']);
       if (side === null) return refusals.invalidSide;
       if (listing instanceof ReadRefusal) return listing;
-      const quote = (await books.quotes([listing])).get(listing.token) ?? noQuote;
-      const price = bestPrice(quote, side, dialect);
+      const price = bestPrice(await shownOf(books, listing), side, dialect);
       return price === null ? refusals.noBook : { price: priceText(price) };
     },
   );
@@ -81,7 +80,7 @@ export function lastTradePriceRoute({ books, catalog }: QuoteParts): DoorRoute {
   return readRoute(route, async ({ query, dialect }) => {
     const listing = listingIn(catalog, query['token_id']);
     if (listing instanceof ReadRefusal) return listing;
-    const { last, lastSide } = (await books.quotes([listing])).get(listing.token) ?? noQuote;
+    const { last, lastSide } = await shownOf(books, listing);
     if (last === null) return dialect === 'family' ? neverTraded : refusals.noBook;
     return { price: priceText(last), side: lastSide };
   });
@@ -90,6 +89,11 @@ export function lastTradePriceRoute({ books, catalog }: QuoteParts): DoorRoute {
 /** GET and POST /last-trades-prices: last trades of tokens, those never traded left out (conventions.md 5.1). */
 export function lastTradesPricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
   return tokenBatchRoutes(parts, '/last-trades-prices', lastTradesJson);
+}
+
+async function shownOf(books: QuoteParts['books'], listing: Listing): Promise<Quote> {
+  const quotes = await books.quotes([listing]);
+  return shownQuote(listing, quotes.get(listing.token) ?? noQuote);
 }
 
 /** The JSON of a response, all of it ASCII. */

@@ -17,6 +17,8 @@ export interface PriceFacts {
   /** Newest trade of the market before the range; null when there is none. */
   readonly tradeBefore: number | null;
   readonly trades: readonly BucketPrice[];
+  /** The payout, and the bucket of the resolution, which may be outside of the range; null before it. */
+  readonly payout: BucketPrice | null;
 }
 
 export const noPrices: PriceFacts = {
@@ -24,12 +26,13 @@ export const noPrices: PriceFacts = {
   midpoints: [],
   tradeBefore: null,
   trades: [],
+  payout: null,
 };
 
 /**
  * One point per bucket from the first known price on, the last known one carried forward. While a side of the book is
  * empty the last trade stands in, and without one there is no point (conventions.md 5.3). A missing minute means
- * nothing changed.
+ * nothing changed. From its resolution on a market has its payout.
  */
 export function historyPoints(
   plan: HistoryPlan,
@@ -44,11 +47,15 @@ export function historyPoints(
   for (let bucketS = plan.fromS; bucketS < plan.toS; bucketS += plan.stepS) {
     midpoint = midpoints.get(bucketS) ?? midpoint;
     trade = trades.get(bucketS) ?? trade;
-    const priceMicro = isOneSided(midpoint) ? trade : midpoint;
+    const priceMicro = payoutIn(facts, bucketS) ?? (isOneSided(midpoint) ? trade : midpoint);
     if (priceMicro !== null)
       points.push({ t: bucketS, p: unitsOf(ofOutcome(priceMicro, outcome)) });
   }
   return points;
+}
+
+function payoutIn({ payout }: PriceFacts, bucketS: number): number | null {
+  return payout !== null && bucketS >= payout.bucketS ? payout.priceMicro : null;
 }
 
 /** The newest known price of token 0 before the range, micro-USDC; null when there is none. */

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import type { Listing } from '../markets/market.ts';
+import type { Listing, Market } from '../markets/market.ts';
 import { KeptMarkets } from '../tables/kept-markets.io.ts';
 import type { TablesState } from '../tables/tables-state.ts';
 import type { PriceFacts } from './history.ts';
@@ -28,8 +28,8 @@ export class KeptPrices {
     listings: readonly Listing[],
     plan: HistoryPlan,
   ): readonly PriceFacts[] | Promise<readonly PriceFacts[]> {
-    const wanted = listings.map(({ market: { market, partition } }) => {
-      return { name: nameOf(market, plan), partition };
+    const wanted = listings.map(({ market }) => {
+      return { name: nameOf(market, plan), partition: market.partition };
     });
     return this.#kept.of(wanted, {
       kind: 'prices',
@@ -43,9 +43,9 @@ export class KeptPrices {
   }
 }
 
-/** Both tokens of a market have the same facts. */
-function nameOf(market: number, { fromS, toS, stepS }: HistoryPlan): string {
-  return `${market}:${fromS}:${toS}:${stepS}`;
+/** Both tokens of a market have the same facts, which change when the catalog knows its payout. */
+function nameOf({ market, payout0 }: Market, { fromS, toS, stepS }: HistoryPlan): string {
+  return `${market}:${payout0}:${fromS}:${toS}:${stepS}`;
 }
 
 /** With the histories of both tokens. */

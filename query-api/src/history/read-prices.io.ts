@@ -45,6 +45,14 @@ GROUP BY market, bucket_s
 ORDER BY market, bucket_s
 SETTINGS max_execution_time = 5`;
 
+const payoutSql = `
+SELECT market, intDiv(toUnixTimestamp(argMax(time, version)), {step:UInt32}) * {step:UInt32} AS bucket_s,
+  argMax(payout0, version) AS price
+FROM ${tables.resolutions.name}
+WHERE market IN {markets:Array(UInt32)}
+GROUP BY market
+SETTINGS max_execution_time = 5`;
+
 /** Prices of a market in terms of token 0. */
 interface Series {
   readonly market: number;
@@ -75,12 +83,25 @@ export async function readPrices(
     return before(known) === null || known.some(({ priceMicro }) => isOneSided(priceMicro));
   });
   const trades = await read(tradeSql, oneSided);
+  const payouts = await readPayouts(clickhouse, [...markets.values()], plan);
   return listings.map(({ market: { market } }) => ({
     midpointBefore: before(midpoints.get(market)),
     midpoints: within(midpoints.get(market)),
     tradeBefore: before(trades.get(market)),
     trades: within(trades.get(market)),
+    payout: payouts.get(market)?.[0] ?? null,
   }));
+}
+
+/** Payouts of markets that the catalog calls resolved. */
+async function readPayouts(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  listed: readonly Market[],
+  { stepS: step }: HistoryPlan,
+): Promise<ReadonlyMap<number, readonly BucketPrice[]>> {
+  const markets = listed.filter(({ payout0 }) => payout0 >= 0).map(({ market }) => market);
+  if (markets.length === 0) return new Map();
+  return byMarket(await clickhouse.selectRows<Row>(payoutSql, { markets, step }));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { microPerUnit, microText, priceOne, priceText } from '@pm/schemas';
-import { noQuote, priceOfMicro, type Quote, type Quotes, unitsOf } from '../books/quote.ts';
+import { noQuote, payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import type { Figures } from './figures.ts';
 import { acceptsOrders, type Market } from './market.ts';
 
@@ -87,7 +87,7 @@ export function familyFacts(market: Market, { quotes, figures }: MarketContext) 
     volume24hr: unitsOf(dayVolumeMicro),
     liquidity: microText(liquidityMicro),
     liquidityNum: unitsOf(liquidityMicro),
-    ...bestPrices(quotes.get(market.tokens[0]) ?? noQuote),
+    ...bestPrices(market, quotes),
   };
 }
 
@@ -97,8 +97,10 @@ export interface MarketContext {
   figures(market: Market): Figures;
 }
 
-/** Prices of outcome 0; a side without one is left out. */
-function bestPrices({ bid, ask, last }: Quote) {
+/** Prices of outcome 0; a side without one is left out. Once resolved it was traded last at its payout. */
+function bestPrices(market: Market, quotes: Quotes) {
+  const { bid, ask, last: lastTrade } = quotes.get(market.tokens[0]) ?? noQuote;
+  const last = payoutOf(market, 0) ?? lastTrade;
   return {
     ...(bid === null ? {} : { bestBid: bid / priceOne }),
     ...(ask === null ? {} : { bestAsk: ask / priceOne }),

@@ -188,6 +188,22 @@ describe('the points of a history', () => {
     ]);
   });
 
+  it('has the payout from its resolution on, also where nothing was known', () => {
+    const resolved = facts({
+      payout: { bucketS: 720, priceMicro: 1_000_000 },
+      tradeBefore: 350_000,
+    });
+    expect(historyPoints(plan, resolved, 1)).toEqual([
+      { t: 600, p: 0.65 },
+      { t: 660, p: 0.65 },
+      { t: 720, p: 0 },
+      { t: 780, p: 0 },
+      { t: 840, p: 0 },
+    ]);
+    const longAgo = facts({ payout: { bucketS: 60, priceMicro: 500_000 } });
+    expect(historyPoints(plan, longAgo, 0).map(({ p }) => p)).toEqual([0.5, 0.5, 0.5, 0.5, 0.5]);
+  });
+
   it('has no point where nothing is known', () => {
     expect(historyPoints(plan, noPrices, 0)).toEqual([]);
   });

@@ -116,9 +116,14 @@ describe('holders', () => {
 });
 
 describe('prices', () => {
-  const listing = (market: number, outcome: 0 | 1, listedS = day - 86_400 * 90): Listing => {
+  const listing = (
+    market: number,
+    outcome: 0 | 1,
+    listedS = day - 86_400 * 90,
+    payout0 = -1,
+  ): Listing => {
     const catalog = new Catalog();
-    catalog.apply({ ...marketEntry(market), createdAtMs: listedS * 1000 });
+    catalog.apply({ ...marketEntry(market, { payout0 }), createdAtMs: listedS * 1000 });
     const found = catalog.listing(token(market, outcome));
     if (found === undefined) throw new Error('listed');
     return found;
@@ -183,7 +188,24 @@ describe('prices', () => {
       ],
       tradeBefore: null,
       trades: [],
+      payout: null,
     });
+  });
+
+  it('are the payout from the bucket of the resolution on', async () => {
+    const at = { partition: 0, in_offset: 3, event_index: 0, time: minute(day + 400) };
+    await database.fill(tables.resolutions, [{ ...at, market: 1, payout0: '1', version: 9 }]);
+    const since = day - 86_400 * 90;
+    const listings = [listing(1, 0, since, 10_000), listing(1, 1, since, 10_000)];
+    const facts = await reads.prices(listings, plan);
+    expect(facts[0]?.payout).toEqual({ bucketS: day + 300, priceMicro: 1_000_000 });
+    const points = listings.map((one, index) =>
+      historyPoints(plan, facts[index] as never, one.outcome).map(({ p }) => p),
+    );
+    expect(points).toEqual([
+      [0.52005, 1, 1],
+      [0.47995, 0, 0],
+    ]);
   });
 
   it('make histories of both tokens, by trades until there is a midpoint', async () => {
