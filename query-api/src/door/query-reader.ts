@@ -24,10 +24,21 @@ export class QueryReader {
   refusal: ReadRefusal | null = null;
   readonly #query: RawQuery;
   readonly #family: RouteFamily;
+  readonly #read = new Set<string>();
 
   constructor(query: RawQuery, family: RouteFamily) {
     this.#query = query;
     this.#family = family;
+  }
+
+  /**
+   * The parameters read so far that have a value, without those named, as one text: equal for requests that ask for the
+   * same. Parameters that nobody reads make no difference.
+   */
+  requested(without: readonly string[]): string {
+    const named = [...this.#read].filter((name) => !without.includes(name)).sort();
+    const given = named.map((name) => [name, [this.#query[name] ?? ''].flat().join(',')]);
+    return JSON.stringify(given.filter(([, value]) => value !== ''));
   }
 
   /** Refuses parameters that are not in the list (the data family at the root). */
@@ -59,7 +70,7 @@ export class QueryReader {
 
   /** A text of so many characters at most: code points, as the texts of the catalog are bounded. */
   text(name: string, maxChars = 200): string | null {
-    const value = this.#query[name];
+    const value = this.#given(name);
     if (value === undefined || value === '') return null;
     if (typeof value !== 'string' || isLonger(value, maxChars)) return this.invalid(name);
     return value;
@@ -122,7 +133,7 @@ export class QueryReader {
 
   /** Values between commas and of repeated keys, each made by `parse`; null when the parameter is absent. */
   list<T>(name: string, maxItems: number, parse: (text: string) => T | null): readonly T[] | null {
-    const given = this.#query[name];
+    const given = this.#given(name);
     if (given === undefined || given === '') return null;
     const texts = typeof given === 'string' ? [given] : given;
     if (texts.reduce((sum, text) => sum + text.length, 0) > textMaxChars) return this.invalid(name);
@@ -135,6 +146,11 @@ export class QueryReader {
       values.push(value);
     }
     return values;
+  }
+
+  #given(name: string): RawQuery[string] {
+    this.#read.add(name);
+    return this.#query[name];
   }
 }
 

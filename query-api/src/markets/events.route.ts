@@ -12,8 +12,7 @@ import {
   listContext,
 } from './catalog-answers.io.ts';
 import { keysetPage } from './keyset-cursor.ts';
-import { readEventsQuery } from './list-events.ts';
-import { readKeysetSpan } from './list-query.ts';
+import { readEventsKeyset, readEventsQuery } from './list-events.ts';
 import { tagsOf } from './wire-event.ts';
 
 /**
@@ -45,7 +44,7 @@ export function eventsRoutes(parts: CatalogParts): readonly DoorRoute[] {
       return { data, pagination: { hasMore, totalResults } };
     }),
     readRoute(route('/events/keyset'), async ({ query, dialect }) => {
-      const requested = readEventsQuery(query, listContext(parts, dialect), readKeysetSpan);
+      const requested = readEventsKeyset(query, listContext(parts, dialect));
       if (requested instanceof ReadRefusal) return requested;
       assertFigures(parts, requested);
       const { rows, next } = keysetPage(catalog.eventTable, requested.rows, requested.span);

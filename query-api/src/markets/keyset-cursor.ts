@@ -1,33 +1,73 @@
+import { createHash } from 'node:crypto';
 import type { QueryReader } from '../door/query-reader.ts';
 import { textColumns } from './catalog-tables.ts';
 import type { RowCursor, SortKey } from './row-order.ts';
 import type { RowQuery, RowSpan, RowTable } from './row-table.ts';
 
-/** `after_cursor` of a list in this order, which must be of one column; null for the first page. */
-export function readAfterCursor(read: QueryReader, order: readonly string[]): RowCursor | null {
+/** What a list by cursor is sorted by, and what it lists: a cursor of it is of no use to another one. */
+export interface KeysetList {
+  readonly column: string;
+  /** Of the list and its filters. */
+  readonly digest: string;
+}
+
+/** Where a page of a list by cursor begins; null at the first one. */
+export interface KeysetStart {
+  readonly list: KeysetList;
+  readonly after: RowCursor | null;
+}
+
+/** The names of one parameter: clients of the family send each of them. */
+const cursorNames = ['after_cursor', 'next_cursor', 'cursor'] as const;
+/** They may change from page to page. */
+const pageNames = [...cursorNames, 'limit', 'offset'];
+
+/**
+ * The cursor of a list by this name in this order, which must be of one column. Call it when all filters were read:
+ * a cursor is refused by any other query.
+ */
+export function readKeysetStart(
+  read: QueryReader,
+  name: string,
+  { order, ascending }: { readonly order: readonly string[]; readonly ascending: boolean },
+): KeysetStart {
   const [column = ''] = order;
   if (order.length !== 1) read.invalid('order');
-  const cursor = read.text('after_cursor', cursorMaxChars);
-  const after = cursor === null ? null : parseKeyset(cursor, column);
-  if (cursor !== null && after === null) read.invalid('after_cursor');
-  return after;
+  read.optionalInteger('offset', { min: 0, max: 0 });
+  const asked = read.requested([...pageNames, 'order', 'ascending']);
+  const list = { column, digest: digestOf([name, column, ascending, asked]) };
+  const given = cursorNames.flatMap((cursorName) => {
+    const cursor = read.text(cursorName, cursorMaxChars);
+    return cursor === null ? [] : [{ cursorName, cursor }];
+  });
+  const [first] = given;
+  if (first === undefined) return { list, after: null };
+  const after = parseKeyset(first.cursor, list);
+  if (after === null) read.invalid(first.cursorName);
+  for (const { cursorName, cursor } of given) if (cursor !== first.cursor) read.invalid(cursorName);
+  return { list, after };
+}
+
+/** Two lists in a million million million have the same. */
+function digestOf(of: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(of)).digest('base64url').slice(0, 12);
 }
 
 /** Behind the longest title: 500 characters of at most six bytes (JSON escapes some), in base64. */
 const cursorMaxChars = 4_500;
 
-/** A place in a list sorted by a column, as an opaque text. */
-export function keysetOf(column: string, { key, number }: RowCursor): string {
-  return Buffer.from(JSON.stringify([column, key, number]), 'utf8').toString('base64url');
+/** A place in a list, as an opaque text. */
+export function keysetOf({ digest }: KeysetList, { key, number }: RowCursor): string {
+  return Buffer.from(JSON.stringify([digest, key, number]), 'utf8').toString('base64url');
 }
 
-/** Null for what is no cursor, or one of another order. */
-function parseKeyset(text: string, column: string): RowCursor | null {
+/** Null for what is no cursor, or one of another list. */
+function parseKeyset(text: string, { column, digest }: KeysetList): RowCursor | null {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
     if (!Array.isArray(parsed) || parsed.length !== 3) return null;
-    const [name, key, number] = parsed as readonly unknown[];
-    return name === column && isKeyOf(column, key) && isInteger(number) ? { key, number } : null;
+    const [of, key, number] = parsed as readonly unknown[];
+    return of === digest && isKeyOf(column, key) && isInteger(number) ? { key, number } : null;
   } catch {
     return null;
   }
@@ -41,6 +81,11 @@ function isInteger(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
+/** A page of a list by cursor. */
+export interface KeysetSpan extends RowSpan, KeysetStart {
+  readonly after: RowCursor | null;
+}
+
 /**
  * Rows of a list that continues after a row, and `next_cursor` of the page after them; none after the last page:
  * clients stop there.
@@ -48,14 +93,13 @@ function isInteger(value: unknown): value is number {
 export function keysetPage<T extends object>(
   table: RowTable<T>,
   query: RowQuery<T>,
-  span: RowSpan,
+  span: KeysetSpan,
 ): { readonly rows: readonly T[]; readonly next: { readonly next_cursor?: string } } {
-  const { limit, order } = span;
-  const [column = 'id'] = order;
+  const { limit, list } = span;
   // One row more says that there is another page.
   const found = table.page(query, { ...span, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const last = found.length > limit ? rows.at(-1) : undefined;
-  const place = last === undefined ? null : table.cursorOf(last, column);
-  return { rows, next: place === null ? {} : { next_cursor: keysetOf(column, place) } };
+  const place = last === undefined ? null : table.cursorOf(last, list.column);
+  return { rows, next: place === null ? {} : { next_cursor: keysetOf(list, place) } };
 }

@@ -4,11 +4,13 @@ import type { ReadRefusal } from '../door/refusal.ts';
 import { type CreatorSites, creatorWallets } from '../social/creators.ts';
 import type { Catalog } from './catalog.ts';
 import { eventColumns, groupName } from './catalog-tables.ts';
+import type { KeysetSpan } from './keyset-cursor.ts';
 import {
   dateRanges,
   type ListDialect,
   type Range,
-  type readKeysetSpan,
+  type ReadPage,
+  readKeysetSpan,
   readRanges,
   readSpan,
   readState,
@@ -18,9 +20,9 @@ import type { RowQuery, RowSpan } from './row-table.ts';
 const filterItemsMax = 100;
 
 /** A page of events: which ones, and where it stands. */
-export interface EventsQuery {
+export interface EventsQuery<S extends RowSpan = RowSpan> {
   readonly rows: RowQuery<CatalogEvent>;
-  readonly span: RowSpan;
+  readonly span: S;
   /** Wallets of the parameter `creator`; null without it. */
   readonly creators: readonly string[] | null;
 }
@@ -31,21 +33,32 @@ export interface ListContext extends ListDialect {
   readonly sites: CreatorSites;
 }
 
-const columns = { names: eventColumns };
+const columns = { list: 'events', names: eventColumns };
 
 /** The parameters of GET /events and its relatives, or why not; unknown tags, series and creators have no events. */
-export function readEventsQuery(
+export function readEventsQuery(query: RawQuery, context: ListContext): EventsQuery | ReadRefusal {
+  return readList(query, context, readSpan);
+}
+
+/** The same of the list by cursor. */
+export function readEventsKeyset(
   query: RawQuery,
   context: ListContext,
-  readPage: typeof readSpan | typeof readKeysetSpan = readSpan,
-): EventsQuery | ReadRefusal {
+): EventsQuery<KeysetSpan> | ReadRefusal {
+  return readList(query, context, readKeysetSpan);
+}
+
+function readList<S extends RowSpan>(
+  query: RawQuery,
+  context: ListContext,
+  readPage: ReadPage<S>,
+): EventsQuery<S> | ReadRefusal {
   const read = new QueryReader(query, 'gamma');
   const creator = read.text('creator');
   const creators = creator === null ? null : creatorWallets(creator, context.sites);
   const ranges = readRanges(read, rangesOf(context.catalog));
-  const parsed: EventsQuery = {
+  const parsed = {
     creators,
-    span: readPage(read, columns, context),
     rows: {
       ...ranges,
       flags: readState(read),
@@ -56,6 +69,7 @@ export function readEventsQuery(
       only: readOnly(read, context.catalog),
       test: bothOf(ranges.test, readExclusion(read)),
     },
+    span: readPage(read, columns, context),
   };
   return read.refusal ?? parsed;
 }

@@ -4,11 +4,13 @@ import type { ReadRefusal } from '../door/refusal.ts';
 import { creatorGroups } from '../social/creators.ts';
 import type { Catalog } from './catalog.ts';
 import { groupName, marketColumns } from './catalog-tables.ts';
+import type { KeysetSpan } from './keyset-cursor.ts';
 import { type ListContext, readTagGroups } from './list-events.ts';
 import {
   dateRanges,
   type Range,
-  type readKeysetSpan,
+  type ReadPage,
+  readKeysetSpan,
   readRanges,
   readSpan,
   readState,
@@ -21,13 +23,14 @@ import type { RowQuery, RowSpan } from './row-table.ts';
 const filterItemsMax = 500;
 
 /** A page of markets: which ones, and where it stands. */
-export interface MarketsQuery {
+export interface MarketsQuery<S extends RowSpan = RowSpan> {
   readonly rows: RowQuery<Market>;
-  readonly span: RowSpan;
+  readonly span: S;
 }
 
 /** Events and markets share the names of columns; a market's ticker is its slug, its title its question. */
 const columns = {
+  list: 'markets',
   names: marketColumns,
   also: { ticker: 'slug', title: 'question', creationDate: 'createdAt' },
 };
@@ -36,17 +39,32 @@ const columns = {
 export function readMarketsQuery(
   query: RawQuery,
   context: ListContext,
-  readPage: typeof readSpan | typeof readKeysetSpan = readSpan,
 ): MarketsQuery | ReadRefusal {
+  return readList(query, context, readSpan);
+}
+
+/** The same of the list by cursor. */
+export function readMarketsKeyset(
+  query: RawQuery,
+  context: ListContext,
+): MarketsQuery<KeysetSpan> | ReadRefusal {
+  return readList(query, context, readKeysetSpan);
+}
+
+function readList<S extends RowSpan>(
+  query: RawQuery,
+  context: ListContext,
+  readPage: ReadPage<S>,
+): MarketsQuery<S> | ReadRefusal {
   const read = new QueryReader(query, 'gamma');
-  const parsed: MarketsQuery = {
-    span: readPage(read, columns, context),
+  const parsed = {
     rows: {
       ...readRanges(read, rangesOf(context.catalog)),
       flags: readState(read),
       groups: readGroups(read, context),
       only: readOnly(read, context.catalog),
     },
+    span: readPage(read, columns, context),
   };
   return read.refusal ?? parsed;
 }

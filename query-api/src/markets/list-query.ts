@@ -1,6 +1,6 @@
 import type { QueryReader } from '../door/query-reader.ts';
 import { stateBits } from './catalog-tables.ts';
-import { readAfterCursor } from './keyset-cursor.ts';
+import { type KeysetSpan, readKeysetStart } from './keyset-cursor.ts';
 import type { RowSpan } from './row-table.ts';
 
 const sortColumnsMax = 4;
@@ -29,6 +29,11 @@ export interface ListColumns {
   readonly also?: Readonly<Record<string, string>>;
 }
 
+/** Columns of a list that can be read by cursor, with its name. */
+export interface KeysetColumns extends ListColumns {
+  readonly list: string;
+}
+
 /** Whether a list is requested under a mount, where clients know more spellings and larger pages. */
 export interface ListDialect {
   readonly isFamily: boolean;
@@ -45,15 +50,25 @@ export function readSpan(read: QueryReader, columns: ListColumns, dialect: ListD
   };
 }
 
-/** The same for lists that continue after a row: `after_cursor` instead of `offset`, and one column. */
+/**
+ * The same for lists that continue after a row: a cursor instead of `offset`, and one column. Call it when all filters
+ * have been read.
+ */
 export function readKeysetSpan(
   read: QueryReader,
-  columns: ListColumns,
+  columns: KeysetColumns,
   dialect: ListDialect,
-): RowSpan {
+): KeysetSpan {
   const span = readSpan(read, columns, dialect);
-  return { ...span, offset: 0, after: readAfterCursor(read, span.order) };
+  return { ...span, ...readKeysetStart(read, columns.list, span) };
 }
+
+/** How the page of a list is read: by offset or by cursor. */
+export type ReadPage<S extends RowSpan> = (
+  read: QueryReader,
+  columns: KeysetColumns,
+  dialect: ListDialect,
+) => S;
 
 function columnOf(text: string, { names, also = {} }: ListColumns, { isFamily }: ListDialect) {
   const other = isFamily ? { ...aliases, ...also } : also;

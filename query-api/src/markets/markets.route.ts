@@ -14,8 +14,7 @@ import {
 import { clobMarket, toTheLetter } from './clob-market.ts';
 import { clobPage } from './clob-markets.route.ts';
 import { keysetPage } from './keyset-cursor.ts';
-import { readMarketsQuery } from './list-markets.ts';
-import { readKeysetSpan } from './list-query.ts';
+import { readMarketsKeyset, readMarketsQuery } from './list-markets.ts';
 import type { Market } from './market.ts';
 import { marketNamed } from './market-filter.ts';
 import { MarketTexts } from './market-texts.io.ts';
@@ -43,7 +42,7 @@ export function marketsRoutes(parts: CatalogParts): readonly DoorRoute[] {
       return Buffer.from(await texts.list(markets, request.dialect));
     }),
     readRoute(paths.keyset, async ({ query, dialect }) => {
-      const requested = readMarketsQuery(query, listContext(parts, dialect), readKeysetSpan);
+      const requested = readMarketsKeyset(query, listContext(parts, dialect));
       if (requested instanceof ReadRefusal) return requested;
       assertFigures(parts, requested);
       const { rows, next } = keysetPage(catalog.marketTable, requested.rows, requested.span);

@@ -1,8 +1,7 @@
 import { type CommentOrder, type CommentParent, commentOrders } from '@pm/schemas';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
-import { readAfterCursor } from '../markets/keyset-cursor.ts';
-import type { RowCursor } from '../markets/row-order.ts';
+import { type KeysetStart, readKeysetStart } from '../markets/keyset-cursor.ts';
 
 export interface CommentSort {
   readonly orders: readonly CommentOrder[];
@@ -21,9 +20,7 @@ export interface CommentsQuery {
 }
 
 /** A list sorted by one column that continues after a place. */
-export interface CommentsKeyset extends CommentsQuery {
-  readonly after: RowCursor | null;
-}
+export interface CommentsKeyset extends CommentsQuery, KeysetStart {}
 
 const parentTypes = { Event: 'EVENT', Series: 'SERIES', market: 'MARKET' } as const;
 const parentNames = ['Event', 'Series', 'market'] as const;
@@ -39,9 +36,9 @@ export function readCommentsQuery(query: RawQuery): CommentsQuery | ReadRefusal 
 export function readCommentsKeyset(query: RawQuery): CommentsKeyset | ReadRefusal {
   const read = new QueryReader(query, 'gamma');
   const requested = readComments(read);
-  const after = readAfterCursor(read, requested.sort.orders);
-  if (typeof after?.key === 'string') read.invalid('after_cursor');
-  return read.refusal ?? { ...requested, after };
+  const { orders: order, ascending } = requested.sort;
+  const start = readKeysetStart(read, 'comments', { order, ascending });
+  return read.refusal ?? { ...requested, ...start };
 }
 
 function readComments(read: QueryReader): CommentsQuery {

@@ -1,7 +1,6 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
 import type { CommentOrder } from '@pm/schemas';
-import { keysetOf } from '../markets/keyset-cursor.ts';
-import type { RowCursor } from '../markets/row-order.ts';
+import { type KeysetStart, keysetOf } from '../markets/keyset-cursor.ts';
 import type { CommentSort } from './comments-query.ts';
 
 /** A comment with what a list is sorted by: the requested columns, and its number for those that tie. */
@@ -45,7 +44,7 @@ export function pageFrom(
  */
 export function pageAfter(
   sorted: readonly SortedComment[],
-  { sort, after, limit }: { sort: CommentSort; after: RowCursor | null; limit: number },
+  { sort, list, after, limit }: KeysetStart & { sort: CommentSort; limit: number },
 ): { readonly page: readonly HeldComment[]; readonly next: string | null } {
   const direction = sort.ascending ? 1 : -1;
   const isBehind = ({ keys }: SortedComment) =>
@@ -55,7 +54,7 @@ export function pageAfter(
   const [key = 0, number = 0] = last?.keys ?? [];
   return {
     page: pageFrom(rest, { offset: 0, limit }),
-    next: last === undefined ? null : keysetOf(sort.orders[0] ?? '', { key, number }),
+    next: last === undefined ? null : keysetOf(list, { key, number }),
   };
 }
 

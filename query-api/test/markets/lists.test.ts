@@ -6,8 +6,7 @@ import { Catalog } from '../../src/markets/catalog.ts';
 import { eventColumns, marketColumns } from '../../src/markets/catalog-tables.ts';
 import { keysetOf } from '../../src/markets/keyset-cursor.ts';
 import { readEventsQuery } from '../../src/markets/list-events.ts';
-import { readMarketsQuery } from '../../src/markets/list-markets.ts';
-import { readKeysetSpan } from '../../src/markets/list-query.ts';
+import { readMarketsKeyset, readMarketsQuery } from '../../src/markets/list-markets.ts';
 import { eventEntry, marketEntry, tagEntry, token, wallet } from '../in-memory.ts';
 
 /** Lists out of indexes against a naive filter and sort of the same entries, over random catalogs and queries. */
@@ -293,16 +292,14 @@ function readByCursors(twin: Twin, sorted: Query): readonly string[] {
   const seen: string[] = [];
   let after: Query = {};
   for (;;) {
-    const requested = readMarketsQuery({ ...sorted, ...after }, context, readKeysetSpan);
-    const { rows, span } = accepted(requested);
+    const { rows, span } = accepted(readMarketsKeyset({ ...sorted, ...after }, context));
     const page = catalog.marketTable.page(rows, span);
     seen.push(...page.map(({ market }) => String(market)));
     const last = page.at(-1);
     if (last === undefined || page.length < span.limit) return seen;
-    const [column = ''] = span.order;
-    const place = catalog.marketTable.cursorOf(last, column);
+    const place = catalog.marketTable.cursorOf(last, span.list.column);
     if (place === null) return seen;
-    after = { after_cursor: keysetOf(column, place) };
+    after = { after_cursor: keysetOf(span.list, place) };
     if (seen.length > span.limit) continue;
     twin.markets.delete(last.market);
     catalog.remove(`CatalogMarket:${last.market}`);

@@ -430,11 +430,13 @@ describe('GET /markets/keyset', () => {
     ['slug', '["slug",1,1]'],
     ['title', '["question",1,1]'],
   ])('ordered by %s refuses the cursor %s', async (order, text) => {
-    const cursor = text.startsWith('[') ? Buffer.from(text).toString('base64url') : text;
-    const answer = await get(
-      unchanged.app,
-      `/markets/keyset?order=${order}&after_cursor=${cursor}`,
-    );
+    const list = `/markets/keyset?limit=1&order=${order}`;
+    const { body } = await get(unchanged.app, list);
+    const good = Buffer.from((body as { next_cursor: string }).next_cursor, 'base64url').toString();
+    const [digest] = JSON.parse(good) as readonly [string];
+    const bad = text.replace(`"${order}"`, JSON.stringify(digest));
+    const cursor = bad.startsWith('[') ? Buffer.from(bad).toString('base64url') : bad;
+    const answer = await get(unchanged.app, `${list}&after_cursor=${cursor}`);
     expect([answer.status, answer.body]).toEqual([
       400,
       { type: 'bad request', error: 'invalid after_cursor' },

@@ -15,6 +15,7 @@ import {
   ReportBody,
 } from '../http/comments.ts';
 import { address, sample } from '../http/forms.ts';
+import { cursorParameters } from './list-parameters.ts';
 import { listOf, oneOf, optional, pathOf, shortText, truth, wholeNumber } from './parameters.ts';
 import { route } from './route.ts';
 
@@ -153,9 +154,7 @@ export const commentRoutes = {
     query: Type.Object({
       ...parent,
       limit,
-      after_cursor: optional(
-        Type.String({ maxLength: 4_500, description: 'The `next_cursor` of the page before.' }),
-      ),
+      ...cursorParameters,
       order: optional(oneOf(commentOrders, '`createdAt` by default.')),
       ascending,
       get_positions: getPositions,

@@ -31,13 +31,23 @@ export function listParameters<const C extends readonly string[]>(of: readonly [
   };
 }
 
+const keysetCursor = (description: string) =>
+  optional(Type.String({ maxLength: 4_500, description }));
+
+/** The cursor of a list by cursor, by all its names. */
+export const cursorParameters = {
+  after_cursor: keysetCursor(
+    'The `next_cursor` of the page before, with the same order and filters.',
+  ),
+  next_cursor: keysetCursor('The same.'),
+  cursor: keysetCursor('The same.'),
+};
+
 /** A list by cursor: of one column. */
 export function keysetParameters<const C extends readonly string[]>(of: readonly [...C]) {
   return {
     limit,
-    after_cursor: optional(
-      Type.String({ maxLength: 4_500, description: 'The `next_cursor` of the page before.' }),
-    ),
+    ...cursorParameters,
     order: optional(Type.Enum([...of], { description: 'A column, `id` by default.' })),
     ascending,
   };
