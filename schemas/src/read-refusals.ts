@@ -34,6 +34,7 @@ const list = {
   invalid_builder_code: { status: 400, text: 'invalid builder code', retry: false },
   invalid_address: { status: 400, text: '{name} is not an address', retry: false },
   invalid_parameter: { status: 400, text: 'invalid {name}', retry: false },
+  unserved_filter: { status: 400, text: '{name} is not supported here', retry: false },
   missing_parameter: { status: 400, text: '{name} is required', retry: false },
   invalid_field: { status: 400, text: 'invalid_field: {name}', retry: false },
   missing_field: { status: 400, text: 'missing_field: {name}', retry: false },

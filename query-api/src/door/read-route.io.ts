@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProgressWatch } from '../status/progress.io.ts';
 import type { RawQuery } from './query-reader.ts';
 import { internalError, ReadRefusal, refusalBody, refusals, unavailable } from './refusal.ts';
+import { refusedFilter, unservedFiltersOf } from './unserved-filters.ts';
 
 export interface AgeParts {
   readonly progress: Pick<ProgressWatch, 'completeThroughAtMs'>;
@@ -98,12 +99,15 @@ export function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U): U |
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+const noFilters: ReadonlySet<string> = new Set();
+
 /** A route out of a function from request to answer. */
 export function readRoute(
   route: ReadRoute,
   answer: (request: ReadRequest) => Answer | Promise<Answer>,
 ): DoorRoute {
   const { method, path, family, repeatsBodies = false } = route;
+  const filters = method === 'GET' ? unservedFiltersOf(path) : noFilters;
   return {
     method,
     path,
@@ -116,8 +120,11 @@ export function readRoute(
         config: { repeatsBodies },
         errorHandler: (error, request, reply) => answerFailure(words, { error, request, reply }),
         handler: (request, reply) => {
+          const query = request.query as RawQuery;
+          const refused = refusedFilter(query, filters, words);
+          if (refused !== null) return sendAnswer(reply, refused, words);
           const given = answer({
-            query: request.query as RawQuery,
+            query,
             params: request.params as Record<string, string>,
             body: request.body,
             raw: request,

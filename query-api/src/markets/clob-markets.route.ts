@@ -5,6 +5,7 @@ import { endCursor, pageOf, parseCursor } from '../door/paging.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { refusals } from '../door/refusal.ts';
+import { knownFilters, refusedFilter } from '../door/unserved-filters.ts';
 import type { CatalogParts } from './catalog-answers.io.ts';
 import {
   clobMarket,
@@ -55,6 +56,8 @@ export async function clobPage(
   { query, dialect }: Pick<ReadRequest, 'query' | 'dialect'>,
   list: ClobList,
 ): Promise<object> {
+  const refused = refusedFilter(query, knownFilters, 'clob');
+  if (refused !== null) return refused.as('clob');
   const read = new QueryReader(query, 'clob');
   const offset = parseCursor(read.text('next_cursor'));
   if (offset === null || read.refusal !== null) return refusals.invalidCursor.as('clob');

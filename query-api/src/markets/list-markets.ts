@@ -82,8 +82,12 @@ function readGroups(read: QueryReader, { catalog, sites }: ListContext) {
   ];
 }
 
-/** How markets are named by lists of ids; a market must be named by each list that is given. */
+/**
+ * How markets are named by lists of ids; a market must be named by each list that is given. None is paired with one of
+ * another venue (`mirror`).
+ */
 function readOnly(read: QueryReader, catalog: Catalog): readonly Market[] | null {
+  if (read.boolean('mirror') === true) return [];
   const find =
     <T>(parse: (text: string) => T | null, named: (id: T) => Market | undefined) =>
     (name: string): ReadonlySet<Market> | null => {

@@ -116,8 +116,9 @@ async function byCondition(
   const { catalog, books } = parts;
   const condition = parseConditionId(request.params['id'] ?? '');
   if (condition === null) return refusals.invalidMarket.as('clob');
-  const market = catalog.byCondition(condition);
-  if (market === undefined) return refusals.marketNotFound.as('clob');
+  const absent = refusals.marketNotFound.as('clob');
+  const market = scoped(parts, request, catalog.byCondition(condition) ?? absent, absent);
+  if (market instanceof ReadRefusal) return market;
   const quotes = await books.quotes(pricedBy([market]));
   const found = clobMarket(catalog, market, quotes);
   const answer = request.dialect === 'specification' ? toTheLetter(found) : found;

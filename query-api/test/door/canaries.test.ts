@@ -4,6 +4,7 @@ import { Canaries, seenOf } from '../../../kit/test/hostile/canaries.ts';
 import { KeptLog } from '../../../kit/test/hostile/kept-log.ts';
 import { addReadRoutes } from '../../src/door/app.route.ts';
 import { onFailure } from '../../src/door/read-route.io.ts';
+import { unservedFiltersOf } from '../../src/door/unserved-filters.ts';
 import { partsOver, readers, readRoutes } from '../hostile-fixture.ts';
 import { World } from '../in-memory.ts';
 
@@ -31,10 +32,12 @@ test('no proof of a reader is logged, also when reads fail', async () => {
   addReadRoutes(app, partsOver(world, broken));
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
   const headers = { ...proofs, 'content-type': 'application/json' };
-  const query = `user=${readers[0]?.wallet}&token_id=1010&market=1010&interval=1d&key=${proofs[names.readOnlyKey]}`;
+  const given = { user: readers[0]?.wallet ?? '', token_id: '1010', market: '1010' };
   for (const { method, path } of readRoutes) {
     for (world.caller of readers) {
-      const url = `${path.replace(/:\w+/g, '1')}?${query}`;
+      const served = Object.entries(given).filter(([name]) => !unservedFiltersOf(path).has(name));
+      const query = [...served, ['interval', '1d'], ['key', proofs[names.readOnlyKey] ?? '']];
+      const url = `${path.replace(/:\w+/g, '1')}?${new URLSearchParams(Object.fromEntries(query))}`;
       const body = method === 'POST' ? { payload: { secret: proofs[names.passphrase] } } : {};
       await app.inject({ method, url, headers, ...body });
     }

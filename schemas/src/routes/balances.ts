@@ -12,6 +12,7 @@ const read = {
   auth: ['l2', 'readOnlyKey'],
 } as const;
 
+const unserved = { 400: '{name} is not supported here' } as const;
 const balance = {
   ...read,
   query: Type.Object({
@@ -61,6 +62,7 @@ export const balanceRoutes = {
     responses: {
       200: { description: 'The newest 100.', schema: Type.Array(Notification) },
     },
+    errors: unserved,
     examples: [{}],
   }),
   deleteNotifications: route({
@@ -90,6 +92,7 @@ export const balanceRoutes = {
         schema: Type.Object({ wallets: Type.Array(WalletBalances) }),
       },
     },
+    errors: unserved,
     examples: [{}],
   }),
 } as const;

@@ -31,6 +31,7 @@ import {
   pathOf,
   shortText,
   slug,
+  truth,
 } from './parameters.ts';
 import { route } from './route.ts';
 
@@ -54,6 +55,7 @@ const filters = {
   event_slug: optional(shortText('Slug of an event.')),
   eventSlug: optional(shortText('The same.')),
   ...creator,
+  mirror: optional(truth('Paired with a market of another venue: none is.')),
   ...rangeParameters,
   ...numericRangeParameters,
 };
