@@ -25,7 +25,8 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   duplicate: 'The same order is in one batch twice.',
   insufficient_balance_or_allowance:
     'Free USDC (BUY) or unlocked tokens (SELL) do not cover the order. Deposit or cancel.',
-  invalid_expiration: 'GTD too close or in the past, or an expiration on another kind of order.',
+  invalid_expiration:
+    'GTD too close, in the past or beyond ten years (`expiration` is in seconds), or an expiration on another kind of order.',
   stale_order: 'The order was signed too long ago. Sign a new one.',
   order_version_mismatch: 'An order of version 1. Read /version and sign for it.',
   invalid_order_type: '`orderType` is not GTC, GTD, FOK or FAK.',
@@ -112,4 +113,6 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'So many keys, sessions, profiles or comments exist that only wallets with money get another (docs/trading/limits.md).',
   order_unconfirmed:
     'The order was sent, and its result did not come in time: it may be on the book. The same signed order gets its result.',
+  order_signed_ahead:
+    'The `timestamp` of the order, Unix milliseconds, is more than 300 s ahead of the server. Set the clock, or sign with the time of `GET /time`.',
 };

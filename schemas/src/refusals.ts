@@ -286,6 +286,11 @@ const list = {
     text: 'the order is not confirmed yet: send the same signed order again, or ask GET /data/order/{id}',
     retry: true,
   },
+  order_signed_ahead: {
+    status: 400,
+    text: 'order timestamp is too far ahead: {ahead} s, the server time is {server}',
+    retry: false,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

@@ -291,4 +291,10 @@ refusals: dict[str, Refusal] = {
         final=False,
         waiting="unknown",
     ),
+    "order_signed_ahead": Refusal(
+        400,
+        "order timestamp is too far ahead: {ahead} s, the server time is {server}",
+        retry=False,
+        final=False,
+    ),
 }

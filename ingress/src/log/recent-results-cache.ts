@@ -3,7 +3,7 @@ import { isLasting, type OrderResult } from '../orders/order-result.ts';
 import { idBytes, type ReadResult, readResult, recordBytes, writeResult } from './result-record.ts';
 
 /** The matcher takes orders signed up to this far ahead of its clock, milliseconds. */
-const signedAheadMaxMs = 300_000;
+export const signedAheadMaxMs = 300_000;
 
 /** Records of one block of memory; blocks are allocated when they are needed. */
 const blockRecords = 4_096;

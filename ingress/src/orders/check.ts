@@ -15,6 +15,7 @@ import {
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import { isShut } from '../catalog/facts.ts';
+import { signedAheadMaxMs } from '../log/recent-results-cache.ts';
 import { type OrderAmounts, readAmounts } from './amounts.ts';
 import type { OrderForm } from './form.ts';
 
@@ -76,6 +77,9 @@ export type UnprovenOrder = Omit<CheckedOrder, 'hash'>;
  */
 const gtdLeadMs = 180_000;
 const gtdEarlyMs = 60_000;
+
+/** No GTD order is meant to rest longer: milliseconds given as seconds are thousands of years. */
+const gtdMaxMs = 10 * 366 * 86_400_000;
 
 /** Clients' clocks may be ahead of ours by so much when they sign. */
 const signedAheadMs = 5_000;
@@ -185,8 +189,21 @@ function expiryOf(form: OrderForm): number | null {
 function doubtOf(form: OrderForm, token: ListedToken, nowMs: number): OrderRefusal | null {
   const closed = marketRefusal(token, form.postOnly);
   if (closed !== null) return refused(closed);
+  const aheadMs = form.signedAtMs - nowMs;
+  if (aheadMs > signedAheadMaxMs) return signedAhead(aheadMs, nowMs);
+  if (form.expirationSeconds * 1000 > nowMs + gtdMaxMs) return tooLong(form.expirationSeconds);
   const isSoon = form.expirationSeconds * 1000 < nowMs + gtdLeadMs;
   return form.timeInForce === 'GTD' && isSoon ? refused('invalid_expiration') : null;
+}
+
+function signedAhead(aheadMs: number, nowMs: number): OrderRefusal {
+  const facts = { ahead: (aheadMs / 1000).toFixed(3), server: (nowMs / 1000).toFixed(3) };
+  return { kind: 'refused', code: 'order_signed_ahead', facts };
+}
+
+function tooLong(expirationSeconds: number): OrderRefusal {
+  const text = `invalid expiration: ${expirationSeconds} is more than ten years ahead, it is in Unix seconds`;
+  return { kind: 'refused', code: 'invalid_expiration', text };
 }
 
 /** A BUY that takes at once spends at least a dollar (conventions.md 3.7). */

@@ -116,6 +116,33 @@ test('money, modes, expiry and ownership are checked as placing would', async ()
   expectNothingDone();
 });
 
+test.each([
+  ['milliseconds', nowSeconds * 1000, false],
+  ['just beyond ten years', nowSeconds + 10 * 366 * 86_400 + 1, false],
+  ['ten years', nowSeconds + 10 * 366 * 86_400, true],
+])('an expiration of %s fits: it is in seconds', async (_title, expiration, fits) => {
+  const { item } = signedItem(testOrder(), { orderType: 'GTD' });
+  const timed = { ...item, order: { ...item.order, expiration: String(expiration) } };
+  const [finding] = (await validate([owned(timed)])).body;
+  if (fits) expect(finding.code).toBeUndefined();
+  else
+    expect(finding).toMatchObject({
+      code: 'invalid_expiration',
+      errorMsg: expect.stringMatching(/ten years ahead, it is in Unix seconds/),
+    });
+});
+
+test('an order signed too far ahead is told so, with the time of the server', async () => {
+  const at = (aheadMs: number) =>
+    signedItem(testOrder({ timestamp: String(door.fakes.nowMs + aheadMs) }));
+  const [early] = (await validate([owned(at(300_001).item)])).body;
+  expect(early).toMatchObject({
+    code: 'order_signed_ahead',
+    errorMsg: `order timestamp is too far ahead: 300.001 s, the server time is ${nowSeconds}.257`,
+  });
+  expect((await validate([owned(at(300_000).item)])).body[0].code).toBeUndefined();
+});
+
 test('an order of the sizes and prices of earlier rules is invalid unless it is known', async () => {
   const sold = { side: 'SELL', makerAmount: '10000000', takerAmount: '9700600' } as const;
   const { item, hash } = signedItem(testOrder(sold), { orderType: 'FAK' });
