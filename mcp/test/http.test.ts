@@ -63,6 +63,11 @@ afterAll(async () => {
   await fake.close();
 });
 
+test.each(['?x=1', ''])('HEAD of /mcp%s is 405, with the methods that there are', async (query) => {
+  const { status, headers } = await fetch(`${server.url}${query}`, { method: 'HEAD' });
+  expect([status, headers.get('allow')]).toEqual([405, 'GET, POST, DELETE']);
+});
+
 describe.each(eras)('a client of the era %s', (era) => {
   const reader = { SERVICE_ADDRESS: wallet, SERVICE_READONLY_API_KEY: 'read-only' };
 

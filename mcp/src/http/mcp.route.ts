@@ -26,6 +26,8 @@ export interface McpRoute {
   close(): Promise<void>;
 }
 
+const methods = ['GET', 'POST', 'DELETE'] as const;
+
 /** Names of the header by which `handle` passes the address of the caller to the factory of servers. */
 const addressHeader = 'x-caller-address';
 
@@ -50,9 +52,12 @@ export function addMcpRoute(app: HttpApp, options: McpRouteOptions): McpRoute {
     },
   );
   const running = new Shares(requestsAtOnce);
+  // A response of GET is a stream: there is nothing that HEAD could say of it.
+  app.head('/mcp', (_request, reply) => reply.code(405).header('allow', methods.join(', ')).send());
   app.route({
-    method: ['GET', 'POST', 'DELETE'],
+    method: [...methods],
     url: '/mcp',
+    exposeHeadRoute: false,
     bodyLimit: bodyMaxBytes.mcp,
     handler: async (request, reply) => {
       const address = countedAddress(request.ip);
