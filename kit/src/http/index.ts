@@ -22,5 +22,5 @@ export {
 export { refusalBody, refuse } from './refuse.io.ts';
 export { openToBrowsers } from './response-headers.io.ts';
 export { inWordsOf, originForm } from './route-family.ts';
-export { type ShareLimits, Shares } from './shares.ts';
+export { Shares } from './shares.ts';
 export { waitedBy, waitedHeader } from './waited-header.io.ts';
