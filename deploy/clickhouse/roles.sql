@@ -47,6 +47,7 @@ GRANT
   SELECT ON pm.wallet_moves,
   SELECT ON pm.tape,
   SELECT ON pm.builder_fills,
+  SELECT ON pm.resolutions,
   SELECT ON pm.order_events,
   SELECT ON pm.open_orders,
   SELECT ON pm.wallet_cancels,

@@ -95,13 +95,7 @@ const reader: ClickHouseRole = {
   name: 'pm_reader',
   comment: 'Reads for query-api.',
   rights: [
-    exchange(
-      ['SELECT'],
-      [
-        ...projected.filter((name) => name !== tables.resolutions.name),
-        ...[wallets, tops, runs].map(({ name }) => name),
-      ],
-    ),
+    exchange(['SELECT'], [...projected, ...[wallets, tops, runs].map(({ name }) => name)]),
     // To check that the tape is still the table that was summed.
     { privileges: ['SELECT'], database: 'system', tables: ['tables'] },
   ],
