@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { loopback } from '@pm/deploy/local/ports';
 import {
   type Access,
@@ -78,7 +79,19 @@ interface Answer {
   readonly text: string;
 }
 
+const triesMax = 20;
+const betweenTriesMs = 250;
+
+/** What a busy machine answers 503 says nothing about who may call: it is asked again, signed again. */
 async function ask(base: string, route: Route, principal: Caller): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await askOnce(base, route, principal);
+    if (answer.status !== 503 || tries === triesMax) return answer;
+    await wait(betweenTriesMs);
+  }
+}
+
+async function askOnce(base: string, route: Route, principal: Caller): Promise<Answer> {
   const asked = askedOf(route, principal);
   const bySignature = route.auth.includes('l1') && !route.auth.includes('l2');
   const proof = await callers.headersOf(principal, asked, bySignature);
