@@ -51,6 +51,8 @@ export {
   type FamilyMarketFrame,
   type FamilyUserFrame,
   familyFrames,
+  type LiveTopic,
+  liveTopics,
 } from './streams/family-frames.ts';
 export { type FamilyMessage, familyMessages } from './streams/family-messages.ts';
 export * from './streams/limits.ts';

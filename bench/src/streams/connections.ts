@@ -29,8 +29,8 @@ export interface OrdersPhase {
 }
 
 const booksPerConnection = 10;
-/** Connections of one address; a limit of the service is 200. */
-export const perAddress = 100;
+/** Connections of one address: with as many subscriptions as one may have they are within its share of memory. */
+export const perAddress = 10;
 const settleMs = 3_000;
 const beginEveryMs = 500;
 const beginTriesMax = 240;

@@ -147,7 +147,7 @@ async function connections(world: World, sizes: Sizes): Promise<Section> {
   return {
     part: 'connections',
     conditions: [
-      `Connections: through the gateway from another process, ${perAddress} from each of several loopback addresses, as one address may have 200; the memory is that of the stream service alone, before the first of them and three seconds after the last one was subscribed, without a collection of garbage. Heartbeats are watched for ${found.watchSeconds} s. Load average after it ${loadText()}.`,
+      `Connections: through the gateway from another process, ${perAddress} from each of several loopback addresses, as the memory of one address is limited; the memory is that of the stream service alone, before the first of them and three seconds after the last one was subscribed, without a collection of garbage. Heartbeats are watched for ${found.watchSeconds} s. Load average after it ${loadText()}.`,
     ],
     tables: [connectionsTable(found)],
     notes: [],

@@ -139,6 +139,10 @@ class StreamLimits(Model):
     """Keys that one connection subscribes to, over all channels."""
     live_subscriptions_per_connection: int
     """Subscriptions of one connection of `/ws/live-data`."""
+    memory_bytes_per_connection: int
+    """Memory that the subscriptions of one connection count with; what passes it is refused as too many subscriptions."""
+    memory_bytes_per_address: int
+    """The same for all connections of one address, each of which counts 40 KiB itself; a connection that passes it is closed with 4029."""
     keys_per_frame: int
     """Keys that one frame names."""
     frames_per_second: int

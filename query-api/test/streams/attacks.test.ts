@@ -4,6 +4,7 @@ import { apiKey, condition, token, wallet } from '../in-memory.ts';
 import { rules } from './fake-feed.ts';
 import { FamilyWorld, goodAuth } from './family-world.ts';
 import { ScriptedSocket } from './scripted-socket.ts';
+import { SendingClient } from './sending-client.ts';
 import { StreamClient } from './stream-client.ts';
 import { goodHeaders, StreamWorld } from './stream-world.ts';
 
@@ -112,9 +113,26 @@ describe('memory and processor', () => {
     }
     expect(own.closes).toEqual([]);
     expect(own.places.taken).toBeLessThanOrEqual(streamLimits.resumes_per_connection);
-    expect(own.queued.bytes).toBeLessThan(200_000);
+    // The answers wait; of the pages no more than a quarter of the queue.
+    expect(own.queued.bytes).toBeLessThan(500 * 1_000);
     // One page of each, not all fifty.
     expect(pages).toBeLessThan(2 * 500);
+  });
+
+  test('a resume whose answer ends the connection holds no place', async () => {
+    const own = await opened(20_000);
+    own.feed.setLevels(1, [level(1)]);
+    own.feed.pageGate = () => new Promise(() => {});
+    const client = new SendingClient(false);
+    own.hub.add(client.asSocket, 'address');
+    for (let id = 0; client.closed === null && id < 5_000; id += 1) {
+      client.receive(book(id, { seq: 0 }));
+      own.aheadMs += 55;
+      await setImmediate();
+    }
+    expect(client.closed).toBe(4008);
+    await wait(50);
+    expect([own.places.taken, own.places.waiting]).toEqual([0, 0]);
   });
 
   test('a process with too much waiting closes those with much, and nobody else', async () => {

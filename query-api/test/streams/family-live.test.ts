@@ -1,4 +1,5 @@
 import { CommentThreads } from '@pm/domain/comments/threads';
+import { streamLimits } from '@pm/schemas';
 import { condition, eventEntry, marketEntry, token, wallet } from '../in-memory.ts';
 import { type FamilyClient, FamilyWorld } from './family-world.ts';
 import { fillOf, walletBytes } from './fills.ts';
@@ -106,16 +107,58 @@ test('comments are sent as they are listed, of the named parent', async () => {
   ]);
 });
 
-test('unknown topics are no fault, and a lower-case ping is answered', async () => {
-  const client = await reader({
-    topic: 'crypto_prices',
-    type: 'update',
-    filters: '{"symbol":"btc"}',
+test.each<[string, object]>([
+  ['unknown topic \\"crypto_prices\\"', { topic: 'crypto_prices', filters: '{"symbol":"btc"}' }],
+  ['unknown topic \\"__proto__\\"', { topic: '__proto__' }],
+  ['unknown type \\"filled\\" of activity', { topic: 'activity', type: 'filled' }],
+  ['unknown filter \\"symbol\\" of activity', { topic: 'activity', filters: { symbol: 'btc' } }],
+  [
+    'unknown filter \\"event_slug\\" of comments',
+    { topic: 'comments', filters: { event_slug: 'a' } },
+  ],
+  ...[
+    ['activity', 'event_slug', '\ud800'],
+    ['activity', 'event_slug', 'a\u0007b'],
+    ['activity', 'market_slug', ''],
+    ['activity', 'market_slug', 's'.repeat(201)],
+    ['activity', 'condition_id', '0x12'],
+    ['comments', 'parentEntityID', 1.5],
+    ['comments', 'parentEntityID', 'one'],
+    ['comments', 'parentEntityType', 'Person'],
+  ].map(([topic, name, value]): [string, object] => [
+    `the filter ${name} of ${topic} takes another form`,
+    { topic, filters: { [`${name}`]: value } },
+  ]),
+])('%s: that subscription is refused, others of its frame begin', async (refusal, subscription) => {
+  const client = await world.open('/ws/live-data');
+  const subscriptions = [subscription, { topic: 'activity' }, subscription];
+  for (let count = 0; count < streamLimits.wrong_frames + 1; count += 1) {
+    client.send({ action: 'subscribe', subscriptions });
+    expect(await client.text()).toBe(`{"error":"${refusal}"}`);
+  }
+  expect(world.hub.subscriptions).toBe(1);
+  trade(1);
+  expect(await client.settled()).toHaveLength(1);
+});
+
+test('each refusal of a frame is in its one answer', async () => {
+  const client = await world.open('/ws/live-data');
+  const subscriptions = [{ topic: 'a' }, { topic: 'b' }, { topic: 'a' }];
+  client.send({ action: 'subscribe', subscriptions });
+  expect(JSON.parse(await client.text())).toEqual({
+    error: 'unknown topic "a"; unknown topic "b"',
   });
+  client.send({ action: 'subscribe', subscriptions: [{ topic: 'caf\u00e9' }] });
+  expect(await client.text()).toBe('{"error":"invalid message"}');
+});
+
+test('types that published clients subscribe to are taken, and a lower-case ping is answered', async () => {
+  const types = ['comment_created', 'comment_removed', 'reaction_created', 'reaction_removed'];
+  const filters = '{"parentEntityID":1,"parentEntityType":"Series"}';
+  const client = await reader(...types.map((type) => ({ topic: 'comments', type, filters })));
   client.send('ping');
   expect(await client.text()).toBe('PONG');
-  trade(1);
-  expect(await client.settled()).toEqual([]);
+  expect(world.hub.subscriptions).toBe(types.length);
 });
 
 test('nothing comes after the end of a subscription', async () => {

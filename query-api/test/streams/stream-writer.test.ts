@@ -58,9 +58,38 @@ test.each([1, 2])(
     const sizes = Array.from({ length: 40_000 }, () => random.integer(1, 600));
     for (const [index, size] of sizes.entries())
       writer.send(message(index + 1, Buffer.alloc(size)), position);
-    for (let flushes = 0; flushes < 1_000 && socket.sent.length < sizes.length; flushes += 1)
+    for (let flushes = 0; flushes < 2_000 && socket.sent.length < sizes.length; flushes += 1)
       socket.flush();
     expect(socket.sent).toEqual(sizes);
     expect(position.sentSeq).toBe(sizes.length);
   },
 );
+
+test('a socket that takes nothing holds few writes, however short the frames are', () => {
+  const socket = new FakeSocket();
+  let pongs = 0;
+  const writer = new StreamWriter(
+    {
+      frames: Object.assign(socket, {
+        ['OPEN']: 1,
+        pong: (payload: Buffer, _mask: boolean, flushed?: () => void) => {
+          pongs += 1;
+          socket.send(payload, flushed);
+        },
+      }) as unknown as WebSocket,
+      bytes: new PassThrough(),
+      sendText: (payload, done) => socket.send(payload, done),
+      heldBack: new HeldBack(),
+    },
+    { total: new QueuedTotal(1 << 29), boundBytes: 1 << 26, onOverflow: () => {} },
+  );
+  // A pong is two writes, also where one is left.
+  for (let count = 0; count < 31; count += 1) writer.addText('PONG');
+  for (let count = 0; count < 500; count += 1) {
+    writer.pong(Buffer.alloc(0));
+    writer.addText('PONG');
+  }
+  expect([pongs, socket.sent.length]).toEqual([1, 32]);
+  while (socket.bufferedAmount > 0) socket.flush();
+  expect(socket.sent).toHaveLength(32 + 500);
+});

@@ -119,10 +119,15 @@ export const AuthFrame = Type.Object(
   {
     op: Type.Literal('auth'),
     id,
-    headers: Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
-      maxProperties: 16,
-      description: 'The five headers of an API key over `GET/v1/stream` without a body.',
-    }),
+    headers: Type.Record(
+      Type.String({ pattern: '^[!-~]{1,64}$' }),
+      Type.String({ maxLength: 512, pattern: '^[ -~]*$' }),
+      {
+        additionalProperties: false,
+        maxProperties: 16,
+        description: 'The five headers of an API key over `GET/v1/stream` without a body.',
+      },
+    ),
     cancel_on_disconnect: Type.Optional(
       Type.Boolean({
         description:

@@ -10,13 +10,20 @@ import { streamLimits } from './limits.ts';
 const operation = Type.Enum(['subscribe', 'unsubscribe']);
 const switched = (description: string) => Type.Optional(orNull(Type.Boolean({ description })));
 
-/** Ids of one frame: any text, because one that is not listed yet is no fault. */
+/** Ids of one frame: any word, because one that is not listed yet is no fault. They stay in memory: words are ASCII. */
 const idsMax = streamLimits.subscriptions_per_connection;
-const idMaxChars = 80;
+const wordMaxChars = 80;
+const word = (examples: readonly string[], description?: string) =>
+  Type.String({
+    maxLength: wordMaxChars,
+    pattern: '^[ -~]*$',
+    ...(description === undefined ? {} : { description }),
+    examples: [...examples],
+  });
 const ids = (description: string, example: string) =>
   Type.Optional(
     orNull(
-      Type.Array(Type.String({ maxLength: idMaxChars, examples: [example] }), {
+      Type.Array(word([example]), {
         maxItems: idsMax,
         description,
       }),
@@ -53,7 +60,7 @@ export const FamilyMarketFrame = Type.Union([firstMarketFrame, laterMarketFrame]
 });
 export type FamilyMarketFrame = Static<typeof FamilyMarketFrame>;
 
-const credential = Type.Optional(orNull(Type.String({ maxLength: 500 })));
+const credential = Type.Optional(orNull(Type.String({ maxLength: 500, pattern: '^[ -~]*$' })));
 
 /** Both spellings of the key are in use. */
 export const FamilyCredentials = Type.Object({
@@ -82,24 +89,59 @@ export const FamilyUserFrame = Type.Union([firstUserFrame, laterUserFrame], {
 });
 export type FamilyUserFrame = Static<typeof FamilyUserFrame>;
 
-/** Values are compared as texts, without case. Subscriptions stay in memory: their texts are short. */
+/** Forms of the values of filters, in lower case. A slug is a text of the catalog. */
+const slug = { pattern: '^[^\\p{Cc}\\p{Cs}]{1,200}$', meaning: 'a slug' };
+const filterForms = {
+  activity: {
+    event_slug: slug,
+    market_slug: slug,
+    condition_id: { pattern: '^0x[0-9a-f]{64}$', meaning: 'a condition id' },
+  },
+  comments: {
+    parentEntityID: { pattern: '^(0|[1-9][0-9]{0,18})$', meaning: 'a whole number' },
+    parentEntityType: { pattern: '^(event|market|series)$', meaning: 'Event, Market or Series' },
+  },
+} as const;
+
+/**
+ * Topics of `/ws/live-data`. Published clients subscribe to all of these types; `silent` ones are taken, and nothing
+ * comes of them.
+ */
+export const liveTopics = {
+  activity: { types: ['orders_matched', 'trades'], silent: [], filters: filterForms.activity },
+  comments: {
+    types: ['comment_created'],
+    silent: ['comment_removed', 'reaction_created', 'reaction_removed'],
+    filters: filterForms.comments,
+  },
+} as const;
+
+export type LiveTopic = keyof typeof liveTopics;
+
+/** Names and values are looked at one by one (`liveTopics`), so that a refusal names the one that is wrong. */
 export const FamilyFilters = Type.Record(
-  Type.String({ pattern: '^.{0,40}$' }),
+  Type.String({ pattern: '^[ -~]{0,40}$' }),
   Type.Union([Type.String({ maxLength: 256 }), Type.Number()]),
   { additionalProperties: false, maxProperties: 4, examples: [{ event_slug: 'rain-in-lisbon' }] },
 );
 export type FamilyFilters = Static<typeof FamilyFilters>;
 
+const topicsText = Object.entries(liveTopics)
+  .map(([topic, { types, silent, filters }]) => {
+    const named = Object.entries(filters).map(([name, { meaning }]) => `\`${name}\` (${meaning})`);
+    const nothing = silent.length === 0 ? '' : `; nothing comes of ${list(silent)}`;
+    return `\`${topic}\` has the types ${list([...types, ...silent])}${nothing}; its filters are ${named.join(', ')}`;
+  })
+  .join('. ');
+
+function list(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
 const LiveSubscription = Type.Object({
-  topic: Type.String({ maxLength: idMaxChars, examples: ['activity'] }),
+  topic: word(['activity']),
   type: Type.Optional(
-    orNull(
-      Type.String({
-        maxLength: idMaxChars,
-        description: '`*` and none: the first type of the topic.',
-        examples: ['orders_matched'],
-      }),
-    ),
+    orNull(word(['orders_matched'], '`*` and none: the first type of the topic.')),
   ),
   filters: Type.Optional(
     Type.Union([
@@ -116,8 +158,7 @@ export const FamilyLiveFrame = Type.Object(
     subscriptions: Type.Array(LiveSubscription, { maxItems: streamLimits.keys_per_frame }),
   },
   {
-    description:
-      'Subscribes to topics of `/ws/live-data`, or ends that; topics and types that do not exist are silent.',
+    description: `Subscribes to topics of \`/ws/live-data\`, or ends that. ${topicsText}. Values are compared without case. A subscription with another topic, type, filter or form of a value is refused by that name in an error frame; the others of the frame begin.`,
   },
 );
 export type FamilyLiveFrame = Static<typeof FamilyLiveFrame>;

@@ -5,6 +5,8 @@ export const streamLimits = {
   connections_opened_per_minute: 600,
   subscriptions_per_connection: 1_000,
   live_subscriptions_per_connection: 100,
+  memory_bytes_per_connection: 4 * 1024 * 1024,
+  memory_bytes_per_address: 32 * 1024 * 1024,
   keys_per_frame: 500,
   frames_per_second: 20,
   frame_bytes: 64 * 1024,
@@ -29,6 +31,10 @@ export const streamLimitMeanings: Readonly<Record<StreamLimitName, string>> = {
   connections_opened_per_minute: 'Connections that one address opens in a minute; then 4029.',
   subscriptions_per_connection: 'Keys that one connection subscribes to, over all channels.',
   live_subscriptions_per_connection: 'Subscriptions of one connection of `/ws/live-data`.',
+  memory_bytes_per_connection:
+    'Memory that the subscriptions of one connection count with; what passes it is refused as too many subscriptions.',
+  memory_bytes_per_address:
+    'The same for all connections of one address, each of which counts 40 KiB itself; a connection that passes it is closed with 4029.',
   keys_per_frame: 'Keys that one frame names.',
   frames_per_second: 'Frames of one client in a second, after a burst of twice as many.',
   frame_bytes: 'Bytes of a frame of a client; a larger one closes the connection with 1009.',

@@ -22,6 +22,13 @@ export interface FamilyParts extends ReaderSocketParts {
   listenToComments(take: (comment: HeldComment) => void): () => void;
 }
 
+/** What a stream is told of a new connection. */
+export interface Opened {
+  /** Of its client; its connections are counted together. */
+  readonly address: string;
+  readonly onClosed: FamilyConnection['onClosed'];
+}
+
 /** A connection of any of the streams. */
 export interface FamilyConnection {
   readonly subscriptions: number;

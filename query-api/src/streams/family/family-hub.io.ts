@@ -52,11 +52,12 @@ export class FamilyHub implements FeedListener {
   /** Takes an opened socket of a path; its address is counted already. */
   add(socket: StreamSocket, address: string, path: string): void {
     const stream = this.#streamOf(path);
-    const connection = stream.open(socket, (closed, reason) => {
+    const onClosed: FamilyConnection['onClosed'] = (closed, reason) => {
       this.#connections.delete(closed);
       this.#parts.counts.close(address);
       this.#countClosed(reason);
-    });
+    };
+    const connection = stream.open(socket, { address, onClosed });
     this.#connections.add(connection);
   }
 

@@ -7,7 +7,7 @@ import {
 } from '../protocol/reader-socket.io.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { SharedMessage } from './market-messages.ts';
-import { readObject } from './read-family-frame.ts';
+import { readObject } from './read-object.ts';
 
 /** Estimate of the fields that a connection adds to a message, bytes. */
 const tailBytes = 90;
@@ -79,13 +79,13 @@ export class FamilySocket implements SocketReader {
 
   /** An error outside the numbered messages. */
   sendError(error: string): void {
-    this.#socket.writer.addFrame(() => Buffer.from(JSON.stringify({ error })));
+    this.#socket.writer.addText(JSON.stringify({ error }));
   }
 
   take(text: string): void {
     // Clients send it in either case and with a line end; the answer is always the same.
     if (text.length <= 8 && text.trim().toUpperCase() === 'PING') {
-      this.#socket.writer.addFrame(() => pong);
+      this.#socket.writer.addText('PONG');
       return;
     }
     const frame = readObject(text);
@@ -125,6 +125,5 @@ export class FamilySocket implements SocketReader {
   }
 }
 
-const pong = Buffer.from('PONG');
 const unauthorizedCode = 1008;
 const unauthorizedText = JSON.stringify({ error: 'Unauthorized/Invalid api key' });

@@ -6,7 +6,7 @@ import type { Profiles } from '../../social/profiles.ts';
 import { wireComment } from '../../social/wire-comment.ts';
 import type { ActivityChange } from '../feed/changes.ts';
 import { activityRow } from '../protocol/publication.ts';
-import type { LiveSubscription } from './read-family-frame.ts';
+import { anyType, factOf, type LiveSubscription } from './live-subscription.ts';
 
 type LiveBody = Extract<FamilyMessage, { readonly topic: string }>;
 
@@ -15,12 +15,15 @@ export interface LiveEvent {
   readonly topic: LiveBody['topic'];
   /** One body for each type. */
   readonly bodies: readonly LiveBody[];
-  /** In lower case. */
-  readonly facts: ReadonlyMap<string, string>;
+  /** What filters may ask for (`factOf`). */
+  readonly facts: ReadonlySet<string>;
 }
 
-const factsOf = (facts: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
-  new Map(Object.entries(facts).map(([name, value]) => [name, value.toLowerCase()]));
+const factsOf = (
+  topic: LiveBody['topic'],
+  facts: Readonly<Record<string, string>>,
+): ReadonlySet<string> =>
+  new Set(Object.entries(facts).map(([name, value]) => factOf(topic, name, value.toLowerCase())));
 
 interface Facts {
   readonly catalog: Catalog;
@@ -41,7 +44,7 @@ export function tradeEvent(change: ActivityChange, { catalog, profiles }: Facts)
       { ...shared, type: 'orders_matched' },
       { ...shared, type: 'trades' },
     ],
-    facts: factsOf({
+    facts: factsOf(topic, {
       event_slug: payload.eventSlug,
       market_slug: payload.slug,
       condition_id: payload.conditionId,
@@ -58,7 +61,7 @@ export function commentEvent(comment: HeldComment, { profiles }: Facts): LiveEve
   return {
     topic,
     bodies: [{ topic, type: 'comment_created', timestamp, payload: wireComment(listed, frame) }],
-    facts: factsOf({
+    facts: factsOf(topic, {
       parentEntityID: comment.parentId,
       // Published filters spell the kind of a parent as the comment does, in any case.
       parentEntityType: comment.parentType,
@@ -72,7 +75,7 @@ export function bodyFor(
   { topic: wanted, type, filters }: LiveSubscription,
 ): LiveBody | null {
   if (topic !== wanted) return null;
-  for (const [name, value] of filters) if (facts.get(name) !== value) return null;
-  if (type === '*') return bodies[0] ?? null;
+  if (!filters.every((fact) => facts.has(fact))) return null;
+  if (type === anyType) return bodies[0] ?? null;
   return bodies.find((one) => one.type === type) ?? null;
 }

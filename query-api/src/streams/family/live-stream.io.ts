@@ -1,13 +1,14 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
 import { type StreamCloseName, streamErrors, streamLimits } from '@pm/schemas';
 import type { FeedRecord } from '../feed/feed.io.ts';
-import type { RoomShare } from '../protocol/reader-room.ts';
+import { keptBytes, type RoomShare } from '../protocol/reader-room.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
-import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
+import type { FamilyConnection, FamilyParts, Opened } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
 import { bodyFor, commentEvent, type LiveEvent, tradeEvent } from './live-messages.ts';
+import { anyType, type LiveSubscription } from './live-subscription.ts';
 import { type SharedMessage, sharedMessage } from './market-messages.ts';
-import { type LiveSubscription, readLiveFrame } from './read-family-frame.ts';
+import { readLiveFrame } from './read-family-frame.ts';
 
 /** All connections of `/ws/live-data`. */
 export class LiveStream {
@@ -25,9 +26,10 @@ export class LiveStream {
     return this.#messages;
   }
 
-  open(socket: StreamSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
+  open(socket: StreamSocket, { address, onClosed }: Opened): FamilyConnection {
     const connection: LiveConnection = new LiveConnection(socket, this.#parts, {
       stream: this,
+      address,
       onClosed: (_, reason) => {
         this.#connections.delete(connection);
         onClosed(connection, reason);
@@ -68,9 +70,8 @@ export class LiveStream {
   }
 
   #readersOf({ topic, facts }: LiveEvent): ReadonlySet<LiveConnection> {
-    const keys = [anyOf(topic), ...[...facts].map((fact) => factOf(topic, fact))];
     const readers = new Set<LiveConnection>();
-    for (const key of keys)
+    for (const key of [topic, ...facts])
       for (const connection of this.#wanted.get(key)?.keys() ?? []) readers.add(connection);
     return readers;
   }
@@ -89,18 +90,8 @@ export class LiveStream {
   }
 }
 
-const anyOf = (topic: string): string => JSON.stringify([topic]);
-const factOf = (topic: string, [name, value]: readonly [string, string]): string =>
-  JSON.stringify([topic, name, value]);
-
-/** The topic, with the first filter where there is one. */
-function wantedKey({ topic, filters }: LiveSubscription): string {
-  const [first] = filters;
-  return first === undefined ? anyOf(topic) : factOf(topic, first);
-}
-
-/** With its filters a subscription takes the room of several. */
-const roomOfOne = 4;
+/** The first filter, or the topic of a subscription without one. */
+const wantedKey = ({ topic, filters }: LiveSubscription): string => filters[0] ?? topic;
 
 /** One connection of `/ws/live-data`. */
 class LiveConnection implements FamilyReader, FamilyConnection {
@@ -113,13 +104,10 @@ class LiveConnection implements FamilyReader, FamilyConnection {
   constructor(
     socket: StreamSocket,
     parts: FamilyParts,
-    {
-      stream,
-      onClosed,
-    }: { readonly stream: LiveStream; readonly onClosed: FamilyConnection['onClosed'] },
+    { stream, address, onClosed }: Opened & { readonly stream: LiveStream },
   ) {
     this.#stream = stream;
-    this.#share = parts.room.share();
+    this.#share = parts.room.share(address);
     this.onClosed = onClosed;
     this.#socket = new FamilySocket(socket, parts, this);
   }
@@ -157,13 +145,15 @@ class LiveConnection implements FamilyReader, FamilyConnection {
 
   ended(reason: StreamCloseName | 'left'): void {
     for (const subscription of this.#byName.values()) this.#stream.remove(this, subscription);
-    this.#share.resize(0);
+    this.#share.close();
     this.onClosed(this, reason);
   }
 
   take(object: object): boolean {
     const frame = readLiveFrame(object);
     if (frame === null) return false;
+    // In one frame: hundreds of them would cost more than the frame that they answer.
+    if (frame.refusals.size > 0) this.#socket.sendError([...frame.refusals].join('; '));
     for (const one of frame.subscriptions) {
       if (frame.action === 'unsubscribe') this.#remove(one);
       else if (!this.#add(one)) break;
@@ -176,12 +166,12 @@ class LiveConnection implements FamilyReader, FamilyConnection {
     const name = nameOf(subscription);
     const max = streamLimits.live_subscriptions_per_connection;
     if (this.#byName.has(name)) return true;
-    if (this.#byName.size >= max) {
-      this.#socket.sendError('too many subscriptions');
-      return false;
-    }
-    if (!this.#share.resize((this.#byName.size + 1) * roomOfOne)) {
-      this.#socket.sendError(streamErrors.overloaded.message);
+    const isTooMany = this.#byName.size >= max;
+    const refusal = isTooMany
+      ? 'too_many_subscriptions'
+      : this.#share.take(keptBytes.liveSubscription);
+    if (refusal !== null) {
+      this.#socket.sendError(streamErrors[refusal].message);
       return false;
     }
     this.#byName.set(name, subscription);
@@ -193,15 +183,14 @@ class LiveConnection implements FamilyReader, FamilyConnection {
   #remove({ topic, type, filters }: LiveSubscription): void {
     const exact = nameOf({ topic, type, filters });
     for (const [name, known] of [...this.#byName]) {
-      const isNamed = known.topic === topic && (type === '*' || known.type === type);
-      if (name !== exact && (filters.size > 0 || !isNamed)) continue;
+      const isNamed = known.topic === topic && (type === anyType || known.type === type);
+      if (name !== exact && (filters.length > 0 || !isNamed)) continue;
       this.#byName.delete(name);
       this.#stream.remove(this, known);
+      this.#share.giveBack(keptBytes.liveSubscription);
     }
-    this.#share.resize(this.#byName.size * roomOfOne);
   }
 }
 
-function nameOf({ topic, type, filters }: LiveSubscription): string {
-  return JSON.stringify([topic, type, [...filters].sort()]);
-}
+const nameOf = ({ topic, type, filters }: LiveSubscription): string =>
+  [topic, type, ...filters].join(' ');

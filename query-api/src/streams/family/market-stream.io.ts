@@ -3,9 +3,9 @@ import type { Market, Outcome } from '../../markets/market.ts';
 import type { FeedChange, RulesChange } from '../feed/changes.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
 import type { Opener } from '../protocol/openings.io.ts';
-import type { RoomShare } from '../protocol/reader-room.ts';
+import { keptBytes, type RoomShare, textBytes } from '../protocol/reader-room.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
-import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
+import type { FamilyConnection, FamilyParts, Opened } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
 import {
   bestMessage,
@@ -58,8 +58,8 @@ export class MarketStream {
     return this.#messages;
   }
 
-  open(socket: StreamSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
-    return new MarketConnection(socket, this.#parts, { stream: this, onClosed });
+  open(socket: StreamSocket, opened: Opened): FamilyConnection {
+    return new MarketConnection(socket, this.#parts, { stream: this, ...opened });
   }
 
   record({ changes }: FeedRecord): void {
@@ -98,6 +98,8 @@ export class MarketStream {
     const snapshot = feed.snapshot(isDumpWanted ? 'book' : 'trades', market.market);
     if (snapshot === null) return null;
     const read = this.#markets.get(market.market) ?? this.#read(market.market, snapshot.partition);
+    if (read.readers.size > 0 && !read.readers.has(connection))
+      this.#parts.room.countOnce(keptBytes.market);
     read.readers.set(connection, (read.readers.get(connection) ?? 0) | bitOf(outcome));
     if (snapshot.channel === 'book') {
       this.#messages += 1;
@@ -123,6 +125,7 @@ export class MarketStream {
   #forget(connection: MarketConnection, read: ReadMarket): void {
     read.readers.delete(connection);
     if (read.readers.size === 0) this.#markets.delete(read.number);
+    else this.#parts.room.countOnce(-keptBytes.market);
   }
 
   #read(number: number, partition: number): ReadMarket {
@@ -240,6 +243,9 @@ export class MarketStream {
   }
 }
 
+/** A token counts with its market. */
+const bytesOf = (token: string): number => keptBytes.token + textBytes(token) + keptBytes.market;
+
 /** One connection of `/ws/market`. */
 class MarketConnection implements FamilyReader, FamilyConnection, Opener {
   readonly #parts: FamilyParts;
@@ -259,15 +265,12 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
   constructor(
     socket: StreamSocket,
     parts: FamilyParts,
-    {
-      stream,
-      onClosed,
-    }: { readonly stream: MarketStream; readonly onClosed: FamilyConnection['onClosed'] },
+    { stream, address, onClosed }: Opened & { readonly stream: MarketStream },
   ) {
     this.#parts = parts;
     this.#stream = stream;
     this.onClosed = onClosed;
-    this.#share = parts.room.share();
+    this.#share = parts.room.share(address);
     this.#socket = new FamilySocket(socket, parts, this);
   }
 
@@ -298,7 +301,7 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
     this.#unlisted.clear();
     for (const token of this.#tokens.keys()) this.#stream.unsubscribe(this, token);
     this.#stream.setCustomFeatures(this, false);
-    this.#share.resize(0);
+    this.#share.close();
     this.onClosed(this, reason);
   }
 
@@ -330,7 +333,9 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
 
   #begin(token: string, isDumpWanted: boolean): void {
     const partition = this.#stream.subscribe(this, token, isDumpWanted);
-    if (partition === null) this.#unlisted.set(token, isDumpWanted);
+    // The book may be what ends the connection.
+    if (this.#socket.isClosed) this.#stream.unsubscribe(this, token);
+    else if (partition === null) this.#unlisted.set(token, isDumpWanted);
     else this.#tokens.set(token, partition);
   }
 
@@ -340,12 +345,11 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
       (token) =>
         !this.#tokens.has(token) && !this.#waiting.has(token) && !this.#unlisted.has(token),
     );
-    if (this.subscriptions + added.length > streamLimits.subscriptions_per_connection) {
-      this.#socket.sendError('too many subscriptions');
-      return;
-    }
-    if (!this.#share.resize(this.subscriptions + added.length)) {
-      this.#socket.sendError(streamErrors.overloaded.message);
+    const isTooMany = this.subscriptions + added.length > streamLimits.subscriptions_per_connection;
+    const addedBytes = added.reduce((sum, token) => sum + bytesOf(token), 0);
+    const refusal = isTooMany ? 'too_many_subscriptions' : this.#share.take(addedBytes);
+    if (refusal !== null) {
+      this.#socket.sendError(streamErrors[refusal].message);
       return;
     }
     this.#revision = this.#stream.revision;
@@ -358,10 +362,10 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
   }
 
   #unsubscribe(token: string): void {
-    this.#waiting.delete(token);
-    this.#unlisted.delete(token);
-    if (this.#tokens.delete(token)) this.#stream.unsubscribe(this, token);
-    this.#share.resize(this.subscriptions);
+    const isSent = this.#tokens.delete(token);
+    if (isSent) this.#stream.unsubscribe(this, token);
+    if (isSent || this.#waiting.delete(token) || this.#unlisted.delete(token))
+      this.#share.giveBack(bytesOf(token));
   }
 
   /** Tokens that were not listed have their turn again once something was. */

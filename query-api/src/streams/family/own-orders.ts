@@ -7,6 +7,7 @@ import {
 } from '@pm/schemas';
 import type { AcceptedOrder, OrderEventRow, OrderFacts } from '../../orders/order-read.ts';
 import type { OwnChange, OwnOpenOrder, OwnOrderChange } from '../feed/changes.ts';
+import { keptBytes, type RoomShare } from '../protocol/reader-room.ts';
 import { tradeIdAt } from './market-messages.ts';
 
 /** What happened to an order, and the order after it as GET /data/orders shows it. */
@@ -17,9 +18,6 @@ export interface OrderStep {
 
 /** Trades that are listed with an order. */
 const tradesMax = 1_000;
-/** Open orders of a wallet whose past is kept, and their trades together; the oldest are forgotten first. */
-const ordersKeptMax = 10_000;
-const tradesKeptMax = 100_000;
 
 /** What the changes of an open order do not repeat. */
 interface Past {
@@ -34,18 +32,19 @@ type Terms = Omit<OwnOpenOrder, 'restingMicro'> & { readonly restingMicro: numbe
 /**
  * Follows the orders of a wallet. A change has the terms of its order; what is kept here are the trades of open orders
  * since the beginning, and when they were placed. Orders that were open at the beginning list only the trades since
- * then, and were created when they were accepted.
+ * then, and were created when they were accepted; so do the oldest where there is no room for all.
  */
 export class OwnOrders {
   readonly #wallet: WalletAddress;
+  readonly #share: Pick<RoomShare, 'giveBack' | 'take'>;
   readonly #pasts = new Map<string, Past>();
-  #trades = 0;
   /** Trades of orders that take in the record that is folded, before the event that places them. */
   readonly #taken = new Map<string, string[]>();
   #takenAt = '';
 
-  constructor(wallet: WalletAddress) {
+  constructor(wallet: WalletAddress, share: Pick<RoomShare, 'giveBack' | 'take'>) {
     this.#wallet = wallet;
+    this.#share = share;
   }
 
   /** Orders whose past is kept. */
@@ -129,6 +128,7 @@ export class OwnOrders {
     const row = this.#rowOfEvent(event, at);
     const { orderId } = row;
     const tradeIds = this.#taken.get(orderId) ?? [];
+    this.#taken.delete(orderId);
     const { filledMicro, status } = event;
     this.#forget(orderId);
     if (event.restingMicro > 0) this.#keep(orderId, { createdAtMs: at.timeMs, tradeIds });
@@ -177,20 +177,23 @@ export class OwnOrders {
   }
 
   #keep(id: string, past: Past): void {
-    this.#pasts.set(id, past);
-    this.#trades += past.tradeIds.length;
-    while (this.#pasts.size > ordersKeptMax || this.#trades > tradesKeptMax) {
+    while (this.#share.take(bytesOf(past)) !== null) {
       const [oldest] = this.#pasts.keys();
       if (oldest === undefined) return;
       this.#forget(oldest);
     }
+    this.#pasts.set(id, past);
   }
 
   #forget(id: string): void {
-    this.#trades -= this.#pasts.get(id)?.tradeIds.length ?? 0;
+    const past = this.#pasts.get(id);
+    if (past === undefined) return;
     this.#pasts.delete(id);
+    this.#share.giveBack(bytesOf(past));
   }
 }
+
+const bytesOf = ({ tradeIds }: Past): number => keptBytes.order + tradeIds.length * keptBytes.trade;
 
 type Place = Pick<OrderEventRow, 'partition' | 'inOffset' | 'eventIndex'>;
 

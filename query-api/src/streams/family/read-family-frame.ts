@@ -1,12 +1,12 @@
 import type { SentCredentials } from '@pm/domain/accounts/key-verifier';
 import {
-  FamilyFilters,
   type FamilyLiveFrame,
   type FamilyMarketFrame,
   type FamilyUserFrame,
   familyFrames,
 } from '@pm/schemas';
 import { Compile } from 'typebox/compile';
+import { type LiveSubscription, readSubscription } from './live-subscription.ts';
 
 type Action = 'subscribe' | 'unsubscribe';
 
@@ -34,32 +34,15 @@ export interface UserFrame {
 export interface LiveFrame {
   readonly action: Action;
   readonly subscriptions: readonly LiveSubscription[];
-}
-
-export interface LiveSubscription {
-  readonly topic: string;
-  /** `*` for every type of the topic. */
-  readonly type: string;
-  /** Values as text in lower case; empty for everything. */
-  readonly filters: ReadonlyMap<string, string>;
+  /** Of the subscriptions that are none, each text once. */
+  readonly refusals: ReadonlySet<string>;
 }
 
 const checkers = {
   market: Compile(familyFrames.market.FamilyMarketFrame),
   user: Compile(familyFrames.user.FamilyUserFrame),
   live: Compile(familyFrames['live-data'].FamilyLiveFrame),
-  filters: Compile(FamilyFilters),
 } as const;
-
-/** Reads a text frame as an object; null when it is none. */
-export function readObject(text: string): object | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
 
 /** Null for a frame that is none of the stream. */
 export function readMarketFrame(frame: object): MarketFrame | null {
@@ -93,29 +76,21 @@ export function readUserFrame(frame: object): UserFrame | null {
   };
 }
 
-/** Null for a frame that is none. Topics and types that do not exist are no fault: nothing comes of them. */
+/** Null for a frame that is none of the stream. */
 export function readLiveFrame(frame: object): LiveFrame | null {
   if (!checkers.live.Check(frame)) return null;
   const { action, subscriptions: listed }: FamilyLiveFrame = frame;
   const subscriptions: LiveSubscription[] = [];
-  for (const { topic, type, filters: sent } of listed) {
-    const filters = filtersOf(sent);
-    if (filters === null) return null;
-    subscriptions.push({ topic, type: type ?? '*', filters });
+  const refusals = new Set<string>();
+  for (const sent of listed) {
+    const read = readSubscription(sent);
+    if (read === null) return null;
+    if (typeof read === 'string') refusals.add(read);
+    else subscriptions.push(read);
   }
-  return { action, subscriptions };
+  return { action, subscriptions, refusals };
 }
 
 function lowered(ids: readonly string[] | null | undefined): readonly string[] | null {
   return ids?.map((id) => id.toLowerCase()) ?? null;
-}
-
-/** An object, or one as a JSON text; absent and empty ones let everything through. */
-function filtersOf(
-  sent: FamilyLiveFrame['subscriptions'][number]['filters'],
-): ReadonlyMap<string, string> | null {
-  if (sent === undefined || sent === null || sent === '') return new Map();
-  const shape: unknown = typeof sent === 'string' ? readObject(sent) : sent;
-  if (!checkers.filters.Check(shape)) return null;
-  return new Map(Object.entries(shape).map(([name, value]) => [name, String(value).toLowerCase()]));
 }

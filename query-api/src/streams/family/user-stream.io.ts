@@ -2,15 +2,16 @@ import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
 import {
   type StreamCloseName,
   streamErrors,
+  streamLimits,
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
 import type { OwnChange, OwnFill } from '../feed/changes.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
 import { KeyProof } from '../protocol/key-proof.io.ts';
-import type { RoomShare } from '../protocol/reader-room.ts';
+import { keptBytes, type RoomShare, textBytes } from '../protocol/reader-room.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
-import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
+import type { FamilyConnection, FamilyParts, Opened } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
 import type { SharedMessage } from './market-messages.ts';
 import { OwnOrders } from './own-orders.ts';
@@ -22,6 +23,8 @@ interface ReadWallet {
   readonly wallet: WalletAddress;
   readonly readers: Set<UserConnection>;
   readonly orders: OwnOrders;
+  /** What is kept of its orders, at the address of its first reader: only holders of its keys read it. */
+  readonly share: RoomShare;
 }
 
 /** All connections of `/ws/user`, by the wallets that their keys trade from. */
@@ -38,8 +41,8 @@ export class UserStream {
     return this.#messages;
   }
 
-  open(socket: StreamSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
-    return new UserConnection(socket, this.#parts, { stream: this, onClosed });
+  open(socket: StreamSocket, opened: Opened): FamilyConnection {
+    return new UserConnection(socket, this.#parts, { stream: this, ...opened });
   }
 
   /** Steps of orders and trades in the order of the log; at the end the trades again, as confirmed. */
@@ -66,26 +69,34 @@ export class UserStream {
 
   /** Reads of the wallets begin; false while a partition is not caught up. */
   subscribe(connection: UserConnection, wallets: Iterable<WalletAddress>): boolean {
-    const { feed } = this.#parts;
+    const { feed, room } = this.#parts;
     const statuses = feed.partitions();
     if (statuses.length === 0 || statuses.some(({ isCaughtUp }) => !isCaughtUp)) return false;
     for (const wallet of wallets) {
-      const read = this.#wallets.get(wallet) ?? {
-        wallet,
-        readers: new Set(),
-        orders: new OwnOrders(wallet),
-      };
-      this.#wallets.set(wallet, read);
+      const read = this.#wallets.get(wallet) ?? this.#open(wallet, room.share(connection.address));
       read.readers.add(connection);
     }
     return true;
+  }
+
+  #open(wallet: WalletAddress, share: RoomShare): ReadWallet {
+    const read = {
+      wallet,
+      readers: new Set<UserConnection>(),
+      orders: new OwnOrders(wallet, share),
+      share,
+    };
+    this.#wallets.set(wallet, read);
+    return read;
   }
 
   drop(connection: UserConnection, wallets: Iterable<WalletAddress>): void {
     for (const wallet of wallets) {
       const read = this.#wallets.get(wallet);
       read?.readers.delete(connection);
-      if (read?.readers.size === 0) this.#wallets.delete(wallet);
+      if (read?.readers.size !== 0) continue;
+      this.#wallets.delete(wallet);
+      read.share.close();
     }
   }
 
@@ -128,11 +139,14 @@ export class UserStream {
   }
 }
 
+const bytesOf = (id: string): number => keptBytes.namedMarket + textBytes(id);
+
 /** One connection of `/ws/user`. */
 class UserConnection implements FamilyReader, FamilyConnection {
   readonly #parts: FamilyParts;
   readonly #stream: UserStream;
   readonly onClosed: FamilyConnection['onClosed'];
+  readonly address: string;
   readonly #socket: FamilySocket;
   readonly #proof: KeyProof;
   readonly #share: RoomShare;
@@ -144,17 +158,15 @@ class UserConnection implements FamilyReader, FamilyConnection {
   constructor(
     socket: StreamSocket,
     parts: FamilyParts,
-    {
-      stream,
-      onClosed,
-    }: { readonly stream: UserStream; readonly onClosed: FamilyConnection['onClosed'] },
+    { stream, address, onClosed }: Opened & { readonly stream: UserStream },
   ) {
+    this.address = address;
     this.#parts = parts;
     this.#stream = stream;
     this.onClosed = onClosed;
     this.#socket = new FamilySocket(socket, parts, this);
     this.#proof = new KeyProof(parts.clock);
-    this.#share = parts.room.share();
+    this.#share = parts.room.share(address);
   }
 
   get viewer(): UserViewer | null {
@@ -193,7 +205,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
 
   ended(reason: StreamCloseName | 'left'): void {
     this.#proof.stop();
-    this.#share.resize(0);
+    this.#share.close();
     this.#stream.drop(this, this.#wallets);
     this.onClosed(this, reason);
   }
@@ -208,25 +220,24 @@ class UserConnection implements FamilyReader, FamilyConnection {
 
   /** A frame without markets means all; removing the last one means all again, as published clients rely on. */
   #filter({ action, markets }: UserFrame): void {
-    if (action === 'subscribe' && (markets === null || markets.length === 0)) this.#markets.clear();
+    if (action === 'subscribe' && (markets === null || markets.length === 0))
+      for (const id of this.#markets) this.#removeMarket(id);
     for (const id of markets ?? []) {
-      if (action === 'unsubscribe') this.#markets.delete(id);
+      if (action === 'unsubscribe') this.#removeMarket(id);
       else if (!this.#markets.has(id) && !this.#addMarket(id)) break;
     }
-    this.#share.resize(this.#markets.size);
+  }
+
+  #removeMarket(id: string): void {
+    if (this.#markets.delete(id)) this.#share.giveBack(bytesOf(id));
   }
 
   #addMarket(id: string): boolean {
-    if (this.#markets.size >= marketsMax) {
-      this.#socket.sendError('too many subscriptions');
-      return false;
-    }
-    if (!this.#share.resize(this.#markets.size + 1)) {
-      this.#socket.sendError(streamErrors.overloaded.message);
-      return false;
-    }
-    this.#markets.add(id);
-    return true;
+    const isTooMany = this.#markets.size >= streamLimits.subscriptions_per_connection;
+    const refusal = isTooMany ? 'too_many_subscriptions' : this.#share.take(bytesOf(id));
+    if (refusal === null) this.#markets.add(id);
+    else this.#socket.sendError(streamErrors[refusal].message);
+    return refusal === null;
   }
 
   #authenticate({ auth }: UserFrame): void {
@@ -244,6 +255,12 @@ class UserConnection implements FamilyReader, FamilyConnection {
     const { walletsOf, keysOf } = this.#parts;
     if (!this.#socket.hold(holder)) return;
     const wallets = walletsOf(holder.wallet);
+    const refusal = this.#share.take(wallets.length * keptBytes.wallet);
+    if (refusal !== null) {
+      this.#socket.sendError(streamErrors[refusal].message);
+      this.#socket.close('tooManyConnections');
+      return;
+    }
     if (!this.#stream.subscribe(this, wallets)) {
       this.#socket.close('logAway');
       return;
@@ -254,6 +271,3 @@ class UserConnection implements FamilyReader, FamilyConnection {
     this.#socket.noteSubscribed(true);
   }
 }
-
-/** Markets that one connection names. */
-const marketsMax = 1_000;

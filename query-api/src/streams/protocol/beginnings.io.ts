@@ -92,7 +92,9 @@ export class Beginnings implements Opener {
     this.#owner = owner;
   }
 
+  /** Nothing after the end: the answer to a frame may be what ends its connection. */
   add(subscriptions: readonly Subscription[]): void {
+    if (this.#owner.writer.isEnded) return;
     for (const subscription of subscriptions) {
       if (subscription.start === null) this.#line.add(subscription);
       else this.#resumes.add(subscription);

@@ -23,14 +23,14 @@ export class ConnectionCounts {
   open(address: string, nowMs: number): boolean {
     const { connections_per_address: max, connections_opened_per_minute: perMinute } = streamLimits;
     if (this.#openedSince(address, nowMs) > perMinute) return false;
-    if (!this.#room.openConnection()) return false;
+    if (!this.#room.openConnection(address)) return false;
     if (this.#add(`address|${address}`, max)) return true;
-    this.#room.closeConnection();
+    this.#room.closeConnection(address);
     return false;
   }
 
   close(address: string): void {
-    this.#room.closeConnection();
+    this.#room.closeConnection(address);
     this.#remove(`address|${address}`);
   }
 

@@ -203,7 +203,7 @@ export class Connection implements SocketReader {
   #heartbeat(shared: string): void {
     if (this.#isHeartbeatWaiting) return;
     this.#isHeartbeatWaiting = true;
-    this.#writer.addFrame(() => {
+    this.#writer.addHeartbeat(() => {
       this.#isHeartbeatWaiting = false;
       return Buffer.from(`${shared},"subscriptions":[${this.#subscriptions.positions()}]}`);
     });

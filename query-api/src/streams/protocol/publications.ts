@@ -10,6 +10,7 @@ import {
   renderChange,
   subjects,
 } from './publication.ts';
+import { keptBytes, type ReaderRoom } from './reader-room.ts';
 
 /** The rules of all markets of a partition. */
 export interface MarketListing {
@@ -28,6 +29,7 @@ export type RenderOwn = (change: OwnChange, publication: Publication) => Message
 export class Publications {
   readonly #facts: RenderFacts;
   readonly #renderOwn: RenderOwn;
+  readonly #room: Pick<ReaderRoom, 'countOnce'>;
   readonly #byId = new Map<string, Publication>();
   readonly #bySubject = new Map<string, Set<Publication>>();
   /** The newest rules of markets that the catalog does not know yet, by number. */
@@ -36,9 +38,16 @@ export class Publications {
   readonly #listings = new Map<number, MarketListing>();
   #messages = 0;
 
-  constructor(facts: RenderFacts, renderOwn: RenderOwn) {
+  constructor(
+    facts: RenderFacts,
+    {
+      renderOwn,
+      room,
+    }: { readonly renderOwn: RenderOwn; readonly room: Pick<ReaderRoom, 'countOnce'> },
+  ) {
     this.#facts = facts;
     this.#renderOwn = renderOwn;
+    this.#room = room;
   }
 
   get size(): number {
@@ -54,10 +63,13 @@ export class Publications {
     return this.#byId.get(id);
   }
 
-  /** The publication of the id, added if there is none. */
+  /** The publication of the id for one more reader, added if there is none. */
   open(made: Omit<Publication, 'subscribers' | 'head'>): Publication {
     const known = this.#byId.get(made.id);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.#room.countOnce(keptBytes.publication);
+      return known;
+    }
     const head = headOf(made);
     const publication: Publication = { ...made, head, subscribers: new Set() };
     this.#byId.set(made.id, publication);
@@ -68,9 +80,12 @@ export class Publications {
     return publication;
   }
 
-  /** Forgets a publication once it has no readers. */
+  /** A reader has left; without one the publication is forgotten. */
   release(publication: Publication): void {
-    if (publication.subscribers.size > 0) return;
+    if (publication.subscribers.size > 0) {
+      this.#room.countOnce(-keptBytes.publication);
+      return;
+    }
     this.#byId.delete(publication.id);
     const { subject } = publication;
     const list = this.#bySubject.get(subject);

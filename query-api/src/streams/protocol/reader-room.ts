@@ -1,6 +1,33 @@
-/** Bytes of the heap that a connection and a subscription cost, rounded up. */
-const connectionBytes = 24 * 1024;
-const subscriptionBytes = 256;
+import { type StreamErrorCode, streamLimits } from '@pm/schemas';
+
+/**
+ * Bytes of the heap that things of readers take at most: `query-api/test/streams/kept-bytes.test.ts` compares the heap
+ * with them. A subscription counts its key as if nobody else read it.
+ */
+export const keptBytes = {
+  /** A connection with its socket, a proof that is being checked, and what the socket has not written yet. */
+  connection: 40 * 1024,
+  /** A subscription of `/v1/stream`. */
+  subscription: 384,
+  /** A key of `/v1/stream` with readers. */
+  publication: 2_560,
+  /** A token of `/ws/market`, besides its text. */
+  token: 96,
+  /** A market with readers of `/ws/market`. */
+  market: 384,
+  /** A market that a connection of `/ws/user` names, besides its text. */
+  namedMarket: 64,
+  /** A wallet with readers of `/ws/user`, besides the past of its orders. */
+  wallet: 1_024,
+  /** An open order whose past is kept for `/ws/user`, and each of its trades. */
+  order: 448,
+  trade: 128,
+  /** A subscription of `/ws/live-data`: its filters are hashes. */
+  liveSubscription: 1_024,
+} as const;
+
+/** Bytes of a kept text of ASCII. */
+export const textBytes = (text: string): number => 24 + text.length;
 
 /** Shares of the largest heap: what connections and subscriptions may have, and what may wait for them. */
 const roomShare = 1 / 2;
@@ -17,12 +44,16 @@ export function readerBounds(heapBytes: number): {
   return { roomBytes: Math.floor(heapBytes * roomShare), queuesBytes };
 }
 
+/** Why there is no room: for this connection or address, or for anybody. */
+export type RoomRefusal = Extract<StreamErrorCode, 'overloaded' | 'too_many_subscriptions'>;
+
 /**
- * The room that all connections of a process and their subscriptions have in its heap. Each address is limited, but
- * there may be any number of addresses: without a bound for all they would end the process.
+ * The room that all connections of a process and what they subscribe to have in its heap. Each address has a share of
+ * it; there may be any number of addresses, and without a bound for all they would end the process.
  */
 export class ReaderRoom {
   readonly #maxBytes: number;
+  readonly #ofAddress = new Map<string, number>();
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -33,43 +64,81 @@ export class ReaderRoom {
     return this.#bytes;
   }
 
-  /** Whether there is room for one more connection; it is counted then. */
-  openConnection(): boolean {
-    return this.add(connectionBytes);
+  /** Whether there is room for one more connection of the address; it is counted then. */
+  openConnection(address: string): boolean {
+    return this.take(address, keptBytes.connection) === null;
   }
 
-  closeConnection(): void {
-    this.#bytes -= connectionBytes;
+  closeConnection(address: string): void {
+    this.giveBack(address, keptBytes.connection);
   }
 
-  /** The subscriptions of one connection. */
-  share(): RoomShare {
-    return new RoomShare(this);
+  /** What one connection of the address keeps besides itself. */
+  share(address: string): RoomShare {
+    return new RoomShare(this, address);
   }
 
-  /** Whether there is room for so many bytes more; a negative number gives room back. */
-  add(bytes: number): boolean {
-    if (bytes > 0 && this.#bytes + bytes > this.#maxBytes) return false;
+  /** Null when there is room for so many bytes more of the address: they are counted then. */
+  take(address: string, bytes: number): RoomRefusal | null {
+    const ofAddress = (this.#ofAddress.get(address) ?? 0) + bytes;
+    if (ofAddress > streamLimits.memory_bytes_per_address) return 'too_many_subscriptions';
+    if (this.#bytes + bytes > this.#maxBytes) return 'overloaded';
     this.#bytes += bytes;
-    return true;
+    this.#ofAddress.set(address, ofAddress);
+    return null;
   }
-}
 
-/** What the subscriptions of one connection have of the room. */
-export class RoomShare {
-  readonly #room: ReaderRoom;
-  #subscriptions = 0;
-
-  constructor(room: ReaderRoom) {
-    this.#room = room;
+  giveBack(address: string, bytes: number): void {
+    this.#bytes -= bytes;
+    const left = (this.#ofAddress.get(address) ?? 0) - bytes;
+    if (left > 0) this.#ofAddress.set(address, left);
+    else this.#ofAddress.delete(address);
   }
 
   /**
-   * Whether there is room for so many subscriptions instead of those counted; they are counted then. Fewer always fit.
+   * One more share counts so many bytes that the process keeps once for all of them; a negative number for one less.
+   * Addresses go on counting them, as the others may leave.
    */
-  resize(subscriptions: number): boolean {
-    if (!this.#room.add((subscriptions - this.#subscriptions) * subscriptionBytes)) return false;
-    this.#subscriptions = subscriptions;
-    return true;
+  countOnce(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+}
+
+/** What one connection keeps besides itself, or a wallet that connections of an address read. */
+export class RoomShare {
+  readonly #room: ReaderRoom;
+  readonly #address: string;
+  #bytes = 0;
+  #isClosed = false;
+
+  constructor(room: ReaderRoom, address: string) {
+    this.#room = room;
+    this.#address = address;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Null when there is room for so many bytes more: they are counted then. Nothing is taken after the end. */
+  take(bytes: number): RoomRefusal | null {
+    if (this.#isClosed) return 'overloaded';
+    if (this.#bytes + bytes > streamLimits.memory_bytes_per_connection)
+      return 'too_many_subscriptions';
+    const refusal = this.#room.take(this.#address, bytes);
+    if (refusal === null) this.#bytes += bytes;
+    return refusal;
+  }
+
+  giveBack(bytes: number): void {
+    if (this.#isClosed) return;
+    this.#room.giveBack(this.#address, bytes);
+    this.#bytes -= bytes;
+  }
+
+  /** Gives everything back, for good. */
+  close(): void {
+    this.giveBack(this.#bytes);
+    this.#isClosed = true;
   }
 }

@@ -38,9 +38,6 @@ export interface SocketReader {
 /** A connection that was silent for so long is sent a ping, milliseconds. */
 const pingAfterMs = 20_000;
 
-/** Bytes that wait for a socket beyond which a ping is not answered. */
-const pongBytesMax = 64 * 1024;
-
 /** One socket with the limits that all dialects have: rate of frames, wrong frames, silence, and a slow reader. */
 export class ReaderSocket {
   readonly writer: StreamWriter;
@@ -158,9 +155,8 @@ export class ReaderSocket {
     else this.#takes();
   }
 
-  /** A client that sends pings and reads nothing does not fill memory with pongs. */
   #answerPing(data: Buffer): void {
-    if (this.#takes() && this.#socket.bufferedAmount < pongBytesMax) this.#socket.pong(data);
+    if (this.#takes()) this.writer.pong(data);
   }
 
   #receive(data: unknown, isBinary: boolean): void {

@@ -43,9 +43,10 @@ export class StreamHub implements FeedListener {
   constructor(parts: HubParts, heartbeatMs: number = streamHeartbeatMs) {
     this.#parts = parts;
     const { catalog } = parts.facts;
-    this.#publications = new Publications(parts.facts, (change, { key }) =>
-      ownMessage(change, key, catalog),
-    );
+    this.#publications = new Publications(parts.facts, {
+      renderOwn: (change, { key }) => ownMessage(change, key, catalog),
+      room: parts.room,
+    });
     const { comments, ownStates, feed } = parts;
     this.#unlisten = [
       feed.listen(this),

@@ -52,6 +52,12 @@ const requestTimeoutMs = 10_000;
 /** A refused connection is cut off after this: it counts for no limit of its address. */
 const refusedForMs = 1_000;
 const maxHeaderBytes = 16 * 1024;
+/**
+ * Fragments of a message, and pieces in which an unfinished frame comes. Each costs hundreds of bytes beside its own,
+ * and a fragment keeps what came with it.
+ */
+const fragmentsMax = 4;
+const piecesMax = 64;
 
 /** The public listener of the stream service: upgrades to WebSocket, and a document for requests without one. */
 export class StreamListener {
@@ -68,6 +74,8 @@ export class StreamListener {
     this.#sockets = new WebSocketServer({
       noServer: true,
       maxPayload: streamLimits.frame_bytes,
+      maxFragments: fragmentsMax,
+      maxBufferedChunks: piecesMax,
       perMessageDeflate: parts.compresses,
       clientTracking: false,
       // Pings count as frames: the reader answers them.

@@ -10,10 +10,17 @@ import type { HeldBack, SendText, StreamSocket } from './stream-socket.io.ts';
 const socketBytesMax = 64 * 1024;
 /** Before the payload of a frame of a server. */
 const headBytesMax = 10;
-/** A pong, an error or a heartbeat counts with so many bytes while it waits. */
-const frameBytes = 200;
-/** What a place in a queue takes besides its bytes, which many queues share. */
-const itemBytes = 128;
+/**
+ * Writes that the socket has not taken: each costs more than the few bytes of a short frame, of which a reader that
+ * reads nothing could be owed tens of thousands.
+ */
+const socketWritesMax = 32;
+/** A pong is written as head and payload. */
+const pongWrites = 2;
+/** A heartbeat counts with so many bytes while it waits: it is made when it is sent. */
+const heartbeatBytes = 200;
+/** What a place in a queue takes besides the bytes of its message or frame. */
+export const itemBytes = 768;
 /** Frames that wait for a reader: more than that and it reads nothing. */
 const framesWaitingMax = 1_000;
 /** A reader that does not take the closing frame in time is cut off, milliseconds. */
@@ -73,6 +80,8 @@ export class StreamWriter {
   #framesWaiting = 0;
   #isEnded = false;
   #isHeldBack = false;
+  /** Writes since the socket had taken all. */
+  #socketWrites = 0;
   #waiters: Waiter[] = [];
   /** Of its queue, as the total knows it. */
   #countedBytes = 0;
@@ -110,22 +119,33 @@ export class StreamWriter {
   }
 
   answer(frame: ServerFrame): void {
-    this.addFrame(() => Buffer.from(JSON.stringify(frame)));
+    this.addText(JSON.stringify(frame));
+  }
+
+  /**
+   * A frame of ASCII that answers one of the client. It waits as a text: what it is made of may be larger, and a short
+   * buffer would keep the 8 KiB that it shares with others.
+   */
+  addText(text: string): void {
+    this.#addFrame(() => Buffer.from(text), text.length);
   }
 
   /** A frame that is made when it is sent. */
-  addFrame(frame: () => Buffer): void {
+  addHeartbeat(frame: () => Buffer): void {
+    this.#addFrame(frame, heartbeatBytes);
+  }
+
+  #addFrame(frame: () => Buffer, sizeBytes: number): void {
     if (this.#isEnded) return;
     if (this.#framesWaiting >= framesWaitingMax) {
       this.#options.onOverflow();
       return;
     }
     this.#framesWaiting += 1;
-    this.#outbox.addFrame(() => {
+    this.addData(() => {
       this.#framesWaiting -= 1;
       return frame();
-    }, frameBytes);
-    this.#flow();
+    }, sizeBytes);
   }
 
   /** Data of this size that is made when it is sent and cannot be merged. */
@@ -135,6 +155,14 @@ export class StreamWriter {
     this.#outbox.addFrame(data, sizeBytes);
     if (wasEmpty || this.#outbox.bytes <= this.#options.boundBytes) this.#flow();
     else this.#options.onOverflow();
+  }
+
+  /** Answers a ping, unless its client reads nothing: then pongs would fill memory. */
+  pong(payload: Buffer): void {
+    if (this.#isEnded || !this.#hasRoom()) return;
+    this.#noteWrites(pongWrites);
+    const isFull = this.#socketWrites >= socketWritesMax;
+    this.#socket.pong(payload, false, isFull ? this.#pumpAgain : undefined);
   }
 
   /** Takes a pong; false when it says nothing of what the reader has read. */
@@ -207,7 +235,8 @@ export class StreamWriter {
   #hasRoom(): boolean {
     const socket = this.#socket;
     const isOpen = socket.readyState === socket.OPEN;
-    return isOpen && this.#window.hasRoom && socket.bufferedAmount < socketBytesMax;
+    const isTaken = this.#socketWrites < socketWritesMax || socket.bufferedAmount === 0;
+    return isOpen && isTaken && this.#window.hasRoom && socket.bufferedAmount < socketBytesMax;
   }
 
   #send(): void {
@@ -224,10 +253,17 @@ export class StreamWriter {
     const isSeen = message !== null && message.isPart !== true;
     if (isSeen && subscription !== null) subscription.sentSeq = message.seq;
     // Counted with the head of the frame, or the last one that fits would not call back and the rest would wait.
-    const isFull = socket.bufferedAmount + bytes.length + headBytesMax >= socketBytesMax;
+    this.#noteWrites(1);
+    const isFull =
+      this.#socketWrites >= socketWritesMax ||
+      socket.bufferedAmount + bytes.length + headBytesMax >= socketBytesMax;
     this.#sendText(bytes, isFull ? this.#pumpAgain : undefined);
     const question = this.#window.sent(bytes.length);
     if (question !== null) socket.ping(question);
+  }
+
+  #noteWrites(count: number): void {
+    this.#socketWrites = count + (this.#socket.bufferedAmount === 0 ? 0 : this.#socketWrites);
   }
 
   readonly #pumpAgain = (): void => this.#pump();

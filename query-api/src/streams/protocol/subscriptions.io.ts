@@ -14,10 +14,10 @@ import type { Message } from './message.ts';
 import { PendingMessages } from './pending-messages.io.ts';
 import { allMarkets, type Publication } from './publication.ts';
 import type { Publications } from './publications.ts';
-import type { ReaderRoom, RoomShare } from './reader-room.ts';
+import { keptBytes, type ReaderRoom, type RoomShare } from './reader-room.ts';
 import { bookChecksum } from './render-book.ts';
 import type { Replayer } from './replay-places.ts';
-import type { StreamWriter } from './stream-writer.io.ts';
+import type { QueuedTotal, StreamWriter } from './stream-writer.io.ts';
 import { type Opening, openingsOf } from './subscribe.io.ts';
 import { Subscription, type SubscriptionOwner } from './subscription.io.ts';
 import { type StreamFeed, targetsOf } from './targets.io.ts';
@@ -25,6 +25,7 @@ import { type StreamFeed, targetsOf } from './targets.io.ts';
 /** What subscriptions are made of. */
 export interface SubscriptionParts extends BeginningsParts {
   readonly room: ReaderRoom;
+  readonly queued: QueuedTotal;
   readonly feed: StreamFeed;
   readonly comments: CommentFeed;
   readonly ownStates: OwnStates;
@@ -41,6 +42,9 @@ export interface SubscriptionsOwner {
 
 type Keys = SubscribedFrame['keys'];
 
+/** A subscription counts with its key. */
+const subscriptionBytes = keptBytes.subscription + keptBytes.publication;
+
 /** The keys that one connection reads. A frame succeeds as a whole or changes nothing. */
 export class Subscriptions {
   readonly #parts: SubscriptionParts;
@@ -55,8 +59,8 @@ export class Subscriptions {
   constructor(parts: SubscriptionParts, { replayer, writer, failed }: SubscriptionsOwner) {
     this.#parts = parts;
     this.#writer = writer;
-    this.#share = parts.room.share();
-    this.#pending = new PendingMessages(writer);
+    this.#share = parts.room.share(replayer.address);
+    this.#pending = new PendingMessages(writer, parts.queued);
     this.#owner = { writer, pending: this.#pending };
     this.#beginnings = new Beginnings(parts, {
       replayer,
@@ -96,7 +100,8 @@ export class Subscriptions {
     }
     const openings = openingsOf(targets, frame);
     if (typeof openings === 'string') return openings;
-    if (!this.#share.resize(this.#byId.size + added.length)) return 'overloaded';
+    const refusal = this.#share.take(added.length * subscriptionBytes);
+    if (refusal !== null) return refusal;
     const keys = openings
       .filter(({ target }) => isNumbered(target))
       .map(({ target, seq }) => ({
@@ -189,7 +194,7 @@ export class Subscriptions {
 
   #end(subscription: Subscription): void {
     this.#drop(subscription);
-    this.#share.resize(this.#byId.size);
+    this.#share.giveBack(subscriptionBytes);
   }
 
   #drop(subscription: Subscription): void {
