@@ -252,8 +252,8 @@ export class StreamWriter {
     this.#holdBack();
     const isSeen = message !== null && message.isPart !== true;
     if (isSeen && subscription !== null) subscription.sentSeq = message.seq;
-    // Counted with the head of the frame, or the last one that fits would not call back and the rest would wait.
     this.#noteWrites(1);
+    // Counted with the head of the frame, or the last one that fits would not call back and the rest would wait.
     const isFull =
       this.#socketWrites >= socketWritesMax ||
       socket.bufferedAmount + bytes.length + headBytesMax >= socketBytesMax;
