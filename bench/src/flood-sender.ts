@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeClient, noRetries } from '@pm/client';
 import { serveParent } from './child/child.ts';
 import type { FloodJob, FloodOutcome } from './flood/job.ts';
+import type { HeldConnection } from './flood/kinds.ts';
 import { sendFlood } from './flood/send-flood.ts';
 import { Poster } from './latency/poster.ts';
 import { signerOf } from './world/world.ts';
@@ -10,6 +14,7 @@ await serveParent(async (job: FloodJob) => {
   const work = async (): Promise<FloodOutcome> => {
     const poster = new Poster(job.url, { localAddress: job.localAddress });
     try {
+      if (job.held !== null) return await sendFlood(job, heldBy(job, job.held));
       return await sendFlood(
         job,
         job.requests.length === 0 ? newKeyOf(job) : signedOf(job, poster),
@@ -28,6 +33,24 @@ function signedOf({ requests }: FloodJob, poster: Poster): Send {
     const { key, ...sent } = requests[index % requests.length] ?? noRequest();
     const { status, body } = await poster.signed(key, sent);
     return status === 0 ? 'no answer' : wordOf(status, body);
+  };
+}
+
+/** A connection that is kept until the end of the flood, unless the exchange ends it. */
+function heldBy({ url, localAddress, seconds }: FloodJob, { bytes, isRead }: HeldConnection): Send {
+  const { hostname: host, port } = new URL(url);
+  const isOver = sleep(seconds * 1_000);
+  return async () => {
+    const socket = connect({ host, port: Number(port), localAddress });
+    const isEnded = once(socket, 'close').then(
+      () => 'ended',
+      () => 'ended',
+    );
+    if (isRead) socket.resume();
+    socket.write(bytes);
+    const outcome = await Promise.race([isEnded, isOver.then(() => 'held')]);
+    socket.destroy();
+    return outcome;
   };
 }
 

@@ -87,6 +87,7 @@ async function warmUp(plan: PhasePlan): Promise<void> {
     isAtProbe: true,
     locksOrders: false,
     requests: [],
+    held: null,
   };
   await measureKind({ ...plan, seconds: warmUpSeconds, rounds: 1, levels: [] }, quiet, () => '');
 }
@@ -98,7 +99,7 @@ function publishFlood(results: readonly KindResult[], keys: number): void {
       title: 'Orders and cancels of others while one address floods',
       conditions: [
         `Whole stack through the gateway, 8 partitions, ${marketCount} markets, rate limits of the product. The probe: one wallet at an address of its own, ${perSecond} resting orders and ${perSecond} cancels a second at planned moments, whether or not answers come; latency counts from the planned moment. ${rounds} rounds of ${seconds} s quiet, then ${seconds} s with the flood at each rate; all samples of a kind together.`,
-        `The flood: ${keys} keys of as many wallets without money at one address, a new address for each phase, at the rate that their limits at an address admit (a tenth of the table), and at ten times that rate; new keys and bad proofs at the rate for an address without a proof. Bad proofs come from the address of the probe; those for its own key lock out its orders there by design, so they come from another address. At most 512 requests in flight over 128 connections.`,
+        `The flood: ${keys} keys of as many wallets without money at one address, a new address for each phase, at the rate that their limits at an address admit (a tenth of the table), and at ten times that rate; new keys and bad proofs at the rate for an address without a proof. Bad proofs come from the address of the probe; those for its own key lock out its orders there by design, so they come from another address. At most 512 requests in flight over 128 connections. Floods of connections open them at the rate and keep them, with a request each whose body never ends, or whose response is not taken.`,
         'The flood is sent by a process that gets the processor last (nice 19), but on the same cores: with little to spare it sends less than planned.',
       ],
       tables: [probeTable(results), floodTable(results), processorTable(results)],

@@ -1,4 +1,4 @@
-import type { FloodRequest } from './kinds.ts';
+import type { FloodRequest, HeldConnection } from './kinds.ts';
 
 /** A flood from one address. */
 export interface FloodJob {
@@ -7,12 +7,16 @@ export interface FloodJob {
   readonly localAddress: string;
   readonly perSecond: number;
   readonly seconds: number;
-  /** Sent in rotation; empty for new keys. */
+  /** Sent in rotation; empty for new keys and for connections. */
   readonly requests: readonly FloodRequest[];
+  readonly held: HeldConnection | null;
 }
 
 export interface FloodOutcome {
   readonly planned: number;
-  /** By HTTP status and code of a refusal; `no answer`; `not sent` when too many were in flight. */
+  /**
+   * By HTTP status and code of a refusal; `no answer`; `not sent` when too many were in flight; of connections
+   * `ended`, or `held` until the end.
+   */
   readonly answers: Readonly<Record<string, number>>;
 }

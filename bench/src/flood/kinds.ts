@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { ordersPerRequestMax, rateScopes } from '@pm/schemas';
+import { bodyMaxBytesOf, ordersPerRequestMax, publicRoutes, rateScopes } from '@pm/schemas';
 import type { Trader, WorldMarket } from '../world/world.ts';
 
 /** A request that a flood sends again and again, with its HMAC made at the time of sending. */
@@ -10,17 +10,26 @@ export interface FloodRequest {
   readonly body: string;
 }
 
+/** What a flood of connections sends over each of them; then it keeps them open. */
+export interface HeldConnection {
+  readonly bytes: string;
+  /** Whether it takes the response. */
+  readonly isRead: boolean;
+}
+
 /** One kind of flood. */
 export interface FloodKind {
   readonly name: string;
-  /** What one address may send, requests a second. */
+  /** What one address may send, requests a second; of connections those that it opens. */
   readonly perSecond: number;
   /** From the address of the probe instead of one of its own. */
   readonly isAtProbe: boolean;
   /** Bad proofs for a key lock it out at their address, cancels excepted: the probe's orders come from another one. */
   readonly locksOrders: boolean;
-  /** Sent in rotation; empty for new keys, which are made with a signature of the moment. */
+  /** Sent in rotation; empty for new keys, which are made with a signature of the moment, and for connections. */
   readonly requests: readonly FloodRequest[];
+  /** Null for requests. */
+  readonly held: HeldConnection | null;
 }
 
 /** The part of the table that wallets without money at an address get together (`PM_RATE_LIMIT_UNFUNDED_FACTOR`). */
@@ -31,6 +40,34 @@ const unknownLists = 50;
 const ordersPerKey = ordersPerRequestMax;
 const claimedKeys = 100;
 
+/** Connections that an address opens a second: it has its share within three seconds. */
+const connectionsPerSecond = 100;
+const unfinishedBytes = bodyMaxBytesOf(publicRoutes.placeOrders);
+
+/** What one address can hold without an account. */
+const heldKinds: readonly FloodKind[] = [
+  heldKind('idle connections', { bytes: requestOf('GET /ok'), isRead: true }),
+  heldKind('responses that are not taken', {
+    bytes: requestOf('GET /openapi.json').repeat(8),
+    isRead: false,
+  }),
+  heldKind('bodies without an end', {
+    bytes:
+      requestOf('POST /orders', [`Content-Length: ${unfinishedBytes}`]) +
+      ' '.repeat(unfinishedBytes - 1),
+    isRead: true,
+  }),
+];
+
+function heldKind(name: string, held: HeldConnection): FloodKind {
+  const ofAddress = { isAtProbe: false, locksOrders: false };
+  return { name, perSecond: connectionsPerSecond, ...ofAddress, requests: [], held };
+}
+
+function requestOf(target: string, headers: readonly string[] = []): string {
+  return `${[`${target} HTTP/1.1`, 'Host: localhost', ...headers].join('\r\n')}\r\n\r\n`;
+}
+
 /** What one address may send of a scope in its shorter window, units a second, by the key limit times a factor. */
 function unitsPerSecond(scopeName: string, factor: number): number {
   const window = rateScopes.find(({ name }) => name === scopeName)?.windows[0];
@@ -38,15 +75,15 @@ function unitsPerSecond(scopeName: string, factor: number): number {
   return (window.limit / window.seconds) * factor;
 }
 
-/** Every kind of flood, by free keys at one address, and by bad proofs at the address of the probe. */
+/** Every kind of flood: by free keys at one address, by bad proofs at the address of the probe, and by connections. */
 export function floodKinds(
   keys: readonly Trader[],
   markets: readonly WorldMarket[],
   probe: Trader,
 ): readonly FloodKind[] {
   const orders = keys.flatMap((trader, at) => ordersOf(trader, markets, at));
-  const ofAddress = { isAtProbe: false, locksOrders: false };
-  const ofProbe = { isAtProbe: true, locksOrders: false };
+  const ofAddress = { isAtProbe: false, locksOrders: false, held: null };
+  const ofProbe = { isAtProbe: true, locksOrders: false, held: null };
   const kinds: FloodKind[] = [
     {
       name: `cancels of ${idsPerRequest} unknown ids`,
@@ -98,13 +135,15 @@ export function floodKinds(
       perSecond: unitsPerSecond('orders', 1),
       isAtProbe: true,
       locksOrders: true,
+      held: null,
       requests: badProofs(
         [{ ...probe.key, secret: randomBytes(32).toString('base64url') }],
         orders,
       ),
     },
   ];
-  return [...kinds, mixtureOf(kinds.filter((kind) => !kind.isAtProbe && kind.requests.length > 0))];
+  const mixed = mixtureOf(kinds.filter((kind) => !kind.isAtProbe && kind.requests.length > 0));
+  return [...kinds, mixed, ...heldKinds];
 }
 
 interface KeyOrders {
@@ -181,5 +220,6 @@ function mixtureOf(kinds: readonly FloodKind[]): FloodKind {
     isAtProbe: false,
     locksOrders: false,
     requests: ordered,
+    held: null,
   };
 }

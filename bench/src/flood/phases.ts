@@ -18,7 +18,7 @@ export interface PhaseSums {
 
 /** A kind of flood at each of its rates, and the quiet phases between them. */
 export interface KindResult {
-  readonly kind: Omit<FloodKind, 'requests'>;
+  readonly kind: Omit<FloodKind, 'requests' | 'held'>;
   readonly quiet: PhaseSums;
   readonly floods: readonly { readonly level: Level; readonly sums: PhaseSums }[];
 }
@@ -71,7 +71,7 @@ export async function measureKind(
       await runPhase(plan, sums, { orderAddress, flood: { kind, level, localAddress, round } });
     }
   }
-  const { requests: _, ...named } = kind;
+  const { requests: _, held: __, ...named } = kind;
   return { kind: named, quiet, floods };
 }
 
@@ -127,6 +127,7 @@ function startFlood(
     perSecond: kind.perSecond * level.share,
     seconds: seconds + (2 * floodLeadMs) / 1000,
     requests: kind.requests,
+    held: kind.held,
   };
   return startChild<FloodOutcome>('flood-sender', job, { isBackground: true });
 }

@@ -89,8 +89,15 @@ const trading: readonly Panel[] = [
   {
     title: 'Rate limits',
     unit: 'reqps',
-    description: 'Requests refused, by scope.',
-    queries: [{ expr: `sum by (scope) (${rate('pm_rate_limited_total')})`, legend: '{{scope}}' }],
+    description:
+      'Requests refused, by scope; connections ended and requests refused by what a client holds, by listener.',
+    queries: [
+      { expr: `sum by (scope) (${rate('pm_rate_limited_total')})`, legend: '{{scope}}' },
+      {
+        expr: `sum by (service, reason) (${rate('pm_http_shed_total')})`,
+        legend: '{{service}} holds: {{reason}}',
+      },
+    ],
   },
   {
     title: 'Sessions',

@@ -30,6 +30,9 @@ const statusNames: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
+const operatorForbidden =
+  'The operator has no role that opens this route, or a web page may have sent the request.';
+
 /** Errors that follow from what kind of route it is, with their texts. */
 function commonErrors(
   route: Declaration & Partial<RouteDeclaration> & Pick<Partial<OperatorRouteDeclaration>, 'role'>,
@@ -39,7 +42,6 @@ function commonErrors(
   const takesBody = route.method !== 'GET';
   const isIngress = route.door !== 'query-api';
   const hasPathParts = route.params !== undefined;
-  const isForRole = route.role !== undefined && route.role !== 'viewer';
   const badRequests = [
     ...(hasPathParts ? ['the path cannot be decoded'] : []),
     ...(takesBody || isPrivateWrite ? ['the body is not JSON'] : []),
@@ -49,7 +51,7 @@ function commonErrors(
     ...(badRequests.length > 0 ? { 400: badRequests.join('; ') } : {}),
     ...(proofs.length > 0 ? { 401: 'The credentials prove nothing, or the clock is off.' } : {}),
     ...(isPrivateWrite ? { 403: 'this API key may only read' } : {}),
-    ...(isForRole ? { 403: 'The operator has no role that opens this route.' } : {}),
+    ...(route.role === undefined ? {} : { 403: operatorForbidden }),
     ...(takesBody && isIngress ? { 413: 'the body is too large' } : {}),
     ...(hasPathParts ? { 414: 'a part of the path is too long' } : {}),
     ...(takesBody ? { 415: 'the content type of a body is application/json' } : {}),
