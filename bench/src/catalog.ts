@@ -1,6 +1,7 @@
 import { ReadRefusal } from '@pm/query-api/door/refusal';
 import { Catalog } from '@pm/query-api/markets/catalog';
 import { readMarketsQuery } from '@pm/query-api/markets/list-markets';
+import { readSpan } from '@pm/query-api/markets/list-query';
 import { EventSearch } from '@pm/query-api/search/event-search.io';
 import { readSearchQuery, searchPage } from '@pm/query-api/search/search';
 import { catalogCodec, catalogRecords } from './catalog/made-up.ts';
@@ -74,7 +75,7 @@ const context = { catalog, sites: new Map(), isFamily: false };
 const listRows = lists.map((text) => {
   const query = Object.fromEntries(new URLSearchParams(text));
   const page = () => {
-    const asked = readMarketsQuery(query, context);
+    const asked = readMarketsQuery(query, context, readSpan);
     if (asked instanceof ReadRefusal) throw new Error(asked.text);
     return catalog.marketTable.page(asked.rows, asked.span);
   };

@@ -59,7 +59,7 @@ export interface BuiltOrder {
   readonly submission: OrderSubmission;
 }
 
-/** An order that nobody has signed: nobody who sees it can place it. */
+/** An unsigned order: it cannot be placed by who sees it. */
 export interface OrderDraft {
   /** The id that it has once it is signed. */
   readonly orderId: OrderId;

@@ -16,8 +16,8 @@ async function start(life: Lifecycle): Promise<void> {
   life.useLog(log);
   const metrics = openMetrics(name);
   const { trustedProxies, connectionsPerAddress, exchangeUrl, origins, host, opsHost } = config;
-  const door = { trustedProxies, connectionsPerAddress, bodyLimitBytes: bodyMaxBytes.mcp };
-  const app = openHttp({ log, metrics, ...door });
+  const bounds = { trustedProxies, connectionsPerAddress, bodyLimitBytes: bodyMaxBytes.mcp };
+  const app = openHttp({ log, metrics, ...bounds });
   const route = addMcpRoute(app, { exchangeUrl, origins, log });
   let isListening = false;
   const ops = await openOpsListener({

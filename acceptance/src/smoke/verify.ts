@@ -26,7 +26,7 @@ import type { RunResult } from './run.ts';
 import type { Received } from './trader.ts';
 import type { World } from './world.ts';
 
-/** What has not changed for so long once orders have stopped stays as it is: on a busy machine projections are slow. */
+/** Once orders have stopped, what does not change within this time is final: on a busy machine projections are slow. */
 const quietMaxMs = 60_000;
 
 export interface Verdict {

@@ -82,7 +82,7 @@ interface Answer {
 const triesMax = 20;
 const betweenTriesMs = 250;
 
-/** What a busy machine answers 503 says nothing about who may call: it is asked again, signed again. */
+/** A 503 of a busy machine says nothing about who may call: the request is signed and sent again. */
 async function ask(base: string, route: Route, principal: Caller): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await askOnce(base, route, principal);

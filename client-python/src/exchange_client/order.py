@@ -90,7 +90,7 @@ class SignedOrder(UnsignedOrder):
 
 
 class UnsignedSubmission(TypedDict):
-    """An item of `POST /orders/validate` that nobody has signed (conventions.md 3.11)."""
+    """An item of `POST /orders/validate` without a signature (conventions.md 3.11)."""
 
     order: UnsignedOrder
     owner: str

@@ -17,7 +17,7 @@ interface Client {
 /**
  * Requests of each client that a service has at once; others of the same client wait in their order. So a service that
  * works on one thing after the other has only so many of a client before the next request of another one. A turn lasts
- * until its response has been taken: responses that nobody takes hold connections to the service, too.
+ * until its response has been taken: responses that are not taken hold connections to the service, too.
  */
 export class ClientTurns {
   readonly #limits: TurnLimits;

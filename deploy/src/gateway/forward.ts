@@ -82,13 +82,16 @@ export async function forward(
 ): Promise<FastifyReply> {
   const { turns, addressOf, onRefused } = target;
   const client = countedAddress(addressOf(request.raw));
-  const endTurn = turns === undefined ? () => {} : await turns.enter(client);
-  const sent = endTurn === null ? 'overloaded' : await send(request, target, client);
-  if (endTurn === null || typeof sent === 'string') {
-    endTurn?.();
-    const reason = sent === 'unreachable' ? sent : 'overloaded';
+  const refuse = (reason: Refusal) => {
     onRefused(reason);
-    return await replyUnavailable(request, reply, refusals[reason]);
+    return replyUnavailable(request, reply, refusals[reason]);
+  };
+  const endTurn = turns === undefined ? () => {} : await turns.enter(client);
+  if (endTurn === null) return await refuse('overloaded');
+  const sent = await send(request, target, client);
+  if (typeof sent === 'string') {
+    endTurn();
+    return await refuse(sent);
   }
   const { response, endProcessTurn } = sent;
   untilTaken(reply, () => {

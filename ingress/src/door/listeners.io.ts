@@ -62,8 +62,8 @@ function openPublicApp(
   const { trustedProxies, connectionsPerAddress } = config;
   const agents = agentCredentials(accounts.agentDirectory, accounts.activity);
   const bodyLimitBytes = bodyMaxBytes.ingress;
-  const door = { trustedProxies, connectionsPerAddress, bodyLimitBytes };
-  const options = { log, metrics, traces, ...door };
+  const bounds = { trustedProxies, connectionsPerAddress, bodyLimitBytes };
+  const options = { log, metrics, traces, ...bounds };
   if (limits === null) {
     const app = openHttp(options);
     markAgents(app, agents);

@@ -219,7 +219,7 @@ async function openOps({ config, life, metrics }: Room, parts: OperatorStatusPar
   life.onStop('ops listener', () => ops.close());
 }
 
-/** Of routes that name none, bytes. */
+/** The largest body of routes that name none, bytes. */
 const bodyMaxBytes = 256 * 1024;
 /** Imports of the catalog have 16 MiB, and this listener is not for strangers. */
 const bodies = { ofEach: 64 * 1024 * 1024, inAll: 128 * 1024 * 1024 };

@@ -22,7 +22,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Declares that responses of `GET url` may be in memory: `find` is called before the framework (`ExpressLane`). */
     answerAtHand(url: string, route: Pick<ExpressRoute, 'prefix' | 'find'>): void;
-    /** Says that the connection speaks no HTTP any more: whoever upgraded it bounds it. */
+    /** Says that the connection speaks no HTTP any more: what upgraded it bounds it. */
     upgraded(socket: Socket): void;
   }
 }

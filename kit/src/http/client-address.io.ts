@@ -17,7 +17,7 @@ export type ClientAddress = (request: IncomingMessage) => string;
  * a `TypeError` for an entry that is neither.
  */
 export function clientAddressBy(trustedProxies: readonly string[]): ClientAddress {
-  const isTrusted = proxyAddress.compile([...trustedProxies]);
+  const isTrusted = trustBy(trustedProxies);
   return (request) => {
     const named = proxyAddress(request, isTrusted);
     return isIP(named) === 0 ? (request.socket.remoteAddress ?? '') : named;

@@ -2,16 +2,19 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { trustBy } from './client-address.io.ts';
 import { countedAddress } from './counted-address.ts';
-import { type ConnectionLimits, evictFrom } from './listener-bounds.ts';
+import { type ConnectionLimits, defaultHttpLimits, evictFrom } from './listener-bounds.ts';
 
 /** Why a connection was ended, or a request was refused, by what its client has already. */
 export type ShedReason = 'address' | 'all' | 'idle' | 'unread' | 'body';
 
 export interface ConnectionSharesOptions {
-  readonly limits: ConnectionLimits;
+  /** Default those of every listener. */
+  readonly limits?: ConnectionLimits;
+  /** Of one address, in place of that in `limits` (`PM_CONNECTIONS_PER_ADDRESS`). */
+  readonly perAddress?: number | undefined;
   /** Their connections are those of many clients: they count in all only, and bound their clients themselves. */
   readonly trustedProxies: readonly string[];
-  onShed(reason: ShedReason): void;
+  readonly onShed?: ((reason: ShedReason) => void) | undefined;
 }
 
 /** An address with connections. */
@@ -33,15 +36,22 @@ interface Holder {
  *   upgraded or closed: counted no more
  */
 export class ConnectionShares {
-  readonly #options: ConnectionSharesOptions;
+  readonly #limits: ConnectionLimits;
+  readonly #onShed: (reason: ShedReason) => void;
   readonly #isTrusted: (address: string) => boolean;
   readonly #byAddress = new Map<string, Holder>();
   /** Null for connections of trusted proxies. */
   readonly #holders = new Map<Socket, Holder | null>();
 
-  constructor(options: ConnectionSharesOptions) {
-    this.#options = options;
-    this.#isTrusted = trustBy(options.trustedProxies);
+  constructor({
+    limits = defaultHttpLimits.connections,
+    perAddress = limits.perAddress,
+    trustedProxies,
+    onShed = () => {},
+  }: ConnectionSharesOptions) {
+    this.#limits = { ...limits, perAddress };
+    this.#onShed = onShed;
+    this.#isTrusted = trustBy(trustedProxies);
   }
 
   /** Connections that are counted. */
@@ -51,7 +61,7 @@ export class ConnectionShares {
 
   /** Bounds the connections of a server that does not listen yet, whose keep-alive is longer than `stallMs`. */
   watch(server: Server): void {
-    const { stallMs } = this.#options.limits;
+    const { stallMs } = this.#limits;
     if (server.keepAliveTimeout <= stallMs) throw new RangeError('keep-alive shorter than a stall');
     server.timeout = stallMs;
     server.on('connection', (socket: Socket) => this.#accept(socket));
@@ -64,7 +74,7 @@ export class ConnectionShares {
   }
 
   #accept(socket: Socket): void {
-    const { perAddress, inAll } = this.#options.limits;
+    const { perAddress, inAll } = this.#limits;
     if (this.size >= inAll * evictFrom) this.#evict();
     if (this.size >= inAll) {
       this.#end(socket, 'all');
@@ -106,7 +116,7 @@ export class ConnectionShares {
    * connection that was just opened has the one of requests: it must send one within the limit of its headers.
    */
   #isIdle(socket: Socket): boolean {
-    return (socket.timeout ?? 0) > this.#options.limits.stallMs;
+    return (socket.timeout ?? 0) > this.#limits.stallMs;
   }
 
   /** Node calls it when no byte has come or gone for the timeout of the connection. */
@@ -118,12 +128,12 @@ export class ConnectionShares {
     const isUnread = socket.writableLength > 0 && this.#holders.get(socket) !== null;
     if (isUnread) this.#end(socket, 'unread');
     // The client waits for its response, or sends a body, for which it has a time of its own.
-    else socket.setTimeout(this.#options.limits.stallMs);
+    else socket.setTimeout(this.#limits.stallMs);
   }
 
   #end(socket: Socket, reason: ShedReason): void {
     socket.destroy();
-    this.#options.onShed(reason);
+    this.#onShed(reason);
   }
 
   #forget(socket: Socket): void {

@@ -7,9 +7,9 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number;
   /** From the first byte of a request to the end of its body, milliseconds. */
   readonly requestTimeoutMs: number;
-  /** Of clients: an idle connection is closed after this, milliseconds. */
+  /** An idle connection of a client is closed after this, milliseconds. */
   readonly keepAliveTimeoutMs: number;
-  /** The same where trusted proxies stand before the listener: longer than a load balancer keeps its own. */
+  /** An idle connection of a listener behind trusted proxies: longer than a load balancer keeps its own. */
   readonly proxyKeepAliveTimeoutMs: number;
   readonly connections: ConnectionLimits;
   readonly bodies: ShareLimits;
@@ -23,9 +23,9 @@ export interface HttpLimits {
 
 /** Limits of open connections that are not upgraded. */
 export interface ConnectionLimits {
-  /** Of one client's address; further ones are closed at once (`PM_CONNECTIONS_PER_ADDRESS`). */
+  /** Connections of one client's address; further ones are closed at once (`PM_CONNECTIONS_PER_ADDRESS`). */
   readonly perAddress: number;
-  /** Of all; further ones are closed at once. */
+  /** Connections of all clients; further ones are closed at once. */
   readonly inAll: number;
   /** A connection is cut off when its client has taken no byte of a response for this, milliseconds. */
   readonly stallMs: number;

@@ -119,12 +119,10 @@ function watchConnections(
   },
 ): void {
   const { limits, shed, options } = parts;
-  const { trustedProxies = [], connectionsPerAddress } = options;
-  const { connections } = limits;
-  const perAddress = connectionsPerAddress ?? connections.perAddress;
   const shares = new ConnectionShares({
-    limits: { ...connections, perAddress },
-    trustedProxies,
+    limits: limits.connections,
+    perAddress: options.connectionsPerAddress,
+    trustedProxies: options.trustedProxies ?? [],
     onShed: shed,
   });
   shares.watch(app.server);

@@ -9,7 +9,7 @@ import { openMetrics } from '../../src/metrics/index.ts';
 import { until } from '../kafka/deferred.ts';
 
 const large = 'x'.repeat(64 * 1024 * 1024);
-/** The slow client waits after each of so many bytes: longer in all than a stall may last. */
+/** The slow client waits after each part: longer in all than a stall may last. */
 const partBytes = 4 * 1024 * 1024;
 const apps: HttpApp[] = [];
 const sockets: Socket[] = [];

@@ -12,7 +12,8 @@ import {
   listContext,
 } from './catalog-answers.io.ts';
 import { keysetPage } from './keyset-cursor.ts';
-import { readEventsKeyset, readEventsQuery } from './list-events.ts';
+import { readEventsQuery } from './list-events.ts';
+import { readKeysetSpan, readSpan } from './list-query.ts';
 import { tagsOf } from './wire-event.ts';
 
 /**
@@ -23,7 +24,7 @@ export function eventsRoutes(parts: CatalogParts): readonly DoorRoute[] {
   const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const pageAtOffset = async ({ query, dialect }: ReadRequest) => {
-    const requested = readEventsQuery(query, listContext(parts, dialect));
+    const requested = readEventsQuery(query, listContext(parts, dialect), readSpan);
     if (requested instanceof ReadRefusal) return requested;
     assertFigures(parts, requested);
     const { rows, span, creators } = requested;
@@ -44,7 +45,7 @@ export function eventsRoutes(parts: CatalogParts): readonly DoorRoute[] {
       return { data, pagination: { hasMore, totalResults } };
     }),
     readRoute(route('/events/keyset'), async ({ query, dialect }) => {
-      const requested = readEventsKeyset(query, listContext(parts, dialect));
+      const requested = readEventsQuery(query, listContext(parts, dialect), readKeysetSpan);
       if (requested instanceof ReadRefusal) return requested;
       assertFigures(parts, requested);
       const { rows, next } = keysetPage(catalog.eventTable, requested.rows, requested.span);

@@ -7,7 +7,7 @@ import type { RowQuery, RowSpan, RowTable } from './row-table.ts';
 /** What a list by cursor is sorted by, and what it lists: a cursor of it is of no use to another one. */
 export interface KeysetList {
   readonly column: string;
-  /** Of the list and its filters. */
+  /** Digest of the list and its filters. */
   readonly digest: string;
 }
 

@@ -4,15 +4,12 @@ import type { ReadRefusal } from '../door/refusal.ts';
 import { type CreatorSites, creatorWallets } from '../social/creators.ts';
 import type { Catalog } from './catalog.ts';
 import { eventColumns, groupName } from './catalog-tables.ts';
-import type { KeysetSpan } from './keyset-cursor.ts';
 import {
   dateRanges,
   type ListDialect,
   type Range,
   type ReadPage,
-  readKeysetSpan,
   readRanges,
-  readSpan,
   readState,
 } from './list-query.ts';
 import type { RowQuery, RowSpan } from './row-table.ts';
@@ -20,7 +17,7 @@ import type { RowQuery, RowSpan } from './row-table.ts';
 const filterItemsMax = 100;
 
 /** A page of events: which ones, and where it stands. */
-export interface EventsQuery<S extends RowSpan = RowSpan> {
+export interface EventsQuery<S extends RowSpan> {
   readonly rows: RowQuery<CatalogEvent>;
   readonly span: S;
   /** Wallets of the parameter `creator`; null without it. */
@@ -36,19 +33,7 @@ export interface ListContext extends ListDialect {
 const columns = { list: 'events', names: eventColumns };
 
 /** The parameters of GET /events and its relatives, or why not; unknown tags, series and creators have no events. */
-export function readEventsQuery(query: RawQuery, context: ListContext): EventsQuery | ReadRefusal {
-  return readList(query, context, readSpan);
-}
-
-/** The same of the list by cursor. */
-export function readEventsKeyset(
-  query: RawQuery,
-  context: ListContext,
-): EventsQuery<KeysetSpan> | ReadRefusal {
-  return readList(query, context, readKeysetSpan);
-}
-
-function readList<S extends RowSpan>(
+export function readEventsQuery<S extends RowSpan>(
   query: RawQuery,
   context: ListContext,
   readPage: ReadPage<S>,

@@ -4,17 +4,8 @@ import type { ReadRefusal } from '../door/refusal.ts';
 import { creatorGroups } from '../social/creators.ts';
 import type { Catalog } from './catalog.ts';
 import { groupName, marketColumns } from './catalog-tables.ts';
-import type { KeysetSpan } from './keyset-cursor.ts';
 import { type ListContext, readTagGroups } from './list-events.ts';
-import {
-  dateRanges,
-  type Range,
-  type ReadPage,
-  readKeysetSpan,
-  readRanges,
-  readSpan,
-  readState,
-} from './list-query.ts';
+import { dateRanges, type Range, type ReadPage, readRanges, readState } from './list-query.ts';
 import type { Market } from './market.ts';
 import { requestedListing } from './market-filter.ts';
 import type { RowQuery, RowSpan } from './row-table.ts';
@@ -23,7 +14,7 @@ import type { RowQuery, RowSpan } from './row-table.ts';
 const filterItemsMax = 500;
 
 /** A page of markets: which ones, and where it stands. */
-export interface MarketsQuery<S extends RowSpan = RowSpan> {
+export interface MarketsQuery<S extends RowSpan> {
   readonly rows: RowQuery<Market>;
   readonly span: S;
 }
@@ -36,22 +27,7 @@ const columns = {
 };
 
 /** The parameters of GET /markets as the catalog has it, and its relatives, or why not. */
-export function readMarketsQuery(
-  query: RawQuery,
-  context: ListContext,
-): MarketsQuery | ReadRefusal {
-  return readList(query, context, readSpan);
-}
-
-/** The same of the list by cursor. */
-export function readMarketsKeyset(
-  query: RawQuery,
-  context: ListContext,
-): MarketsQuery<KeysetSpan> | ReadRefusal {
-  return readList(query, context, readKeysetSpan);
-}
-
-function readList<S extends RowSpan>(
+export function readMarketsQuery<S extends RowSpan>(
   query: RawQuery,
   context: ListContext,
   readPage: ReadPage<S>,

@@ -14,7 +14,8 @@ import {
 import { clobMarket, toTheLetter } from './clob-market.ts';
 import { clobPage } from './clob-markets.route.ts';
 import { keysetPage } from './keyset-cursor.ts';
-import { readMarketsKeyset, readMarketsQuery } from './list-markets.ts';
+import { readMarketsQuery } from './list-markets.ts';
+import { readKeysetSpan, readSpan } from './list-query.ts';
 import type { Market } from './market.ts';
 import { marketNamed } from './market-filter.ts';
 import { MarketTexts } from './market-texts.io.ts';
@@ -35,14 +36,18 @@ export function marketsRoutes(parts: CatalogParts): readonly DoorRoute[] {
   return [
     readRoute(paths.list, async (request) => {
       if (isClobList(request)) return await clobPage(parts, request, 'full');
-      const requested = readMarketsQuery(request.query, listContext(parts, request.dialect));
+      const requested = readMarketsQuery(
+        request.query,
+        listContext(parts, request.dialect),
+        readSpan,
+      );
       if (requested instanceof ReadRefusal) return requested;
       assertFigures(parts, requested);
       const markets = catalog.marketTable.page(requested.rows, requested.span);
       return Buffer.from(await texts.list(markets, request.dialect));
     }),
     readRoute(paths.keyset, async ({ query, dialect }) => {
-      const requested = readMarketsKeyset(query, listContext(parts, dialect));
+      const requested = readMarketsQuery(query, listContext(parts, dialect), readKeysetSpan);
       if (requested instanceof ReadRefusal) return requested;
       assertFigures(parts, requested);
       const { rows, next } = keysetPage(catalog.marketTable, requested.rows, requested.span);
@@ -150,7 +155,7 @@ export function agentMarketsRoute(parts: CatalogParts): DoorRoute {
   const { catalog } = parts;
   const route = { method: 'GET', path: '/api/v1/markets', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const requested = readMarketsQuery(query, listContext(parts, dialect));
+    const requested = readMarketsQuery(query, listContext(parts, dialect), readSpan);
     if (requested instanceof ReadRefusal) return requested;
     assertFigures(parts, requested);
     const markets = catalog.marketTable.page(requested.rows, requested.span);

@@ -6,7 +6,8 @@ import { Catalog } from '../../src/markets/catalog.ts';
 import { eventColumns, marketColumns } from '../../src/markets/catalog-tables.ts';
 import { keysetOf } from '../../src/markets/keyset-cursor.ts';
 import { readEventsQuery } from '../../src/markets/list-events.ts';
-import { readMarketsKeyset, readMarketsQuery } from '../../src/markets/list-markets.ts';
+import { readMarketsQuery } from '../../src/markets/list-markets.ts';
+import { readKeysetSpan, readSpan } from '../../src/markets/list-query.ts';
 import { eventEntry, marketEntry, tagEntry, token, wallet } from '../in-memory.ts';
 
 /** Lists out of indexes against a naive filter and sort of the same entries, over random catalogs and queries. */
@@ -270,14 +271,14 @@ function bothLists(twin: Twin, isEvents: boolean) {
   const context = { catalog, sites: new Map(), isFamily: false };
   if (isEvents) {
     const query = eventQuery();
-    const { rows, span } = accepted(readEventsQuery(query, context));
+    const { rows, span } = accepted(readEventsQuery(query, context, readSpan));
     const ids = catalog.eventTable.page(rows, span).map(({ id }) => id);
     const count = catalog.eventTable.count(rows);
     const naive = (requested: Query) => twin.naiveEvents(requested);
     return { query, ids, count, naive };
   }
   const query = marketQuery();
-  const { rows, span } = accepted(readMarketsQuery(query, context));
+  const { rows, span } = accepted(readMarketsQuery(query, context, readSpan));
   const ids = catalog.marketTable.page(rows, span).map(({ market }) => String(market));
   const count = catalog.marketTable.count(rows);
   return { query, ids, count, naive: (requested: Query) => twin.naiveMarkets(requested) };
@@ -292,7 +293,9 @@ function readByCursors(twin: Twin, sorted: Query): readonly string[] {
   const seen: string[] = [];
   let after: Query = {};
   for (;;) {
-    const { rows, span } = accepted(readMarketsKeyset({ ...sorted, ...after }, context));
+    const { rows, span } = accepted(
+      readMarketsQuery({ ...sorted, ...after }, context, readKeysetSpan),
+    );
     const page = catalog.marketTable.page(rows, span);
     seen.push(...page.map(({ market }) => String(market)));
     const last = page.at(-1);

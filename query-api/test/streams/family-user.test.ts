@@ -3,6 +3,7 @@ import { apiKeyFromBytes, type EventOf, type WalletAddress, walletFromBytes } fr
 import { apiKey, condition, token, wallet } from '../in-memory.ts';
 import { type FamilyClient, FamilyWorld, goodAuth } from './family-world.ts';
 import { fillOf, keyBytes, walletBytes } from './fills.ts';
+import { termsOf } from './own-changes.ts';
 
 let world: FamilyWorld;
 beforeEach(async () => {
@@ -14,16 +15,9 @@ const orderId = Buffer.alloc(32, 7);
 const orderText = `0x${'07'.repeat(32)}`;
 
 const terms = {
+  ...termsOf(1),
   orderId,
-  market: 1,
   maker: walletBytes(1),
-  apiKey: keyBytes(1),
-  outcome: 0,
-  side: 'SELL',
-  timeInForce: 'GTC',
-  price: 4_000,
-  sizeMicro: 5_000_000,
-  expiresAtMs: 0,
   acceptedAtMs: 1_780_315_199_000,
 } as const;
 

@@ -17,7 +17,7 @@ import { route } from './route.ts';
 
 const own = { door: 'ingress', family: 'clob', auth: ['l2'] } as const;
 
-/** Of batches: 3,000 order ids to cancel fit into one, bytes. */
+/** The largest body of a batch, bytes: 3,000 order ids to cancel fit into it. */
 const batchBodyMaxBytes = 256 * 1024;
 
 const submission = {

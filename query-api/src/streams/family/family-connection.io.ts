@@ -22,9 +22,9 @@ export interface FamilyParts extends ReaderSocketParts {
   listenToComments(take: (comment: HeldComment) => void): () => void;
 }
 
-/** What a stream is told of a new connection. */
+/** A new connection of a stream. */
 export interface Opened {
-  /** Of its client; its connections are counted together. */
+  /** Address of its client, whose connections are counted together. */
   readonly address: string;
   readonly onClosed: FamilyConnection['onClosed'];
 }

@@ -34,7 +34,7 @@ export interface UserFrame {
 export interface LiveFrame {
   readonly action: Action;
   readonly subscriptions: readonly LiveSubscription[];
-  /** Of the subscriptions that are none, each text once. */
+  /** Why others of the frame are refused, each text once. */
   readonly refusals: ReadonlySet<string>;
 }
 

@@ -2,7 +2,7 @@ import { type StreamErrorCode, streamLimits } from '@pm/schemas';
 
 /**
  * Bytes of the heap that things of readers take at most: `query-api/test/streams/kept-bytes.test.ts` compares the heap
- * with them. A subscription counts its key as if nobody else read it.
+ * with them. A subscription counts its key as if it had no other reader.
  */
 export const keptBytes = {
   /** A connection with its socket, a proof that is being checked, and what the socket has not written yet. */
@@ -78,7 +78,7 @@ export class ReaderRoom {
     return new RoomShare(this, address);
   }
 
-  /** Null when there is room for so many bytes more of the address: they are counted then. */
+  /** Null when there is room for these bytes of the address: they are counted then. */
   take(address: string, bytes: number): RoomRefusal | null {
     const ofAddress = (this.#ofAddress.get(address) ?? 0) + bytes;
     if (ofAddress > streamLimits.memory_bytes_per_address) return 'too_many_subscriptions';
@@ -96,7 +96,7 @@ export class ReaderRoom {
   }
 
   /**
-   * One more share counts so many bytes that the process keeps once for all of them; a negative number for one less.
+   * One more share counts bytes that the process keeps once for all of them; a negative number for one less.
    * Addresses go on counting them, as the others may leave.
    */
   countOnce(bytes: number): void {
@@ -120,7 +120,7 @@ export class RoomShare {
     return this.#bytes;
   }
 
-  /** Null when there is room for so many bytes more: they are counted then. Nothing is taken after the end. */
+  /** Null when there is room for these bytes: they are counted then. Nothing is taken after the end. */
   take(bytes: number): RoomRefusal | null {
     if (this.#isClosed) return 'overloaded';
     if (this.#bytes + bytes > streamLimits.memory_bytes_per_connection)

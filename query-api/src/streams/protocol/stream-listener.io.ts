@@ -91,14 +91,8 @@ export class StreamListener {
       maxHeaderSize: maxHeaderBytes,
       keepAliveTimeout: defaultHttpLimits.keepAliveTimeoutMs,
     });
-    const { connections } = defaultHttpLimits;
-    const { trustedProxies, onShed = () => {}, connectionsPerAddress } = parts;
-    const perAddress = connectionsPerAddress ?? connections.perAddress;
-    this.#shares = new ConnectionShares({
-      limits: { ...connections, perAddress },
-      trustedProxies,
-      onShed,
-    });
+    const { trustedProxies, onShed, connectionsPerAddress: perAddress } = parts;
+    this.#shares = new ConnectionShares({ trustedProxies, onShed, perAddress });
     this.#shares.watch(this.#server);
     this.#server.maxConnections = connectionsMax;
     this.#server.on('request', (request, response) => answer(request, response));

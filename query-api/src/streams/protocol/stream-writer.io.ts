@@ -17,7 +17,7 @@ const headBytesMax = 10;
 const socketWritesMax = 32;
 /** A pong is written as head and payload. */
 const pongWrites = 2;
-/** A heartbeat counts with so many bytes while it waits: it is made when it is sent. */
+/** What a heartbeat counts with while it waits, bytes: it is made when it is sent. */
 const heartbeatBytes = 200;
 /** What a place in a queue takes besides the bytes of its message or frame. */
 export const itemBytes = 768;
