@@ -25,7 +25,7 @@ export class KeysApi {
 
   /** Revokes a key of the wallet; without one, that of this client. */
   async revoke(apiKey?: string): Promise<void> {
-    await this.#connection.signed({ method: 'DELETE', path: '/auth/api-key', query: { apiKey } });
+    await this.#connection.signed({ method: 'DELETE', path: '/auth/api-key', body: { apiKey } });
   }
 
   /** Self-trade prevention of the orders of this key. */

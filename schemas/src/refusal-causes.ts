@@ -115,4 +115,6 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'The order was sent, and its result did not come in time: it may be on the book. The same signed order gets its result.',
   order_signed_ahead:
     'The `timestamp` of the order, Unix milliseconds, is more than 300 s ahead of the server. Set the clock, or sign with the time of `GET /time`.',
+  argument_not_signed:
+    'The query of a request that changes something counts only where the signature covers it: else another party could change it (docs/trading/conventions.md 2.2).',
 };

@@ -291,6 +291,11 @@ const list = {
     text: 'order timestamp is too far ahead: {ahead} s, the server time is {server}',
     retry: false,
   },
+  argument_not_signed: {
+    status: 400,
+    text: 'the signature does not cover {name} in the query: put it into the body, or sign the path with its query',
+    retry: false,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

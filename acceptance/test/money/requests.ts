@@ -312,8 +312,7 @@ export class Requests {
       nowMs,
       arrivedAtMs: nowMs,
       selfTrade: selfTrades[(wallet + key) % selfTrades.length] ?? 'ALLOW',
-      signsExactBody: true,
-      signsIdempotencyKey: true,
+      covers: { exactBody: true, idempotencyKey: true, query: true },
       statusOf: () => 'NORMAL',
     };
   }

@@ -23,7 +23,8 @@ class KeysApi:
 
     async def revoke(self, api_key: str | None = None) -> None:
         """Revokes a key of the wallet; without one, that of this client."""
-        sent = HttpRequest("DELETE", "/auth/api-key", {"apiKey": api_key})
+        named = None if api_key is None else {"apiKey": api_key}
+        sent = HttpRequest("DELETE", "/auth/api-key", body=named)
         await self._connection.signed(object, sent)
 
     async def settings(self) -> KeySettings:

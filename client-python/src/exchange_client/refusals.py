@@ -297,4 +297,10 @@ refusals: dict[str, Refusal] = {
         retry=False,
         final=False,
     ),
+    "argument_not_signed": Refusal(
+        400,
+        "the signature does not cover {name} in the query: put it into the body, or sign the path with its query",
+        retry=False,
+        final=False,
+    ),
 }

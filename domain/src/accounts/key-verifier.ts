@@ -9,7 +9,7 @@ import { type Freshness, headerText, isFresh, type RawHeaders } from './auth-hea
 import { type DerivedKey, deriveListed, type KeySecrets } from './derive-keys.ts';
 import { type KeyProof, readBuilderProof, readKeyClaim } from './key-claim.ts';
 import type { KeyDirectory, ListedKey } from './key-directory.ts';
-import { type Coverage, coverageOf, type SignedRequest } from './request-hmac.ts';
+import { type Coverage, coverageOf, coversNothing, type SignedRequest } from './request-hmac.ts';
 import { sameText } from './same-text.ts';
 
 /** The holder of an active API key, proven by a request. */
@@ -18,10 +18,8 @@ export interface KeyHolder {
   readonly wallet: WalletAddress;
   /** Reaction of its orders when they meet one of their own wallet. */
   readonly selfTrade: SelfTrade;
-  /** Whether the proof covers the body byte for byte (`Coverage`). */
-  readonly signsExactBody: boolean;
-  /** Whether the proof covers the request's `Idempotency-Key`: no other party can have set it. */
-  readonly signsIdempotencyKey: boolean;
+  /** The parts of the request that its proof covers. */
+  readonly covers: Coverage;
 }
 
 export interface KeyVerifierOptions {
@@ -66,8 +64,7 @@ export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     if (key?.active !== true || key.kind !== kind || coverage === null) return null;
     if (wallet !== null && wallet !== key.wallet) return null;
     const { wallet: holder, selfTrade } = key;
-    const { exactBody: signsExactBody, idempotencyKey: signsIdempotencyKey } = coverage;
-    return { apiKey, wallet: holder, selfTrade, signsExactBody, signsIdempotencyKey };
+    return { apiKey, wallet: holder, selfTrade, covers: coverage };
   };
 }
 
@@ -125,7 +122,7 @@ export function openCredentialsVerifier({
     if (key?.active !== true || key.kind !== 'TRADING' || secrets.apiKey !== apiKey) return null;
     if (apiKey === null || !isSecret || !isPassphrase) return null;
     const { wallet, selfTrade } = key;
-    return { apiKey, wallet, selfTrade, signsExactBody: false, signsIdempotencyKey: false };
+    return { apiKey, wallet, selfTrade, covers: coversNothing };
   };
 }
 

@@ -19,9 +19,14 @@ export interface Coverage {
    * have changed some quotes, and with them the boundaries between texts of a JSON body.
    */
   readonly exactBody: boolean;
-  /** Whether it covers the value of `Idempotency-Key`. */
+  /** Whether it covers the value of `Idempotency-Key`: no other party can have set it. */
   readonly idempotencyKey: boolean;
+  /** Whether it covers the query; true where there is none. False for clients that sign the path alone. */
+  readonly query: boolean;
 }
+
+/** The coverage of a proof that signs nothing of the request. */
+export const coversNothing: Coverage = { exactBody: false, idempotencyKey: false, query: false };
 
 const quote = 0x27;
 const doubleQuote = 0x22;
@@ -65,26 +70,30 @@ export function* signedForms({
   idempotencyKey,
 }: Omit<SignedRequest, 'method'> & { readonly idempotencyKey: string }): Generator<SignedForm> {
   for (const body of signedBodies(received)) {
-    const coverage = { exactBody: body === received, idempotencyKey: false };
-    for (const path of signedPaths(url)) yield { path, body, coverage };
+    const exactBody = body === received;
+    for (const { path, query } of signedPaths(url))
+      yield { path, body, coverage: { exactBody, idempotencyKey: false, query } };
   }
   if (idempotencyKey === '') return;
   const body = Buffer.concat([received, Buffer.from(`\n${idempotencyKey}`)]);
-  const coverage = { exactBody: true, idempotencyKey: true };
-  for (const path of signedPaths(url)) yield { path, body, coverage };
+  for (const { path, query } of signedPaths(url))
+    yield { path, body, coverage: { exactBody: true, idempotencyKey: true, query } };
 }
 
 const mounts = Object.values(familyMounts);
 
 /** The forms of the path that may be signed, the likeliest first; later ones are computed only when needed. */
-export function* signedPaths(url: string): Generator<string> {
+export function* signedPaths(
+  url: string,
+): Generator<{ readonly path: string } & Pick<Coverage, 'query'>> {
   const path = pathOf(url);
-  yield path;
+  const hasNoQuery = path === url;
+  yield { path, query: hasNoQuery };
   const mount = mounts.find((prefix) => path.startsWith(`${prefix}/`));
-  if (mount !== undefined) yield path.slice(mount.length);
-  if (path === url) return;
-  yield url;
-  if (mount !== undefined) yield url.slice(mount.length);
+  if (mount !== undefined) yield { path: path.slice(mount.length), query: hasNoQuery };
+  if (hasNoQuery) return;
+  yield { path: url, query: true };
+  if (mount !== undefined) yield { path: url.slice(mount.length), query: true };
 }
 
 function pathOf(url: string): string {

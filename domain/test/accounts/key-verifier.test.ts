@@ -85,6 +85,7 @@ describe('the proof of an API key', () => {
       expect(coverageOf(Buffer.alloc(32), claim, { ...request, idempotencyKey })).toEqual({
         exactBody: true,
         idempotencyKey: false,
+        query: true,
       });
   });
 
@@ -104,8 +105,8 @@ describe('the proof of an API key', () => {
   it('takes a body whose quotes were signed as double quotes', () => {
     const request = signed({ body: Buffer.from('{"a":"it"s"}') });
     const other = open()({ ...request, body: Buffer.from(`{'a':'it's'}`) });
-    expect(other?.signsExactBody).toBe(false);
-    expect(open()(request)?.signsExactBody).toBe(true);
+    expect(other?.covers.exactBody).toBe(false);
+    expect(open()(request)?.covers.exactBody).toBe(true);
   });
 
   it('says whether the signature covers the idempotency key', () => {
@@ -114,10 +115,20 @@ describe('the proof of an API key', () => {
     const covering = signed({ body: Buffer.concat([body, Buffer.from('\nmy-key')]) });
     const withKey = (request: typeof plain, value: string) =>
       open()({ ...request, body, headers: { ...request.headers, 'idempotency-key': value } });
-    expect(withKey(plain, 'my-key')?.signsIdempotencyKey).toBe(false);
-    expect(withKey(covering, 'my-key')?.signsIdempotencyKey).toBe(true);
+    expect(withKey(plain, 'my-key')?.covers.idempotencyKey).toBe(false);
+    expect(withKey(covering, 'my-key')?.covers.idempotencyKey).toBe(true);
     expect(withKey(covering, 'my-kez')).toBeNull();
     expect(open()({ ...covering, body })).toBeNull();
+  });
+
+  it.each<[string, boolean, Signing]>([
+    ['a path without a query', true, { url: '/data/trades' }],
+    ['a path alone', false, { url: '/data/trades?x=1', path: '/data/trades' }],
+    ['a path without its mount', false, { url: '/clob/data/trades?x=1', path: '/data/trades' }],
+    ['a path with its query', true, { url: '/data/trades?x=1', path: '/data/trades?x=1' }],
+    ['that without its mount', true, { url: '/clob/data/trades?x=1', path: '/data/trades?x=1' }],
+  ])('says whether the signature of %s covers the query: %s', (_title, query, signing) => {
+    expect(open()(signed(signing))?.covers.query).toBe(query);
   });
 
   it('takes any case of the address', () => {
@@ -209,13 +220,14 @@ describe('claims', () => {
   });
 
   it('are tried without the mount and with the query', () => {
-    expect([...signedPaths('/clob/data/trades?x=1')]).toEqual([
+    const pathsOf = (url: string) => [...signedPaths(url)].map(({ path }) => path);
+    expect(pathsOf('/clob/data/trades?x=1')).toEqual([
       '/clob/data/trades',
       '/data/trades',
       '/clob/data/trades?x=1',
       '/data/trades?x=1',
     ]);
-    expect([...signedPaths('/data/trades')]).toEqual(['/data/trades']);
+    expect(pathsOf('/data/trades')).toEqual(['/data/trades']);
   });
 
   it('hash a body twelve times at most, and once where the passphrase is not known', () => {

@@ -53,7 +53,7 @@ export function readAccountRequest(
   owners: Pick<WalletOwners, 'isOwnedBy'>,
 ): AccountRequest | RefusalCode {
   // A captured body whose quotes were changed still has its HMAC, and another id.
-  if (!at.caller.signsExactBody) return 'invalid_l2';
+  if (!at.caller.covers.exactBody) return 'invalid_l2';
   const header = readIdempotencyKey(at.request.headers['idempotency-key']);
   if (header === null) return 'idempotency_key_invalid';
   const wallet = named === undefined ? at.caller.address : parseWalletAddress(named);
@@ -63,7 +63,7 @@ export function readAccountRequest(
   const status = at.caller.statusOf(wallet);
   if (status === 'BANNED') return 'user_banned';
   if (status === 'CLOSED_ONLY' && at.action === 'split') return 'closed_only';
-  const id = given ?? (at.caller.signsIdempotencyKey ? header : undefined);
+  const id = given ?? (at.caller.covers.idempotencyKey ? header : undefined);
   return id === undefined ? 'request_id_required' : { wallet, id };
 }
 

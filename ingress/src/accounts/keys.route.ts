@@ -1,6 +1,6 @@
 import type { ListedKey } from '@pm/domain/accounts/key-directory';
 import { type DoorRoute, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
-import { type ApiKeyId, KeySettings, parseApiKeyId, type RefusalCode } from '@pm/schemas';
+import { KeySettings, parseApiKeyId, type RefusalCode } from '@pm/schemas';
 import { refuseBanned } from '../door/authentication.io.ts';
 import { checkerOf } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
@@ -16,6 +16,7 @@ import {
   createReadKeyRoute,
   deleteReadKeyRoute,
   listReadKeysRoute,
+  namedKey,
   validateReadKeyRoute,
 } from './read-only-keys.route.ts';
 
@@ -139,7 +140,7 @@ type DeleteServices = Pick<AccountServices, 'authentication' | 'signatures' | 'k
 
 /**
  * DELETE /auth/api-key: revokes the key that `apiKey` names, the calling one without it; by the wallet's own signature
- * that of the signed nonce. Answers exactly `"OK"`, for a key that is revoked already too (conventions.md 2.6).
+ * always that of the signed nonce. Answers exactly `"OK"`, for a key that is revoked already too (conventions.md 2.6).
  */
 function deleteKeyRoute(services: DeleteServices): DoorRoute {
   return {
@@ -150,11 +151,8 @@ function deleteKeyRoute(services: DeleteServices): DoorRoute {
         const owner = proveOwner(request, reply, services);
         if (owner === null || refuseBanned(owner.wallet, reply, services.authentication))
           return reply;
-        const { apiKey: named } = request.query as { readonly apiKey?: RawParam };
-        const apiKey = named === undefined ? undefined : parseApiKeyId(String(named));
-        if (apiKey === null) return refuse(reply, 'api_key_not_found');
-        const code = await revoke(owner, apiKey, services);
-        return code === null ? sendOk(reply) : refuse(reply, code);
+        const code = await revoke(owner, namedKey(request, 'apiKey'), services);
+        return code === null ? sendOk(reply) : refuse(reply, code, { name: 'apiKey' });
       });
     },
   };
@@ -163,14 +161,16 @@ function deleteKeyRoute(services: DeleteServices): DoorRoute {
 /** Why nothing was revoked; null when the key is. */
 async function revoke(
   { wallet, by }: KeyOwner,
-  named: ApiKeyId | undefined,
+  named: string | undefined,
   { keys }: DeleteServices,
 ): Promise<RefusalCode | null> {
-  const apiKey = named ?? ('apiKey' in by ? by.apiKey : undefined);
-  if (apiKey !== undefined) {
-    return (await keys.revoke(wallet, 'TRADING', apiKey)) ? null : 'api_key_not_found';
+  if ('apiKey' in by) {
+    const apiKey = named === undefined ? by.apiKey : parseApiKeyId(named);
+    const isKnown = apiKey !== null && (await keys.revoke(wallet, 'TRADING', apiKey));
+    return isKnown ? null : 'api_key_not_found';
   }
-  if (!('nonce' in by)) return 'api_key_not_found';
+  // The signature of a wallet covers no body.
+  if (named !== undefined) return 'argument_not_signed';
   if (keys.isFromBeforeKey({ address: wallet, ...by })) return 'request_repeated';
   return (await keys.revokeNonce(wallet, by.nonce)) ? null : 'api_key_not_found';
 }

@@ -82,22 +82,23 @@ export function validateReadKeyRoute({
 }
 
 /**
- * The `key` of the body, else of the query; undefined when neither has one, or the query an empty one. What is no text
- * is the name of no key, so that it does not stand for all of them.
+ * The key that the body names, else the query; undefined when neither has one, or the query an empty one. What is no
+ * text is the name of no key, so that it does not stand for another one or for all.
  */
-export function namedKey({
-  body,
-  query,
-}: Pick<FastifyRequest, 'body' | 'query'>): string | undefined {
-  const inQuery = keyIn(query);
-  return keyIn(body) ?? (inQuery === '' ? undefined : inQuery);
+export function namedKey(
+  { body, query }: Pick<FastifyRequest, 'body' | 'query'>,
+  name: 'key' | 'apiKey' = 'key',
+): string | undefined {
+  const inQuery = keyIn(query, name);
+  return keyIn(body, name) ?? (inQuery === '' ? undefined : inQuery);
 }
 
 const nameOfNone = 'no text';
 
-function keyIn(from: unknown): string | undefined {
-  if (typeof from !== 'object' || from === null || !('key' in from)) return undefined;
-  return typeof from.key === 'string' ? from.key : nameOfNone;
+function keyIn(from: unknown, name: 'key' | 'apiKey'): string | undefined {
+  if (typeof from !== 'object' || from === null || !(name in from)) return undefined;
+  const named = (from as Readonly<Record<string, unknown>>)[name];
+  return typeof named === 'string' ? named : nameOfNone;
 }
 
 function textOf(param: RawParam): string {

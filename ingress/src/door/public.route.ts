@@ -12,6 +12,7 @@ import { type OrderServices, orderRoutes } from '../orders/orders.route.ts';
 import { heartbeatRoutes, type SessionServices } from '../sessions/heartbeats.route.ts';
 import { socialRoutes } from '../social/social.route.ts';
 import type { SocialServices } from '../social/social-services.io.ts';
+import { refuseUncoveredQueries } from './covered-queries.io.ts';
 import { healthRoutes } from './health.route.ts';
 import { findRepetitions, type RepetitionServices } from './repetitions.io.ts';
 import { markArrivals } from './requests.io.ts';
@@ -41,6 +42,7 @@ export function addPublicRoutes(
   markArrivals(app, services.clock, trustedProxies);
   awaitNewKeys(app, services.newKeys);
   findRepetitions(app, services.repetitions);
+  refuseUncoveredQueries(app, services.repetitions.authentication);
   registerRoutes(app, 'ingress', [
     ...healthRoutes(services),
     ...keyRoutes(services.accounts),

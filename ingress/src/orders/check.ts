@@ -1,3 +1,4 @@
+import type { Coverage } from '@pm/domain/accounts/request-hmac';
 import {
   type ApiKeyId,
   checksumAddress,
@@ -32,10 +33,8 @@ export interface Caller {
   readonly arrivedAtMs: number;
   /** The rule for orders of the key that meet one of their own wallet. */
   readonly selfTrade: SelfTrade;
-  /** Whether the proof of the key covers the body byte for byte. */
-  readonly signsExactBody: boolean;
-  /** Whether the proof of the key covers the `Idempotency-Key`. */
-  readonly signsIdempotencyKey: boolean;
+  /** The parts of the request that the proof of the key covers. */
+  readonly covers: Coverage;
   /** The status that operators gave a wallet. */
   statusOf(wallet: WalletAddress): WalletStatusKind;
 }

@@ -82,10 +82,12 @@ describe('the keys of a wallet', () => {
     const trio = await door.keys.create(wallet, '5');
     const apiKey = 'apiKey' in trio ? trio.apiKey : '';
     const other = await join(door, walletOf(9));
-    const foreign = await other.call({ method: 'DELETE', url: `/auth/api-key?apiKey=${apiKey}` });
+    const url = '/auth/api-key';
+    const body = JSON.stringify({ apiKey });
+    const foreign = await other.call({ method: 'DELETE', url, body });
     expect([foreign.status, foreign.body]).toEqual(notFound);
-    for (const url of ['/auth/api-key?apiKey=x', '/auth/api-key?apiKey=a&apiKey=b']) {
-      const answer = await call(door, { method: 'DELETE', url });
+    for (const none of ['{"apiKey":"x"}', '{"apiKey":["a"]}', '{"apiKey":null}']) {
+      const answer = await call(door, { method: 'DELETE', url, body: none });
       expect([answer.status, answer.body]).toEqual(notFound);
     }
     const headers = attestation(owner, { nonce: '5' });
@@ -96,7 +98,7 @@ describe('the keys of a wallet', () => {
     const never = attestation(owner, { nonce: '6' });
     const answer = await ask(door, { method: 'DELETE', url: '/auth/api-key', headers: never });
     expect([answer.status, answer.body]).toEqual(notFound);
-    const named = await call(door, { method: 'DELETE', url: `/auth/api-key?apiKey=${apiKey}` });
+    const named = await call(door, { method: 'DELETE', url, body });
     expect(named.body).toBe('OK');
     expect(door.keys.derive(wallet, '5')).toBeNull();
     expect(door.keys.derive(wallet, '0')).toEqual(door.trio);
@@ -283,7 +285,8 @@ describe('a read-only key', () => {
     const foreign = await other.call({ method: 'DELETE', url, body });
     expect([foreign.status, foreign.body]).toEqual(notFound);
     expect((await call(door, { method: 'DELETE', url, body })).body).toEqual({ deleted: true });
-    const byQuery = await call(door, { method: 'DELETE', url: `${url}?key=${second}` });
+    const inQuery = `${url}?key=${second}`;
+    const byQuery = await call(door, { method: 'DELETE', url: inQuery, signedPath: inQuery });
     expect(byQuery.body).toEqual({ deleted: true });
     for (const key of [first, second, door.trio.apiKey, 'x']) {
       const headers = shown(key);
@@ -359,7 +362,7 @@ describe('a builder key', () => {
     expect([answer.status, answer.body]).toEqual(unauthorized);
   });
 
-  it('is revoked by an API key: the named one, or all without a name', async () => {
+  it('is revoked by an API key: the named one, or all where the body says so', async () => {
     const [first] = [await make(), await make()];
     const other = await join(door, walletOf(9));
     const named = JSON.stringify({ key: first.key });
@@ -371,11 +374,18 @@ describe('a builder key', () => {
       expect((await call(door, { method: 'DELETE', url, body })).status).toBe(404);
     }
     for (const query of [`?key=${first.key}&key=x`, '?key=none']) {
-      const answer = await call(door, { method: 'DELETE', url: url + query, body: '{}' });
-      expect(answer.status).toBe(404);
+      const sent = { method: 'DELETE', url: url + query, signedPath: url + query } as const;
+      expect((await call(door, { ...sent, body: '{}' })).status).toBe(404);
+    }
+    for (const body of [undefined, '{}', '{"all":false}', '{"all":"true"}', '[]']) {
+      const sent = { method: 'DELETE', url, ...(body === undefined ? {} : { body }) } as const;
+      expect(await call(door, sent)).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_request' },
+      });
     }
     expect(states()).toEqual([false, true]);
-    expect((await call(door, { method: 'DELETE', url })).body).toBe('OK');
+    expect((await call(door, { method: 'DELETE', url, body: '{"all":true}' })).body).toBe('OK');
     expect(states()).toEqual([false, false]);
   });
 });

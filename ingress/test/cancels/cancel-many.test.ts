@@ -142,10 +142,10 @@ test.each([
   expect(door.fakes.sent).toHaveLength(0);
 });
 
-test('ids in the query count when the body was lost', async () => {
+test('ids in a signed query count when the body was lost', async () => {
   door.fakes.answer = (command) => answered([canceled(idIn(command))]);
   const url = `/orders?orderIDs=${idOf(1)},${idOf(2)}`;
-  const { body } = await call(door, { method: 'DELETE', url });
+  const { body } = await call(door, { method: 'DELETE', url, signedPath: url });
   expect(body.canceled).toEqual([idOf(1), idOf(2)]);
 });
 
@@ -188,7 +188,7 @@ test('cancels need neither money nor an open market', async () => {
   door.fakes.reserve = 'not_ready';
   door.fakes.answer = () => answered([]);
   for (const url of ['/cancel-all', `/cancel-market-orders?asset_id=${testOrder().tokenId}`]) {
-    expect((await call(door, { method: 'DELETE', url })).status).toBe(200);
+    expect((await call(door, { method: 'DELETE', url, signedPath: url })).status).toBe(200);
   }
 });
 

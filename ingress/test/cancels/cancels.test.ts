@@ -124,9 +124,10 @@ test.each([
   ]);
 });
 
-test('the filter may stand in the query when the body was lost', async () => {
+test('the filter may stand in a signed query when the body was lost', async () => {
   door.fakes.answer = () => answered([]);
-  const answer = await cancel(undefined, `/cancel-market-orders?asset_id=${tokenId}`);
+  const url = `/cancel-market-orders?asset_id=${tokenId}`;
+  const answer = await call(door, { method: 'DELETE', url, signedPath: url });
   expect([answer.status, answer.body]).toEqual([200, { canceled: [], not_canceled: {} }]);
   expect(door.fakes.sent).toHaveLength(1);
 });

@@ -56,8 +56,9 @@ test('a cancel of everything may come twice within its second, and not later', a
 test('requests that are known by an id are not looked up', async () => {
   const { left, proofs } = await openTwo();
   proofs.isAway = true;
-  const url = `/auth/api-key?apiKey=${left.trio.apiKey}`;
-  expect(await call(left, { method: 'DELETE', url, timestamp })).toMatchObject({ status: 200 });
+  const body = JSON.stringify({ apiKey: left.trio.apiKey });
+  const revoke = { method: 'DELETE', url: '/auth/api-key', body, timestamp } as const;
+  expect(await call(left, revoke)).toMatchObject({ status: 200 });
 });
 
 test('without the memory, or with a full one, cancels work and nothing is granted', async () => {

@@ -92,9 +92,11 @@ function sentTo(route: HttpRoute, name: keyof typeof wallets): SentRequest {
   const isBatch = schema !== null && 'items' in schema;
   const isOrder = nameOf(route).startsWith('POST /order');
   const value = isOrder ? (isBatch ? [item] : item) : sample?.({ readKey, orders: [] });
+  const url = `${route.path.replaceAll(/:\w+/g, '1')}${query === undefined ? '' : `?${query}`}`;
   return {
     method: route.method,
-    url: `${route.path.replaceAll(/:\w+/g, '1')}${query === undefined ? '' : `?${query}`}`,
+    url,
+    signedPath: url,
     body: JSON.stringify(value ?? {}),
   };
 }

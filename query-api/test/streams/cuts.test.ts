@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { coversNothing } from '@pm/domain/accounts/request-hmac';
 import { CommentThreads } from '@pm/domain/comments/threads';
 import { systemClock } from '@pm/kit/clock';
 import { silentLog } from '@pm/kit/log';
@@ -66,8 +67,7 @@ class Instance {
         apiKey: apiKey(1),
         wallet: String(headers['wallet']) as WalletAddress,
         selfTrade: 'CANCEL_NEWEST' as const,
-        signsExactBody: true,
-        signsIdempotencyKey: false,
+        covers: coversNothing,
       }),
       isActive: () => true,
       keepAlives: { hold: () => ({ release: () => {} }) },

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { SentCredentials } from '@pm/domain/accounts/key-verifier';
+import { coversNothing } from '@pm/domain/accounts/request-hmac';
 import type { HeldComment } from '@pm/domain/comments/threads';
 import { silentLog } from '@pm/kit/log';
 import {
@@ -112,8 +113,7 @@ const holder = {
   apiKey: apiKey(1),
   wallet: wallet(1),
   selfTrade: 'CANCEL_NEWEST',
-  signsExactBody: false,
-  signsIdempotencyKey: false,
+  covers: coversNothing,
 } as const;
 
 type Seen = Record<string, unknown>;

@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { deriveKey } from '@pm/domain/accounts/derive-keys';
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
+import { coversNothing } from '@pm/domain/accounts/request-hmac';
 import { systemClock } from '@pm/kit/clock';
 import { silentLog } from '@pm/kit/log';
 import { apiKeyBytes, headers, hexBytes, type WalletAddress } from '@pm/schemas';
@@ -31,8 +32,7 @@ const holder = {
   apiKey,
   wallet,
   selfTrade: 'ALLOW',
-  signsExactBody: false,
-  signsIdempotencyKey: false,
+  covers: coversNothing,
 } as const;
 
 beforeAll(async () => {

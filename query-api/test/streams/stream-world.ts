@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
+import { coversNothing } from '@pm/domain/accounts/request-hmac';
 import { CommentThreads } from '@pm/domain/comments/threads';
 import { silentLog } from '@pm/kit/log';
 import type { StreamCloseName } from '@pm/schemas';
@@ -23,8 +24,7 @@ const holder: KeyHolder = {
   apiKey: apiKey(1),
   wallet: wallet(1),
   selfTrade: 'CANCEL_NEWEST' as KeyHolder['selfTrade'],
-  signsExactBody: true,
-  signsIdempotencyKey: false,
+  covers: coversNothing,
 };
 /** Longest time in which a failing proof is tried again. */
 const proofWaitMs = 3_000;

@@ -71,7 +71,8 @@ export const balanceRoutes = {
     auth: ['l2'],
     method: 'DELETE',
     path: '/notifications',
-    repetition: 'harmless',
+    repetition: 'brief',
+    uncoveredQuery: true,
     summary: 'Do not show notifications again',
     query: Type.Object({
       ids: listOf(wholeNumber({ max: 999_999_999_999_999 }), notificationsMax, 'Their ids.'),

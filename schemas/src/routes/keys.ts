@@ -25,6 +25,8 @@ const overtaken = {
 } as const;
 const tooMany = { 400: 'too many API keys, max allowed: {max}' } as const;
 const ok = { description: 'Exactly `"OK"`.', schema: Type.Literal('OK') } as const;
+/** The text of a revocation of builder keys that names none. */
+export const builderKeysNamed = 'the body has a key, or "all": true';
 const namedKey = Type.Object({ key: Type.Optional(uuid) });
 
 /** API keys of every kind and what a wallet may do (conventions.md part 2). */
@@ -76,11 +78,14 @@ export const keyRoutes = {
     path: '/auth/api-key',
     repetition: 'harmless',
     summary: 'Revoke an API key',
-    description: 'Without `apiKey` the calling key; under L1 that of the signed nonce.',
+    description:
+      'Without `apiKey` the calling key; under L1 always that of the signed nonce, since its signature covers no body.',
     query: Type.Object({ apiKey: optional(uuid) }),
+    body: Type.Object({ apiKey: Type.Optional(uuid) }),
+    bodyIsOptional: true,
     responses: { 200: ok },
     errors: { ...notFound, ...overtaken },
-    examples: [{ query: { apiKey: sample.apiKey } }],
+    examples: [{ body: { apiKey: sample.apiKey } }],
   }),
   getApiKeySettings: route({
     ...own,
@@ -176,13 +181,14 @@ export const keyRoutes = {
     path: '/auth/builder-api-key',
     repetition: 'brief',
     summary: 'Revoke builder keys',
-    description: 'The key of the builder headers; under L2 the one that `key` names, or all.',
+    description:
+      'The key of the builder headers; under L2 the one that `key` names, or every one where the body says `all`.',
     query: Type.Object({ key: optional(uuid) }),
-    body: namedKey,
+    body: Type.Object({ key: Type.Optional(uuid), all: Type.Optional(Type.Literal(true)) }),
     bodyIsOptional: true,
     responses: { 200: ok },
-    errors: notFound,
-    examples: [{}],
+    errors: { ...notFound, 400: `invalid request: ${builderKeysNamed}` },
+    examples: [{ body: { key: sample.apiKey } }],
   }),
   getClosedOnly: route({
     ...door,

@@ -113,6 +113,11 @@ export interface RouteDeclaration extends HttpRoute, Declaration {
   readonly limits?: readonly string[];
   /** Of routes that an API key opens and that change something. */
   readonly repetition?: Repetition;
+  /**
+   * Of a route that changes something: published clients name its object in a query that their signature does not
+   * cover, and it counts all the same. Without it such a request is `argument_not_signed`.
+   */
+  readonly uncoveredQuery?: true;
   /** Wallets that may only close positions are refused it: the whole request, or each item that opens one. */
   readonly opensPositions?: 'request' | 'each';
 }

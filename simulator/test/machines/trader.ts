@@ -299,8 +299,7 @@ export class Trader {
       nowMs,
       arrivedAtMs: nowMs,
       selfTrade: selfTrades[number % selfTrades.length] ?? 'ALLOW',
-      signsExactBody: true,
-      signsIdempotencyKey: true,
+      covers: { exactBody: true, idempotencyKey: true, query: true },
       statusOf: () => 'NORMAL',
     };
   }

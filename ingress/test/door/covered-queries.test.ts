@@ -1,0 +1,86 @@
+import { type RouteDeclaration, routes, usedProofLimits } from '@pm/schemas';
+import { call, type Door, nowSeconds, openDoor, owner, type SentRequest } from '../door-fixture.ts';
+import { carriesOut } from '../hostile-fixture.ts';
+import { ask, attestation } from '../keys-fixture.ts';
+import { ProofMemory } from '../proofs-fixture.ts';
+import { nameOf, writeRouteOf, writeRoutes } from '../write-routes-fixture.ts';
+
+let door: Door;
+let proofs: ProofMemory;
+
+beforeEach(async () => {
+  proofs = new ProofMemory();
+  door = await openDoor(undefined, 0, undefined, undefined, undefined, proofs);
+  door.fakes.answer = carriesOut;
+});
+afterEach(() => door.app.close());
+
+const declared = (routes as readonly RouteDeclaration[]).filter(
+  ({ door: at, method, query }) => at === 'ingress' && method !== 'GET' && query !== undefined,
+);
+const counting = declared.filter(({ uncoveredQuery }) => uncoveredQuery === true).map(nameOf);
+const covered = writeRoutes.filter(
+  (route) => writeRouteOf(route).query !== undefined && !counting.includes(nameOf(route)),
+);
+
+function sentTo(
+  route: (typeof writeRoutes)[number],
+): SentRequest & { readonly signedPath: string } {
+  const url = `${route.path}?${writeRouteOf(route).query}`;
+  return { method: route.method, url, signedPath: route.path };
+}
+
+test('every write route with a query is tried, and the query of one counts unsigned', () => {
+  expect(declared.map(nameOf).sort()).toEqual([...covered.map(nameOf), ...counting].sort());
+  expect(counting).toEqual(['DELETE /notifications']);
+});
+
+test.each(covered)(
+  '$method $path refuses a query that its signature does not cover',
+  async (route) => {
+    expect(await call(door, sentTo(route))).toMatchObject({
+      status: 400,
+      body: { code: 'argument_not_signed' },
+    });
+    expect(door.fakes.sent).toHaveLength(0);
+    expect(door.keys.list(owner.address as never, 'TRADING')).toMatchObject([{ active: true }]);
+  },
+);
+
+test.each(covered)(
+  '$method $path takes a query that is signed, and nobody can cut it',
+  async (route) => {
+    const sent = { ...sentTo(route), timestamp: String(nowSeconds) };
+    const signedPath = sent.url;
+    const cut = await call(door, { ...sent, url: route.path, signedPath });
+    expect(cut.status).toBe(401);
+    const whole = await call(door, { ...sent, signedPath });
+    expect(whole.body.code).not.toBe('argument_not_signed');
+    expect(whole.status).not.toBe(401);
+  },
+);
+
+test('the signature of a wallet names its nonce alone: an API key beside it is refused', async () => {
+  const headers = attestation(owner);
+  const apiKey = door.trio.apiKey;
+  for (const sent of [
+    { url: `/auth/api-key?apiKey=${apiKey}` },
+    { body: JSON.stringify({ apiKey }) },
+  ])
+    expect(
+      await ask(door, { method: 'DELETE', url: '/auth/api-key', ...sent, headers }),
+    ).toMatchObject({ status: 400, body: { code: 'argument_not_signed' } });
+  expect(door.keys.list(owner.address as never, 'TRADING')).toMatchObject([{ active: true }]);
+});
+
+test('a captured deletion of notifications marks others for two seconds and not later', async () => {
+  const sent = {
+    method: 'DELETE',
+    url: '/notifications?ids=1',
+    timestamp: String(nowSeconds),
+  } as const;
+  expect((await call(door, sent)).status).toBe(200);
+  proofs.nowMs += usedProofLimits.graceMs + 1;
+  const other = await call(door, { ...sent, url: '/notifications?ids=2' });
+  expect(other).toMatchObject({ status: 409, body: { code: 'request_repeated' } });
+});
