@@ -8,6 +8,7 @@ import {
   type BuiltOrder,
   buildOrder,
   ExchangeClient,
+  type KeyOfWallet,
   type OrderIntent,
   type Signer,
   signedHeaders,
@@ -71,9 +72,13 @@ export function order(
   return buildOrder({ tokenId: token, side: 'BUY', price, size: '1', ...how }, context);
 }
 
-export function headersOf({ signer, trio }: Trader, method: string, path: string, body: string) {
-  const key = { ...trio, address: signer.checksummed };
-  const signed = signedHeaders(key, { method: method as 'POST', path, body }, Date.now());
+/** The key of a trader, with its wallet. */
+export function keyOf({ signer, trio }: Pick<Trader, 'signer' | 'trio'>): KeyOfWallet {
+  return { ...trio, address: signer.checksummed };
+}
+
+export function headersOf(trader: Trader, method: string, path: string, body: string) {
+  const signed = signedHeaders(keyOf(trader), { method, path, body }, Date.now());
   return { 'content-type': 'application/json', ...signed };
 }
 

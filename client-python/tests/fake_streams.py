@@ -209,7 +209,10 @@ class Reader:
     async def authenticate(self, frame: Json) -> None:
         sent = cast("dict[str, str]", frame["headers"])
         now_ms = int(sent["SERVICE_TIMESTAMP"])
-        proof = signed_headers(own_key, method="GET", path="/v1/stream", body="", now_ms=now_ms)
+        option = "true" if frame.get("cancel_on_disconnect") else "false"
+        stream_id = example_of("ServerWelcome")["stream_id"]
+        path = f"/v1/stream?stream_id={stream_id}&cancel_on_disconnect={option}"
+        proof = signed_headers(own_key, method="GET", path=path, body="", now_ms=now_ms)
         self.wallet = sent["SERVICE_SIGNATURE"] == proof["SERVICE_SIGNATURE"]
         if self.wallet:
             await self.send({"type": "authenticated", "id": frame["id"], "wallet": own_key.address})

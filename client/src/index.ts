@@ -23,6 +23,7 @@ export type { PlacementOptions } from './placement.ts';
 export { noRetries, type RetryPolicy } from './retry.ts';
 export type { MountedResponseOf, ReadInput, ReadName } from './route-reads.ts';
 export type { Placement } from './sent-order.ts';
+export { authFrame } from './streams/auth-frame.ts';
 export type { BookEvent } from './streams/book.ts';
 export { StreamGapError, StreamRefusedError } from './streams/errors.ts';
 export type {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ExchangeClient, type Signer, signedHeaders, walletFromPrivateKey } from '@pm/client';
+import { authFrame, type ExchangeClient, type Signer, walletFromPrivateKey } from '@pm/client';
 import { sessionPromiseMs } from '@pm/domain/sessions/session-table';
 import type { ApiKeyTrio, SigningDomain } from '@pm/schemas';
 import { runLength } from '../../../kit/test/long-runs.ts';
@@ -92,11 +92,10 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
     async function openGuard(): Promise<StreamClient> {
       const url = `${exchange.baseUrls[0].replace('http', 'ws')}/v1/stream`;
       const stream = await StreamClient.open(url);
-      await stream.of('welcome');
+      const { stream_id: streamId } = await stream.of('welcome');
       const holder = { ...guardedKey, address: guarded.checksummed };
-      const sent = { method: 'GET', path: '/v1/stream', body: '' } as const;
-      const headers = signedHeaders(holder, sent, Date.now());
-      stream.send({ op: 'auth', id: 1, headers, cancel_on_disconnect: true });
+      const proof = { streamId: String(streamId), cancelOnDisconnect: true };
+      stream.send({ ...authFrame(holder, proof, Date.now()), id: 1 });
       await stream.of('authenticated');
       // A connection without a subscription is closed.
       stream.send({ op: 'subscribe', id: 2, channel: 'markets' });

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  authFrame,
   type BuiltOrder,
   buildOrder,
   ExchangeClient,
@@ -201,11 +202,10 @@ test('what an operator changes counts at every ingress and query-api', async () 
 /** A connection that cancels the orders of the key when it ends, at one process of streams. */
 async function openGuard(baseUrl: string, signer: Signer, key: ApiKeyTrio): Promise<StreamClient> {
   const client = await StreamClient.open(`${baseUrl.replace('http', 'ws')}/v1/stream`);
-  await client.of('welcome');
+  const { stream_id: streamId } = await client.of('welcome');
   const holder = { ...key, address: signer.checksummed };
-  const sent = { method: 'GET', path: '/v1/stream', body: '' } as const;
-  const headers = signedHeaders(holder, sent, Date.now());
-  client.send({ op: 'auth', id: 1, headers, cancel_on_disconnect: true });
+  const proof = { streamId: String(streamId), cancelOnDisconnect: true };
+  client.send({ ...authFrame(holder, proof, Date.now()), id: 1 });
   await client.of('authenticated');
   return client;
 }

@@ -1,4 +1,4 @@
-import { ExchangeClient, signedHeaders } from '@pm/client';
+import { authFrame, ExchangeClient } from '@pm/client';
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { Random } from '@pm/kit/random';
 import { streamCloses, streamPaths } from '@pm/schemas';
@@ -73,9 +73,10 @@ async function openReaders(): Promise<void> {
     const reader = new ClientReader(client, wallet, new Random(seed + 100 + index));
     clientReaders = [...clientReaders, reader];
     const key = { ...trio, address: signer.checksummed };
-    const path = streamPaths.own;
-    const authHeaders = () => signedHeaders(key, { method: 'GET', path, body: '' }, Date.now());
-    const raw = new RawReader(streamUrl + path, { tokens: tokens(), authHeaders });
+    const raw = new RawReader(streamUrl + streamPaths.own, {
+      tokens: tokens(),
+      authFrame: (streamId) => authFrame(key, { streamId, cancelOnDisconnect: false }, Date.now()),
+    });
     rawReaders = [...rawReaders, raw];
     raw.connect();
     await reader.open(tokens(), partitions);

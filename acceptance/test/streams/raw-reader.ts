@@ -26,6 +26,7 @@ interface Book {
 
 interface Frame {
   readonly type: string;
+  readonly stream_id?: string;
   readonly channel?: string;
   readonly id?: number | null;
   readonly code?: string | number;
@@ -62,7 +63,7 @@ export class RawReader {
   readonly closes = new Map<number, number>();
   readonly #url: string;
   readonly #tokens: readonly string[];
-  readonly #authHeaders: () => Record<string, string>;
+  readonly #authFrame: (streamId: string) => object;
   readonly #books: ReadonlyMap<string, Book>;
   readonly #ownSeqs = new Map<number, number>();
   readonly #checksums = new Map<string, string>();
@@ -73,13 +74,13 @@ export class RawReader {
     url: string,
     reads: {
       readonly tokens: readonly string[];
-      /** Headers of the key over `GET/v1/stream`, made for each connection. */
-      authHeaders(): Record<string, string>;
+      /** Proves the key on a connection. */
+      authFrame(streamId: string): object;
     },
   ) {
     this.#url = url;
     this.#tokens = reads.tokens;
-    this.#authHeaders = reads.authHeaders;
+    this.#authFrame = reads.authFrame;
     const empty = (): Book => ({ bids: new Map(), asks: new Map(), seq: null });
     this.#books = new Map(reads.tokens.map((token) => [token, empty()]));
   }
@@ -130,7 +131,7 @@ export class RawReader {
   #take(socket: Socket, text: string): void {
     if (socket !== this.#socket) return;
     const frame = JSON.parse(text) as Frame;
-    if (frame.type === 'welcome') this.#welcome(socket);
+    if (frame.type === 'welcome') this.#welcome(socket, frame);
     else if (frame.type === 'authenticated') this.#subscribe(socket, ownId);
     else if (frame.type === 'error') this.#refused(socket, frame);
     else if (frame.type === 'heartbeat') this.#heartbeat(socket, frame);
@@ -138,9 +139,8 @@ export class RawReader {
     else if (isMessage(frame) && frame.channel === 'own') this.#own(frame as OwnEventMessage);
   }
 
-  #welcome(socket: Socket): void {
-    const headers = this.#authHeaders();
-    socket.send(JSON.stringify({ op: 'auth', id: authId, headers }));
+  #welcome(socket: Socket, { stream_id = '' }: Frame): void {
+    socket.send(JSON.stringify({ ...this.#authFrame(stream_id), id: authId }));
     for (const index of this.#tokens.keys()) this.#subscribe(socket, firstBookId + index);
   }
 

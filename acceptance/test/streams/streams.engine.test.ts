@@ -2,13 +2,14 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { authFrame } from '@pm/client';
 import { openGateway } from '@pm/deploy/gateway/gateway';
 import { holdFreePorts } from '@pm/deploy/local/ports';
 import type { HttpApp } from '@pm/kit/http';
 import { type Seen, StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import {
   ExchangeUnderTest,
-  headersOf,
+  keyOf,
   order,
   place,
   type Trader,
@@ -77,10 +78,10 @@ async function subscribe(client: StreamClient, frame: object): Promise<Seen> {
 
 async function open(trader: Trader | null, isCanceling = false): Promise<StreamClient> {
   const client = await StreamClient.open(url);
-  await client.of('welcome');
+  const { stream_id: streamId } = await client.of('welcome');
   if (trader === null) return client;
-  const headers = headersOf(trader, 'GET', '/v1/stream', '');
-  client.send({ op: 'auth', id: 900, headers, cancel_on_disconnect: isCanceling });
+  const proof = { streamId: String(streamId), cancelOnDisconnect: isCanceling };
+  client.send({ ...authFrame(keyOf(trader), proof, Date.now()), id: 900 });
   await client.of('authenticated');
   return client;
 }

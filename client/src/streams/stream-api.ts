@@ -1,6 +1,6 @@
 import { streamPaths } from '@pm/schemas';
 import type { Connection } from '../connection.ts';
-import { l2Headers } from '../http.ts';
+import { authFrame } from './auth-frame.ts';
 import { type BookEvent, BookReader } from './book.ts';
 import type {
   ActivityMessage,
@@ -161,13 +161,11 @@ export class StreamApi {
       url: this.#url(),
       retry: this.#connection.retryPolicy,
       silenceMs: this.#options.streamSilenceMs ?? defaultSilenceMs,
-      authHeaders: () =>
-        l2Headers(
-          this.#connection.key,
-          { method: 'GET', path: streamPaths.own },
-          this.#connection.nowMs(),
-        ),
       cancelOnDisconnect,
+      authFrame: (streamId) => {
+        const { key } = this.#connection;
+        return authFrame(key, { streamId, cancelOnDisconnect }, this.#connection.nowMs());
+      },
     });
     this.#lines.push(line);
     line.join(subscription);

@@ -7,6 +7,7 @@ import type {
 } from '@pm/schemas';
 import { ExchangeError } from '../errors.ts';
 import { RetryBudget, type RetryPolicy } from '../retry.ts';
+import type { authFrame } from './auth-frame.ts';
 import { type Ending, endingOf } from './ending.ts';
 import { StreamRefusedError } from './errors.ts';
 import { type DataFrame, parseFrame, type StateFrame } from './frames.ts';
@@ -21,10 +22,10 @@ export interface StreamConnectionOptions {
   readonly retry: RetryPolicy;
   /** A connection without any frame for so long is replaced; the exchange sends a heartbeat each second. */
   readonly silenceMs: number;
-  /** Headers of an API key over `GET/v1/stream`, made for each connection. */
-  readonly authHeaders: () => Readonly<Record<string, string>>;
   /** Orders of the key are canceled when the connection ends. */
   readonly cancelOnDisconnect: boolean;
+  /** Proves the API key on a connection with this `stream_id` (`authFrame`). */
+  readonly authFrame: (streamId: string) => Readonly<ReturnType<typeof authFrame>>;
 }
 
 /** Time for a connection to open. */
@@ -59,6 +60,7 @@ export class StreamConnection implements Line {
   #standingStill: ReadonlySet<number> | null = null;
   #isAuthenticated = false;
   #authId: number | null = null;
+  #streamId = '';
   #isRunning = false;
   #ids = 0;
   #silence: ReturnType<typeof setTimeout> | null = null;
@@ -239,8 +241,9 @@ export class StreamConnection implements Line {
     }
   }
 
-  #welcome({ partitions }: WelcomeFrame): void {
+  #welcome({ partitions, stream_id }: WelcomeFrame): void {
     this.#isWelcome = true;
+    this.#streamId = stream_id;
     for (const { partition, epoch } of partitions) {
       if (epoch !== null) this.#epochs.set(partition, epoch);
     }
@@ -257,9 +260,7 @@ export class StreamConnection implements Line {
 
   #authenticate(): void {
     if (this.#authId !== null) return;
-    const headers = this.#options.authHeaders();
-    const cancel_on_disconnect = this.#options.cancelOnDisconnect;
-    this.#authId = this.#send({ op: 'auth', headers, cancel_on_disconnect });
+    this.#authId = this.#send(this.#options.authFrame(this.#streamId));
   }
 
   #accepted({ id }: SubscribedFrame): void {

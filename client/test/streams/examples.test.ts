@@ -40,7 +40,7 @@ beforeAll(async () => {
   server = createServer((_request, response) => response.end(answers));
   sockets = new WebSocketServer({ server, path: '/v1/stream' });
   sockets.on('connection', (socket) => {
-    send(socket, { type: 'welcome', partitions: [] });
+    send(socket, { type: 'welcome', stream_id: 's-1', partitions: [] });
     socket.on('message', (data) => answer(socket, JSON.parse(String(data)) as Frame));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -35,7 +35,7 @@ class Stream {
   #frames = 0;
   #silence: ReturnType<typeof setTimeout> | undefined;
   #again: ReturnType<typeof setTimeout> | undefined;
-  #authFrame: (() => object) | null = null;
+  #authFrame: ((streamId: string) => object) | null = null;
 
   /** Messages of a subscription, until the returned function is called. One subscriber per key. */
   subscribe(subscription: Subscription, take: (message: Message) => void): () => void {
@@ -53,7 +53,7 @@ class Stream {
   }
 
   /** Proves a key on this and later connections; null proves none from the next connection on. */
-  authenticate(frame: (() => object) | null): void {
+  authenticate(frame: ((streamId: string) => object) | null): void {
     this.#authFrame = frame;
     this.#socket?.close(1000);
   }
@@ -76,15 +76,15 @@ class Stream {
   #take(socket: WebSocket, text: string): void {
     if (socket !== this.#socket) return;
     this.#expectFrame();
-    const frame = JSON.parse(text) as { readonly type: string };
-    if (frame.type === 'welcome') this.#open();
+    const frame = JSON.parse(text) as { readonly type: string; readonly stream_id?: string };
+    if (frame.type === 'welcome') this.#open(frame.stream_id ?? '');
     else if (['snapshot', 'delta', 'event'].includes(frame.type)) this.#pass(frame as Message);
   }
 
-  #open(): void {
+  #open(streamId: string): void {
     this.#failures = 0;
     streamState.value = 'live';
-    if (this.#authFrame !== null) this.#send({ ...this.#authFrame(), id: this.#nextId() });
+    if (this.#authFrame !== null) this.#send({ ...this.#authFrame(streamId), id: this.#nextId() });
     for (const { subscription, last } of this.#entries.values()) {
       this.#send(subscribeFrame(this.#nextId(), subscription, last));
     }

@@ -1,8 +1,8 @@
 import {
+  authFrame,
   ExchangeClient,
   type Heartbeat,
   type Signer,
-  signedHeaders,
   type TypedDataSigner,
 } from '@pm/client';
 import type { OpenOrder, ResponseOf } from '@pm/schemas';
@@ -100,11 +100,9 @@ async function connect(
     await endSession();
     session.value = { name, address: signer.checksummed, client };
     const key = { ...trio, address: signer.checksummed };
-    stream.authenticate(() => ({
-      op: 'auth',
-      headers: signedHeaders(key, { method: 'GET', path: '/v1/stream', body: '' }, Date.now()),
-      cancel_on_disconnect: false,
-    }));
+    stream.authenticate((streamId) =>
+      authFrame(key, { streamId, cancelOnDisconnect: false }, Date.now()),
+    );
     stopFollowing = followOwn(readOwn);
   } catch (error) {
     notify('bad', `The wallet could not be connected: ${textOf(error)}`);

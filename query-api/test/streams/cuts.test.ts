@@ -67,7 +67,7 @@ class Instance {
         apiKey: apiKey(1),
         wallet: String(headers['wallet']) as WalletAddress,
         selfTrade: 'CANCEL_NEWEST' as const,
-        covers: coversNothing,
+        covers: { ...coversNothing, query: true },
       }),
       isActive: () => true,
       keepAlives: { hold: () => ({ release: () => {} }) },

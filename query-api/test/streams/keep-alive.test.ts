@@ -32,7 +32,7 @@ const holder = {
   apiKey,
   wallet,
   selfTrade: 'ALLOW',
-  covers: coversNothing,
+  covers: { ...coversNothing, query: true },
 } as const;
 
 beforeAll(async () => {

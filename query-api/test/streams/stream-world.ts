@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
+import type { KeyHolder, KeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { coversNothing } from '@pm/domain/accounts/request-hmac';
 import { CommentThreads } from '@pm/domain/comments/threads';
 import { silentLog } from '@pm/kit/log';
@@ -24,7 +24,7 @@ const holder: KeyHolder = {
   apiKey: apiKey(1),
   wallet: wallet(1),
   selfTrade: 'CANCEL_NEWEST' as KeyHolder['selfTrade'],
-  covers: coversNothing,
+  covers: { ...coversNothing, query: true },
 };
 /** Longest time in which a failing proof is tried again. */
 const proofWaitMs = 3_000;
@@ -47,6 +47,8 @@ export class StreamWorld {
   isKeyActive = true;
   isKeyKnown = true;
   held = 0;
+  /** Proves the holder of every key by a signature that is "good", unless a test has another one. */
+  verify: KeyVerifier = ({ headers }) => (headers['service_signature'] === 'good' ? holder : null);
   /** Proofs that were tried. */
   proofs = 0;
   readonly hub: StreamHub;
@@ -74,9 +76,9 @@ export class StreamWorld {
         places: this.places,
         resumed: (outcome) => this.resumes.push(outcome),
         queued: this.queued,
-        verify: ({ headers }) => {
+        verify: (request) => {
           this.proofs += 1;
-          return headers['service_signature'] === 'good' && this.isKeyKnown ? holder : null;
+          return this.isKeyKnown ? this.verify(request) : null;
         },
         isActive: () => this.isKeyActive,
         keepAlives: {

@@ -73,6 +73,19 @@ export const streamPaths = {
   family: ['/ws', '/clob/ws'],
 } as const;
 
+/** What the proof of an `auth` frame covers besides key and time. */
+export interface StreamProof {
+  /** Of the `welcome` of the connection. */
+  readonly streamId: string;
+  /** As the frame says; false where it says nothing. */
+  readonly cancelOnDisconnect: boolean;
+}
+
+/** The path, with a query, over which an `auth` frame is signed as a GET without a body (conventions.md 2.2). */
+export function streamProofPath({ streamId, cancelOnDisconnect }: StreamProof): string {
+  return `${streamPaths.own}?stream_id=${streamId}&cancel_on_disconnect=${cancelOnDisconnect}`;
+}
+
 /** Streams of the family's dialect, below each of its prefixes. */
 export const familyStreams = {
   market: 'Books and trades of tokens',

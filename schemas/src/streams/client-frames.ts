@@ -125,7 +125,8 @@ export const AuthFrame = Type.Object(
       {
         additionalProperties: false,
         maxProperties: 16,
-        description: 'The five headers of an API key over `GET/v1/stream` without a body.',
+        description:
+          'The five headers of an API key over `GET/v1/stream?stream_id=ID&cancel_on_disconnect=OPTION` without a body: the `stream_id` of `welcome`, and `true` or `false` as in this frame, `false` without it.',
       },
     ),
     cancel_on_disconnect: Type.Optional(

@@ -25,8 +25,8 @@ from .frames import (
 )
 from .subscription import OutOfOrderError, Subscription
 
-#: Headers of the API key over `GET/v1/stream`, made when they are needed: they carry the time.
-Proof: TypeAlias = Callable[[], dict[str, str]]
+#: Headers of the API key over a path, made when they are needed: they carry the time.
+Proof: TypeAlias = Callable[[str], dict[str, str]]
 
 _frame_bytes_max = 64 * 2**20
 """A snapshot is one frame."""
@@ -80,6 +80,7 @@ class StreamSocket:
         self._epochs: dict[int, str] = {}
         self._outgoing: set[asyncio.Task[None]] = set()
         self._is_authenticated = False
+        self._stream_id = ""
         self._is_known = False
         self._has_served = False
         self._pace = _Pace()
@@ -185,6 +186,7 @@ class StreamSocket:
             # Too many connections: the service says so instead.
             raise _Reconnect(text_of(welcome, "reason") or "the first frame is no welcome")
         self._is_known = True
+        self._stream_id = text_of(welcome, "stream_id")
         self._epochs |= {
             int_of(row, "partition"): text_of(row, "epoch")
             for row in rows_of(welcome, "partitions")
@@ -225,12 +227,17 @@ class StreamSocket:
             self._is_authenticated = True
             frame: Json = {
                 "op": "auth",
-                "headers": self._proof(),
+                "headers": self._proof(self._proof_path()),
                 "cancel_on_disconnect": self._options.cancel_on_disconnect,
             }
             await self._ask(socket, frame, subscription)
         for one in subscription.subscribe_frames():
             await self._ask(socket, one, subscription)
+
+    def _proof_path(self) -> str:
+        """It covers this connection and the option, so that a proof is worth nothing elsewhere."""
+        option = "true" if self._options.cancel_on_disconnect else "false"
+        return f"/v1/stream?stream_id={self._stream_id}&cancel_on_disconnect={option}"
 
     async def _unsubscribe(self, socket: ClientConnection, subscription: Subscription) -> None:
         for one in subscription.unsubscribe_frames():

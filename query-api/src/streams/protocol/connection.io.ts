@@ -12,7 +12,7 @@ import {
   streamErrors,
   streamHeartbeatMs,
   streamLimits,
-  streamPaths,
+  streamProofPath,
   type UnsubscribeFrame,
   type WalletAddress,
 } from '@pm/schemas';
@@ -187,9 +187,14 @@ export class Connection implements SocketReader {
       return;
     }
     const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-    const facts = { method: 'GET', url: streamPaths.own, body: noBody };
-    const proof = { ...facts, headers: Object.fromEntries(lower) };
-    this.#proof.start(() => this.#parts.verify(proof), {
+    // Another connection, or another option, makes it the proof of another request.
+    const url = streamProofPath({ streamId: this.id, cancelOnDisconnect: isCanceling });
+    const proof = { method: 'GET', url, body: noBody, headers: Object.fromEntries(lower) };
+    const verify = () => {
+      const holder = this.#parts.verify(proof);
+      return holder?.covers.query === true ? holder : null;
+    };
+    this.#proof.start(verify, {
       proven: (holder) => {
         if (!this.#socket.hold(holder)) return;
         if (isCanceling) this.#keepAlive = this.#parts.keepAlives.hold(holder, this.address);
