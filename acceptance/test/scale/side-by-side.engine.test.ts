@@ -207,6 +207,9 @@ async function openGuard(baseUrl: string, signer: Signer, key: ApiKeyTrio): Prom
   const proof = { streamId: String(streamId), cancelOnDisconnect: true };
   client.send({ ...authFrame(holder, proof, Date.now()), id: 1 });
   await client.of('authenticated');
+  // A connection without a subscription is closed.
+  client.send({ op: 'subscribe', id: 2, channel: 'own' });
+  await client.of('subscribed');
   return client;
 }
 
