@@ -57,12 +57,12 @@ export class OwnReads {
     return this.#connection.signed({ method: 'POST', path: '/data/orders', body });
   }
 
-  /** Open orders, newest placement first. */
+  /** Open orders, newest placement first: each that rests all the while once, whatever comes and goes meanwhile. */
   openOrders({ id, market, assetId }: OrderFilter = {}): AsyncGenerator<OpenOrder, void> {
     return everyRow(this.#connection, '/data/orders', { id, market, asset_id: assetId });
   }
 
-  /** Trades, newest first. Pages have numbers: with new trades meanwhile a row may come twice, with the same id. */
+  /** Trades, newest first, each once; trades of meanwhile are not among them. */
   trades(filter: TradeFilter = {}): AsyncGenerator<Trade, void> {
     return everyRow(this.#connection, '/data/trades', {
       id: filter.id,

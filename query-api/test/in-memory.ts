@@ -31,7 +31,12 @@ import { noPrices, type PriceFacts } from '../src/history/history.ts';
 import { Catalog } from '../src/markets/catalog.ts';
 import type { Listing } from '../src/markets/market.ts';
 import type { CancelRow } from '../src/orders/cancel-search.ts';
-import type { OpenOrderRow, OpenOrderSearch } from '../src/orders/open-orders.ts';
+import {
+  follows,
+  newestFirst,
+  type OpenOrderRow,
+  type OpenOrderSearch,
+} from '../src/orders/open-orders.ts';
 import type { OrderEventRow } from '../src/orders/order-read.ts';
 import type { TradeSearch } from '../src/orders/trade-search.ts';
 import type { FillRow } from '../src/orders/trades.ts';
@@ -39,6 +44,7 @@ import type { Money } from '../src/positions/balances.ts';
 import type { HolderRow } from '../src/positions/holders.ts';
 import type { Holding } from '../src/positions/holdings.ts';
 import type { HeldRow } from '../src/positions/positions.ts';
+import { followsPlace } from '../src/recent/merge-page.ts';
 import type { LeaderboardRow } from '../src/reports/leaderboard-query.ts';
 import type {
   ActivityRow,
@@ -55,6 +61,9 @@ import { PartitionCounts, type PartitionFacts } from '../src/status/partition-st
 import type { Progress } from '../src/status/progress.ts';
 import { SolvencyFacts } from '../src/status/solvency.ts';
 import type { StreamInstance } from '../src/status/stream-instances.ts';
+
+/** Where own lists end. */
+export const asOf = [{ partition: 3, offset: 9_000 }];
 
 /** A catalog, books and tables in memory, and an HTTP app over them. */
 export const nowMs = Date.UTC(2026, 5, 1, 12, 0, 0);
@@ -320,12 +329,16 @@ export class World {
         trades: async (search) => {
           this.#assertUp('clickhouse');
           this.searches.push(search);
-          return this.trades.slice(search.query.offset, search.query.offset + search.limit);
+          const rows = this.trades.filter((row) => followsPlace(row, search.after));
+          return { rows: rows.slice(0, search.limit), asOf };
         },
         openOrders: async (search) => {
           this.#assertUp('clickhouse');
           this.openSearches.push(search);
-          return this.open.slice(search.offset, search.offset + search.limit);
+          const listed = this.open.filter((row) => follows(row, search.after));
+          const rows = listed.toSorted(newestFirst).slice(0, search.limit);
+          const events = rows.flatMap(({ orderId }) => this.orders.get(orderId) ?? []);
+          return { rows, events, asOf };
         },
         cancels: async (search) => {
           this.#assertUp('clickhouse');
@@ -407,7 +420,9 @@ export class World {
       makerFees: (owner, dayS) => answer(this.makerFees, { owner, dayS }),
       builderTrades: (search) =>
         answer(
-          this.builderTrades.slice(search.query.offset, search.query.offset + search.limit),
+          this.builderTrades
+            .filter((row) => followsPlace(row, search.after))
+            .slice(0, search.limit),
           search,
         ),
       builderVolumes: (search) =>

@@ -15,3 +15,16 @@ export async function walked<T>(
     if (page.length < limit) return rows;
   }
 }
+
+/** All rows of a list whose pages begin behind a row. */
+export async function walkedBehind<T>(
+  limit: number,
+  read: (after: T | null) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const rows: T[] = [];
+  for (;;) {
+    const page = await read(rows.at(-1) ?? null);
+    rows.push(...page);
+    if (page.length < limit) return rows;
+  }
+}

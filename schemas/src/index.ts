@@ -12,7 +12,7 @@ export * from './http/book-json.ts';
 export * from './http/catalog.ts';
 export * from './http/catalog-lists.ts';
 export * from './http/comments.ts';
-export { sample as exampleValues } from './http/forms.ts';
+export { type LogPosition, sample as exampleValues } from './http/forms.ts';
 export * from './http/keys.ts';
 export * from './http/notifications.ts';
 export * from './http/operator.ts';

@@ -74,12 +74,13 @@ export function readsOf(
     ],
     [
       '/builder/trades',
-      plain((index) =>
+      plain(() =>
         lines(
           reports.builderTrades({
-            query: { ...builders, offset: (index % 5) * 100 },
+            query: builders,
             market: null,
             outcome: null,
+            after: null,
             limit: 101,
           }),
         ),

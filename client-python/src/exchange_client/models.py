@@ -517,6 +517,8 @@ class OpenOrderPage(Model):
     """"LTE=" after the last page."""
     limit: int
     count: int
+    as_of: list[OpenOrderPageAsOf]
+    """The place in each partition that the rows are true for: `from` of the channel `own`. Missing where it is not known."""
 
 
 class OpenOrder(Model):
@@ -537,6 +539,12 @@ class OpenOrder(Model):
     associate_trades: list[str]
     created_at: int
     """Unix seconds."""
+
+
+class OpenOrderPageAsOf(Model):
+    partition: int
+    offset: int
+    """Input offset of the newest record that counts; -1 before the first."""
 
 
 class FoundOrder(Model):
@@ -581,6 +589,8 @@ class TradePage(Model):
     """"LTE=" after the last page."""
     limit: int
     count: int
+    as_of: list[TradePageAsOf]
+    """The place in each partition that the rows are true for: `from` of the channel `own`. Missing where it is not known."""
 
 
 class Trade(Model):
@@ -617,6 +627,12 @@ class TradeMakerOrders(Model):
     asset_id: str
     outcome: str
     side: Annotated[Literal["BUY", "SELL"], Open]
+
+
+class TradePageAsOf(Model):
+    partition: int
+    offset: int
+    """Input offset of the newest record that counts; -1 before the first."""
 
 
 class AccountActionResult(Model):

@@ -52,7 +52,10 @@ class OwnReads:
         market: str | None = None,
         asset_id: str | None = None,
     ) -> AsyncIterator[OpenOrder]:
-        """Open orders, newest placement first. `market` is a condition id, `asset_id` a token id."""
+        """Open orders, newest placement first. `market` is a condition id, `asset_id` a token id.
+
+        Each order that rests all the while comes once, whatever comes and goes meanwhile.
+        """
         query = {"id": id, "market": market, "asset_id": asset_id}
         return every_row(
             lambda cursor: self._connection.read_own(
@@ -72,7 +75,7 @@ class OwnReads:
     ) -> AsyncIterator[Trade]:
         """Trades, newest first; `before` and `after` are Unix seconds, exclusive.
 
-        Pages have numbers: with new trades meanwhile a row may come twice, with the same id.
+        Each comes once; trades of meanwhile are not among them.
         """
         query = {
             "id": id,

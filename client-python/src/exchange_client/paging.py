@@ -13,8 +13,8 @@ Row = TypeVar("Row")
 RowOfPage = TypeVar("RowOfPage", covariant=True)
 
 
-class NumberedPage(Protocol[RowOfPage]):
-    """A page of a private list; its cursor names a place in the list."""
+class CursorPage(Protocol[RowOfPage]):
+    """A page of a list; its cursor names where the next one begins."""
 
     @property
     def data(self) -> Sequence[RowOfPage]: ...
@@ -22,8 +22,8 @@ class NumberedPage(Protocol[RowOfPage]):
     def next_cursor(self) -> str: ...
 
 
-async def every_row(read: Callable[[str], Awaitable[NumberedPage[Row]]]) -> AsyncIterator[Row]:
-    """Every row of a list with numbered cursors. `read` gets the cursor of a page."""
+async def every_row(read: Callable[[str], Awaitable[CursorPage[Row]]]) -> AsyncIterator[Row]:
+    """Every row of a list whose last page has a cursor of its own. `read` gets the cursor of a page."""
     cursor = _first_cursor
     while cursor != _last_cursor:
         page = await read(cursor)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { cursorBehind, listDigest, parseCursorBehind } from '../door/list-cursor.ts';
 import type { QueryReader } from '../door/query-reader.ts';
 import { textColumns } from './catalog-tables.ts';
 import type { RowCursor, SortKey } from './row-order.ts';
@@ -35,7 +35,7 @@ export function readKeysetStart(
   if (order.length !== 1) read.invalid('order');
   read.optionalInteger('offset', { min: 0, max: 0 });
   const asked = read.requested([...pageNames, 'order', 'ascending']);
-  const list = { column, digest: digestOf([name, column, ascending, asked]) };
+  const list = { column, digest: listDigest([name, column, ascending, asked]) };
   const given = cursorNames.flatMap((cursorName) => {
     const cursor = read.text(cursorName, cursorMaxChars);
     return cursor === null ? [] : [{ cursorName, cursor }];
@@ -48,29 +48,20 @@ export function readKeysetStart(
   return { list, after };
 }
 
-/** Two lists in a million million million have the same. */
-function digestOf(of: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(of)).digest('base64url').slice(0, 12);
-}
-
 /** Behind the longest title: 500 characters of at most six bytes (JSON escapes some), in base64. */
 const cursorMaxChars = 4_500;
 
 /** A place in a list, as an opaque text. */
 export function keysetOf({ digest }: KeysetList, { key, number }: RowCursor): string {
-  return Buffer.from(JSON.stringify([digest, key, number]), 'utf8').toString('base64url');
+  return cursorBehind(digest, [key, number]);
 }
 
 /** Null for what is no cursor, or one of another list. */
 function parseKeyset(text: string, { column, digest }: KeysetList): RowCursor | null {
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    if (!Array.isArray(parsed) || parsed.length !== 3) return null;
-    const [of, key, number] = parsed as readonly unknown[];
-    return of === digest && isKeyOf(column, key) && isInteger(number) ? { key, number } : null;
-  } catch {
-    return null;
-  }
+  const parsed = parseCursorBehind(text, digest);
+  if (parsed?.length !== 2) return null;
+  const [key, number] = parsed;
+  return isKeyOf(column, key) && isInteger(number) ? { key, number } : null;
 }
 
 function isKeyOf(column: string, value: unknown): value is SortKey {

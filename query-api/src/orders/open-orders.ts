@@ -6,7 +6,7 @@ import {
   parseOrderId,
 } from '@pm/schemas';
 import { microPerPrice, midpointMicro, type Quote } from '../books/quote.ts';
-import { parseCursor } from '../door/paging.ts';
+import { isCount, isOffset, type PageStart, readPageStart } from '../door/list-cursor.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import { type ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
@@ -25,8 +25,7 @@ export interface OrdersQuery {
   readonly orderId: string | null;
   readonly condition: string | null;
   readonly asset: AskedAsset | null;
-  /** -1 after the last page. */
-  readonly offset: number;
+  readonly start: PageStart<OpenOrderRow>;
 }
 
 const textMaxChars = 80;
@@ -44,9 +43,8 @@ export function readOrdersQuery(query: RawQuery): OrdersQuery | ReadRefusal {
     asset: parsed('asset_id', parseAsset),
   };
   if (read.refusal !== null) return refusals.invalidOrderParams;
-  const offset = parseCursor(read.text('next_cursor'));
-  if (offset === null || read.refusal !== null) return refusals.invalidCursor;
-  return { ...found, offset };
+  const start = readPageStart(read, 'open-orders', rowOfKey);
+  return start === null ? refusals.invalidCursor : { ...found, start };
 }
 
 /** An order that rests, as far as its place in a list goes. */
@@ -58,6 +56,18 @@ export interface OpenOrderRow {
   readonly inOffset: string;
 }
 
+/** What the place of a row in the list follows from, and nothing that changes while it rests. */
+export function keyOfOpenOrder(row: OpenOrderRow): readonly (string | number)[] {
+  return [row.placedAtMs, row.partition, row.inOffset, row.orderId];
+}
+
+function rowOfKey(key: readonly unknown[]): OpenOrderRow | null {
+  const [placedAtMs, partition, inOffset, id] = key;
+  const orderId = typeof id === 'string' ? parseOrderId(id) : null;
+  if (!isCount(placedAtMs) || !isCount(partition) || !isOffset(inOffset)) return null;
+  return orderId === null ? null : { orderId, placedAtMs, partition, inOffset };
+}
+
 /** Requested open orders, with ids resolved. */
 export interface OpenOrderSearch {
   readonly wallets: readonly string[];
@@ -66,7 +76,8 @@ export interface OpenOrderSearch {
   readonly orderId: string | null;
   readonly market: number | null;
   readonly outcome: number | null;
-  readonly offset: number;
+  /** Only what follows this one in the list; null: from the newest on. */
+  readonly after: OpenOrderRow | null;
   readonly limit: number;
 }
 
@@ -91,8 +102,14 @@ export function recentOpenOrders(
       placedAtMs,
       partition,
       inOffset,
-    }));
+    }))
+    .filter((row) => follows(row, search.after));
   return { opened: opened.sort(newestFirst), ended };
+}
+
+/** Whether a row stands behind another one in GET /data/orders: the rule that the SQL of stored orders follows too. */
+export function follows(row: OpenOrderRow, after: OpenOrderRow | null): boolean {
+  return after === null || newestFirst(after, row) < 0;
 }
 
 function endsOrder(row: OrderEventRow): boolean {
@@ -112,8 +129,13 @@ export function newestFirst(left: OpenOrderRow, right: OpenOrderRow): number {
     right.placedAtMs - left.placedAtMs ||
     right.partition - left.partition ||
     Number(right.inOffset) - Number(left.inOffset) ||
-    (left.orderId < right.orderId ? -1 : 1)
+    compareText(right.orderId, left.orderId)
   );
+}
+
+function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
 
 /** A row of the list of open orders: flat, with the keys of both spellings (conventions.md 3.12). */

@@ -3,13 +3,20 @@ import type { DoorRoute } from '@pm/kit/http';
 import { orderIdsPerRequestMax, parseOrderId } from '@pm/schemas';
 import type { CallerDirectory } from '../door/caller.io.ts';
 import { type Caller, isOwn, provenCaller, unproven } from '../door/caller.io.ts';
-import { emptyPage, pageOf } from '../door/paging.ts';
+import { cursorBehind, pageBehind } from '../door/list-cursor.ts';
+import { emptyPage } from '../door/paging.ts';
 import { type Answer, readRoute, StatusAnswer } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { requestedPlace } from '../markets/market-filter.ts';
 import type { OwnRecords } from '../recent/own-reads.io.ts';
-import { openOrderAnswer, ordersPageSize, readOrdersQuery } from './open-orders.ts';
+import {
+  keyOfOpenOrder,
+  type OpenOrderRow,
+  openOrderAnswer,
+  ordersPageSize,
+  readOrdersQuery,
+} from './open-orders.ts';
 import { foldOrder, type OrderEventRow, orderAnswer, rowsByOrder } from './order-read.ts';
 
 export interface OrderParts {
@@ -70,24 +77,30 @@ export function dataOrdersRoute(parts: OrderParts): DoorRoute {
     const requested = readOrdersQuery(query);
     if (requested instanceof ReadRefusal) return requested;
     const place = requestedPlace(parts.catalog, requested);
-    const { orderId, offset } = requested;
-    if (offset < 0 || place === null) return emptyPage(ordersPageSize);
-    const search = { wallets: caller.wallets, keys: caller.keys, orderId, ...place };
-    const open = await parts.own.openOrders({ ...search, offset, limit: ordersPageSize + 1 });
-    const { data, ...page } = pageOf(open, offset, ordersPageSize);
-    const orders = await liveOrders(
-      parts,
-      data.map((row) => row.orderId),
-    );
-    return { data: orders, ...page, count: orders.length };
+    const { orderId, start } = requested;
+    if (start.isOver || place === null) return noOrders();
+    const { wallets, keys } = caller;
+    const limit = ordersPageSize + 1;
+    const search = { wallets, keys, orderId, ...place, after: start.after, limit };
+    const { rows, events, asOf } = await parts.own.openOrders(search);
+    const cursorOf = (last: OpenOrderRow) => cursorBehind(start.digest, keyOfOpenOrder(last));
+    const page = pageBehind(rows, ordersPageSize, cursorOf);
+    const data = liveOrders(parts.catalog, page.data, events);
+    return { ...page, data, count: data.length, as_of: asOf };
   });
 }
 
-/** Orders in the order of their ids; one that ended while it was looked up is left out. */
-async function liveOrders({ own, catalog }: OrderParts, ids: readonly string[]) {
-  const rows = rowsByOrder(ids.length === 0 ? [] : await own.orderEvents(ids));
-  return ids.flatMap((id) => {
-    const history = foldOrder(rows.get(id) ?? []);
+const noOrders = () => ({ ...emptyPage(ordersPageSize), as_of: [] });
+
+/** Orders in the order of their rows; one that has ended by its events is left out. */
+function liveOrders(
+  catalog: Catalog,
+  listed: readonly OpenOrderRow[],
+  events: readonly OrderEventRow[],
+) {
+  const rows = rowsByOrder(events);
+  return listed.flatMap(({ orderId }) => {
+    const history = foldOrder(rows.get(orderId) ?? []);
     if (history.kind !== 'accepted' || history.facts.status !== 'LIVE') return [];
     return [openOrderAnswer(catalog, history)];
   });
@@ -151,6 +164,6 @@ export function preMigrationOrdersRoute({ callers, nowMs }: OrderParts): DoorRou
   return readRoute(route, ({ query, raw }) => {
     if (provenCaller(callers, raw) === null) return unproven({ callers, nowMs }, raw);
     const requested = readOrdersQuery(query);
-    return requested instanceof ReadRefusal ? requested : emptyPage(ordersPageSize);
+    return requested instanceof ReadRefusal ? requested : noOrders();
   });
 }

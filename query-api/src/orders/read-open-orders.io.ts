@@ -11,10 +11,7 @@ interface Row {
   readonly version: string;
 }
 
-/**
- * The newest `count` open orders that were placed before the seams. Always from the first: those that have ended after
- * the seams are not known here, so a place in the list is known only by counting.
- */
+/** The newest `count` requested open orders that were placed before the seams; some may have ended behind them. */
 export async function readOpenOrders(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: OpenOrderSearch,
@@ -25,7 +22,7 @@ export async function readOpenOrders(
 SELECT order_id, toUnixTimestamp64Milli(placed_at) AS placed_ms, partition, version
 FROM ${tables.openOrders.name} FINAL
 WHERE ${where.text} ${andInFrontOf(seams, 'version')}
-ORDER BY placed_at DESC, partition DESC, version DESC, order_id
+ORDER BY placed_at DESC, partition DESC, version DESC, order_id DESC
 LIMIT {count:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;
   const rows = await clickhouse.selectRows<Row>(sql, {
@@ -41,12 +38,25 @@ SETTINGS max_execution_time = 5, max_threads = 1`;
   }));
 }
 
-function conditionsOf({ wallets, keys, orderId, market, outcome }: OpenOrderSearch): Conditions {
+function conditionsOf(search: OpenOrderSearch): Conditions {
+  const { wallets, keys, orderId, market, outcome, after } = search;
   const where = new Conditions();
   where.add('wallet IN {wallets:Array(String)}', { wallets: [...wallets] });
   where.add('api_key IN {keys:Array(String)}', { keys: [...keys] });
   if (orderId !== null) where.add('order_id = {order:String}', { order: orderId });
   if (market !== null) where.add('market = {market:UInt32}', { market });
   if (outcome !== null) where.add('outcome = {outcome:UInt8}', { outcome });
+  if (after !== null) {
+    where.add(
+      `(placed_at, partition, version, order_id) <
+  (fromUnixTimestamp64Milli({afterMs:Int64}), {afterPartition:UInt16}, {afterVersion:UInt64}, {afterOrder:String})`,
+      {
+        afterMs: String(after.placedAtMs),
+        afterPartition: after.partition,
+        afterVersion: after.inOffset,
+        afterOrder: after.orderId,
+      },
+    );
+  }
   return where;
 }

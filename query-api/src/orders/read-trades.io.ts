@@ -6,6 +6,7 @@ import {
   andInFrontOf,
   Conditions,
   newestFirst,
+  placeBehind,
   placeKey,
   seamParams,
   timeBefore,
@@ -38,15 +39,9 @@ interface Row {
 /** Trades of a wallet that are looked through when the other side is named, newest first. */
 const lookedThroughMax = 50_000;
 
-/** Rows of the tables that are wanted: before the seams, `count` from the newest but `from`. */
-export interface StoredTrades {
-  readonly seams: Seams;
-  readonly from: number;
-  readonly count: number;
-}
-
 /** On the caller's own rows. */
-function ownConditions({ wallets, keys, query, market, outcome }: TradeSearch): Conditions {
+function ownConditions(search: TradeSearch): Conditions {
+  const { wallets, keys, query, market, outcome, after } = search;
   const { place, beforeS, afterS, taker, maker } = query;
   const where = new Conditions();
   where.add('wallet IN {wallets:Array(String)}', { wallets: [...wallets] });
@@ -59,6 +54,7 @@ function ownConditions({ wallets, keys, query, market, outcome }: TradeSearch): 
   }
   if (market !== null) where.add('market = {market:UInt32}', { market });
   if (outcome !== null) where.add('outcome = {outcome:UInt8}', { outcome });
+  if (after !== null) where.add(...placeBehind(after));
   // Both bounds are strict and whole seconds.
   if (beforeS !== null) where.add(timeBefore('before'), { before: beforeS });
   if (afterS !== null)
@@ -81,18 +77,18 @@ function isOnly(wallets: ReadonlySet<string>, wallet: string): boolean {
 }
 
 /**
- * Trades of wallets with both sides. The wallets' own ledger says which, in its order; the fills are then found by
+ * The newest requested trades before the seams, with both sides. The wallets' own ledger says which, in its order; the fills are then found by
  * their key (the tuple is a prefix of it), never by a scan or a join that would load them all.
  */
 export async function readTrades(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: TradeSearch,
-  { seams, from, count }: StoredTrades,
+  seams: Seams,
 ): Promise<readonly FillRow[]> {
   const own = ownConditions(search);
   const whole = fillConditions(search);
   const namesOther = !whole.isEmpty;
-  const page = 'LIMIT {limit:UInt32} OFFSET {offset:UInt32}';
+  const page = 'LIMIT {limit:UInt32}';
   const sql = `
 SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, market, size,
   taker_order, taker, taker_key, taker_outcome, taker_side, taker_price,
@@ -106,14 +102,13 @@ WHERE (market, time, partition, in_offset, event_index) IN (
   ${namesOther ? 'LIMIT {lookedThrough:UInt32}' : page}
 ) ${namesOther ? `AND ${whole.text}` : ''}
 ${newestFirst(placeKey)}
-${namesOther ? page : 'LIMIT {limit:UInt32}'}
+${page}
 SETTINGS max_execution_time = 5`;
   const rows = await clickhouse.selectRows<Row>(sql, {
     ...own.params,
     ...whole.params,
     ...seamParams(seams),
-    limit: count,
-    offset: from,
+    limit: search.limit,
     ...(namesOther ? { lookedThrough: lookedThroughMax } : {}),
   });
   return rows.map(fillOf);

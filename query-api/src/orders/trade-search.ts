@@ -1,3 +1,4 @@
+import { followsPlace, type PlacedRow } from '../recent/merge-page.ts';
 import type { FillRow, TradesQuery } from './trades.ts';
 
 /** Requested trades, with ids resolved and the caller known. */
@@ -11,12 +12,15 @@ export interface TradeSearch {
   readonly market: number | null;
   /** Null: any outcome; otherwise that of the caller's side. */
   readonly outcome: number | null;
+  /** Only what follows this one in the list; null: from the newest on. */
+  readonly after: PlacedRow | null;
   readonly limit: number;
 }
 
 /** Whether a fill is requested: the rule that the SQL of stored fills follows too. */
 export function isTradeRequested(row: FillRow, search: TradeSearch): boolean {
   const { place, taker, maker, beforeS, afterS } = search.query;
+  if (!followsPlace(row, search.after)) return false;
   if (place !== null && !isAt(row, place)) return false;
   if (taker !== null && row.taker !== taker) return false;
   if (maker !== null && row.maker !== maker) return false;

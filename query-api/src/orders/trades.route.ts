@@ -1,14 +1,22 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { CallerDirectory } from '../door/caller.io.ts';
 import { type Caller, provenCaller, unproven } from '../door/caller.io.ts';
-import { emptyPage, pageOf } from '../door/paging.ts';
+import { cursorBehind, pageBehind } from '../door/list-cursor.ts';
+import { emptyPage } from '../door/paging.ts';
 import { type Answer, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { requestedPlace } from '../markets/market-filter.ts';
+import { keyOfPlace } from '../recent/merge-page.ts';
 import type { OwnRecords } from '../recent/own-reads.io.ts';
 import type { TradeSearch } from './trade-search.ts';
-import { readTradesQuery, type TradesQuery, tradeAnswer, tradesPageSize } from './trades.ts';
+import {
+  type FillRow,
+  readTradesQuery,
+  type TradesPageQuery,
+  tradeAnswer,
+  tradesPageSize,
+} from './trades.ts';
 
 export interface OwnTradeParts {
   readonly catalog: Catalog;
@@ -31,18 +39,24 @@ export function dataTradesRoute(parts: OwnTradeParts): DoorRoute {
   });
 }
 
-async function pageFor(parts: OwnTradeParts, caller: Caller, query: TradesQuery): Promise<Answer> {
-  const place = requestedPlace(parts.catalog, query);
-  if (query.offset < 0 || place === null) return emptyPage(tradesPageSize);
-  const { makerAddress } = query;
+async function pageFor(
+  { catalog, own }: OwnTradeParts,
+  { wallets, keys }: Caller,
+  query: TradesPageQuery,
+): Promise<Answer> {
+  const place = requestedPlace(catalog, query);
+  const { makerAddress, start } = query;
+  if (start.isOver || place === null) return { ...emptyPage(tradesPageSize), as_of: [] };
   const search: TradeSearch = {
-    wallets: new Set(makerAddress === null ? caller.wallets : [makerAddress]),
-    keys: caller.keys,
+    wallets: new Set(makerAddress === null ? wallets : [makerAddress]),
+    keys,
     query,
     ...place,
+    after: start.after,
     limit: tradesPageSize + 1,
   };
-  const rows = await parts.own.trades(search);
-  const trades = rows.map((row) => tradeAnswer(parts.catalog, row, search));
-  return pageOf(trades, query.offset, tradesPageSize);
+  const { rows, asOf } = await own.trades(search);
+  const cursorOf = (last: FillRow) => cursorBehind(start.digest, keyOfPlace(last));
+  const page = pageBehind(rows, tradesPageSize, cursorOf);
+  return { ...page, data: page.data.map((row) => tradeAnswer(catalog, row, search)), as_of: asOf };
 }

@@ -13,11 +13,12 @@ import {
   tradeId,
   type WalletAddress,
 } from '@pm/schemas';
-import { parseCursor } from '../door/paging.ts';
+import { type PageStart, readPageStart } from '../door/list-cursor.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import { type ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Outcome } from '../markets/market.ts';
+import { type PlacedRow, placeOfKey } from '../recent/merge-page.ts';
 
 /** Trades of a page. */
 export const tradesPageSize = 100;
@@ -59,11 +60,14 @@ export interface TradesQuery {
   /** Unix seconds, exclusive. */
   readonly beforeS: number | null;
   readonly afterS: number | null;
-  /** -1 after the last page. */
-  readonly offset: number;
 }
 
-/** No filter, from the newest on. */
+/** What a page of trades is requested by. */
+export interface TradesPageQuery extends TradesQuery {
+  readonly start: PageStart<PlacedRow>;
+}
+
+/** No filter. */
 export const anyTrade: TradesQuery = {
   place: null,
   makerAddress: null,
@@ -73,7 +77,6 @@ export const anyTrade: TradesQuery = {
   asset: null,
   beforeS: null,
   afterS: null,
-  offset: 0,
 };
 
 /** Unix seconds up to the year 2105, what the tables hold. */
@@ -81,7 +84,7 @@ const secondsMax = 4_200_000_000;
 const textMaxChars = 80;
 
 /** The parameters of GET /data/trades, or why not. Nothing of an unknown parameter (conventions.md 1.2). */
-export function readTradesQuery(query: RawQuery): TradesQuery | ReadRefusal {
+export function readTradesQuery(query: RawQuery): TradesPageQuery | ReadRefusal {
   const read = new QueryReader(query, 'clob');
   const parsed = <T>(name: string, parse: (text: string) => T | null): T | null => {
     const text = read.text(name, textMaxChars);
@@ -99,9 +102,8 @@ export function readTradesQuery(query: RawQuery): TradesQuery | ReadRefusal {
     afterS: read.optionalInteger('after', bounds),
   };
   if (read.refusal !== null) return refusals.invalidTradeParams;
-  const offset = parseCursor(read.text('next_cursor'));
-  if (offset === null || read.refusal !== null) return refusals.invalidCursor;
-  return { ...found, offset };
+  const start = readPageStart(read, 'trades', placeOfKey);
+  return start === null ? refusals.invalidCursor : { ...found, start };
 }
 
 /** Stands for the API keys of others, where published readers insist on a UUID. */

@@ -1,5 +1,7 @@
-/** A row that an event of the log made. */
-interface PlacedRow {
+import { isCount, isOffset } from '../door/list-cursor.ts';
+
+/** The event of the log that made a row. */
+export interface PlacedRow {
   readonly timeMs: number;
   readonly partition: number;
   /** In digits. */
@@ -15,6 +17,22 @@ export function newestPlaceFirst(left: PlacedRow, right: PlacedRow): number {
     Number(right.inOffset) - Number(left.inOffset) ||
     right.eventIndex - left.eventIndex
   );
+}
+
+/** The place of a row in lists that are newest first, for their cursors. */
+export function keyOfPlace(row: PlacedRow): readonly (string | number)[] {
+  return [row.timeMs, row.partition, row.inOffset, row.eventIndex];
+}
+
+export function placeOfKey(key: readonly unknown[]): PlacedRow | null {
+  const [timeMs, partition, inOffset, eventIndex] = key;
+  if (!isCount(timeMs) || !isCount(partition) || !isOffset(inOffset)) return null;
+  return isCount(eventIndex) ? { timeMs, partition, inOffset, eventIndex } : null;
+}
+
+/** Whether a row stands behind another one in such a list: the rule that SQL follows too (`placeBehind`). */
+export function followsPlace(row: PlacedRow, after: PlacedRow | null): boolean {
+  return after === null || newestPlaceFirst(after, row) < 0;
 }
 
 /** The rows of the tables that a page needs when `recentCount` rows are to be merged in: [from, from + count). */

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
-import type { WalletAddress } from '@pm/schemas';
+import type { LogPosition, WalletAddress } from '@pm/schemas';
 import { type CancelRow, type CancelSearch, recentCancels } from '../orders/cancel-search.ts';
 import {
   newestFirst,
@@ -17,8 +17,8 @@ import { isTradeRequested, type TradeSearch } from '../orders/trade-search.ts';
 import type { FillRow } from '../orders/trades.ts';
 import { foldHoldings, type Holding } from '../positions/holdings.ts';
 import { readHoldings } from '../positions/read-holdings.io.ts';
-import { mergePage, newestPlaceFirst, storedWindow } from './merge-page.ts';
-import type { RecentLog } from './recent-log.ts';
+import { newestPlaceFirst } from './merge-page.ts';
+import type { RecentLog, RecentRows } from './recent-log.ts';
 
 export interface OwnRecordsOptions {
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
@@ -50,7 +50,14 @@ export class OwnRecords {
   /** Rows of these orders; of each order in any order, see `foldOrder`. */
   async orderEvents(ids: readonly string[]): Promise<readonly OrderEventRow[]> {
     const isSettled = await this.#settle();
-    const { seams, rows } = this.#recent.orders(ids);
+    return await this.#eventsOf(ids, this.#recent.orders(ids), isSettled);
+  }
+
+  async #eventsOf(
+    ids: readonly string[],
+    { seams, rows }: RecentRows<OrderEventRow>,
+    isSettled: boolean,
+  ): Promise<readonly OrderEventRow[]> {
     const unsettled = ids.filter((id) => !isWhole(rows, id));
     if (unsettled.length === 0) return rows;
     const stored = await readOrderEvents(this.#clickhouse, unsettled, seams);
@@ -61,25 +68,29 @@ export class OwnRecords {
   }
 
   /** Newest first; one row more than a page says that there is another page. */
-  async trades(search: TradeSearch): Promise<readonly FillRow[]> {
+  async trades(search: TradeSearch): Promise<OwnList<FillRow>> {
     await this.#settle();
-    const { seams, rows } = this.#recent.fillsOfKeys(search.keys);
+    const { seams, rows, asOf } = this.#recent.fillsOfKeys(search.keys);
     const found = rows.filter((row) => isTradeRequested(row, search));
-    const page = { offset: search.query.offset, limit: search.limit };
-    const window = storedWindow(page, found.length);
-    const stored = await readTrades(this.#clickhouse, search, { seams, ...window });
-    return mergePage(found, stored, { ...page, from: window.from }, newestPlaceFirst);
+    const stored = await readTrades(this.#clickhouse, search, seams);
+    return { rows: firstOf([...found, ...stored], search, newestPlaceFirst), asOf };
   }
 
-  /** Newest first; one row more than a page says that there is another page. */
-  async openOrders(search: OpenOrderSearch): Promise<readonly OpenOrderRow[]> {
-    await this.#settle();
-    const { seams, rows } = this.#recent.ordersOfKeys(search.keys);
+  /**
+   * Newest first; one row more than a page says that there is another page. `events` say what became of them up to the
+   * same place in the log. An order that ended behind that place may be missing already.
+   */
+  async openOrders(search: OpenOrderSearch): Promise<OwnOpenOrders> {
+    const isSettled = await this.#settle();
+    const recent = this.#recent.ordersOfKeys(search.keys);
+    const { seams, rows, asOf } = recent;
     const { opened, ended } = recentOpenOrders(rows, search);
-    const count = search.offset + search.limit + ended.size;
+    const count = search.limit + ended.size;
     const stored = await readOpenOrders(this.#clickhouse, search, { seams, count });
     const open = stored.filter(({ orderId }) => !ended.has(orderId));
-    return mergePage(opened, open, { ...search, from: 0 }, newestFirst);
+    const listed = firstOf([...opened, ...open], search, newestFirst);
+    const ids = listed.map(({ orderId }) => orderId);
+    return { rows: listed, events: await this.#eventsOf(ids, recent, isSettled), asOf };
   }
 
   /** Newest first. */
@@ -88,7 +99,7 @@ export class OwnRecords {
     const { seams, rows } = this.#recent.ordersOfKeys(search.keys);
     const found = recentCancels(rows, search);
     const stored = await readCancels(this.#clickhouse, search, seams);
-    return mergePage(found, stored, { offset: 0, from: 0, ...search }, newestPlaceFirst);
+    return firstOf([...found, ...stored], search, newestPlaceFirst);
   }
 
   /** Markets in which one of the wallets holds or held tokens. */
@@ -109,6 +120,24 @@ export class OwnRecords {
     const stored = await readHoldings(this.#clickhouse, { wallets, markets, touched });
     return foldHoldings(stored, changes);
   }
+}
+
+/** A page of a list, and the place in the log of each partition that it is true for. */
+export interface OwnList<T> {
+  readonly rows: readonly T[];
+  readonly asOf: readonly LogPosition[];
+}
+
+export interface OwnOpenOrders extends OwnList<OpenOrderRow> {
+  readonly events: readonly OrderEventRow[];
+}
+
+function firstOf<T>(
+  rows: readonly T[],
+  { limit }: { readonly limit: number },
+  compare: (left: T, right: T) => number,
+): readonly T[] {
+  return rows.toSorted(compare).slice(0, limit);
 }
 
 interface RequestedMarket {

@@ -1,5 +1,5 @@
 import type { NewestInput } from '@pm/domain/executions/input-sequence';
-import type { Execution } from '@pm/schemas';
+import type { Execution, LogPosition } from '@pm/schemas';
 import type { OrderEventRow } from '../orders/order-read.ts';
 import type { FillRow } from '../orders/trades.ts';
 import { RecentPartition } from './recent-partition.ts';
@@ -26,6 +26,8 @@ export const seamOpen = Number.MAX_SAFE_INTEGER;
 export interface RecentRows<T> {
   readonly seams: Seams;
   readonly rows: readonly T[];
+  /** Where they end. Partitions that the tables answer alone have no place here: theirs is not known. */
+  readonly asOf: readonly LogPosition[];
 }
 
 /** How much is kept. */
@@ -148,7 +150,7 @@ export class RecentLog {
       }
       return rows;
     });
-    return { seams: from ?? found.seams, rows: found.rows };
+    return { ...found, seams: from ?? found.seams };
   }
 
   holdings(wallets: readonly string[]): RecentRows<HoldingChange> {
@@ -160,7 +162,10 @@ export class RecentLog {
     const rows = this.#partitions.flatMap((one, partition) =>
       seams[partition] === seamOpen ? [] : rowsOf(one, partition),
     );
-    return { seams, rows };
+    const asOf = this.#partitions.flatMap(({ newestInput: offset }, partition) =>
+      seams[partition] === seamOpen ? [] : [{ partition, offset }],
+    );
+    return { seams, rows, asOf };
   }
 
   #shed(): void {

@@ -93,6 +93,11 @@ export class RecentPartition {
     return this.#records[0]?.inOffset ?? (this.#sequence === null ? null : this.#sequence.last + 1);
   }
 
+  /** Input offset of the newest record that was read, or that lay before it; -1 where there is none. */
+  get newestInput(): number {
+    return this.#sequence?.last ?? -1;
+  }
+
   /** The newest seam with which nothing is missing: that of the first record that the tables may lack. */
   get newestSeam(): number | null {
     if (this.seam === null) return null;

@@ -15,12 +15,13 @@ import {
   tradeId,
   type WalletAddress,
 } from '@pm/schemas';
-import { parseCursor } from '../door/paging.ts';
+import { type PageStart, readPageStart } from '../door/list-cursor.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import { type ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';
+import { keyOfPlace, type PlacedRow, placeOfKey } from '../recent/merge-page.ts';
 import type { BuilderRow, BuilderSide } from './rows.ts';
 import { secondsMax } from './trade-ledger.ts';
 
@@ -44,8 +45,26 @@ export interface BuilderQuery {
   /** Unix seconds, exclusive. */
   readonly beforeS: number | null;
   readonly afterS: number | null;
-  /** -1 after the last page. */
-  readonly offset: number;
+}
+
+/** What a page is requested by. */
+export interface BuilderPageQuery extends BuilderQuery {
+  readonly start: PageStart<SideRow>;
+}
+
+/** The place of a row in the list: both sides of a fill may have one. */
+export interface SideRow extends PlacedRow {
+  readonly role: 'TAKER' | 'MAKER';
+}
+
+export function keyOfSide(row: SideRow): readonly (string | number)[] {
+  return [...keyOfPlace(row), row.role];
+}
+
+function sideOfKey(key: readonly unknown[]): SideRow | null {
+  const place = placeOfKey(key);
+  const role = key[4];
+  return place !== null && (role === 'TAKER' || role === 'MAKER') ? { ...place, role } : null;
 }
 
 /** A builder query with its ids resolved. */
@@ -53,11 +72,13 @@ export interface BuilderSearch {
   readonly query: BuilderQuery;
   readonly market: number | null;
   readonly outcome: number | null;
+  /** Only what follows this one in the list; null: from the newest on. */
+  readonly after: SideRow | null;
   readonly limit: number;
 }
 
 /** The parameters of GET /builder/trades, or why not (conventions.md 6.5). */
-export function readBuilderQuery(query: RawQuery): BuilderQuery | ReadRefusal {
+export function readBuilderQuery(query: RawQuery): BuilderPageQuery | ReadRefusal {
   const read = new QueryReader(query, 'clob');
   const parsed = <T>(name: string, parse: (text: string) => T | null): T | null => {
     const text = read.text(name);
@@ -77,10 +98,10 @@ export function readBuilderQuery(query: RawQuery): BuilderQuery | ReadRefusal {
     afterS: read.optionalInteger('after', bounds),
   };
   if (read.refusal !== null) return refusals.invalidBuilderParams;
-  const offset = parseCursor(read.text('next_cursor'));
-  if (offset === null || read.refusal !== null) return refusals.invalidCursor;
+  const start = readPageStart(read, 'builder-trades', sideOfKey);
+  if (start === null) return refusals.invalidCursor;
   // An id of any other form is of no trade, so there is no page either.
-  return { ...found, offset: id !== null && place === null ? -1 : offset };
+  return { ...found, start: { ...start, isOver: start.isOver || (id !== null && place === null) } };
 }
 
 function parseSide(text: string): SidePlace | null {

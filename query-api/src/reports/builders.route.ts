@@ -1,11 +1,18 @@
 import type { DoorRoute } from '@pm/kit/http';
-import { emptyPage, pageOf } from '../door/paging.ts';
+import { cursorBehind, pageBehind } from '../door/list-cursor.ts';
+import { emptyPage } from '../door/paging.ts';
 import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { requestedPlace } from '../markets/market-filter.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
-import { builderPageSize, builderTrade, parseBuilder, readBuilderQuery } from './builder-trades.ts';
+import {
+  builderPageSize,
+  builderTrade,
+  keyOfSide,
+  parseBuilder,
+  readBuilderQuery,
+} from './builder-trades.ts';
 import {
   builderBoard,
   builderDays,
@@ -16,6 +23,7 @@ import {
   sinceOf,
 } from './builder-volumes.ts';
 import type { Reports } from './reports.io.ts';
+import type { BuilderRow } from './rows.ts';
 
 export interface BuilderParts {
   readonly catalog: Catalog;
@@ -35,10 +43,13 @@ function tradesRoute({ catalog, reports }: BuilderParts): DoorRoute {
     const requested = readBuilderQuery(query);
     if (requested instanceof ReadRefusal) return requested;
     const place = requestedPlace(catalog, requested);
-    if (requested.offset < 0 || place === null) return emptyPage(builderPageSize);
-    const search = { query: requested, ...place, limit: builderPageSize + 1 };
+    const { start } = requested;
+    if (start.isOver || place === null) return emptyPage(builderPageSize);
+    const limit = builderPageSize + 1;
+    const search = { query: requested, ...place, after: start.after, limit };
     const rows = await reports.builderTrades(search);
-    const page = pageOf(rows, requested.offset, builderPageSize);
+    const cursorOf = (last: BuilderRow) => cursorBehind(start.digest, keyOfSide(last));
+    const page = pageBehind(rows, builderPageSize, cursorOf);
     const data = page.data.flatMap((row) => builderTrade(catalog, row));
     return { ...page, data, count: data.length };
   });

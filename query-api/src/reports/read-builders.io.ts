@@ -2,8 +2,16 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import { readNewest } from '../tables/read-pieces.io.ts';
-import { Conditions, newestFirst, sideKey, timeBefore, windowOf } from '../tables/statement.io.ts';
-import type { BuilderSearch } from './builder-trades.ts';
+import {
+  Conditions,
+  newestFirst,
+  placeAt,
+  placeBehind,
+  sideKey,
+  timeBefore,
+  windowOf,
+} from '../tables/statement.io.ts';
+import type { BuilderSearch, SideRow } from './builder-trades.ts';
 import type { BuilderVolumeSearch } from './builder-volumes.ts';
 import type { BuilderRow, BuilderSide, BuilderVolumeRow } from './rows.ts';
 
@@ -52,13 +60,13 @@ FROM (
 )
 ${newestFirst(sideKey)}
 LIMIT 1 BY ${sideKey.join()}
-LIMIT {limit:UInt32} OFFSET {offset:UInt32}
+LIMIT {limit:UInt32}
 SETTINGS max_execution_time = 5`;
   const { beforeS, afterS } = search.query;
   const newest = {
     // A place has one row.
     limit: search.query.place === null ? search.limit : 1,
-    untilS: Math.min(beforeS ?? nowS, nowS),
+    untilS: Math.min(beforeS ?? nowS, secondOf(search.after) ?? nowS, nowS),
     sinceS: afterS === null ? null : afterS + 1,
   };
   const rows = await readNewest(newest, (sinceS) =>
@@ -67,9 +75,9 @@ SETTINGS max_execution_time = 5`;
   return rows.map(builderRow);
 }
 
-function conditionsOf({ query, market, outcome, limit }: BuilderSearch): Conditions {
-  const { place, wallet, builder, beforeS, offset } = query;
-  const where = new Conditions({ limit, offset, window: windowOf({ limit, offset }) });
+function conditionsOf({ query, market, outcome, after, limit }: BuilderSearch): Conditions {
+  const { place, wallet, builder, beforeS } = query;
+  const where = new Conditions({ limit, window: windowOf({ limit, offset: 0 }) });
   where.add('time >= fromUnixTimestamp({since:UInt32})');
   if (place !== null) {
     const { partition, inOffset, eventIndex, role } = place;
@@ -84,7 +92,20 @@ function conditionsOf({ query, market, outcome, limit }: BuilderSearch): Conditi
   if (outcome !== null)
     where.add(`${own('taker_outcome', 'maker_outcome')} = {outcome:UInt8}`, { outcome });
   if (beforeS !== null) where.add(timeBefore('before'), { before: beforeS });
+  if (after !== null) where.add(...sideBehind(after));
   return where;
+}
+
+/** The list shows the maker of a fill before its taker. */
+function sideBehind(after: SideRow): readonly [string, Conditions['params']] {
+  const [text, params] = placeBehind(after);
+  if (after.role === 'TAKER') return [text, params];
+  return [`((${text}) OR (${placeAt} AND role = 'TAKER'))`, params];
+}
+
+/** Within the second, rounded up. */
+function secondOf(place: { readonly timeMs: number } | null): number | null {
+  return place === null ? null : Math.ceil(place.timeMs / 1000);
 }
 
 function builderRow(row: Row): BuilderRow {

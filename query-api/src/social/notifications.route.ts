@@ -56,13 +56,13 @@ async function happenings(parts: NotificationParts, caller: Caller): Promise<rea
   const query = { ...anyTrade, afterS: Math.floor(sinceMs / 1000) };
   const viewer = { wallets: new Set<string>(wallets), keys };
   const [fills, cancels, resolved] = await Promise.all([
-    parts.own.trades({ ...viewer, query, market: null, outcome: null, limit }),
+    parts.own.trades({ ...viewer, query, market: null, outcome: null, after: null, limit }),
     parts.own.cancels({ wallets, keys, sinceMs, limit }),
     resolvedMarkets(parts, caller, sinceMs),
   ]);
   const owner = caller.apiKey ?? [...keys][0] ?? noKey;
   return [
-    ...fills.flatMap((row) => fillHappenings(row, viewer)),
+    ...fills.rows.flatMap((row) => fillHappenings(row, viewer)),
     ...cancels.map(cancelHappening),
     ...resolved.map((market) => resolutionHappening(market, owner)),
   ];

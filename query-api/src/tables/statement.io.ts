@@ -1,4 +1,5 @@
 import type { QueryParameter } from '@pm/kit/clickhouse';
+import type { PlacedRow } from '../recent/merge-page.ts';
 import { type Seams, seamOpen } from '../recent/recent-log.ts';
 
 /** Conditions of a statement with the parameters that they name: values are never part of a statement's text. */
@@ -49,6 +50,26 @@ export function inOrder(columns: readonly string[], direction: 'ASC' | 'DESC'): 
 /** Newest first, ties by the key of the table. */
 export function newestFirst(key: readonly string[]): string {
   return inOrder(['time', ...key], 'DESC');
+}
+
+const afterPlace =
+  '(fromUnixTimestamp64Milli({afterMs:Int64}), {afterPartition:UInt16}, {afterOffset:UInt64}, {afterEvent:UInt32})';
+const placeColumns = `(time, ${placeKey.join(', ')})`;
+
+/** Rows of the place that `placeBehind` names. */
+export const placeAt = `${placeColumns} = ${afterPlace}`;
+
+/** Rows behind a place in a list that is newest first. */
+export function placeBehind(after: PlacedRow): readonly [string, Record<string, QueryParameter>] {
+  const params = {
+    afterMs: String(after.timeMs),
+    afterPartition: after.partition,
+    afterOffset: after.inOffset,
+    afterEvent: after.eventIndex,
+  };
+  // The key of a table begins with the time: it finds rows by that alone.
+  const text = `time <= fromUnixTimestamp64Milli({afterMs:Int64}) AND ${placeColumns} < ${afterPlace}`;
+  return [text, params];
 }
 
 /** A row that came again stands twice until ClickHouse has merged it; no batch is repeated under a new token. */

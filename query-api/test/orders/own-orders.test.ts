@@ -1,10 +1,12 @@
 import { OpenOrderPage } from '@pm/schemas';
 import { Value } from 'typebox/value';
+import { seeded } from '../../../kit/test/seeded.ts';
 import { noQuote } from '../../src/books/quote.ts';
 import type { OpenOrderRow } from '../../src/orders/open-orders.ts';
 import {
   apiKey,
   appOf,
+  asOf,
   condition,
   get,
   openDoor,
@@ -75,25 +77,63 @@ describe('GET /data/orders', () => {
       next_cursor: 'LTE=',
       limit: 100,
       count: 1,
+      as_of: asOf,
     });
   });
 
-  it('pages through every open order once and ends with LTE=', async () => {
-    const { world, app } = known();
-    for (let index = 1; index <= 230; index += 1) {
-      world.open.push(open(index));
-      world.orders.set(orderId(index), [orderRow({ orderId: orderId(index) })]);
-    }
-    const ids = new Set<string>();
-    let cursor = '';
-    while (cursor !== 'LTE=') {
-      const url = `/clob/data/orders?next_cursor=${encodeURIComponent(cursor)}&geo_block_token=x`;
+  /** Ids on the pages of the list, read until there are no more. */
+  const walkedIds = async (world: World, meanwhile: () => void): Promise<readonly string[]> => {
+    const app = openDoor(world);
+    const ids: string[] = [];
+    for (let cursor = 'MA=='; cursor !== 'LTE='; meanwhile()) {
+      const url = `/clob/data/orders?next_cursor=${cursor}&geo_block_token=x`;
       const page = (await get(app, url)).body as { data: { id: string }[]; next_cursor: string };
-      for (const { id } of page.data) ids.add(id);
+      ids.push(...page.data.map(({ id }) => id));
       cursor = page.next_cursor;
     }
-    expect(ids.size).toBe(230);
-    expect(world.openSearches.map(({ offset }) => offset)).toEqual([0, 100, 200]);
+    return ids;
+  };
+  const rest = (world: World, index: number, placedAtMs: number) => {
+    world.open.push({ ...open(index), placedAtMs });
+    world.orders.set(orderId(index), [orderRow({ orderId: orderId(index) })]);
+  };
+
+  it('lists every order that rests all the time once, whatever comes and goes meanwhile', async () => {
+    const random = seeded(41);
+    for (let run = 0; run < 20; run += 1) {
+      const { world } = known();
+      // Many have the time of others.
+      for (let index = 1; index <= 250; index += 1) rest(world, index, random(60));
+      const resting = new Set(world.open.map((row) => row.orderId));
+      let placed = 250;
+      const ids = await walkedIds(world, () => {
+        for (let moves = random(60); moves > 0; moves -= 1) {
+          const [ended] = world.open.splice(random(world.open.length), 1);
+          if (ended !== undefined) resting.delete(ended.orderId);
+          placed += 1;
+          rest(world, placed, random(80));
+        }
+      });
+      expect(new Set(ids).size).toBe(ids.length);
+      expect([...resting].filter((id) => !ids.includes(id))).toEqual([]);
+    }
+  });
+
+  it('refuses a cursor of other filters, of another list, and one that names a number', async () => {
+    const { world, app } = known();
+    for (let index = 1; index <= 101; index += 1) rest(world, index, index);
+    const { body } = await get(app, '/data/orders');
+    const { next_cursor } = body as { next_cursor: string };
+    for (const url of [
+      `/data/orders?market=${condition(1)}&next_cursor=${next_cursor}`,
+      `/data/trades?next_cursor=${next_cursor}`,
+      '/data/orders?next_cursor=MTAw',
+    ]) {
+      const error = 'invalid next_cursor';
+      expect(await get(app, url)).toMatchObject({ status: 400, body: { error } });
+    }
+    const last = await get(app, `/data/orders?next_cursor=${next_cursor}&geo_block_token=x`);
+    expect(last.body).toMatchObject({ count: 1, next_cursor: 'LTE=' });
   });
 
   it('leaves out orders that ended while they were looked up', async () => {
@@ -121,7 +161,7 @@ describe('GET /data/orders', () => {
           orderId: orderId(5),
           market: 1,
           outcome: 1,
-          offset: 0,
+          after: null,
           limit: 101,
         },
       ]);
@@ -228,6 +268,7 @@ describe('GET /data/pre-migration-orders', () => {
       next_cursor: 'LTE=',
       limit: 100,
       count: 0,
+      as_of: [],
     });
   });
 });

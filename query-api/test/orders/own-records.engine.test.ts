@@ -6,17 +6,18 @@ import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, microText, priceText, tables, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
+import type { OpenOrderRow } from '../../src/orders/open-orders.ts';
 import { foldOrder, type OrderEventRow, rowsByOrder } from '../../src/orders/order-read.ts';
 import { anyTrade, type FillRow } from '../../src/orders/trades.ts';
 import { newestPlaceFirst } from '../../src/recent/merge-page.ts';
-import { OwnRecords } from '../../src/recent/own-reads.io.ts';
+import { type OwnOpenOrders, OwnRecords } from '../../src/recent/own-reads.io.ts';
 import { RecentFollower } from '../../src/recent/recent-follower.io.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';
 import { type RecordRows, rowsOfRecord } from '../../src/recent/record-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { apiKey, wallet } from '../in-memory.ts';
 import { TinyLog } from '../recent/log.ts';
-import { walked } from '../walked.ts';
+import { walkedBehind } from '../walked.ts';
 
 /**
  * Memory and tables joined on a real log and real tables, while both move: whatever was in the log before a read is in
@@ -226,30 +227,70 @@ async function compareOrders(exchange: Exchange, { own }: Reading): Promise<void
   for (const [id, rows] of due) expect(foldOrder(shown.get(id) ?? [])).toEqual(foldOrder(rows));
 }
 
-async function compareOpenOrders(exchange: Exchange, { own }: Reading, limit: number) {
-  const due = [...rowsByOrder(exchange.orders()).values()].flatMap((rows) => {
+/** Orders of the caller that rest. */
+function restingOrders(exchange: Exchange): readonly string[] {
+  return [...rowsByOrder(exchange.orders()).values()].flatMap((rows) => {
     const history = foldOrder(rows);
     const isOpen = history.kind === 'accepted' && history.facts.status === 'LIVE';
     return isOpen && caller.keys.has(history.order.apiKey) ? [history.order.orderId] : [];
   });
-  const search = { ...caller, orderId: null, market: null, outcome: null };
-  const rows = await walked(limit, (page) => own.openOrders({ ...search, ...page }));
-  const shown = rows.map((row) => row.orderId);
-  expect(new Set(shown).size).toBe(shown.length);
-  expect([...shown].sort()).toEqual([...due].sort());
 }
 
-async function compareTrades(exchange: Exchange, { own }: Reading, limit: number): Promise<number> {
+/** `meanwhile` happens in front of each page: what rested all the time is in the list, once. */
+async function compareOpenOrders(
+  exchange: Exchange,
+  { own }: Reading,
+  { limit, meanwhile }: { limit: number; meanwhile: () => Promise<void> },
+) {
+  const before = restingOrders(exchange);
+  const search = { ...caller, orderId: null, market: null, outcome: null, limit };
+  const rows = await walkedBehind(limit, async (after: OpenOrderRow | null) => {
+    await meanwhile();
+    const found = await own.openOrders({ ...search, after });
+    expectOpen(found, exchange);
+    return found.rows;
+  });
+  const shown = rows.map((row) => row.orderId);
+  expect(new Set(shown).size).toBe(shown.length);
+  const after = new Set(restingOrders(exchange));
+  const throughout = before.filter((id) => after.has(id));
+  expect(throughout.filter((id) => !shown.includes(id))).toEqual([]);
+  // Nothing was sent behind the last page.
+  const known = new Set([...before, ...after, ...exchange.orders().map((row) => row.orderId)]);
+  expect(shown.filter((id) => !known.has(id))).toEqual([]);
+}
+
+/** The events of a page say how its orders are at the place that it names, which is the end of the log. */
+function expectOpen({ rows, events, asOf }: OwnOpenOrders, exchange: Exchange): void {
+  const due = rowsByOrder(exchange.orders());
+  const found = rowsByOrder(events);
+  for (const { orderId } of rows) {
+    expect(foldOrder(found.get(orderId) ?? [])).toEqual(foldOrder(due.get(orderId) ?? []));
+  }
+  for (const { partition, offset } of asOf) {
+    expect(offset).toBe((exchange.sent[partition]?.length ?? 0) - 1);
+  }
+}
+
+async function compareTrades(
+  exchange: Exchange,
+  { own }: Reading,
+  { limit, meanwhile }: { limit: number; meanwhile: () => Promise<void> },
+): Promise<number> {
   const due = exchange
     .fills()
     .filter((row) => caller.keys.has(row.takerKey) || caller.keys.has(row.makerKey))
     .sort(newestPlaceFirst);
   const search = { keys: caller.keys, wallets: new Set(caller.wallets), market: null };
-  const rows = await walked(limit, ({ offset }) =>
-    own.trades({ ...search, outcome: null, limit, query: { ...anyTrade, offset } }),
-  );
+  const query = anyTrade;
+  const rows = await walkedBehind(limit, async (after: FillRow | null) => {
+    const page = await own.trades({ ...search, outcome: null, limit, query, after });
+    await meanwhile();
+    return page.rows;
+  });
   const shown = rows.map(idOf);
-  expect(shown).toEqual(due.map(idOf));
+  expect(new Set(shown).size).toBe(shown.length);
+  expect(shown.filter((id) => due.some((row) => idOf(row) === id))).toEqual(due.map(idOf));
   return shown.length;
 }
 
@@ -278,8 +319,13 @@ describe('reads of memory and tables together', () => {
         reading = await startReading(exchange);
       }
       await compareOrders(exchange, reading);
-      await compareOpenOrders(exchange, reading, 1 + random(20));
-      await compareTrades(exchange, reading, 5 + random(20));
+      let pages = 0;
+      const meanwhile = async () => {
+        pages += 1;
+        if (pages <= 2) await exchange.send(random(partitions), 1 + random(4));
+      };
+      await compareOpenOrders(exchange, reading, { limit: 8 + random(20), meanwhile });
+      await compareTrades(exchange, reading, { limit: 5 + random(20), meanwhile });
       await compareCancels(exchange, reading);
     }
     expect(reading.runner.status()).toMatchObject({ following: true, fault: null });
@@ -292,8 +338,9 @@ describe('reads of memory and tables together', () => {
       await exchange.project(partition, 10_000);
     }
     await compareOrders(exchange, tight);
-    await compareOpenOrders(exchange, tight, 7);
-    expect(await compareTrades(exchange, tight, 7)).toBeGreaterThan(20);
+    const calm = { limit: 7, meanwhile: async () => {} };
+    await compareOpenOrders(exchange, tight, calm);
+    expect(await compareTrades(exchange, tight, calm)).toBeGreaterThan(20);
     await tight.runner.close();
   }, 180_000);
 });

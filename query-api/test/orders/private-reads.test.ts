@@ -3,6 +3,7 @@ import { Value } from 'typebox/value';
 import type { FillRow } from '../../src/orders/trades.ts';
 import {
   apiKey,
+  asOf,
   condition,
   get,
   nowMs,
@@ -190,12 +191,13 @@ describe('GET /data/trades', () => {
       next_cursor: 'LTE=',
       limit: 100,
       count: 1,
+      as_of: asOf,
     });
   });
 
   it('pages by cursors that end with LTE=', async () => {
     const { world, app } = known();
-    for (let index = 0; index < 250; index += 1) world.trades.push(fill(index));
+    for (let index = 250; index > 0; index -= 1) world.trades.push(fill(index));
     const ids = new Set<string>();
     let cursor = 'MA==';
     while (cursor !== 'LTE=') {
@@ -231,7 +233,6 @@ describe('GET /data/trades', () => {
         taker: wallet(6),
         beforeS: 20,
         afterS: 10,
-        offset: 0,
       },
     });
   });
@@ -283,6 +284,7 @@ describe('GET /data/trades', () => {
     [`asset_id=${condition(1)}:2`, 'invalid trade params'],
     ['maker_address=me', 'invalid trade params'],
     ['next_cursor=abc', 'invalid next_cursor'],
+    ['next_cursor=MTAw', 'invalid next_cursor'],
   ])('refuses %s', async (query, error) => {
     expect(await get(knownApp, `/data/trades?${query}`)).toMatchObject({
       status: 400,

@@ -158,25 +158,35 @@ describe('trades', () => {
       keys: new Set([apiKey(1)]),
       market: null,
       outcome: null,
+      after: null,
       limit: 10,
       ...changes,
     };
-    return (await own.trades({ ...search, query: { ...anyTrade, ...query } })).map(
-      (row) => row.eventIndex,
-    );
+    const { rows } = await own.trades({ ...search, query: { ...anyTrade, ...query } });
+    return rows.map((row) => row.eventIndex);
   };
+  /** The place of a trade, for the page behind it. */
+  const behind = (index: number) => ({
+    after: {
+      timeMs: (day + index) * 1000 + 471,
+      partition: 3,
+      inOffset: String(100 + index),
+      eventIndex: index,
+    },
+  });
 
   it('are those of the wallet, newest first, once each', async () => {
     expect(await found({})).toEqual([3, 2, 1]);
-    const [row] = await own.trades({
+    const { rows } = await own.trades({
       wallets: new Set([wallet(1)]),
       keys: new Set([apiKey(1)]),
       market: null,
       outcome: null,
+      after: null,
       limit: 1,
       query: anyTrade,
     });
-    expect(row).toEqual({
+    expect(rows[0]).toEqual({
       partition: 3,
       inOffset: '103',
       eventIndex: 3,
@@ -211,7 +221,7 @@ describe('trades', () => {
     };
     expect(await found({}, both)).toEqual([4, 3, 2, 1]);
     expect(await found({ taker: wallet(1) }, both)).toEqual([3, 1]);
-    expect(await found({ offset: 1 }, { ...both, limit: 2 })).toEqual([3, 2]);
+    expect(await found({}, { ...both, ...behind(4), limit: 2 })).toEqual([3, 2]);
     expect(await found({}, { ...both, wallets: new Set([wallet(3)]) })).toEqual([4, 3]);
   });
 
@@ -224,7 +234,7 @@ describe('trades', () => {
     expect(await found({ taker: wallet(1) })).toEqual([3, 1]);
     expect(await found({ maker: wallet(1) })).toEqual([2]);
     expect(await found({ maker: wallet(3) })).toEqual([3]);
-    expect(await found({ taker: wallet(2), offset: 1 })).toEqual([]);
-    expect(await found({ offset: 1 }, { limit: 1 })).toEqual([2]);
+    expect(await found({ taker: wallet(2) }, behind(2))).toEqual([]);
+    expect(await found({}, { ...behind(3), limit: 1 })).toEqual([2]);
   });
 });

@@ -105,14 +105,16 @@ describe('the newest records beside the tables', () => {
     recent.take(0, execution as Execution, 3);
     const order = execution?.events.find((event) => event.kind === 'OrderPlaced');
     const id = order?.kind === 'OrderPlaced' ? orderIdFromBytes(order.orderId) : '';
-    expect(recent.orders([id])).toEqual({ seams: [seamOpen], rows: [] });
+    expect(recent.orders([id])).toEqual({ seams: [seamOpen], rows: [], asOf: [] });
     recent.stored(0, 2, 0);
     expect(recent.orders([id]).rows).toEqual([]);
     recent.stored(0, 3, 0);
-    expect(recent.orders([id]).rows).toHaveLength(1);
+    const { rows, asOf } = recent.orders([id]);
+    expect(rows).toHaveLength(1);
+    expect(asOf).toEqual([{ partition: 0, offset: execution?.inOffset }]);
     expect(recent.progress()).toMatchObject([{ partition: 0, storedTo: 3, hasGap: false }]);
     recent.stop();
-    expect(recent.orders([id])).toEqual({ seams: [], rows: [] });
+    expect(recent.orders([id])).toEqual({ seams: [], rows: [], asOf: [] });
   });
 
   it('keeps the changes of holdings', () => {

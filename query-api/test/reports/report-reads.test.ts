@@ -238,10 +238,12 @@ describe('reports of markets', () => {
 
 describe('builders and rewards', () => {
   it('show attributed trades in both shapes, and go on by cursor', async () => {
-    for (let index = 0; index < 101; index += 1) world.builderTrades.push(builderRow);
+    for (let index = 0; index < 101; index += 1) {
+      world.builderTrades.push({ ...builderRow, timeMs: builderRow.timeMs - index });
+    }
     const { body } = await ask('/builder/trades');
     const page = body as { data: readonly unknown[]; next_cursor: string };
-    expect(page).toMatchObject({ next_cursor: 'MTAw', limit: 100, count: 100 });
+    expect(page).toMatchObject({ limit: 100, count: 100 });
     expect(Value.Check(BuilderTrade, page.data[0])).toBe(true);
     expect(page.data[0]).toMatchObject({
       id: '0-41-2-maker',
@@ -250,8 +252,10 @@ describe('builders and rewards', () => {
       sizeUsdc: '0.8',
       matchTime: '1780315198',
     });
-    const last = await ask('/builder/trades?next_cursor=MTAw');
+    const last = await ask(`/builder/trades?next_cursor=${page.next_cursor}`);
     expect(last.body).toMatchObject({ next_cursor: 'LTE=', count: 1 });
+    const filtered = `/builder/trades?before=9&next_cursor=${page.next_cursor}`;
+    expect(await ask(filtered)).toMatchObject({ status: 400 });
     expect((await ask('/builder/trades?next_cursor=LTE%3D')).body).toMatchObject({ count: 0 });
     expect((await ask(`/builder/trades?market=${condition(99)}`)).body).toMatchObject({ count: 0 });
   });

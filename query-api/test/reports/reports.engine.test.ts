@@ -147,7 +147,9 @@ describe('trades of builders', () => {
   const offsets = async (query: Record<string, string>, place = {}) => {
     const requested = sound(readBuilderQuery(query));
     const search = { query: requested, market: null, outcome: null, limit: 500, ...place };
-    return (await reports.builderTrades(search)).map(({ inOffset }) => Number(inOffset));
+    return (await reports.builderTrades({ ...search, after: requested.start.after })).map(
+      ({ inOffset }) => Number(inOffset),
+    );
   };
 
   it('are the attributed fills, newest first, by every filter', async () => {
@@ -232,6 +234,7 @@ describe('the last second before a bound', () => {
       query: requested,
       market: null,
       outcome: null,
+      after: null,
       limit: 10,
     });
     const ledgers = [{ market: '' }, { user: wallet(11) }].map(async (query) =>

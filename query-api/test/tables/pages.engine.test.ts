@@ -1,18 +1,20 @@
 import { tables } from '@pm/schemas';
 import { seeded } from '../../../kit/test/seeded.ts';
-import { anyTrade } from '../../src/orders/trades.ts';
+import type { OpenOrderRow } from '../../src/orders/open-orders.ts';
+import { anyTrade, type FillRow } from '../../src/orders/trades.ts';
 import type { MarketPositionsSearch } from '../../src/positions/market-positions.ts';
 import { OwnRecords } from '../../src/recent/own-reads.io.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';
 import type { ActivitySearch } from '../../src/reports/activity.ts';
 import type { BuilderQuery } from '../../src/reports/builder-trades.ts';
 import { Reports } from '../../src/reports/reports.io.ts';
+import type { BuilderRow } from '../../src/reports/rows.ts';
 import type { LedgerSearch } from '../../src/reports/trade-ledger.ts';
 import { code, type Fill, sides, whole } from '../fill-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { apiKey, wallet } from '../in-memory.ts';
 import { clockOf } from '../read-clock.ts';
-import { type Page, walked } from '../walked.ts';
+import { type Page, walked, walkedBehind } from '../walked.ts';
 
 /**
  * Every list that tables answer page by page: each row once whatever the size of the pages, in an order that does not
@@ -130,8 +132,14 @@ afterAll(() => database.drop());
 interface List {
   readonly name: string;
   readonly due: readonly string[];
-  read(page: Page): Promise<readonly string[]>;
+  /** All rows, read in pages of so many. */
+  walk(limit: number): Promise<readonly string[]>;
 }
+
+const byOffset =
+  (read: (page: Page) => Promise<readonly string[]>): List['walk'] =>
+  (limit) =>
+    walked(limit, read);
 
 const placeOf = (row: { partition: number; inOffset: string; eventIndex: number }) =>
   `${row.partition}-${row.inOffset}-${row.eventIndex}`;
@@ -161,10 +169,10 @@ function ledgers(): readonly List[] {
       .filter(({ market }) => search.markets?.includes(market) ?? true)
       .flatMap((fill) => sidesOf(fill).slice(0, search.takerOnly === true ? 1 : 2))
       .filter((side) => side.includes(search.user ?? '')),
-    read: async (page) => {
+    walk: byOffset(async (page) => {
       const rows = await reports.ledger({ ...any, ...search, ...page });
       return rows.map((row) => `${placeOf(row)} ${row.wallet} ${row.side}`);
-    },
+    }),
   });
   return [
     ledger('everybody', {}),
@@ -190,16 +198,16 @@ function activities(): readonly List[] {
     directions.map((sortDirection) => ({
       name: `activity by ${sortBy} ${sortDirection}`,
       due: [...traded, ...[100, 101].map((offset) => `0-${offset}-0 ${wallet(1)} null`)],
-      read: async (page: Page) => {
+      walk: byOffset(async (page) => {
         const rows = await reports.activity({ ...any, sortBy, sortDirection, ...page });
         return rows.map((row) => `${placeOf(row)} ${wallet(1)} ${row.side}`);
-      },
+      }),
     })),
   );
 }
 
 function builderTrades(): List {
-  const any: Omit<BuilderQuery, 'offset'> = {
+  const any: BuilderQuery = {
     place: null,
     wallet: null,
     condition: null,
@@ -211,10 +219,10 @@ function builderTrades(): List {
   return {
     name: 'trades of builders',
     due: fills.map(placeOfFill).flatMap((place) => [`${place} TAKER`, `${place} MAKER`]),
-    read: async ({ limit, offset }) => {
-      const search = { query: { ...any, offset }, market: null, outcome: null, limit };
-      const rows = await reports.builderTrades(search);
-      return rows.map((row) => `${placeOf(row)} ${row.role}`);
+    walk: async (limit) => {
+      const search = { query: any, market: null, outcome: null, limit };
+      const read = (after: BuilderRow | null) => reports.builderTrades({ ...search, after });
+      return (await walkedBehind(limit, read)).map((row) => `${placeOf(row)} ${row.role}`);
     },
   };
 }
@@ -231,10 +239,10 @@ function positions(): readonly List[] {
     directions.map((sortDirection) => ({
       name: `positions of a market by ${sortBy} ${sortDirection}`,
       due: owners,
-      read: async (page: Page) => {
+      walk: byOffset(async (page) => {
         const rows = await reports.marketPositions({ ...any, sortBy, sortDirection, ...page });
         return rows.filter(({ outcome }) => outcome === 1).map((row) => row.wallet);
-      },
+      }),
     })),
   );
 }
@@ -246,30 +254,34 @@ function ownLists(): readonly List[] {
   const trades = (name: string, maker: Fill['maker'] | null): List => ({
     name: `own trades ${name}`,
     due: fills.filter((fill) => maker === null || fill.maker === maker).map(placeOfFill),
-    read: async ({ limit, offset }) => {
-      const query = { ...anyTrade, maker: maker === null ? null : wallet(maker), offset };
-      return (await own.trades({ ...any, wallets: new Set(wallets), query, limit })).map(placeOf);
+    walk: async (limit) => {
+      const query = { ...anyTrade, maker: maker === null ? null : wallet(maker) };
+      const search = { ...any, wallets: new Set(wallets), query, limit };
+      const read = async (after: FillRow | null) => (await own.trades({ ...search, after })).rows;
+      return (await walkedBehind(limit, read)).map(placeOf);
     },
   });
   const openOrders: List = {
     name: 'own open orders',
     due: orders.map((row) => String(row['order_id'])),
-    read: async (page) => {
-      const rows = await own.openOrders({ ...any, wallets, orderId: null, ...page });
-      return rows.map(({ orderId }) => orderId);
+    walk: async (limit) => {
+      const search = { ...any, wallets, orderId: null, limit };
+      const read = async (after: OpenOrderRow | null) =>
+        (await own.openOrders({ ...search, after })).rows;
+      return (await walkedBehind(limit, read)).map(({ orderId }) => orderId);
     },
   };
   return [trades('of both', null), trades('made by one', 2), openOrders];
 }
 
 const lists = [...ledgers(), ...activities(), builderTrades(), ...positions(), ...ownLists()];
-const entire = ({ due, read }: List) => read({ limit: due.length + 1, offset: 0 });
+const entire = ({ due, walk }: List) => walk(due.length + 1);
 
 it.each(lists)('$name: each row is on one page, whatever their size', async (list) => {
   const all = await entire(list);
   expect([...all].sort()).toEqual([...list.due].sort());
   for (const limit of upTo(list.due.length)) {
-    expect([limit, await walked(limit, list.read)]).toEqual([limit, all]);
+    expect([limit, await list.walk(limit)]).toEqual([limit, all]);
   }
 });
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 /** Forms of single values that bodies and parameters share. Examples are those of one market throughout. */
 export const sample = {
@@ -71,6 +71,17 @@ export const uuid = Type.String({
 export const buySell = Type.Enum(['BUY', 'SELL']);
 export const orNull = <const T extends Type.TSchema>(value: T) => Type.Union([value, Type.Null()]);
 
+/** A place in the log; in the stream protocol one of the forms of `from`. */
+export const LogPosition = Type.Object({
+  partition: Type.Integer({ minimum: 0, maximum: 65_535, examples: [3] }),
+  offset: Type.Integer({
+    minimum: -1,
+    description: 'Input offset of the newest record that counts; -1 before the first.',
+    examples: [48_211],
+  }),
+});
+export type LogPosition = Static<typeof LogPosition>;
+
 /** A page of a list with a cursor (conventions.md 1.2). */
 export const pageOf = <const T extends Type.TSchema>(item: T) =>
   Type.Object({
@@ -82,4 +93,14 @@ export const pageOf = <const T extends Type.TSchema>(item: T) =>
     }),
     limit: Type.Integer({ examples: [500] }),
     count: Type.Integer({ examples: [1] }),
+  });
+
+/** A page of a list of the caller's own (conventions.md 1.4). */
+export const ownPageOf = <const T extends Type.TSchema>(item: T) =>
+  Type.Object({
+    ...pageOf(item).properties,
+    as_of: Type.Array(LogPosition, {
+      description:
+        'The place in each partition that the rows are true for: `from` of the channel `own`. Missing where it is not known.',
+    }),
   });

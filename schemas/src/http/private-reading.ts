@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { decimal, pageOf, text } from './forms.ts';
+import { decimal, ownPageOf, text } from './forms.ts';
 
 /** Responses of query-api about the caller's own wallet (conventions.md 3.12 and 4.1). */
 const baseUnits = Type.String({ pattern: '^[0-9]+$', description: 'Millionths, as text.' });
@@ -33,7 +33,7 @@ export const OpenOrder = Type.Object({
 });
 export type OpenOrder = Static<typeof OpenOrder>;
 
-export const OpenOrderPage = pageOf(OpenOrder);
+export const OpenOrderPage = ownPageOf(OpenOrder);
 
 export const BalanceAllowance = Type.Object({
   balance: baseUnits,

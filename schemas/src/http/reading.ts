@@ -4,7 +4,7 @@ import {
   decimal,
   flag,
   number,
-  pageOf,
+  ownPageOf,
   seconds,
   secondsText,
   buySell as side,
@@ -225,7 +225,7 @@ export const Trade = Type.Object({
 });
 export type Trade = Static<typeof Trade>;
 
-export const TradePage = pageOf(Trade);
+export const TradePage = ownPageOf(Trade);
 export type TradePage = Static<typeof TradePage>;
 
 /** Error bodies of the families clob and data. */

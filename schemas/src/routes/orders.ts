@@ -9,7 +9,7 @@ import {
 import { address, conditionId, orderId, sample } from '../http/forms.ts';
 import { OpenOrderPage } from '../http/private-reading.ts';
 import { StoredOrder, TradePage } from '../http/reading.ts';
-import { asset, cursor, optional, pathOf, secondsOf, tradeIdText } from './parameters.ts';
+import { asset, optional, pathOf, rowCursor, secondsOf, tradeIdText } from './parameters.ts';
 import { route } from './route.ts';
 
 const read = {
@@ -22,7 +22,7 @@ const openOrders = Type.Object({
   id: optional(orderId),
   market: optional(conditionId),
   asset_id: optional(asset),
-  next_cursor: optional(cursor),
+  next_cursor: optional(rowCursor),
 });
 const listErrors = { 400: 'invalid order params; invalid next_cursor' } as const;
 
@@ -73,7 +73,7 @@ export const orderRoutes = {
     query: openOrders,
     responses: { 200: { description: 'An empty page.', schema: OpenOrderPage } },
     errors: listErrors,
-    examples: [{ response: { data: [], next_cursor: 'LTE=', limit: 100, count: 0 } }],
+    examples: [{ response: { data: [], next_cursor: 'LTE=', limit: 100, count: 0, as_of: [] } }],
   }),
   getOrderScoring: route({
     ...read,
@@ -108,7 +108,7 @@ export const orderRoutes = {
       asset_id: optional(asset),
       before: optional(secondsOf('Exclusive.')),
       after: optional(secondsOf('Exclusive.')),
-      next_cursor: optional(cursor),
+      next_cursor: optional(rowCursor),
     }),
     responses: { 200: { description: 'A page.', schema: TradePage } },
     errors: { 400: 'invalid trade params; invalid next_cursor' },

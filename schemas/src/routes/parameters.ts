@@ -66,6 +66,14 @@ export const cursor = Type.String({
   examples: ['MA=='],
 });
 
+/** The cursor of a list that changes while it is read: of a row, not of a number of rows. */
+export const rowCursor = Type.String({
+  pattern: '^([A-Za-z0-9+/]{2,12}={0,2}|[A-Za-z0-9_-]{13,200})$',
+  description:
+    'The `next_cursor` of the page before, with the same filters; `MA==` is the first page.',
+  examples: ['MA=='],
+});
+
 /** The id of something in the catalog. */
 export const catalogId = Type.String({
   pattern: '^[0-9]+$',
