@@ -52,12 +52,14 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   internal_error:
     'The outcome is not known. Send the same signed order again: it is the same order.',
   invalid_order_id: 'An order id is 0x and 64 hex digits.',
-  order_not_found: 'No order of the caller with this id rests.',
+  order_not_found:
+    'No order of the caller with this id rests: it was canceled or refused, or is of another signer.',
   already_matched: 'The order was filled before the cancel.',
   no_cancel_filter: 'A cancel of a market names neither market nor token.',
   rate_limited: 'A limit is used up (docs/trading/limits.md).',
   too_many_cancels: 'More ids in DELETE /orders than it takes.',
-  fenced: 'A cancel of everything that came after this order overtook it.',
+  fenced:
+    'A cancel that came after this order overtook it: of everything, of its market, or of its id.',
   order_delayed: 'The order waits for the end of the market’s taker delay.',
   system_paused: 'The operator has paused the exchange.',
   timestamp_skew:
@@ -117,4 +119,6 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'The `timestamp` of the order, Unix milliseconds, is more than 300 s ahead of the server. Set the clock, or sign with the time of `GET /time`.',
   argument_not_signed:
     'The query of a request that changes something counts only where the signature covers it: else another party could change it (docs/trading/conventions.md 2.2).',
+  order_unknown:
+    'No order with this id has reached the book. For the time-to-book limit (2 s) one of the caller that does is refused as `fenced`.',
 };

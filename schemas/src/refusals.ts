@@ -296,6 +296,11 @@ const list = {
     text: 'the signature does not cover {name} in the query: put it into the body, or sign the path with its query',
     retry: false,
   },
+  order_unknown: {
+    status: 404,
+    text: "order can't be found - not seen yet, and refused if it still arrives",
+    retry: false,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

@@ -103,6 +103,7 @@ export class DefectParts {
       ['commands of a record are applied in any order', (command) => command],
       ['a repeated order is another order', byAnotherId],
       ['an order is booked however late it is', onTime],
+      ['a cancel by id holds no order on its way', withoutFence],
       ['an order needs no reservation', withHold('PlaceOrder', 1e14)],
       ['a split needs no reservation', withHold('SplitPosition', 1e15)],
       ['an old reservation counts after the loss of the ledger', ofLatestGeneration],
@@ -131,6 +132,9 @@ const byAnotherId: Change = (command) => {
 
 const onTime: Change = (command, partitionMs) =>
   command.kind === 'PlaceOrder' ? { ...command, acceptedAtMs: partitionMs } : command;
+
+const withoutFence: Change = (command) =>
+  command.kind === 'CancelByIds' ? { ...command, acceptedAtMs: 0 } : command;
 
 const withHold =
   (kind: Command['kind'], holdMicro: number): Change =>

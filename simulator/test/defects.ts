@@ -14,6 +14,7 @@ export const defectNames = [
   'commands of a record are applied in any order',
   'a repeated order is another order',
   'an order is booked however late it is',
+  'a cancel by id holds no order on its way',
   'an order needs no reservation',
   'a split needs no reservation',
   'an old reservation counts after the loss of the ledger',

@@ -1,7 +1,7 @@
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import type { IncomingRecord, LogClient } from '@pm/kit/kafka';
-import type { Execution, WalletAddress } from '@pm/schemas';
+import type { CommandOf, Execution, OrderPlaced, WalletAddress } from '@pm/schemas';
 import { PlainLedger } from '../../acceptance/test/money/plain-ledger.ts';
 import { Engine } from '../../matcher/src/core/index.ts';
 import { firstPosition, RecordProcessor } from '../../matcher/src/partition/record-processor.ts';
@@ -60,8 +60,10 @@ export async function judge(judged: Judged): Promise<ReadonlyMap<string, number>
     engines.push(engine);
     outputs.push(...outputsOf(judged.brokers, partition, values));
   }
-  for (let partition = 0; partition < partitionCount; partition += 1)
+  for (let partition = 0; partition < partitionCount; partition += 1) {
     judgeBookings(judged.brokers, partition, outputs);
+    judgeCancels(judged.brokers, partition, outputs);
+  }
   judgeMoney(judged, plain, outputs);
   judgeLedger(judged.ledger, plain);
   await judgeTables(judged);
@@ -97,6 +99,50 @@ function judgeBookings(brokers: Brokers, partition: number, outputs: readonly Ou
     }
   }
 }
+
+/** Until when orders are refused by a cancel of their id, on the clock of the partition, by signer and id. */
+type HeldIds = Map<string, number>;
+
+/** No order is booked for the time-to-book limit behind a cancel of its id. */
+function judgeCancels(brokers: Brokers, partition: number, outputs: readonly Output[]): void {
+  const records = recordsOf(brokers, topicNames.orders, partition);
+  const held: HeldIds = new Map();
+  for (const { execution } of outputs.filter((output) => output.partition === partition)) {
+    const { inOffset, events } = execution;
+    if (events.some(({ kind }) => kind === 'RecordRejected')) continue;
+    const { commands } = codecs.orders.decode(records[inOffset]?.value ?? Buffer.alloc(0));
+    for (const event of events)
+      if (event.kind === 'OrderPlaced') judgeHeld(event, execution.timeMs, held);
+    for (const [index, command] of commands.entries()) {
+      const isWhole = !events.some(
+        (event) => event.kind === 'CommandRefused' && event.command === index,
+      );
+      if (command.kind === 'CancelByIds' && isWhole) holdIds(command, execution, held);
+    }
+  }
+}
+
+/** A delayed order had come before. */
+function judgeHeld({ orderId, signer, command }: OrderPlaced, timeMs: number, held: HeldIds): void {
+  const untilMs = held.get(heldName(signer, orderId)) ?? Number.NEGATIVE_INFINITY;
+  const isFree = command === -1 || timeMs > untilMs;
+  check(isFree, `order ${orderId.toString('hex')} was booked behind a cancel of its id`);
+}
+
+function holdIds(
+  { signer, orderIds, acceptedAtMs }: CommandOf<'CancelByIds'>,
+  { timeMs }: Execution,
+  held: HeldIds,
+): void {
+  const untilMs = Math.min(acceptedAtMs, timeMs + bookAgeLimitMs) + bookAgeLimitMs;
+  for (const orderId of orderIds) {
+    const name = heldName(signer, orderId);
+    held.set(name, Math.max(untilMs, held.get(name) ?? untilMs));
+  }
+}
+
+const heldName = (signer: Buffer, orderId: Buffer) =>
+  `${signer.toString('hex')}/${orderId.toString('hex')}`;
 
 /** Orders whose taker delay has ended with a refusal. */
 function refusedAfterDelay(outputs: readonly Output[]): ReadonlySet<string> {

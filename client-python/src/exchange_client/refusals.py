@@ -303,4 +303,10 @@ refusals: dict[str, Refusal] = {
         retry=False,
         final=False,
     ),
+    "order_unknown": Refusal(
+        404,
+        "order can't be found - not seen yet, and refused if it still arrives",
+        retry=False,
+        final=False,
+    ),
 }

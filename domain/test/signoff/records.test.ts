@@ -41,8 +41,8 @@ describe('an envelope', () => {
     expect(value.subarray(0, 5).toString('hex')).toBe('0000000007');
     expect(value.subarray(69, 77)).toEqual(key.keyId);
     expect(value.subarray(77, 80).toString('hex')).toBe('061804');
-    expect(value.length).toBe(170);
-    expect(digest).toBe('5967ceb826501f05c41f7524eef86c87784c5de36ed088afb38c09ea073954c4');
+    expect(value.length).toBe(172);
+    expect(digest).toBe('546fd07094652c39455395af3df442b35f419106752a229167b82b32d785d071');
   });
 
   test('is signed over the fingerprint of its schema and every byte after the signature, as tweetnacl verifies it', () => {

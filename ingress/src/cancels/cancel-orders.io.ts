@@ -2,7 +2,9 @@ import {
   type CancelResult,
   type CommandOf,
   hexBytes,
+  idsPerCancelMax,
   type OrderId,
+  orderIdFromBytes,
   type RefusalCode,
   type WalletAddress,
 } from '@pm/schemas';
@@ -15,7 +17,7 @@ import type { CommandResult } from '../log/result-waiters.ts';
 import { waiterOf } from '../log/waiting-shares.ts';
 import type { PlacedEvent } from '../orders/order-result.ts';
 import type { Searches } from './order-searches.io.ts';
-import { cancelResult, settlesCancel } from './result.ts';
+import { cancelResult } from './result.ts';
 
 /** The result of a cancel. With a `failure`, orders that are not in the result may or may not be canceled. */
 export interface Cancellation {
@@ -54,41 +56,68 @@ const commandsAtOnceMax = 800;
 
 /**
  * Takes orders of the signer off their books. The partition of recent orders is remembered; for others every partition
- * is asked (`OrderSearches`), since only one of them can know the order. An order that cannot be settled is returned
- * with its reason beside what could; the request fails only when nothing was settled.
+ * is asked (`OrderSearches`), since only one of them can know the order, and each fences ids that it does not know: an
+ * order on its way is refused as `fenced` when it comes. An order that cannot be settled is returned with its reason
+ * beside what could; the request fails only when nothing was settled.
  */
 export async function cancelOrders(
   orderIds: readonly OrderId[],
   canceler: Canceler,
   services: NamedCancelServices,
 ): Promise<Cancellation> {
-  const isKnown = (orderId: OrderId) => services.recentResults.partitionOf(orderId) !== undefined;
-  const [known, others] = [orderIds.filter(isKnown), orderIds.filter((id) => !isKnown(id))];
+  const known: Located[] = [];
+  const others: OrderId[] = [];
+  for (const orderId of orderIds) {
+    const partition = services.recentResults.partitionOf(orderId);
+    if (partition === undefined) others.push(orderId);
+    else known.push({ orderId, partition });
+  }
   const answers = await Promise.all([
     askKnown(known, canceler, services),
     search(others, canceler, services),
   ]);
   const asked = answers.flat();
-  const unsettled = new Map<OrderId, RefusalCode>();
-  for (const { orderId, failure } of asked) if (failure !== null) unsettled.set(orderId, failure);
+  const reasons = new Map<OrderId, RefusalCode>();
+  for (const { orderId, events, failure } of asked) {
+    if (failure !== null) reasons.set(orderId, failure);
+    else if (events.length === 0) reasons.set(orderId, 'order_unknown');
+  }
   const events = asked.flatMap((one) => one.events);
-  const [first = null] = unsettled.values();
-  const failure = unsettled.size === orderIds.length ? first : null;
-  return { result: cancelResult(events, failure === null ? unsettled : undefined), failure };
+  const [first] = asked;
+  const failure = asked.every((one) => one.failure !== null) ? (first?.failure ?? null) : null;
+  return { result: cancelResult(events, failure === null ? reasons : undefined), failure };
 }
 
-/** Orders whose partition is remembered. */
+/** An order whose partition is remembered. */
+interface Located {
+  readonly orderId: OrderId;
+  readonly partition: number;
+}
+
 async function askKnown(
-  orderIds: readonly OrderId[],
+  orders: readonly Located[],
   canceler: Canceler,
   services: CancelServices,
 ): Promise<readonly Asked[]> {
   const asked: Asked[] = [];
-  for (let from = 0; from < orderIds.length; from += commandsAtOnceMax) {
-    const wave = orderIds.slice(from, from + commandsAtOnceMax);
-    asked.push(...(await Promise.all(wave.map((orderId) => ask(orderId, canceler, services)))));
+  for (let from = 0; from < orders.length; from += commandsAtOnceMax) {
+    const wave = orders.slice(from, from + commandsAtOnceMax);
+    asked.push(...(await Promise.all(wave.map((order) => askOne(order, canceler, services)))));
   }
   return asked;
+}
+
+async function askOne(
+  { orderId, partition }: Located,
+  { caller, times }: Canceler,
+  services: CancelServices,
+): Promise<Asked> {
+  const signer = hexBytes(caller.address);
+  const command = { kind: 'CancelOrder', orderId: hexBytes(orderId), signer } as const;
+  const result = await services.commands.run(partition, command, waitingOf(caller, true));
+  times.addLog(result);
+  const failure = failureOf(result, partition, services);
+  return { orderId, events: eventsOf(result), failure };
 }
 
 /** Orders that may be in any partition; `overloaded` where the caller has too many searches or no time is left. */
@@ -98,11 +127,16 @@ async function search(
   services: NamedCancelServices,
 ): Promise<readonly Asked[]> {
   const { waiter } = waitingOf(canceler.caller, false);
+  const askWave = async (wave: readonly OrderId[]) => {
+    const asked: Promise<readonly Asked[]>[] = [];
+    for (let from = 0; from < wave.length; from += idsPerCancelMax)
+      asked.push(askEverywhere(wave.slice(from, from + idsPerCancelMax), canceler, services));
+    return (await Promise.all(asked)).flat();
+  };
   if (orderIds.length === 0) return [];
-  if (waiter === null) return await Promise.all(orderIds.map((id) => ask(id, canceler, services)));
+  if (waiter === null) return await askWave(orderIds);
   const searches = services.searchesOf(canceler.caller.address);
-  const run = await searches.run(waiter, orderIds, (id) => ask(id, canceler, services));
-  const asked = run ?? [];
+  const asked = (await searches.run(waiter, orderIds, askWave)) ?? [];
   const unasked = orderIds.slice(asked.length);
   return [
     ...asked,
@@ -112,37 +146,47 @@ async function search(
 
 interface Asked {
   readonly orderId: OrderId;
+  /** Empty for an order that no partition has seen. */
   readonly events: readonly PlacedEvent[];
-  /** Null when the order is settled. */
+  /** Null when the order is settled, or known to no partition and fenced in all. */
   readonly failure: RefusalCode | null;
 }
 
-/** Asks where the order may be, and waits no longer than until one partition settles it. */
-function ask(
-  orderId: OrderId,
+/** Asks every partition for the orders, and waits no longer than until each has been settled by one. */
+function askEverywhere(
+  orderIds: readonly OrderId[],
   { caller, times }: Canceler,
   services: CancelServices,
-): Promise<Asked> {
-  const command = {
-    kind: 'CancelOrder',
-    orderId: hexBytes(orderId),
+): Promise<readonly Asked[]> {
+  const command: CommandOf<'CancelByIds'> = {
+    kind: 'CancelByIds',
     signer: hexBytes(caller.address),
-  } as const;
-  const known = services.recentResults.partitionOf(orderId);
-  const partitions = known === undefined ? partitionsOf(services) : [known];
-  // An id that every partition is asked for is no reason to use what is kept for cancels.
-  const waiting = waitingOf(caller, known !== undefined);
-  const events: PlacedEvent[] = [];
+    orderIds: orderIds.map(hexBytes),
+    acceptedAtMs: caller.arrivedAtMs,
+  };
+  const partitions = partitionsOf(services);
+  // Ids that every partition is asked for are no reason to use what is kept for cancels.
+  const waiting = waitingOf(caller, false);
+  const found = new Map<OrderId, PlacedEvent>();
   let failure: RefusalCode | null = null;
   let open = partitions.length;
   return new Promise((resolve, reject) => {
     const take = (partition: number, result: CommandResult) => {
       open -= 1;
       times.addLog(result);
-      events.push(...eventsOf(result));
+      const events = eventsOf(result);
+      for (const placed of events)
+        if ('orderId' in placed.event) found.set(orderIdFromBytes(placed.event.orderId), placed);
       failure ??= failureOf(result, partition, services);
-      if (settlesCancel(events, orderId)) resolve({ orderId, events, failure: null });
-      else if (open === 0) resolve({ orderId, events, failure });
+      if (leavesMore(events)) failure ??= 'overloaded';
+      if (open > 0 && found.size < orderIds.length) return;
+      const asked = orderIds.map((orderId): Asked => {
+        const event = found.get(orderId);
+        return event === undefined
+          ? { orderId, events: [], failure }
+          : { orderId, events: [event], failure: null };
+      });
+      resolve(asked);
     };
     for (const partition of partitions) {
       services.commands
@@ -246,7 +290,7 @@ function partitionsOf({ partitions }: CancelAllServices): readonly number[] {
   return [...Array(partitions.count).keys()];
 }
 
-/** Whether the record's budget ran out before everything that was meant had been canceled. */
+/** Whether a budget ran out before everything that was meant had been canceled and fenced. */
 function leavesMore(events: readonly PlacedEvent[]): boolean {
   return events.some(({ event }) => event.kind === 'CommandRefused');
 }

@@ -45,7 +45,7 @@ type NamedCancelRouteServices = CancelRouteServices & NamedCancelServices;
 
 /** The routes that cancel orders. */
 export function cancelRoutes(services: CancelRouteServices): readonly DoorRoute[] {
-  const { funded, unfunded } = openSearches(services.partitions.count);
+  const { funded, unfunded } = openSearches();
   const searchesOf = (wallet: WalletAddress) =>
     services.funds.isKnownUnfunded(wallet) ? unfunded : funded;
   const named = { ...services, searchesOf };

@@ -2,12 +2,12 @@ import type { OrderId } from '@pm/schemas';
 import { type Waiter, type WaitingLimits, WaitingShares } from '../log/waiting-shares.ts';
 import { FairQueue } from '../orders/fair-queue.ts';
 
-/** Bounds of searches, in commands: an id costs one for each partition. */
+/** Bounds of searches, in ids: each is looked up in every partition, and fenced where it is not known. */
 export interface SearchLimits {
   /** On their way at once; each counts for `holdMs` at least, so the quotient is their largest rate. */
   readonly atOnce: number;
   readonly holdMs: number;
-  /** Of one request that go together; at least one id. */
+  /** Of one request that go together. */
   readonly perWave: number;
   /** A request whose search takes longer is done with what it has found; the gateway waits for 30 seconds. */
   readonly withinMs: number;
@@ -18,91 +18,83 @@ export interface SearchLimits {
 /** Before the last ids of a request are asked for, milliseconds. */
 const withinMs = 20_000;
 
-/** A request counts for at most what a wallet may have, so that any request can be carried out. */
-const waiting = { total: 20_000, reserve: 0, perWallet: 800 } as const;
+/** Two of the largest requests of a wallet. */
+const waiting = { total: 100_000, reserve: 0, perWallet: 6_000 } as const;
 
 /**
- * 250 ids a second, however many partitions there are. An address has as many searches as it may have other commands.
+ * 5,000 ids a second, 160 KB in each partition: those of four seconds, twice as long as a partition fences an id, are a
+ * fifth of what it may fence (`fencedIdsMax`).
  */
-function fundedLimits(partitions: number): SearchLimits {
-  const atOnce = 25 * partitions;
-  return { atOnce, holdMs: 100, perWave: 100, withinMs, waiting: { ...waiting, perClient: 4_000 } };
-}
+const funded: SearchLimits = {
+  atOnce: 1_000,
+  holdMs: 200,
+  perWave: 500,
+  withinMs,
+  waiting: { ...waiting, perClient: 24_000 },
+};
 
 /**
- * 25 ids a second, and all of a second go together: each wave is a record in every partition. A wallet without money
- * can have an order only if it holds tokens, so such wallets share few. What waits of an address takes eight seconds.
+ * 1,000 ids a second, and all of a second go together: each wave is a record in every partition. A wallet without money
+ * can have an order only if it holds tokens, so such wallets share few. What waits of an address takes six seconds.
  */
-function unfundedLimits(partitions: number): SearchLimits {
-  const atOnce = 25 * partitions;
-  return {
-    atOnce,
-    holdMs: 1_000,
-    perWave: atOnce,
-    withinMs,
-    waiting: { ...waiting, perClient: 1_600 },
-  };
-}
+const unfunded: SearchLimits = {
+  atOnce: 1_000,
+  holdMs: 1_000,
+  perWave: 1_000,
+  withinMs,
+  waiting: { ...waiting, perClient: 6_000 },
+};
 
 /** The searches of callers with money, and of those without, which delay no other. */
-export function openSearches(
-  partitions: number,
-): Readonly<Record<'funded' | 'unfunded', Searches>> {
-  return {
-    funded: new OrderSearches(partitions, fundedLimits(partitions)),
-    unfunded: new OrderSearches(partitions, unfundedLimits(partitions)),
-  };
+export function openSearches(): Readonly<Record<'funded' | 'unfunded', Searches>> {
+  return { funded: new OrderSearches(funded), unfunded: new OrderSearches(unfunded) };
 }
 
 export type Searches = Pick<OrderSearches, 'run'>;
 
 interface Wave {
   /** None once its time has passed. */
-  commands: number;
+  ids: number;
   start(): void;
 }
 
 /**
  * Searches for orders whose partition is not known: every partition is asked for each id, which makes them the most
- * expensive requests of a caller. They go in waves at a bounded rate, and callers are served in rotation, so that a
+ * expensive cancels of a caller. They go in waves at a bounded rate, and callers are served in rotation, so that a
  * flood of unknown ids delays other searches by a wave and leaves the log to orders and other cancels.
  */
 export class OrderSearches {
-  readonly #partitions: number;
   readonly #limits: SearchLimits;
   readonly #shares: WaitingShares;
   readonly #waiting = new FairQueue<Wave>();
   #next: Wave | undefined;
   #free: number;
 
-  constructor(partitions: number, limits: SearchLimits) {
-    this.#partitions = partitions;
+  constructor(limits: SearchLimits) {
     this.#limits = limits;
     this.#shares = new WaitingShares(limits.waiting);
     this.#free = limits.atOnce;
   }
 
   /**
-   * Asks for each id when it is its turn; null, at once, when the part of the caller is full. The results of the first
-   * ids only, where there is no time for all.
+   * Asks for the ids of each wave when it is its turn; null, at once, when the part of the caller is full. The results
+   * of the first ids only, where there is no time for all.
    */
   async run<T>(
     caller: Waiter,
     ids: readonly OrderId[],
-    ask: (id: OrderId) => Promise<T>,
+    ask: (wave: readonly OrderId[]) => Promise<readonly T[]>,
   ): Promise<readonly T[] | null> {
     const { waiting, perWave, withinMs } = this.#limits;
     const untilMs = performance.now() + withinMs;
-    const places = Math.min(ids.length * this.#partitions, waiting.perWallet);
+    const places = Math.min(ids.length, waiting.perWallet);
     if (!this.#shares.take(caller, true, places)) return null;
-    const perTurn = Math.max(1, Math.floor(perWave / this.#partitions));
     const found: T[] = [];
     try {
-      for (let from = 0; from < ids.length; from += perTurn) {
-        const wave = ids.slice(from, from + perTurn);
-        const asks = wave.map((id) => () => ask(id));
-        if (!(await this.#isTurn(caller, asks.length, untilMs))) break;
-        found.push(...(await this.#runWave(asks)));
+      for (let from = 0; from < ids.length; from += perWave) {
+        const wave = ids.slice(from, from + perWave);
+        if (!(await this.#isTurn(caller, wave.length, untilMs))) break;
+        found.push(...(await this.#runWave(wave.length, ask(wave))));
       }
     } finally {
       this.#shares.leave(caller, places);
@@ -117,9 +109,9 @@ export class OrderSearches {
         clearTimeout(timer);
         resolve(true);
       };
-      const wave: Wave = { commands: this.#commandsOf(ids), start };
+      const wave: Wave = { ids, start };
       const giveUp = () => {
-        wave.commands = 0;
+        wave.ids = 0;
         resolve(false);
       };
       const timer = setTimeout(giveUp, untilMs - performance.now()).unref();
@@ -128,17 +120,12 @@ export class OrderSearches {
     });
   }
 
-  #commandsOf(ids: number): number {
-    return Math.min(ids * this.#partitions, this.#limits.atOnce);
-  }
-
-  async #runWave<T>(asks: readonly (() => Promise<T>)[]): Promise<readonly T[]> {
-    const { holdMs } = this.#limits;
-    const commands = this.#commandsOf(asks.length);
-    const held = new Promise<void>((resolve) => void setTimeout(resolve, holdMs).unref());
-    const asked = Promise.all(asks.map((ask) => ask()));
+  async #runWave<T>(ids: number, asked: Promise<readonly T[]>): Promise<readonly T[]> {
+    const held = new Promise<void>((resolve) => {
+      setTimeout(resolve, this.#limits.holdMs).unref();
+    });
     void Promise.allSettled([held, asked]).then(() => {
-      this.#free += commands;
+      this.#free += ids;
       this.#pump();
     });
     return await asked;
@@ -148,8 +135,8 @@ export class OrderSearches {
   #pump(): void {
     for (;;) {
       this.#next ??= this.#waiting.shift();
-      if (this.#next === undefined || this.#next.commands > this.#free) return;
-      this.#free -= this.#next.commands;
+      if (this.#next === undefined || this.#next.ids > this.#free) return;
+      this.#free -= this.#next.ids;
       this.#next.start();
       this.#next = undefined;
     }

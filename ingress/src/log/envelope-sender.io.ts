@@ -127,9 +127,14 @@ export class EnvelopeSender {
   }
 }
 
+const cancelKinds: ReadonlySet<Command['kind']> = new Set([
+  'CancelOrder',
+  'CancelByIds',
+  'CancelOrders',
+]);
+
 function roomFor({ kind }: Command): number {
-  const isCancel = kind === 'CancelOrder' || kind === 'CancelOrders';
-  return isCancel ? commandsQueueMax + cancelsReserve : commandsQueueMax;
+  return cancelKinds.has(kind) ? commandsQueueMax + cancelsReserve : commandsQueueMax;
 }
 
 /** Whether a failed send has certainly left nothing on the log (see `LogProducer.send`). */

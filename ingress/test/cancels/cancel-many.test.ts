@@ -1,5 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Command, type ExecutionEvent, hexBytes, type OrderId } from '@pm/schemas';
+import {
+  type Command,
+  type CommandOf,
+  type ExecutionEvent,
+  hexBytes,
+  idsPerCancelMax,
+  type OrderId,
+  orderIdFromBytes,
+  type RefusalCode,
+} from '@pm/schemas';
 import { whileTimePasses } from '../../../kit/test/passing-time.ts';
 import {
   answered,
@@ -30,15 +39,14 @@ const canceled = (orderId: OrderId): ExecutionEvent => ({
   reason: 'USER',
   restMicro: 1,
 });
-const refused = (command: Command, code: 'order_not_found' | 'already_matched' | 'order_delayed') =>
-  ({
-    kind: 'CancelRefused',
-    command: 0,
-    orderId: (command as Extract<Command, { kind: 'CancelOrder' }>).orderId,
-    code,
-  }) as const;
-const idIn = (command: Command) =>
-  `0x${(command as Extract<Command, { kind: 'CancelOrder' }>).orderId.toString('hex')}` as OrderId;
+const refused = (orderId: OrderId, code: RefusalCode): ExecutionEvent => ({
+  kind: 'CancelRefused',
+  command: 0,
+  orderId: hexBytes(orderId),
+  code,
+});
+const idsIn = (command: Command) =>
+  (command as CommandOf<'CancelByIds'>).orderIds.map(orderIdFromBytes);
 const cancelIds = (body: unknown) =>
   call(door, { method: 'DELETE', url: '/orders', body: JSON.stringify(body) });
 
@@ -50,12 +58,14 @@ test('orders of several partitions are canceled in all of them, each with its ow
     [idOf(4), 1],
   ]);
   const reasons = { [idOf(3)]: 'already_matched', [idOf(4)]: 'order_delayed' } as const;
-  door.services.cancels.commands.run = async (partition, command) => {
-    const id = idIn(command);
-    if (home.get(id) !== partition) return answered([refused(command, 'order_not_found')]);
-    const reason = reasons[id];
-    return answered([reason === undefined ? canceled(id) : refused(command, reason)]);
-  };
+  door.services.cancels.commands.run = async (partition, command) =>
+    answered(
+      idsIn(command).flatMap((id) => {
+        if (home.get(id) !== partition) return [];
+        const reason = reasons[id];
+        return reason === undefined ? canceled(id) : refused(id, reason);
+      }),
+    );
   const ids = [...home.keys(), idOf(5)];
   const { status, body } = await cancelIds([...ids, ids[0]?.toUpperCase().replace('0X', '0x')]);
   expect(status).toBe(200);
@@ -64,14 +74,16 @@ test('orders of several partitions are canceled in all of them, each with its ow
     not_canceled: {
       [idOf(3)]: 'order already matched',
       [idOf(4)]: 'order is delayed and cannot be canceled',
-      [idOf(5)]: "order can't be found - already canceled or matched",
+      [idOf(5)]: "order can't be found - not seen yet, and refused if it still arrives",
     },
   });
 });
 
 test('orders that cannot be settled are returned beside the others', async () => {
-  door.fakes.answer = (command) =>
-    idIn(command) === idOf(1) ? answered([canceled(idOf(1))]) : { kind: 'pending' };
+  door.services.cancels.commands.run = async (partition, command) =>
+    partition === 1 && idsIn(command).includes(idOf(1))
+      ? answered([canceled(idOf(1))])
+      : { kind: 'pending' };
   const { status, body } = await cancelIds([idOf(1), idOf(2)]);
   expect([status, body]).toEqual([
     200,
@@ -82,20 +94,38 @@ test('orders that cannot be settled are returned beside the others', async () =>
   expect(none.headers['retry-after']).toBe('1');
 });
 
-test('three thousand unknown ids are asked for in every partition, in waves', async () => {
-  let open = 0;
-  let most = 0;
-  door.services.cancels.commands.run = async (_partition, command) => {
-    open += 1;
-    most = Math.max(most, open);
-    await Promise.resolve();
-    open -= 1;
-    return answered([refused(command, 'order_not_found')]);
+test('three thousand unknown ids are fenced in every partition by a few commands, without a wait', async () => {
+  const sent: { readonly partition: number; readonly ids: readonly OrderId[] }[] = [];
+  door.services.cancels.commands.run = async (partition, command) => {
+    sent.push({ partition, ids: idsIn(command) });
+    expect(command).toMatchObject({ acceptedAtMs: door.fakes.nowMs });
+    return answered([]);
   };
   const ids = Array.from({ length: 3_000 }, (_, index) => idOf(index));
   const { status, body } = await whileTimePasses(() => cancelIds(ids));
   expect([status, Object.keys(body.not_canceled).length]).toEqual([200, 3_000]);
-  expect(most).toBeLessThanOrEqual(4_000);
+  expect(sent).toHaveLength((3 * 3_000) / idsPerCancelMax);
+  for (const partition of [0, 1, 2])
+    expect(sent.flatMap((one) => (one.partition === partition ? one.ids : []))).toEqual(ids);
+});
+
+test('an id that a partition could not fence is not called unknown', async () => {
+  const full: ExecutionEvent = {
+    kind: 'CommandRefused',
+    command: 0,
+    code: 'too_many_open_orders',
+    requestId: null,
+  };
+  door.services.cancels.commands.run = async (partition, command) =>
+    answered(
+      partition === 1 ? [full] : partition === 2 ? [canceled(idsIn(command)[0] ?? idOf(0))] : [],
+    );
+  const { body } = await cancelIds([idOf(1), idOf(2)]);
+  expect(body).toMatchObject({
+    canceled: [idOf(1)],
+    not_canceled: { [idOf(2)]: expect.any(String) },
+  });
+  expect(body.not_canceled[idOf(2)]).not.toContain('not seen');
 });
 
 test('the searches of wallets without money are few at once, and delay no search of others', async () => {
@@ -105,18 +135,18 @@ test('the searches of wallets without money are few at once, and delay no search
     answerAll = resolve;
   });
   door.services.cancels.commands.run = async (_partition, command) => {
-    asked.push(idIn(command));
+    asked.push(...idsIn(command));
     await open;
-    return answered([refused(command, 'order_not_found')]);
+    return answered([]);
   };
   const idsFrom = (first: number, length: number) =>
     Array.from({ length }, (_, at) => idOf(first + at));
   door.fakes.isWithoutMoney = true;
-  const without = cancelIds(idsFrom(100, 40));
+  const without = cancelIds(idsFrom(10_000, 1_500));
   while (asked.length === 0) await nextTurn();
   await nextTurn();
   const few = new Set(asked);
-  expect(few.size).toBe(25);
+  expect(few.size).toBe(1_000);
   door.fakes.isWithoutMoney = false;
   const withMoney = cancelIds(idsFrom(500, 20));
   while (new Set(asked).size < few.size + 20) await nextTurn();
@@ -143,7 +173,7 @@ test.each([
 });
 
 test('ids in a signed query count when the body was lost', async () => {
-  door.fakes.answer = (command) => answered([canceled(idIn(command))]);
+  door.fakes.answer = (command) => answered(idsIn(command).map(canceled));
   const url = `/orders?orderIDs=${idOf(1)},${idOf(2)}`;
   const { body } = await call(door, { method: 'DELETE', url, signedPath: url });
   expect(body.canceled).toEqual([idOf(1), idOf(2)]);

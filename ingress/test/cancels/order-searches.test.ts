@@ -1,27 +1,26 @@
 import type { OrderId } from '@pm/schemas';
 import { OrderSearches } from '../../src/cancels/order-searches.io.ts';
 
-const partitions = 4;
 const forever = 3_600_000;
 const limits = {
-  atOnce: 16,
+  atOnce: 4,
   holdMs: forever,
-  perWave: 8,
+  perWave: 2,
   withinMs: forever,
-  waiting: { total: 100, reserve: 0, perWallet: 20, perClient: 40 },
+  waiting: { total: 25, reserve: 0, perWallet: 5, perClient: 10 },
 };
 const caller = (wallet: string, client = wallet) => ({ wallet, client });
 const idsOf = (count: number) => Array.from({ length: count }, (_, at) => `id ${at}` as OrderId);
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Searches whose ids are noted when every partition is asked for them, and found at once. */
+/** Searches whose ids are noted when they are asked for, and found at once. */
 function openSearches(changes: Partial<typeof limits> = {}) {
-  const searches = new OrderSearches(partitions, { ...limits, ...changes });
+  const searches = new OrderSearches({ ...limits, ...changes });
   const asked: string[] = [];
   const run = (wallet: string, count: number, client = wallet) =>
-    searches.run(caller(wallet, client), idsOf(count), async (id) => {
-      asked.push(wallet);
-      return id;
+    searches.run(caller(wallet, client), idsOf(count), async (wave) => {
+      asked.push(...wave.map(() => wallet));
+      return wave;
     });
   return { asked, run };
 }
@@ -32,18 +31,18 @@ test('every id is asked for, in waves, and found in the order of the request', a
   expect(asked).toHaveLength(21);
 });
 
-test('no more commands are sent in a time than its places', async () => {
+test('no more ids are asked for in a time than its places', async () => {
   const { asked, run } = openSearches();
   for (const wallet of ['one', 'two', 'three']) void run(wallet, 5);
   await settled();
-  // 16 places are 4 ids in 4 partitions, although all of them were found long since.
+  // All of them were found long since.
   expect(asked).toHaveLength(4);
 });
 
 test('a flood of searches delays that of another client by one wave', async () => {
   const { asked, run } = openSearches({
     holdMs: 1,
-    waiting: { ...limits.waiting, total: 400, perClient: 300 },
+    waiting: { ...limits.waiting, total: 100, perClient: 75 },
   });
   const flood = [...'abcdefgh'].map((wallet) => run(wallet, 5, 'flood'));
   await run('good', 2);
@@ -81,12 +80,12 @@ test('a search that takes too long ends with the ids of the waves that had their
 });
 
 test('places are free again when a search fails', async () => {
-  const searches = new OrderSearches(partitions, { ...limits, holdMs: 0 });
+  const searches = new OrderSearches({ ...limits, holdMs: 0 });
   for (let round = 0; round < 10; round += 1) {
     const failing = searches.run(caller('one'), idsOf(5), async () => {
       throw new Error('not asked');
     });
     await expect(failing).rejects.toThrow('not asked');
   }
-  expect(await searches.run(caller('one'), idsOf(5), async (id) => id)).toEqual(idsOf(5));
+  expect(await searches.run(caller('one'), idsOf(5), async (wave) => wave)).toEqual(idsOf(5));
 });

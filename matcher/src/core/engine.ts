@@ -10,7 +10,7 @@ import { unreachable } from './assumption.ts';
 import { closeRecord } from './events/close-record.ts';
 import { EventWriter } from './events/event-writer.ts';
 import { refuseCommand } from './events/write-events.ts';
-import { cancelOrder, cancelOrders } from './orders/cancel-orders.ts';
+import { cancelByIds, cancelOrder, cancelOrders } from './orders/cancel-orders.ts';
 import { endDueOrders } from './orders/expire-orders.ts';
 import { commandsAhead } from './orders/look-ahead.ts';
 import { placeOrder } from './orders/place-order.ts';
@@ -252,6 +252,9 @@ function applyCommand(state: State, command: Command, out: Output): void {
     case 'CancelOrder':
       cancelOrder(state, command, out);
       break;
+    case 'CancelByIds':
+      cancelByIds(state, command, out);
+      break;
     case 'CancelOrders':
       cancelOrders(state, command, out);
       break;
@@ -296,6 +299,7 @@ function applyCommand(state: State, command: Command, out: Output): void {
 const needsOpening: Readonly<Record<Command['kind'], boolean>> = {
   PlaceOrder: false,
   CancelOrder: false,
+  CancelByIds: true,
   OpenPartition: false,
   CancelOrders: true,
   SplitPosition: true,

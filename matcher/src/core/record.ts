@@ -1,5 +1,7 @@
 import {
   cancelsPerRecordMax,
+  fencedIdsMax,
+  fencedIdsPerSignerMax,
   fencesMax,
   fillsPerOrderMax,
   fillsPerRecordMax,
@@ -19,6 +21,8 @@ export interface Limits {
   readonly cancelsPerRecord: number;
   readonly releasesPerRecord: number;
   readonly fences: number;
+  readonly fencedIds: number;
+  readonly fencedIdsPerSigner: number;
   readonly rememberedIds: number;
 }
 
@@ -28,6 +32,8 @@ export const defaultLimits: Limits = {
   cancelsPerRecord: cancelsPerRecordMax,
   releasesPerRecord: releasesPerRecordMax,
   fences: fencesMax,
+  fencedIds: fencedIdsMax,
+  fencedIdsPerSigner: fencedIdsPerSignerMax,
   rememberedIds: rememberedIdsMax,
 };
 

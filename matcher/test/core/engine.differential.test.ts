@@ -46,7 +46,7 @@ class Comparison {
     this.twin = new NaiveEngine(opening, limits);
     this.seen = seen;
     this.hasOwner = seed % 4 === 0;
-    this.twin.hasTerms = this.hasOwner;
+    this.twin.hasNewestRules = this.hasOwner;
     this.log = new ClaimedLog(seed, this.hasOwner);
   }
 

@@ -25,6 +25,8 @@ export const tightLimits: Limits = {
   cancelsPerRecord: 2,
   releasesPerRecord: 2,
   fences: 3,
+  fencedIds: 5,
+  fencedIdsPerSigner: 3,
   rememberedIds: 1_000_000,
 };
 
@@ -41,6 +43,7 @@ export interface RandomRecord {
  */
 export class RandomLog {
   private readonly random: Random;
+  private readonly hasCancelsByIds: boolean;
   private clockMs = startMs;
   private generation = 0;
   private nextId = 1;
@@ -51,8 +54,10 @@ export class RandomLog {
   private readonly resolved: number[] = [];
   private readonly recent: PlaceOrder[] = [];
 
-  constructor(seed: number) {
+  /** Without cancels by ids the log is that of the versions before, which golden vectors were made of. */
+  constructor(seed: number, hasCancelsByIds = true) {
     this.random = new Random(seed);
+    this.hasCancelsByIds = hasCancelsByIds;
   }
 
   next(): RandomRecord {
@@ -136,7 +141,7 @@ export class RandomLog {
   private ingressCommand(): Command {
     const roll = this.random.below(100);
     if (roll < 62) return this.place();
-    if (roll < 80) return this.cancelOne();
+    if (roll < 80) return this.cancelOne(roll);
     if (roll < 84) return this.cancelMany();
     if (roll < 87) return { ...(this.recentOrder() ?? this.place()) };
     return this.moveTokens(roll);
@@ -229,10 +234,19 @@ export class RandomLog {
     return { ...order, ...spoiled };
   }
 
-  private cancelOne(): Command {
+  private cancelOne(roll: number): Command {
     const order = this.recentOrder();
     const signer = this.random.below(15) === 0 ? this.signer() : (order?.signer ?? this.signer());
+    if (this.hasCancelsByIds && roll >= 76) return this.cancelByIds(order, signer);
     return { kind: 'CancelOrder', orderId: order?.orderId ?? orderIdOf(0), signer };
+  }
+
+  /** A known order, one that is unknown, and orders that come next; no random number more than for one order. */
+  private cancelByIds(order: PlaceOrder | undefined, signer: Buffer): Command {
+    const ids = [order?.orderId ?? orderIdOf(0), orderIdOf(0)];
+    const next = [0, 1, 2, 3].map((ahead) => orderIdOf(this.nextId + ahead));
+    const acceptedAtMs = this.clockMs + (this.nextId % 5_000) - 2_500;
+    return { kind: 'CancelByIds', signer, orderIds: [...ids, ...next], acceptedAtMs };
   }
 
   private cancelMany(): Command {

@@ -21,6 +21,8 @@ const limits: Limits = {
   cancelsPerRecord: 3,
   releasesPerRecord: 2,
   fences: 3,
+  fencedIds: 5,
+  fencedIdsPerSigner: 3,
   rememberedIds: 1_000_000,
 };
 const ten = 10 * oneShareMicro;

@@ -3,8 +3,8 @@ import type { State } from '../../src/core/state/state.ts';
 
 /**
  * What a state holds, as text: clock, generation and mode; term and owner; markets by number; tokens by wallet, market
- * and outcome; resting orders by arrival; delayed ones by release; remembered ids and how many fences there are. The
- * naive twin writes the same (`NaiveEngine.stateText`).
+ * and outcome; resting orders by arrival; delayed ones by release; remembered ids, how many fences there are, and
+ * fenced ids. The naive twin writes the same (`NaiveEngine.stateText`).
  */
 export function stateText(state: State): string {
   return [
@@ -18,6 +18,7 @@ export function stateText(state: State): string {
       .map(({ order, releaseAtMs, rests }) => `${hex(order.orderId)} ${releaseAtMs} ${rests}`),
     ...memoryLines(state),
     `fences ${state.fences.count}`,
+    ...fencedIdLines(state),
   ].join('\n');
 }
 
@@ -65,6 +66,12 @@ function orderLines(state: State): string[] {
 function memoryLines({ orderMemory, requestMemory }: State): string[] {
   const ids = [...orderMemory.table.slots()].map((slot) => hex(orderMemory.id(slot)));
   return [...ids.sort(), `requests ${requestMemory.table.count}`];
+}
+
+function fencedIdLines({ fencedIds, bookAgeLimitMs }: State): string[] {
+  return fencedIds.inOrder().map(({ signer, orderId, acceptedAtMs }) => {
+    return `fenced ${hex(signer)} ${hex(orderId)} ${acceptedAtMs + bookAgeLimitMs}`;
+  });
 }
 
 /** Equal values give equal texts: fields in order of their names, bytes as hex. */

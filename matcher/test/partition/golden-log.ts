@@ -104,7 +104,7 @@ export const executionsCodec = openRecordCodec(
 );
 
 /** The codec of `orders` as a matcher of this version has it, beside a registry with the schema of the log. */
-function codecFor({ schema, schemaId }: GoldenHead) {
+export function codecFor({ schema, schemaId }: GoldenHead) {
   const fetch = async (id: number) => (id === schemaId ? schema : null);
   return openRecordCodec(topics.orders.value, ownSchemaId, fetch, ['PlaceOrder', 'CancelOrder']);
 }

@@ -262,7 +262,7 @@ const orderDelayed = {
 const commandRefused = {
   type: 'record',
   name: 'CommandRefused',
-  doc: 'A command other than an order was not carried out; for CancelOrders: not wholly, send it again.',
+  doc: 'A command other than an order was not carried out; for CancelOrders and CancelByIds: not wholly, send it again.',
   fields: [
     index,
     { name: 'code', type: refusalCode, doc: 'Why.' },
@@ -369,7 +369,8 @@ export const fillsPerRecordMax = 20_000;
  * Expiries, resolutions and `CancelOrders` of one record together take no more orders off the books; a `CancelOrder`
  * is free, it names one order. Overdue orders and orders of resolved markets that are left go at the head of the
  * records behind, before any command (their `OrderCanceled` has command -1). A `CancelOrders` that leaves orders is
- * answered with `CommandRefused` `too_many_open_orders`, and its sender repeats it.
+ * answered with `CommandRefused` `too_many_open_orders`, and its sender repeats it. So are the cancels of a
+ * `CancelByIds`.
  */
 export const cancelsPerRecordMax = 20_000;
 
@@ -389,6 +390,22 @@ export const takerDelayMaxMs = 60_000;
  * repeat it.
  */
 export const fencesMax = 50_000;
+
+/** Bytes of all order ids that a partition fences at a time. */
+export const fencedIdBytesMax = 2 ** 24;
+
+/** A fenced id with its signer and its end, as the entry of a map. */
+const bytesPerFencedId = 160;
+
+/**
+ * Order ids that cancels by id fence in a partition at a time; each is forgotten once no order that was on its way can
+ * be booked any more. A `CancelByIds` beyond it, or beyond the part of its signer, cancels but does not fence all, and
+ * is answered with `CommandRefused` `too_many_open_orders`: repeat it.
+ */
+export const fencedIdsMax = Math.floor(fencedIdBytesMax / bytesPerFencedId);
+
+/** The part of one signer: two of the largest requests. */
+export const fencedIdsPerSignerMax = 6_000;
 
 /** A wallet has no more resting and delayed orders in one partition. */
 export const openOrdersPerWalletMax = 10_000;

@@ -183,6 +183,25 @@ const cancelOrder = {
   ],
 } as const satisfies AvroRecord;
 
+const cancelByIds = {
+  type: 'record',
+  name: 'CancelByIds',
+  doc: 'Takes the orders of these ids off the book that the partition has and that belong to the signer, and fences ids that it has never seen: an order of the signer under such an id is refused as `fenced` when it comes. Fenced ids have no event.',
+  fields: [
+    { name: 'signer', type: address20, doc: 'The signer whose orders the sender may cancel.' },
+    {
+      name: 'orderIds',
+      type: { type: 'array', items: hash32 },
+      doc: 'At most `idsPerCancelMax` orders, which may be of any partition.',
+    },
+    {
+      name: 'acceptedAtMs',
+      type: 'long',
+      doc: 'When ingress took it, Unix milliseconds: an id is fenced until no order that was taken by then can be booked. 0 fences nothing.',
+    },
+  ],
+} as const satisfies AvroRecord;
+
 const cancelOrders = {
   type: 'record',
   name: 'CancelOrders',
@@ -269,7 +288,7 @@ const setRules = {
     {
       name: 'version',
       type: 'int',
-      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before, and remembered ids have a limit. 6: a partition belongs to who has claimed it last, and ticks have its term.',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before, and remembered ids have a limit. 6: a partition belongs to who has claimed it last, and ticks have its term. 7: a cancel by id fences the ids that the partition has never seen.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -294,6 +313,7 @@ export const command = {
     setTradingMode,
     setRules,
     claimPartition,
+    cancelByIds,
   ],
 } as const;
 
@@ -339,6 +359,8 @@ export const rules = {
   boundedIds: 5,
   /** A partition belongs to the process that has claimed it last; before, to whom the consumer group gives it. */
   ownerTerms: 6,
+  /** `CancelByIds` fences ids that the partition has never seen. */
+  fencedIds: 7,
 } as const;
 
 /** Bytes of the id of an owner. */
@@ -369,6 +391,9 @@ export const newestRules: number = Math.max(...Object.values(rules));
 
 /** Bytes of the signature at the head of an encoded envelope; the sign-off covers what follows. */
 export const envelopeSignatureBytes = 64;
+
+/** Ids of one `CancelByIds`, so that a full envelope of such commands stays below the topic's message limit. */
+export const idsPerCancelMax = 50;
 
 /** An envelope carries no more commands, so that one record stays below the topic's message limit. */
 export const envelopeCommandsMax = 512;

@@ -154,11 +154,18 @@ export class Trader {
   async #cancel(): Promise<void> {
     const { random } = this.#parts.machine.scheduler;
     if (this.#recent.length === 0) return;
-    const order = random.pick(this.#recent);
+    const isNewest = random.chance(0.5);
+    const isByIds = isNewest || random.chance(0.5);
+    const order = isNewest ? (this.#recent[0] as Order) : random.pick(this.#recent);
     const { partition } = markets[order.market - 1] as (typeof markets)[number];
     const signer = named(20, 1, this.#parts.number);
-    const command = { kind: 'CancelOrder', orderId: named(32, 6, order.number), signer } as const;
-    await this.#ask((ingress) => ingress.commands.run(partition, command)).catch(() => {});
+    const orderId = named(32, 6, order.number);
+    await this.#ask((ingress) => {
+      const acceptedAtMs = ingress.machine.clock.nowMs();
+      const byIds = { kind: 'CancelByIds', orderIds: [orderId], signer, acceptedAtMs } as const;
+      const command = isByIds ? byIds : ({ kind: 'CancelOrder', orderId, signer } as const);
+      return ingress.commands.run(partition, command);
+    }).catch(() => {});
   }
 
   async #cancelAll(): Promise<void> {

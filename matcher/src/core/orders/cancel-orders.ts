@@ -1,8 +1,15 @@
-import type { CancelReason, CommandOf, RefusalCode } from '@pm/schemas';
+import {
+  type CancelReason,
+  type CommandOf,
+  idsPerCancelMax,
+  type RefusalCode,
+  rules,
+} from '@pm/schemas';
 import { at } from '../book/order-pool.ts';
 import { refuseCommand, writeCancelRefused } from '../events/write-events.ts';
 import type { Output } from '../record.ts';
 import type { DelayedOrder } from '../state/delayed-orders.ts';
+import type { FencedId } from '../state/fenced-ids.ts';
 import { fenceOf } from '../state/fences.ts';
 import {
   delayedMark,
@@ -21,13 +28,60 @@ export function cancelOrder(state: State, command: CommandOf<'CancelOrder'>, out
   const { ids, hashes } = out.scratch.ahead;
   const index = out.command % commandsAhead;
   const slot = memory.findLoaded(ids, index * idWords, hashes[index] as number);
-  const isMine = slot !== -1 && memory.isSignedBy(slot, command.signer);
-  if (isMine && memory.order(slot) >= 0) {
-    cancelResting(state, memory.order(slot), 'USER', out);
+  const order = ownOrder(state, slot, command.signer);
+  if (order >= 0) cancelResting(state, order, 'USER', out);
+  else refuseCancel(state, command, slot, out);
+}
+
+type Named = Pick<CommandOf<'CancelOrder'>, 'orderId' | 'signer'>;
+
+/**
+ * Cancels each order as `cancelOrder` does, within the budget of the record, and fences the ids that the partition has
+ * never seen, without an event: their orders may be on their way, or in another partition. Refused with
+ * `too_many_open_orders` where a budget or the room for fenced ids is used up, so that its sender repeats it.
+ */
+export function cancelByIds(state: State, command: CommandOf<'CancelByIds'>, out: Output): void {
+  const { signer, orderIds, acceptedAtMs } = command;
+  if (orderIds.length > idsPerCancelMax) {
+    refuseCommand('invalid_payload', out);
     return;
   }
+  let isWhole = true;
+  for (const orderId of orderIds) {
+    const named = { orderId, signer, acceptedAtMs };
+    const slot = state.orderMemory.find(orderId);
+    const order = ownOrder(state, slot, signer);
+    if (slot === -1) isWhole = fenceId(state, named, out) && isWhole;
+    else if (order < 0) refuseCancel(state, named, slot, out);
+    else if (out.cancelsLeft === 0) isWhole = false;
+    else {
+      out.cancelsLeft -= 1;
+      cancelResting(state, order, 'USER', out);
+    }
+  }
+  if (!isWhole) refuseCommand('too_many_open_orders', out);
+}
+
+/** False when there is no room for it. */
+function fenceId(state: State, named: FencedId, out: Output): boolean {
+  const { timeMs, bookAgeLimitMs } = state;
+  const acceptedAtMs = Math.min(named.acceptedAtMs, timeMs + bookAgeLimitMs);
+  const isDue = named.acceptedAtMs > 0 && acceptedAtMs >= timeMs - bookAgeLimitMs;
+  if (!isDue || state.rules < rules.fencedIds) return true;
+  const max = { total: out.limits.fencedIds, perSigner: out.limits.fencedIdsPerSigner };
+  return state.fencedIds.add({ ...named, acceptedAtMs }, max);
+}
+
+/** The resting order of the signer at this slot of the memory, else a negative number. */
+function ownOrder({ orderMemory }: State, slot: number, signer: Buffer): number {
+  return slot !== -1 && orderMemory.isSignedBy(slot, signer) ? orderMemory.order(slot) : -1;
+}
+
+function refuseCancel(state: State, { orderId, signer }: Named, slot: number, out: Output): void {
+  const memory = state.orderMemory;
+  const isMine = slot !== -1 && memory.isSignedBy(slot, signer);
   const code = isMine ? cancelRefusal(memory.order(slot), memory.flags(slot)) : 'order_not_found';
-  writeCancelRefused(command.orderId, code, out);
+  writeCancelRefused(orderId, code, out);
 }
 
 function cancelRefusal(order: number, flags: number): RefusalCode {

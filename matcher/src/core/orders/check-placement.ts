@@ -27,7 +27,7 @@ export function isStale(state: State, order: PlaceOrder): boolean {
 export function checkPlacement(state: State, taker: Taker): RefusalCode | null {
   return (
     checkTime(state, taker.order) ??
-    (state.fences.covers(taker.order) ? 'fenced' : null) ??
+    checkFences(state, taker.order) ??
     checkMode(state, taker) ??
     checkForm(taker) ??
     checkExpiry(state, taker.order) ??
@@ -60,6 +60,10 @@ function checkTime(state: State, order: PlaceOrder): RefusalCode | null {
   const limitMs = asked > 0 && asked < state.bookAgeLimitMs ? asked : state.bookAgeLimitMs;
   if (Math.abs(order.acceptedAtMs - state.timeMs) > limitMs) return 'too_late';
   return order.generation < state.generation ? 'old_generation' : null;
+}
+
+function checkFences({ fences, fencedIds }: State, order: PlaceOrder): RefusalCode | null {
+  return fences.covers(order) || fencedIds.covers(order) ? 'fenced' : null;
 }
 
 /** The stricter of the mode for all and that of the market. */

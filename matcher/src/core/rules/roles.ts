@@ -19,6 +19,7 @@ const allowed: Readonly<Record<Signer, readonly Command['kind'][]>> = {
   INGRESS: [
     'PlaceOrder',
     'CancelOrder',
+    'CancelByIds',
     'CancelOrders',
     'SplitPosition',
     'MergePosition',

@@ -1,7 +1,6 @@
-import { orderSizeMaxMicro, type PlaceOrder, priceOne } from '@pm/schemas';
+import { orderSizeMaxMicro, type PlaceOrder, priceOne, rules } from '@pm/schemas';
 import { attachDelayed } from '../orders/delay-order.ts';
 import type { DelayedOrders } from './delayed-orders.ts';
-import type { Fences } from './fences.ts';
 import type { State } from './state.ts';
 import {
   bits,
@@ -118,8 +117,11 @@ function readTerms(from: StateReader): Terms {
   };
 }
 
-/** A row per fence, by owner and scope. Any signer and any key are written as a zero without bytes. */
-export function writeFences(fences: Fences, to: StateWriter): void {
+/**
+ * A row per fence, by owner and scope; any signer and any key are written as a zero without bytes. Then a row per
+ * fenced id, by signer and id.
+ */
+export function writeFences({ fences, fencedIds, rules: version }: State, to: StateWriter): void {
   to.number(fences.count);
   for (const { signer, apiKey, market, outcome, acceptedAtMs } of fences.inOrder()) {
     for (const owner of [signer, apiKey]) {
@@ -130,9 +132,17 @@ export function writeFences(fences: Fences, to: StateWriter): void {
     to.number(outcome);
     to.number(acceptedAtMs);
   }
+  if (version < rules.fencedIds) return;
+  to.number(fencedIds.count);
+  for (const { signer, orderId, acceptedAtMs } of fencedIds.inOrder()) {
+    to.bytes(signer);
+    to.bytes(orderId);
+    to.number(acceptedAtMs);
+  }
 }
+
 /** Reads the rows of `writeFences`. */
-export function readFences({ fences }: State, from: StateReader): void {
+export function readFences({ fences, fencedIds, rules: version }: State, from: StateReader): void {
   const count = from.count();
   for (let left = count; left > 0; left -= 1) {
     const signer = from.choice(bits) === 1 ? from.bytes(20) : null;
@@ -140,6 +150,13 @@ export function readFences({ fences }: State, from: StateReader): void {
     const market = from.number(-1, int32Max);
     const outcome = from.number(-1, 1);
     fences.add({ signer, apiKey, market, outcome, acceptedAtMs: from.number(0, safeMax) }, count);
+  }
+  if (version < rules.fencedIds) return;
+  const ids = from.count();
+  for (let left = ids; left > 0; left -= 1) {
+    const [signer, orderId] = [from.bytes(20), from.bytes(32)];
+    const acceptedAtMs = from.number(0, safeMax);
+    fencedIds.add({ signer, orderId, acceptedAtMs }, { total: ids, perSigner: ids });
   }
 }
 

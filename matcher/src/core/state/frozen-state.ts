@@ -67,8 +67,9 @@ function viewState(state: State, make: MakeWords, copy: CopyWords): FrozenState 
   writeFacts(state, facts);
   if (!state.opened) return { facts: facts.finish(), rest: null };
   writeMarkets(state, facts);
-  const fences = new StateWriter(8 + state.fences.count * fenceBytes);
-  writeFences(state.fences, fences);
+  const { count } = state.fences;
+  const fences = new StateWriter(16 + count * fenceBytes + state.fencedIds.count * fencedIdBytes);
+  writeFences(state, fences);
   const { orders } = state.book;
   const rest: FrozenRest = {
     markets: Int32Array.from(state.markets.inOrder(), ({ slot }) => slot),
@@ -89,3 +90,4 @@ function viewState(state: State, make: MakeWords, copy: CopyWords): FrozenState 
 const factsBytes = 8_192;
 const marketBytes = 176;
 const fenceBytes = 80;
+const fencedIdBytes = 64;

@@ -22,6 +22,7 @@ export function assertState(state: State): void {
   assertPositions(state);
   assertOwners(state);
   assertDelays(state);
+  assertFencedIds(state);
   assume(state.book.touchedCount === 0, 'no level is left marked');
   assume(state.wallets.movedCount === 0, 'no wallet is left marked');
 }
@@ -194,4 +195,13 @@ function assertOwner(state: State, order: number): void {
   const { ints, stride } = state.accounts.table;
   const signer = orders.get(order, at.account) * stride;
   assume(state.orderMemory.isSignedByWords(memory, ints, signer), 'an order is of its signer');
+}
+
+function assertFencedIds({ fencedIds, timeMs, bookAgeLimitMs }: State): void {
+  assume(fencedIds.counted() === fencedIds.count, 'fenced ids are counted by signer');
+  for (const { acceptedAtMs } of fencedIds.inOrder())
+    assume(
+      Math.abs(acceptedAtMs - timeMs) <= bookAgeLimitMs,
+      'an id is fenced while it can be booked',
+    );
 }

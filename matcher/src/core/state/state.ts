@@ -5,6 +5,7 @@ import { SignOffKeys } from '../rules/sign-off-keys.ts';
 import { Accounts } from './accounts.ts';
 import { DelayedOrders } from './delayed-orders.ts';
 import { Expiries } from './expiries.ts';
+import { FencedIds } from './fenced-ids.ts';
 import { Fences } from './fences.ts';
 import { Interned } from './interned.ts';
 import { type Market, Markets } from './markets.ts';
@@ -44,6 +45,7 @@ export class State {
   readonly expiries = new Expiries(this.book.orders);
   readonly delays = new DelayedOrders();
   readonly fences = new Fences();
+  readonly fencedIds = new FencedIds();
   readonly orderMemory = new IdMemory();
   readonly requestMemory = new IdMemory();
 
@@ -58,6 +60,7 @@ export class State {
     this.orderMemory.forget(timeMs, this.orderAgeLimitMs);
     this.requestMemory.forget(timeMs, this.orderAgeLimitMs);
     this.fences.forget(timeMs - this.bookAgeLimitMs);
+    this.fencedIds.forget(timeMs - this.bookAgeLimitMs);
   }
 
   /** Whether there is no room for one more id: then nothing may be applied that had to be remembered. */

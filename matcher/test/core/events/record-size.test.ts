@@ -4,8 +4,10 @@ import {
   command,
   compileCodec,
   type ExecutionEvent,
+  envelopeCommandsMax,
   execution,
   fillsPerRecordMax,
+  idsPerCancelMax,
   registryHeaderBytes,
   releasesPerRecordMax,
   topics,
@@ -145,6 +147,10 @@ const small = { market: 0, sizeMicro: 0, generation: 0, holdMicro: 0, acceptedAt
 const asked: readonly (readonly [Command, readonly ExecutionEvent[]])[] = [
   [orderOf(1, 1, { ...small, signedAtMs: 0, price: 0 }), [placed, ...sums]],
   [{ kind: 'CancelOrder', orderId: id, signer: wallet }, [canceled, ...sums]],
+  [
+    { kind: 'CancelByIds', orderIds: [id], signer: wallet, acceptedAtMs: timeMs },
+    [{ kind: 'CancelRefused', command: index, orderId: id, code: 'unknown' }],
+  ],
   [cancelAll(), [{ kind: 'CommandRefused', command: index, code: 'unknown', requestId: null }]],
   [
     marketRules(0, { tick: 1, minSizeMicro: 0 }),
@@ -210,4 +216,12 @@ it('a whole record of both budgets has the computed size', () => {
   const cancels = cancelsPerRecordMax * (bytesOf([canceled, ...sums]) - empty);
   // The count of the events takes a few bytes more.
   expect(bytesOf(events) - empty - fills - cancels).toBeLessThan(5);
+});
+
+it('an envelope full of the largest cancels by id stays below the limit of the topic', () => {
+  const orderIds = Array.from({ length: idsPerCancelMax }, () => id);
+  const cancel = { kind: 'CancelByIds', orderIds, signer: wallet, acceptedAtMs: timeMs } as const;
+  const head = 256;
+  const bytes = head + envelopeCommandsMax * commandCodec.encode(cancel).length;
+  expect(bytes).toBeLessThan(topics.orders.maxMessageBytes);
 });

@@ -5,6 +5,12 @@ import { cost, hex, price0, type Remembered, type Resting } from './naive-report
 
 type Many = CommandOf<'CancelOrders'>;
 
+interface NaiveFencedId {
+  readonly signer: string;
+  readonly orderId: string;
+  readonly untilMs: number;
+}
+
 /**
  * How orders of the naive twin leave the book unfilled, or never reach it: asked for, overdue, or with their market.
  */
@@ -15,6 +21,9 @@ export class NaiveCancels extends NaivePositions {
   protected operator = false;
   protected cancelsLeft = 0;
   protected fences: Many[] = [];
+  protected fencedIds: NaiveFencedId[] = [];
+  /** Whether the log is under the newest rules, which take claims and fence ids. */
+  hasNewestRules = false;
 
   constructor(opening: CommandOf<'OpenPartition'>, limits: Limits) {
     super();
@@ -60,6 +69,45 @@ export class NaiveCancels extends NaivePositions {
     this.emit({ kind: 'CancelRefused', command: this.command, orderId: command.orderId, code });
   }
 
+  protected cancelByIds(command: CommandOf<'CancelByIds'>): undefined {
+    let isWhole = true;
+    for (const orderId of command.orderIds) {
+      const isResting = this.resting.some(
+        ({ order }) => order.orderId.equals(orderId) && order.signer.equals(command.signer),
+      );
+      const one = { kind: 'CancelOrder', orderId, signer: command.signer } as const;
+      if (!this.hasSeen(orderId)) isWhole = this.fenceId(orderId, command) && isWhole;
+      else if (isResting && this.cancelsLeft === 0) isWhole = false;
+      else {
+        if (isResting) this.cancelsLeft -= 1;
+        this.cancelOne(one);
+      }
+    }
+    if (!isWhole) this.refuseCommand('too_many_open_orders');
+  }
+
+  private hasSeen(orderId: Buffer): boolean {
+    const isOpen = [...this.resting, ...this.waiting].some(({ order }) =>
+      order.orderId.equals(orderId),
+    );
+    return isOpen || this.remembered.has(hex(orderId));
+  }
+
+  /** Whether there was room for it, if it had to be fenced. */
+  private fenceId(orderId: Buffer, { signer, acceptedAtMs }: CommandOf<'CancelByIds'>): boolean {
+    const limit = this.opening.bookAgeLimitMs;
+    const untilMs = Math.min(acceptedAtMs, this.clock + limit) + limit;
+    if (!this.hasNewestRules || acceptedAtMs <= 0 || untilMs < this.clock) return true;
+    const asked = { signer: hex(signer), orderId: hex(orderId), untilMs };
+    const known = this.fencedIds.find((one) => isSameId(one, asked));
+    const others = this.fencedIds.filter((one) => one !== known);
+    const own = others.filter((one) => one.signer === asked.signer);
+    const { fencedIds, fencedIdsPerSigner } = this.limits;
+    if (!known && (others.length >= fencedIds || own.length >= fencedIdsPerSigner)) return false;
+    this.fencedIds = [...others, { ...asked, untilMs: Math.max(untilMs, known?.untilMs ?? 0) }];
+    return true;
+  }
+
   protected cancelMany(command: CommandOf<'CancelOrders'>): undefined {
     const { signer, apiKey, market } = command;
     const byOperator = this.operator && market !== -1;
@@ -91,14 +139,17 @@ export class NaiveCancels extends NaivePositions {
   }
 
   protected isFenced(order: PlaceOrder): boolean {
-    return this.fences.some(
+    const byScope = this.fences.some(
       (fence) => isCovered(order, fence) && order.acceptedAtMs <= fence.acceptedAtMs,
     );
+    const named = { signer: hex(order.signer), orderId: hex(order.orderId) };
+    return byScope || this.fencedIds.some((one) => isSameId(one, named));
   }
 
   protected forgetFences(): undefined {
     const limit = this.opening.bookAgeLimitMs;
     this.fences = this.fences.filter((fence) => fence.acceptedAtMs >= this.clock - limit);
+    this.fencedIds = this.fencedIds.filter(({ untilMs }) => untilMs >= this.clock);
   }
 
   protected cancel(one: Resting, reason: CancelReason): undefined {
@@ -130,4 +181,8 @@ function sameScope(a: Many, b: Many): boolean {
   const text = ({ signer, apiKey, market, outcome }: Many): string =>
     [signer && hex(signer), apiKey && hex(apiKey), market, outcome].join();
   return text(a) === text(b);
+}
+
+function isSameId(a: Pick<NaiveFencedId, 'signer' | 'orderId'>, b: typeof a): boolean {
+  return a.signer === b.signer && a.orderId === b.orderId;
 }

@@ -86,6 +86,9 @@ export class NaiveEngine extends NaiveMeetings {
       ...this.rememberedIds(),
       `requests ${this.requests.size}`,
       `fences ${this.fences.length}`,
+      ...this.fencedIds
+        .map(({ signer, orderId, untilMs }) => `fenced ${signer} ${orderId} ${untilMs}`)
+        .sort(),
     ].join('\n');
   }
 
@@ -106,6 +109,7 @@ export class NaiveEngine extends NaiveMeetings {
   private run(command: Command): undefined {
     if (command.kind === 'PlaceOrder') this.place(command);
     if (command.kind === 'CancelOrder') this.cancelOne(command);
+    if (command.kind === 'CancelByIds') this.cancelByIds(command);
     if (command.kind === 'CancelOrders') this.cancelMany(command);
     if (command.kind === 'Tick') this.tick(command);
     if (command.kind === 'ClaimPartition') this.claim(command);

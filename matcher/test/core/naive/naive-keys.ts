@@ -13,6 +13,7 @@ const market = ['SetMarket', 'ResolveMarket', 'StartGeneration', 'CancelOrders',
 const ofUsers = [
   'PlaceOrder',
   'CancelOrder',
+  'CancelByIds',
   'CancelOrders',
   'SplitPosition',
   'MergePosition',

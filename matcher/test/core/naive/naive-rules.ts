@@ -7,8 +7,6 @@ export abstract class NaiveRules extends NaiveCancels {
   protected mode: MarketMode = 'OPEN';
   protected fillsLeft = 0;
   protected releasesLeft = 0;
-  /** Whether the rules of the log take claims. */
-  hasTerms = false;
   /** Who has claimed the partition, by term. */
   protected readonly owners: Buffer[] = [];
 
@@ -51,14 +49,14 @@ export abstract class NaiveRules extends NaiveCancels {
   }
 
   protected claim({ term, owner }: CommandOf<'ClaimPartition'>): undefined {
-    if (!this.hasTerms || term > this.owners.length + 1)
+    if (!this.hasNewestRules || term > this.owners.length + 1)
       return this.refuseCommand('invalid_payload');
     if (term !== this.owners.length + 1) return this.refuseCommand('fenced');
     this.owners.push(owner);
   }
 
   protected tick({ timeMs, term }: CommandOf<'Tick'>): undefined {
-    const now = this.hasTerms ? this.owners.length : term;
+    const now = this.hasNewestRules ? this.owners.length : term;
     if (term !== now) return this.refuseCommand(term < now ? 'fenced' : 'invalid_payload');
     this.clock = Math.max(this.clock, timeMs);
     this.forget();
