@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
+import { LogEnds } from '@pm/domain/executions/log-ends.io';
+import { LedgerSettling } from '@pm/domain/ledger/ledger-settling.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
@@ -48,6 +50,7 @@ import { FundedWallets } from './orders/funded-wallets.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
 import { openSignatures } from './orders/open-signatures.io.ts';
 import { OrderTraces } from './orders/order-trace.io.ts';
+import { patientReservations } from './orders/patient-reservations.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
 import { UnconfirmedOrders } from './orders/unconfirmed-orders.io.ts';
 import { UnfundedRequests } from './orders/unfunded-requests.io.ts';
@@ -132,6 +135,7 @@ async function openParts(room: Room) {
   // Opened first, so that it closes after everything that asks for signatures.
   const { feeWallet, ...signing } = await openSignatures(topics, room);
   const money = openMoney(room);
+  const ends = new LogEnds(await topics.client.admin(), topics.names.executions);
   const results = await openResults(room, topics);
   const signingDomain = signing.domains.own;
   const owners = new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
@@ -154,6 +158,7 @@ async function openParts(room: Room) {
     notFollowed: topics.notFollowed,
     ...signing,
     ...money,
+    ledger: patientReservations(money.ledger, new LedgerSettling({ ...money, ends })),
     ...results,
     owners,
     entryRoom,

@@ -6,6 +6,9 @@ import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import { acceptedDomains } from '@pm/domain/accounts/signing-domain';
 import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
+import { AwaitedPlaces } from '@pm/domain/executions/awaited-places.io';
+import { LogEnds } from '@pm/domain/executions/log-ends.io';
+import { LedgerSettling } from '@pm/domain/ledger/ledger-settling.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
 import { type DoorLimiter, openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
@@ -23,7 +26,7 @@ import {
   registryConnection,
 } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
-import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
+import { answeredBy, doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
 import { openWatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
@@ -45,6 +48,7 @@ import { followInvalidations } from './books/invalidation.io.ts';
 import { StoredBooks } from './books/stored-books.io.ts';
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
 import { readConsole } from './console/read-console.io.ts';
+import { answeredWaitMs } from './door/answered-reads.io.ts';
 import { addReadRoutes } from './door/app.route.ts';
 import type { CallerDirectory } from './door/caller.io.ts';
 import { FollowedTopics, findNewKeys, followTopics } from './door/followed-topics.io.ts';
@@ -78,6 +82,9 @@ const requestTimeoutMs = 12_000;
  * silent.
  */
 const socketWaitMs = 2_000;
+
+/** How reads wait for what their clients were answered. */
+const answeredWait = { waitMs: answeredWaitMs, pollMs: 4 } as const;
 
 const nowMs = (): number => systemClock.nowMs();
 
@@ -113,8 +120,8 @@ async function start(life: Lifecycle): Promise<void> {
   const { skipped } = measure(shared.metrics, {
     markets: () => followed.catalog.size,
     apiKeys: () => followed.keys.size,
-    cachedBooks: () => books.size,
-    isCoherent: () => Number(books.isCoherent),
+    cachedBooks: () => books.stored.size,
+    isCoherent: () => Number(books.stored.isCoherent),
     recentRows: () => recent.rowCount,
   });
   const engines = watchEngines(shared);
@@ -132,7 +139,7 @@ async function start(life: Lifecycle): Promise<void> {
       apiKeys: followed.keys.size,
       redis: engines.redisUp(),
       clickhouse: engines.clickhouseUp(),
-      cache: { coherent: books.isCoherent, entries: books.size },
+      cache: { coherent: books.stored.isCoherent, entries: books.stored.size },
       limits: shared.limits?.facts() ?? 'off',
       newest: recentRecords?.status() ?? null,
     }),
@@ -212,7 +219,13 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   };
 }
 
-function openBooks({ life, log, redis, redisKeys: keys }: Shared): StoredBooks {
+/** Stored books, and how far they are. */
+interface Books {
+  readonly stored: StoredBooks;
+  readonly places: AwaitedPlaces;
+}
+
+function openBooks({ life, log, redis, redisKeys: keys }: Shared): Books {
   const books = new StoredBooks(redis, keys);
   const invalidations = followInvalidations({
     redis,
@@ -222,7 +235,13 @@ function openBooks({ life, log, redis, redisKeys: keys }: Shared): StoredBooks {
     onCoherent: (isCoherent) => books.setCoherent(isCoherent),
   });
   life.onStop('invalidation', () => invalidations.close());
-  return books;
+  const look = async (partitions: readonly number[]) => {
+    const marks = await redis.hmget(keys.bookMarks, ...partitions.map(String));
+    // A book that was kept before the mark moved is out of date until its change is reported.
+    await invalidations.settle();
+    return new Map(partitions.map((partition, at) => [partition, Number(marks[at] ?? 0)]));
+  };
+  return { stored: books, places: new AwaitedPlaces({ ...answeredWait, look }) };
 }
 
 /** Follows the records that the projectors have not committed to the tables yet. */
@@ -244,24 +263,34 @@ async function openRecentRecords(
   return follower;
 }
 
+function openNewestPlaces(records: RecentFollower): AwaitedPlaces {
+  const look = (partitions: readonly number[]) => records.positions(partitions);
+  return new AwaitedPlaces({ ...answeredWait, look });
+}
+
 /** State in memory that the routes read. */
 interface Memory {
   readonly followed: FollowedTopics;
-  readonly books: StoredBooks;
+  readonly books: Books;
   readonly recent: RecentLog;
   readonly recentRecords: RecentFollower;
   readonly counts: PartitionCounts;
 }
 
 async function listen(shared: Shared, memory: Memory): Promise<void> {
-  const { life, config, log, clickhouse, redis, redisKeys: keys, limits } = shared;
+  const { life, config, log, clickhouse, limits } = shared;
   const { followed, recent, recentRecords } = memory;
   const { app, callers } = openApp(shared, followed);
   await findNewKeys(app, shared.client, followed);
   const progress = watchProgress(shared);
   addReadRoutes(app, {
     catalog: followed.catalog,
-    books: memory.books,
+    books: memory.books.stored,
+    answered: {
+      of: answeredBy(config.trustedProxies),
+      books: memory.books.places,
+      newest: openNewestPlaces(recentRecords),
+    },
     tables: new TableReads(clickhouse, {
       storedOffset: (partition) => progress.storedOffset(partition),
       monotonicMs: systemClock.monotonicMs,
@@ -269,7 +298,7 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
     reports: new Reports(clickhouse, systemClock, recent),
     leaderboards: openLeaderboards(shared),
     own: new OwnRecords({ clickhouse, recent, settle: () => recentRecords.settle() }),
-    collateral: new Collateral(openLedger(redis, keys)),
+    collateral: await openCollateral(shared),
     search: openSearch(shared, followed),
     console: await readConsole(config.consoleDir),
     sites: creatorSites(config.creatorSites),
@@ -291,6 +320,13 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
   await app.listen({ host: config.host, port: config.httpPort });
   life.onStop('http', () => app.close());
+}
+
+/** Money by the ledger, as of each request. */
+async function openCollateral(shared: Shared): Promise<Collateral> {
+  const ledger = openLedger(shared.redis, shared.redisKeys);
+  const ends = new LogEnds(await shared.client.admin(), nameOf(shared, topics.executions));
+  return new Collateral(ledger, new LedgerSettling({ ledger, ends }));
 }
 
 /** The domains of signatures, by the first record of the log and the configuration. */

@@ -2,7 +2,7 @@ import type { Reader } from '@pm/domain/accounts/reader-verifier';
 import { CommentThreads } from '@pm/domain/comments/threads';
 import { rateLimitReads } from '@pm/domain/ratelimit/wire.io';
 import { Fault } from '@pm/kit/fault';
-import { type HttpApp, openHttp } from '@pm/kit/http';
+import { type HttpApp, hasReached, type LogPlaces, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import {
   type ApiKeyId,
@@ -261,8 +261,21 @@ export class World {
   completeThroughMs: number | null = null;
   completeThroughAtMs: (readAtMs: number) => number | null = () => null;
 
+  /** What every client was answered. */
+  answered: LogPlaces | null = null;
+  /** How far books and newest executions are; a read moves nothing. */
+  reached: LogPlaces = new Map();
+
+  #awaited() {
+    return {
+      isReached: (places: LogPlaces) => hasReached(this.reached, places),
+      reach: async (places: LogPlaces) => hasReached(this.reached, places),
+    };
+  }
+
   parts(): ReadParts {
     return {
+      answered: { of: () => this.answered, books: this.#awaited(), newest: this.#awaited() },
       domains: { own: testDomain, family: this.family },
       console: this.console,
       catalog: this.catalog,

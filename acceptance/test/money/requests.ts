@@ -313,6 +313,7 @@ export class Requests {
       arrivedAtMs: nowMs,
       selfTrade: selfTrades[(wallet + key) % selfTrades.length] ?? 'ALLOW',
       covers: { exactBody: true, idempotencyKey: true, query: true },
+      answerPlaces: { add() {} },
       statusOf: () => 'NORMAL',
     };
   }

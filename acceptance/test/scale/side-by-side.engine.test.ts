@@ -13,6 +13,7 @@ import type { PortName } from '@pm/deploy/local/ports';
 import type { ScaledService } from '@pm/deploy/stack/scale';
 import { present } from '@pm/kit/assert';
 import type { ApiKeyTrio, PlacementResult, SigningDomain } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import { LogTruth } from '../streams/log-truth.ts';
 import { openTraders } from '../traders.ts';
@@ -30,6 +31,9 @@ const knownMaxMs = 120_000;
 /** Orders that are placed over the restarts and after the last one, and the longest wait for them. */
 const placedMin = 50;
 const placedMaxMs = 240_000;
+/** Sales, each followed at once by what its proceeds pay for and by reads; and traders who sell at the same time. */
+const sales = runLength({ test: 16, deep: 10_000 });
+const sellers = 4;
 /** Tries of a read of own rows; each waits for the newest records before it is refused. */
 const servedTries = 50;
 
@@ -168,6 +172,171 @@ test('requests at both query-apis count against one limit', async () => {
     }
   }
 }, 240_000);
+
+interface Trader {
+  readonly signer: Signer;
+  readonly key: ApiKeyTrio;
+}
+
+async function openTrader(number: number, money: string): Promise<Trader> {
+  const signer = walletOf(number);
+  await exchange.deposit([signer], money);
+  return { signer, key: await connectAt(bothOf('ingress', 'ingress')[0], signer) };
+}
+
+/** What a seller has besides its tokens, and what a sale of one share brings; micro-USDC. */
+const paidMicro = 400_000;
+
+/** A pair of traders in a market of their own, who ask every process in turn. */
+class AnsweredSales {
+  readonly #market: number;
+  readonly #maker: Trader;
+  readonly #seller: Trader;
+  /** What was not as it was answered. */
+  readonly wrong: string[] = [];
+  #netMicro: number | null = null;
+  #sharesMicro = 0;
+
+  private constructor(market: number, maker: Trader, seller: Trader) {
+    this.#market = market;
+    this.#maker = maker;
+    this.#seller = seller;
+  }
+
+  static async open(market: number, count: number): Promise<AnsweredSales> {
+    const maker = await openTrader(100 + market, String(count));
+    const seller = await openTrader(120 + market, String(count));
+    const sales = new AnsweredSales(market, maker, seller);
+    await sales.#act(0, 'split', String(count));
+    sales.#sharesMicro = count * 1e6;
+    return sales;
+  }
+
+  async sell(round: number): Promise<void> {
+    await this.#bid();
+    const sold = await this.#order(round, this.#seller, { side: 'SELL', price: '0.50' });
+    this.#expect(`sale ${JSON.stringify(sold)}`, sold.status === 'matched');
+    this.#sharesMicro -= 1e6;
+    const kind = (['order', 'split', 'withdrawals'] as const)[round % 3] ?? 'order';
+    const placed =
+      kind === 'order'
+        ? await this.#order(round + 1, this.#seller, { side: 'BUY', price: '0.40' })
+        : null;
+    if (kind !== 'order') await this.#act(round + 1, kind, '0.4');
+    else this.#expect(`order ${JSON.stringify(placed)}`, placed?.status === 'live');
+    if (kind === 'split') this.#sharesMicro += paidMicro;
+    await this.#readMoney(kind === 'order' ? 0 : paidMicro);
+    await Promise.all([this.#readPosition(), placed === null ? null : this.#readOrder(placed)]);
+    await this.#withdrawAll(round, placed);
+  }
+
+  /** The book shows a bid as soon as it is answered. */
+  async #bid(): Promise<void> {
+    const gateway = exchange.baseUrls[this.#market % 2] ?? '';
+    const { token, key } = { token: tokenIn(this.#market), key: this.#maker.key };
+    const order = orderOf(this.#maker.signer, key, token, '0.50');
+    const body = JSON.stringify(order.submission);
+    const placed = await ask(gateway, 'POST', '/order', { ...this.#maker, body });
+    const { status } = placed.body as PlacementResult;
+    this.#expect(`bid ${JSON.stringify(placed.body)}`, status === 'live');
+    const response = await fetch(`${gateway}/book?token_id=${token}`);
+    const { bids } = (await response.json()) as { bids: { price: string; size: string }[] };
+    const behind = response.headers.get('x-behind');
+    const best = bids.at(-1);
+    this.#expect(`book ${behind} ${JSON.stringify(best)}`, Number(best?.price) === 0.5);
+  }
+
+  async #order(
+    round: number,
+    { signer, key }: Trader,
+    terms: { readonly side: 'BUY' | 'SELL'; readonly price: string },
+  ): Promise<PlacementResult> {
+    const context = { signer, domain, negRisk: false, owner: key.apiKey, nowMs: Date.now() };
+    const order = buildOrder({ tokenId: tokenIn(this.#market), size: '1', ...terms }, context);
+    const body = JSON.stringify(order.submission);
+    const ingress = bothOf('ingress', 'ingress')[round % 2] ?? '';
+    const { body: result } = await ask(ingress, 'POST', '/order', { key, signer, body });
+    return result as PlacementResult;
+  }
+
+  async #act(round: number, action: 'split' | 'withdrawals', amount: string): Promise<void> {
+    const id = `${action}-${this.#market}-${round}-${amount}`;
+    const of =
+      action === 'split' ? { condition_id: exchange.markets[this.#market]?.conditionId } : {};
+    const ingress = bothOf('ingress', 'ingress')[round % 2] ?? '';
+    const body = JSON.stringify({ id, amount, ...of });
+    const done = await ask(ingress, 'POST', `/account/${action}`, { ...this.#seller, body });
+    this.#expect(`${action} ${amount} ${JSON.stringify(done.body)}`, done.status === 200);
+  }
+
+  /** Money of the seller at every reader; all of it is what one sale brought, less what was paid. */
+  async #readMoney(spentMicro: number): Promise<void> {
+    const path = '/balance-allowance?asset_type=COLLATERAL&signature_type=0';
+    for (const body of await this.#readAll(path)) {
+      const owned = Number((body as { balance: string }).balance);
+      this.#netMicro ??= owned + spentMicro;
+      this.#expect(`money ${owned} of ${this.#netMicro}`, owned === this.#netMicro - spentMicro);
+    }
+  }
+
+  async #readOrder({ orderID }: PlacementResult): Promise<void> {
+    for (const body of await this.#readAll('/data/orders')) {
+      const ids = (body as { data: { id: string }[] }).data.map(({ id }) => id);
+      this.#expect(`orders ${ids.join()}`, ids.join() === orderID);
+    }
+  }
+
+  /** Positions are public: the gateway knows that it is the seller who asks. */
+  async #readPosition(): Promise<void> {
+    const { signer, key } = this.#seller;
+    const gateway = exchange.baseUrls[0];
+    const path = `/positions?user=${signer.address}&limit=10`;
+    const { body } = await askUntilServed(gateway, 'GET', path, { signer, key });
+    const found = (body as { asset: string; size: number; outcomeIndex: number }[]).find(
+      ({ outcomeIndex }) => outcomeIndex === 0,
+    );
+    const sizeMicro = Math.round((found?.size ?? 0) * 1e6);
+    this.#expect(`position ${sizeMicro} of ${this.#sharesMicro}`, sizeMicro === this.#sharesMicro);
+  }
+
+  async #readAll(path: string): Promise<readonly unknown[]> {
+    const readers = bothOf('query-api', 'queryApi');
+    const asked = readers.map((url) => askUntilServed(url, 'GET', path, this.#seller));
+    return (await Promise.all(asked)).map(({ body }) => body);
+  }
+
+  /** Nothing is left that could pay for what the next sale is to pay for. */
+  async #withdrawAll(round: number, placed: PlacementResult | null): Promise<void> {
+    if (placed !== null) {
+      const ingress = bothOf('ingress', 'ingress')[round % 2] ?? '';
+      const body = JSON.stringify({ orderID: placed.orderID });
+      await ask(ingress, 'DELETE', '/order', { ...this.#seller, body });
+    }
+    const leftMicro = (this.#netMicro ?? 0) - (placed === null ? paidMicro : 0);
+    if (leftMicro > 0) await this.#act(round + 1, 'withdrawals', (leftMicro / 1e6).toFixed(6));
+  }
+
+  #expect(what: string, holds: boolean): void {
+    if (!holds) this.wrong.push(what);
+  }
+}
+
+test(
+  'what was answered is true at once at every process: money, own rows, positions and the book',
+  async () => {
+    const each = Math.ceil(sales / sellers);
+    const pairs = await Promise.all(
+      Array.from({ length: sellers }, (_, market) => AnsweredSales.open(market, each)),
+    );
+    await Promise.all(
+      pairs.map(async (pair) => {
+        for (let round = 0; round < each; round += 1) await pair.sell(round);
+      }),
+    );
+    expect(pairs.flatMap(({ wrong }) => wrong)).toEqual([]);
+  },
+  240_000 + sales * 2_000,
+);
 
 test('what an operator changes counts at every ingress and query-api', async () => {
   const [market] = exchange.markets;

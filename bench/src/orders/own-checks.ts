@@ -47,7 +47,9 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
     if (holder === null) throw new Error('proof');
     const { wallet: address, ...proven } = holder;
     const times = { nowMs, arrivedAtMs: nowMs };
-    return { ...proven, address, client: '127.0.0.1', ...times, statusOf: () => 'NORMAL' };
+    const answerPlaces = { add() {} };
+    const client = '127.0.0.1';
+    return { ...proven, address, client, ...times, answerPlaces, statusOf: () => 'NORMAL' };
   }
 
   function check(item: unknown, caller: Caller): SignatureJob {

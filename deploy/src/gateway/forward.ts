@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  answeredHeader,
   type ClientAddress,
   countedAddress,
   familyOf,
@@ -11,6 +12,7 @@ import { traceparentHeader, traceparentOf } from '@pm/kit/traces';
 import { headers as names, refusalText } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
+import { type AnsweredPlaces, clientNames } from './answered-places.ts';
 import type { ClientTurns } from './client-turns.ts';
 import { rankFor, ServiceProcesses } from './service-processes.ts';
 
@@ -67,6 +69,8 @@ export interface Target {
   readonly turns?: ClientTurns;
   /** Bounds the requests of all clients together with each process, by its URL. */
   readonly processTurns: ClientTurns;
+  /** What clients were answered: the service names it, and gets it; absent for a service that does neither. */
+  readonly answered?: AnsweredPlaces;
   /** The gateway answers 503 itself. */
   onRefused(reason: Refusal): void;
 }
@@ -99,7 +103,13 @@ export async function forward(
     endTurn();
   });
   const { statusCode, headers, body } = response;
-  return await reply.code(statusCode).headers(endToEnd(headers)).send(body);
+  const { [answeredHeader]: through } = headers;
+  if (typeof through === 'string')
+    target.answered?.take(clientNames(request.headers, client), through);
+  return await reply
+    .code(statusCode)
+    .headers(endToEnd(headers, [answeredHeader]))
+    .send(body);
 }
 
 /** Calls `end` once the client has taken the response, or has gone. */
@@ -172,20 +182,23 @@ function codeOf(error: unknown): string {
 
 function messageOf(
   request: FastifyRequest,
-  { addressOf }: Pick<Target, 'addressOf'>,
+  { addressOf, answered }: Pick<Target, 'addressOf' | 'answered'>,
 ): Dispatcher.RequestOptions {
   const { method, url, headers, id, body, trace, beganAtMs } = request;
+  const address = addressOf(request.raw);
+  const through = answered?.of(clientNames(headers, countedAddress(address)));
   return {
     method: method as Dispatcher.HttpMethod,
     path: originForm(url),
     headers: {
       // A trace that goes on is named below; the services trust that header of the gateway.
-      ...endToEnd(headers, ['host', 'expect', 'content-length', traceparentHeader]),
+      ...endToEnd(headers, ['host', 'expect', 'content-length', traceparentHeader, answeredHeader]),
       // Clients' own headers do not name them.
-      'x-forwarded-for': addressOf(request.raw),
+      'x-forwarded-for': address,
       'x-request-id': id,
       [waitedHeader]: String(Math.round(performance.now() - beganAtMs)),
       ...(trace === undefined ? {} : { [traceparentHeader]: traceparentOf(trace) }),
+      ...(through === undefined ? {} : { [answeredHeader]: through }),
     },
     body: Buffer.isBuffer(body) ? body : null,
   };

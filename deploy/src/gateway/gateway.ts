@@ -4,6 +4,7 @@ import type { Metrics } from '@pm/kit/metrics';
 import type { Traces } from '@pm/kit/traces';
 import { bodyMaxBytes, type Door, type HttpRoute, rateGroupOf, routes, urlsOf } from '@pm/schemas';
 import { pictureOf, pictureRoute } from '../demo/pictures.ts';
+import { AnsweredPlaces } from './answered-places.ts';
 import { ClientTurns, type TurnLimits } from './client-turns.ts';
 import {
   closePools,
@@ -80,10 +81,12 @@ export function openGateway(services: GatewayServices, options: GatewayOptions =
   const groups = openTurns();
   const refused = metrics === undefined ? null : measureGateway(metrics, groups);
   const countsOf = (target: string) => (reason: Refusal) => refused?.add(1, { target, reason });
+  const answered = new AnsweredPlaces();
+  const shared = { addressOf, answered };
   for (const route of routes as readonly HttpRoute[]) {
     const { door } = route;
     const turns = turnsOf(route, groups);
-    mount(app, route, { ...turns, service: pools[door], addressOf, onRefused: countsOf(door) });
+    mount(app, route, { ...turns, ...shared, service: pools[door], onRefused: countsOf(door) });
   }
   if (mcp !== null) {
     const processTurns = new ClientTurns(turnLimits.process);

@@ -76,6 +76,8 @@ export interface Ledger {
   acknowledgeBreach(breach: MarketBreach): Promise<void>;
   /** Next offset to apply; 0 when nothing was applied yet. */
   mark(topic: LedgerTopic, partition: number): Promise<number>;
+  /** The same of partitions of `executions`. */
+  marks(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** The newest generation whose beginning has been applied there; 0 before the first. */
   generation(topic: LedgerTopic, partition: number): Promise<number>;
   state(): Promise<LedgerState>;

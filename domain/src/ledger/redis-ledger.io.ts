@@ -247,6 +247,13 @@ class RedisLedger implements Ledger {
     return exactNumber(await this.#redis.hget(this.#keys.ledgerMarks, `${topic}:${partition}`));
   }
 
+  async marks(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    if (partitions.length === 0) return new Map();
+    const { ledgerMarks, ledgerMarkOf } = this.#keys;
+    const found = await this.#redis.hmget(ledgerMarks, ...partitions.map(ledgerMarkOf));
+    return new Map(partitions.map((partition, at) => [partition, exactNumber(found[at] ?? null)]));
+  }
+
   async generation(topic: LedgerTopic, partition: number): Promise<number> {
     const field = `${topic}:${partition}:generation`;
     return exactNumber(await this.#redis.hget(this.#keys.ledgerMarks, field));

@@ -1,9 +1,15 @@
-import type { ReserveResult } from '@pm/domain/ledger/ledger';
 import { type AccountActionResult, microText, type OrderId, type RefusalCode } from '@pm/schemas';
 import type { HttpResponse } from '../door/idempotency.io.ts';
 import { waiterOf } from '../log/waiting-shares.ts';
 import type { Caller } from '../orders/check.ts';
-import { hold, type Reserved, reserveRefusals, takeBack } from '../orders/reservation.io.ts';
+import {
+  hold,
+  isShort,
+  type Reserved,
+  type Reserving,
+  reserveRefusals,
+  takeBack,
+} from '../orders/reservation.io.ts';
 import { refusedAction } from './account-request.io.ts';
 import type { MoneyServices } from './account-services.io.ts';
 import { type PositionRequest, positionCommand, positionResult } from './position-action.ts';
@@ -40,6 +46,7 @@ export async function carryOutPosition(
     return refusedAction(result.code, said);
   }
   if (result.kind === 'pending') return refusedAction('action_unconfirmed', said);
+  caller.answerPlaces.add(partition);
   if (result.kind === 'rejected') return refusedAction('internal_error', said);
   const done = positionResult(asked.action, result.events);
   if (done.kind === 'refused') {
@@ -68,7 +75,7 @@ async function reserve(
   const { partition, market } = token.market;
   const acceptedAtMs = caller.arrivedAtMs;
   const meant = { orderId, wallet, partition, kind: 'split', market, acceptedAtMs } as const;
-  const asksLog = ({ outcome }: ReserveResult) => outcome === 'insufficient' && mayAsk;
+  const asksLog = (first: Reserving) => isShort(first) && mayAsk;
   const held = await hold({ ...meant, amountMicro }, asksLog, ledger);
   return held === reserveRefusals.insufficient && !mayAsk ? 'rate_limited' : held;
 }

@@ -9,6 +9,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { ListedToken } from '../catalog/catalog-index.ts';
+import type { AnswerPlaces } from '../door/answer-places.io.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
 import type { CommandSender, Waiting } from '../log/command-channel.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
@@ -32,6 +33,8 @@ export interface Canceler {
     readonly arrivedAtMs: number;
     /** The counted address of the client; absent for the exchange itself. */
     readonly client?: string;
+    /** Takes the partitions that the answer tells of; absent for the exchange itself. */
+    readonly answerPlaces?: Pick<AnswerPlaces, 'add'>;
   };
   readonly times: StageTimes;
 }
@@ -116,6 +119,7 @@ async function askOne(
   const command = { kind: 'CancelOrder', orderId: hexBytes(orderId), signer } as const;
   const result = await services.commands.run(partition, command, waitingOf(caller, true));
   times.addLog(result);
+  if (result.kind === 'executed') caller.answerPlaces?.add(partition);
   const failure = failureOf(result, partition, services);
   return { orderId, events: eventsOf(result), failure };
 }
@@ -174,19 +178,14 @@ function askEverywhere(
     const take = (partition: number, result: CommandResult) => {
       open -= 1;
       times.addLog(result);
+      if (result.kind === 'executed') caller.answerPlaces?.add(partition);
       const events = eventsOf(result);
       for (const placed of events)
         if ('orderId' in placed.event) found.set(orderIdFromBytes(placed.event.orderId), placed);
       failure ??= failureOf(result, partition, services);
       if (leavesMore(events)) failure ??= 'overloaded';
       if (open > 0 && found.size < orderIds.length) return;
-      const asked = orderIds.map((orderId): Asked => {
-        const event = found.get(orderId);
-        return event === undefined
-          ? { orderId, events: [], failure }
-          : { orderId, events: [event], failure: null };
-      });
-      resolve(asked);
+      resolve(orderIds.map((orderId) => askedOf(orderId, found.get(orderId), failure)));
     };
     for (const partition of partitions) {
       services.commands
@@ -194,6 +193,15 @@ function askEverywhere(
         .then((result) => take(partition, result), reject);
     }
   });
+}
+
+function askedOf(
+  orderId: OrderId,
+  event: PlacedEvent | undefined,
+  failure: RefusalCode | null,
+): Asked {
+  if (event === undefined) return { orderId, events: [], failure };
+  return { orderId, events: [event], failure: null };
 }
 
 /**
@@ -257,6 +265,7 @@ async function cancelWhere(
       waitingOf(canceler.caller, true),
     );
     canceler.times.addLog(result);
+    canceler.caller.answerPlaces?.add(partition);
     const failure = failureOf(result, partition, services);
     if (failure !== null) return { events, failure };
     const answered = eventsOf(result);

@@ -41,9 +41,10 @@ export function authenticate(
   const { wallet: address, ...proven } = holder;
   if (refuseBanned(address, reply, authentication)) return null;
   const statusOf: Caller['statusOf'] = (wallet) => walletStatus.of(wallet);
-  const { arrivedAtMs } = request;
+  const { arrivedAtMs, answerPlaces } = request;
   const client = countedAddress(request.ip);
-  return { ...proven, address, client, nowMs: clock.nowMs(), arrivedAtMs, statusOf };
+  const nowMs = clock.nowMs();
+  return { ...proven, address, client, nowMs, arrivedAtMs, answerPlaces, statusOf };
 }
 
 /** Whether the wallet is banned; then the refusal was sent. */

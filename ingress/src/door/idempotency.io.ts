@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { refuse } from '@pm/kit/http';
+import { answeredHeader, refuse } from '@pm/kit/http';
 import { type RefusalCode, type RetryKind, retryLimits, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { IdempotencyKey, IdempotencyKeys } from './idempotency-keys.io.ts';
@@ -73,7 +73,8 @@ export async function idempotent(
   const isResumed = began.kind === 'resumed';
   const response = await run({ sent: began.text, record: (sent) => keys.record(key, sent) });
   // When the response cannot be stored now, the next retry asks the log again.
-  await unlessUnavailable(() => conclude(response, { key, isResumed }, keys));
+  const places = reply.request.answerPlaces.text();
+  await unlessUnavailable(() => conclude({ ...response, places }, { key, isResumed }, keys));
   return send({ ...response, body: withRepeated(response.body, repeated) }, reply);
 }
 
@@ -106,13 +107,13 @@ function refusalOf(
 }
 
 async function conclude(
-  { kind, status, body }: HttpResponse,
+  { kind, status, body, places }: HttpResponse & { readonly places: string },
   { key, isResumed }: { readonly key: IdempotencyKey; readonly isResumed: boolean },
   keys: IdempotencyMemory,
 ): Promise<void> {
   // An earlier attempt of a resumed request may be on the log, whatever this one came to: its key keeps its meaning.
   if (kind === 'nothing') return await (isResumed ? keys.yield(key) : keys.forget(key));
-  const text = kind === 'final' ? JSON.stringify({ status, body }) : '';
+  const text = kind === 'final' ? JSON.stringify({ status, body, places }) : '';
   const isKept = kind === 'final' && Buffer.byteLength(text) <= retryLimits.answerMaxBytes;
   await (isKept ? keys.finish(key, text) : keys.yield(key));
 }
@@ -124,8 +125,13 @@ function replay(
     repeated,
   }: { readonly reply: FastifyReply; readonly repeated: IdempotentRequest['repeated'] },
 ): FastifyReply {
-  const { status, body } = JSON.parse(text) as { status: number; body: unknown };
-  const headers = { 'idempotent-replayed': 'true' };
+  const kept = JSON.parse(text) as { status: number; body: unknown; places: string };
+  const { status, body, places } = kept;
+  // Another process may have read as far; this one perhaps not yet.
+  const headers = {
+    'idempotent-replayed': 'true',
+    ...(places === '' ? {} : { [answeredHeader]: places }),
+  };
   return send({ kind: 'final', status, headers, body: withRepeated(body, repeated) }, reply);
 }
 

@@ -12,6 +12,7 @@ import { type OrderServices, orderRoutes } from '../orders/orders.route.ts';
 import { heartbeatRoutes, type SessionServices } from '../sessions/heartbeats.route.ts';
 import { socialRoutes } from '../social/social.route.ts';
 import type { SocialServices } from '../social/social-services.io.ts';
+import { nameAnswers } from './answer-places.io.ts';
 import { refuseUncoveredQueries } from './covered-queries.io.ts';
 import { healthRoutes } from './health.route.ts';
 import { findRepetitions, type RepetitionServices } from './repetitions.io.ts';
@@ -40,6 +41,7 @@ export function addPublicRoutes(
 ): void {
   openToBrowsers(app);
   markArrivals(app, services.clock, trustedProxies);
+  nameAnswers(app, services.orders.readOffsets);
   awaitNewKeys(app, services.newKeys);
   findRepetitions(app, services.repetitions);
   refuseUncoveredQueries(app, services.repetitions.authentication);

@@ -16,13 +16,25 @@ interface Waiting {
  */
 export class ReadOffsets {
   readonly #next: Map<number, number>;
+  readonly #end: Map<number, number>;
   readonly #waitMs: number;
   readonly #waiting = new Set<Waiting>();
 
   /** `next`: the offset of each partition that is read first. */
   constructor(next: ReadonlyMap<number, number>, waitMs = reachWaitMs) {
     this.#next = new Map(next);
+    this.#end = new Map(next);
     this.#waitMs = waitMs;
+  }
+
+  /** Records before this offset are taken from here on: what is answered of them may be of the last one. */
+  begin(partition: number, end: number): void {
+    this.#end.set(partition, end);
+  }
+
+  /** An offset above those of all records of which anything can have been answered. */
+  place(partition: number): number {
+    return this.#end.get(partition) ?? 0;
   }
 
   /** Everything before this offset has been taken. */

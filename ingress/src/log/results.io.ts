@@ -24,7 +24,7 @@ export interface ResultReaderOptions {
   readonly partitions: PartitionLiveness;
   /** The program keeps results of orders. */
   readonly recentResults?: Pick<RecentResults, 'begin' | 'keep'>;
-  readonly readOffsets?: Pick<ReadOffsets, 'note'>;
+  readonly readOffsets?: Pick<ReadOffsets, 'begin' | 'note'>;
   readonly delayedResults?: Pick<DelayedResults, 'follow' | 'settle'>;
   readonly fundedWallets?: Pick<FundedWallets, 'take'>;
   /** The program refines ticks. */
@@ -47,10 +47,11 @@ export class ResultReader {
   /** Throws a `Fault` (stop) for a gap or for a record that is no execution. */
   async onBatch(batch: RecordBatch): Promise<void> {
     const { partition, records, offsets } = batch;
-    const take = (execution: Execution) => this.#take(partition, execution);
-    await eachExecution(batch, this.#options.codec, take);
+    const { readOffsets, codec } = this.#options;
     const next = offsets?.to ?? (records.at(-1)?.offset ?? -1) + 1;
-    this.#options.readOffsets?.note(partition, next);
+    readOffsets?.begin(partition, next);
+    await eachExecution(batch, codec, (execution) => this.#take(partition, execution));
+    readOffsets?.note(partition, next);
   }
 
   #take(partition: number, execution: Execution): void {

@@ -16,6 +16,7 @@ import {
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import { isShut } from '../catalog/facts.ts';
+import type { AnswerPlaces } from '../door/answer-places.io.ts';
 import { signedAheadMaxMs } from '../log/recent-results-cache.ts';
 import { type OrderAmounts, readAmounts } from './amounts.ts';
 import type { OrderForm } from './form.ts';
@@ -35,6 +36,8 @@ export interface Caller {
   readonly selfTrade: SelfTrade;
   /** The parts of the request that the proof of the key covers. */
   readonly covers: Coverage;
+  /** Takes the partitions that the answer tells of. */
+  readonly answerPlaces: Pick<AnswerPlaces, 'add'>;
   /** The status that operators gave a wallet. */
   statusOf(wallet: WalletAddress): WalletStatusKind;
 }

@@ -83,7 +83,7 @@ export class Placements {
     const before = attempt.sent === '' ? [] : decodeAttempts(attempt.sent);
     if (before === null) return { code: 'internal_error', isOpen: true };
     const known = await Promise.all(
-      before.map((one) => (one === null ? null : submitter.ask(one))),
+      before.map((one) => (one === null ? null : submitter.ask(one, placement.caller))),
     );
     const unknown = known.find((result) => result !== null && isUnknown(result));
     if (unknown) return { code: unknown.code as RefusalCode, isOpen: true, item: unknown };

@@ -1,16 +1,37 @@
-import type { Reservation, ReserveOutcome, ReserveResult, Send } from '@pm/domain/ledger/ledger';
+import type {
+  Reservation,
+  ReserveOutcome,
+  ReserveResult,
+  Send,
+  WithdrawalReservation,
+  WithdrawalResult,
+} from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { RefusalCode, WalletAddress } from '@pm/schemas';
 import { unlessUnavailable } from '../door/requests.io.ts';
 
+/** `behind`: the money is short in a ledger that does not know all of the log yet. */
+type Behind<T> = Omit<T, 'outcome'> & { readonly outcome: 'behind' };
+
 /** The part of the collateral ledger that ingress needs. */
-export interface Reservations
-  extends Pick<Ledger, 'reserve' | 'reserveWithdrawal' | 'appliedTransfer'> {
+export interface Reservations extends Pick<Ledger, 'appliedTransfer'> {
+  reserve(reservation: Reservation): Promise<ReserveResult | Behind<ReserveResult>>;
+  reserveWithdrawal(
+    withdrawal: WithdrawalReservation,
+  ): Promise<WithdrawalResult | Behind<WithdrawalResult>>;
   cancelReservation(send: Send): Promise<unknown>;
   /** The free money, and the part of it that can be reserved, micro-USDC. */
   balance(
     wallet: WalletAddress,
   ): Promise<{ readonly freeMicro: number; readonly availableMicro: number }>;
+}
+
+/** The outcome of a reservation. */
+export type Reserving = Awaited<ReturnType<Reservations['reserve']>>;
+
+/** Whether the ledger does not have the money, by what it knows. */
+export function isShort({ outcome }: Pick<Reserving, 'outcome'>): boolean {
+  return outcome === 'insufficient' || outcome === 'behind';
 }
 
 /** The reservation of an order or a split that is being sent. */
@@ -28,7 +49,8 @@ export interface Reserved {
 }
 
 /** Refusal for each outcome without a hold. */
-export const reserveRefusals: Readonly<Partial<Record<ReserveOutcome, RefusalCode>>> = {
+export const reserveRefusals: Readonly<Partial<Record<ReserveOutcome | 'behind', RefusalCode>>> = {
+  behind: 'ledger_not_ready',
   not_ready: 'ledger_not_ready',
   insufficient: 'insufficient_balance_or_allowance',
   conflict: 'idempotency_key_reused',
@@ -41,7 +63,7 @@ export const reserveRefusals: Readonly<Partial<Record<ReserveOutcome, RefusalCod
  */
 export async function hold(
   reservation: Reservation,
-  asksLog: (first: ReserveResult) => boolean | Promise<boolean>,
+  asksLog: (first: Reserving) => boolean | Promise<boolean>,
   ledger: Pick<Reservations, 'reserve'>,
 ): Promise<Reserved | RefusalCode> {
   const { orderId: id, partition, amountMicro } = reservation;

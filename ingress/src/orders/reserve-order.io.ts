@@ -1,11 +1,18 @@
-import type { Reservation, ReserveResult } from '@pm/domain/ledger/ledger';
+import type { Reservation } from '@pm/domain/ledger/ledger';
 import type { OrderId } from '@pm/schemas';
 import type { Authentication } from '../door/authentication.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { ReadOffsets } from '../log/read-offsets.io.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CheckedOrder, OrderRefusal } from './check.ts';
-import { hold, type Reservations, type Reserved, takeBack } from './reservation.io.ts';
+import {
+  hold,
+  isShort,
+  type Reservations,
+  type Reserved,
+  type Reserving,
+  takeBack,
+} from './reservation.io.ts';
 
 /** The parts that decide whether money is held for an order. */
 export interface OrderReservationParts {
@@ -49,9 +56,10 @@ async function reserveFunds(
   if (!parts.partitions.isReady(order.token.market.partition))
     return refused('partition_not_ready');
   let isThrottled = false;
-  const asksLog = async ({ outcome, mark }: ReserveResult) => {
+  const asksLog = async (first: Reserving) => {
+    const { outcome, mark } = first;
     if (outcome === 'conflict') return true;
-    if (outcome !== 'insufficient' || (await isNew(order, { mark }, parts))) return false;
+    if (!isShort(first) || (await isNew(order, { mark }, parts))) return false;
     isThrottled = waitSeconds !== null;
     return !isThrottled;
   };

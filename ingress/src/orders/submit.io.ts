@@ -38,7 +38,7 @@ export interface Placement extends TracedRequest {
 export interface OrderSubmitterOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly recentResults: Pick<RecentResults, 'recall' | 'mayHaveForgotten'>;
-  readonly readOffsets: Pick<ReadOffsets, 'reach'>;
+  readonly readOffsets: Pick<ReadOffsets, 'reach' | 'place'>;
   readonly delayedResults: Pick<DelayedResults, 'finalResult'>;
   readonly partitions: Pick<PartitionLiveness, 'at' | 'isReady'>;
   readonly ledger: Pick<Reservations, 'reserve' | 'cancelReservation'>;
@@ -73,8 +73,13 @@ export class OrderSubmitter {
 
   submit(order: CheckedOrder, placement: Placement): Promise<PlacementResult> {
     const orderId = orderIdFromBytes(order.hash);
-    const running = this.#running.get(orderId);
-    if (running !== undefined) return running;
+    const { answerPlaces } = placement.caller;
+    return (this.#running.get(orderId) ?? this.#run(order, placement, orderId)).finally(() =>
+      answerPlaces.add(order.token.market.partition),
+    );
+  }
+
+  #run(order: CheckedOrder, placement: Placement, orderId: OrderId): Promise<PlacementResult> {
     const trace = this.#options.orderTraces?.begin(order, placement) ?? null;
     const started = this.#start(order, placement, { orderId, trace });
     this.#running.set(orderId, started);
@@ -101,7 +106,16 @@ export class OrderSubmitter {
    * The result of an order that another attempt was about to send, asked of the log (`askLog`); null for one that
    * never came and never will.
    */
-  async ask(sent: SentOrder): Promise<PlacementResult | null> {
+  async ask(
+    sent: SentOrder,
+    { answerPlaces }: Pick<Caller, 'answerPlaces'>,
+  ): Promise<PlacementResult | null> {
+    const result = await this.#ask(sent);
+    answerPlaces.add(sent.partition);
+    return result;
+  }
+
+  async #ask(sent: SentOrder): Promise<PlacementResult | null> {
     const { partition, order } = sent;
     const orderId = orderIdFromBytes(order.orderId);
     const { recentResults, hashes, partitions } = this.#options;

@@ -10,8 +10,11 @@ export type CountAnswer = (status: number, beganAtMs: number) => void;
 export interface ExpressRoute {
   /** The part of the URL before the key, such as `/book?token_id=`. */
   readonly prefix: string;
-  /** The JSON of the current response; undefined when the route must compute it, also for a text that is no key. */
-  find(key: string): Buffer | undefined;
+  /**
+   * The JSON of the current response to this request; undefined when the route must compute it or wait for it, also for
+   * a text that is no key.
+   */
+  find(key: string, request: IncomingMessage): Buffer | undefined;
   /**
    * Admits an anonymous request by the rate limits; null when only the hooks of the route can decide. Absent without
    * limits.
@@ -53,7 +56,7 @@ export class ExpressLane {
     if (method !== 'GET' || url === undefined || headers.authorization !== undefined) return false;
     for (const route of this.#routes) {
       if (!url.startsWith(route.prefix)) continue;
-      const json = route.find(url.slice(route.prefix.length));
+      const json = route.find(url.slice(route.prefix.length), request);
       if (json === undefined) return false;
       const beganAtMs = performance.now();
       const verdict = route.pass?.(request) ?? null;

@@ -1,3 +1,12 @@
+export { type AnsweredTo, answeredBy } from './answered-header.io.ts';
+export {
+  answeredHeader,
+  behindHeader,
+  hasReached,
+  type LogPlaces,
+  placesIn,
+  placesText,
+} from './answered-places.ts';
 export type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
 export { type ClientAddress, clientAddressBy } from './client-address.io.ts';
 export { ConnectionShares, type ShedReason } from './connection-shares.io.ts';

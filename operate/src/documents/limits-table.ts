@@ -1,3 +1,4 @@
+import { answeredLimits as answered } from '@pm/deploy/gateway/answered-places';
 import { turnLimits } from '@pm/deploy/gateway/gateway';
 import { defaultHttpLimits, evictFrom } from '@pm/kit/http';
 import { requestsAtOnce } from '@pm/mcp/http/limits';
@@ -62,6 +63,12 @@ export function sharesTable(): string {
     ],
     ['reads that a gateway has at a process', String(reads.atOnce), String(process.atOnce), waits],
     ['requests of `/mcp`', String(ofEach), String(inAll), '503'],
+    [
+      `how far in the log a gateway has answered, for ${answered.keptMs / 1_000} s`,
+      `${answered.perClient} partitions; of a wallet and of an agent key as many`,
+      `${count(answered.places)} of ${count(answered.clients)} clients`,
+      'the oldest is forgotten: such a client reads as if nothing was answered to it',
+    ],
   ];
   const head = [
     '| what clients hold | of one address | in all | beyond it |',

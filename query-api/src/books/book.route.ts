@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import type { DoorRoute } from '@pm/kit/http';
 import type { RouteGenericInterface } from 'fastify';
+import type { AnsweredParts } from '../door/answered-reads.io.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import {
   andThen,
@@ -20,7 +22,7 @@ import type { StoredBooks } from './stored-books.io.ts';
 import { type TokenBatch, TokenBatches } from './token-batch.ts';
 import { listingIn } from './tokens.ts';
 
-export interface BookParts {
+export interface BookParts extends AnsweredParts {
   readonly catalog: Catalog;
   readonly books: Pick<StoredBooks, 'books' | 'cached'>;
   readonly tables: Pick<TableReads, 'pastBook'>;
@@ -41,7 +43,13 @@ export function bookRoute(parts: BookParts): DoorRoute {
     path: '/book',
     add(app, { url }) {
       const prefix = `${url}?token_id=`;
-      app.answerAtHand(url, { prefix, find: (token) => parts.books.cached(token) });
+      const { of, books: places } = parts.answered;
+      const find = (token: string, request: IncomingMessage) => {
+        const answered = of(request);
+        const isCurrent = answered === null || places.isReached(answered);
+        return isCurrent ? parts.books.cached(token) : undefined;
+      };
+      app.answerAtHand(url, { prefix, find });
       app.get<RouteGenericInterface>(
         url,
         {

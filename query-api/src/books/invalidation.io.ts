@@ -20,6 +20,11 @@ export interface InvalidationOptions {
 }
 
 export interface InvalidationListener {
+  /**
+   * Resolves when every change that was made before the call has been reported, or none are reported any more. Rejects
+   * when the connection ends meanwhile.
+   */
+  settle(): Promise<void>;
   /** Ends the connection; afterwards only the loss is reported. */
   close(): void;
 }
@@ -61,6 +66,9 @@ export function followInvalidations(options: InvalidationOptions): InvalidationL
     if (isCoherent) listener.ping().catch(() => listener.disconnect(true));
   }, pingEveryMs);
   return {
+    async settle() {
+      if (isCoherent) await listener.ping();
+    },
     close() {
       clearInterval(timer);
       listener.disconnect();

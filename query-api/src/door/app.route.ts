@@ -70,6 +70,7 @@ import { notificationsRoute } from '../social/notifications.route.ts';
 import { profileByAddressRoute, publicProfileRoute } from '../social/profiles.route.ts';
 import type { StatusParts } from '../status/status.route.ts';
 import { rateLimitsRoute, statusRoute } from '../status/status.route.ts';
+import { type AnsweredParts, awaitAnswered } from './answered-reads.io.ts';
 import type { CompletenessParts } from './complete-through.io.ts';
 import { addCompleteness } from './complete-through.io.ts';
 
@@ -94,11 +95,13 @@ export type ReadParts = BookParts &
   CatalogParts &
   CommentParts &
   ConsoleParts &
-  CompletenessParts;
+  CompletenessParts &
+  AnsweredParts;
 
 /** Adds all routes of query-api to the app. Throws a `Fault` when they are not those of the table of routes. */
 export function addReadRoutes(app: HttpApp, parts: ReadParts): void {
   addCompleteness(app, parts);
+  awaitAnswered(app, parts);
   registerRoutes(app, 'query-api', [
     ...bookRoutes(parts),
     ...reportRoutes(parts),

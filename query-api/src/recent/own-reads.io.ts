@@ -33,8 +33,8 @@ export interface OwnRecordsOptions {
 /**
  * Records of a caller up to the call: the newest from memory, everything before them from the tables. Memory is read
  * first, and the tables are read up to its seams, so nothing is counted twice or missed; a record that memory forgets
- * meanwhile is in the tables by then. Methods throw the faults of ClickHouse (`retry` when it is away) as far as memory
- * alone does not suffice.
+ * meanwhile is in the tables by then. Methods throw the `Fault` `newest_records_behind` (retry) while the newest records
+ * cannot be had, and the faults of ClickHouse (`retry` when it is away) as far as memory alone does not suffice.
  */
 export class OwnRecords {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
@@ -49,27 +49,22 @@ export class OwnRecords {
 
   /** Rows of these orders; of each order in any order, see `foldOrder`. */
   async orderEvents(ids: readonly string[]): Promise<readonly OrderEventRow[]> {
-    const isSettled = await this.#settle();
-    return await this.#eventsOf(ids, this.#recent.orders(ids), isSettled);
+    await this.#settled();
+    return await this.#eventsOf(ids, this.#recent.orders(ids));
   }
 
   async #eventsOf(
     ids: readonly string[],
     { seams, rows }: RecentRows<OrderEventRow>,
-    isSettled: boolean,
   ): Promise<readonly OrderEventRow[]> {
-    const unsettled = ids.filter((id) => !isWhole(rows, id));
-    if (unsettled.length === 0) return rows;
-    const stored = await readOrderEvents(this.#clickhouse, unsettled, seams);
-    const found = [...stored, ...rows];
-    // "Unknown" would be a guess: the order may be in records that are not read yet.
-    if (!isSettled && !knowsAll(found, ids)) throw new Fault('newest_records_behind', 'retry');
-    return found;
+    const partial = ids.filter((id) => !isWhole(rows, id));
+    if (partial.length === 0) return rows;
+    return [...(await readOrderEvents(this.#clickhouse, partial, seams)), ...rows];
   }
 
   /** Newest first; one row more than a page says that there is another page. */
   async trades(search: TradeSearch): Promise<OwnList<FillRow>> {
-    await this.#settle();
+    await this.#settled();
     const { seams, rows, asOf } = this.#recent.fillsOfKeys(search.keys);
     const found = rows.filter((row) => isTradeRequested(row, search));
     const stored = await readTrades(this.#clickhouse, search, seams);
@@ -81,7 +76,7 @@ export class OwnRecords {
    * same place in the log. An order that ended behind that place may be missing already.
    */
   async openOrders(search: OpenOrderSearch): Promise<OwnOpenOrders> {
-    const isSettled = await this.#settle();
+    await this.#settled();
     const recent = this.#recent.ordersOfKeys(search.keys);
     const { seams, rows, asOf } = recent;
     const { opened, ended } = recentOpenOrders(rows, search);
@@ -90,12 +85,12 @@ export class OwnRecords {
     const open = stored.filter(({ orderId }) => !ended.has(orderId));
     const listed = firstOf([...opened, ...open], search, newestFirst);
     const ids = listed.map(({ orderId }) => orderId);
-    return { rows: listed, events: await this.#eventsOf(ids, recent, isSettled), asOf };
+    return { rows: listed, events: await this.#eventsOf(ids, recent), asOf };
   }
 
   /** Newest first. */
   async cancels(search: CancelSearch): Promise<readonly CancelRow[]> {
-    await this.#settle();
+    await this.#settled();
     const { seams, rows } = this.#recent.ordersOfKeys(search.keys);
     const found = recentCancels(rows, search);
     const stored = await readCancels(this.#clickhouse, search, seams);
@@ -104,14 +99,14 @@ export class OwnRecords {
 
   /** Markets in which one of the wallets holds or held tokens. */
   async marketsOf(wallets: readonly WalletAddress[]): Promise<readonly number[]> {
-    await this.#settle();
+    await this.#settled();
     const newest = this.#recent.holdings(wallets).rows.map(({ market }) => market);
     return [...new Set([...newest, ...(await readMarketsOf(this.#clickhouse, wallets))])];
   }
 
   /** Holdings of these wallets, in one market or in all (null). */
   async holdings(requested: RequestedMarket): Promise<readonly Holding[]> {
-    await this.#settle();
+    await this.#settled();
     const { market: only, wallets } = requested;
     const { rows } = this.#recent.holdings(wallets);
     const changes = rows.filter(({ market }) => only === null || market === only);
@@ -119,6 +114,11 @@ export class OwnRecords {
     const markets = only === null ? null : [only];
     const stored = await readHoldings(this.#clickhouse, { wallets, markets, touched });
     return foldHoldings(stored, changes);
+  }
+
+  /** Without the newest records an answer might lack one that its caller knows of, and would not say so. */
+  async #settled(): Promise<void> {
+    if (!(await this.#settle())) throw new Fault('newest_records_behind', 'retry');
   }
 }
 
@@ -143,11 +143,6 @@ function firstOf<T>(
 interface RequestedMarket {
   readonly wallets: readonly WalletAddress[];
   readonly market: number | null;
-}
-
-function knowsAll(rows: readonly OrderEventRow[], ids: readonly string[]): boolean {
-  const known = new Set(rows.map((row) => row.orderId));
-  return ids.every((id) => known.has(id));
 }
 
 /**

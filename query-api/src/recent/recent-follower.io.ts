@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
+import { LogEnds } from '@pm/domain/executions/log-ends.io';
 import { newestInputs } from '@pm/domain/executions/newest-inputs.io';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
+import type { LogPlaces } from '@pm/kit/http';
 import {
   isStall,
   type LogAdmin,
@@ -13,7 +15,6 @@ import {
 } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { Execution } from '@pm/schemas';
-import { SharedReads } from '../tables/shared-reads.io.ts';
 import type { RecentLog, RecentProgress } from './recent-log.ts';
 
 export interface RecentFollowerOptions {
@@ -79,10 +80,11 @@ export class RecentFollower {
   #partitions = 0;
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  readonly #ends = new SharedReads<ReadonlyMap<number, number>>();
+  readonly #ends: LogEnds;
 
   constructor(parts: RecentFollowerOptions) {
     this.#parts = parts;
+    this.#ends = new LogEnds({ bounds: () => this.#bounds() }, parts.topic);
   }
 
   /** Resolves when the newest records are followed, or when that has failed for now. */
@@ -132,6 +134,14 @@ export class RecentFollower {
     }
   }
 
+  /** How far these partitions have been read; reads on at once. Throws a `Fault` (retry) while nothing is followed. */
+  positions(partitions: readonly number[]): LogPlaces {
+    const reader = this.#reader;
+    if (reader === null || this.#fault !== null) throw new Fault('newest_records_behind', 'retry');
+    reader.hurry();
+    return new Map(partitions.map((partition) => [partition, reader.position(partition)]));
+  }
+
   /** No fetch of a partition was answered for long: what it has read may be far behind. */
   #isSilent(reader: LogReader): boolean {
     const nowMs = this.#parts.clock.monotonicMs();
@@ -143,7 +153,8 @@ export class RecentFollower {
   }
 
   async #settled(reader: LogReader, signal: AbortSignal): Promise<boolean> {
-    const ends = await this.#endsFromNowOn();
+    // Not older than the call: the caller may know of the newest records.
+    const ends = await this.#ends.read();
     for (const [partition, end] of ends) {
       if (partition >= this.#partitions) return false;
       if (reader.lagRecords(partition) > settleLagMax) return false;
@@ -154,14 +165,6 @@ export class RecentFollower {
       }
     }
     return true;
-  }
-
-  /** Ends read after the call: a read that is under way may be older than the records the caller knows of. */
-  #endsFromNowOn(): Promise<ReadonlyMap<number, number>> {
-    return this.#ends.read(this.#parts.topic, async () => {
-      const bounds = await this.#bounds();
-      return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
-    });
   }
 
   async #bounds() {

@@ -1,8 +1,8 @@
+import { SharedReads } from '@pm/domain/cache/shared-reads.io';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { Clock } from '@pm/kit/clock';
 import { mergePage, newestPlaceFirst, storedWindow } from '../recent/merge-page.ts';
 import type { RecentLog, Seams } from '../recent/recent-log.ts';
-import { SharedReads } from '../tables/shared-reads.io.ts';
 import { KeptPages } from './kept-pages.ts';
 import { newestTrades } from './newest-trades.ts';
 import { readLedger } from './read-ledger.io.ts';

@@ -1,5 +1,5 @@
+import { SharedReads } from '@pm/domain/cache/shared-reads.io';
 import { KeptReads, type Sized } from './kept-reads.ts';
-import { SharedReads } from './shared-reads.io.ts';
 import type { TablesState } from './tables-state.ts';
 
 /** What is wanted of a market: the name under which it is kept, and where its records are. */

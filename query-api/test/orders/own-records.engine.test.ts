@@ -330,13 +330,15 @@ describe('reads of memory and tables together', () => {
     }
     expect(reading.runner.status()).toMatchObject({ following: true, fault: null });
     await reading.runner.close();
-    // The bound is met: the tables answer alone until they have everything, and then both again.
+    // The bound is met: reads are refused until the tables have everything, and then served by both again.
     const tight = await startReading(exchange, 10);
     await tight.runner.settle();
     expect(tight.runner.status().partitions.some(({ hasGap }) => hasGap)).toBe(true);
+    await expect(tight.own.orderEvents(['0x0'])).rejects.toMatchObject({ reaction: 'retry' });
     for (let partition = 0; partition < partitions; partition += 1) {
       await exchange.project(partition, 10_000);
     }
+    while (!(await tight.runner.settle())) await wait(10);
     await compareOrders(exchange, tight);
     const calm = { limit: 7, meanwhile: async () => {} };
     await compareOpenOrders(exchange, tight, calm);

@@ -17,6 +17,7 @@ export const responseHeaders: Readonly<Record<string, object>> = {
   'WWW-Authenticate': header('How to prove who calls.'),
   Age: header('Seconds since the answer was read or computed.', whole),
   'X-Complete-Through': header('All that happened before this moment is in the answer.'),
+  'X-Behind': header('`true`: it may lack something of what the client was answered before.'),
   'Server-Timing': header('Milliseconds of each stage.'),
   'Idempotent-Replayed': header('`true`: the first response to this key.'),
 } satisfies Record<ResponseHeader | (string & {}), object>;

@@ -15,7 +15,13 @@ import {
 import { listOf, moment, oneOf, optional, wholeNumber } from './parameters.ts';
 import { route } from './route.ts';
 
-const read = { method: 'GET', door: 'query-api', family: 'clob', auth: ['none'] } as const;
+const read = {
+  method: 'GET',
+  door: 'query-api',
+  family: 'clob',
+  auth: ['none'],
+  headers: ['X-Behind'],
+} as const;
 const ofToken = {
   ...read,
   query: Type.Object({ token_id: tokenId }),
@@ -68,7 +74,7 @@ export const bookRoutes = {
     description:
       'Bids from low to high, asks from high to low: the best level is the last. `hash` is the SHA-1 of the body with an ' +
       'empty hash. `at`, `at_offset` and `level` ask for a past book (conventions.md, Past books).',
-    headers: ['X-Complete-Through'],
+    headers: ['X-Behind', 'X-Complete-Through'],
     query: Type.Object({
       token_id: tokenId,
       at: optional(moment('The book as it was: Unix milliseconds or ISO 8601.')),

@@ -45,6 +45,7 @@ const ofUser = {
   errors: { 400: 'missing_field: user; invalid_field: {name}; unknown_field: {name}' },
   examples: [{ query: { user: sample.wallet } }],
 } as const;
+const ofTrader = { ...ofUser, headers: ['X-Behind', 'X-Complete-Through'] } as const;
 const errors = { 400: 'invalid_field: {name}; unknown_field: {name}' } as const;
 const aged = { ...read, headers: ['X-Complete-Through', 'Age'], errors } as const;
 
@@ -64,7 +65,7 @@ const list = (description: string) => ({ description });
 /** Reports for everyone (conventions.md 6.1). */
 export const reportRoutes = {
   listPositions: route({
-    ...ofUser,
+    ...ofTrader,
     path: '/positions',
     limits: ['positions'],
     summary: 'Positions of a wallet, valued at displayed prices',
@@ -82,7 +83,7 @@ export const reportRoutes = {
     responses: { 200: { ...list('Positions.'), schema: Positions } },
   }),
   listClosedPositions: route({
-    ...ofUser,
+    ...ofTrader,
     path: '/closed-positions',
     limits: ['closed-positions'],
     summary: 'Positions of a wallet without tokens left',
@@ -97,7 +98,7 @@ export const reportRoutes = {
     responses: { 200: { ...list('Closed positions.'), schema: ClosedPositions } },
   }),
   getValue: route({
-    ...ofUser,
+    ...ofTrader,
     path: '/value',
     summary: 'The value of the tokens of a wallet',
     query: Type.Object({ user: address, ...inMarkets }),
@@ -111,7 +112,7 @@ export const reportRoutes = {
     responses: { 200: { ...list('The number.'), schema: WalletTraded } },
   }),
   listActivity: route({
-    ...ofUser,
+    ...ofTrader,
     path: '/activity',
     summary: 'Trades, splits, merges and redemptions of a wallet',
     query: Type.Object({
@@ -148,6 +149,7 @@ export const reportRoutes = {
   listTrades: route({
     ...read,
     path: '/trades',
+    headers: ['X-Behind', 'X-Complete-Through'],
     limits: ['trades'],
     summary: 'The public ledger of trades',
     description: 'One row a fill, of its taker; with `takerOnly=false` of both sides.',

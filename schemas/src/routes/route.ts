@@ -48,7 +48,12 @@ export type Authentication =
   | 'operator';
 
 /** Response headers beside those that every response has (`X-Request-Id`, `RateLimit-*`). */
-export type ResponseHeader = 'Age' | 'Idempotent-Replayed' | 'Server-Timing' | 'X-Complete-Through';
+export type ResponseHeader =
+  | 'Age'
+  | 'Idempotent-Replayed'
+  | 'Server-Timing'
+  | 'X-Behind'
+  | 'X-Complete-Through';
 
 /** A response with one status. */
 export interface ResponseDeclaration {

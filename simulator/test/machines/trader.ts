@@ -307,6 +307,7 @@ export class Trader {
       arrivedAtMs: nowMs,
       selfTrade: selfTrades[number % selfTrades.length] ?? 'ALLOW',
       covers: { exactBody: true, idempotencyKey: true, query: true },
+      answerPlaces: { add() {} },
       statusOf: () => 'NORMAL',
     };
   }

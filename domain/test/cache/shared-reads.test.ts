@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { SharedReads } from '../../src/tables/shared-reads.io.ts';
+import { SharedReads } from '../../src/cache/shared-reads.io.ts';
 
 /** A store whose value is the time; a read takes a few ticks and returns when it began. */
 class Store {

@@ -1,0 +1,62 @@
+import type { AwaitedPlaces } from '@pm/domain/executions/awaited-places.io';
+import { type AnsweredTo, behindHeader, type HttpApp, tableMethod } from '@pm/kit/http';
+import { type RouteDeclaration, type RouteFamily, routes, urlsOf } from '@pm/schemas';
+
+type Awaited = Pick<AwaitedPlaces, 'isReached' | 'reach'>;
+
+/** What reads of a client wait for: the places that were answered to it before, in what they are read from. */
+export interface AnsweredReads {
+  readonly of: AnsweredTo;
+  readonly books: Awaited;
+  /** The newest executions in memory. */
+  readonly newest: Awaited;
+}
+
+export interface AnsweredParts {
+  readonly answered: AnsweredReads;
+}
+
+/** A reader waits so long for what its client was answered, milliseconds. */
+export const answeredWaitMs = 250;
+
+/**
+ * Lets the routes that declare `X-Behind` wait until they have what their client was answered before, at most
+ * `answeredWaitMs`; then the response says that it is behind. A request to whose client nothing was answered waits for
+ * nothing. Own orders and trades are as of the request instead (`OwnRecords`). Call before adding routes.
+ */
+export function awaitAnswered(app: HttpApp, { answered }: AnsweredParts): void {
+  const { of, books, newest } = answered;
+  addWait(app, 'clob', { of, awaited: [books] });
+  addWait(app, 'data', { of, awaited: [newest, books] });
+}
+
+function addWait(
+  app: HttpApp,
+  family: RouteFamily,
+  { of, awaited }: { readonly of: AnsweredTo; readonly awaited: readonly Awaited[] },
+): void {
+  const isMeant = (route: RouteDeclaration) =>
+    route.family === family && route.headers?.includes('X-Behind') === true;
+  const urls = new Set(
+    routes
+      .filter(isMeant)
+      .flatMap((route) => urlsOf(route).map(({ url }) => `${route.method} ${url}`)),
+  );
+  app.addHook('onRoute', (route) => {
+    if (!urls.has(`${tableMethod(route)} ${route.url}`)) return;
+    route.onRequest = [
+      ...(route.onRequest === undefined ? [] : [route.onRequest].flat()),
+      (request, reply, done) => {
+        const places = of(request.raw);
+        if (places === null || awaited.every((one) => one.isReached(places))) {
+          done();
+          return;
+        }
+        void Promise.all(awaited.map((one) => one.reach(places))).then((reached) => {
+          if (reached.includes(false)) void reply.header(behindHeader, 'true');
+          done();
+        });
+      },
+    ];
+  });
+}
