@@ -65,7 +65,7 @@ afterAll(async () => {
 
 test.each(['?x=1', ''])('HEAD of /mcp%s is 405, with the methods that there are', async (query) => {
   const { status, headers } = await fetch(`${server.url}${query}`, { method: 'HEAD' });
-  expect([status, headers.get('allow')]).toEqual([405, 'GET, POST, DELETE']);
+  expect([status, headers.get('allow')]).toEqual([405, 'DELETE, GET, POST, OPTIONS']);
 });
 
 describe.each(eras)('a client of the era %s', (era) => {

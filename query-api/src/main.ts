@@ -26,7 +26,7 @@ import {
   registryConnection,
 } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
-import { answeredBy, doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
+import { answeredBy, doorBounds, openHttp } from '@pm/kit/http';
 import { openWatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
@@ -359,10 +359,10 @@ function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTo
     bodyLimitBytes: bodyMaxBytes['query-api'],
     trustedProxies: config.trustedProxies,
     connectionsPerAddress: config.connectionsPerAddress,
+    opensToPages: true,
     limits: { maxHeaderBytes },
     ...(limits === null ? {} : { rateLimits: limitRequests({ ...limits, credentials }) }),
   });
-  openToBrowsers(app);
   if (limits === null) markAgents(app, byAgent);
   const callers: CallerDirectory = {
     verify: openReaderVerifier(verify, readKeys),

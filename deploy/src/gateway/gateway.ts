@@ -1,4 +1,4 @@
-import { clientAddressBy, doorBounds, type HttpApp, openHttp, openToBrowsers } from '@pm/kit/http';
+import { clientAddressBy, doorBounds, type HttpApp, openHttp } from '@pm/kit/http';
 import { type Log, silentLog } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import type { Traces } from '@pm/kit/traces';
@@ -60,9 +60,9 @@ export function openGateway(services: GatewayServices, options: GatewayOptions =
     trustedProxies,
     ...(connectionsPerAddress === undefined ? {} : { connectionsPerAddress }),
     bodyLimitBytes: bodyMaxBytes.ingress,
+    opensToPages: true,
     limits: { maxHeaderBytes: Math.max(...bounds.map((of) => of.maxHeaderBytes)) },
   });
-  openToBrowsers(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     '*',

@@ -63,7 +63,7 @@ function openPublicApp(
   const agents = agentCredentials(accounts.agentDirectory, accounts.activity);
   const bodyLimitBytes = bodyMaxBytes.ingress;
   const bounds = { trustedProxies, connectionsPerAddress, bodyLimitBytes };
-  const options = { log, metrics, traces, ...bounds };
+  const options = { log, metrics, traces, ...bounds, opensToPages: true };
   if (limits === null) {
     const app = openHttp(options);
     markAgents(app, agents);

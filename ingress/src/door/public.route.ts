@@ -1,7 +1,7 @@
 import { awaitNewKeys, type NewKeys } from '@pm/domain/accounts/new-keys.io';
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { Clock } from '@pm/kit/clock';
-import { type HttpApp, openToBrowsers, registerRoutes } from '@pm/kit/http';
+import { type HttpApp, registerRoutes } from '@pm/kit/http';
 import type { AccountServices, MoneyServices } from '../accounts/account-services.io.ts';
 import { agentRoutes } from '../accounts/agents.route.ts';
 import { keyRoutes } from '../accounts/keys.route.ts';
@@ -39,7 +39,6 @@ export function addPublicRoutes(
   services: PublicServices,
   trustedProxies: readonly string[] = [],
 ): void {
-  openToBrowsers(app);
   markArrivals(app, services.clock, trustedProxies);
   nameAnswers(app, services.orders.readOffsets);
   awaitNewKeys(app, services.newKeys);

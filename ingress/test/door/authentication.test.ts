@@ -56,9 +56,18 @@ test.each([
   ['the path as it arrived', '/clob/order', '/clob/order'],
   ['the route alone, under the mount', '/clob/order', '/order'],
   ['the path without its query', '/order?geo_block_token=x', '/order'],
+  ['the path with a slash at its end', '/order/', '/order/'],
+  ['the route with that, under the mount', '/clob/order/', '/order/'],
   ['the path with its query', '/order?geo_block_token=x', '/order?geo_block_token=x'],
 ])('takes a signature over %s', async (_name, url, signedPath) => {
   expect((await call(door, { ...cancel, url, signedPath })).status).toBe(200);
+});
+
+test.each([
+  ['/order/', '/order'],
+  ['/order', '/order/'],
+])('refuses %s with a signature over %s', async (url, signedPath) => {
+  expect(await call(door, { ...cancel, url, signedPath })).toMatchObject({ status: 401 });
 });
 
 test('takes a body with single quotes that was signed with double ones, and only that', async () => {

@@ -1,6 +1,7 @@
 import { openHttp, registerRoutes } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { headers as names, refusalText } from '@pm/schemas';
+import { headers as names, refusalText, routes } from '@pm/schemas';
+import { wrongAnswersToMethods } from '../../../kit/test/http/odd-methods.ts';
 import { healthRoutes } from '../../src/door/health.route.ts';
 import { type Door, nowSeconds, openDoor, owner } from '../door-fixture.ts';
 import { accepted } from '../signing-fixture.ts';
@@ -56,6 +57,11 @@ test('the root of /data-api is the health of the data family', async () => {
     const answer = await door.app.inject({ url, headers: { accept: '*/*' } });
     expect([answer.statusCode, answer.json()]).toEqual([200, { data: 'OK' }]);
   }
+});
+
+test('every route has an answer to every method', async () => {
+  const table = routes.filter((route) => route.door === 'ingress');
+  expect(await wrongAnswersToMethods(door.app, table)).toEqual([]);
 });
 
 test('the service refuses to start when its routes are not those of the table', () => {

@@ -63,11 +63,17 @@ async function answer(
     return;
   }
   try {
-    await answerPath(options, (request.url ?? '/').split('?', 1)[0] ?? '/', response);
+    await answerPath(options, pathOf(request), response);
   } catch {
     // A status or gauge that throws must not end the listener; its message is not sent.
     sendJson(response, 500, { error: 'internal error' });
   }
+}
+
+/** Without the query and a slash at the end. */
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const [path = '/'] = url.split('?', 1);
+  return path.replace(/(.)\/$/, '$1');
 }
 
 async function answerPath(

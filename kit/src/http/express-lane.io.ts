@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { beforeRouting } from '../listener/before-routing.io.ts';
 import { nosniff } from '../listener/refusal.io.ts';
 import type { Verdict } from './listener-bounds.ts';
+import { openToPages } from './response-headers.io.ts';
 
 /** Counts a response of one route when it is sent; `beganAtMs` of `performance.now()`. */
 export type CountAnswer = (status: number, beganAtMs: number) => void;
@@ -33,9 +34,12 @@ export interface ExpressRoute {
 export class ExpressLane {
   readonly #routes: ExpressRoute[] = [];
   readonly #requestId: (request: IncomingMessage) => string;
+  readonly #opened: readonly string[];
 
-  constructor(requestId: (request: IncomingMessage) => string) {
+  /** `opensToPages`: pages of any origin may read its responses. */
+  constructor(requestId: (request: IncomingMessage) => string, opensToPages: boolean) {
     this.#requestId = requestId;
+    this.#opened = opensToPages ? openToPages : [];
   }
 
   add(route: ExpressRoute): void {
@@ -61,7 +65,8 @@ export class ExpressLane {
       const beganAtMs = performance.now();
       const verdict = route.pass?.(request) ?? null;
       if (verdict === null && route.pass !== undefined) return false;
-      response.writeHead(200, headOf(this.#requestId(request), json.length, verdict));
+      const head = headOf(this.#requestId(request), json.length, verdict);
+      response.writeHead(200, [...head, ...this.#opened]);
       response.end(json);
       route.count?.(200, beganAtMs);
       return true;

@@ -29,7 +29,6 @@ export {
   type RawParam,
 } from './query-params.ts';
 export { refusalBody, refuse } from './refuse.io.ts';
-export { openToBrowsers } from './response-headers.io.ts';
 export { inWordsOf, originForm } from './route-family.ts';
 export { Shares } from './shares.ts';
 export { waitedBy, waitedHeader } from './waited-header.io.ts';

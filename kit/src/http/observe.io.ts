@@ -44,7 +44,7 @@ export interface AnswerCount {
   /** The counter of the route with this method and pattern; the same for the same route. */
   of(method: string, url: string): CountAnswer;
   /** Counts a request that matches no route; such requests run no route's hooks. */
-  unrouted(method: string): void;
+  unrouted(method: string, status: number): void;
 }
 
 /**
@@ -106,6 +106,6 @@ function openAnswerCount(metrics: Metrics): AnswerCount {
       known.set(name, count);
       return count;
     },
-    unrouted: (method) => requests.add(1, { method, route: 'none', status: 404 }),
+    unrouted: (method, status) => requests.add(1, { method, route: 'none', status }),
   };
 }

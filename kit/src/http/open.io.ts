@@ -11,11 +11,12 @@ import { noBytes, takeJsonBodies } from './body.io.ts';
 import { BodyShares } from './body-shares.io.ts';
 import { clientAddressBy } from './client-address.io.ts';
 import { ConnectionShares, type ShedReason } from './connection-shares.io.ts';
-import { declareRoutes, familyOf } from './door-routes.io.ts';
+import { declareRoutes } from './door-routes.io.ts';
 import { errorAnswerer } from './errors.io.ts';
 import { ExpressLane } from './express-lane.io.ts';
 import { defaultHttpLimits, type HttpLimits, timeoutCheckMs } from './listener-bounds.ts';
 import { type AnswerCount, countShed, observeRequests } from './observe.io.ts';
+import { answerOtherMethods } from './other-methods.io.ts';
 import { refuse } from './refuse.io.ts';
 import { openAnswer, openRequestIds, putAnswerHeaders } from './response-headers.io.ts';
 import { familyOfTarget, inWordsOf } from './route-family.ts';
@@ -36,6 +37,8 @@ export interface HttpOptions {
   readonly rateLimits?: RequestLimits;
   /** Addresses of proxies whose `X-Forwarded-For` and `traceparent` are trusted; default none. */
   readonly trustedProxies?: readonly string[];
+  /** Lets pages of any origin call routes that take requests without credentials (conventions.md 1.2). */
+  readonly opensToPages?: boolean;
   /** Refuses requests before routing, whatever their method and path; absent for none. */
   readonly judge?: Judge;
 }
@@ -50,6 +53,7 @@ export function openHttp(options: HttpOptions): HttpApp {
   const limits = { ...defaultHttpLimits, ...options.limits };
   const answerError = errorAnswerer(options.log);
   const requestId = openRequestIds();
+  const { opensToPages = false } = options;
   const app = fastify({
     ...serverOptions(options, limits),
     genReqId: requestId,
@@ -58,7 +62,7 @@ export function openHttp(options: HttpOptions): HttpApp {
       const reply = raw as FastifyReply;
       request.verdict = null;
       putAnswerHeaders(request, reply);
-      openAnswer(request, reply);
+      if (opensToPages) openAnswer(request, reply);
       answerError(error, request, reply);
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -79,6 +83,7 @@ export function openHttp(options: HttpOptions): HttpApp {
     request.rawBody = noBytes;
     request.beganAtMs = performance.now();
     request.verdict = null;
+    if (opensToPages) openAnswer(request, reply);
     if (bodies.take(request, reply)) {
       done();
       return;
@@ -100,12 +105,9 @@ export function openHttp(options: HttpOptions): HttpApp {
   const count = options.metrics === undefined ? null : observeRequests(app, options.metrics);
   const limited =
     options.rateLimits === undefined ? null : options.rateLimits.attach(app, options.metrics);
-  openExpressLane(app, new ExpressLane(requestId), { count, limited });
+  openExpressLane(app, new ExpressLane(requestId, opensToPages), { count, limited });
   refuseBeforeRouting(app.server, options.judge ?? null);
-  app.setNotFoundHandler((request, reply) => {
-    count?.unrouted(request.method);
-    return reply.code(404).send(inWordsOf(familyOf(request), 404, { error: 'not found' }));
-  });
+  answerOtherMethods(app, { count, isOpen: opensToPages });
   return app;
 }
 
@@ -161,7 +163,8 @@ function serverOptions(options: HttpOptions, limits: HttpLimits) {
       connectionsCheckingInterval: timeoutCheckMs,
       maxHeaderSize: limits.maxHeaderBytes,
     },
-    routerOptions: { maxParamLength: limits.maxParamChars },
+    // Frameworks of clients put a slash behind each path. What is signed is the path as it was sent.
+    routerOptions: { maxParamLength: limits.maxParamChars, ignoreTrailingSlash: true },
     trustProxy: options.trustedProxies?.length ? [...options.trustedProxies] : false,
     clientErrorHandler: answerBrokenRequest,
     ajv: {

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { nosniff } from '../listener/refusal.io.ts';
-import type { HttpApp } from './app.io.ts';
 
 const harmlessId = /^[\w-]{1,64}$/;
 
@@ -35,38 +34,39 @@ export function putAnswerHeaders(request: FastifyRequest, reply: FastifyReply): 
   void reply.header('ratelimit-reset', String(verdict.resetSeconds));
 }
 
-/**
- * The only routes that pages of other origins may call: with a bearer key or none. Signed routes are among them, but
- * browsers are not allowed to send their headers (conventions.md 2.7).
- */
-const openPrefix = '/api/v1/';
+/** Beside anonymous routes: those of agents, whose bearer key a page may hold. */
+const agentPrefix = '/api/v1/';
 const preflightSeconds = '86400';
-const exposed = 'retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset';
+const exposed =
+  'retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset, age, x-complete-through';
 
-/**
- * Lets browsers of any origin read `/api/v1/*`: `Access-Control-Allow-Origin: *`, preflights answered with 204. Call it
- * before the routes are added.
- */
-export function openToBrowsers(app: HttpApp): void {
-  // With a callback: a promise would delay every other request by a microtask.
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!openAnswer(request, reply) || request.method !== 'OPTIONS') {
-      done();
-      return;
-    }
-    void reply
-      .header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE, OPTIONS')
-      .header('access-control-allow-headers', 'authorization, content-type, x-request-id')
-      .header('access-control-max-age', preflightSeconds)
-      .code(204)
-      .send();
-  });
+/** Headers, as names and values alternately, that let pages of any origin read a response. */
+export const openToPages = [
+  ...['access-control-allow-origin', '*'],
+  ...['access-control-expose-headers', exposed],
+] as const;
+
+/** Whether pages of other origins may call a route: with a bearer key or without any (conventions.md 1.2). */
+export function isOpenToPages(url: string, auth: readonly string[] = []): boolean {
+  return auth.includes('none') || url.startsWith(agentPrefix);
 }
 
-/** Allows pages of any origin to read this response. False, with no header set, where they may not. */
-export function openAnswer(request: FastifyRequest, reply: FastifyReply): boolean {
-  if (!request.url.startsWith(openPrefix)) return false;
+/**
+ * Lets pages of any origin read this response where its route is open to them. Signed routes are not: browsers get no
+ * permission to send their headers.
+ */
+export function openAnswer({ url, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  if (!isOpenToPages(url, routeOptions.config?.declaration?.auth)) return;
   void reply.header('access-control-allow-origin', '*');
   void reply.header('access-control-expose-headers', exposed);
-  return true;
+}
+
+/** Says to a browser that pages of any origin may use these methods of a path. */
+export function allowPages(reply: FastifyReply, methods: readonly string[]): void {
+  if (methods.length === 0) return;
+  void reply
+    .header('access-control-allow-origin', '*')
+    .header('access-control-allow-methods', methods.join(', '))
+    .header('access-control-allow-headers', 'authorization, content-type, x-request-id')
+    .header('access-control-max-age', preflightSeconds);
 }

@@ -52,11 +52,10 @@ export function addMcpRoute(app: HttpApp, options: McpRouteOptions): McpRoute {
     },
   );
   const running = new Shares(requestsAtOnce);
-  // A response of GET is a stream: there is nothing that HEAD could say of it.
-  app.head('/mcp', (_request, reply) => reply.code(405).header('allow', methods.join(', ')).send());
   app.route({
     method: [...methods],
     url: '/mcp',
+    // A response of GET is a stream: there is nothing that HEAD could say of it.
     exposeHeadRoute: false,
     bodyLimit: bodyMaxBytes.mcp,
     handler: async (request, reply) => {

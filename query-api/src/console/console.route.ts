@@ -11,18 +11,16 @@ const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable' };
 
 /** The page of the console, and its files. */
 export function consoleRoutes({ console: files }: ConsoleParts): readonly DoorRoute[] {
-  const { getConsole, getConsoleByShortPath, getConsoleAsset } = publicRoutes;
-  const page = [getConsole, getConsoleByShortPath].map(
-    (declared): DoorRoute => ({
-      ...declared,
-      add(app, { url }) {
-        app.get(url, (request, reply) => {
-          void reply.headers({ 'cache-control': 'no-cache', ...pageHeaders });
-          return sendFile(request, reply, files.get(consolePage));
-        });
-      },
-    }),
-  );
+  const { getConsole, getConsoleAsset } = publicRoutes;
+  const page: DoorRoute = {
+    ...getConsole,
+    add(app, { url }) {
+      app.get(url, (request, reply) => {
+        void reply.headers({ 'cache-control': 'no-cache', ...pageHeaders });
+        return sendFile(request, reply, files.get(consolePage));
+      });
+    },
+  };
   const assets: DoorRoute = {
     ...getConsoleAsset,
     add(app, { url }) {
@@ -34,7 +32,7 @@ export function consoleRoutes({ console: files }: ConsoleParts): readonly DoorRo
       });
     },
   };
-  return [...page, assets];
+  return [page, assets];
 }
 
 function sendFile(

@@ -25,14 +25,6 @@ export const consoleRoutes = {
     errors: notBuilt,
     examples: [{}],
   }),
-  getConsoleByShortPath: route({
-    ...door,
-    path: '/console',
-    summary: 'The same page',
-    responses: { 200: { description: 'The page of `/console/`.', text: page } },
-    errors: notBuilt,
-    examples: [{}],
-  }),
   getConsoleAsset: route({
     ...door,
     path: '/console/assets/:file',

@@ -183,7 +183,10 @@ export interface RouteUrl {
   readonly mount: RouteFamily | null;
 }
 
-/** Every URL pattern of a route: at the root unless it is not there, and under its mounts. */
+/**
+ * Every URL pattern of a route: at the root unless it is not there, and under its mounts. Listeners take each of them
+ * with and without a slash at its end.
+ */
 export function urlsOf({
   path,
   family,
@@ -191,10 +194,5 @@ export function urlsOf({
   atRoot,
 }: HttpRoute): readonly RouteUrl[] {
   const root: readonly RouteUrl[] = atRoot === false ? [] : [{ url: path, mount: null }];
-  const mounted = mounts.flatMap((mount): readonly RouteUrl[] => {
-    const prefix = familyMounts[mount];
-    const whole = { url: prefix + path, mount };
-    return path === '/' ? [{ url: prefix, mount }, whole] : [whole];
-  });
-  return [...root, ...mounted];
+  return [...root, ...mounts.map((mount) => ({ url: familyMounts[mount] + path, mount }))];
 }
