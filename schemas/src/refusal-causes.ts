@@ -27,7 +27,8 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'Free USDC (BUY) or unlocked tokens (SELL) do not cover the order. Deposit or cancel.',
   invalid_expiration:
     'GTD too close, in the past or beyond ten years (`expiration` is in seconds), or an expiration on another kind of order.',
-  stale_order: 'The order was signed too long ago. Sign a new one.',
+  stale_order:
+    'The order was signed more than an hour ago, and does not rest. It may have been traded before: ask `GET /data/order/{id}`, then sign a new one.',
   order_version_mismatch: 'An order of version 1. Read /version and sign for it.',
   invalid_order_type: '`orderType` is not GTC, GTD, FOK or FAK.',
   post_only_would_cross: 'A post-only order would trade at once, also with the complement.',

@@ -4,9 +4,10 @@ import {
   newestRules,
   openOrdersPerWalletMax,
   orderSizeMaxMicro,
+  rules,
   takerDelayMaxMs,
 } from '@pm/schemas';
-import { Engine } from '../../src/core/index.ts';
+import { Engine, keyIdOf } from '../../src/core/index.ts';
 import {
   apiKeyOf,
   cancelAll,
@@ -299,6 +300,37 @@ describe('a command is refused', () => {
     expect(refusalsOf(engine, at(startMs - 2_000))).toEqual([]);
     expect(refusalsOf(engine, at(startMs + 60_000))).toEqual([]);
     expect(engine.openOrderCount).toBe(0);
+  });
+});
+
+describe('an order that was signed longer ago than ids are remembered', () => {
+  const tick = (timeMs: number): Command => ({ kind: 'Tick', term: 0, timeMs });
+  const later = startMs + opening.orderAgeLimitMs + 120_000;
+  const ownerKey = Buffer.alloc(32, 77);
+
+  function engineUnder(version: number): Engine {
+    const owner = { kind: 'SetKey', publicKey: ownerKey, role: 'OWNER', active: true } as const;
+    const engine = engineWith({ kind: 'SetRules', version }, owner, orderOf(1, 1), orderOf(2, 1));
+    engine.apply({ ...envelopeOf([tick(later)]), keyId: keyIdOf(ownerKey) }, 2);
+    return engine;
+  }
+
+  it('is the same order again while it rests, and stale when it has ended or is new', () => {
+    const engine = engineUnder(newestRules);
+    const again = orderOf(1, 1, { acceptedAtMs: later });
+    const { events } = engine.apply(envelopeOf([again]), 3);
+    expect(events).toMatchObject([
+      { kind: 'OrderRepeated', alive: true, status: 'LIVE', code: null },
+    ]);
+    const signer = signerOf(1);
+    engine.apply(envelopeOf([{ kind: 'CancelOrder', orderId: orderIdOf(1), signer }]), 4);
+    expect(refusalsOf(engine, again)).toEqual(['stale_order']);
+    expect(refusalsOf(engine, orderOf(3, 1, { acceptedAtMs: later }))).toEqual(['stale_order']);
+  });
+
+  it('is stale in every state under the rules before', () => {
+    const engine = engineUnder(rules.knownBeforeAge - 1);
+    expect(refusalsOf(engine, orderOf(1, 1, { acceptedAtMs: later }))).toEqual(['stale_order']);
   });
 });
 

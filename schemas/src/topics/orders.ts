@@ -288,7 +288,7 @@ const setRules = {
     {
       name: 'version',
       type: 'int',
-      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before, and remembered ids have a limit. 6: a partition belongs to who has claimed it last, and ticks have its term. 7: a cancel by id fences the ids that the partition has never seen.',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before, and remembered ids have a limit. 6: a partition belongs to who has claimed it last, and ticks have its term. 7: a cancel by id fences the ids that the partition has never seen, and an order that is known is no stale one.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -359,6 +359,8 @@ export const rules = {
   boundedIds: 5,
   /** A partition belongs to the process that has claimed it last; before, to whom the consumer group gives it. */
   ownerTerms: 6,
+  /** A repetition of an order that rests is known as such, however long ago it was signed. */
+  knownBeforeAge: 7,
   /** `CancelByIds` fences ids that the partition has never seen. */
   fencedIds: 7,
 } as const;

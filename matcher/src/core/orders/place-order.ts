@@ -1,4 +1,4 @@
-import { type PlaceOrder, type RefusalCode, refusals } from '@pm/schemas';
+import { type PlaceOrder, type RefusalCode, refusals, rules } from '@pm/schemas';
 import { writeRefused } from '../events/write-events.ts';
 import { meetingsMax, type Output } from '../record.ts';
 import { flagsOfRefusal, idWords } from '../state/order-results.ts';
@@ -14,17 +14,14 @@ import { seat, type Taker } from './taker.ts';
 /**
  * An order is refused and changes nothing, or it is accepted: it fills what it meets, then rests (GTC, GTD) or ends; in
  * a market with a taker delay an order that would trade at once is delayed first. The first result of an id is
- * remembered if the order was accepted or if the refusal is final; a repetition gets the same result again. While there
+ * remembered if the order was accepted or if the refusal is final; a repetition gets the same result again, however
+ * long ago the order was signed. While there
  * is no room to remember one more, no new order is looked at.
  */
 export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
   const market = state.markets.find(order.market);
   if (market === undefined || (order.outcome !== 0 && order.outcome !== 1)) {
     writeRefused(order, 'market_not_found', out);
-    return;
-  }
-  if (isStale(state, order)) {
-    writeRefused(order, 'stale_order', out);
     return;
   }
   const { ahead } = out.scratch;
@@ -34,8 +31,13 @@ export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
     index * idWords,
     ahead.hashes[index] as number,
   );
-  if (known !== -1) {
+  const isKnown = known !== -1 && (state.rules >= rules.knownBeforeAge || !isStale(state, order));
+  if (isKnown) {
     repeatOrder(state, order, known, out);
+    return;
+  }
+  if (isStale(state, order)) {
+    writeRefused(order, 'stale_order', out);
     return;
   }
   if (state.isMemoryFull(out.limits.rememberedIds)) {

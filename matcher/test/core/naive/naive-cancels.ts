@@ -18,6 +18,8 @@ export class NaiveCancels extends NaivePositions {
   protected readonly opening: CommandOf<'OpenPartition'>;
   protected readonly limits: Limits;
   protected remembered = new Map<string, Remembered>();
+  /** Results of ids that are older than the memory: those of open orders are known. */
+  protected older = new Map<string, Remembered>();
   protected operator = false;
   protected cancelsLeft = 0;
   protected fences: Many[] = [];
@@ -87,10 +89,11 @@ export class NaiveCancels extends NaivePositions {
   }
 
   private hasSeen(orderId: Buffer): boolean {
-    const isOpen = [...this.resting, ...this.waiting].some(({ order }) =>
-      order.orderId.equals(orderId),
-    );
-    return isOpen || this.remembered.has(hex(orderId));
+    return this.isOpen(hex(orderId)) || this.remembered.has(hex(orderId));
+  }
+
+  protected isOpen(id: string): boolean {
+    return [...this.resting, ...this.waiting].some(({ order }) => hex(order.orderId) === id);
   }
 
   /** Whether there was room for it, if it had to be fenced. */

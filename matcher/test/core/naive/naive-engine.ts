@@ -127,12 +127,11 @@ export class NaiveEngine extends NaiveMeetings {
   private place(order: PlaceOrder): undefined {
     const market = this.markets.get(order.market);
     if (!market || ![0, 1].includes(order.outcome)) return this.refuse(order, 'market_not_found');
-    if (order.signedAtMs < this.clock - this.opening.orderAgeLimitMs) {
-      return this.refuse(order, 'stale_order');
-    }
-    if (order.signedAtMs > this.clock + 300_000) return this.refuse(order, 'stale_order');
+    const ageMs = this.clock - order.signedAtMs;
+    const isStale = ageMs > this.opening.orderAgeLimitMs || ageMs < -300_000;
     const known = this.known(order);
-    if (known) return this.repeat(order, known);
+    if (known && (this.hasNewestRules || !isStale)) return this.repeat(order, known);
+    if (isStale) return this.refuse(order, 'stale_order');
     if (this.isMemoryFull()) return this.refuse(order, 'overloaded');
     const code = this.whyNot(order, market);
     if (code) {
@@ -354,8 +353,8 @@ export class NaiveEngine extends NaiveMeetings {
 
   private remember(order: PlaceOrder, code: RefusalCode | null, answer = noAnswer): undefined {
     const isMatched = answer.status === 'MATCHED' && code === null;
-    if (this.isOver(order.signedAtMs)) return;
-    this.remembered.set(hex(order.orderId), { order, code, ...answer, isMatched });
+    const memory = this.isOver(order.signedAtMs) ? this.older : this.remembered;
+    memory.set(hex(order.orderId), { order, code, ...answer, isMatched });
   }
 
   private repeat(order: PlaceOrder, known: Remembered): undefined {

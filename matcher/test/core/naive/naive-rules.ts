@@ -74,9 +74,12 @@ export abstract class NaiveRules extends NaiveCancels {
 
   /** Ids go with the minute they were signed in. */
   private forget(): undefined {
-    for (const [id, { order }] of this.remembered) {
-      if (this.isOver(order.signedAtMs)) this.remembered.delete(id);
+    for (const [id, known] of this.remembered) {
+      if (!this.isOver(known.order.signedAtMs)) continue;
+      this.remembered.delete(id);
+      this.older.set(id, known);
     }
+    for (const id of this.older.keys()) if (!this.isOpen(id)) this.older.delete(id);
     for (const [id, ms] of this.requests) if (this.isOver(ms)) this.requests.delete(id);
   }
 
@@ -138,6 +141,7 @@ export abstract class NaiveRules extends NaiveCancels {
   }
 
   protected known(order: PlaceOrder): ReturnType<typeof this.remembered.get> {
-    return this.remembered.get(hex(order.orderId));
+    const id = hex(order.orderId);
+    return this.remembered.get(id) ?? (this.isOpen(id) ? this.older.get(id) : undefined);
   }
 }
