@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouse } from '@pm/kit/clickhouse';
+import { insist } from '@pm/kit/fault';
 import { columnNames, microText, priceText } from '@pm/schemas';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../../projectors/src/books/book.ts';
@@ -113,7 +114,9 @@ function answersAfter(inOffset: number, timeMs: number): Recorded {
 }
 
 async function past(listing: Listing, moment: Moment, withOrders = false): Promise<string | null> {
-  const book = await new TableReads(clickhouse).pastBook(listing, moment, withOrders);
+  const read = () => new TableReads(clickhouse).pastBook(listing, moment, withOrders);
+  // On a full core a read can pass the time that it may take.
+  const book = await insist(read, { forMs: 120_000 });
   return book === null ? null : pastBookJson(listing, book, { sha1, bookSecret });
 }
 

@@ -19,7 +19,7 @@ export function processDefaults(
     restart: true,
     stopSignal: 'SIGTERM' as const,
     stopTimeoutMs: 15_000,
-    readyTimeoutMs: 90_000,
+    readyTimeoutMs: 240_000,
     memoryHintBytes: 150 * mebibyte,
     watchesStdin: true,
     prepare: async () => {
