@@ -1,8 +1,3 @@
-import { AgentActivity, markAgents } from '@pm/domain/accounts/agent-activity.io';
-import { agentCredentials } from '@pm/domain/accounts/agent-key';
-import { keyCredentials, oncePerRequest } from '@pm/domain/accounts/key-credentials';
-import { clockSkewMs, openKeyVerifier } from '@pm/domain/accounts/key-verifier';
-import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import { acceptedDomains } from '@pm/domain/accounts/signing-domain';
 import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
@@ -10,7 +5,6 @@ import { AwaitedPlaces } from '@pm/domain/executions/awaited-places.io';
 import { LogEnds } from '@pm/domain/executions/log-ends.io';
 import { LedgerSettling } from '@pm/domain/ledger/ledger-settling.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
-import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
 import { type DoorLimiter, openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { rateLimitReads } from '@pm/domain/ratelimit/wire.io';
 import { readOpening } from '@pm/domain/signoff/opening.io';
@@ -18,15 +12,13 @@ import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
 import {
   clickhouseAccount,
-  freshnessIn,
   kafkaConnection,
-  keySecretsIn,
   redisCacheConnection,
   redisConnection,
   registryConnection,
 } from '@pm/kit/config';
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
-import { answeredBy, doorBounds, openHttp } from '@pm/kit/http';
+import { answeredBy } from '@pm/kit/http';
 import { openWatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
@@ -35,8 +27,6 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
 import { openTraces, type Traces } from '@pm/kit/traces';
 import {
-  bodyMaxBytes,
-  cacheBudgets,
   matcherGroup,
   projectorGroup,
   type RedisKeys,
@@ -44,19 +34,21 @@ import {
   type Topic,
   topics,
 } from '@pm/schemas';
-import { followInvalidations } from './books/invalidation.io.ts';
-import { StoredBooks } from './books/stored-books.io.ts';
+import { type Books, openBooks } from './books/open-books.io.ts';
+import { payoutOf } from './books/quote.ts';
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
 import { readConsole } from './console/read-console.io.ts';
-import { answeredWaitMs } from './door/answered-reads.io.ts';
+import { answeredWait } from './door/answered-reads.io.ts';
 import { addReadRoutes } from './door/app.route.ts';
-import type { CallerDirectory } from './door/caller.io.ts';
 import { FollowedTopics, findNewKeys, followTopics } from './door/followed-topics.io.ts';
+import { openApp } from './door/open-app.io.ts';
 import { onFailure } from './door/read-route.io.ts';
 import { type FiguresWatch, watchFigures } from './markets/figures.io.ts';
 import { VolumeSums } from './markets/volumes.io.ts';
 import { measure, measureEngines, measureFreshness } from './metrics.ts';
 import { Collateral } from './positions/collateral.io.ts';
+import type { PayoutOf } from './positions/newest-positions.ts';
+import { WalletPositions } from './positions/wallet-positions.io.ts';
 import { InputEnds } from './recent/input-ends.io.ts';
 import { OwnRecords } from './recent/own-reads.io.ts';
 import { keepRecentMs, RecentFollower } from './recent/recent-follower.io.ts';
@@ -82,9 +74,6 @@ const requestTimeoutMs = 12_000;
  * silent.
  */
 const socketWaitMs = 2_000;
-
-/** How reads wait for what their clients were answered. */
-const answeredWait = { waitMs: answeredWaitMs, pollMs: 4 } as const;
 
 const nowMs = (): number => systemClock.nowMs();
 
@@ -219,31 +208,6 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   };
 }
 
-/** Stored books, and how far they are. */
-interface Books {
-  readonly stored: StoredBooks;
-  readonly places: AwaitedPlaces;
-}
-
-function openBooks({ life, log, redis, redisKeys: keys }: Shared): Books {
-  const books = new StoredBooks(redis, keys);
-  const invalidations = followInvalidations({
-    redis,
-    prefix: keys.bookPrefix,
-    log,
-    onInvalidate: (changed) => books.invalidate(changed),
-    onCoherent: (isCoherent) => books.setCoherent(isCoherent),
-  });
-  life.onStop('invalidation', () => invalidations.close());
-  const look = async (partitions: readonly number[]) => {
-    const marks = await redis.hmget(keys.bookMarks, ...partitions.map(String));
-    // A book that was kept before the mark moved is out of date until its change is reported.
-    await invalidations.settle();
-    return new Map(partitions.map((partition, at) => [partition, Number(marks[at] ?? 0)]));
-  };
-  return { stored: books, places: new AwaitedPlaces({ ...answeredWait, look }) };
-}
-
 /** Follows the records that the projectors have not committed to the tables yet. */
 async function openRecentRecords(
   shared: Shared,
@@ -283,6 +247,10 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
   const { app, callers } = openApp(shared, followed);
   await findNewKeys(app, shared.client, followed);
   const progress = watchProgress(shared);
+  const payouts: PayoutOf = (number, outcome) => {
+    const market = followed.catalog.market(number);
+    return market === undefined ? null : payoutOf(market, outcome);
+  };
   addReadRoutes(app, {
     catalog: followed.catalog,
     books: memory.books.stored,
@@ -295,10 +263,11 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
       storedOffset: (partition) => progress.storedOffset(partition),
       monotonicMs: systemClock.monotonicMs,
     }),
-    reports: new Reports(clickhouse, systemClock, recent),
+    reports: new Reports(clickhouse, systemClock, recent, payouts),
     leaderboards: openLeaderboards(shared),
     own: new OwnRecords({ clickhouse, recent, settle: () => recentRecords.settle() }),
     collateral: await openCollateral(shared),
+    positions: new WalletPositions({ clickhouse, recent, payoutOf: payouts }),
     search: openSearch(shared, followed),
     console: await readConsole(config.consoleDir),
     sites: creatorSites(config.creatorSites),
@@ -334,43 +303,6 @@ async function readDomains({ client, registry, config }: Shared) {
   const topic = topicName(topics.orders, config.topicPrefix);
   const reader = registry.readerFor(topics.orders);
   return acceptedDomains(config, await readOpening(client, { topic, reader }));
-}
-
-/** The HTTP app with its limits, and what proves its callers. */
-function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTopics) {
-  const { life, config, log, metrics, limits, traces } = shared;
-  const freshness = freshnessIn(config);
-  const secrets = keySecretsIn(config);
-  const verify = oncePerRequest(openKeyVerifier({ keys, secrets, freshness, nowMs }));
-  const activity = new AgentActivity({
-    redis: shared.cache,
-    keys: shared.redisKeys,
-    bytesMax: cacheBudgets(config.redisCacheBytes).agents,
-    clock: systemClock,
-    onFault: (error) => life.fail(error),
-  });
-  const byAgent = agentCredentials(agents, activity);
-  const credentials = [keyCredentials(verify, keys), byAgent];
-  const { maxHeaderBytes } = doorBounds['query-api'];
-  const app = openHttp({
-    log,
-    metrics,
-    traces,
-    bodyLimitBytes: bodyMaxBytes['query-api'],
-    trustedProxies: config.trustedProxies,
-    connectionsPerAddress: config.connectionsPerAddress,
-    opensToPages: true,
-    limits: { maxHeaderBytes },
-    ...(limits === null ? {} : { rateLimits: limitRequests({ ...limits, credentials }) }),
-  });
-  if (limits === null) markAgents(app, byAgent);
-  const callers: CallerDirectory = {
-    verify: openReaderVerifier(verify, readKeys),
-    keysOf: (wallet) => keys.keysOf(wallet),
-    walletsOf: (wallet) => wallets.of(wallet),
-    skewMs: (headers) => clockSkewMs(headers, { nowMs: nowMs(), freshness }),
-  };
-  return { app, callers };
 }
 
 function openLeaderboards({ life, clickhouse, log }: Shared): Leaderboards {

@@ -295,10 +295,6 @@ export class World {
         },
       },
       tables: {
-        positions: async (_wallet, markets) => {
-          this.#assertUp('clickhouse');
-          return this.positions.filter((row) => markets?.includes(row.market) ?? true);
-        },
         holders: async () => {
           this.#assertUp('clickhouse');
           return this.holders;
@@ -324,6 +320,17 @@ export class World {
           return this.pastBook === null || withOrders
             ? this.pastBook
             : { ...this.pastBook, orders: null };
+        },
+      },
+      positions: {
+        open: async (_wallet, markets) => {
+          this.#assertUp('clickhouse');
+          return this.positions.filter((row) => markets?.includes(row.market) ?? true);
+        },
+        closed: async (_wallet, markets) => {
+          this.#assertUp('clickhouse');
+          this.reportSearches.push(markets);
+          return this.closed.filter((row) => markets?.includes(row.market) ?? true);
         },
       },
       reports: this.#reports(),
@@ -415,11 +422,6 @@ export class World {
       return rows;
     };
     return {
-      closedPositions: (_wallet, markets) =>
-        answer(
-          this.closed.filter((row) => markets?.includes(row.market) ?? true),
-          markets,
-        ),
       traded: (owner) => answer(this.held.size, owner),
       activity: (search) => answer(this.activity, search),
       ledger: (search) => answer(this.ledger, search),

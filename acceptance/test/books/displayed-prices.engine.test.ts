@@ -24,6 +24,7 @@ import {
   currentMicro,
   selectHoldings,
 } from '../../../query-api/src/positions/positions.ts';
+import { WalletPositions } from '../../../query-api/src/positions/wallet-positions.io.ts';
 import { TableReads } from '../../../query-api/src/tables/tables.io.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
@@ -134,7 +135,7 @@ it('is that of the leaderboards', async () => {
   const expected = await Promise.all(
     [1, 2].map(async (index) => {
       const wallet = walletFromBytes(bytesOf(20, index));
-      const held = await new TableReads(clickhouse).positions(wallet, null);
+      const held = await new WalletPositions({ clickhouse }).open(wallet, null);
       const holdings = selectHoldings(catalog, held, anyPosition);
       const profit = holdings.reduce(
         (sum, one) => sum + one.row.realizedMicro + currentMicro(one, quotes) - one.row.costMicro,
@@ -152,7 +153,7 @@ it('is that of the documented query for the PnL of a wallet, row by row', async 
     const wallet = walletFromBytes(bytesOf(20, index));
     const rows = await clickhouse.selectRows<Record<string, string | number>>(sql, { wallet });
     const heldRows = rows.filter((row) => Number(row['held']) > 0);
-    const held = await new TableReads(clickhouse).positions(wallet, null);
+    const held = await new WalletPositions({ clickhouse }).open(wallet, null);
     const expected = selectHoldings(catalog, held, anyPosition).map((one) => {
       const value = currentMicro(one, quotes);
       const { market, outcome, costMicro } = one.row;

@@ -290,7 +290,7 @@ class AnsweredSales {
   async #readPosition(): Promise<void> {
     const { signer, key } = this.#seller;
     const gateway = exchange.baseUrls[0];
-    const path = `/positions?user=${signer.address}&limit=10`;
+    const path = `/positions?user=${signer.address}&limit=10&sizeThreshold=0`;
     const { body } = await askUntilServed(gateway, 'GET', path, { signer, key });
     const found = (body as { asset: string; size: number; outcomeIndex: number }[]).find(
       ({ outcomeIndex }) => outcomeIndex === 0,

@@ -2,6 +2,7 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import { ReadRefusal } from '@pm/query-api/door/refusal';
 import { planHistory } from '@pm/query-api/history/history-plan';
 import type { Market } from '@pm/query-api/markets/market';
+import { WalletPositions } from '@pm/query-api/positions/wallet-positions.io';
 import { readBuilderQuery } from '@pm/query-api/reports/builder-trades';
 import { Reports } from '@pm/query-api/reports/reports.io';
 import { TableReads } from '@pm/query-api/tables/tables.io';
@@ -26,6 +27,7 @@ export function readsOf(
   nowMs: number,
 ): ReadonlyMap<string, Read> {
   const tables = new TableReads(clickhouse);
+  const positions = new WalletPositions({ clickhouse });
   const reports = new Reports(clickhouse, { nowMs: () => nowMs, monotonicMs: () => nowMs });
   const some = (index: number, count: number) =>
     Array.from(
@@ -45,14 +47,8 @@ export function readsOf(
   const lines = async (rows: Rows | Promise<Rows>): Promise<number> => (await rows).length;
   const plain = (run: Read['run']): Read => ({ run });
   return new Map<string, Read>([
-    [
-      '/positions, ordinary wallet',
-      plain((index) => lines(tables.positions(ordinary(index), null))),
-    ],
-    [
-      '/positions, heaviest wallets',
-      plain((index) => lines(tables.positions(busiest(index), null))),
-    ],
+    ['/positions, ordinary wallet', plain((index) => lines(positions.open(ordinary(index), null)))],
+    ['/positions, heaviest wallets', plain((index) => lines(positions.open(busiest(index), null)))],
     [
       '/holders of 20 markets',
       plain((index) =>

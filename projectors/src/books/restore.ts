@@ -1,5 +1,5 @@
+import { BrokenLog } from '@pm/domain/executions/broken-log';
 import { parseMicro, parsePrice } from '@pm/schemas';
-import { BrokenLog } from '../views/view.ts';
 import { type LastTrade, MarketBook } from './book.ts';
 import type { BookHash } from './render.ts';
 

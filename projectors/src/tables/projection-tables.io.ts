@@ -1,7 +1,7 @@
+import type { Position } from '@pm/domain/positions/position';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
 import { columnNames, parsePrice, parseWalletAddress, rebuildHold, tables } from '@pm/schemas';
-import type { Position } from '../views/positions/position.ts';
 import type { Candle } from '../views/prices/candles.ts';
 import { JoinedCalls } from './joined-calls.io.ts';
 import type { TableRows } from './row-writer.ts';

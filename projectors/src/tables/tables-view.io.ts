@@ -1,9 +1,9 @@
 import { boundsOf, ExecutionReader } from '@pm/domain/executions/execution-reader.io';
+import type { Position } from '@pm/domain/positions/position';
 import { Fault } from '@pm/kit/fault';
 import { type IncomingRecord, readRange } from '@pm/kit/kafka';
 import type { ViewDefinition, ViewGroup } from '../log/view-definition.io.ts';
 import { minuteOf } from '../views/buckets.ts';
-import type { Position } from '../views/positions/position.ts';
 import { TableViews } from '../views/table-views.ts';
 import { type BatchRange, pendingRange } from './batch-inserts.io.ts';
 import { JoinedTables } from './joined-tables.io.ts';

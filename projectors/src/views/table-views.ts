@@ -1,3 +1,4 @@
+import type { Position } from '@pm/domain/positions/position';
 import type { Execution } from '@pm/schemas';
 import { RowMemory } from '../tables/row-memory.ts';
 import type { TableRows } from '../tables/row-writer.ts';
@@ -6,7 +7,6 @@ import { FillsView } from './fills.ts';
 import { marketRulesView, resolutionsView } from './markets.ts';
 import { openOrdersView } from './open-orders.ts';
 import { cancelsView, ordersView } from './orders.ts';
-import type { Position } from './positions/position.ts';
 import { PositionsView } from './positions/positions.ts';
 import { type Candle, CandlesView } from './prices/candles.ts';
 import { MidpointsView } from './prices/midpoints.ts';

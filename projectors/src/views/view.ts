@@ -12,14 +12,6 @@ export interface View {
   take(): readonly TableRows[];
 }
 
-/** Thrown by a fold when the log contradicts itself; the owner of the fold halts that partition. */
-export class BrokenLog extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'BrokenLog';
-  }
-}
-
 /** Origin of a row: the first four columns of every table of events. */
 export interface RowSource {
   readonly partition: number;

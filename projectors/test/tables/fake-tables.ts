@@ -1,7 +1,7 @@
+import type { Position } from '@pm/domain/positions/position';
 import { parsePrice, parseWalletAddress, tables } from '@pm/schemas';
 import type { ProjectionTables, TablesGuard } from '../../src/tables/projection-tables.io.ts';
 import type { TableRows } from '../../src/tables/row-writer.ts';
-import type { Position } from '../../src/views/positions/position.ts';
 import type { Candle } from '../../src/views/prices/candles.ts';
 import { cellsOf, type Row } from './cells.ts';
 

@@ -1,3 +1,4 @@
+import type { Position } from '@pm/domain/positions/position';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { createTableSql, tables } from '@pm/schemas';
@@ -9,7 +10,6 @@ import {
   openProjectionTables,
   type ProjectionTables,
 } from '../../src/tables/projection-tables.io.ts';
-import type { Position } from '../../src/views/positions/position.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { TinyExchange } from '../log.ts';
 import { cellsOf, type Row, rowsWith } from './cells.ts';

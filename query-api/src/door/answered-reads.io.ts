@@ -16,12 +16,12 @@ export interface AnsweredParts {
   readonly answered: AnsweredReads;
 }
 
-/** A reader waits so long for what its client was answered, milliseconds. */
-export const answeredWaitMs = 250;
+/** How a read waits for what its client was answered. */
+export const answeredWait = { waitMs: 250, pollMs: 4 } as const;
 
 /**
  * Lets the routes that declare `X-Behind` wait until they have what their client was answered before, at most
- * `answeredWaitMs`; then the response says that it is behind. A request to whose client nothing was answered waits for
+ * `answeredWait.waitMs`; then the response says that it is behind. A request to whose client nothing was answered waits for
  * nothing. Own orders and trades are as of the request instead (`OwnRecords`). Call before adding routes.
  */
 export function awaitAnswered(app: HttpApp, { answered }: AnsweredParts): void {

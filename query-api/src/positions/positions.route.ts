@@ -17,17 +17,19 @@ import { HolderTexts, readHoldersQuery } from './holders.ts';
 import { marketPositions, pricesOf, readMarketPositionsQuery } from './market-positions.ts';
 import { anyPosition, currentMicro, positionsPage, selectHoldings } from './positions.ts';
 import { readPositionsQuery, readWallet } from './positions-query.ts';
+import type { WalletPositions } from './wallet-positions.io.ts';
 
 export interface PositionParts {
   readonly catalog: Catalog;
   readonly books: Pick<StoredBooks, 'quotes'>;
-  readonly tables: Pick<TableReads, 'holders' | 'positions'>;
-  readonly reports: Pick<Reports, 'closedPositions' | 'marketPositions' | 'traded'>;
+  readonly tables: Pick<TableReads, 'holders'>;
+  readonly positions: Pick<WalletPositions, 'closed' | 'open'>;
+  readonly reports: Pick<Reports, 'marketPositions' | 'traded'>;
   readonly profiles: Profiles;
 }
 
 /** GET /positions: what a wallet holds, valued at displayed prices (conventions.md 6.2). */
-export function positionsRoute({ catalog, books, tables }: PositionParts): DoorRoute {
+export function positionsRoute({ catalog, books, positions }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const isFamily = dialect === 'family';
@@ -35,7 +37,7 @@ export function positionsRoute({ catalog, books, tables }: PositionParts): DoorR
     if (requested instanceof ReadRefusal) return requested;
     const markets = marketNumbers(catalog, requested);
     if (requested.limit === 0 || markets?.length === 0) return [];
-    const rows = await tables.positions(requested.user, markets);
+    const rows = await positions.open(requested.user, markets);
     const holdings = selectHoldings(catalog, rows, requested);
     const quotes = await books.quotes(pricedBy(holdings.map(({ market }) => market)));
     const form = assetForm(dialect);
@@ -68,7 +70,7 @@ export function holdersRoute({ catalog, tables, profiles }: PositionParts): Door
 export function walletFigureRoutes({
   catalog,
   books,
-  tables,
+  positions,
   reports,
 }: PositionParts): readonly DoorRoute[] {
   const value = { method: 'GET', path: '/value', family: 'data' } as const;
@@ -80,7 +82,7 @@ export function walletFigureRoutes({
       const user = readWallet(read);
       const markets = marketNumbers(catalog, readMarketFilter(read));
       if (read.refusal !== null || user === null) return read.refusal ?? [];
-      const rows = markets?.length === 0 ? [] : await tables.positions(user, markets);
+      const rows = markets?.length === 0 ? [] : await positions.open(user, markets);
       const holdings = selectHoldings(catalog, rows, anyPosition);
       const quotes = await books.quotes(pricedBy(holdings.map(({ market }) => market)));
       const totalMicro = holdings.reduce((sum, one) => sum + currentMicro(one, quotes), 0);
@@ -97,14 +99,14 @@ export function walletFigureRoutes({
 }
 
 /** GET /closed-positions: what a wallet held and holds no more (conventions.md 6.1). */
-export function closedPositionsRoute({ catalog, books, reports }: PositionParts): DoorRoute {
+export function closedPositionsRoute({ catalog, books, positions }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/closed-positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const requested = readClosedQuery(query, dialect !== 'family');
     if (requested instanceof ReadRefusal) return requested;
     const markets = marketNumbers(catalog, requested);
     if (requested.limit === 0 || markets?.length === 0) return [];
-    const rows = await reports.closedPositions(requested.user, markets);
+    const rows = await positions.closed(requested.user, markets);
     const closed = selectClosed(catalog, rows, requested);
     const quotes = await books.quotes(pricedBy(closed.map(({ market }) => market)));
     return closedPage(closed, requested, { catalog, quotes, form: assetForm(dialect) });

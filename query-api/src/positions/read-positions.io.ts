@@ -1,12 +1,14 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables, type WalletAddress } from '@pm/schemas';
 import { outcomeOf, storedMicro } from '../tables/numbers.ts';
-import type { HeldRow } from './positions.ts';
+import type { StoredPosition } from './newest-positions.ts';
 
 /** Rows of one wallet that are read; the largest balances when there are more. */
 const positionsMax = 20_000;
 
 interface Row {
+  readonly partition: number;
+  readonly version: string;
   readonly market: number;
   readonly outcome: number;
   readonly size: string;
@@ -17,26 +19,31 @@ interface Row {
   readonly updated: number;
 }
 
-const sql = (condition: string, order: string): string => `
-SELECT market, outcome, size, cost, total_bought, shares_bought, realized_pnl,
+const isTouched = 'market IN {touched:Array(UInt32)}';
+
+/** Touched rows come first: what memory has of them is added. */
+const sql = (condition: string, order: string, filter: string): string => `
+SELECT partition, version, market, outcome, size, cost, total_bought, shares_bought, realized_pnl,
   toUnixTimestamp(updated) AS updated
 FROM ${tables.positions.name} FINAL
-WHERE wallet = {wallet:String} AND ${condition}
-ORDER BY ${order}, market, outcome
+WHERE wallet = {wallet:String} AND (${condition} OR ${isTouched})${filter}
+ORDER BY ${isTouched} DESC, ${order}, market, outcome
 LIMIT {rows:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
 /** Whose positions, in all markets (null) or in some. */
-interface PositionSearch {
+export interface PositionSearch {
   readonly wallet: WalletAddress;
   readonly markets: readonly number[] | null;
+  /** Markets of which every row is returned. */
+  readonly touched: readonly number[];
 }
 
 /** Open positions of a wallet. */
 export function readPositions(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: PositionSearch,
-): Promise<readonly HeldRow[]> {
+): Promise<readonly StoredPosition[]> {
   return readRows(clickhouse, search, { condition: 'size > 0', order: 'size DESC' });
 }
 
@@ -44,22 +51,25 @@ export function readPositions(
 export function readClosedPositions(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: PositionSearch,
-): Promise<readonly HeldRow[]> {
+): Promise<readonly StoredPosition[]> {
   return readRows(clickhouse, search, { condition: 'size = 0', order: 'updated DESC' });
 }
 
 async function readRows(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
-  { wallet, markets }: PositionSearch,
+  { wallet, markets, touched }: PositionSearch,
   { condition, order }: { readonly condition: string; readonly order: string },
-): Promise<readonly HeldRow[]> {
+): Promise<readonly StoredPosition[]> {
   const filter = markets === null ? '' : ' AND market IN {markets:Array(UInt32)}';
-  const rows = await clickhouse.selectRows<Row>(sql(`${condition}${filter}`, order), {
+  const rows = await clickhouse.selectRows<Row>(sql(condition, order, filter), {
     wallet,
+    touched: [...touched],
     rows: positionsMax,
     ...(markets === null ? {} : { markets }),
   });
   return rows.map((row) => ({
+    partition: row.partition,
+    version: Number(row.version),
     market: row.market,
     outcome: outcomeOf(row.outcome),
     sizeMicro: storedMicro(row.size),

@@ -1,3 +1,4 @@
+import { priceOfMove, tradesOfMove } from '@pm/domain/positions/position-trades';
 import {
   apiKeyFromBytes,
   blankOrderEvent,
@@ -16,6 +17,12 @@ import type { FillRow } from '../orders/trades.ts';
 export interface HoldingChange {
   readonly partition: number;
   readonly inOffset: number;
+  readonly eventIndex: number;
+  readonly timeMs: number;
+  /** The side of a fill, or the kind of a move. */
+  readonly cause: 'TAKER' | 'MAKER' | EventOf<'PositionMoved'>['action'];
+  /** Paid or got for a share, 1/10000 USDC; null where only the resolution of the market says it. */
+  readonly price: number | null;
   readonly wallet: string;
   readonly market: number;
   readonly outcome: Outcome;
@@ -45,7 +52,7 @@ export function rowsOfRecord(partition: number, execution: Execution): RecordRow
       orders.push(...filledRows(fill, event.makerRestMicro));
       holdings.push(...changesOfFill(fill, inOffset));
     } else if (event.kind === 'PositionMoved') {
-      holdings.push(...changesOfMove(event, { partition, inOffset }));
+      holdings.push(...changesOfMove(event, { partition, inOffset, eventIndex, timeMs }));
     } else {
       const row = orderRow(place, event);
       if (row !== null) orders.push(row);
@@ -149,26 +156,43 @@ function filledRows(fill: FillRow, makerRestMicro: number): readonly OrderEventR
 }
 
 function changesOfFill(fill: FillRow, inOffset: number): readonly HoldingChange[] {
-  const { partition, market, sizeMicro } = fill;
-  const shared = { partition, inOffset, market };
+  const { partition, market, sizeMicro, eventIndex, timeMs } = fill;
+  const shared = { partition, inOffset, eventIndex, timeMs, market };
   const signed = (side: 'BUY' | 'SELL') => (side === 'BUY' ? sizeMicro : -sizeMicro);
   const { taker, takerOutcome, takerSide, maker, makerOutcome, makerSide } = fill;
   return [
-    { ...shared, wallet: taker, outcome: takerOutcome, changeMicro: signed(takerSide) },
-    { ...shared, wallet: maker, outcome: makerOutcome, changeMicro: signed(makerSide) },
+    {
+      ...shared,
+      cause: 'TAKER',
+      wallet: taker,
+      outcome: takerOutcome,
+      changeMicro: signed(takerSide),
+      price: fill.takerPrice,
+    },
+    {
+      ...shared,
+      cause: 'MAKER',
+      wallet: maker,
+      outcome: makerOutcome,
+      changeMicro: signed(makerSide),
+      price: fill.makerPrice,
+    },
   ];
 }
 
 function changesOfMove(
   event: EventOf<'PositionMoved'>,
-  place: Pick<HoldingChange, 'partition' | 'inOffset'>,
+  place: Pick<HoldingChange, 'partition' | 'inOffset' | 'eventIndex' | 'timeMs'>,
 ): readonly HoldingChange[] {
-  const shared = { ...place, wallet: walletFromBytes(event.wallet), market: event.market };
-  const changes: readonly HoldingChange[] = [
-    { ...shared, outcome: 0, changeMicro: event.token0Micro },
-    { ...shared, outcome: 1, changeMicro: event.token1Micro },
-  ];
-  return changes.filter(({ changeMicro }) => changeMicro !== 0);
+  const { action: cause, market } = event;
+  const shared = { ...place, cause, wallet: walletFromBytes(event.wallet), market };
+  const price0 = priceOfMove(event);
+  return tradesOfMove(event, price0 ?? 0).map(({ outcome, side, sizeMicro, price }) => ({
+    ...shared,
+    outcome: outcomeOf(outcome),
+    changeMicro: side === 'BUY' ? sizeMicro : -sizeMicro,
+    price: price0 === null ? null : price,
+  }));
 }
 
 function outcomeOf(value: number): Outcome {

@@ -2,12 +2,13 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { Clock } from '@pm/kit/clock';
 import type { WalletAddress } from '@pm/schemas';
 import type { MarketPositionsSearch } from '../positions/market-positions.ts';
-import type { HeldRow } from '../positions/positions.ts';
-import { readClosedPositions } from '../positions/read-positions.io.ts';
+import type { PayoutOf } from '../positions/newest-positions.ts';
+import { mergePage, storedWindow } from '../recent/merge-page.ts';
 import { RecentLog } from '../recent/recent-log.ts';
 import type { ActivitySearch } from './activity.ts';
 import type { BuilderSearch } from './builder-trades.ts';
 import type { BuilderVolumeSearch } from './builder-volumes.ts';
+import { inActivityOrder, newestActivity } from './newest-activity.ts';
 import { PublicLedger } from './public-ledger.io.ts';
 import { readActivity } from './read-activity.io.ts';
 import { readBuilderTrades, readBuilderVolumes } from './read-builders.io.ts';
@@ -34,8 +35,10 @@ export interface Remembered<T> {
   readonly value: T;
 }
 
+type NewestRecords = Pick<RecentLog, 'holdings' | 'newestFills' | 'newestSeams' | 'reaches'>;
+
 /**
- * Public reports but the leaderboards, from the tables and so, but for the ledger, some seconds old: each by one
+ * Public reports but the leaderboards, from the tables and so, but for ledger and activity, some seconds old: each by one
  * statement with bound parameters and bounded time and rows. Methods throw the faults of ClickHouse (`retry` when it is
  * away).
  */
@@ -43,25 +46,22 @@ export class Reports {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly #clock: Clock;
   readonly #ledger: PublicLedger;
+  readonly #recent: NewestRecords;
+  readonly #payoutOf: PayoutOf;
   readonly #sums = new Map<string, { readonly readMs: number; readonly rows: Promise<unknown> }>();
 
   /** Without `recent` the tables answer alone. */
   constructor(
     clickhouse: Pick<ClickHouse, 'selectRows'>,
     clock: Clock,
-    recent: Pick<RecentLog, 'newestFills' | 'newestSeams' | 'reaches'> = new RecentLog(),
+    recent: NewestRecords = new RecentLog(),
+    payoutOf: PayoutOf = () => null,
   ) {
     this.#clickhouse = clickhouse;
+    this.#recent = recent;
+    this.#payoutOf = payoutOf;
     this.#clock = clock;
     this.#ledger = new PublicLedger({ clickhouse, recent, clock });
-  }
-
-  /** Positions without tokens left. Null for `markets`: all. */
-  closedPositions(
-    wallet: WalletAddress,
-    markets: readonly number[] | null,
-  ): Promise<readonly HeldRow[]> {
-    return readClosedPositions(this.#clickhouse, { wallet, markets });
   }
 
   /** Number of markets the wallet traded in. */
@@ -69,8 +69,20 @@ export class Reports {
     return readTraded(this.#clickhouse, wallet);
   }
 
-  activity(search: ActivitySearch): Promise<readonly ActivityRow[]> {
-    return readActivity(this.#clickhouse, search);
+  /**
+   * What a wallet did, the newest records included. Memory is read first: what it forgets meanwhile is in the tables by
+   * then.
+   */
+  async activity(search: ActivitySearch): Promise<readonly ActivityRow[]> {
+    const { seams, rows } = this.#recent.holdings([search.user]);
+    const newest = newestActivity(rows, search, this.#payoutOf);
+    const { from, count } = storedWindow(search, newest.length);
+    const window = { ...search, offset: from, limit: count };
+    const stored = await readActivity(this.#clickhouse, window, seams);
+    const page = { ...search, from };
+    // Both sides of a fill with oneself are one place: they stay in the order of the rest.
+    const ordered = search.sortDirection === 'DESC' ? [...newest].reverse() : newest;
+    return mergePage(ordered, stored, page, inActivityOrder(search));
   }
 
   /** Newest first, the newest records included. */

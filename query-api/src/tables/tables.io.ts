@@ -1,5 +1,4 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import type { WalletAddress } from '@pm/schemas';
 import type { Moment, PastBook } from '../books/past-book.ts';
 import { readPastBook } from '../books/read-past-book.io.ts';
 import type { CandlePlan, CandleRow } from '../history/candles.ts';
@@ -11,9 +10,7 @@ import type { Listing, Market } from '../markets/market.ts';
 import type { HolderRow } from '../positions/holders.ts';
 import type { Holding } from '../positions/holdings.ts';
 import { KeptHolders } from '../positions/kept-holders.io.ts';
-import type { HeldRow } from '../positions/positions.ts';
 import { readHoldings } from '../positions/read-holdings.io.ts';
-import { readPositions } from '../positions/read-positions.io.ts';
 import type { RequestedHoldings } from '../social/author-holdings.ts';
 import { type TablesState, unknownState } from './tables-state.ts';
 
@@ -31,11 +28,6 @@ export class TableReads {
     this.#clickhouse = clickhouse;
     this.#prices = new KeptPrices(clickhouse, state);
     this.#holders = new KeptHolders(clickhouse, state);
-  }
-
-  /** Null for `markets`: all. */
-  positions(wallet: WalletAddress, markets: readonly number[] | null): Promise<readonly HeldRow[]> {
-    return readPositions(this.#clickhouse, { wallet, markets });
   }
 
   /** Kept for the state of the tables; a value when it is at hand. */

@@ -139,6 +139,10 @@ test('recent changes count once beside stored sizes', () => {
     partition: 0,
     inOffset,
     changeMicro,
+    eventIndex: 0,
+    timeMs: 0,
+    cause: 'TAKER' as const,
+    price: 5_000,
   });
   const changes = [change(9, 100), change(10, 100), change(11, 2), change(11, 1), change(3, 7, 1)];
   expect(foldHoldings(stored, changes)).toEqual([

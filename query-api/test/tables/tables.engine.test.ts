@@ -4,6 +4,7 @@ import { tables } from '@pm/schemas';
 import { historyPoints, noPrices } from '../../src/history/history.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import type { Listing } from '../../src/markets/market.ts';
+import { WalletPositions } from '../../src/positions/wallet-positions.io.ts';
 import { TableReads } from '../../src/tables/tables.io.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { marketEntry, token, wallet } from '../in-memory.ts';
@@ -11,11 +12,13 @@ import { marketEntry, token, wallet } from '../in-memory.ts';
 /** SQL of positions, holders and prices against real tables. */
 let database: FreshDatabase;
 let reads: TableReads;
+let positions: WalletPositions;
 const day = Date.UTC(2026, 5, 1) / 1000;
 
 beforeAll(async () => {
   database = await freshDatabase();
   reads = new TableReads(database.clickhouse);
+  positions = new WalletPositions(database);
 }, 60_000);
 
 afterAll(() => database.drop());
@@ -51,6 +54,8 @@ describe('positions', () => {
 
   it('are the newest rows of the wallet, without empty ones', async () => {
     const first = {
+      partition: 0,
+      version: 2,
       market: 1,
       outcome: 0,
       sizeMicro: 10_500_000,
@@ -60,12 +65,38 @@ describe('positions', () => {
       realizedMicro: -1_250_000,
       updatedS: day,
     };
-    expect(await reads.positions(wallet(1), null)).toEqual([
+    expect(await positions.open(wallet(1), null)).toEqual([
       first,
-      { ...first, market: 2, sizeMicro: 3_000_001 },
+      { ...first, version: 1, market: 2, sizeMicro: 3_000_001 },
     ]);
-    expect(await reads.positions(wallet(1), [2, 7])).toMatchObject([{ market: 2 }]);
-    expect(await reads.positions(wallet(9), null)).toEqual([]);
+    expect(await positions.open(wallet(1), [2, 7])).toMatchObject([{ market: 2 }]);
+    expect(await positions.open(wallet(9), null)).toEqual([]);
+  });
+});
+
+describe('positions and the newest executions', () => {
+  const place = { partition: 0, eventIndex: 0, timeMs: day * 1_000 + 5_000 } as const;
+  const change = { ...place, wallet: wallet(1), outcome: 0, cause: 'TAKER' } as const;
+  const changes = [
+    { ...change, market: 1, inOffset: 2, changeMicro: 7, price: 5_000 },
+    { ...change, market: 1, inOffset: 3, changeMicro: -10_500_000, price: 5_000 },
+    { ...change, market: 4, inOffset: 4, changeMicro: 2_000_000, price: 2_500 },
+  ];
+  const recent = { holdings: () => ({ seams: [2], rows: changes, asOf: [] }) };
+
+  it('show what was bought and sold since, once', async () => {
+    const newest = new WalletPositions({ ...database, recent });
+    const open = await newest.open(wallet(1), null);
+    expect(open.map(({ market, sizeMicro }) => [market, sizeMicro])).toEqual([
+      [2, 3_000_001],
+      [4, 2_000_000],
+    ]);
+    expect(open[1]).toMatchObject({ costMicro: 500_000, updatedS: day + 5 });
+    const closed = await newest.closed(wallet(1), [1]);
+    expect(closed.map(({ outcome }) => outcome).sort()).toEqual([0, 1]);
+    expect(closed.find(({ outcome }) => outcome === 0)?.realizedMicro).toBe(
+      -1_250_000 + 5_250_000 - 4_200_000,
+    );
   });
 });
 
@@ -265,7 +296,7 @@ describe('prices', () => {
 it('a server that is away is a fault that passes', async () => {
   const options = { database: 'pm', user: 'default', password: '', log: silentLog };
   const absent = openClickHouse({ url: 'http://127.0.0.1:9', ...options });
-  const read = new TableReads(absent).positions(wallet(1), null);
+  const read = new WalletPositions({ clickhouse: absent }).open(wallet(1), null);
   await expect(read).rejects.toMatchObject({ reaction: 'retry' });
   await absent.close();
 });

@@ -1,3 +1,4 @@
+import type { Position } from '@pm/domain/positions/position';
 import { Fault } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
 import type {
@@ -5,7 +6,6 @@ import type {
   TablesGuard,
 } from '../../../projectors/src/tables/projection-tables.io.ts';
 import type { TableRows } from '../../../projectors/src/tables/row-writer.ts';
-import type { Position } from '../../../projectors/src/views/positions/position.ts';
 import type { Candle } from '../../../projectors/src/views/prices/candles.ts';
 import { cellsOf, type Row, textOf } from '../../../projectors/test/tables/cells.ts';
 import { candleOf, positionOf } from '../../../projectors/test/tables/fake-tables.ts';

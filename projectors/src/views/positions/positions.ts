@@ -1,35 +1,20 @@
+import { BrokenLog } from '@pm/domain/executions/broken-log';
+import type { Position } from '@pm/domain/positions/position';
 import {
-  complementPrice,
-  type EventOf,
-  type Execution,
-  type Fill,
-  lotMicro,
-  notionalMicro,
-  priceOne,
-  type Side,
-  tables,
-} from '@pm/schemas';
+  applyTrade,
+  makersTrade,
+  type PositionTrade,
+  priceOfMove,
+  takersTrade,
+  tradesOfMove,
+} from '@pm/domain/positions/position-trades';
+import { type EventOf, type Execution, tables } from '@pm/schemas';
 import type { RowMemory } from '../../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../../tables/row-writer.ts';
-import { BrokenLog, type RowSource, type View, writeSource } from '../view.ts';
+import { type RowSource, type View, writeSource } from '../view.ts';
 import { Holdings } from './holdings.ts';
-import { buy, type Position, sell } from './position.ts';
 
 type PositionMoved = EventOf<'PositionMoved'>;
-
-interface Trade {
-  readonly wallet: Buffer;
-  readonly market: number;
-  readonly outcome: number;
-  readonly side: Side;
-  readonly sizeMicro: number;
-  readonly price: number;
-  /** False for splits, merges and redemptions. */
-  readonly countsAsVolume: boolean;
-}
-
-/** Price of each token in splits and merges (conventions.md 6.2). */
-const halfPrice = priceOne / 2;
 
 /**
  * Tables `positions` and `holders` of one partition: absolute rows; and `wallet_moves`, the changes beside
@@ -112,14 +97,12 @@ export class PositionsView implements View {
     }
   }
 
-  #apply(trade: Trade, inOffset: number, timeMs: number): void {
-    const { market, outcome, side, sizeMicro, price, countsAsVolume } = trade;
+  #apply(trade: PositionTrade, inOffset: number, timeMs: number): void {
+    const { market, outcome, countsAsVolume } = trade;
     const position = this.#holdings.of(trade.wallet, market, outcome);
     if (position.version >= inOffset && !this.#open.has(position)) return;
     this.#open.add(position);
-    const valueMicro = notionalMicro(price, sizeMicro);
-    if (side === 'BUY') buy(position, sizeMicro, valueMicro);
-    else sell(position, sizeMicro, valueMicro);
+    const valueMicro = applyTrade(position, trade);
     if (countsAsVolume) position.volumeMicro += valueMicro;
     position.updatedMs = timeMs;
     position.version = inOffset;
@@ -128,54 +111,13 @@ export class PositionsView implements View {
 
   /** For unequal sizes the payout follows from the money; for equal ones it comes from the resolution. */
   #payoutOf(moved: PositionMoved): number {
-    if (moved.action !== 'REDEEM') return halfPrice;
-    const lots0 = -moved.token0Micro / lotMicro;
-    const lots1 = -moved.token1Micro / lotMicro;
-    if (lots0 !== lots1) return (moved.paidMicro - priceOne * lots1) / (lots0 - lots1);
-    const payout0 = this.#payouts.get(moved.market);
-    if (payout0 === undefined) throw new BrokenLog('a redemption before the resolution');
-    return payout0;
+    const price = priceOfMove(moved) ?? this.#payouts.get(moved.market);
+    if (price === undefined) throw new BrokenLog('a redemption before the resolution');
+    return price;
   }
 }
 
-function takersTrade(fill: Fill): Trade {
-  return {
-    wallet: fill.taker,
-    market: fill.market,
-    outcome: fill.takerOutcome,
-    side: fill.takerSide,
-    sizeMicro: fill.sizeMicro,
-    price: fill.takerPrice,
-    countsAsVolume: true,
-  };
-}
-
-function makersTrade(fill: Fill): Trade {
-  return {
-    wallet: fill.maker,
-    market: fill.market,
-    outcome: fill.makerOutcome,
-    side: fill.makerSide,
-    sizeMicro: fill.sizeMicro,
-    price: fill.makerPrice,
-    countsAsVolume: true,
-  };
-}
-
-function tradesOfMove(moved: PositionMoved, payout0: number): readonly Trade[] {
-  const { token0Micro, token1Micro } = moved;
-  const side: Side = moved.action === 'SPLIT' ? 'BUY' : 'SELL';
-  const move = (outcome: number, sizeMicro: number, price: number): Trade => {
-    const { wallet, market } = moved;
-    return { wallet, market, outcome, side, sizeMicro, price, countsAsVolume: false };
-  };
-  const moves: Trade[] = [];
-  if (token0Micro !== 0) moves.push(move(0, Math.abs(token0Micro), payout0));
-  if (token1Micro !== 0) moves.push(move(1, Math.abs(token1Micro), complementPrice(payout0)));
-  return moves;
-}
-
-function writeMove(to: RowWriter, move: Trade, action: PositionMoved['action']): void {
+function writeMove(to: RowWriter, move: PositionTrade, action: PositionMoved['action']): void {
   to.hex(move.wallet).word(action).int(move.market).int(move.outcome);
   to.price(move.price).micro(move.sizeMicro).end();
 }

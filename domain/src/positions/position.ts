@@ -1,16 +1,20 @@
 import { lotMicro, type WalletAddress } from '@pm/schemas';
-import { BrokenLog } from '../view.ts';
+import { BrokenLog } from '../executions/broken-log.ts';
 
-/** Position of a wallet in one token; micro-shares and micro-USDC, average-cost method, fees excluded. */
-export interface Position {
-  readonly wallet: WalletAddress;
-  readonly market: number;
-  readonly outcome: number;
+/** Sums of a position; micro-shares and micro-USDC, average-cost method, fees excluded. */
+export interface PositionSums {
   sizeMicro: number;
   costMicro: number;
   totalBoughtMicro: number;
   sharesBoughtMicro: number;
   realizedMicro: number;
+}
+
+/** Position of a wallet in one token. */
+export interface Position extends PositionSums {
+  readonly wallet: WalletAddress;
+  readonly market: number;
+  readonly outcome: number;
   volumeMicro: number;
   updatedMs: number;
   /** in_offset of the last record folded in; -1 before the first. */
@@ -35,7 +39,7 @@ export function emptyPosition(wallet: WalletAddress, market: number, outcome: nu
 }
 
 /** Adds shares at a cost. */
-export function buy(position: Position, sizeMicro: number, paidMicro: number): void {
+export function buy(position: PositionSums, sizeMicro: number, paidMicro: number): void {
   position.sizeMicro += sizeMicro;
   position.costMicro += paidMicro;
   position.totalBoughtMicro += paidMicro;
@@ -46,7 +50,7 @@ export function buy(position: Position, sizeMicro: number, paidMicro: number): v
  * Removes shares for proceeds. Their share of the cost, rounded down, is removed with them, and the difference to the
  * proceeds is realized. Throws `BrokenLog` when the position is smaller.
  */
-export function sell(position: Position, sizeMicro: number, proceedsMicro: number): void {
+export function sell(position: PositionSums, sizeMicro: number, proceedsMicro: number): void {
   if (sizeMicro > position.sizeMicro) throw new BrokenLog('a wallet sells more than it holds');
   const removedMicro = shareOfCost(position, sizeMicro);
   position.sizeMicro -= sizeMicro;
@@ -57,7 +61,7 @@ export function sell(position: Position, sizeMicro: number, proceedsMicro: numbe
 /**
  * cost x sold / size, rounded down and exact: in whole lots two products of doubles suffice for almost every position.
  */
-function shareOfCost({ costMicro, sizeMicro }: Position, soldMicro: number): number {
+function shareOfCost({ costMicro, sizeMicro }: PositionSums, soldMicro: number): number {
   if (soldMicro === sizeMicro) return costMicro;
   const [sizeLots, soldLots] = [sizeMicro / lotMicro, soldMicro / lotMicro];
   const perLot = Math.floor(costMicro / sizeLots);
