@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
+import { KeyReadings, type KeyReadingsOptions } from '@pm/domain/accounts/key-readings.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { LogEnds } from '@pm/domain/executions/log-ends.io';
 import { LedgerSettling } from '@pm/domain/ledger/ledger-settling.io';
@@ -171,6 +172,10 @@ async function openParts(room: Room) {
     comments,
     profiles,
     activity: openActivity(room, money, accounts.agents),
+    keyReadings: await openKeyReadings(room, topics.client, {
+      redis: money.cache,
+      followed: accounts.keyTopics,
+    }),
   };
 }
 
@@ -246,6 +251,7 @@ function publicServices(
       counts: openRepetitionCounts(room.metrics),
     },
     newKeys: accounts.newKeys,
+    keyReadings: parts.keyReadings,
   };
 }
 
@@ -264,6 +270,20 @@ function openLimits({ config, life, log }: Room) {
   const limits = openDoorLimiter({ config, keys, clock, log });
   life.onStop('rate limits', () => limits?.close());
   return limits;
+}
+
+/** How far this process has read keys, and the other processes. */
+async function openKeyReadings(
+  { config, life, log }: Room,
+  client: Pick<Topics['client'], 'admin'>,
+  read: Pick<KeyReadingsOptions, 'redis' | 'followed'>,
+): Promise<KeyReadings> {
+  const keys = redisKeys(config.redisPrefix);
+  const admin = await client.admin();
+  const readings = new KeyReadings({ ...read, keys, admin, service: 'ingress', log });
+  readings.start();
+  life.onStop('key readings', () => readings.close());
+  return readings;
 }
 
 /** Uses of agents' keys: noted at once, written to the log every minute. */

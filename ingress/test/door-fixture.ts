@@ -364,6 +364,7 @@ export async function openDoor(
     },
     repetitions: { authentication, usedProofs: proofs, counts: proofs.counts },
     newKeys: noNewKeys,
+    keyReadings: { behind: async () => [] },
   };
   const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024 });
   checkResponses(app);

@@ -1,3 +1,4 @@
+import { KeyReadings } from '@pm/domain/accounts/key-readings.io';
 import { acceptedDomains } from '@pm/domain/accounts/signing-domain';
 import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
@@ -246,6 +247,7 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
   const { followed, recent, recentRecords } = memory;
   const { app, callers } = openApp(shared, followed);
   await findNewKeys(app, shared.client, followed);
+  await showKeyReadings(shared, followed);
   const progress = watchProgress(shared);
   const payouts: PayoutOf = (number, outcome) => {
     const market = followed.catalog.market(number);
@@ -289,6 +291,15 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
   await app.listen({ host: config.host, port: config.httpPort });
   life.onStop('http', () => app.close());
+}
+
+/** Shows how far this process has read keys: revocations wait for it. */
+async function showKeyReadings(shared: Shared, { keyTopics }: FollowedTopics): Promise<void> {
+  const { cache: redis, redisKeys: keys, client, life, log } = shared;
+  const admin = await client.admin();
+  const readings = new KeyReadings({ redis, keys, admin, followed: keyTopics, service: name, log });
+  readings.start();
+  life.onStop('key readings', () => readings.close());
 }
 
 /** Money by the ledger, as of each request. */

@@ -78,6 +78,9 @@ function ledgerKeys(prefix: string) {
  *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a
  * minute later
  *   <prefix>:agents:flush              string set while one process has just brought them to the log
+ *   <prefix>:keys:readers              hash   process that checks keys -> "times position position position", how often
+ *                                             it has shown itself and how far it has read credentials, read-only keys
+ *                                             and agents
  *   <prefix>:limits:<subject>          hash   `rule@limit` -> "window used", and `=` -> "window bytes", what it adds
  *                                             to the next; expires
  *   <prefix>:limits-bytes:<kind>       hash   bytes of the counts of a kind of caller by the window they expire in
@@ -102,6 +105,7 @@ function cacheKeys(prefix: string) {
     retry: (digest: string) => `${prefix}:retry:${digest}`,
     retries: (kind: string) => `${prefix}:retries:${kind}`,
     usedProofs: (kind: string) => `${prefix}:used:${kind}`,
+    keyReaders: `${prefix}:keys:readers`,
     agentsSeen: `${prefix}:agents:seen`,
     agentsFlush: `${prefix}:agents:flush`,
   };

@@ -119,6 +119,22 @@ test('a key that one ingress gives out works at once at the other and at every q
   }
 }, 240_000);
 
+test('a key whose revocation was answered is refused at every ingress and query-api', async () => {
+  const doors = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
+  for (let number = 30; number < 36; number += 1) {
+    const signer = walletOf(number);
+    const [one, other] = number % 2 === 0 ? doors : [doors[1], doors[0]];
+    const key = await connectAt(one ?? '', signer);
+    const revoked = await ask(other ?? '', 'DELETE', '/auth/api-key', { key, signer });
+    expect([revoked.status, revoked.headers.get('x-revocation-pending')]).toEqual([200, null]);
+    const paths = ['/cancel-all', '/cancel-all', '/data/orders', '/data/orders'];
+    const answers = await Promise.all(
+      doors.map((url, at) => ask(url, at < 2 ? 'DELETE' : 'GET', paths[at] ?? '', { key, signer })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+  }
+}, 240_000);
+
 test('an unknown key is refused everywhere', async () => {
   const signer = walletOf(40);
   const key = await connectAt(bothOf('ingress', 'ingress')[0], signer);

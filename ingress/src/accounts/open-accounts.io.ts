@@ -102,6 +102,7 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
     readOnlyKeys: new ReadOnlyKeys({ ...making, ...reading, secrets }),
     agents: new Agents({ ...making, directory: agentDirectory, table: agents }),
     agentDirectory,
+    keyTopics,
     notificationMarks: new NotificationMarks({ ...making, marks, table: marked }),
     ...wallets,
     verify,

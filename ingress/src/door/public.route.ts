@@ -1,3 +1,4 @@
+import type { KeyReadings } from '@pm/domain/accounts/key-readings.io';
 import { awaitNewKeys, type NewKeys } from '@pm/domain/accounts/new-keys.io';
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { Clock } from '@pm/kit/clock';
@@ -7,6 +8,7 @@ import { agentRoutes } from '../accounts/agents.route.ts';
 import { keyRoutes } from '../accounts/keys.route.ts';
 import { moneyRoutes } from '../accounts/money.route.ts';
 import { deleteNotificationsRoute } from '../accounts/notifications.route.ts';
+import { awaitRevocations } from '../accounts/revocations.io.ts';
 import { type CancelRouteServices, cancelRoutes } from '../cancels/cancels.route.ts';
 import { type OrderServices, orderRoutes } from '../orders/orders.route.ts';
 import { heartbeatRoutes, type SessionServices } from '../sessions/heartbeats.route.ts';
@@ -31,6 +33,7 @@ export interface PublicServices {
   readonly social: SocialServices;
   readonly repetitions: RepetitionServices;
   readonly newKeys: NewKeys;
+  readonly keyReadings: Pick<KeyReadings, 'behind'>;
 }
 
 /** Adds all public routes of ingress. `trustedProxies`: addresses and networks of its gateways. */
@@ -44,6 +47,7 @@ export function addPublicRoutes(
   awaitNewKeys(app, services.newKeys);
   findRepetitions(app, services.repetitions);
   refuseUncoveredQueries(app, services.repetitions.authentication);
+  awaitRevocations(app, services.keyReadings);
   registerRoutes(app, 'ingress', [
     ...healthRoutes(services),
     ...keyRoutes(services.accounts),

@@ -109,6 +109,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
         'usedProofs',
         'agentsSeen',
         'agentsFlush',
+        'keyReaders',
       ],
       commands: [
         ...connecting,
@@ -243,7 +244,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
     },
     redisCache: {
       reads: [],
-      writes: ['limits', 'limitsBytes', 'limitsInUse', 'agentsSeen'],
+      writes: ['limits', 'limitsBytes', 'limitsInUse', 'agentsSeen', 'keyReaders'],
       commands: [...connecting, ...scripts, ...counting, 'ping'],
       channels: [],
     },

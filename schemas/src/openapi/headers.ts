@@ -18,6 +18,7 @@ export const responseHeaders: Readonly<Record<string, object>> = {
   Age: header('Seconds since the answer was read or computed.', whole),
   'X-Complete-Through': header('All that happened before this moment is in the answer.'),
   'X-Behind': header('`true`: it may lack something of what the client was answered before.'),
+  'X-Revocation-Pending': header('Processes that may still admit the key, or `unknown`.'),
   'Server-Timing': header('Milliseconds of each stage.'),
   'Idempotent-Replayed': header('`true`: the first response to this key.'),
 } satisfies Record<ResponseHeader | (string & {}), object>;

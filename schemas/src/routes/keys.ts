@@ -76,6 +76,7 @@ export const keyRoutes = {
     ...ownOrWallet,
     method: 'DELETE',
     path: '/auth/api-key',
+    headers: ['X-Revocation-Pending'],
     repetition: 'harmless',
     summary: 'Revoke an API key',
     description:
@@ -130,6 +131,7 @@ export const keyRoutes = {
     ...own,
     method: 'DELETE',
     path: '/auth/readonly-api-key',
+    headers: ['X-Revocation-Pending'],
     repetition: 'harmless',
     summary: 'Delete a read-only key',
     query: Type.Object({ key: optional(uuid) }),
@@ -179,6 +181,7 @@ export const keyRoutes = {
     auth: ['builderKey', 'l2'],
     method: 'DELETE',
     path: '/auth/builder-api-key',
+    headers: ['X-Revocation-Pending'],
     repetition: 'brief',
     summary: 'Revoke builder keys',
     description:

@@ -53,7 +53,8 @@ export type ResponseHeader =
   | 'Idempotent-Replayed'
   | 'Server-Timing'
   | 'X-Behind'
-  | 'X-Complete-Through';
+  | 'X-Complete-Through'
+  | 'X-Revocation-Pending';
 
 /** A response with one status. */
 export interface ResponseDeclaration {
