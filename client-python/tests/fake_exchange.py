@@ -55,6 +55,8 @@ class FakeExchange:
         """Fates of the requests to come, reads of `/neg-risk`, the domain and keys not counted."""
         self.fated_method: str | None = None
         """Requests of this method only have fates; None for all."""
+        self.stored: Json = {}
+        """Of orders that are read."""
         self.refuses: Callable[[str], bool] = lambda _order_id: False
         self.answer: Callable[[Heard], Answer] = _nothing
         """Responses of routes that the fake does not implement."""
@@ -167,7 +169,7 @@ class FakeExchange:
             return Answer(404, {"error": "order not found", "code": code})
         if order_id not in self.booked:
             return Answer(404, {"error": "order not found"})
-        return Answer(200, stored_order(order_id))
+        return Answer(200, {**stored_order(order_id), **self.stored})
 
 
 test_key = {"apiKey": "key", "secret": "A" * 43 + "=", "passphrase": "p"}

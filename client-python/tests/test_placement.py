@@ -305,3 +305,37 @@ async def test_under_random_faults_every_order_is_booked_once_or_refused(
     assert sorted(placed) == sorted(fake.booked)
     assert sorted(refused) == sorted(fake.refused)
     assert min(len(placed), len(refused)) > 0
+
+
+@pytest.mark.parametrize(
+    ("status", "stored"),
+    [
+        ("canceled", {"status": "CANCELED", "reason": "user"}),
+        ("matched", {"status": "MATCHED", "reason": "matched", "size_matched": "10"}),
+        ("matched", {"status": "CANCELED", "reason": "remainder", "size_matched": "2"}),
+    ],
+)
+async def test_the_repetition_of_an_order_that_has_ended_says_how_and_has_the_order(
+    fake: FakeExchange, client: ExchangeClient, status: str, stored: dict[str, str]
+) -> None:
+    order = await client.prepare_order(intent)
+    await client.post_order(order)
+    fake.stored = dict(stored)
+    repeated = {**placed_result(order.order_id), "repeated": True, "alive": False}
+    fake.fates = [Answer(200, repeated)]
+    again = await client.post_order(order)
+    assert (again.success, again.status, again.repeated, again.alive) == (True, status, True, False)
+    assert again.order is not None
+    assert again.order.status == stored["status"]
+
+
+async def test_an_order_that_was_canceled_while_its_response_was_lost_is_canceled_and_not_live(
+    fake: FakeExchange,
+) -> None:
+    async with connected(fake, impatient) as hasty:
+        order = await hasty.prepare_order(intent)
+        fake.fated_method = "POST"
+        fake.fates = ["lose the response"] * 400
+        fake.stored = {"status": "CANCELED", "reason": "user"}
+        result = await hasty.post_order(order)
+    assert (result.success, result.status, result.alive) == (True, "canceled", False)

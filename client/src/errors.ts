@@ -1,5 +1,6 @@
-import { type PlacementResult, type RefusalCode, refusals, retryOf } from '@pm/schemas';
+import { type RefusalCode, refusals, retryOf } from '@pm/schemas';
 import type { BuiltOrder } from './order.ts';
+import type { Placement } from './placement-result.ts';
 
 /** Transient statuses of responses without a code of errors.md; 0 means no response. */
 const passingStatuses = new Set([0, 425, 429, 500, 502, 503, 504]);
@@ -97,11 +98,11 @@ export function isNotFoundCode(code: string): boolean {
 export class UnresolvedOrdersError extends Error {
   readonly orders: readonly BuiltOrder[];
   /** Results of the other orders of the request, in its order; null for each of `orders`. */
-  readonly results: readonly (PlacementResult | null)[];
+  readonly results: readonly (Placement | null)[];
 
   constructor(
     orders: readonly BuiltOrder[],
-    { results, cause }: { results: readonly (PlacementResult | null)[]; cause: unknown },
+    { results, cause }: { results: readonly (Placement | null)[]; cause: unknown },
   ) {
     super(`no definite result for ${orders.map(({ orderId }) => orderId).join(', ')}`, { cause });
     this.name = 'UnresolvedOrdersError';

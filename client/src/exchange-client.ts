@@ -20,6 +20,7 @@ import { type BuiltOrder, draftOrder, type OrderDraft, type OrderIntent } from '
 import { OwnReads } from './own-reads.ts';
 import { PinnedDomain } from './pinned-domain.ts';
 import { type PlacementOptions, placeOrders } from './placement.ts';
+import type { Placement } from './placement-result.ts';
 import type { RetryBudget } from './retry.ts';
 import {
   type MountedResponseOf,
@@ -27,7 +28,6 @@ import {
   type ReadName,
   readRequest,
 } from './route-reads.ts';
-import type { Placement } from './sent-order.ts';
 import { StreamApi, type StreamOptions } from './streams/stream-api.ts';
 import { attestationTypedData, type TypedDataSigner } from './typed-data.ts';
 import type { Signer } from './wallet.ts';

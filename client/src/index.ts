@@ -20,9 +20,9 @@ export {
   type SigningContext,
 } from './order.ts';
 export type { PlacementOptions } from './placement.ts';
+export type { Placement } from './placement-result.ts';
 export { noRetries, type RetryPolicy } from './retry.ts';
 export type { MountedResponseOf, ReadInput, ReadName } from './route-reads.ts';
-export type { Placement } from './sent-order.ts';
 export { authFrame } from './streams/auth-frame.ts';
 export type { BookEvent } from './streams/book.ts';
 export { StreamGapError, StreamRefusedError } from './streams/errors.ts';

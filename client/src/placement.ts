@@ -17,7 +17,8 @@ import {
 import type { HttpRequest } from './http.ts';
 import type { PlacementCall } from './open-placements.ts';
 import type { BuiltOrder } from './order.ts';
-import { type Placement, placementOf, refusalOf, refused, SentOrder } from './sent-order.ts';
+import type { Placement } from './placement-result.ts';
+import { placementOf, refusalOf, refused, SentOrder } from './sent-order.ts';
 
 export interface PlacementOptions {
   /**
@@ -83,6 +84,7 @@ class PlacementRun {
   async run(): Promise<Placement[]> {
     await this.#sendAll();
     await this.#askUntilKnown();
+    await this.#readEnds();
     return this.#conclude();
   }
 
@@ -106,6 +108,17 @@ class PlacementRun {
     const { retryBudget } = this.#call;
     do await this.#askLog(this.#doubtful);
     while (this.#doubtful.length > 0 && !this.#isOver && (await retryBudget.next(null)));
+  }
+
+  /** Where an end cannot be read, `alive` says that there is one. */
+  async #readEnds(): Promise<void> {
+    const ended = this.#all.filter(({ mustReadEnd }) => mustReadEnd);
+    await Promise.all(
+      ended.map(async (sent) => {
+        const found = await this.#readLog(sent.order.orderId).catch(() => null);
+        if (found !== null) sent.noteEnd(found);
+      }),
+    );
   }
 
   get #open(): SentOrder[] {

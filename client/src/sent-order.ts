@@ -8,15 +8,7 @@ import {
   provesNothingDone,
 } from './errors.ts';
 import type { BuiltOrder } from './order.ts';
-
-/** Result of an order. */
-export type Placement = PlacementResult & {
-  /**
-   * Set when the response was lost and the order was read instead: its present state. `makingAmount` and
-   * `takingAmount`, the amounts filled at once, are then empty.
-   */
-  readonly order?: StoredOrder;
-};
+import type { Placement } from './placement-result.ts';
 
 /**
  * An attempt without an answer comes to the log within this time or never, milliseconds: its proof is good until 30 s
@@ -54,6 +46,18 @@ export class SentOrder {
   /** An attempt may have brought it to the log, or may still do so. */
   get isDoubtful(): boolean {
     return this.lostMs !== null;
+  }
+
+  /** It was sent before and has ended since: its first result does not say how. */
+  get mustReadEnd(): boolean {
+    const { success = false, alive, status, order } = this.result ?? {};
+    return success && alive === false && order === undefined && status !== 'matched';
+  }
+
+  /** How it has ended. */
+  noteEnd({ status, order }: Placement): void {
+    if (this.result !== null && order !== undefined)
+      this.result = { ...this.result, status, order };
   }
 
   get mustAskLog(): boolean {
@@ -145,18 +149,31 @@ export function refused(code: string, errorMsg: string): PlacementResult {
 
 /** The result of an order that was read from the log. */
 export function placementOf(order: StoredOrder): Placement {
-  const filled = Number(order.size_matched) > 0;
-  const ended = filled || order.status === 'MATCHED' ? 'matched' : 'live';
-  const status = order.status === 'DELAYED' ? 'delayed' : order.status === 'LIVE' ? 'live' : ended;
   return {
     success: true,
     errorMsg: '',
     orderID: order.id,
     orderHash: order.id,
-    status,
+    status: statusOf(order),
     makingAmount: '',
     takingAmount: '',
     tradeIDs: [...order.associate_trades],
+    repeated: true,
+    alive: isAlive(order),
     order,
   };
+}
+
+function isAlive({ status }: StoredOrder): boolean {
+  return status === 'LIVE' || status === 'DELAYED';
+}
+
+/** Ends of orders that never rest: what was filled at once is the result. */
+const endsAtOnce: ReadonlySet<string | null> = new Set(['remainder', 'self_trade']);
+
+function statusOf({ status, reason, size_matched: filled }: StoredOrder): Placement['status'] {
+  if (status === 'DELAYED') return 'delayed';
+  if (status === 'LIVE') return 'live';
+  const isMatched = status === 'MATCHED' || (endsAtOnce.has(reason) && Number(filled) > 0);
+  return isMatched ? 'matched' : 'canceled';
 }

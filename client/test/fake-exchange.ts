@@ -40,6 +40,8 @@ export class FakeExchange {
   fatedMethod: string | null = null;
   /** Orders that the log refuses, for ever. */
   refuses: (orderId: string) => boolean = () => false;
+  /** Of orders that are read. */
+  stored: Partial<StoredOrder> = {};
   /** Responses of routes that the fake does not implement. */
   answer: (received: Heard) => Answer = () => ({ status: 404, body: { error: 'not found' } });
   /** What it publishes as the domain of signatures. */
@@ -129,7 +131,7 @@ export class FakeExchange {
     const code = this.refused.get(id);
     if (code !== undefined) return { status: 404, body: { error: 'order not found', code } };
     if (!this.booked.has(id)) return { status: 404, body: { error: 'order not found' } };
-    return { status: 200, body: storedOrder(id) };
+    return { status: 200, body: { ...storedOrder(id), ...this.stored } };
   }
 }
 

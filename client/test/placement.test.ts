@@ -58,6 +58,26 @@ test('an order that is not confirmed yet is sent again as the same order', async
   expect(bodies).toEqual(Array(4).fill(JSON.stringify(order.submission)));
 });
 
+test.each([
+  ['canceled', { status: 'CANCELED', reason: 'user' }],
+  ['matched', { status: 'MATCHED', reason: 'matched', size_matched: '10' }],
+])('the repetition of an order that has ended is %s, with the order', async (status, stored) => {
+  const order = await client.prepareOrder(intent);
+  await client.postOrder(order);
+  fake.stored = stored;
+  fake.fates = [
+    { status: 200, body: { ...placedResult(order.orderId), repeated: true, alive: false } },
+  ];
+  const again = await client.postOrder(order);
+  expect(again).toMatchObject({
+    success: true,
+    status,
+    repeated: true,
+    alive: false,
+    order: stored,
+  });
+});
+
 test('an order that was too late for its book is signed again, and the first one is not sent again', async () => {
   fake.fates = [refusalFate(400, 'too_late')];
   const result = await client.placeOrder(intent);
@@ -142,6 +162,23 @@ describe('when the retry budget ends', () => {
     const result = await hasty.postOrder(order);
     expect(result).toMatchObject({ success: true, status: 'live', orderID: order.orderId });
     expect(result.order?.id).toBe(order.orderId);
+  });
+
+  test('an order that was canceled meanwhile is canceled, and not live', async () => {
+    const hasty = await connected({ retry: impatient });
+    const order = await hasty.prepareOrder(intent);
+    fake.fatedMethod = 'POST';
+    fake.fates = lost('lose the response');
+    fake.stored = { status: 'CANCELED', reason: 'user' };
+    const result = await hasty.postOrder(order);
+    expect(result).toMatchObject({
+      success: true,
+      status: 'canceled',
+      alive: false,
+      repeated: true,
+    });
+    fake.stored = { status: 'CANCELED', reason: 'remainder', size_matched: '2' };
+    expect(await hasty.postOrder(order)).toMatchObject({ status: 'matched', alive: false });
   });
 
   test('a refused order is read from the log', async () => {

@@ -387,6 +387,10 @@ class PlacementResult(Model):
     trade_ids: list[str] | None = Field(default=None, alias="tradeIDs")
     code: str | None = Field(default=None)
     """Refusal code, schemas/src/refusals.ts."""
+    repeated: Literal[True] | None = Field(default=None)
+    """The log had this order before: the other fields are its first result."""
+    alive: bool | None = Field(default=None)
+    """Of a repeated order: whether it rests or is delayed now, as of the newest record read."""
     retry_after_seconds: int | None = Field(default=None)
     error: str | None = Field(default=None)
     """The text of errorMsg, on a refused single order."""

@@ -91,6 +91,7 @@ class _PlacementRun:
         try:
             await self._send_all()
             await self._ask_until_known()
+            await self._read_ends()
         except asyncio.CancelledError:
             self._note_unresolved()
             raise
@@ -131,6 +132,19 @@ class _PlacementRun:
                 return
             if not await self._call.retry_budget.next(None):
                 return
+
+    async def _read_ends(self) -> None:
+        """Where an end cannot be read, `alive` says that there is one."""
+        ended = [sent for sent in self._all if sent.must_read_end]
+        await asyncio.gather(*(self._read_end(sent) for sent in ended))
+
+    async def _read_end(self, sent: SentOrder) -> None:
+        try:
+            found = await self._read_log(sent.order.order_id)
+        except Exception:
+            return
+        if found is not None:
+            sent.note_end(found)
 
     def _open(self) -> list[SentOrder]:
         return [sent for sent in self._all if sent.result is None]

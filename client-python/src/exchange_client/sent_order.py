@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from ._model import parse
+from ._model import Open, parse
 from .errors import (
     ExchangeError,
     field_of,
@@ -39,10 +39,16 @@ _no_order: dict[str, object] = {
 class Placement(PlacementResult):
     """Result of an order."""
 
-    order: StoredOrder | None = None
-    """Set when the response was lost and the order was read instead: its present state.
+    status: Annotated[Literal["live", "matched", "delayed", "canceled", ""], Open]  # type: ignore[assignment]
+    """The first result of the order.
 
-    `making_amount` and `taking_amount`, the amounts filled at once, are then None.
+    `canceled` when it was sent before and has left the book since without a fill at once (`order`
+    has its fills).
+    """
+    order: StoredOrder | None = None
+    """Set when the order was read: its response was lost, or it was sent before and has ended since.
+
+    Of a lost response `making_amount` and `taking_amount`, the amounts filled at once, are None.
     """
 
 
@@ -79,6 +85,20 @@ class SentOrder:
     def is_doubtful(self) -> bool:
         """An attempt may have brought it to the log, or may still do so."""
         return self.lost_at is not None
+
+    @property
+    def must_read_end(self) -> bool:
+        """It was sent before and has ended since: its first result does not say how."""
+        result = self.result
+        if result is None or not result.success or result.alive is not False:
+            return False
+        return result.order is None and result.status != "matched"
+
+    def note_end(self, found: Placement) -> None:
+        """How it has ended."""
+        if self.result is not None and found.order is not None:
+            update = {"status": found.status, "order": found.order}
+            self.result = self.result.model_copy(update=update)
 
     @property
     def must_ask_log(self) -> bool:
@@ -183,20 +203,28 @@ def refused(code: str, text: str, wait_seconds: int | None = None) -> Placement:
 
 def placement_of(order: StoredOrder) -> Placement:
     """The result of an order that was read from the log."""
-    status: Literal["live", "matched", "delayed"]
-    if order.status == "DELAYED":
-        status = "delayed"
-    elif order.status == "LIVE":
-        status = "live"
-    else:
-        status = "matched" if order.size_matched > 0 or order.status == "MATCHED" else "live"
     placement = {
         **_no_order,
         "success": True,
         "orderID": order.id,
         "orderHash": order.id,
-        "status": status,
+        "status": _status_of(order),
         "tradeIDs": order.associate_trades,
+        "repeated": True,
+        "alive": order.status in ("LIVE", "DELAYED"),
         "order": order,
     }
     return parse(Placement, placement)
+
+
+#: Ends of orders that never rest: what was filled at once is the result.
+_ends_at_once = ("remainder", "self_trade")
+
+
+def _status_of(order: StoredOrder) -> Literal["live", "matched", "delayed", "canceled"]:
+    if order.status == "DELAYED":
+        return "delayed"
+    if order.status == "LIVE":
+        return "live"
+    is_filled_at_once = order.reason in _ends_at_once and order.size_matched > 0
+    return "matched" if order.status == "MATCHED" or is_filled_at_once else "canceled"

@@ -1,5 +1,4 @@
-import type { OrderIntent } from '@pm/client';
-import type { PlacementResult } from '@pm/schemas';
+import type { OrderIntent, Placement } from '@pm/client';
 import { ticksPerUsdc } from './ladders.ts';
 import type { DemoMarket } from './market-maker.ts';
 import type { RecordedTrade } from './recordings.ts';
@@ -106,7 +105,7 @@ function coverable(intended: Intended, holdings: Holdings, market: DemoMarket): 
 }
 
 /** A resting order may fill later; then the count is too low, and at worst an order is refused. */
-function noteFills(holdings: Holdings, intent: OrderIntent, result: PlacementResult): void {
+function noteFills(holdings: Holdings, intent: OrderIntent, result: Placement): void {
   if (intent.side === 'BUY') holdings.add(intent.tokenId, Number(result.takingAmount));
   else holdings.add(intent.tokenId, -Number(intent.size));
 }

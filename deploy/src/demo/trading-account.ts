@@ -5,11 +5,12 @@ import {
   ExchangeError,
   noRetries,
   type OrderIntent,
+  type Placement,
   type Signer,
   UnresolvedActionError,
   UnresolvedOrdersError,
 } from '@pm/client';
-import { ordersPerRequestMax, type PlacementResult } from '@pm/schemas';
+import { ordersPerRequestMax } from '@pm/schemas';
 
 /** Requests of an account so far. */
 export interface AccountCounts {
@@ -48,8 +49,8 @@ export class TradingAccount {
    * Signs and sends; one result per order, null where there is none. A request that fails as a whole is counted, not
    * repeated.
    */
-  async place(intents: readonly OrderIntent[]): Promise<(PlacementResult | null)[]> {
-    const results: (PlacementResult | null)[] = [];
+  async place(intents: readonly OrderIntent[]): Promise<(Placement | null)[]> {
+    const results: (Placement | null)[] = [];
     for (let from = 0; from < intents.length; from += ordersPerRequestMax) {
       const slice = intents.slice(from, from + ordersPerRequestMax);
       results.push(...(await this.#placeBatch(slice)));
@@ -76,7 +77,7 @@ export class TradingAccount {
     });
   }
 
-  async #placeBatch(intents: readonly OrderIntent[]): Promise<(PlacementResult | null)[]> {
+  async #placeBatch(intents: readonly OrderIntent[]): Promise<(Placement | null)[]> {
     const results = await this.#counted(async () => {
       const built: BuiltOrder[] = [];
       for (const intent of intents) built.push(await this.#client.prepareOrder(intent));

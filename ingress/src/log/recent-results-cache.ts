@@ -1,6 +1,13 @@
 import type { OrderId } from '@pm/schemas';
 import { isLasting, type OrderResult } from '../orders/order-result.ts';
-import { idBytes, type ReadResult, readResult, recordBytes, writeResult } from './result-record.ts';
+import {
+  idBytes,
+  type ReadResult,
+  readResult,
+  recordBytes,
+  writeEnded,
+  writeResult,
+} from './result-record.ts';
 
 /** The matcher takes orders signed up to this far ahead of its clock, milliseconds. */
 export const signedAheadMaxMs = 300_000;
@@ -89,6 +96,14 @@ export class RecentResults {
     writeResult(block, from, { result, partition, clockMs });
     this.#index[this.#placeOf(this.#id, 0)] = record + 1;
     this.#size += 1;
+  }
+
+  /** Notes that an order has left the book, if its result is kept: raw bytes of its id. */
+  end(orderId: Buffer): void {
+    const record = this.#index[this.#placeOf(orderId, 0)] ?? 0;
+    if (record === 0) return;
+    const { block, from } = this.#at(record - 1);
+    writeEnded(block, from);
   }
 
   #find(orderId: OrderId): ReadResult | undefined {

@@ -5,14 +5,14 @@ import type { OrderResult, TradeRef } from '../orders/order-result.ts';
  * Bytes of one result:
  *
  *   0 order id | 32 filled | 40 paid | 48 offset of its trades | 56 clock of the partition | 64 first fill |
- *   68 number of fills | 72 partition | 74 kind | 75 status | 76 code
+ *   68 number of fills | 72 partition | 74 kind | 75 status | 76 code | 78 whether it has ended since
  */
 export const recordBytes = 80;
 /** Bytes of an order id, which a record begins with. */
 export const idBytes = 32;
 
 const at = { filled: 32, paid: 40, offset: 48, clock: 56, first: 64, count: 68 } as const;
-const numbers = { partition: 72, kind: 74, status: 75, code: 76 } as const;
+const numbers = { partition: 72, kind: 74, status: 75, code: 76, ended: 78 } as const;
 
 const kinds = { refused: 0, buy: 1, sell: 2 } as const;
 const statuses = ['LIVE', 'MATCHED', 'CANCELED', 'DELAYED'] as const satisfies PlacedStatus[];
@@ -41,6 +41,7 @@ export function writeResult(
     return;
   }
   const { side, status, filledMicro, paidMicro, trades } = result;
+  bytes.writeUInt8(result.ended === true ? 1 : 0, from + numbers.ended);
   bytes.writeUInt8(side === 'BUY' ? kinds.buy : kinds.sell, from + numbers.kind);
   bytes.writeUInt8(statuses.indexOf(status), from + numbers.status);
   bytes.writeDoubleLE(filledMicro, from + at.filled);
@@ -50,6 +51,11 @@ export function writeResult(
   bytes.writeUInt32LE(first?.eventIndex ?? 0, from + at.first);
   const isPlaced = trades?.every((trade, index) => follows(trade, first, index, partition));
   bytes.writeUInt32LE(isPlaced === true ? (trades?.length ?? 0) : unplaced, from + at.count);
+}
+
+/** Notes that the order of the record at `from` rests no more. */
+export function writeEnded(bytes: Buffer, from: number): void {
+  bytes.writeUInt8(1, from + numbers.ended);
 }
 
 /** Fills of one placement follow each other directly, so the place of the first one gives all of them. */
@@ -99,5 +105,6 @@ function resultIn(
             inOffset,
             eventIndex: first + index,
           })),
+    ...(bytes.readUInt8(from + numbers.ended) === 1 ? ({ ended: true } as const) : {}),
   };
 }

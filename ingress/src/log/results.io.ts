@@ -23,7 +23,7 @@ export interface ResultReaderOptions {
   readonly channels: ReadonlyMap<string, Pick<CommandChannel, 'take'>>;
   readonly partitions: PartitionLiveness;
   /** The program keeps results of orders. */
-  readonly recentResults?: Pick<RecentResults, 'begin' | 'keep'>;
+  readonly recentResults?: Pick<RecentResults, 'begin' | 'keep' | 'end'>;
   readonly readOffsets?: Pick<ReadOffsets, 'begin' | 'note'>;
   readonly delayedResults?: Pick<DelayedResults, 'follow' | 'settle'>;
   readonly fundedWallets?: Pick<FundedWallets, 'take'>;
@@ -60,6 +60,7 @@ export class ResultReader {
     this.#options.witness?.see(partition, execution.timeMs);
     if (execution.sequence < 0) return;
     if (execution.events.some(isAboutOrder)) this.#remember(partition, execution);
+    this.#noteEnds(execution);
     this.#options.fundedWallets?.take(execution.events);
     this.#followDelays(execution);
     this.#noteExtremes(execution);
@@ -75,6 +76,17 @@ export class ResultReader {
         recentResults.keep(result, partition, timeMs);
         if (command === leftOver) delayedResults?.settle(result);
       }
+    }
+  }
+
+  /** Comes behind the results of the record, which may have placed the order. */
+  #noteEnds({ events }: Execution): void {
+    const { recentResults } = this.#options;
+    if (recentResults === undefined) return;
+    for (const event of events) {
+      if (event.kind === 'OrderCanceled') recentResults.end(event.orderId);
+      if (event.kind === 'Fill' && event.makerRestMicro === 0)
+        recentResults.end(event.makerOrderId);
     }
   }
 

@@ -34,8 +34,26 @@ function delayedResponse(orderId: OrderId): PlacementResult {
   return { ...success(orderId, 'delayed'), makingAmount: '', takingAmount: '' };
 }
 
-/** The result from the log as the client reads it. `facts` fill the text of a refusal. */
+/**
+ * The result from the log as the client reads it. `facts` fill the text of a refusal. Of an order that was sent before
+ * it is the first result, with a mark that it is a repetition and whether the order still rests or is delayed.
+ */
 export function responseOf(
+  result: OrderResult,
+  facts: Readonly<Record<string, string | number>>,
+  keccak: Keccak,
+): PlacementResult {
+  const response = firstResponseOf(result, facts, keccak);
+  if (result.repeated !== true) return response;
+  return { ...response, repeated: true, alive: isAlive(result) };
+}
+
+function isAlive(result: OrderResult): boolean {
+  if (result.kind === 'refused' || result.ended === true) return false;
+  return result.status === 'LIVE' || result.status === 'DELAYED';
+}
+
+function firstResponseOf(
   result: OrderResult,
   facts: Readonly<Record<string, string | number>>,
   keccak: Keccak,

@@ -26,19 +26,28 @@ export interface TradeRef extends EventsPlace {
   readonly eventIndex: number;
 }
 
+/** Whether the log had the order before: its result is that of the first time. */
+interface Repeatable {
+  readonly repeated?: true;
+}
+
 /** The result of an order from the log, kept so that the same order gets the same response again. */
-export type OrderResult =
-  | {
-      readonly kind: 'placed';
-      readonly orderId: OrderId;
-      readonly side: Side;
-      readonly status: PlacedStatus;
-      readonly filledMicro: number;
-      readonly paidMicro: number;
-      /** Null when the place of the fills in the log is unknown. */
-      readonly trades: readonly TradeRef[] | null;
-    }
-  | { readonly kind: 'refused'; readonly orderId: OrderId; readonly code: RefusalCode };
+export type OrderResult = Repeatable &
+  (
+    | {
+        readonly kind: 'placed';
+        readonly orderId: OrderId;
+        readonly side: Side;
+        readonly status: PlacedStatus;
+        readonly filledMicro: number;
+        readonly paidMicro: number;
+        /** Null when the place of the fills in the log is unknown. */
+        readonly trades: readonly TradeRef[] | null;
+        /** It rested or was delayed, and has ended since. */
+        readonly ended?: true;
+      }
+    | { readonly kind: 'refused'; readonly orderId: OrderId; readonly code: RefusalCode }
+  );
 
 /** The first result among the events; null when there is none, as in a rejected record. */
 export function firstResultOf(
@@ -109,10 +118,13 @@ function delayed({ orderId: bytes, side }: EventOf<'OrderDelayed'>): OrderResult
 
 function repeated(event: EventOf<'OrderRepeated'>, place: EventsPlace): OrderResult {
   const orderId = orderIdFromBytes(event.orderId);
-  if (event.code !== null) return { kind: 'refused', orderId, code: event.code };
-  const { side, status, filledMicro, paidMicro } = event;
+  const repeated = true;
+  if (event.code !== null) return { kind: 'refused', orderId, code: event.code, repeated };
+  const { side, status, filledMicro, paidMicro, alive } = event;
   const trades = firstTrades(event, place);
-  return { kind: 'placed', orderId, side, status, filledMicro, paidMicro, trades };
+  const ended = alive ? {} : ({ ended: true } as const);
+  const sums = { filledMicro, paidMicro, trades };
+  return { kind: 'placed', orderId, side, status, ...sums, ...ended, repeated };
 }
 
 /** The trades of the first result, by their places in the log. */

@@ -121,7 +121,8 @@ export class OrderSubmitter {
     const { recentResults, hashes, partitions } = this.#options;
     const known = recentResults.recall(orderId);
     const facts = amountFacts(order, orderId);
-    if (known !== undefined) return unlessTooLate(responseOf(known, facts, hashes.keccak));
+    if (known !== undefined)
+      return unlessTooLate(responseOf({ ...known, repeated: true }, facts, hashes.keccak));
     if (!partitions.isReady(partition)) return refusedResponse('partition_not_ready');
     if (!isCertainlyLate(sent, partitions)) return unconfirmedResponse(orderId);
     const answer = await askLog(sent, this.#options);
@@ -138,7 +139,7 @@ export class OrderSubmitter {
     const { clock, recentResults, hashes, commands, metrics } = this.#options;
     const facts = orderFacts(order, orderId);
     const known = recentResults.recall(orderId);
-    if (known !== undefined) return responseOf(known, facts, hashes.keccak);
+    if (known !== undefined) return responseOf({ ...known, repeated: true }, facts, hashes.keccak);
     const startedMs = clock.monotonicMs();
     const waiter = waiterOf(caller);
     const waitSeconds = this.#options.unfunded.waitSeconds(waiter);
@@ -151,7 +152,7 @@ export class OrderSubmitter {
     trace?.stage('reserve', startedMs, reservedMs);
     if ('code' in reserved) {
       const read = recentResults.recall(orderId);
-      if (read !== undefined) return responseOf(read, facts, hashes.keccak);
+      if (read !== undefined) return responseOf({ ...read, repeated: true }, facts, hashes.keccak);
       if (reserved.code === 'order_unconfirmed') return unconfirmedResponse(orderId);
       return refusedResponse(reserved.code, { ...facts, ...reserved.facts }, reserved);
     }

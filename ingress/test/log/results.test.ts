@@ -154,6 +154,50 @@ test('no command waits for results of other keys, but the newest of them are rem
   expect(memory.recall(orderIdFromBytes(Buffer.alloc(32, 1)))).toBeUndefined();
 });
 
+test('an order that is canceled or filled by a later one has ended for its repetition', async () => {
+  const { memory, feed } = openSource();
+  const of = (byte: number) => memory.recall(orderIdFromBytes(Buffer.alloc(32, byte)));
+  const [wallet, apiKey, builder] = [20, 16, 32].map((length) => Buffer.alloc(length));
+  const names = { market: 1, maker: wallet, apiKey };
+  const canceled = {
+    ...names,
+    kind: 'OrderCanceled',
+    command: 0,
+    orderId: Buffer.alloc(32, 1),
+    reason: 'USER',
+    restMicro: 10_000,
+  };
+  const fill = (makerRestMicro: number) => ({
+    ...names,
+    kind: 'Fill',
+    command: 0,
+    match: 'COMPLEMENTARY',
+    sizeMicro: 10_000,
+    takerOrderId: Buffer.alloc(32, 9),
+    taker: wallet,
+    takerKey: apiKey,
+    takerOutcome: 0,
+    takerSide: 'BUY',
+    takerPrice: 5_000,
+    takerBuilder: builder,
+    makerKey: apiKey,
+    makerOrderId: Buffer.alloc(32, 2),
+    makerOutcome: 0,
+    makerSide: 'SELL',
+    makerPrice: 5_000,
+    makerBuilder: builder,
+    makerRestMicro,
+    feeMicro: 0,
+    feeRateBps: 0,
+  });
+  await feed(0, { inOffset: 0, events: [placed(1), placed(2)] });
+  await feed(0, { inOffset: 1, events: [canceled, fill(10_000)] as never });
+  expect([of(1), of(2)]).toMatchObject([{ status: 'LIVE', ended: true }, { status: 'LIVE' }]);
+  expect(of(2)).not.toHaveProperty('ended');
+  await feed(0, { inOffset: 2, events: [fill(0)] as never });
+  expect(of(2)).toHaveProperty('ended', true);
+});
+
 test('what a full memory forgot is known by the clock of the partition, whatever the clock here says', async () => {
   const { memory, feed } = openSource();
   memory.begin(new Map([[0, 0]]));

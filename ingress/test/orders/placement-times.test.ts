@@ -174,9 +174,10 @@ test('a repeated order gets its first result though a new one would be refused b
   const answer = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE', ...sums } as never;
   door.memory.keep(answer, 1, 0);
   door.fakes.nowMs += 120_000;
-  expect((await placeOne(door, timed)).body).toEqual(first.body);
+  const repeated = { ...first.body, repeated: true, alive: true };
+  expect((await placeOne(door, timed)).body).toEqual(repeated);
   door.markets.take({ ...market, mode: 'HALTED' });
-  expect((await placeOne(door, timed)).body).toEqual(first.body);
+  expect((await placeOne(door, timed)).body).toEqual(repeated);
   const late = {
     ...gtd().item,
     order: { ...gtd().item.order, expiration: String(nowSeconds + 60) },

@@ -1,5 +1,11 @@
 import type { Reservation, ReserveOutcome } from '@pm/domain/ledger/ledger';
-import { type Command, type ExecutionEvent, type PlaceOrder, tradeHash } from '@pm/schemas';
+import {
+  type Command,
+  type ExecutionEvent,
+  hexBytes,
+  type PlaceOrder,
+  tradeHash,
+} from '@pm/schemas';
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,
@@ -144,6 +150,35 @@ test('a repeated order gets its first result, from the log or from memory before
   const again = await placeOne(door, item);
   expect(again.body).toMatchObject({ success: true, status: 'matched', makingAmount: '2' });
   expect(door.fakes.reserved).toHaveLength(1);
+});
+
+test('a repeated order says that it is one, and whether it rests by now, from the log and from memory', async () => {
+  const { item, hash } = signedItem(testOrder());
+  const repeated = (alive: boolean) => (command: Command) => {
+    const { events, ...executed } = repeatedAs(command) as Extract<
+      CommandResult,
+      { kind: 'executed' }
+    >;
+    const first = { status: 'LIVE', filledMicro: 0, paidMicro: 0, fillCount: 0, alive };
+    const event = { ...events[0]?.event, ...first } as ExecutionEvent;
+    return { ...executed, events: [{ index: 0, event }] };
+  };
+  const isRepeated = { success: true, status: 'live', repeated: true };
+  for (const alive of [true, false]) {
+    door.fakes.answer = repeated(alive);
+    expect((await placeOne(door, item)).body).toMatchObject({ ...isRepeated, alive });
+  }
+  const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
+  door.memory.keep({ kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE', ...sums }, 1, 0);
+  expect((await placeOne(door, item)).body).toMatchObject({ ...isRepeated, alive: true });
+  door.memory.end(hexBytes(hash));
+  expect((await placeOne(door, item)).body).toMatchObject({ ...isRepeated, alive: false });
+});
+
+test('the first result of an order has no mark of a repetition', async () => {
+  door.fakes.answer = (command) => restsAs(command as PlaceOrder);
+  const { body } = await placeOne(door, signedItem(testOrder()).item);
+  expect(Object.keys(body)).toEqual(expect.not.arrayContaining(['repeated', 'alive']));
 });
 
 test('a repeated order whose money is spent gets its first result from a process that has just started', async () => {

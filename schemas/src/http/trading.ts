@@ -84,6 +84,17 @@ export const PlacementResult = Type.Object({
   transactionsHashes: Type.Optional(Type.Array(Type.String())),
   tradeIDs: Type.Optional(Type.Array(Type.String())),
   code: Type.Optional(Type.String({ description: 'Refusal code, schemas/src/refusals.ts.' })),
+  repeated: Type.Optional(
+    Type.Literal(true, {
+      description: 'The log had this order before: the other fields are its first result.',
+    }),
+  ),
+  alive: Type.Optional(
+    Type.Boolean({
+      description:
+        'Of a repeated order: whether it rests or is delayed now, as of the newest record read.',
+    }),
+  ),
   retry_after_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
   error: Type.Optional(
     Type.String({ description: 'The text of errorMsg, on a refused single order.' }),

@@ -1,5 +1,6 @@
-import type { PlacementResult, RefusalCode } from '@pm/schemas';
+import type { RefusalCode } from '@pm/schemas';
 import { openCodes } from '../../../acceptance/test/money/open-codes.ts';
+import type { Placement } from '../../../client/src/placement-result.ts';
 
 /** What a client knows of a request: `unknown` while there is no answer, and after one that says so. */
 export type Knowledge = 'done' | 'refused' | 'unknown';
@@ -12,7 +13,7 @@ const passing: ReadonlySet<RefusalCode> = new Set([
   'rate_limited',
 ]);
 
-export function knowledgeOf(result: PlacementResult): Knowledge {
+export function knowledgeOf(result: Pick<Placement, 'success' | 'status' | 'code'>): Knowledge {
   if (result.success) return result.status === 'delayed' ? 'unknown' : 'done';
   return knowledgeOfCode(result.code as RefusalCode);
 }

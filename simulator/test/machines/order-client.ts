@@ -5,8 +5,8 @@ import type { HttpRequest } from '../../../client/src/http.ts';
 import { OpenPlacements } from '../../../client/src/open-placements.ts';
 import type { BuiltOrder } from '../../../client/src/order.ts';
 import { placeOrders } from '../../../client/src/placement.ts';
+import type { Placement } from '../../../client/src/placement-result.ts';
 import { defaultRetryPolicy, RetryBudget } from '../../../client/src/retry.ts';
-import type { Placement } from '../../../client/src/sent-order.ts';
 import type { KnownOrder } from './order-reads.ts';
 
 /** The end of a request without an answer in time. */

@@ -11,7 +11,7 @@ import {
   type Side,
   type TimeInForce,
 } from '@pm/schemas';
-import type { Placement } from '../../../client/src/sent-order.ts';
+import type { Placement } from '../../../client/src/placement-result.ts';
 import { requestIdOf } from '../../../ingress/src/accounts/account-request.io.ts';
 import { carryOutPosition } from '../../../ingress/src/accounts/positions.io.ts';
 import { withdraw } from '../../../ingress/src/accounts/withdrawals.io.ts';
