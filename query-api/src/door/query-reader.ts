@@ -7,6 +7,8 @@ export type RawQuery = Readonly<Record<string, string | readonly string[] | unde
 /** No parameter is longer: 500 condition ids with their commas fit. */
 const textMaxChars = 40_000;
 const integerPattern = /^-?\d{1,16}$/;
+/** From 1973 to 2286. */
+const secondsPattern = /^[1-9]\d{8,9}$/;
 const numberPattern = /^\d{1,12}(\.\d{1,12})?$/;
 const truths = new Map([
   ['true', true],
@@ -112,10 +114,11 @@ export class QueryReader {
     return parseMicro(text) ?? this.invalid(name);
   }
 
-  /** A date or time of ISO 8601 (`parseTime`), in Unix milliseconds. */
+  /** A date or time of ISO 8601 (`parseTime`), or Unix seconds of nine or ten digits; in Unix milliseconds. */
   time(name: string): number | null {
     const text = this.text(name);
     if (text === null) return null;
+    if (secondsPattern.test(text)) return Number(text) * 1000;
     return parseTime(text) ?? this.invalid(name);
   }
 

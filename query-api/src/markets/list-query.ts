@@ -39,11 +39,17 @@ export interface ListDialect {
   readonly isFamily: boolean;
 }
 
+/** `limit`; the family takes a larger one for the largest, where the specification refuses it. */
+export function readLimit(read: QueryReader, { isFamily }: ListDialect): number {
+  const bounds = { min: 1, otherwise: limitDefault };
+  if (!isFamily) return read.integer('limit', { ...bounds, max: limitMax.specification });
+  return Math.min(limitMax.family, read.integer('limit', bounds));
+}
+
 /** `limit`, `offset`, `order` and `ascending` (conventions.md 5.7): by id, newest first, unless requested otherwise. */
 export function readSpan(read: QueryReader, columns: ListColumns, dialect: ListDialect): RowSpan {
-  const max = dialect.isFamily ? limitMax.family : limitMax.specification;
   return {
-    limit: read.integer('limit', { min: 1, max, otherwise: limitDefault }),
+    limit: readLimit(read, dialect),
     offset: read.integer('offset', { min: 0, otherwise: 0 }),
     order: read.list('order', sortColumnsMax, (text) => columnOf(text, columns, dialect)) ?? ['id'],
     ascending: read.boolean('ascending') ?? false,

@@ -39,10 +39,10 @@ export interface Listing {
 }
 
 /**
- * The end of what has none (the catalog keeps 0), Unix milliseconds: a date is on the wire wherever the interface lists
- * one, and what never ends comes last.
+ * Stands for the end of what has none (the catalog keeps 0), Unix milliseconds, so that it comes last in every order.
+ * A later end counts as none: no clock of 64 bits in nanoseconds goes beyond April 2262.
  */
-export const openEndMs = Date.UTC(2500, 11, 31);
+export const openEndMs = Date.UTC(2261, 11, 31);
 
 /** Field by field: the rest of an object would be copied slowly, and kept in a hash table. */
 export function marketOf(entry: CatalogMarket): Market {

@@ -68,11 +68,17 @@ function tagList(parts: CatalogParts, { query, dialect }: ReadRequest): ReadRefu
 /** A related tag as clients of the family know it. */
 function link(tag: CatalogTag, other: CatalogTag, rank: number) {
   return {
-    id: `${tag.id}-${other.id}`,
+    id: linkId(BigInt(tag.id), BigInt(other.id)),
     tagID: Number(tag.id),
     relatedTagID: Number(other.id),
     rank,
   };
+}
+
+/** Readers of the family insist on a whole number, another one for each pair: the pairing of Cantor. */
+function linkId(from: bigint, to: bigint): string {
+  const sum = from + to;
+  return String((sum * (sum + 1n)) / 2n + to);
 }
 
 const seriesColumns = { names: ['id', 'ticker', 'slug', 'title', 'createdAt', 'updatedAt'] };

@@ -91,7 +91,12 @@ export function leaderboardSearch(
   return both.length === 0 ? null : { ...search, wallets: both.slice(0, namesakesMax) };
 }
 
-export function leaderboardEntry(row: LeaderboardRow, profiles: Profiles): LeaderboardEntry {
+/** `noXName` stands for a wallet that states no name at X. */
+export function leaderboardEntry(
+  row: LeaderboardRow,
+  profiles: Profiles,
+  noXName: '' | null,
+): LeaderboardEntry {
   const { proxyWallet, name, profileImage } = profiles.of(row.wallet);
   return {
     rank: String(row.rank),
@@ -100,7 +105,7 @@ export function leaderboardEntry(row: LeaderboardRow, profiles: Profiles): Leade
     vol: unitsOf(row.volMicro),
     pnl: unitsOf(row.pnlMicro),
     profileImage,
-    xUsername: profiles.xName(row.wallet as WalletAddress),
+    xUsername: profiles.xName(row.wallet as WalletAddress) ?? noXName,
     verifiedBadge: false,
   };
 }

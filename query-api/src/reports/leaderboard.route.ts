@@ -26,7 +26,9 @@ export function leaderboardRoute(parts: LeaderboardParts): DoorRoute {
     const search = leaderboardSearch(requested, profiles);
     if (search === null) return [];
     const { atMs, rows } = await leaderboards.read(search);
-    const entries = rows.map((row) => leaderboardEntry(row, profiles));
+    // The specification has null, readers of the family insist on a text.
+    const noXName = dialect === 'family' ? '' : null;
+    const entries = rows.map((row) => leaderboardEntry(row, profiles, noXName));
     return new AgedAnswer(atMs, parts, entries, clockSkewMaxMs);
   });
 }

@@ -15,6 +15,7 @@ import { openEndMs } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';
 
 /** Rewards are configured per day, without an end. */
+/** Readers insist on a date. */
 const openEnd = isoTime(openEndMs).slice(0, 'YYYY-MM-DD'.length);
 /** Spreads are given in cents. */
 const centsPerUnit = 100;

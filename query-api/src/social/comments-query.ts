@@ -2,6 +2,7 @@ import { type CommentOrder, type CommentParent, commentOrders } from '@pm/schema
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import { type KeysetStart, readKeysetStart } from '../markets/keyset-cursor.ts';
+import { type ListDialect, readLimit } from '../markets/list-query.ts';
 
 export interface CommentSort {
   readonly orders: readonly CommentOrder[];
@@ -26,22 +27,28 @@ const parentTypes = { Event: 'EVENT', Series: 'SERIES', market: 'MARKET' } as co
 const parentNames = ['Event', 'Series', 'market'] as const;
 
 /** The parameters of GET /comments, or why not. */
-export function readCommentsQuery(query: RawQuery): CommentsQuery | ReadRefusal {
+export function readCommentsQuery(
+  query: RawQuery,
+  dialect: ListDialect,
+): CommentsQuery | ReadRefusal {
   const read = new QueryReader(query, 'gamma');
-  const requested = readComments(read);
+  const requested = readComments(read, dialect);
   return read.refusal ?? requested;
 }
 
 /** The parameters of GET /comments/keyset, or why not. */
-export function readCommentsKeyset(query: RawQuery): CommentsKeyset | ReadRefusal {
+export function readCommentsKeyset(
+  query: RawQuery,
+  dialect: ListDialect,
+): CommentsKeyset | ReadRefusal {
   const read = new QueryReader(query, 'gamma');
-  const requested = readComments(read);
+  const requested = readComments(read, dialect);
   const { orders: order, ascending } = requested.sort;
   const start = readKeysetStart(read, 'comments', { order, ascending });
   return read.refusal ?? { ...requested, ...start };
 }
 
-function readComments(read: QueryReader): CommentsQuery {
+function readComments(read: QueryReader, dialect: ListDialect): CommentsQuery {
   const id = read.text('parent_entity_id');
   const eventSlug = read.text('event_slug');
   if (id === null && eventSlug === null) read.fail('parent_entity_id or event_slug is required');
@@ -49,17 +56,20 @@ function readComments(read: QueryReader): CommentsQuery {
   return {
     parent: id === null ? null : { type, id },
     eventSlug: id === null ? eventSlug : null,
-    ...readPage(read),
+    ...readPage(read, dialect),
     sort: readSort(read),
     holdersOnly: read.boolean('holders_only') ?? false,
     getPositions: read.boolean('get_positions') ?? false,
   };
 }
 
-/** `limit` 1..100 (20) and `offset`. */
-export function readPage(read: QueryReader): { limit: number; offset: number } {
+/** `limit` as all lists of the family take it, and `offset`. */
+export function readPage(
+  read: QueryReader,
+  dialect: ListDialect,
+): { limit: number; offset: number } {
   return {
-    limit: read.integer('limit', { min: 1, max: 100, otherwise: 20 }),
+    limit: readLimit(read, dialect),
     offset: read.integer('offset', { min: 0, otherwise: 0 }),
   };
 }

@@ -12,12 +12,12 @@ import { listComments, listThread, replyCounter } from './listed-comment.ts';
 export function commentsRoute(parts: CommentParts): DoorRoute {
   const route = { method: 'GET', path: '/comments', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const requested = readCommentsQuery(query);
+    const isFamily = dialect === 'family';
+    const requested = readCommentsQuery(query, { isFamily });
     if (requested instanceof ReadRefusal) return requested;
     const sorted = await commentsFor(parts, requested);
     if (sorted instanceof ReadRefusal) return sorted;
     const page = listComments(parts.threads, pageFrom(sorted, requested));
-    const isFamily = dialect === 'family';
     return await answerComments(parts, page, { isFamily, wantsPositions: requested.getPositions });
   });
 }
@@ -26,13 +26,14 @@ export function commentsRoute(parts: CommentParts): DoorRoute {
 export function commentsKeysetRoute(parts: CommentParts): DoorRoute {
   const route = { method: 'GET', path: '/comments/keyset', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const requested = readCommentsKeyset(query);
+    const isFamily = dialect === 'family';
+    const requested = readCommentsKeyset(query, { isFamily });
     if (requested instanceof ReadRefusal) return requested;
     const sorted = await commentsFor(parts, requested);
     if (sorted instanceof ReadRefusal) return sorted;
     const { page, next } = pageAfter(sorted, requested);
     const comments = await answerComments(parts, listComments(parts.threads, page), {
-      isFamily: dialect === 'family',
+      isFamily,
       wantsPositions: requested.getPositions,
     });
     return next === null ? { comments } : { comments, next_cursor: next };
@@ -62,7 +63,8 @@ export function commentsByUserRoute(parts: CommentParts): DoorRoute {
   const route = { method: 'GET', path, family: 'gamma' } as const;
   return readRoute(route, async ({ params, query, dialect }) => {
     const read = new QueryReader(query, 'gamma');
-    const { limit, offset } = readPage(read);
+    const isFamily = dialect === 'family';
+    const { limit, offset } = readPage(read, { isFamily });
     const sort = readSort(read);
     const wantsPositions = read.boolean('get_positions') ?? false;
     const wallet = parseWalletAddress(params['user_address'] ?? '');
@@ -71,7 +73,6 @@ export function commentsByUserRoute(parts: CommentParts): DoorRoute {
     const { threads } = parts;
     const sorted = sortComments(threads.byAuthor(wallet), sort, replyCounter(threads));
     const page = listComments(threads, pageFrom(sorted, { offset, limit }));
-    const isFamily = dialect === 'family';
     return await answerComments(parts, page, { isFamily, wantsPositions });
   });
 }

@@ -32,11 +32,12 @@ export function profileByAddressRoute({ profiles }: Pick<CommentParts, 'profiles
 
 function profileAnswer(profiles: Profiles, wallet: WalletAddress): object {
   const createdAtMs = profiles.createdAtMs(wallet);
+  const xUsername = profiles.xName(wallet);
   return {
-    createdAt: createdAtMs === null ? null : isoTime(createdAtMs),
+    ...(createdAtMs === null ? {} : { createdAt: isoTime(createdAtMs) }),
     ...profiles.of(wallet),
     users: [{ id: wallet, creator: false, mod: false }],
-    xUsername: profiles.xName(wallet),
+    ...(xUsername === null ? {} : { xUsername }),
     verifiedBadge: false,
   };
 }

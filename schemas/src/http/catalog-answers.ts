@@ -55,7 +55,7 @@ export const CreatorList = Type.Array(Creator);
 export const TagList = Type.Array(CatalogTagAnswer);
 export const RelatedTags = Type.Array(
   Type.Object({
-    id: Type.String({ examples: ['7-9'] }),
+    id: Type.String({ pattern: '^[0-9]+$', examples: ['145'] }),
     tagID: Type.Integer(),
     relatedTagID: Type.Integer(),
     rank: Type.Integer({ minimum: 1 }),

@@ -47,9 +47,9 @@ export const ProfileStored = Type.Object({
 
 /** How a wallet is shown. */
 export const ProfileAnswer = Type.Object({
-  createdAt: orNull(dateTime),
+  createdAt: Type.Optional(dateTime),
   ...PublicProfile.properties,
   users: Type.Array(Type.Object({ id: text, creator: flag, mod: flag })),
-  xUsername: orNull(text),
+  xUsername: Type.Optional(text),
   verifiedBadge: flag,
 });

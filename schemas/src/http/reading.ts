@@ -4,6 +4,7 @@ import {
   decimal,
   flag,
   number,
+  orNull,
   ownPageOf,
   seconds,
   secondsText,
@@ -124,7 +125,7 @@ export const Position = Type.Object({
   oppositeOutcome: text,
   oppositeAsset: text,
   timestamp: seconds,
-  endDate: dateTime,
+  endDate: orNull(dateTime),
 });
 export type Position = Static<typeof Position>;
 

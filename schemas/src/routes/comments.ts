@@ -33,7 +33,9 @@ const ofComment = {
   examples: [{ params: { id: '1' }, response: { id: '1', status: 'ok' } }],
 } as const;
 
-const limit = optional(wholeNumber({ min: 1, max: 100 }, '20 by default. '));
+const limit = optional(
+  wholeNumber({ min: 1, max: 100 }, '20 by default, and to 500 under `/gamma`. '),
+);
 const ascending = optional(truth('Newest first by default.'));
 const getPositions = optional(truth('Positions of authors, under `/gamma`.'));
 const page = {

@@ -48,7 +48,10 @@ const isoTime = `${day}(T${minute}(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]${minute})?)?
 export const moment = (description: string) =>
   Type.String({ pattern: `^((0|[1-9]\\d{0,14})|${isoTime})$`, description });
 
-/** A time as lists take it: a day or a time of ISO 8601, UTC without a zone (conventions.md 1.2). */
+/**
+ * A time as lists take it: a day or a time of ISO 8601, UTC without a zone (conventions.md 1.2). Unix seconds, which
+ * some clients send, are taken too and not promised.
+ */
 export const time = (description: string) =>
   Type.String({
     pattern: `^${isoTime}$`,
