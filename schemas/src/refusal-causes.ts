@@ -41,7 +41,7 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   too_many_open_orders:
     'The wallet has as many resting orders in the partition as it may. Cancel some.',
   too_late:
-    'The order came to the book later after its acceptance than allowed. Nothing was traded; sign a new one.',
+    'The order came to the book later after its acceptance than it or the exchange allows. Nothing was traded; sign a new one.',
   old_generation: 'The money was reserved before the ledger was rebuilt. Send it again.',
   post_only_mode: 'The exchange or the market takes only post-only orders for now.',
   cancel_only: 'The exchange or the market takes only cancels for now.',

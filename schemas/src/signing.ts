@@ -95,5 +95,8 @@ export const headers = {
 /** How soon a placed order must be in its book, milliseconds; not signed (conventions.md 3.8). */
 export const timeToBookHeader = 'SERVICE_TIME_TO_BOOK_MS';
 
+/** Until when a placed order must be in its book, Unix milliseconds by the clock of the exchange; not signed (3.8). */
+export const validUntilHeader = 'SERVICE_VALID_UNTIL_MS';
+
 /** Version of the order struct, the answer of GET /version. */
 export const orderVersion = 2;

@@ -104,6 +104,8 @@ export class DefectParts {
       ['a repeated order is another order', byAnotherId],
       ['an order is booked however late it is', onTime],
       ['a cancel by id holds no order on its way', withoutFence],
+      ['an order with a limit of its own is booked before a tick judges it', withoutLimit],
+      ['what was booked while the clock stood stays', neverLate],
       ['an order needs no reservation', withHold('PlaceOrder', 1e14)],
       ['a split needs no reservation', withHold('SplitPosition', 1e15)],
       ['an old reservation counts after the loss of the ledger', ofLatestGeneration],
@@ -135,6 +137,14 @@ const onTime: Change = (command, partitionMs) =>
 
 const withoutFence: Change = (command) =>
   command.kind === 'CancelByIds' ? { ...command, acceptedAtMs: 0 } : command;
+const withoutLimit: Change = (command) =>
+  command.kind === 'PlaceOrder' ? { ...command, ageLimitMs: 0 } : command;
+
+/** As far ahead as an order may be accepted that is not held for a tick. */
+const neverLate: Change = (command, partitionMs) =>
+  command.kind === 'PlaceOrder' && command.ageLimitMs === 0
+    ? { ...command, acceptedAtMs: Math.max(command.acceptedAtMs, partitionMs + 1_000) }
+    : command;
 
 const withHold =
   (kind: Command['kind'], holdMicro: number): Change =>

@@ -31,6 +31,8 @@ const soonFound: readonly Defect[] = [
   'outputs bear the time of their owner',
   'commands of a record are applied in any order',
   'an order is booked however late it is',
+  'an order with a limit of its own is booked before a tick judges it',
+  'what was booked while the clock stood stays',
   'an order needs no reservation',
   'an order is confirmed before its result',
   'money is reserved that is not there',

@@ -15,6 +15,8 @@ export const defectNames = [
   'a repeated order is another order',
   'an order is booked however late it is',
   'a cancel by id holds no order on its way',
+  'an order with a limit of its own is booked before a tick judges it',
+  'what was booked while the clock stood stays',
   'an order needs no reservation',
   'a split needs no reservation',
   'an old reservation counts after the loss of the ledger',

@@ -18,6 +18,7 @@ import {
   topicNames,
   walletCount,
 } from './exchange-facts.ts';
+import { BookingJudge } from './judge-bookings.ts';
 import type { Brokers } from './kafka/brokers.ts';
 import { SequentialReader } from './machines/matcher-machine.ts';
 import { tablesOptions } from './machines/projector-machine.ts';
@@ -77,26 +78,14 @@ export async function judge(judged: Judged): Promise<ReadonlyMap<string, number>
   return carriedOut;
 }
 
-/** No order is booked later than its time allows, nor with money that was reserved before the loss of the ledger. */
 function judgeBookings(brokers: Brokers, partition: number, outputs: readonly Output[]): void {
   const records = recordsOf(brokers, topicNames.orders, partition);
-  let generation = 0;
+  const bookings = new BookingJudge(check);
   for (const { execution } of outputs.filter((output) => output.partition === partition)) {
-    const { inOffset, events, timeMs } = execution;
+    const { inOffset, events } = execution;
     if (events.some(({ kind }) => kind === 'RecordRejected')) continue;
     const { commands } = codecs.orders.decode(records[inOffset]?.value ?? Buffer.alloc(0));
-    const isBooked = new Set(
-      events.flatMap((event) => (event.kind === 'OrderPlaced' ? [event.command] : [])),
-    );
-    for (const [index, command] of commands.entries()) {
-      if (command.kind === 'StartGeneration') generation = Math.max(generation, command.generation);
-      if (command.kind !== 'PlaceOrder' || !isBooked.has(index)) continue;
-      const order = `order ${command.orderId.toString('hex')}`;
-      const lateMs = Math.abs(timeMs - command.acceptedAtMs);
-      check(lateMs <= bookAgeLimitMs, `${order} was booked ${lateMs} ms after it was accepted`);
-      const isOld = command.holdMicro > 0 && command.generation < generation;
-      check(!isOld, `${order} was booked with money of generation ${command.generation}`);
-    }
+    bookings.take(commands, execution);
   }
 }
 

@@ -111,7 +111,12 @@ export class Requests {
     const items = orders.map((order) => this.#checked(order, how.stale));
     const metrics = { placed() {}, refused() {} };
     const placements = new Placements({ pipeline, submitter: process.submitter, metrics });
-    const placement = { caller: arrived, ageLimitMs: 0, times: new StageTimes(process.clock) };
+    const placement = {
+      caller: arrived,
+      ageLimitMs: 0,
+      validUntilMs: 0,
+      times: new StageTimes(process.clock),
+    };
     const slots = orders.map((order) => this.#openOrder(order, process));
     const answer = (results: readonly PlacementResult[]) => {
       for (const [index, slot] of slots.entries()) this.#answerOrder(slot, results[index]);

@@ -2,6 +2,8 @@ import type { Coverage } from '@pm/domain/accounts/request-hmac';
 import {
   type ApiKeyId,
   checksumAddress,
+  gtdEarlySeconds,
+  gtdLeadSeconds,
   holdMicro,
   type MarketMode,
   microPerUnit,
@@ -74,17 +76,11 @@ export interface CheckedOrder {
 /** The same before its signature was checked. */
 export type UnprovenOrder = Omit<CheckedOrder, 'hash'>;
 
-/**
- * A GTD order must live at least this long, and leaves the book this long before its stated time (conventions.md 3.6).
- */
-const gtdLeadMs = 180_000;
-const gtdEarlyMs = 60_000;
-
 /** No GTD order is meant to rest longer: milliseconds given as seconds are thousands of years. */
 const gtdMaxMs = 10 * 366 * 86_400_000;
 
 /** Clients' clocks may be ahead of ours by so much when they sign. */
-const signedAheadMs = 5_000;
+const signedAheadSeconds = 5;
 
 /** Least budget of a BUY that takes at once, micro-USDC. */
 const marketableMinMicro = microPerUnit;
@@ -120,7 +116,7 @@ export function checkRules(
   const checked = { form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs };
   const { refusalIfNew } = read;
   const unfit = refusalIfNew === null ? null : ({ kind: 'refused', ...refusalIfNew } as const);
-  const doubt = unfit ?? doubtOf(form, token, caller.nowMs);
+  const doubt = unfit ?? doubtOf(form, token, caller);
   const forbidden = statusRefusal(form, caller) ?? proposalRefusal(token);
   return { kind: 'checked', ...checked, doubt, forbidden };
 }
@@ -182,19 +178,31 @@ function amountsInput(form: OrderForm, { market }: ListedToken) {
  * signed (conventions.md 3.6).
  */
 function expiryOf(form: OrderForm): number | null {
-  const statedMs = form.expirationSeconds * 1000;
-  if (form.timeInForce !== 'GTD') return statedMs === 0 ? 0 : null;
-  return statedMs >= form.signedAtMs + gtdLeadMs - signedAheadMs ? statedMs - gtdEarlyMs : null;
+  const { expirationSeconds, signedAtMs } = form;
+  if (form.timeInForce !== 'GTD') return expirationSeconds === 0 ? 0 : null;
+  const leastSeconds = leastExpirationSeconds(signedAtMs) - signedAheadSeconds;
+  if (expirationSeconds < leastSeconds) return null;
+  return (expirationSeconds - gtdEarlySeconds) * 1_000;
+}
+
+/** The earliest time that a GTD order may state, if it began its life then; clients state whole seconds. */
+function leastExpirationSeconds(fromMs: number): number {
+  return Math.floor(fromMs / 1_000) + gtdLeadSeconds;
 }
 
 /** A refusal by facts that may have been different when the same order was sent first. */
-function doubtOf(form: OrderForm, token: ListedToken, nowMs: number): OrderRefusal | null {
+function doubtOf(
+  form: OrderForm,
+  token: ListedToken,
+  { nowMs, arrivedAtMs }: Caller,
+): OrderRefusal | null {
   const closed = marketRefusal(token, form.postOnly);
   if (closed !== null) return refused(closed);
   const aheadMs = form.signedAtMs - nowMs;
   if (aheadMs > signedAheadMaxMs) return signedAhead(aheadMs, nowMs);
   if (form.expirationSeconds * 1000 > nowMs + gtdMaxMs) return tooLong(form.expirationSeconds);
-  const isSoon = form.expirationSeconds * 1000 < nowMs + gtdLeadMs;
+  // The same rule as that of the matcher, which judges where it is not known here what was answered before.
+  const isSoon = form.expirationSeconds < leastExpirationSeconds(arrivedAtMs);
   return form.timeInForce === 'GTD' && isSoon ? refused('invalid_expiration') : null;
 }
 

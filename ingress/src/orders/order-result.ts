@@ -77,10 +77,10 @@ export function resultsOf(
   return results;
 }
 
-/** How long the matcher holds the order first, milliseconds; null when it does not. */
+/** How long the matcher holds the order first, milliseconds: 0 until its next tick; null when it does not. */
 export function delayOf(events: readonly PlacedEvent[]): number | null {
   for (const { event } of events) {
-    if (event.kind === 'OrderDelayed') return event.releaseAtMs - event.acceptedAtMs;
+    if (event.kind === 'OrderDelayed') return Math.max(0, event.releaseAtMs - event.acceptedAtMs);
   }
   return null;
 }

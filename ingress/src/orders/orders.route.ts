@@ -22,6 +22,7 @@ import { OrderSubmitter, type OrderSubmitterOptions } from './submit.io.ts';
 
 /** Dependencies of the routes that take orders. */
 export interface OrderServices extends OrderPipelineOptions, OrderSubmitterOptions {
+  readonly clock: OrderSubmitterOptions['clock'];
   readonly authentication: Authentication;
   readonly idempotencyKeys: IdempotencyMemory;
   readonly hashes: Pick<OrderHasher, 'keccak' | 'structHash' | 'likelyId'>;

@@ -7,7 +7,6 @@ import {
   refusals,
   retryAfterSeconds,
   retryLimits,
-  timeToBookHeader,
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -16,7 +15,7 @@ import {
   idempotent,
   send,
 } from '../door/idempotency.io.ts';
-import { readIdempotencyKey, readTimeToBook } from '../door/request-headers.ts';
+import { readBookTimes, readIdempotencyKey } from '../door/request-headers.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
 import type { Caller } from './check.ts';
 import { type IsSubmission, meaningOf } from './form.ts';
@@ -52,11 +51,9 @@ export async function respondToPlacement(
   { request, reply, caller, times }: Exchange,
   { placements, idempotencyKeys, isSubmission }: PlacementServices,
 ): Promise<FastifyReply> {
-  const ageLimitMs = readTimeToBook(request.headers[timeToBookHeader.toLowerCase()]);
-  if (ageLimitMs === null) {
-    const detail = `${timeToBookHeader} is no whole number of milliseconds`;
-    return send(refusalResponse('invalid_request', { detail }), reply);
-  }
+  const bookTimes = readBookTimes(request.headers, caller.arrivedAtMs);
+  if (typeof bookTimes === 'string')
+    return send(refusalResponse('invalid_request', { detail: bookTimes }), reply);
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   if (key === null) {
     const facts = { max: retryLimits.keyMaxChars };
@@ -64,7 +61,7 @@ export async function respondToPlacement(
   }
   const requestTrace = request.trace;
   const traced = requestTrace === undefined ? {} : { requestTrace };
-  const placement: Placement = { caller, ageLimitMs, times, ...traced };
+  const placement: Placement = { caller, ...bookTimes, times, ...traced };
   const place = async (attempt?: Parameters<Placements['place']>[2]) => {
     const placed = await placements.place(items, placement, attempt);
     times.writeTo(reply);

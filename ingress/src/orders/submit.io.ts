@@ -8,6 +8,7 @@ import {
   refusals,
 } from '@pm/schemas';
 import type { Authentication } from '../door/authentication.io.ts';
+import type { BookTimes } from '../door/request-headers.ts';
 import type { CommandSender } from '../log/command-channel.io.ts';
 import type { DelayedResults } from '../log/delayed-results.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
@@ -28,15 +29,13 @@ import { reserveOrder } from './reserve-order.io.ts';
 import type { UnconfirmedOrders } from './unconfirmed-orders.io.ts';
 import type { UnfundedRequests } from './unfunded-requests.io.ts';
 
-/** The caller of a placement, its time limit, and the clock of its stages. */
-export interface Placement extends TracedRequest {
+/** The caller of a placement, its time limits, and the clock of its stages. */
+export interface Placement extends TracedRequest, BookTimes {
   readonly caller: Caller;
-  /** Time-to-book limit that the client asks for, milliseconds; 0 is the default. */
-  readonly ageLimitMs: number;
 }
 
 export interface OrderSubmitterOptions {
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs'>;
   readonly recentResults: Pick<RecentResults, 'recall' | 'mayHaveForgotten'>;
   readonly readOffsets: Pick<ReadOffsets, 'reach' | 'place'>;
   readonly delayedResults: Pick<DelayedResults, 'finalResult'>;
@@ -133,7 +132,7 @@ export class OrderSubmitter {
 
   async #start(
     order: CheckedOrder,
-    { caller, ageLimitMs, times }: Placement,
+    { caller, ageLimitMs, validUntilMs, times }: Placement,
     { orderId, trace }: { readonly orderId: OrderId; readonly trace: OrderTrace | null },
   ): Promise<PlacementResult> {
     const { clock, recentResults, hashes, commands, metrics } = this.#options;
@@ -144,7 +143,8 @@ export class OrderSubmitter {
     const waiter = waiterOf(caller);
     const waitSeconds = this.#options.unfunded.waitSeconds(waiter);
     const { arrivedAtMs: acceptedAtMs } = caller;
-    const unsent = { order, orderId, acceptedAtMs, waitSeconds };
+    const isLate = validUntilMs > 0 && clock.nowMs() > validUntilMs;
+    const unsent = { order: isLate ? lateOrder(order) : order, orderId, acceptedAtMs, waitSeconds };
     const reserved = await reserveOrder(unsent, this.#options);
     const reservedMs = clock.monotonicMs();
     times.add('reserve', reservedMs - startedMs);
@@ -200,7 +200,10 @@ export class OrderSubmitter {
       : refusedResponse(unfunded, order.facts);
   }
 
-  /** The result of an order; of one in a short taker delay the result at its end, when that comes in time. */
+  /**
+   * The result of an order; of one that is held for a tick or in a short taker delay the result at its end, when that
+   * comes in time.
+   */
   async #finalResult(
     { events, place }: Extract<CommandResult, { kind: 'executed' }>,
     orderId: OrderId,
@@ -208,9 +211,18 @@ export class OrderSubmitter {
     const result = firstResultOf(events, place);
     const delayMs = delayOf(events);
     if (delayMs === null || delayMs > takerDelayWaitMaxMs) return result;
-    const waitMs = delayMs + delayGraceMs;
+    // After a tick an order may be in a taker delay, of which no event says how long it is.
+    const waitMs = (delayMs === 0 ? takerDelayWaitMaxMs : delayMs) + delayGraceMs;
     return (await this.#options.delayedResults.finalResult(orderId, waitMs)) ?? result;
   }
+}
+
+/**
+ * An order whose own time is over would be refused by its book. An earlier request for it may have been in time, so
+ * what was answered then counts. A limit that counts from the arrival says less: an earlier request may arrive later.
+ */
+function lateOrder(order: CheckedOrder): CheckedOrder {
+  return { ...order, doubt: order.doubt ?? { kind: 'refused', code: 'too_late' } };
 }
 
 function unlessTooLate(response: PlacementResult): PlacementResult | null {

@@ -23,8 +23,11 @@ beforeEach(async () => {
 afterEach(() => door.app.close());
 
 function within(ms: string, item: object) {
+  return placeWith({ service_time_to_book_ms: ms }, item);
+}
+
+function placeWith(headers: Readonly<Record<string, string>>, item: object) {
   const body = JSON.stringify({ ...item, owner: door.trio.apiKey });
-  const headers = { service_time_to_book_ms: ms };
   return call(door, { method: 'POST', url: '/order', body, headers });
 }
 
@@ -50,6 +53,63 @@ test('a client may ask for less time to the book than the default', async () => 
   }
   expect(door.fakes.sent).toHaveLength(2);
 });
+
+test('a client may name the time until which its orders are good, the same in each attempt', async () => {
+  const { nowMs } = door.fakes;
+  const until = { service_valid_until_ms: String(nowMs + 900) };
+  expect((await placeWith(until, signedItem(testOrder()).item)).status).toBe(200);
+  door.fakes.nowMs += 600;
+  await placeWith(until, signedItem(testOrder()).item);
+  await placeWith({ ...until, service_time_to_book_ms: '200' }, signedItem(testOrder()).item);
+  const limits = door.fakes.sent.map(({ command }) => Reflect.get(command, 'ageLimitMs'));
+  expect(limits).toEqual([900, 300, 200]);
+  for (const time of ['0', 'soon', '', String(nowSeconds), `${nowMs}0`, `-${nowMs}`]) {
+    const answer = await placeWith({ service_valid_until_ms: time }, signedItem(testOrder()).item);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+  }
+  expect(door.fakes.sent).toHaveLength(3);
+});
+
+test('an order whose time is over is not sent, and one that was sent in time has its first result', async () => {
+  const until = { service_valid_until_ms: String(door.fakes.nowMs + 900) };
+  const { item, hash } = signedItem(testOrder());
+  const first = await placeWith(until, item);
+  const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
+  const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE', ...sums } as const;
+  door.memory.keep(kept, 1, 0);
+  door.fakes.nowMs += 901;
+  expect((await placeWith(until, item)).body).toEqual(first.body);
+  const late = await placeWith(until, signedItem(testOrder()).item);
+  expect([late.status, late.body.code]).toEqual([400, 'too_late']);
+  expect(door.fakes.sent).toHaveLength(1);
+});
+
+test('of an order that is held for a tick the result at its end is returned', async () => {
+  const { item, hash } = signedItem(testOrder());
+  door.fakes.answer = (command) => {
+    const order = command as PlaceOrder;
+    return answered([delayedOf(order, -order.acceptedAtMs)]);
+  };
+  door.fakes.finalAnswers.set(hash, { kind: 'refused', orderId: hash, code: 'too_late' });
+  expect((await within('20', item)).body).toMatchObject({ success: false, code: 'too_late' });
+});
+
+test.each([
+  [0, 180, true],
+  [999, 180, true],
+  [1_000, 180, false],
+  [1_999, 181, true],
+])(
+  '%i ms after a second, a GTD order until %i s after it is taken: %s',
+  async (ms, seconds, isTaken) => {
+    door.fakes.nowMs = nowSeconds * 1_000 + ms;
+    const { item } = signedItem(testOrder(), { orderType: 'GTD' });
+    const expiration = String(nowSeconds + seconds);
+    const { body } = await placeOne(door, { ...item, order: { ...item.order, expiration } });
+    expect(body.success).toBe(isTaken);
+    if (!isTaken) expect(body.code).toBe('invalid_expiration');
+  },
+);
 
 const requests = runLength({ test: 250, deep: 1_000 });
 

@@ -123,6 +123,11 @@ export class Engine {
     return Math.min(this.state.expiries.nextMs, this.state.delays.nextMs);
   }
 
+  /** Whether orders are held until the next tick of the owner. */
+  get awaitsTick(): boolean {
+    return this.state.delays.heldCount > 0;
+  }
+
   get openOrderCount(): number {
     return this.state.book.orders.count;
   }

@@ -122,6 +122,7 @@ export class Replica {
   /** Resolves when the outputs are handed to the writer, or kept. Throws the failure of an earlier send. */
   async take(slice: ProcessedSlice): Promise<void> {
     this.#hear(slice);
+    if (this.#parts.processor.engine.awaitsTick) this.tick();
     const { processor, snapshots } = this.#parts;
     const { outputs, rejected } = slice;
     const snapshot = snapshots.afterSlice(processor, slice, this.role === 'owner');
@@ -150,9 +151,16 @@ export class Replica {
     }
     const { engine } = processor;
     const hasTerm = engine.rules < rules.ownerTerms || this.#ownership() === 'here';
-    if (hasTerm) void ticks.publishDue(engine);
+    if (hasTerm) void this.#publishDue();
     if (this.#writer === null) this.#changes.give();
     if (ticks.unread.stillMs >= stillMaxMs && !this.#isStoring) this.#giveUp();
+  }
+
+  /** A tick may be read before it is known to be stored: orders that were held behind it wait for no other moment. */
+  async #publishDue(): Promise<void> {
+    const { ticks, processor } = this.#parts;
+    const isStored = await ticks.publishDue(processor.engine);
+    if (isStored && processor.engine.awaitsTick && !this.#hasEnded) this.tick();
   }
 
   /** Claims the partition when that is due. */

@@ -13,7 +13,7 @@ import { UnreadTicks } from './unread-ticks.ts';
 /** The part of the engine that says when a tick is due, its time and term, and whether the owner key may send one. */
 export type TickedEngine = Pick<
   Engine,
-  'opened' | 'nextExpiryMs' | 'signOffKey' | 'term' | 'timeMs' | 'witnessMs'
+  'opened' | 'nextExpiryMs' | 'awaitsTick' | 'signOffKey' | 'term' | 'timeMs' | 'witnessMs'
 >;
 
 /** Records that were applied, as far as ticks are concerned. */
@@ -41,8 +41,10 @@ interface TickPublisherParts {
 
 /**
  * Moves the clock of one partition by appending ticks to its own input: every `everyMs` of the monotonic clock, at the
- * same moments as those of the other partitions, and as soon as an order expires or a delay ends. Ticks of one moment
- * are one request, one fetch and one wake-up of each reader. One tick is in flight at a time. It does not wait for the
+ * same moments as those of the other partitions, and as soon as an order expires or a delay ends, or orders are held
+ * for a tick. Ticks of one moment are one request, one fetch and one wake-up of each reader. One tick is in flight at a
+ * time; and those for held orders follow each other when the one before was read, so all that were held meanwhile share
+ * one. It does not wait for the
  * engine to process it: while the owner lags, the ticks between the orders show how old each order was. Claims are
  * signed with the same key and numbered in the same run.
  */
@@ -80,8 +82,11 @@ export class TickPublisher {
     if (acceptedAtMs > 0) this.#time.accepted(acceptedAtMs, nowMs);
   }
 
-  /** Appends a tick when one is due. Resolves when it is durable or given up; the next tick replaces a lost one. */
-  async publishDue(engine: TickedEngine): Promise<void> {
+  /**
+   * Appends a tick when one is due. Resolves when it is durable (true), when it is given up, which the next tick makes
+   * good, or when none is due.
+   */
+  async publishDue(engine: TickedEngine): Promise<boolean> {
     const { clock } = this.#parts;
     const nowMs = clock.monotonicMs();
     const logged = {
@@ -90,7 +95,8 @@ export class TickPublisher {
       isRead: this.#unread.areRead,
     };
     const timeMs = this.#time.at({ wallMs: clock.nowMs(), monotonicMs: nowMs }, logged);
-    if (this.#sending || !this.#isDue(nowMs, timeMs, engine) || !this.#isKnown(engine)) return;
+    if (this.#sending || !this.#isDue(nowMs, timeMs, engine) || !this.#isKnown(engine))
+      return false;
     this.#sending = true;
     [this.#lastMs, this.#lastTimeMs] = [nowMs, timeMs];
     this.#time.written(timeMs, nowMs);
@@ -99,9 +105,11 @@ export class TickPublisher {
       const [place] = await this.#append(engine, { kind: 'Tick', timeMs, term: engine.term });
       if (place !== undefined)
         this.#unread.stored({ offset: place.offset, sentMs: nowMs }, clock.monotonicMs());
+      return true;
     } catch (error) {
       const { partition, log } = this.#parts;
       log.warn({ partition, err: error }, 'a tick was not appended');
+      return false;
     } finally {
       this.#sending = false;
     }
@@ -144,11 +152,12 @@ export class TickPublisher {
     return this.#lastSequence;
   }
 
-  /** An expiry causes one tick: until that tick is processed, only the interval counts. */
-  #isDue(nowMs: number, timeMs: number, { nextExpiryMs }: TickedEngine): boolean {
+  /** An expiry causes one tick, and so does a held order: until that tick is processed, only the interval counts. */
+  #isDue(nowMs: number, timeMs: number, { nextExpiryMs, awaitsTick }: TickedEngine): boolean {
     const { everyMs } = this.#parts;
     const intervalOf = (ms: number) => Math.floor((ms + this.#phaseMs) / everyMs);
     if (intervalOf(nowMs) > intervalOf(this.#lastMs)) return true;
+    if (awaitsTick && this.#unread.areRead) return true;
     return nextExpiryMs <= timeMs && this.#lastTimeMs < nextExpiryMs;
   }
 

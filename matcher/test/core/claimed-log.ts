@@ -11,14 +11,14 @@ const strangersIn = 5;
 export class ClaimedLog {
   readonly #log: RandomLog;
   readonly #random: Random;
-  readonly #hasTerms: boolean;
+  readonly #isNewest: boolean;
   #term = 0;
 
-  /** `hasTerms`: whether the rules of the log take claims. */
-  constructor(seed: number, hasTerms: boolean) {
-    this.#log = new RandomLog(seed);
+  /** `isNewest`: whether the log has the newest rules, which take claims; or the first. */
+  constructor(seed: number, isNewest: boolean) {
+    this.#log = new RandomLog(seed, isNewest);
     this.#random = new Random(seed + 1_000_000);
-    this.#hasTerms = hasTerms;
+    this.#isNewest = isNewest;
   }
 
   next(): RandomRecord {
@@ -31,7 +31,7 @@ export class ClaimedLog {
 
   #claim(): Command {
     const term = this.#term + this.#random.pick([-1, 0, 1, 1, 1, 2]);
-    if (this.#hasTerms && term === this.#term + 1) this.#term = term;
+    if (this.#isNewest && term === this.#term + 1) this.#term = term;
     const isResigned = this.#random.below(4) === 0;
     const owner = isResigned ? noOwner : Buffer.alloc(ownerIdBytes, this.#random.integer(1, 5));
     return { kind: 'ClaimPartition', term, owner };

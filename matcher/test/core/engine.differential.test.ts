@@ -46,7 +46,7 @@ class Comparison {
     this.twin = new NaiveEngine(opening, limits);
     this.seen = seen;
     this.hasOwner = seed % 4 === 0;
-    this.twin.hasNewestRules = this.hasOwner;
+    this.twin.isNewest = this.hasOwner;
     this.log = new ClaimedLog(seed, this.hasOwner);
   }
 
@@ -118,6 +118,13 @@ describe('the engine and its naive twin', () => {
       'OrderRefused fenced',
       'OrderCanceled EXPIRED later',
       'OrderCanceled MARKET later',
+      'OrderRefused too_late',
+      'OrderRefused too_late later',
+      'OrderRefused post_only_would_cross later',
+      'OrderCanceled TOO_LATE',
+      'OrderCanceled TOO_LATE later',
+      'CancelRefused fenced',
+      'CancelRefused order_delayed',
       'OrderRefused fill_limit',
       'CommandRefused too_many_open_orders',
       'OrderRefused overloaded',

@@ -20,7 +20,7 @@ const setOwner: Command = { kind: 'SetKey', publicKey: ownerKey, role: 'OWNER', 
 
 /** Under the newest rules with an even seed, under those of older logs with an odd one. */
 function recordsOf(seed: number, count: number): RandomRecord[] {
-  const log = new RandomLog(seed);
+  const log = new RandomLog(seed, seed % 2 === 0);
   const rules: Command[] =
     seed % 2 === 0 ? [{ kind: 'SetRules', version: newestRules }, setOwner] : [];
   const first = { envelope: envelopeOf([opening, ...rules], 'OPERATOR'), isOperator: true };

@@ -43,7 +43,6 @@ export interface RandomRecord {
  */
 export class RandomLog {
   private readonly random: Random;
-  private readonly hasCancelsByIds: boolean;
   private clockMs = startMs;
   private generation = 0;
   private nextId = 1;
@@ -54,10 +53,16 @@ export class RandomLog {
   private readonly resolved: number[] = [];
   private readonly recent: PlaceOrder[] = [];
 
-  /** Without cancels by ids the log is that of the versions before, which golden vectors were made of. */
-  constructor(seed: number, hasCancelsByIds = true) {
+  /** For those whose time to book ticks judge; apart, so that logs of older rules stay as they are. */
+  private readonly times: Random | null;
+
+  /**
+   * `isNewest`: whether the log has the newest rules: cancels by ids, and orders with times that only these rules judge.
+   * The others are those of the versions before, which golden vectors were made of.
+   */
+  constructor(seed: number, isNewest = false) {
     this.random = new Random(seed);
-    this.hasCancelsByIds = hasCancelsByIds;
+    this.times = isNewest ? new Random(seed + 2_000_000) : null;
   }
 
   next(): RandomRecord {
@@ -195,10 +200,22 @@ export class RandomLog {
       selfTrade: this.random.pick(['CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH', 'ALLOW']),
     });
     this.nextId += 1;
+    const timed = this.times === null ? base : this.timed(base, this.times);
     const order =
-      this.random.below(12) === 0 ? this.spoil(base) : this.funded(base, rules.feeRateBps);
+      this.random.below(12) === 0 ? this.spoil(timed) : this.funded(timed, rules.feeRateBps);
     this.recent[this.nextId % recentMax] = order;
     return order;
+  }
+
+  /** Limits of its own, times while the clock stood, and the least lifetime of a GTD order. */
+  private timed(order: PlaceOrder, random: Random): PlaceOrder {
+    const ageLimitMs = random.below(4) === 0 ? random.pick([1, 50, 500, 1_000, 2_500, 60_000]) : 0;
+    const aheadMs = random.pick([0, 0, 0, 0, 0, 0, 600, 1_100, 1_600, 2_500, 20_000]);
+    const acceptedAtMs = order.acceptedAtMs + aheadMs;
+    const spareMs = random.pick([-1, 0, 1, 1_000, 10_000, 30_000, 60_000]);
+    const leastMs = Math.floor(acceptedAtMs / 1_000) * 1_000 + 120_000;
+    const expiresAtMs = order.timeInForce === 'GTD' ? leastMs + spareMs : 0;
+    return { ...order, ageLimitMs, acceptedAtMs, expiresAtMs };
   }
 
   /** Holds exactly what is needed, and turns some takers into market buys. */
@@ -237,7 +254,7 @@ export class RandomLog {
   private cancelOne(roll: number): Command {
     const order = this.recentOrder();
     const signer = this.random.below(15) === 0 ? this.signer() : (order?.signer ?? this.signer());
-    if (this.hasCancelsByIds && roll >= 76) return this.cancelByIds(order, signer);
+    if (this.times !== null && roll >= 76) return this.cancelByIds(order, signer);
     return { kind: 'CancelOrder', orderId: order?.orderId ?? orderIdOf(0), signer };
   }
 

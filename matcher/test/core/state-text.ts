@@ -3,8 +3,8 @@ import type { State } from '../../src/core/state/state.ts';
 
 /**
  * What a state holds, as text: clock, generation and mode; term and owner; markets by number; tokens by wallet, market
- * and outcome; resting orders by arrival; delayed ones by release; remembered ids, how many fences there are, and
- * fenced ids. The naive twin writes the same (`NaiveEngine.stateText`).
+ * and outcome; resting orders by arrival; delayed ones by release; those that a tick judges; remembered ids; how many
+ * fences there are, and fenced ids. The naive twin writes the same (`NaiveEngine.stateText`).
  */
 export function stateText(state: State): string {
   return [
@@ -16,6 +16,7 @@ export function stateText(state: State): string {
     ...state.delays
       .inOrder()
       .map(({ order, releaseAtMs, rests }) => `${hex(order.orderId)} ${releaseAtMs} ${rests}`),
+    ...bookedLines(state),
     ...memoryLines(state),
     `fences ${state.fences.count}`,
     ...fencedIdLines(state),
@@ -61,6 +62,16 @@ function orderLines(state: State): string[] {
       hex(state.wallets.bytes(orders.get(order, at.wallet))),
     ].join(' '),
   );
+}
+
+/** Resting orders that no tick has judged, then those found late. */
+function bookedLines(state: State): string[] {
+  const idsOf = (orders: Iterable<number>): string =>
+    [...orders].map((order) => hex(state.idOf(order))).join(' ');
+  return [
+    `new ${idsOf(state.booked.unjudged().orders)}`,
+    `late ${idsOf(state.booked.lateOrders())}`,
+  ];
 }
 
 function memoryLines({ orderMemory, requestMemory }: State): string[] {

@@ -76,7 +76,7 @@ const generation: Command = { kind: 'StartGeneration', generation: 0 };
 export class GoldenHistory {
   readonly records: InputRecord[] = [];
   readonly #random = new Random(2_026);
-  readonly #log = new RandomLog(2_026);
+  readonly #log: RandomLog;
   #version = 0;
   #term = 0;
   #sequence = 0;
@@ -84,8 +84,10 @@ export class GoldenHistory {
   #offset = 0;
   #latestMs = startMs;
   #special = 0;
+  #placed = 0;
 
   constructor(versions: readonly number[]) {
+    this.#log = new RandomLog(2_026, Math.max(...versions) >= rules.judgedByTicks);
     this.#seal('ingress', []);
     this.#open(versions[0] ?? 0);
     for (const version of versions) {
@@ -183,6 +185,7 @@ export class GoldenHistory {
       () => this.#tickOfOthers(),
       () => this.#setRules(),
       () => this.#changeKeys(),
+      () => this.#standStill(),
     ];
   }
 
@@ -267,6 +270,25 @@ export class GoldenHistory {
     this.#seal('stranger', this.#orders());
     this.#seal('operator', [setKey('stranger', 'LEDGER', false)]);
     this.#seal('ingress', [setKey('stranger', 'OPERATOR')]);
+  }
+
+  /** The clock stands for three seconds: orders with limits of their own and without, and the cancel of one. */
+  #standStill(): void {
+    const place = (ms: number, order: Partial<PlaceOrder> = {}): PlaceOrder => {
+      this.#placed += 1;
+      const acceptedAtMs = this.#latestMs + ms;
+      const id = 850_000 + this.#placed;
+      const times = { acceptedAtMs, signedAtMs: this.#latestMs };
+      return orderOf(id, 1 + (this.#placed % 5), { market: 3_900, price: 100, ...times, ...order });
+    };
+    const canceled = place(20, { ageLimitMs: 3_000, postOnly: true });
+    const { orderId, signer } = canceled;
+    this.#seal('operator', [marketRules(3_900), open]);
+    this.#seal('ingress', [place(10), place(10, { ageLimitMs: 500 }), canceled]);
+    this.#seal('ingress', [{ kind: 'CancelOrder', orderId, signer }, place(1_900), place(2_900)]);
+    this.#latestMs += 3_000;
+    this.#seal('ingress', this.#tickOf(this.#latestMs));
+    this.#seal('owner', this.#tickOf(this.#latestMs));
   }
 
   /** A clock that is far ahead, without a witness and with one, and orders before and after it. */

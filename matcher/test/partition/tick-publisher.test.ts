@@ -1,6 +1,6 @@
 import { verifierFor } from '@pm/domain/signoff/keys';
 import { verifySealed } from '@pm/domain/signoff/records';
-import type { LogProducer } from '@pm/kit/kafka';
+import type { LogProducer, RecordPlace } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { sequencesPerRun } from '@pm/schemas';
 import { UsedSequences } from '../../src/core/rules/used-sequences.ts';
@@ -21,6 +21,7 @@ function engineOf(facts: Partial<TickedEngine> = {}): TickedEngine {
     timeMs: 0,
     witnessMs: 0,
     nextExpiryMs: Number.POSITIVE_INFINITY,
+    awaitsTick: false,
     signOffKey: (keyId: Buffer) => (keyId.equals(keys.owner.keyId) ? ownerEntry : null),
     ...facts,
   };
@@ -29,14 +30,14 @@ function engineOf(facts: Partial<TickedEngine> = {}): TickedEngine {
 
 function openTicks() {
   const values: Buffer[] = [];
-  const answers: { resolve(): void; reject(error: unknown): void }[] = [];
+  const answers: { resolve(places: RecordPlace[]): void; reject(error: unknown): void }[] = [];
   const warnings: string[] = [];
   const now = { wallMs: 0, monotonicMs: 0 };
   const producer: Pick<LogProducer, 'send'> = {
     send: (records) => {
       for (const { value } of records) values.push(value ?? Buffer.alloc(0));
       return new Promise((resolve, reject) => {
-        answers.push({ resolve: () => resolve([]), reject });
+        answers.push({ resolve, reject });
       });
     },
   };
@@ -55,8 +56,9 @@ function openTicks() {
       const [command] = codecs.orders.decode(value).commands;
       return command?.kind === 'Tick' ? command.timeMs : null;
     });
-  const answer = async () => {
-    answers.shift()?.resolve();
+  /** The oldest record that is on its way is stored there; at no known place without one. */
+  const answer = async (offset?: number) => {
+    answers.shift()?.resolve(offset === undefined ? [] : [{ partition, offset }]);
     await new Promise((resolve) => setImmediate(resolve));
   };
   const at = (nowMs: number) => {
@@ -151,6 +153,24 @@ describe('ticks', () => {
       await answer();
     }
     expect(times()).toEqual([0, 125]);
+  });
+
+  test('come at once when orders are held for one, one after the other as each is read', async () => {
+    const { ticks, times, answer, publishAt } = openTicks();
+    const held = engineOf({ awaitsTick: true });
+    void publishAt(0);
+    await answer(7);
+    void publishAt(10, held);
+    expect(times()).toEqual([0]);
+    ticks.applied({ nextOffset: 8, acceptedAtMs: 0 }, held);
+    void publishAt(12, held);
+    void publishAt(13, held);
+    await answer(9);
+    void publishAt(14, held);
+    expect(times()).toEqual([0, 12]);
+    ticks.applied({ nextOffset: 10, acceptedAtMs: 0 }, held);
+    void publishAt(18, held);
+    expect(times()).toEqual([0, 12, 18]);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import {
   checksumAddress,
+  gtdEarlySeconds,
   microText,
   parseWalletAddress,
   priceText,
@@ -53,9 +54,6 @@ export interface OrderFacts {
 }
 
 export type AcceptedOrder = Extract<OrderHistory, { kind: 'accepted' }>;
-
-/** A GTD order leaves the book so long before the time its owner stated (conventions.md 3.6). */
-const gtdEarlyMs = 60_000;
 
 /** Trades listed with an order; an order meets more resting ones only over a long life. */
 const tradesOfOrderMax = 1_000;
@@ -159,7 +157,7 @@ export function orderAnswer(
   const shownMaker = wallet === null ? placed.wallet : checksumAddress(wallet);
   const maker = isShown ? shownMaker : hiddenMaker;
   const trades = isShown ? facts.tradeIds : [];
-  const statedMs = placed.expiresAtMs === 0 ? 0 : placed.expiresAtMs + gtdEarlyMs;
+  const statedMs = placed.expiresAtMs === 0 ? 0 : placed.expiresAtMs + gtdEarlySeconds * 1_000;
   const expiration = String(Math.floor(statedMs / 1000));
   const sizes = { original: microText(placed.sizeMicro), matched: microText(facts.filledMicro) };
   const price = priceText(placed.price);

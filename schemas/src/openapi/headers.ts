@@ -1,5 +1,5 @@
 import type { ResponseHeader } from '../routes/route.ts';
-import { headers, timeToBookHeader } from '../signing.ts';
+import { headers, timeToBookHeader, validUntilHeader } from '../signing.ts';
 
 /** Headers and security schemes of the documents (conventions.md 3.9, 2 and 1.7). */
 const header = (description: string, schema: object = { type: 'string' }) => ({
@@ -37,6 +37,14 @@ export const requestHeaders = {
     required: false,
     description: 'Milliseconds after which the orders of this request no longer reach the book.',
     schema: { type: 'string', pattern: '^[1-9][0-9]{0,8}$' },
+  },
+  ValidUntil: {
+    name: validUntilHeader,
+    in: 'header',
+    required: false,
+    description:
+      'Unix milliseconds after which the orders of this request no longer reach the book: the same in each retry.',
+    schema: { type: 'string', pattern: '^[1-9][0-9]{12}$' },
   },
 } as const;
 

@@ -60,7 +60,7 @@ function parametersOf(route: Declaration, components: Components): readonly obje
       parameterOf({ ...field, place: 'query' }, example.query?.[field.name], components),
     ),
     ...(takesIdempotencyKey === true ? [refTo('IdempotencyKey')] : []),
-    ...(takesTimeToBook === true ? [refTo('TimeToBook')] : []),
+    ...(takesTimeToBook === true ? [refTo('TimeToBook'), refTo('ValidUntil')] : []),
   ];
 }
 

@@ -231,7 +231,7 @@ const positionMoved = {
 const orderDelayed = {
   type: 'record',
   name: 'OrderDelayed',
-  doc: 'The order would trade at once in a market with a taker delay: it is held, and checked and placed again when the clock reaches the end of the delay (OrderPlaced or OrderRefused with command -1). It cannot be canceled meanwhile.',
+  doc: 'The order would trade at once in a market with a taker delay, or its time to book is judged by the next tick: it is held, and checked and placed again when the delay is over (OrderPlaced or OrderRefused with command -1). An order that waits for a taker delay cannot be canceled meanwhile. One that was held for a tick may wait for a taker delay after it, without another event.',
   fields: [
     index,
     { name: 'orderId', type: hash32, doc: 'The order.' },
@@ -246,7 +246,7 @@ const orderDelayed = {
     {
       name: 'releaseAtMs',
       type: 'long',
-      doc: 'When the delay ends, on the clock of the partition; it began then or, if that is later, at acceptedAtMs.',
+      doc: 'When the delay ends, on the clock of the partition; it began then or, if that is later, at acceptedAtMs. 0: with the next tick of the owner.',
     },
     { name: 'maker', type: address20, doc: 'Wallet.' },
     { name: 'apiKey', type: uuid16, doc: 'The key it came in with.' },

@@ -36,7 +36,7 @@ const partitionOpened = {
       doc: 'The opening key, which alone may change keys and rules; it never changes itself.',
     },
     { name: 'feeWallet', type: address20, doc: 'The wallet that fees are paid to.' },
-    { name: 'bookAgeLimitMs', type: 'int', doc: 'Default time-to-book limit in milliseconds.' },
+    { name: 'bookAgeLimitMs', type: 'int', doc: 'Time-to-book limit of all orders, milliseconds.' },
     {
       name: 'orderAgeLimitMs',
       type: 'long',
@@ -157,7 +157,7 @@ const placeOrder = {
     {
       name: 'ageLimitMs',
       type: 'int',
-      doc: 'Time-to-book limit the client asked for; 0 is the default.',
+      doc: 'Time-to-book limit of its own, milliseconds from acceptedAtMs: the next tick of the owner judges it. 0 is the limit of all orders.',
     },
     { name: 'signedAtMs', type: 'long', doc: "The order's own timestamp, Unix milliseconds." },
     { name: 'maker', type: address20, doc: 'The wallet whose money and tokens it moves.' },
@@ -288,7 +288,7 @@ const setRules = {
     {
       name: 'version',
       type: 'int',
-      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before, and remembered ids have a limit. 6: a partition belongs to who has claimed it last, and ticks have its term. 7: a cancel by id fences the ids that the partition has never seen, and an order that is known is no stale one.',
+      doc: 'Rises. 1: the sequence of an envelope is larger than every earlier one of its run and key in the partition. 2: its signature covers the fingerprint of the schema, too. 3: the clock leaps only with a witness. 4: OPERATOR keys can be listed; they sign nothing that only the opening key may. 5: a checkpoint shows the state at the checkpoint before, and remembered ids have a limit. 6: a partition belongs to who has claimed it last, and ticks have its term. 7: a cancel by id fences the ids that the partition has never seen, an order that is known is no stale one, ticks judge the time to book, and a GTD order has a least lifetime.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -363,6 +363,13 @@ export const rules = {
   knownBeforeAge: 7,
   /** `CancelByIds` fences ids that the partition has never seen. */
   fencedIds: 7,
+  /**
+   * An order with a time-to-book limit of its own is held until the owner's next tick, which judges it; what was booked
+   * since the tick before, and is older than the limit of all orders by a tick, is canceled.
+   */
+  judgedByTicks: 7,
+  /** A GTD order is refused when it leaves the book less than `gtdBookedMinSeconds` after its acceptance. */
+  gtdLifetime: 7,
 } as const;
 
 /** Bytes of the id of an owner. */
@@ -376,6 +383,15 @@ export const noOwner: Buffer = Buffer.alloc(ownerIdBytes);
  * a dead owner takes. Part of the rules: another value gives another history.
  */
 export const clockLeapMaxMs = 10_000;
+
+/** A GTD order is given so many seconds to live at least, from its acceptance to the time that its owner states. */
+export const gtdLeadSeconds = 180;
+
+/** It leaves the book so many seconds before that time. */
+export const gtdEarlySeconds = 60;
+
+/** Seconds from the one of its acceptance to the one in which it leaves the book, at least. Part of the rules. */
+export const gtdBookedMinSeconds = gtdLeadSeconds - gtdEarlySeconds;
 
 /** Sequences of a run: each process that sends under a key numbers its envelopes in runs of its own. */
 export const sequencesPerRun = 65_536;

@@ -65,9 +65,18 @@ export const matchType = {
 export const cancelReason = {
   type: 'enum',
   name: 'CancelReason',
-  symbols: ['USER', 'SESSION', 'EXPIRED', 'SELF_TRADE', 'REMAINDER', 'MARKET', 'UNKNOWN'],
+  symbols: [
+    'USER',
+    'SESSION',
+    'EXPIRED',
+    'SELF_TRADE',
+    'REMAINDER',
+    'MARKET',
+    'UNKNOWN',
+    'TOO_LATE',
+  ],
   default: 'UNKNOWN',
-  doc: 'USER: asked for. SESSION: heartbeat missed. EXPIRED: GTD reached. SELF_TRADE and REMAINDER: the taker rest that may not rest. MARKET: resolved or closed.',
+  doc: 'USER: asked for. SESSION: heartbeat missed. EXPIRED: GTD reached. SELF_TRADE and REMAINDER: the taker rest that may not rest. MARKET: resolved or closed. TOO_LATE: booked while the clock of the partition stood, later than the time-to-book limit.',
 } as const satisfies AvroEnum;
 
 export const selfTrade = {

@@ -1,5 +1,6 @@
 import {
   apiKeyFromBytes,
+  gtdBookedMinSeconds,
   hexBytes,
   holdMicro,
   notionalMicro,
@@ -144,7 +145,8 @@ export class Trader {
   #submit(ingress: Ingress, orders: readonly Order[]): Promise<readonly PlacementResult[]> {
     const placement = {
       caller: this.#callerAt(ingress),
-      ageLimitMs: 0,
+      ageLimitMs: this.#random.pick(ageLimitsMs),
+      validUntilMs: 0,
       times: new StageTimes(ingress.machine.clock),
     };
     const submit = (order: Order) => ingress.submitter.submit(this.#checked(order), placement);
@@ -334,12 +336,18 @@ export class Trader {
       hash: named(32, 6, number),
       amounts,
       holdMicro: holdMicro({ side, ...amounts, feeRateBps: token.market.feeRateBps }),
-      expiresAtMs: timeInForce === 'GTD' ? signedAtMs + 20_000 : 0,
+      expiresAtMs: timeInForce === 'GTD' ? signedAtMs + gtdLifetimeMs : 0,
       doubt: null,
       forbidden: null,
     };
   }
 }
+
+/** Time-to-book limits; most orders have that of the exchange. */
+const ageLimitsMs = [0, 0, 0, 50, 300, 1_500] as const;
+
+/** Some retries of a GTD order come when less than the least lifetime is left. */
+const gtdLifetimeMs = (gtdBookedMinSeconds + 2) * 1_000;
 
 const selfTrades = ['ALLOW', 'CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH'] as const;
 

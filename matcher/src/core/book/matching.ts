@@ -31,17 +31,15 @@ export function matchTaker(state: State, taker: Taker, out: Output): void {
     taker.meetingsLeft -= 1;
     out.fillsLeft -= 1;
     if (meeting === 'fill') fill(state, taker, factsOf(maker, price, lots, out), out);
-    else out.events.pushLater(removeResting(state, maker, clearedBy[meeting], out));
+    else out.events.pushLater(removeResting(state, maker, clearedBy(state, maker, meeting), out));
   }
   out.events.endLater();
 }
 
 /** The reason of the cancel of a maker that is cleared away. */
-const clearedBy = {
-  expire: 'EXPIRED',
-  clear: 'SELF_TRADE',
-  'end-both': 'SELF_TRADE',
-} as const satisfies Partial<Record<Meeting, CancelReason>>;
+function clearedBy(state: State, maker: number, meeting: Meeting): CancelReason {
+  return meeting === 'expire' ? state.overdueReason(maker) : 'SELF_TRADE';
+}
 
 function factsOf(maker: number, price: number, lots: number, { scratch }: Output): FillFacts {
   const facts = scratch.fill;

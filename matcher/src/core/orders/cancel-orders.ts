@@ -21,8 +21,12 @@ import {
 import type { State } from '../state/state.ts';
 import { cancelResting } from './cancel-resting.ts';
 import { commandsAhead } from './look-ahead.ts';
+import { mayRest } from './taker.ts';
 
-/** Cancels one order if its signer asks, in every mode of the market. A delayed order stays. */
+/**
+ * Cancels one order if its signer asks, in every mode of the market. A delayed order stays; one that is held for a tick
+ * will not reach the book, if it could rest there.
+ */
 export function cancelOrder(state: State, command: CommandOf<'CancelOrder'>, out: Output): void {
   const memory = state.orderMemory;
   const { ids, hashes } = out.scratch.ahead;
@@ -80,12 +84,18 @@ function ownOrder({ orderMemory }: State, slot: number, signer: Buffer): number 
 function refuseCancel(state: State, { orderId, signer }: Named, slot: number, out: Output): void {
   const memory = state.orderMemory;
   const isMine = slot !== -1 && memory.isSignedBy(slot, signer);
-  const code = isMine ? cancelRefusal(memory.order(slot), memory.flags(slot)) : 'order_not_found';
+  const code = isMine ? cancelRefusal(state, slot) : 'order_not_found';
   writeCancelRefused(orderId, code, out);
 }
 
-function cancelRefusal(order: number, flags: number): RefusalCode {
-  if (order === delayedMark) return 'order_delayed';
+function cancelRefusal({ orderMemory, delays }: State, slot: number): RefusalCode {
+  if (orderMemory.order(slot) === delayedMark) {
+    const held = delays.heldBy(slot);
+    if (held === undefined || !mayRest(held.order)) return 'order_delayed';
+    delays.denyRest(held);
+    return 'fenced';
+  }
+  const flags = orderMemory.flags(slot);
   const isMatched = (flags & filledFlag) !== 0 || statusOfFlags[flags & statusMask] === 'MATCHED';
   return isMatched ? 'already_matched' : 'order_not_found';
 }

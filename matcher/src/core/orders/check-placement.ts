@@ -1,4 +1,5 @@
 import {
+  gtdBookedMinSeconds,
   holdMicro,
   lotMicro,
   openOrdersPerWalletMax,
@@ -6,6 +7,7 @@ import {
   type PlaceOrder,
   priceOne,
   type RefusalCode,
+  rules,
 } from '@pm/schemas';
 import type { State } from '../state/state.ts';
 import { checkOrderType } from './fok-fak-post-only.ts';
@@ -27,13 +29,43 @@ export function isStale(state: State, order: PlaceOrder): boolean {
 export function checkPlacement(state: State, taker: Taker): RefusalCode | null {
   return (
     checkTime(state, taker.order) ??
-    checkFences(state, taker.order) ??
-    checkMode(state, taker) ??
-    checkForm(taker) ??
-    checkExpiry(state, taker.order) ??
-    checkFunds(state, taker) ??
+    checkNew(state, taker) ??
     checkRoom(state, taker) ??
     checkOrderType(state, taker)
+  );
+}
+
+/**
+ * The refusals of an order that will be held for the next tick. The clock, which may stand, shows only that it is late
+ * for certain; and the book it will meet is that of the tick.
+ */
+export function checkHold(state: State, taker: Taker): RefusalCode | null {
+  return checkAge(state, taker.order) ?? checkNew(state, taker);
+}
+
+/** The refusals of a held order by the tick that it waited for: its time to book, and what may have changed since. */
+export function checkAfterHold(
+  state: State,
+  taker: Taker,
+  isCanceled: boolean,
+): RefusalCode | null {
+  return (
+    checkTime(state, taker.order) ??
+    (isCanceled || state.fences.covers(taker.order) ? 'fenced' : null) ??
+    checkRelease(state, taker)
+  );
+}
+
+function checkNew(state: State, taker: Taker): RefusalCode | null {
+  const { order } = taker;
+  return (
+    (order.generation < state.generation ? 'old_generation' : null) ??
+    checkFences(state, order) ??
+    checkMode(state, taker) ??
+    checkForm(taker) ??
+    checkExpiry(state, order) ??
+    checkLifetime(state, order) ??
+    checkFunds(state, taker)
   );
 }
 
@@ -55,11 +87,20 @@ export function hasRoom(state: State, wallet: number): boolean {
   return wallet === -1 || state.wallets.openOrders(wallet) < openOrdersPerWalletMax;
 }
 
+/** Refuses also what was accepted long after the clock: a later order could not be told from an earlier one. */
 function checkTime(state: State, order: PlaceOrder): RefusalCode | null {
-  const asked = order.ageLimitMs;
-  const limitMs = asked > 0 && asked < state.bookAgeLimitMs ? asked : state.bookAgeLimitMs;
-  if (Math.abs(order.acceptedAtMs - state.timeMs) > limitMs) return 'too_late';
-  return order.generation < state.generation ? 'old_generation' : null;
+  const { timeMs, bookAgeLimitMs } = state;
+  const aheadMaxMs = state.rules < rules.judgedByTicks ? limitOf(state, order) : bookAgeLimitMs;
+  return order.acceptedAtMs - timeMs > aheadMaxMs ? 'too_late' : checkAge(state, order);
+}
+
+function checkAge(state: State, order: PlaceOrder): RefusalCode | null {
+  return state.timeMs - order.acceptedAtMs > limitOf(state, order) ? 'too_late' : null;
+}
+
+/** Milliseconds from its acceptance to its book. */
+function limitOf({ bookAgeLimitMs }: State, { ageLimitMs }: PlaceOrder): number {
+  return ageLimitMs > 0 ? Math.min(ageLimitMs, bookAgeLimitMs) : bookAgeLimitMs;
 }
 
 function checkFences({ fences, fencedIds }: State, order: PlaceOrder): RefusalCode | null {
@@ -101,6 +142,17 @@ function checkExpiry(state: State, order: PlaceOrder): RefusalCode | null {
   const { expiresAtMs } = order;
   const isRight = order.timeInForce === 'GTD' ? expiresAtMs > state.timeMs : expiresAtMs === 0;
   return isRight ? null : 'invalid_expiration';
+}
+
+/** In seconds, as clients state them. */
+function checkLifetime(state: State, order: PlaceOrder): RefusalCode | null {
+  if (state.rules < rules.gtdLifetime || order.timeInForce !== 'GTD') return null;
+  const seconds = secondOf(order.expiresAtMs) - secondOf(order.acceptedAtMs);
+  return seconds < gtdBookedMinSeconds ? 'invalid_expiration' : null;
+}
+
+function secondOf(timeMs: number): number {
+  return Math.floor(timeMs / 1_000);
 }
 
 function checkFunds(state: State, taker: Taker): RefusalCode | null {

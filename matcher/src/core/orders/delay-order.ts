@@ -1,6 +1,7 @@
+import { type PlaceOrder, rules } from '@pm/schemas';
 import { writeRefused } from '../events/write-events.ts';
 import type { Output } from '../record.ts';
-import type { DelayedOrder } from '../state/delayed-orders.ts';
+import { type DelayedOrder, withNextTick } from '../state/delayed-orders.ts';
 import { copyOf } from '../state/interned.ts';
 import { delayedMark } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
@@ -16,11 +17,49 @@ export function isDelayed(state: State, taker: Taker): boolean {
 }
 
 /**
+ * Whether an order waits for the next tick, which judges its time to book: the clock may be as old as the time between
+ * two ticks. So does an order with a limit of its own; and any order that was accepted so long after the clock that
+ * this must have stood: without ticks, as while the partition had no owner.
+ */
+export function isHeldForTick(
+  { rules: now, timeMs, bookAgeLimitMs }: State,
+  order: PlaceOrder,
+): boolean {
+  if (now < rules.judgedByTicks) return false;
+  return order.ageLimitMs > 0 || order.acceptedAtMs - timeMs > bookAgeLimitMs / 2;
+}
+
+/** Holds an order until the next tick, as `delayOrder` does until the end of a delay. */
+export function holdForTick(state: State, taker: Taker, out: Output): void {
+  hold(state, taker, { releaseAtMs: withNextTick, isHeld: true }, out);
+}
+
+/**
  * Delays an order: a BUY holds its money with room for the fee, a SELL locks its tokens. Meanwhile it counts as one of
  * its wallet's open orders. The delay begins at the clock of the partition, or when ingress accepted the order if that
  * is later: short delays are shorter than the time between two ticks.
  */
 export function delayOrder(state: State, taker: Taker, out: Output): void {
+  hold(state, taker, { releaseAtMs: endOfDelay(state, taker), isHeld: false }, out);
+}
+
+/** An order whose funds are free again after it was held for a tick goes on waiting, with the same funds. */
+export function delayHeld(state: State, taker: Taker, delayed: DelayedOrder): void {
+  const { order, wallet } = delayed;
+  attachDelayed(state, { ...delayed, releaseAtMs: endOfDelay(state, taker), isHeld: false });
+  state.wallets.move(wallet, -order.holdMicro, order.holdMicro);
+}
+
+function endOfDelay({ timeMs }: State, { order, market }: Taker): number {
+  return Math.max(timeMs, order.acceptedAtMs) + market.takerDelayMs;
+}
+
+function hold(
+  state: State,
+  taker: Taker,
+  until: Pick<DelayedOrder, 'releaseAtMs' | 'isHeld'>,
+  out: Output,
+): void {
   const { order, market } = taker;
   if (!hasRoom(state, taker.wallet)) {
     writeRefused(order, 'too_many_open_orders', out);
@@ -30,9 +69,9 @@ export function delayOrder(state: State, taker: Taker, out: Output): void {
   state.orderMemory.setResult(taker.memory, flagsOfStatus(taker, 'DELAYED'));
   const heldMicro = taker.isBuy ? requiredMicro(order, market.feeRateBps) : 0;
   const delayed = {
-    order: ownCopy(taker, heldMicro),
+    order: ownCopy(taker, heldMicro, until.isHeld),
     market,
-    releaseAtMs: Math.max(state.timeMs, order.acceptedAtMs) + market.takerDelayMs,
+    ...until,
     memory: taker.memory,
     wallet: taker.wallet,
     position: taker.position,
@@ -56,7 +95,7 @@ export function attachDelayed(state: State, delayed: DelayedOrder): void {
 }
 
 /** Its own bytes, because decoded ones are views of a whole record; fields that no longer count are zero. */
-function ownCopy({ order }: Taker, holdMicro: number): DelayedOrder['order'] {
+function ownCopy({ order }: Taker, holdMicro: number, isHeld: boolean): DelayedOrder['order'] {
   const { orderId, maker, signer, apiKey, builder } = order;
   return {
     ...order,
@@ -67,7 +106,7 @@ function ownCopy({ order }: Taker, holdMicro: number): DelayedOrder['order'] {
     builder: copyOf(builder),
     holdMicro,
     generation: 0,
-    ageLimitMs: 0,
+    ageLimitMs: isHeld ? Math.max(0, order.ageLimitMs) : 0,
     signedAtMs: 0,
   };
 }

@@ -7,10 +7,10 @@ import { refuseDelayed, releaseDue } from './release-delayed.ts';
 /**
  * Ends what is due at the head of every record, before its commands, as far as the record's budgets go.
  *
- * Promises: first overdue orders expire, by expiry and arrival; then the orders of resolved markets are canceled, by
- * market number, price of token 0 and arrival, and each market's delayed orders are refused; then orders whose delay is
- * over are released, by its end and arrival. What is left of the first two never fills: a taker clears overdue orders
- * out of its way (self-trade.ts), and resolved markets accept no orders.
+ * Promises: first overdue orders expire, by expiry and arrival, and those that came too late are canceled; then the
+ * orders of resolved markets are canceled, by market number, price of token 0 and arrival, and each market's delayed
+ * orders are refused; then orders whose delay is over are released, by its end and arrival. What is left of the first
+ * two never fills: a taker clears overdue orders out of its way (self-trade.ts), and resolved markets accept no orders.
  */
 export function endDueOrders(state: State, out: Output): void {
   expireOrders(state, out);
@@ -19,11 +19,17 @@ export function endDueOrders(state: State, out: Output): void {
   releaseDue(state, out);
 }
 
-/** Cancels overdue GTD orders, by expiry and arrival. */
+/** Cancels overdue GTD orders, by expiry and arrival, then those that came too late, by arrival. */
 export function expireOrders(state: State, out: Output): void {
   while (state.expiries.nextMs <= state.timeMs && out.cancelsLeft > 0) {
     out.cancelsLeft -= 1;
-    cancelResting(state, state.expiries.first, 'EXPIRED', out);
+    const order = state.expiries.first;
+    cancelResting(state, order, state.overdueReason(order), out);
+  }
+  for (const order of state.booked.lateOrders()) {
+    if (out.cancelsLeft === 0) return;
+    out.cancelsLeft -= 1;
+    cancelResting(state, order, 'TOO_LATE', out);
   }
 }
 

@@ -58,6 +58,7 @@ function restRemainder(state: State, taker: Taker, out: Output): void {
   owner.builder = taker.builder;
   owner.expiresAtMs = order.expiresAtMs;
   state.attach(resting, owner);
+  if (!taker.isJudged) state.booked.add(resting, order.acceptedAtMs);
   taker.restingMicro = taker.lotsLeft * lotMicro;
   if (taker.isBuy) return;
   state.positions.addLocked(taker.position, order.outcome, taker.restingMicro);

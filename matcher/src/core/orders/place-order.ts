@@ -3,8 +3,8 @@ import { writeRefused } from '../events/write-events.ts';
 import { meetingsMax, type Output } from '../record.ts';
 import { flagsOfRefusal, idWords } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
-import { checkPlacement, isStale } from './check-placement.ts';
-import { delayOrder, isDelayed } from './delay-order.ts';
+import { checkHold, checkPlacement, isStale } from './check-placement.ts';
+import { delayOrder, holdForTick, isDelayed, isHeldForTick } from './delay-order.ts';
 import { fillAndRest, registerOrder } from './fill-and-rest.ts';
 import { commandsAhead } from './look-ahead.ts';
 import { repeatOrder } from './repeat-order.ts';
@@ -13,9 +13,9 @@ import { seat, type Taker } from './taker.ts';
 
 /**
  * An order is refused and changes nothing, or it is accepted: it fills what it meets, then rests (GTC, GTD) or ends; in
- * a market with a taker delay an order that would trade at once is delayed first. The first result of an id is
- * remembered if the order was accepted or if the refusal is final; a repetition gets the same result again, however
- * long ago the order was signed. While there
+ * a market with a taker delay an order that would trade at once is delayed first, and an order whose time to book the
+ * next tick judges is held until then. The first result of an id is remembered if the order was accepted or if the
+ * refusal is final; a repetition gets the same result again, however long ago the order was signed. While there
  * is no room to remember one more, no new order is looked at.
  */
 export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
@@ -49,9 +49,13 @@ export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
   seat(state, taker, wallet === -1 ? state.wallets.find(order.maker) : wallet);
   taker.account = ahead.accounts[index] as number;
   taker.builder = ahead.builders[index] as number;
-  const refusal = checkPlacement(state, taker);
+  taker.isJudged = state.rules < rules.judgedByTicks;
+  const isHeld = isHeldForTick(state, order);
+  const refusal = isHeld ? checkHold(state, taker) : checkPlacement(state, taker);
   if (refusal !== null) {
     refuseNew(state, taker, refusal, out);
+  } else if (isHeld) {
+    holdForTick(state, taker, out);
   } else if (isDelayed(state, taker)) {
     delayOrder(state, taker, out);
   } else {

@@ -40,6 +40,8 @@ export interface Taker {
   restingMicro: number;
   /** Orders it clears before the first that it meets (`firstToMeet`). */
   clearedFirst: number;
+  /** Whether no tick judges any more how late it came to its book. */
+  isJudged: boolean;
   /** A self-trade or the limit of meetings ended it: its remainder is canceled. */
   isStopped: boolean;
 }
@@ -77,7 +79,7 @@ export class ReusedTaker {
     taker.builder = -1;
     taker.lotsLeft = (taker.hasBudget ? orderSizeMaxMicro : order.sizeMicro) / lotMicro;
     taker.budgetLeftMicro = order.budgetMicro;
-    taker.rests = order.timeInForce === 'GTC' || order.timeInForce === 'GTD';
+    taker.rests = mayRest(order);
     taker.meetingsLeft = meetingsMax;
     taker.filledMicro = 0;
     taker.paidMicro = 0;
@@ -85,9 +87,15 @@ export class ReusedTaker {
     taker.fills = 0;
     taker.clearedFirst = 0;
     taker.restingMicro = 0;
+    taker.isJudged = false;
     taker.isStopped = false;
     return taker;
   }
+}
+
+/** Whether what is left of an order rests in the book, by its time in force. */
+export function mayRest({ timeInForce }: PlaceOrder): boolean {
+  return timeInForce === 'GTC' || timeInForce === 'GTD';
 }
 
 /** Gives it a wallet (slot or -1) and its position. */
@@ -119,6 +127,7 @@ function blankTaker(order: PlaceOrder, market: Market): Mutable {
     fills: 0,
     clearedFirst: 0,
     restingMicro: 0,
+    isJudged: false,
     isStopped: false,
   };
 }

@@ -132,7 +132,8 @@ const generationMax = 2 ** 31 - 1;
 /**
  * Moves the clock, then expires and releases what is due by then; what is beyond the budgets waits for later records.
  * The tick of another role than an owner's only bears witness to the time. A tick of another term is that of a former
- * owner, which may stand still for any time between reading its clock and sending.
+ * owner, which may stand still for any time between reading its clock and sending. What the clock did not show while it
+ * stood is judged now (`rules.judgedByTicks`).
  */
 export function tick(state: State, command: CommandOf<'Tick'>, out: Output): void {
   if (out.role !== 'OWNER' && state.rules >= rules.witnessedClock) {
@@ -143,7 +144,21 @@ export function tick(state: State, command: CommandOf<'Tick'>, out: Output): voi
     refuseCommand(command.term < state.term ? 'fenced' : 'invalid_payload', out);
     return;
   }
+  const isLater = command.timeMs > state.timeMs;
   state.moveClock(command.timeMs);
+  if (state.rules >= rules.judgedByTicks) judgeTimeToBook(state, isLater);
   expireOrders(state, out);
   releaseDue(state, out);
+}
+
+/**
+ * Orders held for a tick are due. Of those booked since the clock was moved last, the ones that are late by now are
+ * canceled; a tick that does not move it shows nothing of them.
+ */
+function judgeTimeToBook(
+  { delays, booked, timeMs, bookAgeLimitMs }: State,
+  isLater: boolean,
+): void {
+  delays.endHolds(timeMs);
+  if (isLater) booked.judge(timeMs - bookAgeLimitMs);
 }

@@ -12,6 +12,7 @@ import {
 } from '@pm/schemas';
 import type { Owner } from '../book/order-pool.ts';
 import { runsMax, UsedSequences } from '../rules/used-sequences.ts';
+import { readBooked } from './booked-bytes.ts';
 import { readDelays, readFences } from './delay-and-fence-bytes.ts';
 import { encodeState } from './encode-state.ts';
 import { fillsDoubles } from './first-fills.ts';
@@ -60,6 +61,7 @@ export function decodeState(bytes: Buffer, newestRules: number): State {
     readMemory(state.requestMemory, from);
     readOrders(state, { positions, ids }, from);
     readDelays(state, { positions, ids }, from);
+    if (state.rules >= rules.judgedByTicks) readBooked(state, ids, from);
     readFences(state, from);
     findUncleared(state);
   }

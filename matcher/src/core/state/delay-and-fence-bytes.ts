@@ -1,6 +1,5 @@
 import { orderSizeMaxMicro, type PlaceOrder, priceOne, rules } from '@pm/schemas';
 import { attachDelayed } from '../orders/delay-order.ts';
-import type { DelayedOrders } from './delayed-orders.ts';
 import type { State } from './state.ts';
 import {
   bits,
@@ -19,16 +18,21 @@ import {
 export interface FrozenDelays {
   readonly memory: Int32Array;
   readonly position: Int32Array;
-  /** `delayBytes` each. */
   readonly rows: Uint8Array;
+  /** Bytes of a row. */
+  readonly rowBytes: number;
 }
 
+/** Rows of rules by which ticks judge orders have three numbers more. */
 const delayBytes = 16 + 32 + 12 * 8;
+const heldBytes = delayBytes + 3 * 8;
 
-export function freezeDelays(delays: DelayedOrders): FrozenDelays {
+export function freezeDelays({ delays, rules: now }: State): FrozenDelays {
   const orders = delays.inOrder();
-  const to = new StateWriter(orders.length * delayBytes);
-  for (const { order, releaseAtMs, rests } of orders) {
+  const mayHold = now >= rules.judgedByTicks;
+  const rowBytes = mayHold ? heldBytes : delayBytes;
+  const to = new StateWriter(orders.length * rowBytes);
+  for (const { order, releaseAtMs, rests, isHeld } of orders) {
     to.bytes(order.apiKey);
     to.bytes(order.builder);
     to.number(releaseAtMs);
@@ -43,8 +47,13 @@ export function freezeDelays(delays: DelayedOrders): FrozenDelays {
     to.number(order.holdMicro);
     to.number(order.expiresAtMs);
     to.number(order.acceptedAtMs);
+    if (!mayHold) continue;
+    to.number(isHeld ? 1 : 0);
+    to.number(order.ageLimitMs);
+    to.number(order.postOnly ? 1 : 0);
   }
   return {
+    rowBytes,
     memory: Int32Array.from(orders, ({ memory }) => memory),
     position: Int32Array.from(orders, ({ position }) => position),
     rows: to.finish(),
@@ -56,7 +65,7 @@ export function freezeDelays(delays: DelayedOrders): FrozenDelays {
  * position.
  */
 export function writeDelays(
-  { memory, position, rows }: FrozenDelays,
+  { memory, position, rows, rowBytes }: FrozenDelays,
   from: Readonly<Record<'positions' | 'ids', Int32Array>>,
   to: StateWriter,
 ): void {
@@ -64,7 +73,7 @@ export function writeDelays(
   for (let index = 0; index < memory.length; index += 1) {
     to.number(from.ids[memory[index] as number] as number);
     to.number(from.positions[position[index] as number] as number);
-    to.bytes(rows.subarray(index * delayBytes, (index + 1) * delayBytes));
+    to.bytes(rows.subarray(index * rowBytes, (index + 1) * rowBytes));
   }
 }
 
@@ -89,13 +98,34 @@ export function readDelays(
     const [apiKey, builder] = [from.bytes(16), from.bytes(32)];
     const releaseAtMs = from.number(0, safeMax);
     const rests = from.choice(bits) === 1;
-    const order = { ...facts, apiKey, builder, ...readTerms(from) };
+    const terms = readTerms(from);
+    const held = state.rules < rules.judgedByTicks ? notHeld : readHold(from);
+    const order = { ...facts, apiKey, builder, ...terms, ...held.terms };
+    const { isHeld } = held;
     const account = state.accounts.open(order.signer, order.apiKey);
-    attachDelayed(state, { order, market, releaseAtMs, memory, wallet, position, account, rests });
+    const of = { memory, wallet, position, account };
+    attachDelayed(state, { order, market, releaseAtMs, isHeld, ...of, rests });
   }
 }
 
-type Terms = Omit<PlaceOrder, 'orderId' | 'signer' | 'maker' | 'market' | 'apiKey' | 'builder'>;
+/** What a row of rules by which ticks judge orders has more. */
+interface Hold {
+  readonly isHeld: boolean;
+  readonly terms: Pick<PlaceOrder, 'ageLimitMs' | 'postOnly'>;
+}
+
+const notHeld: Hold = { isHeld: false, terms: { ageLimitMs: 0, postOnly: false } };
+
+function readHold(from: StateReader): Hold {
+  const isHeld = from.choice(bits) === 1;
+  const ageLimitMs = from.number(0, int32Max);
+  return { isHeld, terms: { ageLimitMs, postOnly: from.choice(bits) === 1 } };
+}
+
+type Terms = Omit<
+  PlaceOrder,
+  'orderId' | 'signer' | 'maker' | 'market' | 'apiKey' | 'builder' | keyof Hold['terms']
+>;
 
 function readTerms(from: StateReader): Terms {
   return {
@@ -110,9 +140,7 @@ function readTerms(from: StateReader): Terms {
     holdMicro: from.number(0, safeMax),
     expiresAtMs: from.number(0, safeMax),
     acceptedAtMs: from.number(0, safeMax),
-    postOnly: false,
     generation: 0,
-    ageLimitMs: 0,
     signedAtMs: 0,
   };
 }

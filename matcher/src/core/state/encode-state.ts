@@ -5,6 +5,7 @@ import {
   ordersByArrival,
   orderWords,
 } from '../book/order-pool.ts';
+import { writeBooked } from './booked-bytes.ts';
 import { writeDelays } from './delay-and-fence-bytes.ts';
 import { fillsDoubles } from './first-fills.ts';
 import { currentState, type FrozenRest, type FrozenState } from './frozen-state.ts';
@@ -21,9 +22,10 @@ import { rowWords, StateWriter } from './state-bytes.ts';
  *
  * Promises: equal states give equal bytes, whatever their slots and history: keys by id, markets by number, wallets by
  * bytes, positions by market and wallet, remembered ids by minute and arrival, orders by arrival, accounts and builder
- * codes by first use, delayed orders by release, fences by owner and scope; each is named by its place in that order.
- * Slots, hashes and unused entries are left out. Bytes that `encodeState` cannot have written are refused: every number
- * is checked, then all invariants, and the restored state must encode to the same bytes.
+ * codes by first use, delayed orders by release, orders that a tick judges by arrival, fences by owner and scope; each
+ * is named by its place in that order. Slots, hashes and unused entries are left out. Bytes that `encodeState` cannot
+ * have written are refused: every number is checked, then all invariants, and the restored state must encode to the
+ * same bytes.
  */
 export function encodeState(state: State): Buffer {
   return encodeFrozen(currentState(state));
@@ -40,6 +42,7 @@ export function encodeFrozen({ facts, rest }: FrozenState): Buffer {
   writeIds(rest.requestIds, [], to);
   writeOrders(rest, { orders, positions, ids }, to);
   writeDelays(rest.delays, { positions, ids }, to);
+  if (rest.booked !== null) writeBooked(rest.booked, ids, to);
   to.bytes(rest.fences);
   return to.finish();
 }
@@ -48,7 +51,8 @@ export function encodeFrozen({ facts, rest }: FrozenState): Buffer {
 function roomFor({ orderIds, requestIds, orders, ...rest }: FrozenRest): number {
   const ids = countIds(orderIds.minutes) + countIds(requestIds.minutes) + orders.count;
   const owners = rest.wallets.count + rest.positions.count;
-  const waiting = rest.delays.rows.length * 2 + rest.fences.length;
+  const booked = (rest.booked?.unjudged.length ?? 0) * 16 + (rest.booked?.late.length ?? 0) * 8;
+  const waiting = rest.delays.rows.length * 2 + rest.fences.length + booked;
   return 65_536 + waiting + owners * 64 + ids * 96 + orders.count * 96;
 }
 

@@ -1,4 +1,5 @@
 import type { FrozenOrders } from '../book/order-pool.ts';
+import { type FrozenBooked, freezeBooked } from './booked-bytes.ts';
 import { type FrozenDelays, freezeDelays, writeFences } from './delay-and-fence-bytes.ts';
 import { asItIs, type CopyWords, type FrozenTable } from './key-table.ts';
 import type { FrozenIds } from './order-results.ts';
@@ -29,6 +30,8 @@ export interface FrozenRest {
   readonly orderIds: FrozenIds;
   readonly requestIds: FrozenIds;
   readonly delays: FrozenDelays;
+  /** Null under rules by which no tick judges orders. */
+  readonly booked: FrozenBooked | null;
   readonly fences: Uint8Array;
 }
 
@@ -80,7 +83,8 @@ function viewState(state: State, make: MakeWords, copy: CopyWords): FrozenState 
     orders: orders.freeze(make(orders.slots)),
     orderIds: state.orderMemory.freeze(copy),
     requestIds: state.requestMemory.freeze(copy),
-    delays: freezeDelays(state.delays),
+    delays: freezeDelays(state),
+    booked: freezeBooked(state),
     fences: fences.finish(),
   };
   return { facts: facts.finish(), rest };

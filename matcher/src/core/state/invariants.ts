@@ -2,6 +2,7 @@ import { complementPrice, lotMicro, notionalMicro } from '@pm/schemas';
 import { assume } from '../assumption.ts';
 import { at } from '../book/order-pool.ts';
 import type { PriceLadders } from '../book/price-ladders.ts';
+import { withNextTick } from './delayed-orders.ts';
 import type { Market } from './markets.ts';
 import { delayedMark, statusMask, statusOfFlags } from './order-results.ts';
 import type { State } from './state.ts';
@@ -23,6 +24,7 @@ export function assertState(state: State): void {
   assertOwners(state);
   assertDelays(state);
   assertFencedIds(state);
+  assertBooked(state);
   assume(state.book.touchedCount === 0, 'no level is left marked');
   assume(state.wallets.movedCount === 0, 'no wallet is left marked');
 }
@@ -174,14 +176,31 @@ function assertDelays(state: State): void {
   }
   assume(count === delays.count, 'every delayed order has its id');
   let lastMs = 0;
-  for (const { order, market, releaseAtMs, memory, ...of } of delays.inOrder()) {
-    assume(releaseAtMs >= lastMs, 'delays are in the order of their ends');
+  for (const { order, market, releaseAtMs, isHeld, memory, ...of } of delays.inOrder()) {
+    const endsAtMs = releaseAtMs === withNextTick ? Number.POSITIVE_INFINITY : releaseAtMs;
+    assume(endsAtMs >= lastMs, 'delays are in the order of their ends');
+    assume(isHeld || releaseAtMs !== withNextTick, 'only held orders wait for a tick');
     assume(orderMemory.id(memory).equals(order.orderId), 'a delayed order has its own id');
     assume(positions.wallet(of.position) === of.wallet, 'a delayed order is of its wallet');
     assume(positions.market(of.position) === market.slot, 'and of its market');
     assume(accounts.apiKey(of.account).equals(order.apiKey), 'and of its key');
-    lastMs = releaseAtMs;
+    lastMs = endsAtMs;
   }
+}
+
+/** Orders that a tick judges rest, in order of arrival; no late one is among them. */
+function assertBooked({ booked, book }: State): void {
+  const late = [...booked.lateOrders()];
+  const unjudged = [...booked.unjudged().orders];
+  for (const orders of [late, unjudged]) {
+    let last = 0;
+    for (const order of orders) {
+      assume(book.orders.get(order, at.restLots) > 0, 'an order that a tick judges rests');
+      assume(book.orders.arrival(order) > last, 'such orders are in order of arrival');
+      last = book.orders.arrival(order);
+    }
+  }
+  assume(!unjudged.some((order) => booked.isLate(order)), 'a late order is judged');
 }
 
 function assertOwner(state: State, order: number): void {

@@ -1,8 +1,9 @@
-import { type MarketMode, noOwner, priceOne, rules } from '@pm/schemas';
+import { type CancelReason, type MarketMode, noOwner, priceOne, rules } from '@pm/schemas';
 import { Book } from '../book/book.ts';
 import { at, type Owner } from '../book/order-pool.ts';
 import { SignOffKeys } from '../rules/sign-off-keys.ts';
 import { Accounts } from './accounts.ts';
+import { BookedOrders } from './booked-orders.ts';
 import { DelayedOrders } from './delayed-orders.ts';
 import { Expiries } from './expiries.ts';
 import { FencedIds } from './fenced-ids.ts';
@@ -44,6 +45,7 @@ export class State {
   readonly builders = new Interned(8, 0);
   readonly expiries = new Expiries(this.book.orders);
   readonly delays = new DelayedOrders();
+  readonly booked = new BookedOrders();
   readonly fences = new Fences();
   readonly fencedIds = new FencedIds();
   readonly orderMemory = new IdMemory();
@@ -94,6 +96,7 @@ export class State {
     const { orders } = this.book;
     const position = orders.get(order, at.position);
     if (orders.expiresAtMs(order) > 0) this.expiries.remove(order);
+    this.booked.remove(order);
     this.orderMemory.end(orders.get(order, at.memory), isFilled);
     this.builders.release(orders.get(order, at.builder));
     this.wallets.addOpenOrders(orders.get(order, at.wallet), -1);
@@ -120,10 +123,18 @@ export class State {
     return mode === 'RESOLVED' && total === 0;
   }
 
-  /** Whether a GTD order is past its expiry but not canceled yet: it is in the book for readers, never for takers. */
+  /**
+   * Whether an order is past its expiry, or came too late, but is not canceled yet: it is in the book for readers,
+   * never for takers.
+   */
   isOverdue(order: number): boolean {
     const expiresAtMs = this.book.orders.expiresAtMs(order);
-    return expiresAtMs !== 0 && expiresAtMs <= this.timeMs;
+    return (expiresAtMs !== 0 && expiresAtMs <= this.timeMs) || this.booked.isLate(order);
+  }
+
+  /** Why an overdue order is canceled. */
+  overdueReason(order: number): CancelReason {
+    return this.booked.isLate(order) ? 'TOO_LATE' : 'EXPIRED';
   }
 
   idOf(order: number): Buffer {

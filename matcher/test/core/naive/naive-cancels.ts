@@ -2,6 +2,7 @@ import type { CancelReason, CommandOf, PlaceOrder } from '@pm/schemas';
 import type { Limits } from '../../../src/core/index.ts';
 import { NaivePositions } from './naive-positions.ts';
 import { cost, hex, price0, type Remembered, type Resting } from './naive-report.ts';
+import { takes } from './naive-rungs.ts';
 
 type Many = CommandOf<'CancelOrders'>;
 
@@ -24,8 +25,8 @@ export class NaiveCancels extends NaivePositions {
   protected cancelsLeft = 0;
   protected fences: Many[] = [];
   protected fencedIds: NaiveFencedId[] = [];
-  /** Whether the log is under the newest rules, which take claims and fence ids. */
-  hasNewestRules = false;
+  /** Whether the log has the newest rules, or the first. */
+  isNewest = false;
 
   constructor(opening: CommandOf<'OpenPartition'>, limits: Limits) {
     super();
@@ -36,13 +37,19 @@ export class NaiveCancels extends NaivePositions {
   }
 
   protected expire(): undefined {
-    const expired = this.resting.filter((one) => this.isOverdue(one));
+    const expired = this.resting.filter((one) => this.isExpired(one));
     expired.sort((a, b) => a.order.expiresAtMs - b.order.expiresAtMs);
     this.cancelAsFarAsMay(expired, 'EXPIRED');
+    const late = this.resting.filter(({ judged }) => judged === 'late');
+    this.cancelAsFarAsMay(late, 'TOO_LATE');
   }
 
-  protected isOverdue({ order }: Resting): boolean {
+  private isExpired({ order }: Resting): boolean {
     return order.timeInForce === 'GTD' && order.expiresAtMs <= this.clock;
+  }
+
+  protected isOverdue(one: Resting): boolean {
+    return this.isExpired(one) || one.judged === 'late';
   }
 
   /** Everything off the book of a market that has ended. */
@@ -55,7 +62,12 @@ export class NaiveCancels extends NaivePositions {
   protected cancelAsFarAsMay(asked: readonly Resting[], reason: CancelReason): undefined {
     const now = asked.slice(0, this.cancelsLeft);
     this.cancelsLeft -= now.length;
-    for (const one of now) this.cancel(one, reason);
+    for (const one of now)
+      this.cancel(one, reason === 'EXPIRED' ? this.overdueReason(one) : reason);
+  }
+
+  protected overdueReason({ judged }: Resting): CancelReason {
+    return judged === 'late' ? 'TOO_LATE' : 'EXPIRED';
   }
 
   protected cancelOne(command: CommandOf<'CancelOrder'>): undefined {
@@ -65,9 +77,11 @@ export class NaiveCancels extends NaivePositions {
     const matched = known?.isMatched && known.order.signer.equals(command.signer);
     const waits = this.waiting
       .filter(({ order }) => order.orderId.equals(command.orderId))
-      .some(({ order }) => order.signer.equals(command.signer));
+      .find(({ order }) => order.signer.equals(command.signer));
     const gone = matched ? 'already_matched' : 'order_not_found';
-    const code = waits ? 'order_delayed' : gone;
+    const stops = waits?.releaseAt === 0 && !takes(waits.order);
+    if (stops) waits.canceled = true;
+    const code = stops ? 'fenced' : waits ? 'order_delayed' : gone;
     this.emit({ kind: 'CancelRefused', command: this.command, orderId: command.orderId, code });
   }
 
@@ -100,7 +114,7 @@ export class NaiveCancels extends NaivePositions {
   private fenceId(orderId: Buffer, { signer, acceptedAtMs }: CommandOf<'CancelByIds'>): boolean {
     const limit = this.opening.bookAgeLimitMs;
     const untilMs = Math.min(acceptedAtMs, this.clock + limit) + limit;
-    if (!this.hasNewestRules || acceptedAtMs <= 0 || untilMs < this.clock) return true;
+    if (!this.isNewest || acceptedAtMs <= 0 || untilMs < this.clock) return true;
     const asked = { signer: hex(signer), orderId: hex(orderId), untilMs };
     const known = this.fencedIds.find((one) => isSameId(one, asked));
     const others = this.fencedIds.filter((one) => one !== known);

@@ -83,6 +83,7 @@ export class NaiveEngine extends NaiveMeetings {
         const rests = ['GTC', 'GTD'].includes(order.timeInForce) && !canceled;
         return `${hex(order.orderId)} ${releaseAt} ${rests}`;
       }),
+      ...(['new', 'late'] as const).map((judged) => `${judged} ${this.idsOf(judged)}`),
       ...this.rememberedIds(),
       `requests ${this.requests.size}`,
       `fences ${this.fences.length}`,
@@ -90,6 +91,13 @@ export class NaiveEngine extends NaiveMeetings {
         .map(({ signer, orderId, untilMs }) => `fenced ${signer} ${orderId} ${untilMs}`)
         .sort(),
     ].join('\n');
+  }
+
+  private idsOf(judged: Resting['judged']): string {
+    return this.resting
+      .filter((one) => one.judged === judged)
+      .map(({ order }) => hex(order.orderId))
+      .join(' ');
   }
 
   /** Of an order that lives the id is known however old it is. */
@@ -101,7 +109,7 @@ export class NaiveEngine extends NaiveMeetings {
   /** What can be compared with the engine besides events. */
   summary(): readonly [clock: number, resting: number, nextExpiry: number] {
     const expiries = this.resting.map(({ order }) => order.expiresAtMs).filter((ms) => ms > 0);
-    const releases = this.waiting.map(({ releaseAt }) => releaseAt);
+    const releases = this.waiting.map(({ releaseAt }) => releaseAt).filter((ms) => ms > 0);
     const next = Math.min(Number.POSITIVE_INFINITY, ...expiries, ...releases);
     return [this.clock, this.resting.length, next];
   }
@@ -130,17 +138,29 @@ export class NaiveEngine extends NaiveMeetings {
     const ageMs = this.clock - order.signedAtMs;
     const isStale = ageMs > this.opening.orderAgeLimitMs || ageMs < -300_000;
     const known = this.known(order);
-    if (known && (this.hasNewestRules || !isStale)) return this.repeat(order, known);
+    if (known && (this.isNewest || !isStale)) return this.repeat(order, known);
     if (isStale) return this.refuse(order, 'stale_order');
     if (this.isMemoryFull()) return this.refuse(order, 'overloaded');
-    const code = this.whyNot(order, market);
+    const ownLimit = order.ageLimitMs > 0;
+    const isClockOld = order.acceptedAtMs > this.clock + this.opening.bookAgeLimitMs / 2;
+    const waits = this.isNewest && (ownLimit || isClockOld);
+    const code = waits ? this.whyNotWait(order, market) : this.whyNot(order, market);
     if (code) {
       if ((refusals[code] as { final?: boolean }).final) this.remember(order, code);
       return this.refuseAndEnd(order, code);
     }
-    const isHeld = market.rules.takerDelayMs > 0 && !order.postOnly && this.firstMet(order);
-    if (isHeld) return this.delay(order, market);
-    this.fillAndRest(order, market, true);
+    if (waits) return this.delay(order, market, 0);
+    if (this.isHeldBack(order, market))
+      return this.delay(order, market, this.delayEnd(order, market));
+    this.fillAndRest(order, market, { mayRest: true, judged: this.isNewest ? 'new' : 'in time' });
+  }
+
+  private isHeldBack(order: PlaceOrder, { rules }: Listed): boolean {
+    return rules.takerDelayMs > 0 && !order.postOnly && this.firstMet(order) !== undefined;
+  }
+
+  private delayEnd({ acceptedAtMs }: PlaceOrder, { rules }: Listed): number {
+    return Math.max(this.clock, acceptedAtMs) + rules.takerDelayMs;
   }
 
   /** A refused order may take one of its own with it. */
@@ -153,12 +173,11 @@ export class NaiveEngine extends NaiveMeetings {
     this.refuse(order, code);
   }
 
-  private delay(order: PlaceOrder, { rules }: Listed): undefined {
+  private delay(order: PlaceOrder, { rules }: Listed, releaseAt: number): undefined {
     if (this.openOrders(order.maker) >= openOrdersPerWalletMax)
       return this.refuse(order, 'too_many_open_orders');
     const held = order.side === 'SELL' ? 0 : holdMicro({ ...order, feeRateBps: rules.feeRateBps });
-    const releaseAt = Math.max(this.clock, order.acceptedAtMs) + rules.takerDelayMs;
-    this.waiting.push({ order, releaseAt, held, canceled: false });
+    this.waiting.push({ order, releaseAt, held, forTick: releaseAt === 0, canceled: false });
     this.move(order.maker, -held, held);
     this.remember(order, null, { ...noAnswer, status: 'DELAYED' });
     const { orderId, market, outcome, side, timeInForce, price, sizeMicro } = order;
@@ -174,10 +193,45 @@ export class NaiveEngine extends NaiveMeetings {
     this.waiting = this.waiting.filter((each) => each !== one);
     this.move(order.maker, one.held, -one.held);
     if (!market) return;
-    const code = this.whyNotNow(order, market, one.canceled);
-    if (!code) return this.fillAndRest(order, market, !one.canceled);
-    this.remember(order, code);
-    this.refuseAndEnd(order, code);
+    const late = one.forTick ? this.whyNotByTick(one) : null;
+    const code = late ?? this.whyNotNow(order, market, one.canceled);
+    if (code) {
+      this.remember(order, code);
+      return this.refuseAndEnd(order, code);
+    }
+    if (one.forTick && this.isHeldBack(order, market)) return this.waitOn(one, market);
+    const judged = one.forTick ? 'new' : 'in time';
+    this.fillAndRest(order, market, { mayRest: !one.canceled, judged });
+  }
+
+  /** In time for its book, it waits like a taker; with the money that it held. */
+  private waitOn(one: Waiting, market: Listed): undefined {
+    this.waiting.push({ ...one, releaseAt: this.delayEnd(one.order, market), forTick: false });
+    this.move(one.order.maker, -one.held, one.held);
+  }
+
+  private whyNotByTick({ order, canceled }: Waiting): RefusalCode | null {
+    const ahead = order.acceptedAtMs - this.clock;
+    const rungs: Rung[] = [
+      [ahead > this.opening.bookAgeLimitMs, 'too_late'],
+      [-ahead > this.limit(order), 'too_late'],
+      [this.isFenced(order) || (canceled && !takes(order)), 'fenced'],
+    ];
+    return rungs.find(([isBroken]) => isBroken)?.[1] ?? null;
+  }
+
+  private limit({ ageLimitMs }: PlaceOrder): number {
+    const ownLimit = ageLimitMs > 0 ? ageLimitMs : Number.POSITIVE_INFINITY;
+    return Math.min(ownLimit, this.opening.bookAgeLimitMs);
+  }
+
+  /** Before a tick has judged it the clock may be old, and it does not meet the book. */
+  private whyNotWait(order: PlaceOrder, market: Listed): RefusalCode | null {
+    const rungs: Rung[] = [
+      [order.acceptedAtMs < this.clock - this.limit(order), 'too_late'],
+      ...this.rungsOfNew(order, market),
+    ];
+    return rungs.find(([isBroken]) => isBroken)?.[1] ?? null;
   }
 
   /** What may have come up during the delay. */
@@ -199,23 +253,27 @@ export class NaiveEngine extends NaiveMeetings {
 
   /** The first rung that breaks. */
   private whyNot(order: PlaceOrder, market: Listed): RefusalCode | null {
-    const rungs = [
-      ...this.rungsOfTime(order),
-      ...this.rungsOfMode(order, market),
-      ...rungsOfForm(order, market.rules, this.clock),
-      ...this.rungsOfMeans(order, market),
+    const limit = this.limit(order);
+    const isFull = this.openOrders(order.maker) >= openOrdersPerWalletMax;
+    const rungs: Rung[] = [
+      [order.acceptedAtMs > this.clock + limit, 'too_late'],
+      [order.acceptedAtMs < this.clock - limit, 'too_late'],
+      ...this.rungsOfNew(order, market),
+      [isFull && !takes(order), 'too_many_open_orders'],
     ];
     return rungs.find(([isBroken]) => isBroken)?.[1] ?? this.whyNotMeet(order, false);
   }
 
-  private rungsOfTime(order: PlaceOrder): Rung[] {
-    const ownLimit = order.ageLimitMs > 0 ? order.ageLimitMs : Number.POSITIVE_INFINITY;
-    const limit = Math.min(ownLimit, this.opening.bookAgeLimitMs);
+  private rungsOfNew(order: PlaceOrder, market: Listed): Rung[] {
+    const seconds = Math.floor(order.expiresAtMs / 1_000) - Math.floor(order.acceptedAtMs / 1_000);
+    const isGtd = order.timeInForce === 'GTD';
     return [
-      [order.acceptedAtMs > this.clock + limit, 'too_late'],
-      [order.acceptedAtMs < this.clock - limit, 'too_late'],
       [order.generation < this.generation, 'old_generation'],
       [this.isFenced(order), 'fenced'],
+      ...this.rungsOfMode(order, market),
+      ...rungsOfForm(order, market.rules, this.clock),
+      [this.isNewest && isGtd && seconds < 120, 'invalid_expiration'],
+      ...this.rungsOfMeans(order, market),
     ];
   }
 
@@ -234,15 +292,13 @@ export class NaiveEngine extends NaiveMeetings {
     const { maker, market, outcome } = order;
     const need = holdMicro({ ...order, feeRateBps: rules.feeRateBps });
     const tokens = order.side === 'SELL' ? order.sizeMicro : 0;
-    const isFull = this.openOrders(maker) >= openOrdersPerWalletMax;
     return [
       [need > Math.max(0, order.holdMicro), 'insufficient_balance_or_allowance'],
       [tokens > this.freeTokens(maker, market, outcome), 'insufficient_balance_or_allowance'],
-      [isFull && !takes(order), 'too_many_open_orders'],
     ];
   }
 
-  private fillAndRest(order: PlaceOrder, market: Listed, mayRest: boolean): undefined {
+  private fillAndRest(order: PlaceOrder, market: Listed, { mayRest, judged }: Booking): undefined {
     const want = this.wants(order);
     const sum = { filled: 0, paid: 0, fee: 0 };
     const may = Math.min(this.limits.fillsPerOrder, this.fillsLeft);
@@ -253,7 +309,7 @@ export class NaiveEngine extends NaiveMeetings {
     const place = count > 0 ? ([this.offset, first, count] as const) : nowhere;
     this.events.push(...run.cleared);
     this.fillsLeft -= run.met;
-    this.settle(order, { want, sum, place, canRest: mayRest && !run.stopped });
+    this.settle(order, { want, sum, place, judged, mayRest: mayRest && !run.stopped });
   }
 
   /** Whether the order goes on to the next maker. Cancels of what is in the way are told later. */
@@ -269,17 +325,17 @@ export class NaiveEngine extends NaiveMeetings {
     run.met += 1;
     if (fate === 'fill') this.fill(order, market, { maker, size, want, sum });
     else {
-      this.cancel(maker, fate === 'expire' ? 'EXPIRED' : 'SELF_TRADE');
+      this.cancel(maker, fate === 'expire' ? this.overdueReason(maker) : 'SELF_TRADE');
       run.cleared.push(this.events.pop() as ExecutionEvent);
     }
     return !run.stopped;
   }
 
-  private settle(order: PlaceOrder, { want, sum, place, canRest }: Outcome): undefined {
-    const rests = !takes(order) && want.size > 0 && canRest;
+  private settle(order: PlaceOrder, { want, sum, place, judged, mayRest }: Outcome): undefined {
+    const rests = !takes(order) && want.size > 0 && mayRest;
     const status = rests ? 'LIVE' : this.isDone(order, want) ? 'MATCHED' : 'CANCELED';
     if (rests) {
-      this.resting.push({ order, left: want.size });
+      this.resting.push({ order, left: want.size, judged });
       this.touch(order);
     }
     const restingMicro = rests ? want.size : 0;
@@ -391,7 +447,11 @@ interface Run extends Pick<FillStep, 'want' | 'sum'> {
   stopped: boolean;
 }
 
-interface Outcome extends Pick<FillStep, 'want' | 'sum'> {
+interface Booking {
+  readonly mayRest: boolean;
+  readonly judged: Resting['judged'];
+}
+
+interface Outcome extends Pick<FillStep, 'want' | 'sum'>, Booking {
   readonly place: Remembered['place'];
-  readonly canRest: boolean;
 }

@@ -10,12 +10,16 @@ import type {
 export interface Resting {
   readonly order: PlaceOrder;
   left: number;
+  /** What a tick has said of the time it took to its book; nothing yet while it is new. */
+  judged: 'new' | 'in time' | 'late';
 }
 
-/** An order held by the taker delay of its market. */
+/** An order held by the taker delay of its market, or for a tick. */
 export interface Waiting {
   readonly order: PlaceOrder;
+  /** Zero: with the next tick. */
   readonly releaseAt: number;
+  readonly forTick: boolean;
   /** Micro-USDC. */
   readonly held: number;
   canceled: boolean;

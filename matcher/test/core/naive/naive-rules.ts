@@ -30,7 +30,7 @@ export abstract class NaiveRules extends NaiveCancels {
 
   private releaseDue(): undefined {
     for (const one of this.byRelease()) {
-      if (one.releaseAt > this.clock || this.releasesLeft === 0) return;
+      if (one.releaseAt === 0 || one.releaseAt > this.clock || this.releasesLeft === 0) return;
       if (this.fillsLeft <= this.limits.fillsPerRecord / 2) return;
       this.releaseOne(one);
     }
@@ -45,24 +45,40 @@ export abstract class NaiveRules extends NaiveCancels {
   }
 
   protected byRelease(): Waiting[] {
-    return [...this.waiting].sort((a, b) => a.releaseAt - b.releaseAt);
+    const forTick = this.waiting.filter(({ releaseAt }) => releaseAt === 0);
+    const delayed = this.waiting.filter(({ releaseAt }) => releaseAt !== 0);
+    return [...delayed.sort((a, b) => a.releaseAt - b.releaseAt), ...forTick];
   }
 
   protected claim({ term, owner }: CommandOf<'ClaimPartition'>): undefined {
-    if (!this.hasNewestRules || term > this.owners.length + 1)
+    if (!this.isNewest || term > this.owners.length + 1)
       return this.refuseCommand('invalid_payload');
     if (term !== this.owners.length + 1) return this.refuseCommand('fenced');
     this.owners.push(owner);
   }
 
   protected tick({ timeMs, term }: CommandOf<'Tick'>): undefined {
-    const now = this.hasNewestRules ? this.owners.length : term;
+    const now = this.isNewest ? this.owners.length : term;
     if (term !== now) return this.refuseCommand(term < now ? 'fenced' : 'invalid_payload');
+    const isLater = timeMs > this.clock;
     this.clock = Math.max(this.clock, timeMs);
     this.forget();
     this.forgetFences();
+    if (this.isNewest) this.judge(isLater);
     this.expire();
     this.releaseDue();
+  }
+
+  /** Who waits for a tick is due behind all who are due; what was booked since the last one is in time, or late. */
+  private judge(isLater: boolean): undefined {
+    const held = this.waiting.filter(({ releaseAt }) => releaseAt === 0);
+    const others = this.waiting.filter(({ releaseAt }) => releaseAt !== 0);
+    this.waiting = [...others, ...held.map((one) => ({ ...one, releaseAt: this.clock }))];
+    for (const one of this.resting) {
+      if (one.judged !== 'new' || !isLater) continue;
+      const isLate = one.order.acceptedAtMs + this.opening.bookAgeLimitMs < this.clock;
+      one.judged = isLate ? 'late' : 'in time';
+    }
   }
 
   protected override isMemoryFull(): boolean {

@@ -1,9 +1,28 @@
+import { type Command, newestRules } from '@pm/schemas';
 import { runLength, seedsFrom } from '../../../../kit/test/long-runs.ts';
-import { Engine, encodeFrozen, type FrozenState } from '../../../src/core/index.ts';
+import { Engine, encodeFrozen, type FrozenState, keyIdOf } from '../../../src/core/index.ts';
 import { envelopeOf, opening, partition } from '../commands.ts';
 import { RandomLog } from '../random-log.ts';
 
+const ownerKey = Buffer.alloc(32, 77);
+const newest: readonly Command[] = [
+  { kind: 'SetRules', version: newestRules },
+  { kind: 'SetKey', publicKey: ownerKey, role: 'OWNER', active: true },
+];
 const words = (count: number): Int32Array => new Int32Array(count);
+
+/** An engine that takes the records of a random log, under the newest rules or the first. */
+function engineOf(seed: number, isNewest: boolean) {
+  const log = new RandomLog(seed, isNewest);
+  const engine = new Engine(partition);
+  engine.apply(envelopeOf([opening, ...(isNewest ? newest : [])], 'OPERATOR'), 0);
+  const step = (record: number): void => {
+    const { envelope } = log.next();
+    const isTick = isNewest && envelope.commands.some(({ kind }) => kind === 'Tick');
+    engine.apply(isTick ? { ...envelope, keyId: keyIdOf(ownerKey) } : envelope, record);
+  };
+  return { engine, step };
+}
 
 interface Frozen {
   readonly state: FrozenState;
@@ -15,9 +34,7 @@ describe('a frozen state', () => {
   const logs = runLength({ test: 2, deep: 4 });
 
   it.each(seedsFrom(1, logs))('stays as it was while the engine goes on, seed %d', (seed) => {
-    const log = new RandomLog(seed);
-    const engine = new Engine(partition);
-    engine.apply(envelopeOf([opening], 'OPERATOR'), 0);
+    const { engine, step } = engineOf(seed, seed % 2 === 0);
     const frozen: Frozen[] = [];
     let compared = 0;
     for (let record = 1; record <= 2_500; record += 1) {
@@ -30,7 +47,7 @@ describe('a frozen state', () => {
           until: record + 1 + ((record * 7) % 150),
         });
       }
-      engine.apply(log.next().envelope, record);
+      step(record);
       for (const one of frozen.splice(0)) {
         if (one.until > record) {
           frozen.push(one);
