@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from email.utils import formatdate
 from types import TracebackType
 from typing import Literal, Self, TypeAlias, cast
 from urllib.parse import parse_qsl, urlsplit
@@ -133,6 +134,7 @@ class FakeExchange:
         body = json.dumps(answer.body).encode()
         head = [f"HTTP/1.1 {answer.status} X", "content-type: application/json"]
         head.append(f"content-length: {len(body)}")
+        head.append(f"date: {formatdate(usegmt=True)}")
         if answer.retry_after is not None:
             head.append(f"retry-after: {answer.retry_after}")
         writer.write("\r\n".join([*head, "", ""]).encode() + body)

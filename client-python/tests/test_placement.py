@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from email.utils import formatdate
 
 import pytest
 
@@ -20,6 +21,7 @@ from exchange_client import (
 )
 from exchange_client.errors import overloaded_code
 from exchange_client.sent_order import SentOrder, attempt_life_seconds, refused
+from exchange_client.server_clock import ServerClock
 
 from .conftest import quick, signer
 from .fake_exchange import Answer, FakeExchange, Fate, placed_result, refused_result
@@ -268,11 +270,37 @@ async def test_an_order_that_was_never_accepted_has_its_last_refusal(fake: FakeE
     assert all(heard.path == "/order" for heard in fake.received)
 
 
-async def test_the_time_to_book_is_sent_as_a_header(
+async def test_the_time_to_book_is_sent_with_every_attempt(
     fake: FakeExchange, client: ExchangeClient
 ) -> None:
-    await client.place_order(intent, time_to_book_ms=250)
-    assert fake.received_at("/order")[0].headers["service_time_to_book_ms"] == "250"
+    before_ms = int(time.time() * 1000)
+    fake.fates = ["lose the request", "lose the response"]
+    await client.place_order(intent, time_to_book_ms=5_000)
+    headers = [heard.headers for heard in fake.received_at("/order")]
+    left = [int(one["service_time_to_book_ms"]) for one in headers]
+    assert left[0] == 5_000
+    assert left[2] < 5_000
+    until = {int(one["service_valid_until_ms"]) for one in headers}
+    assert len(until) == 1
+    # The clock of the exchange is known to a second or better; clocks here and there are one.
+    assert before_ms + 5_000 <= min(until) <= time.time() * 1000 + 6_001
+    await client.place_order(intent)
+    names = fake.received_at("/order")[-1].headers
+    assert not any("time_to_book" in name or "valid_until" in name for name in names)
+
+
+def test_the_clock_of_the_exchange_is_known_by_the_dates_of_responses() -> None:
+    clock = ServerClock()
+    assert clock.latest_ms(0) is None
+    clock.note(None, sent_at=0, received_at=1)
+    assert clock.latest_ms(0) is None
+    start, ahead = 1_767_225_600, 12.345
+    for count in range(200):
+        at = count * 1.037
+        date = formatdate(start + at + ahead, usegmt=True)
+        clock.note(date, sent_at=at - 0.005, received_at=at + 0.005)
+        over_ms = (clock.latest_ms(at) or 0) - (start + at + ahead) * 1000
+        assert 0 <= over_ms <= (1_005 if count < 100 else 50)
 
 
 @pytest.mark.parametrize("seed", [20_260_601, 1, 2])

@@ -19,6 +19,7 @@ import {
   RetryBudget,
   type RetryPolicy,
 } from './retry.ts';
+import { ServerClock } from './server-clock.ts';
 
 /** One attempt of a request, the first or a later one. */
 export interface Attempt {
@@ -71,6 +72,7 @@ export class Connection {
   #key: KeyOfWallet | null = null;
   /** The time of the exchange minus that of the wall clock here, as far as it is known. */
   #clockOffsetMs = 0;
+  readonly #serverClock = new ServerClock();
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -109,6 +111,11 @@ export class Connection {
   /** Unix milliseconds by the clock of the exchange, once a refusal has shown that the one here is wrong. */
   nowMs(): number {
     return Math.round(Date.now() + this.#clockOffsetMs);
+  }
+
+  /** The latest time that it may be at the exchange, Unix milliseconds; null before its first response. */
+  latestServerMs(): number | null {
+    return this.#serverClock.latestMs(performance.now());
   }
 
   /** Sends a request until it has a definite response. */
@@ -172,7 +179,7 @@ export class Connection {
 
   async #request<T>(sent: HttpRequest, timeoutMs: number): Promise<T> {
     try {
-      return await request<T>({ ...this.#options, timeoutMs }, sent);
+      return await request<T>({ ...this.#options, timeoutMs }, sent, this.#serverClock);
     } catch (error) {
       if (error instanceof ExchangeError && error.code === skewCode) this.#setClock(error.body);
       throw error;

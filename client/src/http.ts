@@ -25,9 +25,20 @@ export type KeyOfWallet = ApiKeyTrio & { readonly address: string };
 /** Of one attempt: longer than any bounded wait of the exchange. */
 export const defaultTimeoutMs = 15_000;
 
+/** Is told the `Date` of each response. */
+export interface DateReader {
+  note(date: string | null, times: { readonly sentMs: number; readonly receivedMs: number }): void;
+}
+
 /** One attempt of a request; JSON in, JSON out. Throws `ExchangeError` on any response but 2xx, and without one. */
-export async function request<T>(options: HttpOptions, sent: HttpRequest): Promise<T> {
+export async function request<T>(
+  options: HttpOptions,
+  sent: HttpRequest,
+  dates?: DateReader,
+): Promise<T> {
+  const sentMs = performance.now();
   const { response, text } = await exchange(options, sent);
+  dates?.note(response.headers.get('date'), { sentMs, receivedMs: performance.now() });
   const body = parseBody(text);
   if (response.ok) return body as T;
   const retryAfter = Number(response.headers.get('retry-after'));

@@ -4,8 +4,8 @@ import {
   type PlacementResult,
   type RefusalCode,
   type StoredOrder,
-  timeToBookHeader,
 } from '@pm/schemas';
+import { BookTime } from './book-time.ts';
 import type { Connection } from './connection.ts';
 import {
   ExchangeError,
@@ -22,8 +22,8 @@ import { placementOf, refusalOf, refused, SentOrder } from './sent-order.ts';
 
 export interface PlacementOptions {
   /**
-   * The order is refused as `too_late` when it reaches the book later than this after arrival; the exchange's own limit
-   * is 2 s.
+   * The order is refused as `too_late` when it reaches the book later than this after its first attempt arrived; later
+   * attempts have what is left of it. The exchange's own limit is 2 s, for each attempt.
    */
   readonly timeToBookMs?: number;
   /** Default true: a `delayed` order is sent again until it is placed or the retry budget ends. */
@@ -71,6 +71,7 @@ class PlacementRun {
   /** Another attempt would fail like the last one. */
   #isOver = false;
   #maySignAnew: boolean;
+  readonly #bookTime: BookTime | null;
 
   constructor(connection: Connection, orders: readonly BuiltOrder[], sending: Sending) {
     const { placements } = connection;
@@ -79,6 +80,8 @@ class PlacementRun {
     this.#call = sending.call;
     this.#all = orders.map((order) => new SentOrder(order, placements.lostMs(order.orderId)));
     this.#maySignAnew = sending.signAnew !== undefined && sending.timeToBookMs === undefined;
+    const { timeToBookMs } = sending;
+    this.#bookTime = timeToBookMs === undefined ? null : new BookTime(connection, timeToBookMs);
   }
 
   async run(): Promise<Placement[]> {
@@ -159,12 +162,10 @@ class PlacementRun {
   }
 
   #requestOf(open: readonly SentOrder[]): HttpRequest {
-    const { route, timeToBookMs } = this.#sending;
+    const { route } = this.#sending;
     const submissions = open.map(({ order }) => order.submission);
     const body = route === '/order' ? submissions[0] : submissions;
-    const limit = timeToBookMs?.toString();
-    const headers = limit === undefined ? {} : { headers: { [timeToBookHeader]: limit } };
-    return { method: 'POST', path: route, body, ...headers };
+    return { method: 'POST', path: route, body, headers: this.#bookTime?.headers() ?? {} };
   }
 
   /** The repetition of an order in doubt leaves half of the time that is left, in which the log can be asked. */

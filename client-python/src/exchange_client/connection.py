@@ -24,6 +24,7 @@ from .retry import (
     is_repeatable,
     persist,
 )
+from .server_clock import ServerClock
 
 T = TypeVar("T")
 
@@ -100,6 +101,7 @@ class Connection:
         }
         self._key: KeyOfWallet | None = None
         self._clock_offset_ms = 0
+        self._server_clock = ServerClock()
         self.placements = OpenPlacements()
         """Calls that place orders."""
 
@@ -128,6 +130,10 @@ class Connection:
     def now_ms(self) -> int:
         """Unix milliseconds by the clock of the exchange, once a refusal has shown that the one here is wrong."""
         return time.time_ns() // 1_000_000 + self._clock_offset_ms
+
+    def latest_server_ms(self) -> int | None:
+        """The latest time that it may be at the exchange, Unix milliseconds; None before its first response."""
+        return self._server_clock.latest_ms(time.monotonic())
 
     async def aclose(self) -> None:
         if self._options.http is None:
@@ -225,7 +231,8 @@ class Connection:
 
     async def _request(self, sent: HttpRequest, timeout_ms: int) -> object:
         try:
-            return await request(self._http, self._base_url + sent.path, sent, timeout_ms)
+            url = self._base_url + sent.path
+            return await request(self._http, url, sent, timeout_ms, self._server_clock)
         except ExchangeError as error:
             if error.code == skew_code and isinstance(error.body, dict):
                 server_ms = error.body.get("server_time")

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import hmac
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -15,6 +16,7 @@ from typing import Literal, TypeAlias
 import httpx
 
 from .errors import ExchangeError
+from .server_clock import ServerClock
 
 Query: TypeAlias = Mapping[str, str | None]
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
@@ -49,8 +51,15 @@ class Reader:
     read_only_key: str = field(repr=False)
 
 
-async def request(http: httpx.AsyncClient, url: str, sent: HttpRequest, timeout_ms: int) -> object:
+async def request(
+    http: httpx.AsyncClient,
+    url: str,
+    sent: HttpRequest,
+    timeout_ms: int,
+    clock: ServerClock | None = None,
+) -> object:
     """One attempt. Raises `ExchangeError` on any response but 2xx, and without one."""
+    sent_at = time.monotonic()
     try:
         # Timeouts of httpx limit single reads; this one limits the attempt.
         async with asyncio.timeout(timeout_ms / 1000):
@@ -65,6 +74,8 @@ async def request(http: httpx.AsyncClient, url: str, sent: HttpRequest, timeout_
     except (httpx.RequestError, TimeoutError) as cause:
         error = f"no answer to {sent.method} {sent.path}"
         raise ExchangeError(0, {"error": error, "code": "no_answer"}) from cause
+    if clock is not None:
+        clock.note(response.headers.get("date"), sent_at=sent_at, received_at=time.monotonic())
     body = _parse_body(response.text)
     if response.is_success:
         return body

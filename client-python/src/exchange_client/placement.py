@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ._model import UnexpectedAnswerError, parse
+from .book_time import BookTime
 from .connection import Connection, Sending
 from .errors import (
     ExchangeError,
@@ -29,9 +30,9 @@ orders_per_request_max = 15
 @dataclass(frozen=True, slots=True)
 class PlacementOptions:
     time_to_book_ms: int | None = None
-    """The order is refused as `too_late` when it reaches the book later than this after arrival.
+    """The order is refused as `too_late` when it reaches the book later than this after its first attempt arrived.
 
-    The exchange's own limit is 2 s.
+    Later attempts have what is left of it. The exchange's own limit is 2 s, for each attempt.
     """
     await_delayed: bool = True
     """A `delayed` order is sent again until it is placed or the retry budget ends."""
@@ -81,6 +82,8 @@ class _PlacementRun:
         self._call = call
         # Where the limit is the exchange's own, it was the exchange that was slow.
         self._sign_anew = sign_anew if options.time_to_book_ms is None else None
+        limit_ms = options.time_to_book_ms
+        self._book_time = None if limit_ms is None else BookTime(connection, limit_ms)
         lost_at = connection.placements.lost_at
         self._all = [SentOrder(one, lost_at=lost_at(one.order_id)) for one in orders]
         self._cause: Exception | None = None
@@ -187,8 +190,7 @@ class _PlacementRun:
     def _request(self, left: Sequence[SentOrder]) -> HttpRequest:
         submissions = [sent.order.submission for sent in left]
         body = submissions[0] if self._route == "/order" else submissions
-        limit = self._options.time_to_book_ms
-        headers = {} if limit is None else {"SERVICE_TIME_TO_BOOK_MS": str(limit)}
+        headers = {} if self._book_time is None else self._book_time.headers()
         return HttpRequest("POST", self._route, body=body, headers=headers)
 
     def _timeout_ms(self) -> int:
