@@ -45,7 +45,6 @@ export function stopsOf(facts: TourFacts): readonly Stop[] {
 
 function consoleStops({ consoleFile }: TourFacts): readonly Stop[] {
   return [
-    { route: 'GET /console' },
     { route: 'GET /console/' },
     { route: 'GET /console/assets/:file', params: { file: consoleFile } },
   ];

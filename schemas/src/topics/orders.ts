@@ -363,10 +363,7 @@ export const rules = {
   knownBeforeAge: 7,
   /** `CancelByIds` fences ids that the partition has never seen. */
   fencedIds: 7,
-  /**
-   * An order with a time-to-book limit of its own is held until the owner's next tick, which judges it; what was booked
-   * since the tick before, and is older than the limit of all orders by a tick, is canceled.
-   */
+  /** Ticks judge the time to book: of orders with a limit before they are booked, of the others behind (conventions 3.8). */
   judgedByTicks: 7,
   /** A GTD order is refused when it leaves the book less than `gtdBookedMinSeconds` after its acceptance. */
   gtdLifetime: 7,

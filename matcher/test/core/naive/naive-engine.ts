@@ -141,9 +141,7 @@ export class NaiveEngine extends NaiveMeetings {
     if (known && (this.isNewest || !isStale)) return this.repeat(order, known);
     if (isStale) return this.refuse(order, 'stale_order');
     if (this.isMemoryFull()) return this.refuse(order, 'overloaded');
-    const ownLimit = order.ageLimitMs > 0;
-    const isClockOld = order.acceptedAtMs > this.clock + this.opening.bookAgeLimitMs / 2;
-    const waits = this.isNewest && (ownLimit || isClockOld);
+    const waits = this.waitsForTick(order);
     const code = waits ? this.whyNotWait(order, market) : this.whyNot(order, market);
     if (code) {
       if ((refusals[code] as { final?: boolean }).final) this.remember(order, code);
@@ -153,6 +151,11 @@ export class NaiveEngine extends NaiveMeetings {
     if (this.isHeldBack(order, market))
       return this.delay(order, market, this.delayEnd(order, market));
     this.fillAndRest(order, market, { mayRest: true, judged: this.isNewest ? 'new' : 'in time' });
+  }
+
+  private waitsForTick({ ageLimitMs, acceptedAtMs }: PlaceOrder): boolean {
+    const isClockOld = acceptedAtMs > this.clock + this.opening.bookAgeLimitMs / 2;
+    return this.isNewest && (ageLimitMs > 0 || isClockOld);
   }
 
   private isHeldBack(order: PlaceOrder, { rules }: Listed): boolean {
