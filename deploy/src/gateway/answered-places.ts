@@ -37,14 +37,13 @@ type ClientPlaces = Map<number, Place>;
  */
 export class AnsweredPlaces {
   readonly #limits: AnsweredLimits;
-  readonly #nowMs: () => number;
+  readonly #monotonicMs: () => number;
   /** The name that was answered last comes last. */
   readonly #clients = new Map<string, ClientPlaces>();
   #count = 0;
 
-  /** `nowMs`: of a monotonic clock. */
-  constructor(nowMs: () => number = () => performance.now(), limits = answeredLimits) {
-    this.#nowMs = nowMs;
+  constructor(monotonicMs: () => number = () => performance.now(), limits = answeredLimits) {
+    this.#monotonicMs = monotonicMs;
     this.#limits = limits;
   }
 
@@ -84,7 +83,7 @@ export class AnsweredPlaces {
     this.#clients.delete(name);
     this.#clients.set(name, known);
     this.#count -= known.size;
-    const untilMs = this.#nowMs() + this.#limits.keptMs;
+    const untilMs = this.#monotonicMs() + this.#limits.keptMs;
     for (const [partition, offset] of answered) {
       const before = known.get(partition)?.offset ?? -1;
       known.delete(partition);
@@ -101,9 +100,9 @@ export class AnsweredPlaces {
   #current(name: string): ClientPlaces {
     const known = this.#clients.get(name);
     if (known === undefined) return none;
-    const nowMs = this.#nowMs();
+    const monotonicMs = this.#monotonicMs();
     for (const [partition, { untilMs }] of known) {
-      if (untilMs > nowMs) return known;
+      if (untilMs > monotonicMs) return known;
       known.delete(partition);
       this.#count -= 1;
     }

@@ -9,7 +9,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { ListedToken } from '../catalog/catalog-index.ts';
-import type { AnswerPlaces } from '../door/answer-places.io.ts';
+import type { AnswerPlaces } from '../door/answer-places.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
 import type { CommandSender, Waiting } from '../log/command-channel.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { answeredHeader, refuse } from '@pm/kit/http';
+import { answeredHeader, placesText, refuse } from '@pm/kit/http';
 import { type RefusalCode, type RetryKind, retryLimits, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { IdempotencyKey, IdempotencyKeys } from './idempotency-keys.io.ts';
@@ -73,7 +73,7 @@ export async function idempotent(
   const isResumed = began.kind === 'resumed';
   const response = await run({ sent: began.text, record: (sent) => keys.record(key, sent) });
   // When the response cannot be stored now, the next retry asks the log again.
-  const places = reply.request.answerPlaces.text();
+  const places = placesText(reply.request.answerPlaces.all());
   await unlessUnavailable(() => conclude({ ...response, places }, { key, isResumed }, keys));
   return send({ ...response, body: withRepeated(response.body, repeated) }, reply);
 }

@@ -14,9 +14,9 @@ import { type OrderServices, orderRoutes } from '../orders/orders.route.ts';
 import { heartbeatRoutes, type SessionServices } from '../sessions/heartbeats.route.ts';
 import { socialRoutes } from '../social/social.route.ts';
 import type { SocialServices } from '../social/social-services.io.ts';
-import { nameAnswers } from './answer-places.io.ts';
 import { refuseUncoveredQueries } from './covered-queries.io.ts';
 import { healthRoutes } from './health.route.ts';
+import { nameAnswers } from './name-answers.io.ts';
 import { findRepetitions, type RepetitionServices } from './repetitions.io.ts';
 import { markArrivals } from './requests.io.ts';
 

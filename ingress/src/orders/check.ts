@@ -18,7 +18,7 @@ import {
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import { isShut } from '../catalog/facts.ts';
-import type { AnswerPlaces } from '../door/answer-places.io.ts';
+import type { AnswerPlaces } from '../door/answer-places.ts';
 import { signedAheadMaxMs } from '../log/recent-results-cache.ts';
 import { type OrderAmounts, readAmounts } from './amounts.ts';
 import type { OrderForm } from './form.ts';

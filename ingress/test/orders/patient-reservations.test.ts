@@ -6,8 +6,13 @@ import { hold } from '../../src/orders/reservation.io.ts';
 const wallet = `0x${'a'.repeat(40)}` as const as Reservation['wallet'];
 const orderId = `0x${'1'.repeat(64)}` as const as Reservation['orderId'];
 const reservation: Reservation = {
-  ...{ orderId, wallet, partition: 1, kind: 'order', market: 1 },
-  ...{ amountMicro: 5, acceptedAtMs: 0 },
+  orderId,
+  wallet,
+  partition: 1,
+  kind: 'order',
+  market: 1,
+  amountMicro: 5,
+  acceptedAtMs: 0,
 };
 
 /** A ledger that has the money once it knows of the sale that the log has. */

@@ -21,8 +21,8 @@ export const answeredWait = { waitMs: 250, pollMs: 4 } as const;
 
 /**
  * Lets the routes that declare `X-Behind` wait until they have what their client was answered before, at most
- * `answeredWait.waitMs`; then the response says that it is behind. A request to whose client nothing was answered waits for
- * nothing. Own orders and trades are as of the request instead (`OwnRecords`). Call before adding routes.
+ * `answeredWait.waitMs`; then the response says that it is behind. A request to whose client nothing was answered waits
+ * for nothing. Own orders and trades are as of the request instead (`OwnRecords`). Call before adding routes.
  */
 export function awaitAnswered(app: HttpApp, { answered }: AnsweredParts): void {
   const { of, books, newest } = answered;

@@ -33,8 +33,9 @@ export interface OwnRecordsOptions {
 /**
  * Records of a caller up to the call: the newest from memory, everything before them from the tables. Memory is read
  * first, and the tables are read up to its seams, so nothing is counted twice or missed; a record that memory forgets
- * meanwhile is in the tables by then. Methods throw the `Fault` `newest_records_behind` (retry) while the newest records
- * cannot be had, and the faults of ClickHouse (`retry` when it is away) as far as memory alone does not suffice.
+ * meanwhile is in the tables by then. Methods throw the `Fault` `newest_records_behind` (retry) while the newest
+ * records cannot be had, and the faults of ClickHouse (`retry` when it is away) as far as memory alone does not
+ * suffice.
  */
 export class OwnRecords {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;

@@ -38,9 +38,9 @@ export interface Remembered<T> {
 type NewestRecords = Pick<RecentLog, 'holdings' | 'newestFills' | 'newestSeams' | 'reaches'>;
 
 /**
- * Public reports but the leaderboards, from the tables and so, but for ledger and activity, some seconds old: each by one
- * statement with bound parameters and bounded time and rows. Methods throw the faults of ClickHouse (`retry` when it is
- * away).
+ * Public reports but the leaderboards, from the tables and so, but for ledger and activity, some seconds old: each by
+ * one statement with bound parameters and bounded time and rows. Methods throw the faults of ClickHouse (`retry` when
+ * it is away).
  */
 export class Reports {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;

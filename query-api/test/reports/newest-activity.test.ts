@@ -7,13 +7,29 @@ import { Reports } from '../../src/reports/reports.io.ts';
 import { wallet } from '../in-memory.ts';
 
 const search: ActivitySearch = {
-  ...{ user: wallet(1), types: null, side: null, startS: null, endS: null, markets: null },
-  ...{ sortBy: 'TIMESTAMP', sortDirection: 'DESC', limit: 10, offset: 0 },
+  user: wallet(1),
+  types: null,
+  side: null,
+  startS: null,
+  endS: null,
+  markets: null,
+  sortBy: 'TIMESTAMP',
+  sortDirection: 'DESC',
+  limit: 10,
+  offset: 0,
 };
 
 const change = (inOffset: number, changes: Partial<HoldingChange> = {}): HoldingChange => ({
-  ...{ partition: 0, inOffset, eventIndex: 0, timeMs: 1_000 * inOffset, wallet: wallet(1) },
-  ...{ market: 1, outcome: 0, changeMicro: 1_000_000, price: 5_000, cause: 'TAKER' },
+  partition: 0,
+  inOffset,
+  eventIndex: 0,
+  timeMs: 1_000 * inOffset,
+  wallet: wallet(1),
+  market: 1,
+  outcome: 0,
+  changeMicro: 1_000_000,
+  price: 5_000,
+  cause: 'TAKER',
   ...changes,
 });
 
