@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from decimal import Decimal
 from email.utils import formatdate
 
 import pytest
@@ -19,12 +20,21 @@ from exchange_client import (
     RetryPolicy,
     UnresolvedOrdersError,
 )
+from exchange_client._model import parse
 from exchange_client.errors import overloaded_code
-from exchange_client.sent_order import SentOrder, attempt_life_seconds, refused
+from exchange_client.models import StoredOrder
+from exchange_client.sent_order import SentOrder, attempt_life_seconds, placement_of, refused
 from exchange_client.server_clock import ServerClock
 
 from .conftest import quick, signer
-from .fake_exchange import Answer, FakeExchange, Fate, placed_result, refused_result
+from .fake_exchange import (
+    Answer,
+    FakeExchange,
+    Fate,
+    placed_result,
+    refused_result,
+    stored_order,
+)
 
 intent = OrderIntent(token_id="7", side="BUY", price="0.5", size="10")
 impatient = RetryPolicy(first_pause_ms=20, longest_pause_ms=100, total_ms=1_000)
@@ -287,6 +297,15 @@ async def test_the_time_to_book_is_sent_with_every_attempt(
     await client.place_order(intent)
     names = fake.received_at("/order")[-1].headers
     assert not any("time_to_book" in name or "valid_until" in name for name in names)
+
+
+def test_an_order_that_was_held_and_came_too_late_as_the_log_says_was_not_placed() -> None:
+    stored = parse(StoredOrder, stored_order("0x01")).model_copy(update={"status": "CANCELED"})
+    late = placement_of(stored.model_copy(update={"reason": "too_late"}))
+    assert (late.success, late.code) == (False, "too_late")
+    filled = {"reason": "too_late", "size_matched": Decimal(1)}
+    assert placement_of(stored.model_copy(update=filled)).status == "matched"
+    assert placement_of(stored.model_copy(update={"reason": "user"})).success
 
 
 def test_the_clock_of_the_exchange_is_known_by_the_dates_of_responses() -> None:

@@ -1,4 +1,10 @@
-import { noOrder, type PlacementResult, type StoredOrder } from '@pm/schemas';
+import {
+  noOrder,
+  type PlacementResult,
+  type RefusalCode,
+  refusals,
+  type StoredOrder,
+} from '@pm/schemas';
 import {
   type ExchangeError,
   isFinalCode,
@@ -127,6 +133,8 @@ export class SentOrder {
   }
 }
 
+const tooLate = 'too_late' satisfies RefusalCode;
+
 /** Statuses by which a request with several orders is refused because every one of them is. */
 const commonStatuses = new Set([409, 425, 429, 503]);
 
@@ -147,8 +155,10 @@ export function refused(code: string, errorMsg: string): PlacementResult {
   return { success: false, errorMsg, code, ...noOrder };
 }
 
-/** The result of an order that was read from the log. */
+/** The result of an order that was read from the log. One that was held and came too late was never placed. */
 export function placementOf(order: StoredOrder): Placement {
+  if (order.reason === tooLate && Number(order.size_matched) === 0)
+    return { ...refused(tooLate, refusals[tooLate].text), order };
   return {
     success: true,
     errorMsg: '',

@@ -1,4 +1,5 @@
 import { Random } from '@pm/kit/random';
+import type { StoredOrder } from '@pm/schemas';
 import { overloadedCode } from '../src/errors.ts';
 import {
   ExchangeClient,
@@ -7,8 +8,14 @@ import {
   walletFromPrivateKey,
 } from '../src/index.ts';
 import type { OrderIntent } from '../src/order.ts';
-import { attemptLifeMs, refused, SentOrder } from '../src/sent-order.ts';
-import { FakeExchange, type Fate, placedResult, refusedResult } from './fake-exchange.ts';
+import { attemptLifeMs, placementOf, refused, SentOrder } from '../src/sent-order.ts';
+import {
+  FakeExchange,
+  type Fate,
+  placedResult,
+  refusedResult,
+  storedOrder,
+} from './fake-exchange.ts';
 
 let fake: FakeExchange;
 let client: ExchangeClient;
@@ -278,6 +285,15 @@ test('the time to book is sent with every attempt: what is left of it, and one t
   // The clock of the exchange is known to a second or better; clocks here and there are one.
   expect(until?.[0]).toBeGreaterThanOrEqual(beforeMs + 5_000);
   expect(until?.[0]).toBeLessThanOrEqual(Date.now() + 6_001);
+});
+
+test('an order that was held and came too late, as the log says, was not placed', () => {
+  const stored = { ...(storedOrder('0x01') as StoredOrder), status: 'CANCELED' as const };
+  const late = placementOf({ ...stored, reason: 'too_late' });
+  expect([late.success, late.code, late.orderID]).toEqual([false, 'too_late', '']);
+  const filled = placementOf({ ...stored, reason: 'too_late', size_matched: '1' });
+  expect([filled.success, filled.status]).toEqual([true, 'matched']);
+  expect(placementOf({ ...stored, reason: 'user' }).success).toBe(true);
 });
 
 test('an order without a time to book has neither header', async () => {

@@ -14,6 +14,9 @@ const partitions = 2;
 const offMs = 3_540_000;
 /** Longer than the session of a group, than silence before a session is missed, and than a partition may be silent. */
 const stoppedMs = 16_000;
+/** Times to book: shorter than the matchers stand still, and as long as any machine needs. */
+const orderMs = 300;
+const longOrderMs = 1_900;
 /** Longest waits for what comes by itself: many times what it takes on a machine of its own, milliseconds. */
 const endsMaxMs = 120_000;
 const readyMaxMs = 300_000;
@@ -183,6 +186,30 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
         await untilNone('all are ready', notReady, readyMaxMs);
         // Nothing is canceled for it, but for a client that was away for longer than its session lasts.
         if (openedWithinMs < sessionPromiseMs) expect(await openOrders()).toHaveLength(1);
+      },
+      testMaxMs,
+    );
+
+    test(
+      'an order whose time ends while the matchers stand still is too late, and one in time is booked',
+      async () => {
+        const [tokenId = ''] = tokens();
+        const intent = { tokenId, side: 'BUY', price: '0.04', size: '5' } as const;
+        const names = exchange.processes.map(({ name }) => name);
+        const matchers = names.filter((name) => name.startsWith('matcher'));
+        for (const name of matchers) exchange.suspend(name);
+        const placing = client.placeOrder(intent, { timeToBookMs: orderMs });
+        // Longer than the time of the order, on which it does not depend.
+        await wait(10 * orderMs);
+        for (const name of matchers) exchange.resume(name);
+        expect(await placing).toMatchObject({ code: 'too_late' });
+        await loop.goesOn('the matchers run again');
+        const notBooked = async () => {
+          const placed = await client.placeOrder(intent, { timeToBookMs: longOrderMs });
+          if (placed.status === 'live') await client.cancelOrder(placed.orderID);
+          return placed.status === 'live' ? [] : [placed.errorMsg];
+        };
+        await untilNone('an order with time is booked', notBooked, endsMaxMs);
       },
       testMaxMs,
     );

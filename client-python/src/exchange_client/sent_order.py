@@ -18,6 +18,7 @@ from .errors import (
 )
 from .models import PlacementResult, StoredOrder
 from .order import BuiltOrder
+from .refusals import refusals
 
 #: Statuses by which a request with several orders is refused because every one of them is.
 _common_statuses = frozenset((409, 425, 429, 503))
@@ -25,6 +26,8 @@ _common_statuses = frozenset((409, 425, 429, 503))
 #: An attempt without an answer comes to the log within this time or never: its proof is good until 30 s after
 #: its timestamp, which may be 30 s ahead, and its book takes it for 2 s (conventions.md 2.4, 3.8).
 attempt_life_seconds = 65
+
+_too_late = "too_late"
 
 _no_order: dict[str, object] = {
     "errorMsg": "",
@@ -202,7 +205,13 @@ def refused(code: str, text: str, wait_seconds: int | None = None) -> Placement:
 
 
 def placement_of(order: StoredOrder) -> Placement:
-    """The result of an order that was read from the log."""
+    """The result of an order that was read from the log.
+
+    One that was held and came too late was never placed.
+    """
+    if order.reason == _too_late and order.size_matched == 0:
+        refusal = refused(_too_late, refusals[_too_late].text)
+        return refusal.model_copy(update={"order": order})
     placement = {
         **_no_order,
         "success": True,
