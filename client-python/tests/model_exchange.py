@@ -56,7 +56,7 @@ class ModelExchange(httpx.AsyncBaseTransport):
         text = request.content.decode()
         body: object = json.loads(text) if text else None
         sent = (request.method, request.url.path, body)
-        if request.url.path in ("/order", "/orders"):
+        if request.method == "POST" and request.url.path in _order_paths:
             ids = [id_of(one) for one in _submissions(body)]
             self.posted.append((asyncio.get_running_loop().time(), ids))
         await asyncio.sleep(self._draw.uniform(0.001, _latency_max_seconds))
@@ -66,6 +66,8 @@ class ModelExchange(httpx.AsyncBaseTransport):
         return httpx.Response(answer.status, json=answer.body)
 
     async def _answer(self, sent: Sent) -> Answer:
+        if sent[0] == "DELETE" and sent[1] == "/orders":
+            return self._cancel(cast("list[str]", sent[2]))
         fate = self._fate_of(sent[1])
         if fate == "request lost":
             raise httpx.ReadError("reset")
@@ -136,6 +138,12 @@ class ModelExchange(httpx.AsyncBaseTransport):
             self.booked_since_cancel.add(order_id)
         placed = {"success": True, "errorMsg": "", "orderID": order_id, "orderHash": order_id}
         return Answer(200, {**refused_result(""), "code": None, **placed, "status": "live"})
+
+    def _cancel(self, order_ids: list[str]) -> Answer:
+        """Orders that have not come yet are refused when they do."""
+        canceled = [one for one in order_ids if self.log.setdefault(one, "fenced") == "booked"]
+        self.booked_since_cancel.difference_update(canceled)
+        return Answer(200, {"canceled": canceled, "not_canceled": {}})
 
     def _find(self, order_id: str) -> Answer:
         known = self.log.get(order_id)

@@ -61,6 +61,8 @@ export interface Sending {
   readonly signal?: AbortSignal | undefined;
   /** Called when the request is about to leave. */
   readonly onSend?: () => void;
+  /** Called with the failure of each attempt. */
+  readonly onFailure?: (error: ExchangeError) => void;
 }
 
 /** Sends signed and unsigned requests with retries, a few at a time. */
@@ -159,9 +161,15 @@ export class Connection {
 
   #persist<T>({ sent, make, mayRepeat }: Repeated, sending: Sending): Promise<T> {
     const { retryBudget = this.retryBudget() } = sending;
-    return persist(retryBudget, mayRepeat, (tries) =>
-      this.#attempt<T>({ sent, make }, { ...sending, retryBudget, tries }),
-    );
+    const { onFailure = () => {} } = sending;
+    return persist(retryBudget, mayRepeat, async (tries) => {
+      try {
+        return await this.#attempt<T>({ sent, make }, { ...sending, retryBudget, tries });
+      } catch (error) {
+        if (error instanceof ExchangeError) onFailure(error);
+        throw error;
+      }
+    });
   }
 
   #attempt<T>({ sent, make }: Made, sending: Sending): Promise<T> {

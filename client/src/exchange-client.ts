@@ -3,13 +3,12 @@ import {
   type BookSnapshot,
   type CancelResult,
   headers as names,
-  type OrderId,
   type ResponseOf,
   type SigningDomain,
 } from '@pm/schemas';
 import { AccountApi } from './account-api.ts';
 import { AgentsApi } from './agents-api.ts';
-import { cancelOrders } from './cancels.ts';
+import { type CancelAllResult, Cancels, type MarketFilter } from './cancels.ts';
 import { CommentsApi } from './comments-api.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { l1Digest } from './eip712.ts';
@@ -50,15 +49,6 @@ export interface SignedRequest {
   readonly body: string;
 }
 
-/** What `cancelAll` canceled, and what it may not have. */
-export type CancelAllResult = CancelResult & {
-  /**
-   * Orders that this client sent before and of which neither had a definite result by then: one that reaches the
-   * exchange after the cancel is booked. The call that placed each returns or throws what became of it.
-   */
-  readonly in_transit: readonly OrderId[];
-};
-
 /**
  * A client of the exchange. Reads need nothing; writes need a signer and, once, `connect()`. A request without a
  * response, or with a transient one, is retried within the retry budget (`retry`): the same signed order is one order
@@ -75,6 +65,7 @@ export class ExchangeClient {
   /** Own orders, trades, balances and notifications. */
   readonly own: OwnReads;
   readonly #connection: Connection;
+  readonly #cancels: Cancels;
   readonly #signer: Signer | TypedDataSigner | undefined;
   readonly #domain: PinnedDomain;
   readonly #negRiskOf = new Map<string, boolean>();
@@ -82,6 +73,7 @@ export class ExchangeClient {
   constructor(options: ExchangeClientOptions) {
     this.#signer = options.signer;
     this.#connection = new Connection(options);
+    this.#cancels = new Cancels(this.#connection);
     const fetch = (retryBudget: RetryBudget) =>
       this.#connection.read<ResponseOf<'getSigningDomain'>>('/signing-domain', {}, { retryBudget });
     this.#domain = new PinnedDomain(fetch, options.domain);
@@ -181,7 +173,9 @@ export class ExchangeClient {
     route: '/order' | '/orders',
   ): Promise<Placement[]> {
     const connection = this.#connection;
-    return connection.placements.run(connection.retryBudget(), (call) =>
+    const tokenIds = orders.map(({ submission }) => submission.order.tokenId);
+    const retryBudget = connection.retryBudget();
+    return connection.placements.run({ retryBudget, tokenIds }, (call) =>
       placeOrders(connection, orders, { ...options, route, call }),
     );
   }
@@ -209,8 +203,10 @@ export class ExchangeClient {
     route: '/order' | '/orders',
   ): Promise<Placement[]> {
     const connection = this.#connection;
+    const tokenIds = intents.map(({ tokenId }) => tokenId);
+    const retryBudget = connection.retryBudget();
     // The call begins before it signs: a cancel of all orders that comes meanwhile ends it too.
-    return connection.placements.run(connection.retryBudget(), async (call) => {
+    return connection.placements.run({ retryBudget, tokenIds }, async (call) => {
       const sign = (intent: OrderIntent) => this.#prepare(intent, call.retryBudget);
       const orders = await Promise.all(intents.map(sign));
       const signAnew = (index: number) => sign(intents[index] as OrderIntent);
@@ -218,30 +214,33 @@ export class ExchangeClient {
     });
   }
 
+  /**
+   * Cancels an order. Calls of this client that wait to send it, first or again, end with all their orders: with the
+   * last refusal, or `client_canceled` before the first try. On its way it is refused as `fenced`.
+   */
   cancelOrder(orderID: string): Promise<CancelResult> {
-    return this.#connection.signed({ method: 'DELETE', path: '/order', body: { orderID } });
+    return this.#cancels.cancelOne(orderID);
   }
 
-  /** Cancels 1 to 3,000 orders by id. */
+  /** The same for 1 to 3,000 orders. */
   cancelOrders(orderIds: readonly string[]): Promise<CancelResult> {
-    return cancelOrders(this.#connection, orderIds);
+    return this.#cancels.cancelByIds(orderIds);
   }
 
-  /** Cancels every open order of the wallet in a market, or in one of its tokens, and orders in transit. */
-  cancelMarketOrders(filter: { market?: string; asset_id?: string }): Promise<CancelResult> {
-    const path = '/cancel-market-orders';
-    return this.#connection.signed({ method: 'DELETE', path, body: filter });
+  /**
+   * Cancels every open order of the wallet in a market, or in one of its tokens, and orders in transit. Calls of this
+   * client that wait and have an order of it end as by `cancelAll`.
+   */
+  cancelMarketOrders(filter: MarketFilter): Promise<CancelAllResult> {
+    return this.#cancels.cancelMarket(filter);
   }
 
   /**
    * Cancels every open order of the wallet, and orders in transit. Placements of this client that wait, to be sent or
    * to be sent again, are not sent any more: they end with the code `client_canceled`, or by what the log says.
    */
-  async cancelAll(): Promise<CancelAllResult> {
-    const inTransit = this.#connection.placements.endAll();
-    const sent = { method: 'DELETE', path: '/cancel-all' } as const;
-    const result = await this.#connection.signed<CancelResult>(sent);
-    return { ...result, in_transit: inTransit() };
+  cancelAll(): Promise<CancelAllResult> {
+    return this.#cancels.cancelAll();
   }
 
   /** Opens a session: from the first beat on, silence cancels all orders of this key (sessions.md). */

@@ -1,3 +1,4 @@
+export type { CancelAllResult, MarketFilter } from './cancels.ts';
 export { type OrderStruct, orderDigest, orderStructHash } from './eip712.ts';
 export {
   ExchangeError,
@@ -6,7 +7,6 @@ export {
   UnresolvedOrdersError,
 } from './errors.ts';
 export {
-  type CancelAllResult,
   ExchangeClient,
   type ExchangeClientOptions,
 } from './exchange-client.ts';

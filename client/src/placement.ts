@@ -79,6 +79,7 @@ class PlacementRun {
     this.#sending = sending;
     this.#call = sending.call;
     this.#all = orders.map((order) => new SentOrder(order, placements.lostMs(order.orderId)));
+    for (const { orderId } of orders) this.#call.orderIds.add(orderId);
     this.#maySignAnew = sending.signAnew !== undefined && sending.timeToBookMs === undefined;
     const { timeToBookMs } = sending;
     this.#bookTime = timeToBookMs === undefined ? null : new BookTime(connection, timeToBookMs);
@@ -210,7 +211,9 @@ class PlacementRun {
       const index = this.#all.indexOf(sent);
       try {
         const order = await this.#sending.signAnew?.(index);
-        if (order !== undefined) this.#all[index] = new SentOrder(order, null);
+        if (order === undefined) continue;
+        this.#call.orderIds.add(order.orderId);
+        this.#all[index] = new SentOrder(order, null);
       } catch {
         // It stays too late, and the results of the others are not lost.
         this.#maySignAnew = false;

@@ -81,7 +81,7 @@ export class ModelExchange {
     const { pathname: path } = new URL(String(input));
     const body: unknown = typeof init.body === 'string' ? JSON.parse(init.body) : undefined;
     const sent: Sent = { method: init.method ?? 'GET', path, body };
-    if (path === '/order' || path === '/orders') {
+    if (sent.method === 'POST' && isOrder(path)) {
       const ids = [body as OrderSubmission].flat().map(idOf);
       this.posted.push({ atMs: performance.now(), ids });
     }
@@ -91,6 +91,8 @@ export class ModelExchange {
 
   async #replyTo(sent: Sent, signal: AbortSignal | null): Promise<Reply> {
     await wait(1 + this.#random.below(latencyMaxMs), signal);
+    if (sent.method === 'DELETE' && sent.path === '/orders')
+      return this.#cancel(sent.body as string[]);
     const fate = this.#fateOf(sent);
     switch (fate) {
       case 'served':
@@ -172,6 +174,14 @@ export class ModelExchange {
       orderID: id,
       status: 'live',
     });
+  }
+
+  /** Orders that have not come yet are refused when they do. */
+  #cancel(ids: readonly string[]): Reply {
+    const canceled = ids.filter((id) => this.log.get(id) === 'booked');
+    for (const id of ids) if (!this.log.has(id)) this.log.set(id, 'fenced');
+    for (const id of canceled) this.bookedSinceCancel.delete(id);
+    return ok({ canceled, not_canceled: {} });
   }
 
   #find(id: string): Reply {

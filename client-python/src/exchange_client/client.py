@@ -10,11 +10,10 @@ from types import TracebackType
 from typing import Literal, Self
 
 import httpx
-from pydantic import Field
 
 from .account_api import AccountApi
 from .agents_api import AgentsApi
-from .cancels import cancel_orders
+from .cancels import CancelAllResult, Cancels
 from .comments_api import CommentsApi
 from .connection import (
     Attempt,
@@ -52,17 +51,6 @@ class SignedRequest:
     """The very text that was signed; empty when there is no body."""
 
 
-class CancelAllResult(CancelResult):
-    """What `cancel_all` canceled, and what it may not have."""
-
-    in_transit: list[str] = Field(default_factory=list)
-    """Orders that this client sent before and of which it had no definite result by then.
-
-    One that reaches the exchange after the cancel is booked. The call that placed each returns or
-    raises what became of it.
-    """
-
-
 class ExchangeClient:
     """A client of the exchange, for one event loop.
 
@@ -97,6 +85,7 @@ class ExchangeClient:
         )
         self._signer = signer
         self._connection = Connection(options)
+        self._cancels = Cancels(self._connection)
         self._neg_risk_of: dict[str, bool] = {}
         self.stream = Streams(self._connection)
         """Subscriptions as async iterators."""
@@ -212,8 +201,10 @@ class ExchangeClient:
         route: Literal["/order", "/orders"],
     ) -> list[Placement]:
         connection = self._connection
+        token_ids = [order.submission["order"]["tokenId"] for order in orders]
         return await connection.placements.run(
             connection.retry_budget(),
+            token_ids,
             lambda call: place_orders(connection, orders, options, route, call),
         )
 
@@ -259,24 +250,29 @@ class ExchangeClient:
             return await place_orders(connection, orders, options, route, call, sign_anew)
 
         # The call begins before it signs: a cancel of all orders that comes meanwhile ends it too.
-        return await connection.placements.run(connection.retry_budget(), place)
+        token_ids = [intent.token_id for intent in intents]
+        return await connection.placements.run(connection.retry_budget(), token_ids, place)
 
     async def cancel_order(self, order_id: str) -> CancelResult:
-        sent = HttpRequest("DELETE", "/order", body={"orderID": order_id})
-        return await self._connection.signed(CancelResult, sent)
+        """Cancels an order.
+
+        Calls of this client that wait to send it, first or again, end with all their orders: with the
+        last refusal, or `client_canceled` before the first try. On its way it is refused as `fenced`.
+        """
+        return await self._cancels.cancel_one(order_id)
 
     async def cancel_orders(self, order_ids: Sequence[str]) -> CancelResult:
-        """Cancels 1 to 3,000 orders by id."""
-        return await cancel_orders(self._connection, order_ids)
+        """The same for 1 to 3,000 orders."""
+        return await self._cancels.cancel_by_ids(order_ids)
 
     async def cancel_market_orders(
         self, *, market: str | None = None, asset_id: str | None = None
-    ) -> CancelResult:
-        """Cancels every open order of the wallet in a market, or in one of its tokens, and orders in transit."""
-        facts = {"market": market, "asset_id": asset_id}
-        body = {name: value for name, value in facts.items() if value is not None}
-        sent = HttpRequest("DELETE", "/cancel-market-orders", body=body)
-        return await self._connection.signed(CancelResult, sent)
+    ) -> CancelAllResult:
+        """Cancels every open order of the wallet in a market, or in one of its tokens, and orders in transit.
+
+        Calls of this client that wait and have an order of it end as by `cancel_all`.
+        """
+        return await self._cancels.cancel_market(market, asset_id)
 
     async def cancel_all(self) -> CancelAllResult:
         """Cancels every open order of the wallet, and orders in transit.
@@ -284,10 +280,7 @@ class ExchangeClient:
         Placements of this client that wait, to be sent or to be sent again, are not sent any more:
         they end with the code `client_canceled`, or by what the log says.
         """
-        in_transit = self._connection.placements.end_all()
-        sent = HttpRequest("DELETE", "/cancel-all")
-        result = await self._connection.signed(CancelAllResult, sent)
-        return result.model_copy(update={"in_transit": in_transit()})
+        return await self._cancels.cancel_all()
 
     def start_heartbeat(
         self,

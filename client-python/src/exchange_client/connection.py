@@ -83,6 +83,8 @@ class Sending:
     """Ends the wait for its turn; a request that was sent is not ended."""
     on_send: Callable[[], None] | None = None
     """Called when the request is about to leave."""
+    on_failure: Callable[[ExchangeError], None] | None = None
+    """Called with the failure of each attempt."""
 
 
 _default_sending = Sending()
@@ -207,9 +209,16 @@ class Connection:
     ) -> object:
         budget = sending.retry_budget or self.retry_budget()
         within = replace(sending, retry_budget=budget)
-        return await persist(
-            budget, may_repeat, lambda tries: self._attempt(sent, make, within, tries)
-        )
+
+        async def attempt(tries: int) -> object:
+            try:
+                return await self._attempt(sent, make, within, tries)
+            except ExchangeError as error:
+                if sending.on_failure is not None:
+                    sending.on_failure(error)
+                raise
+
+        return await persist(budget, may_repeat, attempt)
 
     async def _attempt(
         self, sent: HttpRequest, make: Callable[[], HttpRequest], sending: Sending, tries: int

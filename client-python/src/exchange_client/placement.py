@@ -86,6 +86,7 @@ class _PlacementRun:
         self._book_time = None if limit_ms is None else BookTime(connection, limit_ms)
         lost_at = connection.placements.lost_at
         self._all = [SentOrder(one, lost_at=lost_at(one.order_id)) for one in orders]
+        call.order_ids.update(one.order_id for one in orders)
         self._cause: Exception | None = None
         self._is_over = False
         """Another attempt would fail like the last one."""
@@ -241,6 +242,7 @@ class _PlacementRun:
                 self._cause = error
                 self._sign_anew = None
             else:
+                self._call.order_ids.add(order.order_id)
                 self._all[index] = SentOrder(order, lost_at=None)
 
     async def _ask_log(self, asked: Sequence[SentOrder]) -> None:

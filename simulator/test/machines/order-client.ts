@@ -37,7 +37,8 @@ export class OrderClient<Order> {
   async place(orders: ReadonlyMap<OrderId, Order>): Promise<readonly (Placement | null)[]> {
     const built = [...orders].map(([orderId, submission]) => ({ orderId, submission }));
     const connection = this as unknown as Connection;
-    const place = this.placements.run(new RetryBudget(defaultRetryPolicy), (call) =>
+    const retryBudget = new RetryBudget(defaultRetryPolicy);
+    const place = this.placements.run({ retryBudget, tokenIds: [] }, (call) =>
       placeOrders(connection, built as unknown as BuiltOrder[], { route: '/orders', call }),
     );
     return await place.catch((error: unknown) => {

@@ -1,0 +1,121 @@
+"""Cancels: what waits does not come after them, and no try forgets what it canceled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from exchange_client import ExchangeClient, ExchangeError, OrderIntent, RetryPolicy
+from exchange_client.order import BuiltOrder
+
+from .conftest import signer
+from .fake_exchange import Answer, FakeExchange, Heard
+
+patient = RetryPolicy(first_pause_ms=20, longest_pause_ms=50, total_ms=10_000)
+intent = OrderIntent(token_id="7", side="BUY", price="0.5", size="10")
+
+
+def answered(heard: Heard) -> Answer:
+    if heard.path == "/book":
+        book = {"market": "0x01", "asset_id": "7", "timestamp": "1", "hash": "", "bids": []}
+        more = {"asks": [], "min_order_size": "5", "tick_size": "0.01", "neg_risk": False}
+        return Answer(200, {**book, **more, "last_trade_price": ""})
+    return Answer(200, {"canceled": [], "not_canceled": {}})
+
+
+def refused(status: int, code: str, **more: object) -> Answer:
+    return Answer(status, {"error": code, "code": code, **more})
+
+
+async def connected(fake: FakeExchange) -> ExchangeClient:
+    fake.answer = answered
+    client = ExchangeClient(fake.base_url, signer=signer, retry=patient)
+    await client.connect()
+    return client
+
+
+async def sent(fake: FakeExchange, times: int) -> None:
+    while len(fake.received_at("/order")) < times:
+        await asyncio.sleep(0.005)
+
+
+Cancel = Callable[[ExchangeClient, BuiltOrder], Awaitable[object]]
+cancels: dict[str, Cancel] = {
+    "its id": lambda client, order: client.cancel_order(order.order_id),
+    "ids": lambda client, order: client.cancel_orders([order.order_id]),
+    "its token": lambda client, _: client.cancel_market_orders(asset_id="7"),
+    "its market": lambda client, _: client.cancel_market_orders(market="0x01"),
+    "everything": lambda client, _: client.cancel_all(),
+}
+
+
+@pytest.mark.parametrize("of", list(cancels))
+async def test_a_placement_that_waits_is_not_sent_any_more_after_a_cancel(
+    fake: FakeExchange, of: str
+) -> None:
+    async with await connected(fake) as client:
+        fake.fated_method = "POST"
+        fake.fates = [refused(425, "partition_not_ready")] * 1_000
+        order = await client.prepare_order(intent)
+        placing = asyncio.create_task(client.post_order(order))
+        await sent(fake, 2)
+        await cancels[of](client, order)
+        fake.fates = []
+        assert (await placing).success is False
+    assert list(fake.booked) == []
+
+
+async def test_a_placement_goes_on_after_a_cancel_of_another_order_token_or_market(
+    fake: FakeExchange,
+) -> None:
+    async with await connected(fake) as client:
+        fake.fated_method = "POST"
+        fake.fates = [refused(425, "partition_not_ready")] * 1_000
+        placing = asyncio.create_task(client.post_order(await client.prepare_order(intent)))
+        await sent(fake, 2)
+        await client.cancel_order("0x" + "12" * 32)
+        await client.cancel_market_orders(asset_id="8")
+        await client.cancel_market_orders(market="0x02")
+        fake.fates = []
+        assert (await placing).success is True
+
+
+async def test_an_order_on_its_way_when_all_are_canceled_is_canceled_by_its_id_too(
+    fake: FakeExchange,
+) -> None:
+    async with await connected(fake) as client:
+        fake.hangs = lambda heard: heard.method == "POST"
+        order = await client.prepare_order(intent)
+        placing = asyncio.create_task(client.post_order(order))
+        await sent(fake, 1)
+        result = await client.cancel_all()
+        placing.cancel()
+    assert [heard.body for heard in fake.received_at("/orders")] == [[order.order_id]]
+    assert result.in_transit == [order.order_id]
+
+
+async def test_what_each_try_of_a_cancel_has_canceled_is_in_its_result(fake: FakeExchange) -> None:
+    ids = ["0x" + digit * 64 for digit in "abc"]
+    gone = {ids[0]: "order can't be found - already canceled or matched"}
+    partly = refused(503, "cancel_unconfirmed", canceled=ids[:1], not_canceled={})
+    async with await connected(fake) as client:
+        fake.fates = [partly, Answer(200, {"canceled": ids[1:], "not_canceled": gone})]
+        by_ids = await client.cancel_orders(ids)
+        assert (by_ids.canceled, by_ids.not_canceled) == (ids, {})
+        fake.fates = [partly, Answer(200, {"canceled": ids[1:], "not_canceled": {}})]
+        assert (await client.cancel_all()).canceled == ids
+
+
+async def test_what_tries_have_canceled_is_in_the_error_when_the_last_one_fails(
+    fake: FakeExchange,
+) -> None:
+    partly = refused(503, "cancel_unconfirmed", canceled=["0xaa"], not_canceled={})
+    async with await connected(fake) as client:
+        fake.fates = [partly, refused(401, "invalid_l2")]
+        with pytest.raises(ExchangeError) as raised:
+            await client.cancel_all()
+    assert raised.value.code == "invalid_l2"
+    assert isinstance(raised.value.body, dict)
+    assert raised.value.body["canceled"] == ["0xaa"]
