@@ -31,14 +31,17 @@ test('cancel-all cancels the orders of every partition, and lists of ids work at
     /^auth;dur=.*validate;dur=.*log;dur=.*match;dur=/,
   );
   const [first, second, ...rest] = orders.map(({ orderId }) => orderId);
-  const body = JSON.stringify([first, second, first, `0x${'ab'.repeat(32)}`]);
+  const late = order(trader, exchange.tokens[0] as (typeof exchange.tokens)[number]);
+  const body = JSON.stringify([first, second, first, late.orderId]);
   const some = await call(exchange.ingresses[1], trader, 'DELETE', '/orders', { body });
   expect(some.body).toEqual({
     canceled: [first, second],
     not_canceled: {
-      [`0x${'ab'.repeat(32)}`]: "order can't be found - already canceled or matched",
+      [late.orderId]: "order can't be found - not seen yet, and refused if it still arrives",
     },
   });
+  const fenced = await place(exchange.ingresses[0], trader, [late]);
+  expect(fenced.body).toMatchObject([{ success: false, code: 'fenced' }]);
   expect([...(await cancelAll(exchange.ingresses[1], trader))].sort()).toEqual([...rest].sort());
   expect(await cancelAll(exchange.ingresses[0], trader)).toEqual([]);
   await until(
@@ -199,7 +202,9 @@ test('a taker delay is waited for, a tick becomes finer at 0.97, modes refuse, a
   });
   expect(sold.body[0]?.tradeIDs).toHaveLength(1);
   for (const ingress of exchange.ingresses)
-    expect((await place(ingress, seller, [sell])).body).toEqual(sold.body);
+    expect((await place(ingress, seller, [sell])).body).toEqual([
+      { ...sold.body[0], repeated: true, alive: false },
+    ]);
 
   expect((await exchange.operate('POST', 'trading-mode', { mode: 'CANCEL_ONLY' })).status).toBe(
     200,
