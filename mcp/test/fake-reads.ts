@@ -4,6 +4,8 @@ import {
   exampleValues,
   familyMounts,
   LeaderboardEntry,
+  Position,
+  PublicTrade,
   publicRoutes,
   type RouteDeclaration,
 } from '@pm/schemas';
@@ -50,6 +52,9 @@ const overrides: Readonly<Record<string, (heard: Heard) => unknown>> = {
     secondary_token_id: fakeMarket.otherToken,
   }),
   search: () => foundEvents(),
+  // At the root an asset is named by its place in the condition, under the mount by its token id.
+  listTrades: ({ path }) => withAsset(PublicTrade, path),
+  listPositions: ({ path }) => withAsset(Position, path),
   getLeaderboard: () => [
     { ...(exampleOf(LeaderboardEntry) as object), rank: '1', userName: hostileText },
   ],
@@ -60,6 +65,12 @@ const overrides: Readonly<Record<string, (heard: Heard) => unknown>> = {
   getMarket: () => bookMarket(),
   getOpenApi: () => ({ openapi: '3.1.0', info: { title: 'fake' } }),
 };
+
+function withAsset(row: Parameters<typeof exampleOf>[0], path: string): unknown {
+  const asset = path.startsWith(familyMounts.data) ? fakeMarket.token : `${fakeMarket.condition}:0`;
+  const ids = { asset, conditionId: fakeMarket.condition, proxyWallet: exampleValues.wallet };
+  return [{ ...(exampleOf(row) as object), ...ids }];
+}
 
 function foundEvents(): unknown {
   const search = exampleOf(publicRoutes.search.responses[200].mounted) as {

@@ -1,5 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { bodyMaxBytes } from '@pm/schemas';
+import { Value } from 'typebox/value';
 import { FakeExchange } from '../../client/test/fake-exchange.ts';
 import { createDeferred, until } from '../../kit/test/kafka/deferred.ts';
 import { requestsAtOnce } from '../src/http/limits.ts';
@@ -30,6 +31,42 @@ const reads: readonly (readonly [name: string, input: Record<string, unknown>])[
   ['get_order', { order_id: `0x${'1'.repeat(64)}` }],
   ['preview_order', order],
 ];
+
+const declarationOf = (name: string) => {
+  const found = tools.find(({ declaration }) => declaration.name === name);
+  if (found === undefined) throw new Error(`a tool ${name}`);
+  return found.declaration;
+};
+
+/** The forms of ids by their names in results, and further names of inputs that take them. */
+const idForms: Readonly<Record<string, readonly string[]>> = {
+  condition_id: ['market'],
+  token_id: ['market'],
+  order_id: [],
+  wallet: [],
+};
+
+/** Calls of tools that read with this id wherever their inputs take one of its name or form. */
+function callsWith(key: string, id: string): typeof reads {
+  return tools.flatMap(({ declaration: { name, input, annotations } }) => {
+    const base = reads.find(([tool]) => tool === name)?.[1];
+    if (base === undefined || annotations.readOnlyHint !== true) return [];
+    const names = [key, ...(idForms[key] ?? [])].filter((one) => one in input.properties);
+    // `market` of most tools is a condition id; one takes any name of a market.
+    const takes = (one: string) =>
+      key !== 'token_id' || one === 'token_id' || name === 'get_market';
+    return names.filter(takes).map((one) => [name, { ...base, [one]: id }] as const);
+  });
+}
+
+function collectIds(value: unknown, ids: Map<string, Set<string>>): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key in idForms && typeof inner === 'string')
+      ids.set(key, (ids.get(key) ?? new Set()).add(inner));
+    else collectIds(inner, ids);
+  }
+}
 
 let fake: FakeExchange;
 let server: HttpServerUnderTest;
@@ -80,6 +117,25 @@ describe.each(eras)('a client of the era %s', (era) => {
     );
     for (const [name, input] of reads) await resultOf(client, name, input);
     expect(new Set(reads.map(([name]) => name)).size).toBe(tools.length - 2);
+  });
+
+  test('may give every id of a result to every tool that takes one', async () => {
+    const client = await connect({ era, headers: reader });
+    const ids = new Map<string, Set<string>>();
+    for (const [name, input] of reads) collectIds(await resultOf(client, name, input), ids);
+    expect([...ids.keys()].sort()).toEqual(Object.keys(idForms).sort());
+    for (const [key, values] of ids) {
+      for (const id of values) {
+        const calls = callsWith(key, id);
+        expect(calls.length).toBeGreaterThan(0);
+        for (const [name, input] of calls) await resultOf(client, name, input);
+      }
+    }
+    // Of tools that change something the form is enough.
+    const changing = [...(ids.get('condition_id') ?? [])].map((market) => ({ market }));
+    const orders = [...(ids.get('order_id') ?? [])].map((one) => ({ order_ids: [one] }));
+    const { input } = declarationOf('cancel_orders');
+    for (const one of [...changing, ...orders]) expect(Value.Check(input, one)).toBe(true);
   });
 
   test('reads every resource', async () => {

@@ -35,7 +35,7 @@ const getPositions = declareTool({
     market: Type.Optional(conditionId),
     limit: rowLimit(positionsMax, positionsDefault),
   }),
-  output: Type.Object({ wallet: Type.String(), positions: Type.Array(PositionView) }),
+  output: Type.Object({ wallet, positions: Type.Array(PositionView) }),
 });
 
 const getBalances = declareTool({
@@ -79,7 +79,7 @@ export const accountTools: readonly Tool[] = [
   tool(getPositions, async ({ limit = positionsDefault, market, ...input }, session) => {
     const user = input.wallet ?? session.own?.wallet;
     if (user === undefined) return noWallet();
-    const positions = await session.exchange.get('listPositions', {
+    const positions = await session.exchange.getMounted('listPositions', {
       query: {
         user,
         sizeThreshold: '0',

@@ -1,13 +1,23 @@
 import type { LeaderboardEntry, Position, StoredOrder, WalletBalances } from '@pm/schemas';
 import { type Static, Type } from 'typebox';
-import { decimal, decimalOf, isoTime, orNull, userWritten } from '../server/forms.ts';
+import {
+  conditionId,
+  decimal,
+  decimalOf,
+  isoTime,
+  orderId,
+  orNull,
+  tokenId,
+  userWritten,
+  wallet,
+} from '../server/forms.ts';
 import { userText } from '../server/user-text.ts';
 
 const titleMaxChars = 300;
 
 export const PositionView = Type.Object({
-  condition_id: Type.String(),
-  token_id: Type.String(),
+  condition_id: conditionId,
+  token_id: tokenId,
   market_title: userWritten,
   outcome: userWritten,
   size: decimal,
@@ -37,7 +47,7 @@ export function positionView(position: Position): Static<typeof PositionView> {
 }
 
 export const BalancesView = Type.Object({
-  wallet: Type.String(),
+  wallet,
   usdc: Type.Object({
     total: decimal,
     free: decimal,
@@ -47,8 +57,8 @@ export const BalancesView = Type.Object({
   }),
   tokens: Type.Array(
     Type.Object({
-      token_id: Type.String(),
-      condition_id: Type.String(),
+      token_id: tokenId,
+      condition_id: conditionId,
       outcome: userWritten,
       size: decimal,
     }),
@@ -81,7 +91,7 @@ export function balancesView({
 
 export const RankView = Type.Object({
   rank: Type.Integer({ minimum: 1 }),
-  wallet: Type.String(),
+  wallet,
   name: userWritten,
   volume: decimal,
   pnl: decimal,
@@ -99,12 +109,12 @@ export function rankView(entry: LeaderboardEntry): Static<typeof RankView> {
 }
 
 export const OrderView = Type.Object({
-  order_id: Type.String(),
+  order_id: orderId,
   status: Type.String({ description: '`LIVE`, `DELAYED`, `MATCHED` or `CANCELED`.' }),
   reason: orNull(Type.String({ description: 'How it ended.' })),
   ended_at: orNull(isoTime),
-  condition_id: Type.String(),
-  token_id: Type.String(),
+  condition_id: conditionId,
+  token_id: tokenId,
   outcome: userWritten,
   side: Type.String(),
   price: decimal,
@@ -112,7 +122,7 @@ export const OrderView = Type.Object({
   size_matched: decimal,
   order_type: Type.String(),
   expiration: orNull(isoTime),
-  wallet: Type.String(),
+  wallet,
   created_at: isoTime,
   trade_ids: Type.Array(Type.String()),
 });

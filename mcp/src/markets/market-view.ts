@@ -43,7 +43,7 @@ export const MarketView = Type.Object({
 export type MarketView = Static<typeof MarketView>;
 
 const FoundMarket = Type.Object({
-  condition_id: Type.String(),
+  condition_id: conditionId,
   slug: Type.String(),
   question: userWritten,
   accepting_orders: Type.Boolean(),
@@ -52,9 +52,7 @@ const FoundMarket = Type.Object({
   liquidity: decimal,
   best_bid: orNull(decimal),
   best_ask: orNull(decimal),
-  outcomes: Type.Array(
-    Type.Object({ token_id: Type.String(), outcome: userWritten, price: decimal }),
-  ),
+  outcomes: Type.Array(Type.Object({ token_id: tokenId, outcome: userWritten, price: decimal })),
 });
 
 export const FoundEvent = Type.Object({

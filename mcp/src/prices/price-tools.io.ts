@@ -105,7 +105,7 @@ export const priceTools: readonly Tool[] = [
     return historyView(market, history);
   }),
   tool(getTrades, async ({ limit = tradesDefault, ...filter }, { exchange }) => {
-    const trades = await exchange.get('listTrades', {
+    const trades = await exchange.getMounted('listTrades', {
       query: {
         limit: String(limit),
         ...(filter.market === undefined ? {} : { market: [filter.market] }),

@@ -1,13 +1,16 @@
 import type { BookSnapshot, PublicTrade, ResponseOf } from '@pm/schemas';
 import { type Static, Type } from 'typebox';
 import {
+  conditionId,
   decimal,
   decimalOf,
   isoOfSeconds,
   isoTime,
   orNull,
   side,
+  tokenId,
   userWritten,
+  wallet,
 } from '../server/forms.ts';
 import { userText } from '../server/user-text.ts';
 
@@ -18,8 +21,8 @@ const titleMaxChars = 300;
 const Level = Type.Object({ price: decimal, size: decimal });
 
 export const BookView = Type.Object({
-  token_id: Type.String(),
-  condition_id: Type.String(),
+  token_id: tokenId,
+  condition_id: conditionId,
   time: isoTime,
   bids: Type.Array(Level, { description: 'Best first.' }),
   asks: Type.Array(Level, { description: 'Best first.' }),
@@ -72,7 +75,7 @@ export function bookView(book: AnyBook, depth: number): BookView {
 }
 
 export const HistoryView = Type.Object({
-  token_id: Type.String(),
+  token_id: tokenId,
   points: Type.Array(Type.Object({ time: isoTime, price: decimal }), {
     description: 'Oldest first; the last midpoint of each bucket.',
   }),
@@ -95,15 +98,15 @@ export function historyView(
 
 export const TradeView = Type.Object({
   time: isoTime,
-  condition_id: Type.String(),
-  token_id: Type.String(),
+  condition_id: conditionId,
+  token_id: tokenId,
   market_title: userWritten,
   outcome: userWritten,
   side,
   price: decimal,
   size: decimal,
   usdc: decimal,
-  wallet: Type.String({ description: 'The taker.' }),
+  wallet,
   wallet_name: userWritten,
   transaction_hash: Type.String(),
 });

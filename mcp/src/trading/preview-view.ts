@@ -1,7 +1,7 @@
 import { microText, type OrderFinding, parseMicro, parsePrice, priceText } from '@pm/schemas';
 import { type Static, Type } from 'typebox';
 import type { MarketView } from '../markets/market-view.ts';
-import { decimal, isoTime, orNull, userWritten } from '../server/forms.ts';
+import { conditionId, decimal, isoTime, orNull, tokenId, userWritten } from '../server/forms.ts';
 import type { ToolRefusal } from '../server/tool.ts';
 import { meaningText, type OrderMeaning } from './order-meaning.ts';
 import type { Walk } from './walk-book.ts';
@@ -28,8 +28,8 @@ export const PreviewView = Type.Object({
   placeable: Type.Boolean({ description: 'No check failed, and there is a preview id.' }),
   order: Type.Object({
     text: Type.String({ description: 'The order in words.' }),
-    token_id: Type.String(),
-    condition_id: Type.String(),
+    token_id: tokenId,
+    condition_id: conditionId,
     question: userWritten,
     outcome: userWritten,
   }),
