@@ -10,6 +10,7 @@ import type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
 import { noBytes, takeJsonBodies } from './body.io.ts';
 import { BodyShares } from './body-shares.io.ts';
 import { clientAddressBy } from './client-address.io.ts';
+import { compressResponses } from './compress.io.ts';
 import { ConnectionShares, type ShedReason } from './connection-shares.io.ts';
 import { declareRoutes } from './door-routes.io.ts';
 import { errorAnswerer } from './errors.io.ts';
@@ -39,6 +40,8 @@ export interface HttpOptions {
   readonly trustedProxies?: readonly string[];
   /** Lets pages of any origin call routes that take requests without credentials (conventions.md 1.2). */
   readonly opensToPages?: boolean;
+  /** Compresses long JSON responses for clients that accept it (`compressResponses`). */
+  readonly compresses?: boolean;
   /** Refuses requests before routing, whatever their method and path; absent for none. */
   readonly judge?: Judge;
 }
@@ -96,6 +99,7 @@ export function openHttp(options: HttpOptions): HttpApp {
     putAnswerHeaders(request, reply);
     done();
   });
+  if (options.compresses === true) compressResponses(app);
   // Fastify closes the connection with each body it refuses, so that a client that is still sending is reset before
   // it reads the response. On an open connection Node reads the rest of the body within the time limit of a request.
   app.addHook('onError', (_request, reply, _error, done) => {

@@ -59,6 +59,7 @@ export function openApp(shared: AppParts, { keys, readKeys, agents, wallets }: F
     trustedProxies: config.trustedProxies,
     connectionsPerAddress: config.connectionsPerAddress,
     opensToPages: true,
+    compresses: true,
     limits: { maxHeaderBytes },
     ...(limits === null ? {} : { rateLimits: limitRequests({ ...limits, credentials }) }),
   });
