@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { streamLimits } from '@pm/schemas';
 import { condition, eventEntry, marketEntry, token } from '../in-memory.ts';
 import { rules } from './fake-feed.ts';
 import { type FamilyClient, FamilyWorld } from './family-world.ts';
@@ -75,6 +76,24 @@ test('answers PING in any case with PONG', async () => {
     client.send(text);
     expect(await client.text()).toBe('PONG');
   }
+});
+
+test.each(['"ping"', '{"type":"ping"}', '{"op":"PING","id":7}', '{"action":"ping"}'])(
+  'answers the ping %s, and does not count it as wrong',
+  async (text) => {
+    const client = await reader({ assets_ids: [] });
+    for (let times = 0; times < 15; times += 1) {
+      client.send(text);
+      expect(await client.text()).toBe('PONG');
+    }
+  },
+);
+
+test('one frame has room for as many tokens as a connection may subscribe to', () => {
+  const longest = `${2n ** 256n - 1n}`;
+  const assets_ids = Array(streamLimits.subscriptions_per_connection).fill(longest);
+  const frame = { type: 'market', assets_ids, markets: [], custom_feature_enabled: true };
+  expect(JSON.stringify(frame).length).toBeLessThan(streamLimits.frame_bytes);
 });
 
 test('a change of levels is one message with both tokens, their hashes and best prices', async () => {

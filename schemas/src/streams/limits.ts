@@ -9,7 +9,8 @@ export const streamLimits = {
   memory_bytes_per_address: 32 * 1024 * 1024,
   keys_per_frame: 500,
   frames_per_second: 20,
-  frame_bytes: 64 * 1024,
+  // One frame names all tokens of a connection: 1,000 of 78 digits with their quotes and commas.
+  frame_bytes: 96 * 1024,
   queue_bytes: 4 * 1024 * 1024,
   resume_messages: 100_000,
   resume_seconds: 3_600,

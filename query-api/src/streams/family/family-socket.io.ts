@@ -7,7 +7,7 @@ import {
 } from '../protocol/reader-socket.io.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { SharedMessage } from './market-messages.ts';
-import { readObject } from './read-object.ts';
+import { isPing, readObject } from './read-object.ts';
 
 /** Estimate of the fields that a connection adds to a message, bytes. */
 const tailBytes = 90;
@@ -83,8 +83,8 @@ export class FamilySocket implements SocketReader {
   }
 
   take(text: string): void {
-    // Clients send it in either case and with a line end; the answer is always the same.
-    if (text.length <= 8 && text.trim().toUpperCase() === 'PING') {
+    // The answer is always the same.
+    if (isPing(text)) {
       this.#socket.writer.addText('PONG');
       return;
     }
