@@ -77,8 +77,8 @@ function isOnly(wallets: ReadonlySet<string>, wallet: string): boolean {
 }
 
 /**
- * The newest requested trades before the seams, with both sides. The wallets' own ledger says which, in its order; the fills are then found by
- * their key (the tuple is a prefix of it), never by a scan or a join that would load them all.
+ * The newest requested trades before the seams, with both sides. The wallets' own ledger says which, in its order; the
+ * fills are then found by their key (the tuple is a prefix of it), never by a scan or a join that would load them all.
  */
 export async function readTrades(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
