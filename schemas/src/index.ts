@@ -84,6 +84,7 @@ export * from './topics/audit.ts';
 export * from './topics/catalog.ts';
 export * from './topics/comments.ts';
 export * from './topics/executions.ts';
+export * from './topics/log-rules.ts';
 export type { NotificationMark } from './topics/notifications.ts';
 export * from './topics/orders.ts';
 export * from './topics/profiles.ts';

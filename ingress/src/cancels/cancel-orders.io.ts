@@ -119,7 +119,7 @@ async function askOne(
   const command = { kind: 'CancelOrder', orderId: hexBytes(orderId), signer } as const;
   const result = await services.commands.run(partition, command, waitingOf(caller, true));
   times.addLog(result);
-  if (result.kind === 'executed') caller.answerPlaces?.add(partition);
+  tellOf(result, partition, caller);
   const failure = failureOf(result, partition, services);
   return { orderId, events: eventsOf(result), failure };
 }
@@ -178,7 +178,7 @@ function askEverywhere(
     const take = (partition: number, result: CommandResult) => {
       open -= 1;
       times.addLog(result);
-      if (result.kind === 'executed') caller.answerPlaces?.add(partition);
+      tellOf(result, partition, caller);
       const events = eventsOf(result);
       for (const placed of events)
         if ('orderId' in placed.event) found.set(orderIdFromBytes(placed.event.orderId), placed);
@@ -193,6 +193,15 @@ function askEverywhere(
         .then((result) => take(partition, result), reject);
     }
   });
+}
+
+/** The answer tells of the record with this result. */
+function tellOf(
+  { kind }: CommandResult,
+  partition: number,
+  { answerPlaces }: Canceler['caller'],
+): void {
+  if (kind === 'executed') answerPlaces?.add(partition);
 }
 
 function askedOf(
@@ -265,7 +274,7 @@ async function cancelWhere(
       waitingOf(canceler.caller, true),
     );
     canceler.times.addLog(result);
-    canceler.caller.answerPlaces?.add(partition);
+    tellOf(result, partition, canceler.caller);
     const failure = failureOf(result, partition, services);
     if (failure !== null) return { events, failure };
     const answered = eventsOf(result);

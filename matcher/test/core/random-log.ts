@@ -57,8 +57,8 @@ export class RandomLog {
   private readonly times: Random | null;
 
   /**
-   * `isNewest`: whether the log has the newest rules: cancels by ids, and orders with times that only these rules judge.
-   * The others are those of the versions before, which golden vectors were made of.
+   * `isNewest`: whether the log has the newest rules: cancels by ids, and orders with times that only these judge.
+   * Others are logs of the versions before, which golden vectors were made of.
    */
   constructor(seed: number, isNewest = false) {
     this.random = new Random(seed);
