@@ -170,7 +170,8 @@ def pages(heard: Heard) -> Answer:
     }
     ids, following = found[heard.query["next_cursor"]]
     rows = [{**trade, "id": one} for one in ids]
-    return Answer(200, {"data": rows, "next_cursor": following, "limit": 2, "count": len(ids)})
+    page = {"data": rows, "next_cursor": following, "limit": 2, "count": len(ids), "as_of": []}
+    return Answer(200, page)
 
 
 trade = {

@@ -304,7 +304,7 @@ def test_an_order_that_was_held_and_came_too_late_as_the_log_says_was_not_placed
     late = placement_of(stored.model_copy(update={"reason": "too_late"}))
     assert (late.success, late.code) == (False, "too_late")
     filled = {"reason": "too_late", "size_matched": Decimal(1)}
-    assert placement_of(stored.model_copy(update=filled)).status == "matched"
+    assert placement_of(stored.model_copy(update=filled)).status == "canceled"
     assert placement_of(stored.model_copy(update={"reason": "user"})).success
 
 

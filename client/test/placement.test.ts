@@ -292,7 +292,7 @@ test('an order that was held and came too late, as the log says, was not placed'
   const late = placementOf({ ...stored, reason: 'too_late' });
   expect([late.success, late.code, late.orderID]).toEqual([false, 'too_late', '']);
   const filled = placementOf({ ...stored, reason: 'too_late', size_matched: '1' });
-  expect([filled.success, filled.status]).toEqual([true, 'matched']);
+  expect([filled.success, filled.status]).toEqual([true, 'canceled']);
   expect(placementOf({ ...stored, reason: 'user' }).success).toBe(true);
 });
 

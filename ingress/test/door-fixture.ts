@@ -366,7 +366,7 @@ export async function openDoor(
     newKeys: noNewKeys,
     keyReadings: { behind: async () => [] },
   };
-  const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024 });
+  const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024, opensToPages: true });
   checkResponses(app);
   // Requests are those of the gateway.
   addPublicRoutes(app, services, ['127.0.0.1']);

@@ -33,6 +33,7 @@ test('every key is on one server', () => {
     'retry',
     'retries',
     'usedProofs',
+    'keyReaders',
     'agentsSeen',
     'agentsFlush',
   ]);

@@ -55,7 +55,7 @@ beforeEach(() => {
     rateLimits: limitRequests({ limiter, credentials: [named], funds }),
   });
   for (const url of [
-    ...['/', '/clob', '/data-api', '/book', '/events', '/positions', '/internal'],
+    ...['/', '/clob/', '/data-api/', '/book', '/events', '/positions', '/internal'],
     ...['/markets', '/clob/markets', '/closed-positions'],
   ]) {
     app.get(url, (_request, reply) => reply.send({ ok: true }));

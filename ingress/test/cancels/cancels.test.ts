@@ -1,4 +1,10 @@
-import type { Command, ExecutionEvent, OrderId, RefusalCode } from '@pm/schemas';
+import {
+  type Command,
+  type ExecutionEvent,
+  type OrderId,
+  type RefusalCode,
+  refusalText,
+} from '@pm/schemas';
 import {
   answered,
   call,
@@ -73,7 +79,7 @@ test('another order is asked for everywhere, and its own partition decides', asy
   const text = "order can't be found - already canceled or matched";
   expect((await cancel({ orderID: orderId })).body.not_canceled).toEqual({ [orderId]: text });
   events[1] = [];
-  const unknown = "order can't be found - not seen yet, and refused if it still arrives";
+  const unknown = refusalText('order_unknown');
   expect((await cancel({ orderID: orderId })).body.not_canceled).toEqual({ [orderId]: unknown });
 });
 

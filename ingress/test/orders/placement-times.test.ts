@@ -78,7 +78,8 @@ test('an order whose time is over is not sent, and one that was sent in time has
   const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE', ...sums } as const;
   door.memory.keep(kept, 1, 0);
   door.fakes.nowMs += 901;
-  expect((await placeWith(until, item)).body).toEqual(first.body);
+  const repeated = { ...first.body, repeated: true, alive: true };
+  expect((await placeWith(until, item)).body).toEqual(repeated);
   const late = await placeWith(until, signedItem(testOrder()).item);
   expect([late.status, late.body.code]).toEqual([400, 'too_late']);
   expect(door.fakes.sent).toHaveLength(1);
