@@ -26,7 +26,8 @@ def answer(heard: Heard) -> Answer:
     if heard.path == "/balances":
         return Answer(200, {"wallets": []})
     if heard.path == "/data/orders":
-        return Answer(200, {"data": [], "next_cursor": "LTE=", "limit": 100, "count": 0})
+        page = {"data": [], "next_cursor": "LTE=", "limit": 100, "count": 0, "as_of": []}
+        return Answer(200, page)
     if heard.path == "/events/keyset":
         return Answer(200, {"events": []})
     return examples(heard)
