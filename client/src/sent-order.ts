@@ -61,9 +61,10 @@ export class SentOrder {
   }
 
   /** How it has ended. */
-  noteEnd({ status, order }: Placement): void {
-    if (this.result !== null && order !== undefined)
-      this.result = { ...this.result, status, order };
+  noteEnd(found: Placement): void {
+    const { success, status, order } = found;
+    if (this.result === null || order === undefined) return;
+    this.result = success ? { ...this.result, status, order } : found;
   }
 
   get mustAskLog(): boolean {
@@ -105,7 +106,8 @@ export class SentOrder {
    * and a lost one may still come.
    */
   noteLog(found: Placement): void {
-    if (found.success || isFinalCode(found.code ?? '')) this.result = found;
+    const hasEnded = found.success || found.order !== undefined;
+    if (hasEnded || isFinalCode(found.code ?? '')) this.result = found;
     else this.noteUnknown();
   }
 
@@ -133,8 +135,6 @@ export class SentOrder {
   }
 }
 
-const tooLate = 'too_late' satisfies RefusalCode;
-
 /** Statuses by which a request with several orders is refused because every one of them is. */
 const commonStatuses = new Set([409, 425, 429, 503]);
 
@@ -155,10 +155,10 @@ export function refused(code: string, errorMsg: string): PlacementResult {
   return { success: false, errorMsg, code, ...noOrder };
 }
 
-/** The result of an order that was read from the log. One that was held and came too late was never placed. */
+/** The result of an order that was read from the log. One that was refused when its delay ended was never placed. */
 export function placementOf(order: StoredOrder): Placement {
-  if (order.reason === tooLate && Number(order.size_matched) === 0)
-    return { ...refused(tooLate, refusals[tooLate].text), order };
+  const code = refusalIn(order);
+  if (code !== null) return { ...refused(code, refusals[code].text), order };
   return {
     success: true,
     errorMsg: '',
@@ -172,6 +172,13 @@ export function placementOf(order: StoredOrder): Placement {
     alive: isAlive(order),
     order,
   };
+}
+
+/** Orders that rest also end by a self-trade. */
+function refusalIn({ status, reason, size_matched: filled }: StoredOrder): RefusalCode | null {
+  const isUnfilled = status === 'CANCELED' && Number(filled) === 0;
+  const isRefusal = isUnfilled && reason !== null && reason !== 'self_trade' && reason in refusals;
+  return isRefusal ? (reason as RefusalCode) : null;
 }
 
 function isAlive({ status }: StoredOrder): boolean {

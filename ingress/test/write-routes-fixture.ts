@@ -94,9 +94,8 @@ export const writeTable: Readonly<Record<string, WriteRoute>> = {
   },
   'POST /auth/builder-api-key': { body: null, answer: key },
   'DELETE /auth/builder-api-key': {
-    body: Type.Object({ all: Type.Literal(true) }),
+    body: Type.Object({ key: text }),
     answer: ok,
-    sample: () => ({ all: true }),
     query: 'key=none',
   },
   'POST /api/v1/agents': { body: AgentCreation, answer: newAgent },

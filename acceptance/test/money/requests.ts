@@ -362,7 +362,10 @@ const selfTrades = ['ALLOW', 'CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH'] as
 
 /** Takes a response and forgets it. */
 const reply = {
-  request: { routeOptions: { config: { family: 'clob' } } },
+  request: {
+    routeOptions: { config: { family: 'clob' } },
+    answerPlaces: { all: () => new Map<number, number>() },
+  },
   code: () => reply,
   header: () => reply,
   headers: () => reply,

@@ -269,7 +269,7 @@ class MarketAnswer(Model):
     slug: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     description: str
@@ -303,7 +303,7 @@ class EventSummary(Model):
     description: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     active: bool
@@ -330,7 +330,7 @@ class FamilyMarketAnswer(Model):
     slug: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     description: str
@@ -938,7 +938,7 @@ class EventListItem(Model):
     description: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     active: bool
@@ -978,7 +978,7 @@ class FamilyEventListItem(Model):
     description: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     active: bool
@@ -1002,7 +1002,7 @@ class FamilyMarket(Model):
     slug: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     description: str
@@ -1092,7 +1092,7 @@ class EventAnswer(Model):
     description: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     active: bool
@@ -1116,7 +1116,7 @@ class EventMarket(Model):
     slug: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     description: str
@@ -1162,7 +1162,7 @@ class FamilyEventAnswer(Model):
     description: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     active: bool
@@ -1358,7 +1358,7 @@ class RootBookMarket(Model):
     slug: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     description: str
@@ -1449,7 +1449,7 @@ class BookMarket(Model):
     slug: str
     resolution_source: str = Field(alias="resolutionSource")
     start_date: datetime = Field(alias="startDate")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
     image: str
     icon: str
     description: str
@@ -1812,7 +1812,7 @@ class Position(Model):
     opposite_outcome: str = Field(alias="oppositeOutcome")
     opposite_asset: str = Field(alias="oppositeAsset")
     timestamp: int
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
 
 
 class ClosedPosition(Model):
@@ -1832,7 +1832,7 @@ class ClosedPosition(Model):
     outcome_index: int = Field(alias="outcomeIndex")
     opposite_outcome: str = Field(alias="oppositeOutcome")
     opposite_asset: str = Field(alias="oppositeAsset")
-    end_date: datetime | None = Field(alias="endDate")
+    end_date: datetime = Field(alias="endDate")
 
 
 class WalletValueItem(Model):

@@ -27,7 +27,6 @@ _common_statuses = frozenset((409, 425, 429, 503))
 #: its timestamp, which may be 30 s ahead, and its book takes it for 2 s (conventions.md 2.4, 3.8).
 attempt_life_seconds = 65
 
-_too_late = "too_late"
 
 _no_order: dict[str, object] = {
     "errorMsg": "",
@@ -99,9 +98,10 @@ class SentOrder:
 
     def note_end(self, found: Placement) -> None:
         """How it has ended."""
-        if self.result is not None and found.order is not None:
-            update = {"status": found.status, "order": found.order}
-            self.result = self.result.model_copy(update=update)
+        if self.result is None or found.order is None:
+            return
+        update = {"status": found.status, "order": found.order}
+        self.result = self.result.model_copy(update=update) if found.success else found
 
     @property
     def must_ask_log(self) -> bool:
@@ -147,7 +147,8 @@ class SentOrder:
         A refusal that the matcher does not remember is of one attempt only, and a lost one may
         still come.
         """
-        if found.success or is_final_code(found.code or ""):
+        has_ended = found.success or found.order is not None
+        if has_ended or is_final_code(found.code or ""):
             self.result = found
         else:
             self.note_unknown()
@@ -207,11 +208,11 @@ def refused(code: str, text: str, wait_seconds: int | None = None) -> Placement:
 def placement_of(order: StoredOrder) -> Placement:
     """The result of an order that was read from the log.
 
-    One that was held and came too late was never placed.
+    One that was refused when its delay ended was never placed.
     """
-    if order.reason == _too_late and order.size_matched == 0:
-        refusal = refused(_too_late, refusals[_too_late].text)
-        return refusal.model_copy(update={"order": order})
+    code = _refusal_in(order)
+    if code is not None:
+        return refused(code, refusals[code].text).model_copy(update={"order": order})
     placement = {
         **_no_order,
         "success": True,
@@ -224,6 +225,13 @@ def placement_of(order: StoredOrder) -> Placement:
         "order": order,
     }
     return parse(Placement, placement)
+
+
+def _refusal_in(order: StoredOrder) -> str | None:
+    """Orders that rest also end by a self-trade."""
+    is_unfilled = order.status == "CANCELED" and order.size_matched == 0
+    is_refusal = is_unfilled and order.reason in refusals and order.reason != "self_trade"
+    return order.reason if is_refusal else None
 
 
 #: Ends of orders that never rest: what was filled at once is the result.

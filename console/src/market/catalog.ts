@@ -9,7 +9,7 @@ export interface WireMarket {
   readonly outcomePrices?: string;
   readonly image?: string;
   readonly description?: string;
-  readonly endDate?: string | null;
+  readonly endDate?: string;
   readonly closed?: boolean;
   readonly orderPriceMinTickSize?: number;
   readonly orderMinSize?: number;
@@ -28,7 +28,7 @@ export interface WireEvent {
   readonly title: string;
   readonly description?: string;
   readonly image?: string;
-  readonly endDate?: string | null;
+  readonly endDate?: string;
   readonly closed?: boolean;
   readonly volume?: number;
   readonly volume24hr?: number;

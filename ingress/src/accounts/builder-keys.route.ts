@@ -1,5 +1,5 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
-import { builderKeysNamed, headers as names, parseApiKeyId, type WalletAddress } from '@pm/schemas';
+import { headers as names, parseApiKeyId, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   authenticate,
@@ -61,7 +61,7 @@ export function listBuilderKeysRoute(services: BuilderServices): DoorRoute {
 
 /**
  * DELETE /auth/builder-api-key: revokes the key whose builder headers prove it. By an API key, the one that `key`
- * names, or all of the wallet where the body says so. Answers exactly `"OK"`.
+ * names, or all of the wallet without it, as published clients ask. Answers exactly `"OK"`.
  */
 export function deleteBuilderKeyRoute(services: BuilderServices): DoorRoute {
   return {
@@ -96,12 +96,8 @@ function proveNamed(
   if (caller === null) return null;
   const wallet = caller.address;
   const key = namedKey(request);
-  if (key !== undefined) return { wallet, keys: [key] };
-  if ((request.body as { readonly all?: unknown } | null)?.all !== true) {
-    refuse(reply, 'invalid_request', { detail: builderKeysNamed });
-    return null;
-  }
-  return { wallet, keys: services.keys.list(wallet, 'BUILDER').map(({ apiKey }) => apiKey) };
+  const all = () => services.keys.list(wallet, 'BUILDER').map(({ apiKey }) => apiKey);
+  return { wallet, keys: key === undefined ? all() : [key] };
 }
 
 async function revokeNamed(

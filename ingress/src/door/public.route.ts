@@ -45,8 +45,8 @@ export function addPublicRoutes(
   markArrivals(app, services.clock, trustedProxies);
   nameAnswers(app, services.orders.readOffsets);
   awaitNewKeys(app, services.newKeys);
-  findRepetitions(app, services.repetitions);
   refuseUncoveredQueries(app, services.repetitions.authentication);
+  findRepetitions(app, services.repetitions);
   awaitRevocations(app, services.keyReadings);
   registerRoutes(app, 'ingress', [
     ...healthRoutes(services),

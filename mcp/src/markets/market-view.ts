@@ -59,7 +59,7 @@ export const FoundEvent = Type.Object({
   id: Type.String(),
   slug: Type.String(),
   title: userWritten,
-  end_date: orNull(isoTime),
+  end_date: isoTime,
   volume: decimal,
   markets: Type.Array(FoundMarket),
   more_markets: Type.Integer({ minimum: 0, description: 'Markets that are not shown.' }),

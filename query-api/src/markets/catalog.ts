@@ -15,7 +15,7 @@ import {
   noFigures,
   sameFigures,
 } from './figures.ts';
-import { type Listing, type Market, marketOf, openEndMs } from './market.ts';
+import { type Listing, type Market, marketOf, shownEndMs } from './market.ts';
 
 /**
  * Events, markets, tags and series as the log says, and the ways to find them. Entries of one key replace each other.
@@ -64,7 +64,7 @@ export class Catalog {
         return;
       case 'CatalogEvent':
         this.#dropEvent(entry.id);
-        this.#addEvent(entry.endDateMs === 0 ? { ...entry, endDateMs: openEndMs } : entry);
+        this.#addEvent({ ...entry, endDateMs: shownEndMs(entry) });
         return;
       case 'CatalogTag':
         this.#dropTag(entry.id);

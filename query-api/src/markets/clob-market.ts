@@ -5,7 +5,7 @@ import { stateBits } from './catalog-tables.ts';
 import type { Market } from './market.ts';
 import { acceptsOrders, feeRateAnswer } from './market.ts';
 import { metadataOf } from './wire-event.ts';
-import { endTime, isoTime } from './wire-market.ts';
+import { isoTime } from './wire-market.ts';
 
 /** Markets of a page of the lists below. */
 export const clobPageSize = 500;
@@ -161,7 +161,7 @@ function words(market: Market) {
     creator: creatorOf(market),
     icon: market.icon,
     image: market.image,
-    end_date_iso: endTime(market.endDateMs),
+    end_date_iso: isoTime(market.endDateMs),
     // From its listing on a market takes what its mode allows; its start is announced only (operator.md).
     accepting_order_timestamp: isoTime(market.createdAtMs),
     game_start_time: null,

@@ -39,10 +39,15 @@ export interface Listing {
 }
 
 /**
- * Stands for the end of what has none (the catalog keeps 0), Unix milliseconds, so that it comes last in every order.
- * A later end counts as none: no clock of 64 bits in nanoseconds goes beyond April 2262.
+ * The end of what has none (the catalog keeps 0), Unix milliseconds: the specification has a date there, and what never
+ * ends comes last. A later end counts as none: no clock of 64 bits in nanoseconds goes beyond April 2262.
  */
 export const openEndMs = Date.UTC(2261, 11, 31);
+
+/** The end that is shown, Unix milliseconds. */
+export function shownEndMs({ endDateMs }: { readonly endDateMs: number }): number {
+  return endDateMs === 0 ? openEndMs : Math.min(endDateMs, openEndMs);
+}
 
 /** Field by field: the rest of an object would be copied slowly, and kept in a hash table. */
 export function marketOf(entry: CatalogMarket): Market {
@@ -62,7 +67,7 @@ export function marketOf(entry: CatalogMarket): Market {
     category: entry.category,
     creator: entry.creator,
     startDateMs: entry.startDateMs,
-    endDateMs: entry.endDateMs === 0 ? openEndMs : entry.endDateMs,
+    endDateMs: shownEndMs(entry),
     createdAtMs: entry.createdAtMs,
     updatedAtMs: entry.updatedAtMs,
     active: entry.active,

@@ -2,7 +2,7 @@ import type { CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas';
 import { unitsOf } from '../books/quote.ts';
 import type { Catalog } from './catalog.ts';
 import type { Figures } from './figures.ts';
-import { endTime, isoTime } from './wire-market.ts';
+import { isoTime } from './wire-market.ts';
 
 /** The scalar fields every form of an event has. */
 function eventFields(event: CatalogEvent) {
@@ -14,7 +14,7 @@ function eventFields(event: CatalogEvent) {
     description: event.description,
     resolutionSource: event.resolutionSource,
     startDate: isoTime(event.startDateMs),
-    endDate: endTime(event.endDateMs),
+    endDate: isoTime(event.endDateMs),
     image: event.image,
     icon: event.icon,
     active: event.active,

@@ -1,16 +1,11 @@
 import { microPerUnit, microText, priceOne, priceText } from '@pm/schemas';
 import { noQuote, payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import type { Figures } from './figures.ts';
-import { acceptsOrders, type Market, openEndMs } from './market.ts';
+import { acceptsOrders, type Market } from './market.ts';
 
 /** Unix milliseconds as the wire has them: ISO 8601 in UTC with milliseconds. */
 export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
-}
-
-/** Null for what has no end. */
-export function endTime(endDateMs: number): string | null {
-  return endDateMs >= openEndMs ? null : isoTime(endDateMs);
 }
 
 /**
@@ -40,7 +35,7 @@ export function eventMarket(market: Market) {
     slug: market.slug,
     resolutionSource: market.resolutionSource,
     startDate: isoTime(market.startDateMs),
-    endDate: endTime(market.endDateMs),
+    endDate: isoTime(market.endDateMs),
     image: market.image,
     icon: market.icon,
     description: market.description,

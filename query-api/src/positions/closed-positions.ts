@@ -12,7 +12,7 @@ import type { ReadRefusal } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
 import { type MarketFilter, readMarketFilter } from '../markets/market-filter.ts';
-import { endTime } from '../markets/wire-market.ts';
+import { isoTime } from '../markets/wire-market.ts';
 import { marketWords } from '../reports/rows.ts';
 import { type AssetForm, assetId, averageMicro, compare, type HeldRow } from './positions.ts';
 import { readWallet, titleMaxChars } from './positions-query.ts';
@@ -116,7 +116,7 @@ export function closedPage(
       outcomeIndex: row.outcome,
       oppositeOutcome: market.outcomes[opposite],
       oppositeAsset: assetId(market, opposite, context.form),
-      endDate: endTime(market.endDateMs),
+      endDate: isoTime(market.endDateMs),
     };
   });
 }

@@ -8,7 +8,7 @@ import {
 import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market, Outcome } from '../markets/market.ts';
-import { endTime } from '../markets/wire-market.ts';
+import { isoTime } from '../markets/wire-market.ts';
 import { roundedQuotient } from '../tables/numbers.ts';
 import type { PositionsQuery } from './positions-query.ts';
 
@@ -161,7 +161,7 @@ function positionAnswer(
     oppositeOutcome: market.outcomes[opposite],
     oppositeAsset: assetId(market, opposite, form),
     timestamp: row.updatedS,
-    endDate: endTime(market.endDateMs),
+    endDate: isoTime(market.endDateMs),
   };
 }
 

@@ -105,9 +105,12 @@ export class RecentPartition {
     return stored === undefined ? this.seam : stored.inOffset + 1;
   }
 
-  /** Whether the tables lack records that are not here any more, or not yet known to be stored. */
+  /**
+   * Whether the tables lack records that are not here any more, or not yet known to be stored. What begins with the log
+   * lacks none, whatever the tables have.
+   */
   get hasGap(): boolean {
-    return this.#storedTo < this.#lowOffset;
+    return Math.max(this.#storedTo, 0) < this.#lowOffset;
   }
 
   /** Takes the next record in. False for a repetition; null when records are missing before it. */

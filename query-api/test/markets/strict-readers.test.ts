@@ -33,13 +33,14 @@ test.each([
   expect(found.filter((date) => date.slice(1, 11) > latestDay)).toEqual([]);
 });
 
-test('what has no end says so, and sorts last', async () => {
+test('what has no end has a date that clocks in nanoseconds hold, and sorts last', async () => {
   const { body } = await get(app, '/gamma/markets?order=endDate&ascending=true');
-  const ends = (body as { id: string; endDate: string | null }[]).map(({ endDate }) => endDate);
-  expect(ends).toEqual([...ends.filter((end) => end !== null), null, null]);
-  expect((await get(app, '/events/1')).body).toMatchObject({ endDate: null });
+  const ends = (body as { id: string; endDate: string }[]).map(({ endDate }) => endDate);
+  const openEnd = '2261-12-31T00:00:00.000Z';
+  expect(ends).toEqual([...ends.filter((end) => end !== openEnd), openEnd, openEnd]);
+  expect((await get(app, '/events/1')).body).toMatchObject({ endDate: openEnd });
   const [first] = ((await get(app, '/clob/markets')).body as { data: object[] }).data;
-  expect(first).toMatchObject({ end_date_iso: null });
+  expect(first).toMatchObject({ end_date_iso: openEnd });
 });
 
 test('dates of filters are Unix seconds too', async () => {

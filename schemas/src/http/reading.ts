@@ -4,7 +4,6 @@ import {
   decimal,
   flag,
   number,
-  orNull,
   ownPageOf,
   seconds,
   secondsText,
@@ -125,7 +124,7 @@ export const Position = Type.Object({
   oppositeOutcome: text,
   oppositeAsset: text,
   timestamp: seconds,
-  endDate: orNull(dateTime),
+  endDate: dateTime,
 });
 export type Position = Static<typeof Position>;
 

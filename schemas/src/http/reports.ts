@@ -1,14 +1,5 @@
 import { type Static, Type } from 'typebox';
-import {
-  dateTime,
-  decimal,
-  number,
-  orNull,
-  seconds,
-  secondsText,
-  buySell as side,
-  text,
-} from './forms.ts';
+import { dateTime, decimal, number, seconds, secondsText, buySell as side, text } from './forms.ts';
 
 /** Answers of public reports (specification, "Builder trade"; conventions.md 6.5 and 6.1). */
 const hash = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
@@ -71,7 +62,7 @@ export const ClosedPosition = Type.Object({
   outcomeIndex: Type.Integer(),
   oppositeOutcome: text,
   oppositeAsset: text,
-  endDate: orNull(dateTime),
+  endDate: dateTime,
 });
 export type ClosedPosition = Static<typeof ClosedPosition>;
 

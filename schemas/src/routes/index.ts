@@ -34,7 +34,6 @@ export {
   type Principal,
   principals,
 } from './access.ts';
-export { builderKeysNamed } from './keys.ts';
 export { type DeclaredResponse, operatorResponsesOf, responsesOf } from './responses.ts';
 export {
   type Authentication,

@@ -25,8 +25,6 @@ const overtaken = {
 } as const;
 const tooMany = { 400: 'too many API keys, max allowed: {max}' } as const;
 const ok = { description: 'Exactly `"OK"`.', schema: Type.Literal('OK') } as const;
-/** The text of a revocation of builder keys that names none. */
-export const builderKeysNamed = 'the body has a key, or "all": true';
 const namedKey = Type.Object({ key: Type.Optional(uuid) });
 
 /** API keys of every kind and what a wallet may do (conventions.md part 2). */
@@ -184,13 +182,12 @@ export const keyRoutes = {
     headers: ['X-Revocation-Pending'],
     repetition: 'brief',
     summary: 'Revoke builder keys',
-    description:
-      'The key of the builder headers; under L2 the one that `key` names, or every one where the body says `all`.',
+    description: 'The key of the builder headers; under L2 the one that `key` names, or all.',
     query: Type.Object({ key: optional(uuid) }),
-    body: Type.Object({ key: Type.Optional(uuid), all: Type.Optional(Type.Literal(true)) }),
+    body: namedKey,
     bodyIsOptional: true,
     responses: { 200: ok },
-    errors: { ...notFound, 400: `invalid request: ${builderKeysNamed}` },
+    errors: notFound,
     examples: [{ body: { key: sample.apiKey } }],
   }),
   getClosedOnly: route({
