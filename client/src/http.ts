@@ -25,7 +25,7 @@ export type KeyOfWallet = ApiKeyTrio & { readonly address: string };
 /** Of one attempt: longer than any bounded wait of the exchange. */
 export const defaultTimeoutMs = 15_000;
 
-/** Is told the `Date` of each response. */
+/** Takes the `Date` of each response. */
 export interface DateReader {
   note(date: string | null, times: { readonly sentMs: number; readonly receivedMs: number }): void;
 }

@@ -57,7 +57,7 @@ export class AnsweredPlaces {
     return this.#count;
   }
 
-  /** An answer to the client with these names told of the log up to here. */
+  /** An answer to the client with these names tells of the log up to here. */
   take(clientNames: readonly string[], text: string): void {
     const answered = placesIn(text);
     if (answered.size === 0) return;

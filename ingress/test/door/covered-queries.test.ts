@@ -48,7 +48,7 @@ test.each(covered)(
 );
 
 test.each(covered)(
-  '$method $path takes a query that is signed, and nobody can cut it',
+  '$method $path takes a signed query, and no other party can cut it',
   async (route) => {
     const sent = { ...sentTo(route), timestamp: String(nowSeconds) };
     const signedPath = sent.url;
