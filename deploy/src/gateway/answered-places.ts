@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type LogPlaces, placesIn, placesText } from '@pm/kit/http';
 import { headers as names } from '@pm/schemas';
 
-/** What is kept of answers (limits.md). */
+/** Limits of the places that answers named (limits.md). */
 export interface AnsweredLimits {
   /** How long a place is handed on after the answer that named it, milliseconds. */
   readonly keptMs: number;
@@ -96,7 +96,7 @@ export class AnsweredPlaces {
     this.#count += known.size;
   }
 
-  /** Those whose time has not passed; the others are forgotten. */
+  /** The places of a name whose time has not passed; it forgets the others. */
   #current(name: string): ClientPlaces {
     const known = this.#clients.get(name);
     if (known === undefined) return none;

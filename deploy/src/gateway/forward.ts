@@ -92,7 +92,8 @@ export async function forward(
   };
   const endTurn = turns === undefined ? () => {} : await turns.enter(client);
   if (endTurn === null) return await refuse('overloaded');
-  const sent = await send(request, target, client);
+  const answeredTo = target.answered === undefined ? [] : clientNames(request.headers, client);
+  const sent = await send(request, target, { client, answeredTo });
   if (typeof sent === 'string') {
     endTurn();
     return await refuse(sent);
@@ -104,8 +105,7 @@ export async function forward(
   });
   const { statusCode, headers, body } = response;
   const { [answeredHeader]: through } = headers;
-  if (typeof through === 'string')
-    target.answered?.take(clientNames(request.headers, client), through);
+  if (typeof through === 'string') target.answered?.take(answeredTo, through);
   return await reply
     .code(statusCode)
     .headers(endToEnd(headers, [answeredHeader]))
@@ -124,6 +124,12 @@ interface Sent {
   endProcessTurn(): void;
 }
 
+/** The counted address of the client of a request, and the names by which its answers are kept. */
+interface Named {
+  readonly client: string;
+  readonly answeredTo: readonly string[];
+}
+
 /**
  * Gets a response, or why there is none. A process that cannot be reached has got nothing of the request, so the next
  * one gets it; after that only the client may send it again.
@@ -131,7 +137,7 @@ interface Sent {
 async function send(
   request: FastifyRequest,
   target: Target,
-  client: string,
+  { client, answeredTo }: Named,
 ): Promise<Sent | Refusal> {
   const { service, processTurns } = target;
   for (const process of service.inOrder(rankFor(callerOf(request, client)))) {
@@ -139,7 +145,7 @@ async function send(
     if (endProcessTurn === null) return 'overloaded';
     try {
       // Made when its turn has come: the message says how long the request has waited.
-      const ask = () => process.connection.request(messageOf(request, target));
+      const ask = () => process.connection.request(messageOf(request, target, answeredTo));
       return { response: await service.watch(process, ask), endProcessTurn };
     } catch (error) {
       endProcessTurn();
@@ -183,10 +189,10 @@ function codeOf(error: unknown): string {
 function messageOf(
   request: FastifyRequest,
   { addressOf, answered }: Pick<Target, 'addressOf' | 'answered'>,
+  answeredTo: readonly string[],
 ): Dispatcher.RequestOptions {
   const { method, url, headers, id, body, trace, beganAtMs } = request;
-  const address = addressOf(request.raw);
-  const through = answered?.of(clientNames(headers, countedAddress(address)));
+  const through = answered?.of(answeredTo);
   return {
     method: method as Dispatcher.HttpMethod,
     path: originForm(url),
@@ -194,7 +200,7 @@ function messageOf(
       // A trace that goes on is named below; the services trust that header of the gateway.
       ...endToEnd(headers, ['host', 'expect', 'content-length', traceparentHeader, answeredHeader]),
       // Clients' own headers do not name them.
-      'x-forwarded-for': address,
+      'x-forwarded-for': addressOf(request.raw),
       'x-request-id': id,
       [waitedHeader]: String(Math.round(performance.now() - beganAtMs)),
       ...(trace === undefined ? {} : { [traceparentHeader]: traceparentOf(trace) }),

@@ -1,6 +1,5 @@
 import type { KeyReadings } from '@pm/domain/accounts/key-readings.io';
-import { type HttpApp, tableMethod } from '@pm/kit/http';
-import { type RouteDeclaration, routes, urlsOf } from '@pm/schemas';
+import type { HttpApp } from '@pm/kit/http';
 
 /** Names the processes that may still admit the key, by commas; `unknown` when that cannot be found out. */
 const pendingHeader = 'X-Revocation-Pending';
@@ -10,14 +9,8 @@ const pendingHeader = 'X-Revocation-Pending';
  * read it (conventions.md 2.6). Call it before the routes are added.
  */
 export function awaitRevocations(app: HttpApp, readings: Pick<KeyReadings, 'behind'>): void {
-  const revokes = ({ headers }: RouteDeclaration) => headers?.includes(pendingHeader) === true;
-  const urls = new Set(
-    routes
-      .filter(revokes)
-      .flatMap((route) => urlsOf(route).map(({ url }) => `${route.method} ${url}`)),
-  );
   app.addHook('onRoute', (route) => {
-    if (!urls.has(`${tableMethod(route)} ${route.url}`)) return;
+    if (route.config?.declaration?.headers?.includes(pendingHeader) !== true) return;
     route.onSend = async (_request, reply, payload) => {
       if (reply.statusCode !== 200) return payload;
       const behind = await readings.behind();

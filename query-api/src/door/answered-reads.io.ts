@@ -1,6 +1,7 @@
 import type { AwaitedPlaces } from '@pm/domain/executions/awaited-places.io';
-import { type AnsweredTo, behindHeader, type HttpApp, tableMethod } from '@pm/kit/http';
-import { type RouteDeclaration, type RouteFamily, routes, urlsOf } from '@pm/schemas';
+import { type AnsweredTo, behindHeader, type HttpApp } from '@pm/kit/http';
+import type { RouteDeclaration, RouteFamily } from '@pm/schemas';
+import { onRequestOf } from './on-declared.io.ts';
 
 type Awaited = Pick<AwaitedPlaces, 'isReached' | 'reach'>;
 
@@ -37,26 +38,15 @@ function addWait(
 ): void {
   const isMeant = (route: RouteDeclaration) =>
     route.family === family && route.headers?.includes('X-Behind') === true;
-  const urls = new Set(
-    routes
-      .filter(isMeant)
-      .flatMap((route) => urlsOf(route).map(({ url }) => `${route.method} ${url}`)),
-  );
-  app.addHook('onRoute', (route) => {
-    if (!urls.has(`${tableMethod(route)} ${route.url}`)) return;
-    route.onRequest = [
-      ...(route.onRequest === undefined ? [] : [route.onRequest].flat()),
-      (request, reply, done) => {
-        const places = of(request.raw);
-        if (places === null || awaited.every((one) => one.isReached(places))) {
-          done();
-          return;
-        }
-        void Promise.all(awaited.map((one) => one.reach(places))).then((reached) => {
-          if (reached.includes(false)) void reply.header(behindHeader, 'true');
-          done();
-        });
-      },
-    ];
+  onRequestOf(app, isMeant, (request, reply, done) => {
+    const places = of(request.raw);
+    if (places === null || awaited.every((one) => one.isReached(places))) {
+      done();
+      return;
+    }
+    void Promise.all(awaited.map((one) => one.reach(places))).then((reached) => {
+      if (reached.includes(false)) void reply.header(behindHeader, 'true');
+      done();
+    });
   });
 }

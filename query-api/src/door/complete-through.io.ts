@@ -1,7 +1,8 @@
-import { type HttpApp, tableMethod } from '@pm/kit/http';
-import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
+import type { HttpApp } from '@pm/kit/http';
+import type { RouteDeclaration } from '@pm/schemas';
 import type { FiguresWatch } from '../markets/figures.io.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
+import { onRequestOf } from './on-declared.io.ts';
 import { setCompleteThrough } from './read-route.io.ts';
 
 export interface CompletenessParts {
@@ -45,32 +46,19 @@ export function addCompleteness(app: HttpApp, { progress, figures }: Completenes
 
 function addHeaderOn(
   app: HttpApp,
-  isMeant: (route: HttpRoute) => boolean,
+  isMeant: (route: RouteDeclaration) => boolean,
   throughMs: () => number | null,
 ): void {
-  const shown = new Set(
-    routes.filter(isMeant).flatMap((route) => urlsOf(route).map(urlKey(route))),
-  );
-  app.addHook('onRoute', (route) => {
-    if (!shown.has(`${tableMethod(route)} ${route.url}`)) return;
-    route.onRequest = [
-      ...(route.onRequest === undefined ? [] : [route.onRequest].flat()),
-      (_request, reply, done) => {
-        setCompleteThrough(reply, throughMs());
-        done();
-      },
-    ];
+  onRequestOf(app, isMeant, (_request, reply, done) => {
+    setCompleteThrough(reply, throughMs());
+    done();
   });
 }
 
-function isFromTables({ door, family, path }: HttpRoute): boolean {
+function isFromTables({ door, family, path }: RouteDeclaration): boolean {
   return door === 'query-api' && (family === 'data' || furtherPaths.has(path));
 }
 
-function showsFigures({ door, path }: HttpRoute): boolean {
+function showsFigures({ door, path }: RouteDeclaration): boolean {
   return door === 'query-api' && figurePaths.has(path);
-}
-
-function urlKey({ method }: HttpRoute): (one: { readonly url: string }) => string {
-  return ({ url }) => `${method} ${url}`;
 }
