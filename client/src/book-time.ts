@@ -16,7 +16,7 @@ export class BookTime {
     this.#timeToBookMs = timeToBookMs;
   }
 
-  /** Of an attempt that is made now; the time begins with the first one. */
+  /** The headers of an attempt that is made now; the time to book begins with the first attempt. */
   headers(): Record<string, string> {
     const madeMs = performance.now();
     this.#first ??= { madeMs, validUntilMs: this.#validUntilMs() };

@@ -222,7 +222,7 @@ export class ExchangeClient {
     return this.#cancels.cancelOne(orderID);
   }
 
-  /** The same for 1 to 3,000 orders. */
+  /** Cancels 1 to 3,000 orders by id. */
   cancelOrders(orderIds: readonly string[]): Promise<CancelResult> {
     return this.#cancels.cancelByIds(orderIds);
   }

@@ -40,7 +40,7 @@ export class FakeExchange {
   fatedMethod: string | null = null;
   /** Orders that the log refuses, for ever. */
   refuses: (orderId: string) => boolean = () => false;
-  /** Of orders that are read. */
+  /** Fields of the orders that it returns by id. */
   stored: Partial<StoredOrder> = {};
   /** Responses of routes that the fake does not implement. */
   answer: (received: Heard) => Answer = () => ({ status: 404, body: { error: 'not found' } });

@@ -25,7 +25,7 @@ export interface KeyReadingsOptions {
   /** Name of the service; that of the process is made of it. */
   readonly service: string;
   readonly log: Log;
-  /** Of tests. */
+  /** Longest wait for the other processes, milliseconds. */
   readonly waitMs?: number;
 }
 

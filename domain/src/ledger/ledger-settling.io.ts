@@ -4,7 +4,7 @@ import type { Ledger } from './ledger.io.ts';
 
 export interface LedgerSettlingOptions {
   readonly ledger: Pick<Ledger, 'marks'>;
-  /** Those of `executions`. */
+  /** The ends of `executions`. */
   readonly ends: Pick<LogEnds, 'read'>;
   /** Longest wait of one caller, milliseconds. */
   readonly waitMs?: number;

@@ -76,7 +76,7 @@ export interface Ledger {
   acknowledgeBreach(breach: MarketBreach): Promise<void>;
   /** Next offset to apply; 0 when nothing was applied yet. */
   mark(topic: LedgerTopic, partition: number): Promise<number>;
-  /** The same of partitions of `executions`. */
+  /** The marks of partitions of `executions`, as `mark` returns them. */
   marks(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** The newest generation whose beginning has been applied there; 0 before the first. */
   generation(topic: LedgerTopic, partition: number): Promise<number>;

@@ -7,7 +7,7 @@ export interface SearchLimits {
   /** On their way at once; each counts for `holdMs` at least, so the quotient is their largest rate. */
   readonly atOnce: number;
   readonly holdMs: number;
-  /** Of one request that go together. */
+  /** Ids of one request that go together. */
   readonly perWave: number;
   /** A request whose search takes longer is done with what it has found; the gateway waits for 30 seconds. */
   readonly withinMs: number;

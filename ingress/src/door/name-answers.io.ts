@@ -3,7 +3,7 @@ import { AnswerPlaces, type ReadPlaces } from './answer-places.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What its answer tells of. */
+    /** The places in the log that its answer tells of. */
     answerPlaces: AnswerPlaces;
   }
 }

@@ -36,7 +36,7 @@ export class WalletPositions {
     return rows.filter(({ sizeMicro }) => sizeMicro > 0);
   }
 
-  /** Those without tokens left. */
+  /** Closed positions of a wallet: no tokens are left. */
   async closed(
     wallet: WalletAddress,
     markets: readonly number[] | null,

@@ -47,7 +47,7 @@ export interface BuilderQuery {
   readonly afterS: number | null;
 }
 
-/** What a page is requested by. */
+/** The filters and the place of a page. */
 export interface BuilderPageQuery extends BuilderQuery {
   readonly start: PageStart<SideRow>;
 }
