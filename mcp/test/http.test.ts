@@ -237,6 +237,24 @@ describe('bounds', () => {
     expect((await post({})).status).toBe(200);
   });
 
+  test.each(['application/json', '*/*'])(
+    'a caller that takes %s and no stream is answered in JSON, also by a tool',
+    async (accept) => {
+      const answered = await post({ accept });
+      expect(answered.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(await answered.json()).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+      const params = { name: 'get_leaderboard', arguments: {} };
+      const call = JSON.stringify({ ...ping, method: 'tools/call', params });
+      const called = (await (await post({ accept }, call)).json()) as {
+        result: { content: object[] };
+      };
+      expect(called.result.content).not.toHaveLength(0);
+      const noted = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      expect((await post({ accept }, noted)).status).toBe(202);
+      expect((await post({ accept: 'text/html' })).status).toBe(406);
+    },
+  );
+
   test('a body beyond the limit, one that is no JSON and one of another type are refused', async () => {
     const large = { ...ping, params: { text: 'x'.repeat(bodyMaxBytes.mcp) } };
     expect((await post({}, JSON.stringify(large))).status).toBe(413);

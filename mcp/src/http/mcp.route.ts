@@ -10,6 +10,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerFactory } from '../server/build-server.io.ts';
 import { callerOf } from './caller.ts';
 import { openHttpSession } from './http-session.io.ts';
+import { answerInJson, type JsonExchange, takesJsonOnly } from './json-answer.io.ts';
 import { keepAliveMs, requestsAtOnce, subscriptionsMax } from './limits.ts';
 
 export interface McpRouteOptions {
@@ -37,20 +38,18 @@ const addressHeader = 'x-caller-address';
  */
 export function addMcpRoute(app: HttpApp, options: McpRouteOptions): McpRoute {
   const servers = new ServerFactory(options.log);
-  const handler = createMcpHandler(
-    ({ requestInfo }) => {
-      const headers = Object.fromEntries(requestInfo?.headers ?? []);
-      const caller = callerOf(headers) ?? { agentKey: null, reader: null };
-      const address = headers[addressHeader] ?? '';
-      return servers.build(openHttpSession(options.exchangeUrl, caller, address));
-    },
-    {
-      keepAliveMs,
-      maxSubscriptions: subscriptionsMax,
-      maxRequestBodySize: bodyMaxBytes.mcp,
-      onerror: (error) => options.log.warn({ err: error }, 'mcp request refused'),
-    },
-  );
+  const build = (web: Request | undefined) => {
+    const headers = Object.fromEntries(web?.headers ?? []);
+    const caller = callerOf(headers) ?? { agentKey: null, reader: null };
+    const address = headers[addressHeader] ?? '';
+    return servers.build(openHttpSession(options.exchangeUrl, caller, address));
+  };
+  const handler = createMcpHandler(({ requestInfo }) => build(requestInfo), {
+    keepAliveMs,
+    maxSubscriptions: subscriptionsMax,
+    maxRequestBodySize: bodyMaxBytes.mcp,
+    onerror: (error) => options.log.warn({ err: error }, 'mcp request refused'),
+  });
   const running = new Shares(requestsAtOnce);
   app.route({
     method: [...methods],
@@ -62,7 +61,7 @@ export function addMcpRoute(app: HttpApp, options: McpRouteOptions): McpRoute {
       const address = countedAddress(request.ip);
       if (!running.take(address, 1)) return await refuseBusy(reply);
       reply.raw.once('close', () => running.giveBack(address, 1));
-      return await handle(request, reply, { handler, origins: options.origins });
+      return await handle(request, reply, { handler, build, origins: options.origins });
     },
   });
   return { running: () => running.all, close: () => handler.close() };
@@ -72,10 +71,16 @@ function refuseBusy(reply: FastifyReply): FastifyReply {
   return reply.code(503).header('retry-after', '1').send({ error: 'too many requests at a time' });
 }
 
+/** How requests are answered. */
+interface Answering extends Pick<JsonExchange, 'build'> {
+  readonly handler: McpHttpHandler;
+  readonly origins: readonly string[];
+}
+
 async function handle(
   request: FastifyRequest,
   reply: FastifyReply,
-  { handler, origins }: { readonly handler: McpHttpHandler; readonly origins: readonly string[] },
+  { handler, build, origins }: Answering,
 ): Promise<FastifyReply> {
   const web = webRequest(request, reply);
   const refused = originValidationResponse(web, [...origins]);
@@ -85,6 +90,10 @@ async function handle(
     return await reply.code(401).header('www-authenticate', 'Bearer').send({ error });
   }
   const { body } = request;
+  if (takesJsonOnly(request.headers.accept)) {
+    const answer = await answerInJson({ web, parsedBody: body, build });
+    if (answer !== null) return await reply.send(answer);
+  }
   return await reply.send(await handler.fetch(web, body === undefined ? {} : { parsedBody: body }));
 }
 

@@ -218,8 +218,8 @@ const wrong: readonly (readonly [string, object | string, string])[] = [
   ['text that is no JSON', '{', 'not_json'],
   ['an array', '[]', 'not_json'],
   ['an unknown op', { op: 'order', id: 1 }, 'unknown_op'],
-  ['a missing id', { op: 'ping' }, 'invalid_frame'],
-  ['an unknown field', { op: 'ping', id: 1, more: 1 }, 'invalid_frame'],
+  ['a missing id', { op: 'checksum', tokens: [yes] }, 'invalid_frame'],
+  ['an unknown field', { op: 'checksum', id: 1, tokens: [yes], more: 1 }, 'invalid_frame'],
   ['an unknown channel', subscribe({ channel: 'tape' }), 'unknown_channel'],
   [
     'markets for a channel of tokens',
@@ -242,6 +242,19 @@ test.each(wrong)('%s gets an error frame', async (_what, frame, code) => {
   client.send(frame);
   if (code === 'unauthorized') await world.proofTimePasses();
   expect(await client.of('error')).toMatchObject({ code });
+});
+
+test.each<[text: string, id: number | null]>([
+  ['{"op":"ping","id":7}', 7],
+  ['{"type":"ping","id":8}', 8],
+  ['{"type":"ping"}', null],
+  ['{"op":"ping"}', null],
+  ['PING', null],
+])('the ping %s is answered and is no wrong frame', async (text, id) => {
+  const client = await world.open();
+  for (let count = 0; count < 4; count += 1) client.send(text);
+  expect(await client.of('pong')).toMatchObject({ id });
+  expect(client.seen.some(({ type }) => type === 'error')).toBe(false);
 });
 
 test('a key that the service reads a moment after its proof is proven', async () => {

@@ -169,7 +169,11 @@ export type ChecksumFrame = Static<typeof ChecksumFrame>;
 
 export const PingFrame = Type.Object(
   { op: Type.Literal('ping'), id },
-  { ...closed, description: 'Answered with `pong`.', examples: [{ op: 'ping', id: 5 }] },
+  {
+    ...closed,
+    description: 'Answered with `pong`, as are `PING` and `{"type":"ping"}`.',
+    examples: [{ op: 'ping', id: 5 }],
+  },
 );
 export type PingFrame = Static<typeof PingFrame>;
 

@@ -159,8 +159,8 @@ export const HeartbeatFrame = Type.Object(
 export type HeartbeatFrame = Static<typeof HeartbeatFrame>;
 
 export const PongFrame = Type.Object(
-  { type: Type.Literal('pong'), id },
-  { description: 'The answer to `ping`.' },
+  { type: Type.Literal('pong'), id: orNull(id) },
+  { description: 'The answer to `ping`; `id` is null where the ping has none.' },
 );
 export type PongFrame = Static<typeof PongFrame>;
 

@@ -6,8 +6,8 @@ import {
   type SocketReader,
 } from '../protocol/reader-socket.io.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
+import { isPing, readObject } from '../read-object.ts';
 import type { SharedMessage } from './market-messages.ts';
-import { isPing, readObject } from './read-object.ts';
 
 /** Estimate of the fields that a connection adds to a message, bytes. */
 const tailBytes = 90;

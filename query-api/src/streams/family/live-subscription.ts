@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { FamilyFilters, type FamilyLiveFrame, type LiveTopic, liveTopics } from '@pm/schemas';
 import { Compile } from 'typebox/compile';
-import { readObject } from './read-object.ts';
+import { readObject } from '../read-object.ts';
 
 /** Every type of a topic. */
 export const anyType = '*';

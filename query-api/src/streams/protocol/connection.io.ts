@@ -17,6 +17,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { KeepAlive, KeepAlives } from '../own/keep-alive.io.ts';
+import { isPing } from '../read-object.ts';
 import { KeyProof } from './key-proof.io.ts';
 import { readFrame } from './read-frame.ts';
 import { ReaderSocket, type ReaderSocketParts, type SocketReader } from './reader-socket.io.ts';
@@ -109,8 +110,9 @@ export class Connection implements SocketReader {
 
   take(text: string): void {
     const frame = readFrame(text);
-    if (frame.op === null) this.#refuse(frame.id, frame.code);
-    else this.#act(frame);
+    if (frame.op !== null) this.#act(frame);
+    else if (isPing(text)) this.#writer.answer({ type: 'pong', id: frame.id });
+    else this.#refuse(frame.id, frame.code);
   }
 
   refuse(code: 'too_many_frames' | 'not_json'): void {
