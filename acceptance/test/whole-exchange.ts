@@ -30,8 +30,6 @@ import { openRedis } from '@pm/kit/redis';
 import type { ImportEvent, ImportResult } from '@pm/schemas';
 import { engineUrls } from './services-under-test.ts';
 
-/** Services of a whole exchange; agents are another matter. */
-const left = new Set(['mcp']);
 /** Longest wait for a process that was killed, milliseconds: many times what it takes on a machine of its own. */
 const backMaxMs = 300_000;
 /** Longer than any process may take to come back. */
@@ -79,6 +77,8 @@ interface Opening {
   readonly clickhouseUrl?: string;
   /** Processes of each service side by side, behind every gateway; without it there are two streams and gateways. */
   readonly scale?: Scale;
+  /** Whether agents are served too. */
+  readonly hasMcp?: boolean;
   /** More settings by service, or by process. */
   readonly env?: ExtraEnv;
 }
@@ -241,7 +241,8 @@ export class WholeExchange {
       replicationFactor: 1,
       progress: () => {},
     });
-    const services = exchangeServices(options).filter(({ name }) => !left.has(name));
+    const { hasMcp = false } = opening;
+    const services = exchangeServices(options).filter(({ name }) => hasMcp || name !== 'mcp');
     const second = options.places === undefined ? secondStreams(options, secondPorts) : [];
     await supervisor.start([...services, ...second]);
     const { markets } = await this.operator.importEvents(opening.events);

@@ -1,5 +1,6 @@
 import { floodKinds } from './flood/kinds.ts';
 import { type KindResult, type Level, measureKind, type PhasePlan } from './flood/phases.ts';
+import { probed } from './flood/probe.ts';
 import { floodTable, p99Ratio, probeTable, processorTable, ratioMax } from './flood/tables.ts';
 import { readArguments } from './report/arguments.ts';
 import { loadText } from './report/machine.ts';
@@ -7,7 +8,7 @@ import { publish } from './report/report.ts';
 import { openKey, openWorld, signerOf, type Trader, type World } from './world/world.ts';
 
 /**
- * `npm run bench:flood`: orders and cancels of one wallet while another address, or bad proofs at the same one, flood
+ * `npm run bench:flood`: orders, cancels and reads of one wallet while another address, or bad proofs at the same one, flood
  * the exchange. `--only N` measures the N-th kind alone, which is printed and not written.
  */
 const given = readArguments({
@@ -15,7 +16,7 @@ const given = readArguments({
   rounds: { default: 3, min: 1, max: 10 },
   rate: { default: 20, min: 1, max: 100 },
   keys: { default: 100, min: 1, max: 200 },
-  only: { default: 0, min: 0, max: 20 },
+  only: { default: 0, min: 0, max: 30 },
 });
 const only = given.number('only');
 if (only > 0 && given.write === true) throw new RangeError('--write takes all kinds');
@@ -96,10 +97,10 @@ function publishFlood(results: readonly KindResult[], keys: number): void {
   publish(
     {
       name: 'flood',
-      title: 'Orders and cancels of others while one address floods',
+      title: 'Orders, cancels and reads of others while one address floods',
       conditions: [
-        `Whole stack through the gateway, 8 partitions, ${marketCount} markets, rate limits of the product. The probe: one wallet at an address of its own, ${perSecond} resting orders and ${perSecond} cancels a second at planned moments, whether or not answers come; latency counts from the planned moment. ${rounds} rounds of ${seconds} s quiet, then ${seconds} s with the flood at each rate; all samples of a kind together.`,
-        `The flood: ${keys} keys of as many wallets without money at one address, a new address for each phase, at the rate that their limits at an address admit (a tenth of the table), and at ten times that rate; new keys and bad proofs at the rate for an address without a proof. Bad proofs come from the address of the probe; those for its own key lock out its orders there by design, so they come from another address. At most 512 requests in flight over 128 connections. Floods of connections open them at the rate and keep them, with a request each whose body never ends, or whose response is not taken.`,
+        `Whole stack through the gateway, 8 partitions, ${marketCount} markets, rate limits of the product. The probe: one wallet at an address of its own, ${perSecond} resting orders, ${perSecond} cancels and ${perSecond} reads of books a second at planned moments, whether or not answers come; latency counts from the planned moment. ${rounds} rounds of ${seconds} s quiet, then ${seconds} s with the flood at each rate; all samples of a kind together.`,
+        `The flood: ${keys} keys of as many wallets without money at one address, a new address for each phase, at the rate that their limits at an address admit (a tenth of the table), and at ten times that rate; new keys and bad proofs at the rate for an address without a proof. Bad proofs come from the address of the probe; those for its own key lock out its orders there by design, so they come from another address. At most 512 requests in flight over 128 connections. Floods of connections open them at the rate and keep them, with a request each whose body never ends, or whose response is not taken; those at other listeners than the gateway reach the service itself.`,
         'The flood is sent by a process that gets the processor last (nice 19), but on the same cores: with little to spare it sends less than planned.',
       ],
       tables: [probeTable(results), floodTable(results), processorTable(results)],
@@ -117,7 +118,7 @@ function publishFlood(results: readonly KindResult[], keys: number): void {
 function missedText(results: readonly KindResult[]): string {
   const missed = results.flatMap(({ kind, quiet, floods }) =>
     floods.flatMap(({ level, sums }) =>
-      (['orders', 'cancels'] as const)
+      probed
         .filter((what) => p99Ratio(quiet, sums, what) > ratioMax)
         .map((what) => `${what} during ${kind.name}, ${level.name}`),
     ),

@@ -4,6 +4,8 @@ import type { ExchangeClient } from '@pm/client';
 import { testAccounts } from '@pm/deploy/demo/wallets';
 import { loopback } from '@pm/deploy/local/ports';
 import { defaultHttpLimits } from '@pm/kit/http';
+import { streamLimits } from '@pm/schemas';
+import { WebSocket } from 'ws';
 import { until } from '../exchange-under-test.ts';
 import { WholeExchange } from '../whole-exchange.ts';
 
@@ -25,7 +27,7 @@ beforeAll(async () => {
     minOrderSize: '1',
   }));
   const events = [{ slug: 'held', title: 'Held', markets }];
-  exchange = await WholeExchange.open('held', { partitions, events });
+  exchange = await WholeExchange.open('held', { partitions, events, hasMcp: true });
   await exchange.deposit(accounts, '1000');
   clients = accounts.map((signer) => exchange.client(signer));
   await Promise.all(clients.map((client) => client.connect()));
@@ -80,7 +82,9 @@ async function shedAt(opsPort: number): Promise<number> {
 class Held {
   readonly sockets: readonly Socket[];
 
-  constructor(port: number, { first, again, isRead }: Attack) {
+  readonly #trickles: NodeJS.Timeout[] = [];
+
+  constructor(port: number, { first, again, isRead, trickleMs }: Attack) {
     this.sockets = Array.from({ length: connections }, () => {
       const socket = connect({ host: loopback, port, localAddress: attacker });
       socket.on('error', () => {});
@@ -90,11 +94,14 @@ class Held {
         });
       else socket.pause();
       socket.write(first);
+      if (trickleMs !== undefined)
+        this.#trickles.push(setInterval(() => socket.write(' '), trickleMs));
       return socket;
     });
   }
 
   async end(): Promise<void> {
+    for (const trickle of this.#trickles) clearInterval(trickle);
     const open = this.sockets.filter((socket) => !socket.closed);
     const closed = open.map((socket) => once(socket, 'close'));
     for (const socket of open) socket.destroy();
@@ -119,6 +126,8 @@ interface Attack {
   readonly first: string;
   /** Sent again after each response. */
   readonly again?: 'response';
+  /** A byte more of the body at these intervals, milliseconds. */
+  readonly trickleMs?: number;
   readonly isRead: boolean;
 }
 
@@ -138,6 +147,12 @@ const unfinished = (path: string, bytes: number): Attack => ({
   first: post(path, bytes, bytes - 1),
   isRead: true,
 });
+const slow = (path: string, bytes: number): Attack => ({
+  name: 'slow bodies',
+  first: post(path, bytes, 1),
+  isRead: true,
+  trickleMs: 500,
+});
 const without = (path: string): Attack => ({
   name: 'requests without credentials',
   first: post(path, 2, 2).replace('[ ', '{}'),
@@ -145,13 +160,23 @@ const without = (path: string): Attack => ({
   isRead: true,
 });
 
-type Listener = 'gateway' | 'ingress' | 'queryApi' | 'streams' | 'operator';
+type Listener = 'gateway' | 'ingress' | 'queryApi' | 'streams' | 'operator' | 'mcp';
 
 const attacks: readonly (readonly [Listener, readonly Attack[]])[] = [
-  ['gateway', [idle, unread('/openapi.json'), unfinished('/orders', 200_000), without('/order')]],
-  ['ingress', [idle, unfinished('/orders', 200_000)]],
+  [
+    'gateway',
+    [
+      idle,
+      unread('/openapi.json'),
+      unfinished('/orders', 200_000),
+      slow('/orders', 200_000),
+      without('/order'),
+    ],
+  ],
+  ['ingress', [idle, unfinished('/orders', 200_000), slow('/orders', 200_000)]],
   ['queryApi', [idle, unread('/openapi.json'), unfinished('/books', 100_000)]],
   ['streams', [idle]],
+  ['mcp', [idle, unfinished('/mcp', 60_000), without('/mcp')]],
   ['operator', [idle, unfinished('/operator/deposits', 400_000), without('/operator/deposits')]],
 ];
 
@@ -175,3 +200,42 @@ describe.each(
     await until(() => isServed(exchange.ports[listener]));
   }, 120_000);
 });
+
+/** Two frames with as many subscriptions as a connection of the family may have, all with filters of their own. */
+function worstFrames(connection: number): readonly string[] {
+  const subscription = (at: number) => ({
+    topic: 'activity',
+    type: 'trades',
+    filters: { event_slug: `held-${connection}-${at}`, market_slug: 'é'.repeat(150) },
+  });
+  return [0, 50].map((from) => {
+    const subscriptions = Array.from({ length: 50 }, (_, at) => subscription(from + at));
+    return JSON.stringify({ action: 'subscribe', subscriptions });
+  });
+}
+
+test('connections to streams with the costliest subscriptions leave orders, cancels and reads of others as they are', async () => {
+  const url = `ws://${loopback}:${exchange.ports.streams}/ws/live-data`;
+  const wanted = streamLimits.connections_per_address + 20;
+  let refused = 0;
+  const sockets = Array.from({ length: wanted }, (_, at) => {
+    const socket = new WebSocket(url, { localAddress: attacker });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      refused += 1;
+    });
+    socket.on('open', () => {
+      for (const frame of worstFrames(at)) socket.send(frame);
+    });
+    return socket;
+  });
+  const refusals = new Refusals();
+  try {
+    await until(async () => refused >= wanted - streamLimits.connections_per_address);
+    for (let round = 0; round < 2; round += 1) await trade();
+  } finally {
+    refusals.close();
+    for (const socket of sockets) socket.terminate();
+  }
+  expect(refusals.statuses).toEqual([]);
+}, 120_000);

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { PortName } from '@pm/deploy/local/ports';
 import { bodyMaxBytesOf, ordersPerRequestMax, publicRoutes, rateScopes } from '@pm/schemas';
 import type { Trader, WorldMarket } from '../world/world.ts';
 
@@ -12,6 +13,7 @@ export interface FloodRequest {
 
 /** What a flood of connections sends over each of them; then it keeps them open. */
 export interface HeldConnection {
+  readonly listener: PortName;
   readonly bytes: string;
   /** Whether it takes the response. */
   readonly isRead: boolean;
@@ -44,24 +46,48 @@ const claimedKeys = 100;
 const connectionsPerSecond = 100;
 const unfinishedBytes = bodyMaxBytesOf(publicRoutes.placeOrders);
 
-/** What one address can hold without an account. */
+const idle = { bytes: requestOf('GET /ok'), isRead: true };
+
+/** What one address can hold without an account, at each listener. */
 const heldKinds: readonly FloodKind[] = [
-  heldKind('idle connections', { bytes: requestOf('GET /ok'), isRead: true }),
-  heldKind('responses that are not taken', {
-    bytes: requestOf('GET /openapi.json').repeat(8),
-    isRead: false,
-  }),
-  heldKind('bodies without an end', {
-    bytes:
-      requestOf('POST /orders', [`Content-Length: ${unfinishedBytes}`]) +
-      ' '.repeat(unfinishedBytes - 1),
-    isRead: true,
-  }),
+  ...heldAt('idle connections', idle, [
+    'gateway',
+    'ingress',
+    'queryApi',
+    'streams',
+    'operator',
+    'mcp',
+  ]),
+  ...heldAt(
+    'responses that are not taken',
+    { bytes: requestOf('GET /openapi.json').repeat(8), isRead: false },
+    ['gateway', 'queryApi'],
+  ),
+  ...heldAt(
+    'bodies without an end',
+    {
+      bytes:
+        requestOf('POST /orders', [`Content-Length: ${unfinishedBytes}`]) +
+        ' '.repeat(unfinishedBytes - 1),
+      isRead: true,
+    },
+    ['gateway', 'ingress'],
+  ),
 ];
 
-function heldKind(name: string, held: HeldConnection): FloodKind {
+function heldAt(
+  name: string,
+  held: Omit<HeldConnection, 'listener'>,
+  listeners: readonly PortName[],
+): readonly FloodKind[] {
   const ofAddress = { isAtProbe: false, locksOrders: false };
-  return { name, perSecond: connectionsPerSecond, ...ofAddress, requests: [], held };
+  return listeners.map((listener) => ({
+    name: `${name} at ${listener}`,
+    perSecond: connectionsPerSecond,
+    ...ofAddress,
+    requests: [],
+    held: { ...held, listener },
+  }));
 }
 
 function requestOf(target: string, headers: readonly string[] = []): string {

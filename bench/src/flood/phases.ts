@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { loopback } from '@pm/deploy/local/ports';
 import { startChild } from '../child/child.ts';
 import { Poster } from '../latency/poster.ts';
 import type { Trader, World, WorldMarket } from '../world/world.ts';
 import type { FloodJob, FloodOutcome } from './job.ts';
 import type { FloodKind } from './kinds.ts';
-import { noSamples, type ProbeSamples, runProbe } from './probe.ts';
+import { noSamples, type ProbeSamples, probed, runProbe } from './probe.ts';
 import { addUsed, processorTimes } from './processor-time.ts';
 
 /** Phases of one load: samples of all its rounds together. */
@@ -122,7 +123,7 @@ function startFlood(
 ) {
   const job: FloodJob = {
     name: `${kind.name} ${level.name} ${round}`,
-    url: world.stack.baseUrl,
+    url: `http://${loopback}:${world.stack.ports[kind.held?.listener ?? 'gateway']}`,
     localAddress,
     perSecond: kind.perSecond * level.share,
     seconds: seconds + (2 * floodLeadMs) / 1000,
@@ -133,10 +134,10 @@ function startFlood(
 }
 
 function addSamples(sums: PhaseSums, samples: ProbeSamples, outcome: FloodOutcome | null): void {
-  sums.samples.orderMs.push(...samples.orderMs);
-  sums.samples.cancelMs.push(...samples.cancelMs);
-  addCounts(sums.samples.orders, samples.orders);
-  addCounts(sums.samples.cancels, samples.cancels);
+  for (const what of probed) {
+    sums.samples[what].latencyMs.push(...samples[what].latencyMs);
+    addCounts(sums.samples[what].outcomes, samples[what].outcomes);
+  }
   sums.samples.plannedLateMs = Math.max(sums.samples.plannedLateMs, samples.plannedLateMs);
   addCounts(sums.answers, outcome?.answers ?? {});
   sums.planned += outcome?.planned ?? 0;

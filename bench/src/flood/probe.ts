@@ -3,18 +3,25 @@ import { outcomeOf } from '../latency/load.ts';
 import type { Answer, Poster } from '../latency/poster.ts';
 import type { Trader, WorldMarket } from '../world/world.ts';
 
-/** Latencies from the planned moment of each request, milliseconds, and what the requests got. */
-export interface ProbeSamples {
-  readonly orderMs: number[];
-  readonly cancelMs: number[];
-  readonly orders: Record<string, number>;
-  readonly cancels: Record<string, number>;
+/** Requests of the probe. */
+export const probed = ['orders', 'cancels', 'reads'] as const;
+export type Probed = (typeof probed)[number];
+
+/** Requests of one kind. */
+export interface Sampled {
+  /** From the planned moment of each, milliseconds. */
+  readonly latencyMs: number[];
+  readonly outcomes: Record<string, number>;
+}
+
+export interface ProbeSamples extends Readonly<Record<Probed, Sampled>> {
   /** Largest delay of the probe itself against its plan, milliseconds. */
   plannedLateMs: number;
 }
 
 export function noSamples(): ProbeSamples {
-  return { orderMs: [], cancelMs: [], orders: {}, cancels: {}, plannedLateMs: 0 };
+  const none = (): Sampled => ({ latencyMs: [], outcomes: {} });
+  return { orders: none(), cancels: none(), reads: none(), plannedLateMs: 0 };
 }
 
 /** An order is canceled so many orders after it was sent, when it has rested for about a second. */
@@ -23,14 +30,14 @@ const cancelAfterMs = 1_000;
 export interface ProbePlan {
   readonly trader: Trader;
   readonly markets: readonly WorldMarket[];
-  /** Orders a second, and as many cancels. */
+  /** Orders a second, and as many cancels and reads. */
   readonly perSecond: number;
   readonly seconds: number;
 }
 
 /**
- * Places orders that rest and cancels them, at planned moments whether or not answers come. Samples without an answer
- * count with the time until the probe gave up. The last orders are canceled without being counted.
+ * Places orders that rest, cancels them and reads books, at planned moments whether or not answers come. Samples
+ * without an answer count with the time until the probe gave up. The last orders are canceled without being counted.
  */
 export async function runProbe(
   { orders, cancels }: { readonly orders: Poster; readonly cancels: Poster },
@@ -49,16 +56,22 @@ export async function runProbe(
   };
   // The first cancels have something to cancel.
   await Promise.all(Array.from({ length: lag }, (_, index) => place(index)));
+  const read = (index: number) =>
+    cancels.read(`/book?token_id=${markets[index % markets.length]?.tokens[0] ?? ''}`);
   const samples = noSamples();
   const running: Promise<void>[] = [];
   const started = performance.now();
-  for (let index = 0; index < perSecond * seconds; index += 1) {
-    const plannedAt = started + (index * 1000) / perSecond;
-    const betweenAt = plannedAt + 500 / perSecond;
+  const steps = [
+    { what: 'orders', send: (index: number) => place(index + lag), wordOf: outcomeOf },
+    { what: 'cancels', send: cancel, wordOf: cancelOutcome },
+    { what: 'reads', send: read, wordOf: ({ status }: Answer) => `HTTP ${status}` },
+  ] as const;
+  for (let step = 0; step < perSecond * seconds * steps.length; step += 1) {
+    const plannedAt = started + (step * 1000) / (perSecond * steps.length);
     samples.plannedLateMs = Math.max(samples.plannedLateMs, await waitUntil(plannedAt));
-    running.push(note(samples.orderMs, samples.orders, plannedAt, place(index + lag), outcomeOf));
-    samples.plannedLateMs = Math.max(samples.plannedLateMs, await waitUntil(betweenAt));
-    running.push(note(samples.cancelMs, samples.cancels, betweenAt, cancel(index), cancelOutcome));
+    const { what, send, wordOf } = steps[step % steps.length] ?? steps[0];
+    const sent = send(Math.floor(step / steps.length)).then(wordOf);
+    running.push(note(samples[what], plannedAt, sent));
   }
   await Promise.all(running);
   await cancels.signed(trader.key, { method: 'DELETE', path: '/cancel-all', body: '' });
@@ -73,15 +86,12 @@ async function waitUntil(atMs: number): Promise<number> {
 }
 
 async function note(
-  latencies: number[],
-  outcomes: Record<string, number>,
+  { latencyMs, outcomes }: Sampled,
   plannedAt: number,
-  answered: Promise<Answer>,
-  wordOf: (answer: Answer) => string,
+  answered: Promise<string>,
 ): Promise<void> {
-  const answer = await answered;
-  latencies.push(performance.now() - plannedAt);
-  const word = wordOf(answer);
+  const word = await answered;
+  latencyMs.push(performance.now() - plannedAt);
   outcomes[word] = (outcomes[word] ?? 0) + 1;
 }
 

@@ -1,26 +1,26 @@
 import { msText, quantile, ratioText } from '../report/numbers.ts';
 import type { Table } from '../report/report.ts';
 import type { KindResult, PhaseSums } from './phases.ts';
+import { type Probed, probed } from './probe.ts';
 
 /** With a flood the 99th percentile of others may be so many times that of the quiet system. */
 export const ratioMax = 2;
 
 const shares = [0.5, 0.9, 0.99, 1] as const;
-type What = 'orders' | 'cancels';
 
-function latenciesOf({ samples }: PhaseSums, what: What): readonly number[] {
-  return what === 'orders' ? samples.orderMs : samples.cancelMs;
+function latenciesOf({ samples }: PhaseSums, what: Probed): readonly number[] {
+  return samples[what].latencyMs;
 }
 
 /** The ratio of the 99th percentiles of a flood and the quiet phases beside it. */
-export function p99Ratio(quiet: PhaseSums, flood: PhaseSums, what: What): number {
+export function p99Ratio(quiet: PhaseSums, flood: PhaseSums, what: Probed): number {
   return quantile(latenciesOf(flood, what), 0.99) / quantile(latenciesOf(quiet, what), 0.99);
 }
 
 /** Latencies of the probe, quiet and with each flood, with the verdict. */
 export function probeTable(results: readonly KindResult[]): Table {
   return {
-    title: `Orders and cancels of another wallet, ms from the planned moment (target: p99 at most ${ratioMax} times quiet)`,
+    title: `Orders, cancels and reads of another wallet, ms from the planned moment (target: p99 at most ${ratioMax} times quiet)`,
     head: [
       'flood',
       'rate',
@@ -38,16 +38,15 @@ export function probeTable(results: readonly KindResult[]): Table {
 }
 
 function rowsOf({ kind, quiet, floods }: KindResult): string[][] {
-  const both = ['orders', 'cancels'] as const;
-  const row = (what: What, rate: string, sums: PhaseSums, verdict: readonly string[]) => [
+  const row = (what: Probed, rate: string, sums: PhaseSums, verdict: readonly string[]) => [
     kind.name,
     rate,
     what,
     ...shares.map((share) => msText(quantile(latenciesOf(sums, what), share))),
     ...verdict,
-    countsText(sums.samples[what]),
+    countsText(sums.samples[what].outcomes),
   ];
-  return both.flatMap((what) => [
+  return probed.flatMap((what) => [
     row(what, 'quiet', quiet, ['1.00x', '']),
     ...floods.map(({ level, sums }) => {
       const ratio = p99Ratio(quiet, sums, what);

@@ -6,10 +6,9 @@ function sums(ms: number, answers: Record<string, number> = {}): PhaseSums {
   const latencies = Array.from({ length: 100 }, () => ms);
   return {
     samples: {
-      orderMs: latencies,
-      cancelMs: latencies,
-      orders: { live: 100 },
-      cancels: { canceled: 100 },
+      orders: { latencyMs: latencies, outcomes: { live: 100 } },
+      cancels: { latencyMs: latencies, outcomes: { canceled: 100 } },
+      reads: { latencyMs: latencies, outcomes: { 'HTTP 200': 100 } },
       plannedLateMs: 0,
     },
     processor: new Map([['ingress', 1]]),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { nosniff } from '../listener/refusal.io.ts';
+import { behindHeader } from './answered-places.ts';
 
 const harmlessId = /^[\w-]{1,64}$/;
 
@@ -38,7 +39,8 @@ export function putAnswerHeaders(request: FastifyRequest, reply: FastifyReply): 
 const agentPrefix = '/api/v1/';
 const preflightSeconds = '86400';
 const exposed =
-  'retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset, age, x-complete-through';
+  'retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset, age, x-complete-through, ' +
+  behindHeader;
 
 /** Headers, as names and values alternately, that let pages of any origin read a response. */
 export const openToPages = [

@@ -177,7 +177,9 @@ describe('headers', () => {
 
   test('open the agent routes to every origin and no others', async () => {
     for (const url of ['/api/v1/markets', '/api/v1/nothing']) {
-      expect((await get(url)).headers['access-control-allow-origin']).toBe('*');
+      const { headers } = await get(url);
+      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(headers['access-control-expose-headers']).toContain('x-behind');
     }
     expect(
       (await get('/api/v1/markets')).headers['access-control-allow-credentials'],
