@@ -1,5 +1,6 @@
 import { ReadRefusal } from '@pm/query-api/door/refusal';
 import { Catalog } from '@pm/query-api/markets/catalog';
+import { noFigures } from '@pm/query-api/markets/figures';
 import { readMarketsQuery } from '@pm/query-api/markets/list-markets';
 import { readSpan } from '@pm/query-api/markets/list-query';
 import { EventSearch } from '@pm/query-api/search/event-search.io';
@@ -61,6 +62,7 @@ catalog.takeFigures(
     Array.from({ length: markets / 10 }, (_, index) => [
       index * 10 + 1,
       {
+        ...noFigures,
         volumeMicro: (index * 7919) % 99_991,
         dayVolumeMicro: index % 17,
         liquidityMicro: index % 997,

@@ -45,7 +45,7 @@ import { FollowedTopics, findNewKeys, followTopics } from './door/followed-topic
 import { openApp } from './door/open-app.io.ts';
 import { onFailure } from './door/read-route.io.ts';
 import { type FiguresWatch, watchFigures } from './markets/figures.io.ts';
-import { VolumeSums } from './markets/volumes.io.ts';
+import { TableFigureReads } from './markets/table-figures.io.ts';
 import { measure, measureEngines, measureFreshness } from './metrics.ts';
 import { Collateral } from './positions/collateral.io.ts';
 import type { PayoutOf } from './positions/newest-positions.ts';
@@ -353,17 +353,17 @@ function watchStreams({ life, config, log }: Shared): StreamWatch {
   return watch;
 }
 
-/** Volume and liquidity of markets; until they were read once, requests for them are refused with 503. */
+/** Figures of markets; until they were read once, requests for them are refused with 503. */
 function openFigures(
   { life, log, redis, redisKeys: keys, clickhouse }: Shared,
   { catalog }: FollowedTopics,
   progress: ProgressWatch,
 ): FiguresWatch {
-  const volumes = new VolumeSums({
+  const reads = new TableFigureReads({
     clickhouse,
     completeThroughMs: () => progress.completeThroughMs(),
   });
-  const figures = watchFigures({ catalog, redis, keys, log, nowMs, volumes });
+  const figures = watchFigures({ catalog, redis, keys, log, nowMs, tables: reads });
   life.onStop('figures', () => figures.close());
   return figures;
 }

@@ -355,20 +355,70 @@ class FamilyMarketAnswer(Model):
     order_price_min_tick_size: Decimal = Field(alias="orderPriceMinTickSize")
     order_min_size: Decimal = Field(alias="orderMinSize")
     neg_risk: bool = Field(alias="negRisk")
+    neg_risk_market_id: str | None = Field(default=None, alias="negRiskMarketID")
+    """Condition id of a market."""
     accepting_orders: bool = Field(alias="acceptingOrders")
+    accepting_orders_timestamp: datetime = Field(alias="acceptingOrdersTimestamp")
     enable_order_book: bool = Field(alias="enableOrderBook")
     market_maker_address: str = Field(alias="marketMakerAddress")
     category: str
+    group_item_title: str | None = Field(default=None, alias="groupItemTitle")
+    start_date_iso: date = Field(alias="startDateIso")
+    """A day in UTC."""
+    end_date_iso: date | None = Field(default=None, alias="endDateIso")
+    """A day in UTC."""
+    closed_time: datetime | None = Field(default=None, alias="closedTime")
+    """ISO 8601, milliseconds, UTC."""
+    uma_resolution_statuses: TextList = Field(alias="umaResolutionStatuses")
+    """A JSON array as text."""
+    fees_enabled: bool = Field(alias="feesEnabled")
+    fee_schedule: FamilyMarketAnswerFeeSchedule | None = Field(default=None, alias="feeSchedule")
+    """Shares x rate x (p(1-p))^exponent. Not there without a fee."""
+    clob_rewards: list[FamilyMarketAnswerClobRewards] | None = Field(
+        default=None, alias="clobRewards"
+    )
+    rewards_min_size: Decimal = Field(alias="rewardsMinSize")
+    rewards_max_spread: Decimal = Field(alias="rewardsMaxSpread")
+    """In cents."""
     volume: Decimal
     volume_num: Decimal = Field(alias="volumeNum")
     volume24hr: Decimal
+    volume1wk: Decimal
+    volume1mo: Decimal
+    volume1yr: Decimal
     liquidity: Decimal
     liquidity_num: Decimal = Field(alias="liquidityNum")
     best_bid: Decimal | None = Field(default=None, alias="bestBid")
     best_ask: Decimal | None = Field(default=None, alias="bestAsk")
     spread: Decimal | None = Field(default=None)
     last_trade_price: Decimal | None = Field(default=None, alias="lastTradePrice")
+    competitive: Decimal
+    one_day_price_change: Decimal | None = Field(default=None, alias="oneDayPriceChange")
+    """Of outcome 0, in USDC. Not there without a price at that time."""
+    one_week_price_change: Decimal | None = Field(default=None, alias="oneWeekPriceChange")
+    """Of outcome 0, in USDC. Not there without a price at that time."""
+    one_month_price_change: Decimal | None = Field(default=None, alias="oneMonthPriceChange")
+    """Of outcome 0, in USDC. Not there without a price at that time."""
     events: list[EventSummary]
+
+
+class FamilyMarketAnswerFeeSchedule(Model):
+    """Shares x rate x (p(1-p))^exponent. Not there without a fee."""
+
+    rate: Decimal
+    exponent: Decimal
+    taker_only: bool = Field(alias="takerOnly")
+    rebate_rate: Decimal = Field(alias="rebateRate")
+
+
+class FamilyMarketAnswerClobRewards(Model):
+    id: str
+    condition_id: str = Field(alias="conditionId")
+    asset_address: str = Field(alias="assetAddress")
+    rewards_amount: Decimal = Field(alias="rewardsAmount")
+    rewards_daily_rate: Decimal = Field(alias="rewardsDailyRate")
+    start_date: date = Field(alias="startDate")
+    """A day in UTC."""
 
 
 class PlacementResult(Model):
@@ -988,8 +1038,13 @@ class FamilyEventListItem(Model):
     updated_at: datetime = Field(alias="updatedAt")
     tags: list[CatalogTagAnswer]
     markets: list[FamilyMarket]
+    closed_time: datetime | None = Field(default=None, alias="closedTime")
+    """ISO 8601, milliseconds, UTC."""
     volume: Decimal
     volume24hr: Decimal
+    volume1wk: Decimal
+    volume1mo: Decimal
+    volume1yr: Decimal
     liquidity: Decimal
 
 
@@ -1027,19 +1082,67 @@ class FamilyMarket(Model):
     order_price_min_tick_size: Decimal = Field(alias="orderPriceMinTickSize")
     order_min_size: Decimal = Field(alias="orderMinSize")
     neg_risk: bool = Field(alias="negRisk")
+    neg_risk_market_id: str | None = Field(default=None, alias="negRiskMarketID")
+    """Condition id of a market."""
     accepting_orders: bool = Field(alias="acceptingOrders")
+    accepting_orders_timestamp: datetime = Field(alias="acceptingOrdersTimestamp")
     enable_order_book: bool = Field(alias="enableOrderBook")
     market_maker_address: str = Field(alias="marketMakerAddress")
     category: str
+    group_item_title: str | None = Field(default=None, alias="groupItemTitle")
+    start_date_iso: date = Field(alias="startDateIso")
+    """A day in UTC."""
+    end_date_iso: date | None = Field(default=None, alias="endDateIso")
+    """A day in UTC."""
+    closed_time: datetime | None = Field(default=None, alias="closedTime")
+    """ISO 8601, milliseconds, UTC."""
+    uma_resolution_statuses: TextList = Field(alias="umaResolutionStatuses")
+    """A JSON array as text."""
+    fees_enabled: bool = Field(alias="feesEnabled")
+    fee_schedule: FamilyMarketFeeSchedule | None = Field(default=None, alias="feeSchedule")
+    """Shares x rate x (p(1-p))^exponent. Not there without a fee."""
+    clob_rewards: list[FamilyMarketClobRewards] | None = Field(default=None, alias="clobRewards")
+    rewards_min_size: Decimal = Field(alias="rewardsMinSize")
+    rewards_max_spread: Decimal = Field(alias="rewardsMaxSpread")
+    """In cents."""
     volume: Decimal
     volume_num: Decimal = Field(alias="volumeNum")
     volume24hr: Decimal
+    volume1wk: Decimal
+    volume1mo: Decimal
+    volume1yr: Decimal
     liquidity: Decimal
     liquidity_num: Decimal = Field(alias="liquidityNum")
     best_bid: Decimal | None = Field(default=None, alias="bestBid")
     best_ask: Decimal | None = Field(default=None, alias="bestAsk")
     spread: Decimal | None = Field(default=None)
     last_trade_price: Decimal | None = Field(default=None, alias="lastTradePrice")
+    competitive: Decimal
+    one_day_price_change: Decimal | None = Field(default=None, alias="oneDayPriceChange")
+    """Of outcome 0, in USDC. Not there without a price at that time."""
+    one_week_price_change: Decimal | None = Field(default=None, alias="oneWeekPriceChange")
+    """Of outcome 0, in USDC. Not there without a price at that time."""
+    one_month_price_change: Decimal | None = Field(default=None, alias="oneMonthPriceChange")
+    """Of outcome 0, in USDC. Not there without a price at that time."""
+
+
+class FamilyMarketFeeSchedule(Model):
+    """Shares x rate x (p(1-p))^exponent. Not there without a fee."""
+
+    rate: Decimal
+    exponent: Decimal
+    taker_only: bool = Field(alias="takerOnly")
+    rebate_rate: Decimal = Field(alias="rebateRate")
+
+
+class FamilyMarketClobRewards(Model):
+    id: str
+    condition_id: str = Field(alias="conditionId")
+    asset_address: str = Field(alias="assetAddress")
+    rewards_amount: Decimal = Field(alias="rewardsAmount")
+    rewards_daily_rate: Decimal = Field(alias="rewardsDailyRate")
+    start_date: date = Field(alias="startDate")
+    """A day in UTC."""
 
 
 class EventPage(Model):
@@ -1175,8 +1278,13 @@ class FamilyEventAnswer(Model):
     markets: list[FamilyMarket]
     series: list[SeriesAnswer]
     event_metadata: dict[str, object] = Field(alias="eventMetadata")
+    closed_time: datetime | None = Field(default=None, alias="closedTime")
+    """ISO 8601, milliseconds, UTC."""
     volume: Decimal
     volume24hr: Decimal
+    volume1wk: Decimal
+    volume1mo: Decimal
+    volume1yr: Decimal
     liquidity: Decimal
 
 
@@ -1471,17 +1579,42 @@ class BookMarket(Model):
     """A JSON array as text."""
     order_price_min_tick_size: Decimal = Field(alias="orderPriceMinTickSize")
     order_min_size: Decimal = Field(alias="orderMinSize")
+    accepting_orders_timestamp: datetime = Field(alias="acceptingOrdersTimestamp")
     market_maker_address: str = Field(alias="marketMakerAddress")
     category: str
+    group_item_title: str | None = Field(default=None, alias="groupItemTitle")
+    start_date_iso: date = Field(alias="startDateIso")
+    """A day in UTC."""
+    closed_time: datetime | None = Field(default=None, alias="closedTime")
+    """ISO 8601, milliseconds, UTC."""
+    uma_resolution_statuses: TextList = Field(alias="umaResolutionStatuses")
+    """A JSON array as text."""
+    fees_enabled: bool = Field(alias="feesEnabled")
+    fee_schedule: BookMarketFeeSchedule | None = Field(default=None, alias="feeSchedule")
+    """Shares x rate x (p(1-p))^exponent. Not there without a fee."""
+    clob_rewards: list[BookMarketClobRewards] | None = Field(default=None, alias="clobRewards")
+    rewards_min_size: Decimal = Field(alias="rewardsMinSize")
+    rewards_max_spread: Decimal = Field(alias="rewardsMaxSpread")
+    """In cents."""
     volume: Decimal
     volume_num: Decimal = Field(alias="volumeNum")
     volume24hr: Decimal
+    volume1wk: Decimal
+    volume1mo: Decimal
+    volume1yr: Decimal
     liquidity: Decimal
     liquidity_num: Decimal = Field(alias="liquidityNum")
     best_bid: Decimal | None = Field(default=None, alias="bestBid")
     best_ask: Decimal | None = Field(default=None, alias="bestAsk")
     spread: Decimal | None = Field(default=None)
     last_trade_price: Decimal | None = Field(default=None, alias="lastTradePrice")
+    competitive: Decimal
+    one_day_price_change: Decimal | None = Field(default=None, alias="oneDayPriceChange")
+    """Of outcome 0, in USDC. Not there without a price at that time."""
+    one_week_price_change: Decimal | None = Field(default=None, alias="oneWeekPriceChange")
+    """Of outcome 0, in USDC. Not there without a price at that time."""
+    one_month_price_change: Decimal | None = Field(default=None, alias="oneMonthPriceChange")
+    """Of outcome 0, in USDC. Not there without a price at that time."""
     events: list[EventSummary]
     enable_order_book: bool
     accepting_orders: bool
@@ -1515,6 +1648,25 @@ class BookMarket(Model):
     taker_order_delay_ms: Decimal
     order_age_seconds: Decimal
     screening_check_enabled: bool
+
+
+class BookMarketFeeSchedule(Model):
+    """Shares x rate x (p(1-p))^exponent. Not there without a fee."""
+
+    rate: Decimal
+    exponent: Decimal
+    taker_only: bool = Field(alias="takerOnly")
+    rebate_rate: Decimal = Field(alias="rebateRate")
+
+
+class BookMarketClobRewards(Model):
+    id: str
+    condition_id: str = Field(alias="conditionId")
+    asset_address: str = Field(alias="assetAddress")
+    rewards_amount: Decimal = Field(alias="rewardsAmount")
+    rewards_daily_rate: Decimal = Field(alias="rewardsDailyRate")
+    start_date: date = Field(alias="startDate")
+    """A day in UTC."""
 
 
 class BookMarketRewards(Model):

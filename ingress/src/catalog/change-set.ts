@@ -160,6 +160,7 @@ function planEvent(sent: EventFacts, draft: ImportDraft, path: string): PlannedE
     updatedAtMs: known?.updatedAtMs ?? nowMs,
     active: known?.active ?? true,
     closed: known?.closed ?? false,
+    closedAtMs: known?.closedAtMs ?? 0,
     archived: known?.archived ?? false,
     ...groupsOf(sent, known, draft),
     metadata: known?.metadata ?? '{}',

@@ -13,6 +13,7 @@ import type {
 import { type ChangeContext, newSeries, newTag } from './change-draft.ts';
 import { changeEvent } from './change-set.ts';
 import {
+  closedAtOf,
   type ImportRefusal,
   inShutEvent,
   isShut,
@@ -66,7 +67,8 @@ export function eventChange(
   if (isShut(states) && !isShut(known) && hasOpenMarkets(known, context)) {
     return refused(stateNamed(sent), 'is not for an event with open markets', true);
   }
-  const event = { ...planned.event, ...states, slug, ticker, metadata };
+  const closedAtMs = closedAtOf(states, known, context.nowMs);
+  const event = { ...planned.event, ...states, closedAtMs, slug, ticker, metadata };
   return changed(known, event, { context, others: planned.others });
 }
 
@@ -96,8 +98,10 @@ export function marketChange(
     ...wordsOf(defined(textsOf(sent)), known),
     ...dates,
     ...states,
+    closedAtMs: closedAtOf(states, known, context.nowMs),
     slug,
     question,
+    groupItemTitle: sent.groupItemTitle ?? known.groupItemTitle,
     category,
     outcome0: sent.outcomes?.[0] ?? known.outcome0,
     outcome1: sent.outcomes?.[1] ?? known.outcome1,

@@ -53,6 +53,16 @@ export interface States {
   readonly archived: boolean;
 }
 
+/** When an entry that is closed now was closed, Unix milliseconds; 0 while it is open. */
+export function closedAtOf(
+  { closed }: Pick<States, 'closed'>,
+  known: { readonly closed: boolean; readonly closedAtMs: number },
+  nowMs: number,
+): number {
+  if (!closed) return 0;
+  return known.closed ? known.closedAtMs : nowMs;
+}
+
 /** A market that is shut takes no orders. An event that is shut has no other ones (operator.md). */
 export function isShut({ active, closed, archived }: States): boolean {
   return !active || closed || archived;

@@ -204,10 +204,7 @@ function marketEntry(
     questionId: known?.questionId ?? named(keccak, 'question', sent.slug),
     token0,
     token1,
-    outcome0: sent.outcomes?.[0] ?? known?.outcome0 ?? 'Yes',
-    outcome1: sent.outcomes?.[1] ?? known?.outcome1 ?? 'No',
-    question: sent.question,
-    slug: sent.slug,
+    ...namesOf(sent, known),
     ...wordsOf(sent, known),
     category: category ?? known?.category ?? '',
     creator: known?.creator ?? '',
@@ -226,6 +223,16 @@ function marketEntry(
   };
 }
 
+function namesOf(sent: ImportMarket, known: CatalogMarket | undefined) {
+  return {
+    outcome0: sent.outcomes?.[0] ?? known?.outcome0 ?? 'Yes',
+    outcome1: sent.outcomes?.[1] ?? known?.outcome1 ?? 'No',
+    question: sent.question,
+    groupItemTitle: sent.groupItemTitle ?? known?.groupItemTitle ?? '',
+    slug: sent.slug,
+  };
+}
+
 /**
  * The fields that no import changes; a new market starts open, in the partition with the fewest open markets, or where
  * its listing began.
@@ -234,15 +241,29 @@ function stateOf({ known, begun }: Identity, draft: MarketDraft) {
   if (known === undefined) {
     return { ...newState, partition: begun?.partition ?? takeLeastLoaded(draft.load) };
   }
-  const { active, closed, archived, mode, takerDelayMs, partition, epoch, listed } = known;
-  const { payout0, askedPayout0, proposedPayout0, paysAtMs, challengedAtMs } = known;
-  const resolution = { payout0, askedPayout0, proposedPayout0, paysAtMs, challengedAtMs };
-  return { active, closed, archived, mode, takerDelayMs, partition, epoch, listed, ...resolution };
+  return {
+    active: known.active,
+    closed: known.closed,
+    closedAtMs: known.closedAtMs,
+    archived: known.archived,
+    mode: known.mode,
+    takerDelayMs: known.takerDelayMs,
+    payout0: known.payout0,
+    askedPayout0: known.askedPayout0,
+    proposedPayout0: known.proposedPayout0,
+    paysAtMs: known.paysAtMs,
+    challengedAtMs: known.challengedAtMs,
+    challenges: known.challenges,
+    partition: known.partition,
+    epoch: known.epoch,
+    listed: known.listed,
+  };
 }
 
 const newState = {
   active: true,
   closed: false,
+  closedAtMs: 0,
   archived: false,
   mode: 'OPEN',
   takerDelayMs: 0,
@@ -251,6 +272,7 @@ const newState = {
   proposedPayout0: -1,
   paysAtMs: 0,
   challengedAtMs: 0,
+  challenges: 0,
   epoch: 0,
   listed: true,
 } as const;

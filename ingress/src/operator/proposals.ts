@@ -52,7 +52,7 @@ export function shownWith(market: CatalogMarket, approval: Approval): CatalogMar
     return isShown ? market : { ...market, proposedPayout0: payout0, paysAtMs, challengedAtMs: 0 };
   }
   if (challengedAtMs === 0 || market.proposedPayout0 < 0) return market;
-  return { ...market, proposedPayout0: -1, challengedAtMs };
+  return { ...market, proposedPayout0: -1, challengedAtMs, challenges: market.challenges + 1 };
 }
 
 /** The approvals that count, one a market: the one that is proposed, otherwise the newest of those that were. */

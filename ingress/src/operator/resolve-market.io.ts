@@ -1,4 +1,5 @@
 import { type CatalogMarket, priceText, type Resolution, type ResolutionAnswer } from '@pm/schemas';
+import { closedAtOf } from '../catalog/facts.ts';
 import { type CatalogServices, carryOut } from '../catalog/matcher-market.io.ts';
 import { readPayout } from './proposals.ts';
 import { isResolved, notFound, type OperatorProblem, refused } from './requests.io.ts';
@@ -72,7 +73,9 @@ function resolve(
     const states = { payout0, mode: 'RESOLVED', closed: true } as const;
     // Another process may have changed its words meanwhile.
     const latest = catalog.findMarket(number) ?? market;
-    const resolved: CatalogMarket = { ...latest, ...states, updatedAtMs: clock.nowMs() };
+    const nowMs = clock.nowMs();
+    const closedAtMs = closedAtOf(states, latest, nowMs);
+    const resolved: CatalogMarket = { ...latest, ...states, closedAtMs, updatedAtMs: nowMs };
     await writer.writeEntries([resolved]);
     return resolved;
   });
@@ -112,6 +115,7 @@ function closeFinished(
     const event = catalog.findEvent(eventId);
     if (event === undefined || event.closed) return;
     if (catalog.marketsOfEvent(eventId).some((market) => !market.closed)) return;
-    await writer.writeEntries([{ ...event, closed: true, updatedAtMs: clock.nowMs() }]);
+    const nowMs = clock.nowMs();
+    await writer.writeEntries([{ ...event, closed: true, closedAtMs: nowMs, updatedAtMs: nowMs }]);
   });
 }

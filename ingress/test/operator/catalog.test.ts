@@ -124,6 +124,7 @@ describe('markets', () => {
     const before = operator.catalog.findMarket(1);
     const changed = await operator.patch('/operator/markets/1', {
       question: 'Else?',
+      groupItemTitle: 'Else',
       slug: 'else',
       outcomes: ['Up', 'Down'],
       creator: `0x${'AB'.repeat(20)}`,
@@ -134,12 +135,14 @@ describe('markets', () => {
     expect(operator.catalog.findMarket(1)).toEqual({
       ...before,
       question: 'Else?',
+      groupItemTitle: 'Else',
       slug: 'else',
       outcome0: 'Up',
       outcome1: 'Down',
       creator: `0x${'ab'.repeat(20)}`,
       endDateMs: Date.UTC(2027, 0, 1),
       closed: true,
+      closedAtMs: operator.fakes.nowMs,
     });
     expect(operator.sent).toEqual([]);
     expect((await operator.patch('/operator/markets/1', { closed: true })).body.changed).toBe(
@@ -148,6 +151,27 @@ describe('markets', () => {
     expect((await operator.patch('/operator/markets/2', { slug: 'else' })).status).toBe(409);
     expect((await operator.patch('/operator/markets/2', { slug: 'a-1' })).status).toBe(200);
     expect((await operator.patch('/operator/markets/9', { slug: 'x' })).status).toBe(404);
+  });
+
+  it('keep the time of their closing until they are opened again, and so do events', async () => {
+    const operator = await opened();
+    const closedMs = operator.fakes.nowMs;
+    const patched = async (at: string, change: object) => {
+      expect((await operator.patch(at, change)).status).toBe(200);
+      operator.fakes.nowMs += 1_000;
+    };
+    for (const id of [1, 2]) await patched(`/operator/markets/${id}`, { closed: true });
+    await patched('/operator/markets/1', { question: 'Else?' });
+    await patched('/operator/events/1', { closed: true });
+    const words = event('a', [market('a-1', { groupItemTitle: 'June 30' })]);
+    await operator.post('/operator/catalog', { events: [words] });
+    const found = operator.catalog.findMarket(1);
+    expect(found).toMatchObject({ closedAtMs: closedMs, groupItemTitle: 'June 30' });
+    expect(operator.catalog.findEvent('1')).toMatchObject({ closedAtMs: closedMs + 3_000 });
+    await patched('/operator/events/1', { closed: false });
+    await patched('/operator/markets/1', { closed: false });
+    expect(operator.catalog.findMarket(1)?.closedAtMs).toBe(0);
+    expect(operator.catalog.findEvent('1')?.closedAtMs).toBe(0);
   });
 
   it('are known by their condition when they are imported again under the slug of their listing', async () => {

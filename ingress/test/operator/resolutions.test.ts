@@ -61,7 +61,9 @@ describe('an approved resolution', () => {
     expect(listed()?.payout0).toBe(-1);
     expect(operator.sent).toHaveLength(1);
     await pass(1);
-    expect(listed()).toMatchObject({ payout0: 10_000, mode: 'RESOLVED', closed: true });
+    const closedAtMs = expect.any(Number);
+    expect(listed()).toMatchObject({ payout0: 10_000, mode: 'RESOLVED', closed: true, closedAtMs });
+    expect(listed()?.closedAtMs).toBeGreaterThan(0);
     expect((await operator.get(`/operator/approvals/${body.id}`)).body.state).toBe('carried_out');
     expect((await resolve()).status).toBe(200);
     expect((await resolve('0')).status).toBe(409);
@@ -146,7 +148,7 @@ describe('a challenge', () => {
     await pass(challengeMs + settleMs);
     expect(listed()?.payout0).toBe(-1);
     const other = await propose('0');
-    expect(listed()).toMatchObject({ proposedPayout0: 0, challengedAtMs: 0 });
+    expect(listed()).toMatchObject({ proposedPayout0: 0, challengedAtMs: 0, challenges: 1 });
     expect((await challenge(id)).status).toBe(200);
     expect(listed()?.proposedPayout0).toBe(0);
     await pass(challengeMs + settleMs);

@@ -32,6 +32,7 @@ const eventEntry = {
   icon: '',
   startDateMs: 0,
   creationDateMs: 0,
+  closedAtMs: 0,
   endDateMs: 0,
   createdAtMs: 0,
   updatedAtMs: 0,

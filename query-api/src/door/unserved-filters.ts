@@ -14,9 +14,8 @@ const ofFamilyOnly = [
   // Events and markets.
   ...['cyom', 'decimalized', 'ended', 'event_date', 'event_week', 'featured', 'game_id', 'live'],
   ...['market_maker_address', 'market_maker_addresses', 'parent_event_id'],
-  ...['partner_slug', 'position_ids', 'question_ids', 'rewards_min_size', 'rfq_enabled'],
+  ...['partner_slug', 'position_ids', 'question_ids', 'rfq_enabled'],
   ...['sports_market_types', 'start_time_max', 'start_time_min', 'title_search'],
-  ...['uma_resolution_status', 'uma_resolution_statuses'],
   // Tags, series and search.
   ...['categories_ids', 'categories_labels', 'events_tag', 'is_carousel', 'presets'],
   // Rewards.

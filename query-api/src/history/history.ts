@@ -58,11 +58,6 @@ function payoutIn({ payout }: PriceFacts, bucketS: number): number | null {
   return payout !== null && bucketS >= payout.bucketS ? payout.priceMicro : null;
 }
 
-/** The newest known price of token 0 before the range, micro-USDC; null when there is none. */
-export function priceBefore({ midpointBefore, tradeBefore }: PriceFacts): number | null {
-  return isOneSided(midpointBefore) ? tradeBefore : midpointBefore;
-}
-
 /** Whether a midpoint is none: a side of the book was empty, from the start (null) or again (0). */
 export function isOneSided(midpointMicro: number | null): midpointMicro is 0 | null {
   return midpointMicro === null || midpointMicro === 0;

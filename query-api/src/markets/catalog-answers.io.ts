@@ -6,19 +6,14 @@ import { pricedBy } from '../books/tokens.ts';
 import type { EventSearch } from '../search/event-search.io.ts';
 import type { CreatorSites } from '../social/creators.ts';
 import type { Catalog } from './catalog.ts';
-import { figureColumns } from './catalog-tables.ts';
+import { figureColumns, moveColumns } from './catalog-tables.ts';
+import { familyMarket, type MarketContext } from './family-market.ts';
 import type { FiguresWatch } from './figures.io.ts';
 import type { ListContext } from './list-events.ts';
 import type { Market } from './market.ts';
 import type { RowSpan } from './row-table.ts';
 import { eventSummary, familyFigures, listedEvent, wholeEvent } from './wire-event.ts';
-import {
-  eventMarket,
-  familyMarket,
-  listedMarket,
-  type MarketContext,
-  noMirror,
-} from './wire-market.ts';
+import { eventMarket, listedMarket, noMirror } from './wire-market.ts';
 
 export interface CatalogParts {
   readonly catalog: Catalog;
@@ -46,7 +41,8 @@ export function assertFigures(
   { figures }: CatalogParts,
   { rows, span }: { readonly rows: { readonly usesFigures?: boolean }; readonly span: RowSpan },
 ): void {
-  const sorts = span.order.some((name) => figureColumns.some((column) => column === name));
+  const columns: readonly string[] = [...figureColumns, ...moveColumns];
+  const sorts = span.order.some((name) => columns.includes(name));
   if ((sorts || rows.usesFigures === true) && figures.readAtMs() === null) {
     throw new Fault('figures_not_ready', 'retry');
   }
@@ -86,7 +82,7 @@ export async function eventAnswers(
   );
   return shown.map(({ event, markets }) => ({
     ...listedEvent(catalog, event, markets.map(form)),
-    ...familyFigures(catalog.figuresOfEvent(event.id)),
+    ...familyFigures(event, catalog.figuresOfEvent(event.id)),
   }));
 }
 
@@ -101,7 +97,7 @@ export async function eventAnswer(
   const form = await marketForm(parts, markets, dialect);
   const answer = wholeEvent(catalog, event, markets.map(form));
   if (dialect === 'specification') return answer;
-  return { ...answer, ...familyFigures(catalog.figuresOfEvent(event.id)) };
+  return { ...answer, ...familyFigures(event, catalog.figuresOfEvent(event.id)) };
 }
 
 function marketsOf(

@@ -1,5 +1,5 @@
 import type { CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas';
-import type { Figures } from './figures.ts';
+import { type Figures, type MarketFigures, type PriceMoves, shownMoves } from './figures.ts';
 import { acceptsOrders, type Market } from './market.ts';
 import type { SortKey } from './row-order.ts';
 import { RowTable } from './row-table.ts';
@@ -16,9 +16,19 @@ export const marketColumns = [
   'endDate',
   'createdAt',
   'updatedAt',
+  'closedTime',
+  'rewardsMinSize',
+  'rewardsMaxSpread',
   'volume',
   'volume24hr',
+  'volume1wk',
+  'volume1mo',
+  'volume1yr',
   'liquidity',
+  'competitive',
+  'oneDayPriceChange',
+  'oneWeekPriceChange',
+  'oneMonthPriceChange',
 ] as const;
 
 /** Columns that lists of events may be sorted by. */
@@ -32,16 +42,52 @@ export const eventColumns = [
   'creationDate',
   'createdAt',
   'updatedAt',
+  'closedTime',
   'volume',
   'volume24hr',
+  'volume1wk',
+  'volume1mo',
+  'volume1yr',
   'liquidity',
 ] as const;
 
 /** Columns whose keys are texts; those of all others are numbers. */
 export const textColumns: readonly string[] = ['ticker', 'slug', 'title', 'question'];
 
-/** Columns whose keys come from figures, not from the log. */
-export const figureColumns = ['volume', 'volume24hr', 'liquidity'] as const;
+/** Figures of markets and events by column: their keys do not come from the log. */
+const figureKeys = {
+  volume: ({ volumeMicro }) => volumeMicro,
+  volume24hr: ({ dayVolumeMicro }) => dayVolumeMicro,
+  volume1wk: ({ weekVolumeMicro }) => weekVolumeMicro,
+  volume1mo: ({ monthVolumeMicro }) => monthVolumeMicro,
+  volume1yr: ({ yearVolumeMicro }) => yearVolumeMicro,
+  liquidity: ({ liquidityMicro }) => liquidityMicro,
+} as const satisfies Record<string, (figures: Figures) => number>;
+
+/** Moves of markets by column. A change that is not known counts as none. */
+const moveKeys = {
+  competitive: ({ competitive }) => competitive,
+  oneDayPriceChange: ({ dayMicro }) => dayMicro ?? 0,
+  oneWeekPriceChange: ({ weekMicro }) => weekMicro ?? 0,
+  oneMonthPriceChange: ({ monthMicro }) => monthMicro ?? 0,
+} as const satisfies Record<string, (moves: PriceMoves) => number>;
+
+type FigureColumn = keyof typeof figureKeys;
+type MoveColumn = keyof typeof moveKeys;
+export const figureColumns = Object.keys(figureKeys) as readonly FigureColumn[];
+export const moveColumns = Object.keys(moveKeys) as readonly MoveColumn[];
+
+type KeyOf<T> = (row: T) => SortKey;
+
+function figureColumnsOf<T>(read: (row: T) => Figures): Record<FigureColumn, KeyOf<T>> {
+  const keyed = figureColumns.map((name) => [name, (row: T) => figureKeys[name](read(row))]);
+  return Object.fromEntries(keyed) as Record<FigureColumn, KeyOf<T>>;
+}
+
+function moveColumnsOf<T>(read: (row: T) => PriceMoves): Record<MoveColumn, KeyOf<T>> {
+  const keyed = moveColumns.map((name) => [name, (row: T) => moveKeys[name](read(row))]);
+  return Object.fromEntries(keyed) as Record<MoveColumn, KeyOf<T>>;
+}
 
 interface State {
   readonly active: boolean;
@@ -51,7 +97,7 @@ interface State {
 
 /** Facts that the tables read from the catalog around them. */
 export interface TableFacts {
-  figuresOfMarket(market: Market): Figures;
+  figuresOfMarket(market: Market): MarketFigures;
   figuresOfEvent(id: string): Figures;
   /** Tags of the event a market belongs to. */
   tagIdsOf(market: Market): readonly string[];
@@ -76,9 +122,11 @@ export function openMarketTable(facts: TableFacts): RowTable<Market> {
       endDate: (market) => market.endDateMs,
       createdAt: (market) => market.createdAtMs,
       updatedAt: (market) => market.updatedAtMs,
-      volume: (market) => facts.figuresOfMarket(market).volumeMicro,
-      volume24hr: (market) => facts.figuresOfMarket(market).dayVolumeMicro,
-      liquidity: (market) => facts.figuresOfMarket(market).liquidityMicro,
+      closedTime: (market) => market.closedAtMs,
+      rewardsMinSize: (market) => market.rewardsMinSizeMicro,
+      rewardsMaxSpread: (market) => market.rewardsMaxSpread,
+      ...figureColumnsOf((market: Market) => facts.figuresOfMarket(market)),
+      ...moveColumnsOf((market: Market) => shownMoves(market, facts.figuresOfMarket(market))),
     } satisfies Record<(typeof marketColumns)[number], (market: Market) => SortKey>,
   });
 }
@@ -102,9 +150,8 @@ export function openEventTable(facts: TableFacts): RowTable<CatalogEvent> {
       creationDate: (event) => event.creationDateMs,
       createdAt: (event) => event.createdAtMs,
       updatedAt: (event) => event.updatedAtMs,
-      volume: (event) => facts.figuresOfEvent(event.id).volumeMicro,
-      volume24hr: (event) => facts.figuresOfEvent(event.id).dayVolumeMicro,
-      liquidity: (event) => facts.figuresOfEvent(event.id).liquidityMicro,
+      closedTime: (event) => event.closedAtMs,
+      ...figureColumnsOf((event: CatalogEvent) => facts.figuresOfEvent(event.id)),
     } satisfies Record<(typeof eventColumns)[number], (event: CatalogEvent) => SortKey>,
   });
 }

@@ -2,6 +2,7 @@ import type { CatalogEntry, CatalogEvent, CatalogSeries, CatalogTag } from '@pm/
 import {
   figureColumns,
   groupName,
+  moveColumns,
   openEventTable,
   openMarketTable,
   openSeriesTable,
@@ -12,8 +13,10 @@ import {
   addFigures,
   type Figures,
   type FiguresByMarket,
+  type MarketFigures,
   noFigures,
   sameFigures,
+  sameMoves,
 } from './figures.ts';
 import { type Listing, type Market, marketOf, shownEndMs } from './market.ts';
 
@@ -97,8 +100,9 @@ export class Catalog {
     for (const market of this.#markets.values()) {
       const was = before.get(market.market) ?? noFigures;
       const is = this.figuresOfMarket(market);
-      if (sameFigures(was, is)) continue;
-      for (const column of figureColumns) this.marketTable.touch(market, column);
+      if (sameFigures(was, is) && sameMoves(was.moves, is.moves)) continue;
+      for (const column of [...figureColumns, ...moveColumns])
+        this.marketTable.touch(market, column);
       this.#addToEvent(market.eventId, addFigures(is, was, -1), 1);
     }
   }
@@ -211,7 +215,7 @@ export class Catalog {
     return this.#relatedTags.of(tagId);
   }
 
-  figuresOfMarket({ market }: Pick<Market, 'market'>): Figures {
+  figuresOfMarket({ market }: Pick<Market, 'market'>): MarketFigures {
     return this.#figures.get(market) ?? noFigures;
   }
 

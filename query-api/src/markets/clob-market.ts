@@ -13,7 +13,7 @@ export const clobPageSize = 500;
 /** Rewards are paid in this token: bridged USDC on Polygon, the collateral of the family. */
 export const rewardAsset = '0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174';
 /** 1/10000 USDC in a cent. */
-const pricePerCent = 100;
+export const pricePerCent = 100;
 const msPerSecond = 1_000;
 /** Reward rates and fee terms that a market's record does not have. */
 const orderAgeSeconds = 0;

@@ -3,9 +3,9 @@ import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 import type { RedisKeys } from '@pm/schemas';
 import type { Catalog } from './catalog.ts';
-import type { Figures, Volumes } from './figures.ts';
+import { type MarketFigures, noMoves, noVolume, type TableFigures } from './figures.ts';
 
-/** Maximum age of the volume and liquidity figures, milliseconds. */
+/** Maximum age of the figures, milliseconds. */
 const refreshEveryMs = 30_000;
 /** While the first ones are missing they are read more often. */
 const retryEveryMs = 2_000;
@@ -18,7 +18,8 @@ export interface FiguresOptions {
   readonly keys: Pick<RedisKeys, 'bookMarks' | 'bookMarkOf'>;
   readonly log: Log;
   nowMs(): number;
-  readonly volumes: { read(nowMs: number): Promise<Volumes> };
+  /** Volumes and moves of prices. */
+  readonly tables: { read(nowMs: number): Promise<TableFigures> };
 }
 
 /** When figures were read last, null before the first time; what closes it. */
@@ -28,7 +29,7 @@ export interface FiguresWatch {
 }
 
 /**
- * Reads volume and liquidity of all markets now and then, into the catalog; what was read last counts while a store is
+ * Reads the figures of all markets now and then, into the catalog; what was read last counts while a store is
  * away.
  */
 export function watchFigures(options: FiguresOptions): FiguresWatch {
@@ -41,7 +42,7 @@ export function watchFigures(options: FiguresOptions): FiguresWatch {
       options.catalog.takeFigures(await readFigures(options, nowMs));
       readAtMs = nowMs;
     } catch (error) {
-      options.log.warn({ err: error }, 'volume and liquidity could not be read');
+      options.log.warn({ err: error }, 'figures of markets could not be read');
     }
     if (!isClosed) timer = setTimeout(refresh, readAtMs === null ? retryEveryMs : refreshEveryMs);
   };
@@ -55,23 +56,21 @@ export function watchFigures(options: FiguresOptions): FiguresWatch {
   };
 }
 
+const unknown = { ...noVolume, moves: noMoves };
+
 async function readFigures(
   options: Omit<FiguresOptions, 'log'>,
   nowMs: number,
-): Promise<ReadonlyMap<number, Figures>> {
-  const [volumes, liquidity] = await Promise.all([
-    options.volumes.read(nowMs),
+): Promise<ReadonlyMap<number, MarketFigures>> {
+  const [ofTables, liquidity] = await Promise.all([
+    options.tables.read(nowMs),
     readLiquidity(options),
   ]);
-  const markets = new Set([...volumes.keys(), ...liquidity.keys()]);
+  const markets = new Set([...ofTables.keys(), ...liquidity.keys()]);
   return new Map(
-    [...markets].map((market): [number, Figures] => [
+    [...markets].map((market): [number, MarketFigures] => [
       market,
-      {
-        volumeMicro: volumes.get(market)?.totalMicro ?? 0,
-        dayVolumeMicro: volumes.get(market)?.dayMicro ?? 0,
-        liquidityMicro: liquidity.get(market) ?? 0,
-      },
+      { ...(ofTables.get(market) ?? unknown), liquidityMicro: liquidity.get(market) ?? 0 },
     ]),
   );
 }

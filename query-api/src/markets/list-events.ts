@@ -5,6 +5,7 @@ import { type CreatorSites, creatorWallets } from '../social/creators.ts';
 import type { Catalog } from './catalog.ts';
 import { eventColumns, groupName } from './catalog-tables.ts';
 import {
+  bothOf,
   dateRanges,
   type ListDialect,
   type Range,
@@ -93,11 +94,6 @@ function readExclusion(read: QueryReader): ((event: CatalogEvent) => boolean) | 
   const excluded = read.list('exclude_tag_id', filterItemsMax, parseCatalogId);
   if (excluded === null) return null;
   return (event) => !event.tagIds.some((id) => excluded.includes(id));
-}
-
-function bothOf<T>(left: ((row: T) => boolean) | null, right: ((row: T) => boolean) | null) {
-  if (left === null || right === null) return left ?? right;
-  return (row: T) => left(row) && right(row);
 }
 
 function rangesOf(catalog: Catalog): readonly Range<CatalogEvent>[] {

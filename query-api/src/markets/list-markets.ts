@@ -1,14 +1,22 @@
-import { parseAsset, parseConditionId } from '@pm/schemas';
+import { parseAsset, parseConditionId, resolutionStatuses } from '@pm/schemas';
 import { parseCatalogId, QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import { creatorGroups } from '../social/creators.ts';
 import type { Catalog } from './catalog.ts';
 import { groupName, marketColumns } from './catalog-tables.ts';
 import { type ListContext, readTagGroups } from './list-events.ts';
-import { dateRanges, type Range, type ReadPage, readRanges, readState } from './list-query.ts';
+import {
+  bothOf,
+  dateRanges,
+  type Range,
+  type ReadPage,
+  readRanges,
+  readState,
+} from './list-query.ts';
 import type { Market } from './market.ts';
 import { requestedListing } from './market-filter.ts';
 import type { RowQuery, RowSpan } from './row-table.ts';
+import { resolutionStatus } from './wire-market.ts';
 
 /** Items of a filter by ids; clients request all the markets they hold at once. */
 const filterItemsMax = 500;
@@ -35,7 +43,7 @@ export function readMarketsQuery<S extends RowSpan>(
   const read = new QueryReader(query, 'gamma');
   const parsed = {
     rows: {
-      ...readRanges(read, rangesOf(context.catalog)),
+      ...readConditions(read, context.catalog),
       flags: readState(read),
       groups: readGroups(read, context),
       only: readOnly(read, context.catalog),
@@ -43,6 +51,22 @@ export function readMarketsQuery<S extends RowSpan>(
     span: readPage(read, columns, context),
   };
   return read.refusal ?? parsed;
+}
+
+/** Bounds, and states of resolutions. */
+function readConditions(read: QueryReader, catalog: Catalog) {
+  const ranges = readRanges(read, rangesOf(catalog));
+  const isStatus = (text: string) => resolutionStatuses.find((status) => status === text) ?? null;
+  const wanted = ['uma_resolution_status', 'uma_resolution_statuses'].flatMap((name) => {
+    const statuses = read.list(name, resolutionStatuses.length, isStatus);
+    return statuses === null ? [] : [statuses];
+  });
+  if (wanted.length === 0) return ranges;
+  const isWanted = (market: Market) => {
+    const status = resolutionStatus(market);
+    return status !== null && wanted.every((statuses) => statuses.includes(status));
+  };
+  return { ...ranges, test: bothOf(ranges.test, isWanted) };
 }
 
 function readGroups(read: QueryReader, { catalog, sites }: ListContext) {
@@ -101,6 +125,12 @@ function rangesOf(catalog: Catalog): readonly Range<Market>[] {
       max: ['liquidity_max', 'liquidity_num_max'],
       of: (market) => catalog.figuresOfMarket(market).liquidityMicro,
       kind: 'figure',
+    },
+    {
+      min: ['rewards_min_size'],
+      max: [],
+      of: ({ rewardsMinSizeMicro }) => rewardsMinSizeMicro,
+      kind: 'amount',
     },
     ...dateRanges,
   ];

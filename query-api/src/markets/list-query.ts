@@ -20,6 +20,13 @@ const aliases: Readonly<Record<string, string>> = {
   creation_date: 'creationDate',
   created_at: 'createdAt',
   updated_at: 'updatedAt',
+  closed_time: 'closedTime',
+  startDateIso: 'startDate',
+  endDateIso: 'endDate',
+  acceptingOrdersTimestamp: 'createdAt',
+  volume_1wk: 'volume1wk',
+  volume_1mo: 'volume1mo',
+  volume_1yr: 'volume1yr',
 };
 
 /** How the columns of a list are named. */
@@ -98,8 +105,8 @@ export interface Range<T> {
   readonly min: readonly string[];
   readonly max: readonly string[];
   of(row: T): number;
-  /** Micro-USDC out of figures, or Unix milliseconds. */
-  readonly kind: 'figure' | 'time';
+  /** Micro-USDC out of figures, micro-units of the row itself, or Unix milliseconds. */
+  readonly kind: 'figure' | 'amount' | 'time';
 }
 
 /** The dates that events and markets have alike. */
@@ -136,4 +143,10 @@ export function readRanges<T>(
     usesFigures,
     test: tests.length === 0 ? null : (row) => tests.every((test) => test(row)),
   };
+}
+
+/** A condition that holds when both do; null is none. */
+export function bothOf<T>(left: ((row: T) => boolean) | null, right: ((row: T) => boolean) | null) {
+  if (left === null || right === null) return left ?? right;
+  return (row: T) => left(row) && right(row);
 }

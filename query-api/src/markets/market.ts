@@ -59,6 +59,7 @@ export function marketOf(entry: CatalogMarket): Market {
     tokens: [tokenIdFromBytes(entry.token0), tokenIdFromBytes(entry.token1)],
     outcomes: [entry.outcome0, entry.outcome1],
     question: entry.question,
+    groupItemTitle: entry.groupItemTitle,
     slug: entry.slug,
     description: entry.description,
     resolutionSource: entry.resolutionSource,
@@ -73,6 +74,7 @@ export function marketOf(entry: CatalogMarket): Market {
     active: entry.active,
     closed: entry.closed,
     archived: entry.archived,
+    closedAtMs: entry.closedAtMs,
     negRisk: entry.negRisk,
     negRiskMarketId:
       entry.negRiskMarketId === null ? '' : conditionIdFromBytes(entry.negRiskMarketId),
@@ -90,6 +92,7 @@ export function marketOf(entry: CatalogMarket): Market {
     proposedPayout0: entry.proposedPayout0,
     paysAtMs: entry.paysAtMs,
     challengedAtMs: entry.challengedAtMs,
+    challenges: entry.challenges,
     partition: entry.partition,
     epoch: entry.epoch,
   };

@@ -2,7 +2,7 @@ import type { CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas';
 import { unitsOf } from '../books/quote.ts';
 import type { Catalog } from './catalog.ts';
 import type { Figures } from './figures.ts';
-import { isoTime } from './wire-market.ts';
+import { closedTimeOf, isoTime } from './wire-market.ts';
 
 /** The scalar fields every form of an event has. */
 function eventFields(event: CatalogEvent) {
@@ -46,12 +46,16 @@ export function wholeEvent<M>(catalog: Catalog, event: CatalogEvent, markets: re
   };
 }
 
-/** Figures that clients of the mount `/gamma` sort and show events by. */
-export function familyFigures({ volumeMicro, dayVolumeMicro, liquidityMicro }: Figures) {
+/** What clients of the mount `/gamma` sort and show events by besides. */
+export function familyFigures({ closedAtMs }: CatalogEvent, figures: Figures) {
   return {
-    volume: unitsOf(volumeMicro),
-    volume24hr: unitsOf(dayVolumeMicro),
-    liquidity: unitsOf(liquidityMicro),
+    ...closedTimeOf(closedAtMs),
+    volume: unitsOf(figures.volumeMicro),
+    volume24hr: unitsOf(figures.dayVolumeMicro),
+    volume1wk: unitsOf(figures.weekVolumeMicro),
+    volume1mo: unitsOf(figures.monthVolumeMicro),
+    volume1yr: unitsOf(figures.yearVolumeMicro),
+    liquidity: unitsOf(figures.liquidityMicro),
   };
 }
 

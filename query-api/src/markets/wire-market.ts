@@ -1,11 +1,14 @@
-import { microPerUnit, microText, priceOne, priceText } from '@pm/schemas';
-import { noQuote, payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
-import type { Figures } from './figures.ts';
-import { acceptsOrders, type Market } from './market.ts';
+import { priceOne, priceText, type ResolutionStatus } from '@pm/schemas';
+import type { Market } from './market.ts';
 
 /** Unix milliseconds as the wire has them: ISO 8601 in UTC with milliseconds. */
 export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
+}
+
+/** The time of a closing; nothing while it is not closed, or when that was not kept. */
+export function closedTimeOf(closedAtMs: number): { readonly closedTime?: string } {
+  return closedAtMs === 0 ? {} : { closedTime: isoTime(closedAtMs) };
 }
 
 /**
@@ -50,61 +53,21 @@ export function eventMarket(market: Market) {
   };
 }
 
-/** How far a market is resolved, in the words of the family; nothing before its first proposal. */
-function resolutionFacts({ payout0, proposedPayout0, paysAtMs, challengedAtMs }: Market) {
+/** How far a market is resolved, in the words of the family; null before its first proposal. */
+export function resolutionStatus(
+  market: Pick<Market, 'payout0' | 'proposedPayout0' | 'challengedAtMs'>,
+): ResolutionStatus | null {
+  if (market.payout0 >= 0) return 'resolved';
+  if (market.proposedPayout0 >= 0) return 'proposed';
+  return market.challengedAtMs > 0 ? 'disputed' : null;
+}
+
+function resolutionFacts(market: Market) {
+  const umaResolutionStatus = resolutionStatus(market);
+  if (umaResolutionStatus === null) return {};
+  const { proposedPayout0, paysAtMs } = market;
   const end = paysAtMs === 0 ? {} : { umaEndDate: isoTime(paysAtMs) };
-  if (payout0 >= 0) return { umaResolutionStatus: 'resolved', ...end };
-  if (proposedPayout0 >= 0) {
-    const payouts = [priceText(proposedPayout0), priceText(priceOne - proposedPayout0)];
-    const proposedOutcomePrices = JSON.stringify(payouts);
-    return { umaResolutionStatus: 'proposed', ...end, proposedOutcomePrices };
-  }
-  return challengedAtMs > 0 ? { umaResolutionStatus: 'disputed', ...end } : {};
-}
-
-/** A catalog market with the fields that clients of the mount `/gamma` need to trade (conventions.md 1.1). */
-export function familyMarket(market: Market, context: MarketContext) {
-  return { ...eventMarket(market), ...familyFacts(market, context) };
-}
-
-/** The fields of it that are not in the catalog, or are in no other form. */
-export function familyFacts(market: Market, { quotes, figures }: MarketContext) {
-  const prices = ([0, 1] as const).map((outcome) =>
-    microText(priceOfMicro(market, outcome, quotes)),
-  );
-  const { volumeMicro, dayVolumeMicro, liquidityMicro } = figures(market);
-  return {
-    outcomePrices: JSON.stringify(prices),
-    orderPriceMinTickSize: market.tick / priceOne,
-    orderMinSize: market.minSizeMicro / microPerUnit,
-    negRisk: market.negRisk,
-    acceptingOrders: acceptsOrders(market),
-    enableOrderBook: true,
-    marketMakerAddress: '',
-    category: market.category,
-    volume: microText(volumeMicro),
-    volumeNum: unitsOf(volumeMicro),
-    volume24hr: unitsOf(dayVolumeMicro),
-    liquidity: microText(liquidityMicro),
-    liquidityNum: unitsOf(liquidityMicro),
-    ...bestPrices(market, quotes),
-  };
-}
-
-/** Data of a fuller market besides the catalog. */
-export interface MarketContext {
-  readonly quotes: Quotes;
-  figures(market: Market): Figures;
-}
-
-/** Prices of outcome 0; a side without one is left out. Once resolved it was traded last at its payout. */
-function bestPrices(market: Market, quotes: Quotes) {
-  const { bid, ask, last: lastTrade } = quotes.get(market.tokens[0]) ?? noQuote;
-  const last = payoutOf(market, 0) ?? lastTrade;
-  return {
-    ...(bid === null ? {} : { bestBid: bid / priceOne }),
-    ...(ask === null ? {} : { bestAsk: ask / priceOne }),
-    ...(bid === null || ask === null ? {} : { spread: (ask - bid) / priceOne }),
-    ...(last === null ? {} : { lastTradePrice: last / priceOne }),
-  };
+  if (umaResolutionStatus !== 'proposed') return { umaResolutionStatus, ...end };
+  const payouts = [priceText(proposedPayout0), priceText(priceOne - proposedPayout0)];
+  return { umaResolutionStatus, ...end, proposedOutcomePrices: JSON.stringify(payouts) };
 }

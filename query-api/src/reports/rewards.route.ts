@@ -12,8 +12,6 @@ import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { FiguresWatch } from '../markets/figures.io.ts';
 import type { Market } from '../markets/market.ts';
-import type { TableReads } from '../tables/tables.io.ts';
-import { DayOldPrices } from './day-old-prices.io.ts';
 import { readRebatesQuery, rebateAnswers } from './rebates.ts';
 import type { Reports } from './reports.io.ts';
 import { isRewarded, rewardEntry, rewardedMarket, rewardedMarkets } from './rewards.ts';
@@ -23,7 +21,6 @@ export interface RewardParts {
   readonly books: Pick<StoredBooks, 'quotes'>;
   readonly reports: Pick<Reports, 'makerFees'>;
   readonly callers: CallerDirectory;
-  readonly tables: Pick<TableReads, 'prices'>;
   readonly figures: Pick<FiguresWatch, 'readAtMs'>;
   nowMs(): number;
 }
@@ -51,14 +48,11 @@ const clob = (path: string) => ({ method: 'GET', path, family: 'clob' }) as cons
 
 function marketRewardRoutes(parts: RewardParts): readonly DoorRoute[] {
   const { catalog, books, figures } = parts;
-  const prices = new DayOldPrices(parts.tables, parts.nowMs);
   const described = async (markets: readonly Market[], offset: number) => {
     const page = pageOf(markets.slice(offset, offset + pageSize + 1), offset, pageSize);
-    const priced = pricedBy(page.data);
     if (figures.readAtMs() === null) throw new Fault('figures_not_ready', 'retry');
-    const [quotes, dayOldPrices] = await Promise.all([books.quotes(priced), prices.of(page.data)]);
-    const context = { quotes, dayOldPrices };
-    return { ...page, data: page.data.map((market) => rewardedMarket(catalog, market, context)) };
+    const quotes = await books.quotes(pricedBy(page.data));
+    return { ...page, data: page.data.map((market) => rewardedMarket(catalog, market, quotes)) };
   };
   return [
     readRoute(clob('/rewards/markets/current'), ({ query }) => {

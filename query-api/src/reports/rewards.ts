@@ -7,7 +7,6 @@ import {
   type Quotes,
   unitsOf,
 } from '../books/quote.ts';
-import type { HistoryPlan } from '../history/history-plan.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { rewardAsset } from '../markets/clob-market.ts';
 import type { Market } from '../markets/market.ts';
@@ -56,25 +55,12 @@ export function rewardEntry(market: Market) {
   };
 }
 
-/** Data of a rewarded market besides the catalog. */
-export interface RewardContext {
-  readonly quotes: Quotes;
-  /** Price of token 0 a day ago in micro-USDC, by market number; null or missing when there was none. */
-  readonly dayOldPrices: ReadonlyMap<number, number | null>;
-}
-
 /**
- * The same with the texts, prices and figures of the market. The catalog knows no titles of groups. What competes for
- * the reward is the collateral of resting orders.
+ * The same with the texts, prices and figures of the market. What competes for the reward is the collateral of resting
+ * orders. Without a price of a day ago nothing has changed since.
  */
-export function rewardedMarket(
-  catalog: Catalog,
-  market: Market,
-  { quotes, dayOldPrices }: RewardContext,
-) {
-  const { dayVolumeMicro, liquidityMicro } = catalog.figuresOfMarket(market);
-  const priceMicro = priceOfMicro(market, 0, quotes);
-  const dayOldMicro = dayOldPrices.get(market.market) ?? priceMicro;
+export function rewardedMarket(catalog: Catalog, market: Market, quotes: Quotes) {
+  const { dayVolumeMicro, liquidityMicro, moves } = catalog.figuresOfMarket(market);
   return {
     ...rewardEntry(market),
     market_id: String(market.market),
@@ -82,13 +68,13 @@ export function rewardedMarket(
     market_slug: market.slug,
     event_id: market.eventId,
     event_slug: catalog.event(market.eventId)?.slug ?? '',
-    group_item_title: '',
+    group_item_title: market.groupItemTitle,
     image: market.image,
     created_at: isoTime(market.createdAtMs),
     market_competitiveness: unitsOf(liquidityMicro),
     volume_24hr: unitsOf(dayVolumeMicro),
     spread: spreadOf(quotes.get(market.tokens[0]) ?? noQuote) / priceOne,
-    one_day_price_change: unitsOf(priceMicro - dayOldMicro),
+    one_day_price_change: unitsOf(moves.dayMicro ?? 0),
     tokens: ([0, 1] as const).map((outcome) => ({
       token_id: market.tokens[outcome],
       outcome: market.outcomes[outcome],
@@ -100,16 +86,4 @@ export function rewardedMarket(
 /** In 1/10000 USDC; an empty side counts as 0 or 1, as in displayed prices. */
 function spreadOf({ bid, ask }: Quote): number {
   return (ask ?? priceOne) - (bid ?? 0);
-}
-
-const dayS = 86_400;
-const minuteS = 60;
-
-/**
- * The plan of a history that has only the newest price a day before `nowMs`; whole minutes, so that requests share it.
- */
-export function dayOldPlan(nowMs: number): HistoryPlan {
-  const dayOldS = Math.floor(nowMs / 1000) - dayS;
-  const fromS = dayOldS - (dayOldS % minuteS);
-  return { fromS, toS: fromS, stepS: minuteS };
 }

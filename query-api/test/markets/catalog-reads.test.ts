@@ -10,6 +10,7 @@ import {
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { noQuote } from '../../src/books/quote.ts';
+import { noFigures } from '../../src/markets/figures.ts';
 import {
   condition,
   eventEntry,
@@ -80,7 +81,7 @@ describe('GET /events', () => {
   });
 
   const traded = setUp();
-  const figures = { volumeMicro: 5, dayVolumeMicro: 0, liquidityMicro: 7 };
+  const figures = { ...noFigures, volumeMicro: 5, liquidityMicro: 7 };
   traded.world.catalog.takeFigures(new Map([[1, figures]]));
 
   it.each([

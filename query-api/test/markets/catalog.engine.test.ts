@@ -7,6 +7,7 @@ import { type CatalogEntry, catalogKey, redisKeys, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { watchFigures } from '../../src/markets/figures.io.ts';
+import { noMoves, noVolume } from '../../src/markets/figures.ts';
 import { eventEntry, get, marketEntry, openDoor, tagEntry, token, World } from '../in-memory.ts';
 
 /** The catalog out of a real topic, and figures out of a real Redis, as query-api shows them. */
@@ -99,20 +100,21 @@ test('figures come from volumes and from the liquidity beside the marks of books
   const catalog = new Catalog();
   for (const market of [1, 2]) catalog.apply(marketEntry(market));
   await redis.hset(keys.bookMarks, { 0: '17', 'market:1': '2500000', 'market:2': '1' });
+  const moves = { ...noMoves, dayMicro: -20_000 };
+  const ofTables = { ...noVolume, volumeMicro: 7, dayVolumeMicro: 3, moves };
   const watch = watchFigures({
     catalog,
     redis,
     keys,
     log: silentLog,
     nowMs: () => Date.now(),
-    volumes: { read: async () => new Map([[1, { totalMicro: 7, dayMicro: 3 }]]) },
+    tables: { read: async () => new Map([[1, ofTables]]) },
   });
   expect(watch.readAtMs()).toBeNull();
   await until(() => watch.readAtMs() !== null);
   watch.close();
   expect(catalog.figuresOfMarket({ market: 1 })).toEqual({
-    volumeMicro: 7,
-    dayVolumeMicro: 3,
+    ...ofTables,
     liquidityMicro: 2_500_000,
   });
   expect(catalog.figuresOfEvent('1').liquidityMicro).toBe(2_500_001);
@@ -135,7 +137,7 @@ test('figures are not those of books that are being rebuilt', async () => {
     keys,
     log,
     nowMs: () => Date.now(),
-    volumes: { read: async () => new Map() },
+    tables: { read: async () => new Map() },
   });
   await until(() => refused.length > 0);
   expect(refused[0]).toMatchObject({ code: 'books_not_ready' });

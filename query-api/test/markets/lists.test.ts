@@ -1,9 +1,10 @@
 import { Random } from '@pm/kit/random';
-import type { CatalogEvent, CatalogMarket } from '@pm/schemas';
+import { type CatalogEvent, type CatalogMarket, resolutionStatuses } from '@pm/schemas';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { ReadRefusal } from '../../src/door/refusal.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { eventColumns, marketColumns } from '../../src/markets/catalog-tables.ts';
+import type { MarketFigures } from '../../src/markets/figures.ts';
 import { keysetOf } from '../../src/markets/keyset-cursor.ts';
 import { readEventsQuery } from '../../src/markets/list-events.ts';
 import { readMarketsQuery } from '../../src/markets/list-markets.ts';
@@ -28,10 +29,7 @@ class Twin {
   readonly catalog = new Catalog();
   readonly events = new Map<string, CatalogEvent>();
   readonly markets = new Map<number, CatalogMarket>();
-  readonly figures = new Map<
-    number,
-    { volumeMicro: number; dayVolumeMicro: number; liquidityMicro: number }
-  >();
+  readonly figures = new Map<number, MarketFigures>();
 
   constructor() {
     for (const id of tags) this.catalog.apply({ ...tagEntry, id, slug: `tag-${id}` } as never);
@@ -58,6 +56,7 @@ class Twin {
       active: random.next() < 0.8,
       closed: random.next() < 0.3,
       archived: random.next() < 0.1,
+      closedAtMs: pick([0, dayMs, 2 * dayMs]),
       tagIds: tags.filter(() => random.next() < 0.4),
       seriesIds: series.filter(() => random.next() < 0.4),
     }) as CatalogEvent;
@@ -79,6 +78,12 @@ class Twin {
       active: random.next() < 0.8,
       closed: random.next() < 0.3,
       archived: random.next() < 0.1,
+      closedAtMs: pick([0, dayMs, 2 * dayMs]),
+      payout0: pick([-1, -1, -1, 0, 10_000]),
+      proposedPayout0: pick([-1, -1, 10_000]),
+      challengedAtMs: pick([0, 1]),
+      rewardsMinSizeMicro: upTo(3) * 1_000_000,
+      rewardsMaxSpread: upTo(3) * 100,
     }) as CatalogMarket;
     this.markets.set(number, market);
     this.catalog.apply(market);
@@ -97,19 +102,44 @@ class Twin {
     this.figures.clear();
     for (const number of this.markets.keys()) {
       if (random.next() < 0.5) continue;
-      const [volumeMicro, dayVolumeMicro, liquidityMicro] = [upTo(4), upTo(4), upTo(4)];
-      this.figures.set(number, { volumeMicro, dayVolumeMicro, liquidityMicro });
+      this.figures.set(number, {
+        volumeMicro: upTo(4),
+        dayVolumeMicro: upTo(4),
+        weekVolumeMicro: upTo(4),
+        monthVolumeMicro: upTo(4),
+        yearVolumeMicro: upTo(4),
+        liquidityMicro: upTo(4),
+        moves: {
+          dayMicro: pick([null, -1, 0, 1]),
+          weekMicro: pick([null, -1, 0, 1]),
+          monthMicro: pick([null, -1, 0, 1]),
+          competitive: pick([0, 0.5, 1]),
+        },
+      });
     }
     this.catalog.takeFigures(new Map(this.figures));
   }
 
   figuresOf(markets: readonly CatalogMarket[]) {
-    const sum = (of: 'volumeMicro' | 'dayVolumeMicro' | 'liquidityMicro') =>
+    const sum = (of: Exclude<keyof MarketFigures, 'moves'>) =>
       markets.reduce((total, { market }) => total + (this.figures.get(market)?.[of] ?? 0), 0);
     return {
       volume: sum('volumeMicro'),
       volume24hr: sum('dayVolumeMicro'),
+      volume1wk: sum('weekVolumeMicro'),
+      volume1mo: sum('monthVolumeMicro'),
+      volume1yr: sum('yearVolumeMicro'),
       liquidity: sum('liquidityMicro'),
+    };
+  }
+
+  movesOf({ market, payout0 }: CatalogMarket) {
+    const moves = payout0 < 0 ? this.figures.get(market)?.moves : undefined;
+    return {
+      competitive: moves?.competitive ?? 0,
+      oneDayPriceChange: moves?.dayMicro ?? 0,
+      oneWeekPriceChange: moves?.weekMicro ?? 0,
+      oneMonthPriceChange: moves?.monthMicro ?? 0,
     };
   }
 
@@ -147,6 +177,7 @@ class Twin {
           creationDate: event.creationDateMs,
           createdAt: event.createdAtMs,
           updatedAt: event.updatedAtMs,
+          closedTime: event.closedAtMs,
           ...this.figuresOf(this.marketsOf(event.id)),
         },
       })),
@@ -169,6 +200,10 @@ class Twin {
             .some((id) => [token(market.market, 0), token(market.market, 1)].includes(id as never)),
         ) &&
         fits(query['creator'], (creator) => market.creator === creator) &&
+        fits(query['uma_resolution_status'], (wanted) =>
+          wanted.split(',').includes(statusOf(market)),
+        ) &&
+        fits(query['rewards_min_size'], (min) => market.rewardsMinSizeMicro >= Number(min) * 1e6) &&
         fits(query['end_date_max'], (max) => market.endDateMs <= Date.parse(max))
       );
     });
@@ -184,11 +219,21 @@ class Twin {
           endDate: market.endDateMs,
           createdAt: market.createdAtMs,
           updatedAt: market.updatedAtMs,
+          closedTime: market.closedAtMs,
+          rewardsMinSize: market.rewardsMinSizeMicro,
+          rewardsMaxSpread: market.rewardsMaxSpread,
           ...this.figuresOf([market]),
+          ...this.movesOf(market),
         },
       })),
     );
   }
+}
+
+function statusOf({ payout0, proposedPayout0, challengedAtMs }: CatalogMarket): string {
+  if (payout0 >= 0) return 'resolved';
+  if (proposedPayout0 >= 0) return 'proposed';
+  return challengedAtMs > 0 ? 'disputed' : '';
 }
 
 function fits(value: string | undefined, test: (value: string) => boolean): boolean {
@@ -258,6 +303,8 @@ const marketQuery = () =>
     condition_ids: several(() => condition(1 + upTo(400))),
     clob_token_ids: several(() => token(1 + upTo(400), pick([0, 1]))),
     end_date_max: () => new Date(upTo(5) * dayMs).toISOString(),
+    uma_resolution_status: () => pick([...resolutionStatuses, 'resolved,disputed']),
+    rewards_min_size: () => pick(['0.5', '1', '2']),
   });
 
 function accepted<T>(value: T | ReadRefusal): T {

@@ -9,6 +9,7 @@ import {
 } from '@pm/schemas';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { noFigures, noMoves } from '../../src/markets/figures.ts';
 import {
   condition,
   eventEntry,
@@ -68,11 +69,15 @@ describe('GET /markets as the catalog has it', () => {
 
   it('carries under /gamma the fields a trader needs, and figures', async () => {
     const { world, app } = setUp();
-    world.catalog.takeFigures(
-      new Map([
-        [1, { volumeMicro: 2_500_000, dayVolumeMicro: 500_000, liquidityMicro: 7_000_000 }],
-      ]),
-    );
+    const volumes = {
+      volumeMicro: 2_500_000,
+      dayVolumeMicro: 500_000,
+      weekVolumeMicro: 600_000,
+      monthVolumeMicro: 700_000,
+      yearVolumeMicro: 800_000,
+    };
+    const moves = { dayMicro: -20_000, weekMicro: 0, monthMicro: null, competitive: 0 };
+    world.catalog.takeFigures(new Map([[1, { ...volumes, liquidityMicro: 7_000_000, moves }]]));
     const { body } = await get(app, '/gamma/markets?id=1');
     expect(errorsOf(Type.Array(FamilyMarketAnswer), body)).toEqual([]);
     expect(body).toMatchObject([
@@ -83,17 +88,92 @@ describe('GET /markets as the catalog has it', () => {
         volume: '2.5',
         volumeNum: 2.5,
         volume24hr: 0.5,
+        volume1wk: 0.6,
+        volume1mo: 0.7,
+        volume1yr: 0.8,
+        oneDayPriceChange: -0.02,
+        oneWeekPriceChange: 0,
+        competitive: 1 / (1 + 0.02 ** 2),
         liquidityNum: 7,
         bestBid: 0.5,
         bestAsk: 0.54,
         lastTradePrice: 0.51,
+        feesEnabled: true,
+        feeSchedule: { rate: 0.0441, exponent: 1, takerOnly: true, rebateRate: 0.2 },
+        startDateIso: '2026-01-01',
+        endDateIso: '2026-12-01',
+        acceptingOrdersTimestamp: '2026-01-01T00:00:00.000Z',
+        umaResolutionStatuses: '[]',
+        clobRewards: [
+          {
+            id: '1',
+            conditionId: condition(1),
+            assetAddress: '0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174',
+            rewardsAmount: 0,
+            rewardsDailyRate: 12.5,
+            startDate: '2026-01-01',
+          },
+        ],
+        rewardsMinSize: 50,
+        rewardsMaxSpread: 3.5,
       },
     ]);
+    const [market = {}] = body as readonly object[];
+    const absent = ['groupItemTitle', 'negRiskMarketID', 'closedTime', 'oneMonthPriceChange'];
+    expect(absent.filter((name) => name in market)).toEqual([]);
+  });
+
+  it.each([
+    ['a fee of nothing', { feeRateBps: 0 }, { feesEnabled: false, feeSchedule: undefined }],
+    ['no reward', { rewardsDailyMicro: 0 }, { clobRewards: undefined, rewardsMinSize: 50 }],
+    ['no end', { endDateMs: 0 }, { endDateIso: undefined }],
+    ['a title in its event', { groupItemTitle: 'June 30' }, { groupItemTitle: 'June 30' }],
+    [
+      'a group',
+      { negRisk: true, negRiskMarketId: Buffer.alloc(32, 7) },
+      { negRiskMarketID: `0x${'07'.repeat(32)}` },
+    ],
+    [
+      'a closing',
+      { closed: true, closedAtMs: Date.UTC(2026, 4, 1) },
+      { closedTime: '2026-05-01T00:00:00.000Z' },
+    ],
+    [
+      'a proposal after a challenge',
+      { challenges: 1, proposedPayout0: 0 },
+      { umaResolutionStatuses: '["proposed","disputed","proposed"]' },
+    ],
+    [
+      'a resolution',
+      { challenges: 0, proposedPayout0: 0, payout0: 0 },
+      { umaResolutionStatuses: '["proposed","resolved"]', oneDayPriceChange: undefined },
+    ],
+  ])('shows under /gamma what a market with %s has', async (_name, changes, shown) => {
+    const { world, app } = setUp();
+    world.catalog.apply(marketEntry(1, changes));
+    const known = { ...noFigures, moves: { ...noMoves, dayMicro: 1 } };
+    world.catalog.takeFigures(new Map([[1, known]]));
+    const { body } = await get(app, '/gamma/markets?id=1');
+    expect(errorsOf(Type.Array(FamilyMarketAnswer), body)).toEqual([]);
+    const [market = {}] = body as readonly Record<string, unknown>[];
+    const found = Object.keys(shown).map((name) => [
+      name,
+      (market as Record<string, unknown>)[name],
+    ]);
+    expect(Object.fromEntries(found)).toEqual(shown);
+  });
+
+  it('shows no field of the family at the root', async () => {
+    const { body } = await get(unchanged.app, '/markets?id=1');
+    const [market = {}] = body as readonly object[];
+    const ofFamily = ['feeSchedule', 'feesEnabled', 'volume1wk', 'competitive', 'startDateIso'];
+    expect(ofFamily.filter((name) => name in market)).toEqual([]);
   });
 
   const traded = setUp();
   traded.world.sites.set('example.test', [wallet(0xcc)]);
-  const figures = { volumeMicro: 5, dayVolumeMicro: 0, liquidityMicro: 7 };
+  const moves = { ...noMoves, competitive: 1, weekMicro: -1 };
+  const figures = { ...noFigures, volumeMicro: 5, liquidityMicro: 7, moves };
   traded.world.catalog.takeFigures(new Map([[2, figures]]));
 
   it.each([
@@ -125,6 +205,11 @@ describe('GET /markets as the catalog has it', () => {
     ['order=endDate', '3 2 1 4'.split(' ').sort().reverse().join(' ')],
     ['order=volume', '2 4 3 1'],
     ['order=liquidity&ascending=true', '1 3 4 2'],
+    ['order=competitive', '2 4 3 1'],
+    ['order=oneWeekPriceChange', '4 3 1 2'],
+    ['rewards_min_size=50', '4 3 2 1'],
+    ['rewards_min_size=50.000001', ''],
+    ['uma_resolution_status=proposed', ''],
     ['volume_min=0.000005', '2'],
     ['volume_min=0&volume_num_min=0.000005', '2'],
     ['mirror=false&unknown=1', '4 3 2 1'],
@@ -147,6 +232,8 @@ describe('GET /markets as the catalog has it', () => {
     ['order=id,slug,volume,question,endDate', 'order'],
     ['start_date_min=soon', 'start_date_min'],
     ['volume_min=-1', 'volume_min'],
+    ['rewards_min_size=-1', 'rewards_min_size'],
+    ['uma_resolution_status=settled', 'uma_resolution_status'],
   ])('refuses %s', async (query, name) => {
     const answer = await get(unchanged.app, `/markets?${query}`);
     expect([answer.status, answer.body]).toEqual([
@@ -164,7 +251,12 @@ describe('GET /markets as the catalog has it', () => {
   it('says 503 rather than sort by figures that were never read', async () => {
     const { world, app } = setUp();
     world.hasFigures = false;
-    for (const query of ['order=volume', 'liquidity_min=1', 'order=id,volume24hr']) {
+    for (const query of [
+      'order=volume',
+      'liquidity_min=1',
+      'order=id,volume24hr',
+      'order=competitive',
+    ]) {
       const answer = await get(app, `/markets?${query}`);
       expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
     }

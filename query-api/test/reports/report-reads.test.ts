@@ -8,7 +8,7 @@ import {
 } from '@pm/schemas';
 import { Value } from 'typebox/value';
 import { noQuote } from '../../src/books/quote.ts';
-import { noPrices } from '../../src/history/history.ts';
+import { noFigures, noMoves } from '../../src/markets/figures.ts';
 import type { BuilderRow, TradeRow } from '../../src/reports/rows.ts';
 import { appOf, condition, get, marketEntry, nowMs, token, World, wallet } from '../in-memory.ts';
 
@@ -206,7 +206,7 @@ describe('reports of markets', () => {
   });
 
   it('show the volume of an event, by id and by market', async () => {
-    const figures = { volumeMicro: 2_500_000, dayVolumeMicro: 0, liquidityMicro: 0 };
+    const figures = { ...noFigures, volumeMicro: 2_500_000 };
     world.catalog.takeFigures(new Map([[1, figures]]));
     const all = await ask('/live-volume?id=1');
     expect(all.body).toMatchObject([{ total: '2.5', markets: [{ value: '2.5' }, {}, {}] }]);
@@ -302,13 +302,12 @@ describe('builders and rewards', () => {
     }
   });
 
-  it('describe rewarded markets by catalog, book, volume and the price of a day ago', async () => {
+  it('describe rewarded markets by catalog, book and figures', async () => {
     const quote = { ...noQuote, bid: 5000, ask: 5400 };
     world.quotes.set(token(1, 0), quote);
-    const facts = { ...noPrices, midpointBefore: 0, tradeBefore: 440_000 };
-    world.prices.set(token(1, 0), facts);
     const micro = { volumeMicro: 9_000_000, dayVolumeMicro: 1_500_000, liquidityMicro: 250_000 };
-    world.catalog.takeFigures(new Map([[1, micro]]));
+    const moves = { ...noMoves, dayMicro: 80_000 };
+    world.catalog.takeFigures(new Map([[1, { ...noFigures, ...micro, moves }]]));
     const { body } = await ask(`/rewards/markets/multi?condition_ids=${condition(1)}`);
     expect(body).toMatchObject({
       data: [

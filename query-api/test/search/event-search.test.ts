@@ -1,4 +1,5 @@
 import { Catalog } from '../../src/markets/catalog.ts';
+import { noFigures } from '../../src/markets/figures.ts';
 import { EventSearch } from '../../src/search/event-search.io.ts';
 import { readSearchQuery, type SearchQuery, searchPage } from '../../src/search/search.ts';
 import { eventEntry, marketEntry, tagEntry, wallet } from '../in-memory.ts';
@@ -71,7 +72,7 @@ describe('a search', () => {
       { id: '3', title: 'Rain in July', questions: ['Much?'] },
     ]);
     expect(ids('rain')).toBe('3 2 1');
-    const figures = { volumeMicro: 5, dayVolumeMicro: 0, liquidityMicro: 0 };
+    const figures = { ...noFigures, volumeMicro: 5 };
     catalog.takeFigures(new Map([[1, figures]]));
     expect(ids('rain')).toBe('1 3 2');
     expect(ids('rain', { sort: 'volume', ascending: 'true' })).toBe('3 2 1');

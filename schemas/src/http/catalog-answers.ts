@@ -6,10 +6,11 @@ import {
   FamilyEventListItem,
   FamilyMarket,
   FamilyMarketAnswer,
+  familyEventFields,
   MarketAnswer,
 } from './catalog.ts';
 import { SearchAnswer, SeriesWithEvents } from './catalog-lists.ts';
-import { count, dateTime, flag, number, text } from './forms.ts';
+import { count, dateTime, flag, text } from './forms.ts';
 
 /** Lists of the catalog and their wrappers (specification; conventions.md 5.6, 5.7). */
 const nextCursor = Type.Optional(
@@ -27,9 +28,7 @@ export const FamilyEventPagination = Type.Object({ data: FamilyEventList, pagina
 export const FamilyEventAnswer = Type.Object({
   ...EventAnswer.properties,
   markets: Type.Array(FamilyMarket),
-  volume: number,
-  volume24hr: number,
-  liquidity: number,
+  ...familyEventFields,
 });
 
 export const MarketList = Type.Array(MarketAnswer);

@@ -1,5 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { dateTime, decimal, flag, number, orNull, pageOf, text } from './forms.ts';
+import {
+  address,
+  conditionId,
+  dateTime,
+  decimal,
+  flag,
+  number,
+  orNull,
+  pageOf,
+  sample,
+  text,
+} from './forms.ts';
 
 /** Events, markets, tags and series (specification, "Resources and their fields"; conventions.md 5.5 and 5.6). */
 const textArray = Type.Array(Type.String());
@@ -59,6 +70,10 @@ const listedMarketFields = {
 const mirrorFields = { mirrorConditionId: text, mirrorClobTokenIds: encodedArray };
 export const ListedMarket = Type.Object({ ...listedMarketFields, ...mirrorFields });
 
+/** How far the resolution of a market is. */
+export const resolutionStatuses = ['proposed', 'disputed', 'resolved'] as const;
+export type ResolutionStatus = (typeof resolutionStatuses)[number];
+
 const eventMarketFields = {
   ...listedMarketFields,
   slug: text,
@@ -76,7 +91,7 @@ const eventMarketFields = {
   updatedAt: dateTime,
   questionID: text,
   umaResolutionStatus: Type.Optional(
-    Type.Enum(['proposed', 'disputed', 'resolved'], {
+    Type.Enum([...resolutionStatuses], {
       description: 'Not there before the first proposal of a resolution.',
     }),
   ),
@@ -87,25 +102,82 @@ const eventMarketFields = {
 };
 export const EventMarket = Type.Object(eventMarketFields);
 
+const day = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+  description: 'A day in UTC.',
+  examples: [sample.dateTime.slice(0, 10)],
+});
+/** When it was closed; not there while it is open. */
+const closedTime = Type.Optional(dateTime);
+/** Notional of the fills of the last 24 hours, 7, 30 and 365 days. */
+const windowVolumes = {
+  volume24hr: number,
+  volume1wk: number,
+  volume1mo: number,
+  volume1yr: number,
+};
+/** What events carry besides under the mount `/gamma` (conventions.md 1.1). */
+export const familyEventFields = {
+  closedTime,
+  volume: number,
+  ...windowVolumes,
+  liquidity: number,
+};
+const priceChange = Type.Optional(
+  Type.Number({ description: 'Of outcome 0, in USDC. Not there without a price at that time.' }),
+);
+
 /** What markets carry besides under the mount `/gamma` (conventions.md 1.1). */
 const tradingFields = {
   outcomePrices: encodedArray,
   orderPriceMinTickSize: number,
   orderMinSize: number,
   negRisk: flag,
+  negRiskMarketID: Type.Optional(conditionId),
   acceptingOrders: flag,
+  acceptingOrdersTimestamp: dateTime,
   enableOrderBook: flag,
   marketMakerAddress: text,
   category: text,
+  groupItemTitle: Type.Optional(text),
+  startDateIso: day,
+  endDateIso: Type.Optional(day),
+  closedTime,
+  umaResolutionStatuses: encodedArray,
+  feesEnabled: flag,
+  feeSchedule: Type.Optional(
+    Type.Object(
+      { rate: number, exponent: number, takerOnly: flag, rebateRate: number },
+      { description: 'Shares x rate x (p(1-p))^exponent. Not there without a fee.' },
+    ),
+  ),
+  clobRewards: Type.Optional(
+    Type.Array(
+      Type.Object({
+        id: text,
+        conditionId,
+        assetAddress: address,
+        rewardsAmount: number,
+        rewardsDailyRate: number,
+        startDate: day,
+      }),
+    ),
+  ),
+  rewardsMinSize: number,
+  rewardsMaxSpread: Type.Number({ description: 'In cents.' }),
   volume: decimal,
   volumeNum: number,
-  volume24hr: number,
+  ...windowVolumes,
   liquidity: decimal,
   liquidityNum: number,
   bestBid: Type.Optional(number),
   bestAsk: Type.Optional(number),
   spread: Type.Optional(number),
   lastTradePrice: Type.Optional(number),
+  competitive: number,
+  oneDayPriceChange: priceChange,
+  oneWeekPriceChange: priceChange,
+  oneMonthPriceChange: priceChange,
 };
 export const FamilyMarket = Type.Object({ ...eventMarketFields, ...tradingFields });
 
@@ -131,9 +203,7 @@ export const FamilyEventListItem = Type.Object({
   ...eventFields,
   tags,
   markets: Type.Array(FamilyMarket),
-  volume: number,
-  volume24hr: number,
-  liquidity: number,
+  ...familyEventFields,
 });
 export const EventAnswer = Type.Object({
   ...eventFields,

@@ -61,6 +61,7 @@ export const MarketChange = Type.Object(
   {
     slug: name(200),
     question: name(500),
+    groupItemTitle: word(200),
     category: word(100),
     ...texts,
     ...dates,

@@ -8,6 +8,7 @@ export const ImportMarket = Type.Object(
   {
     slug: Type.String({ minLength: 1, maxLength: 200 }),
     question: Type.String({ minLength: 1, maxLength: 500 }),
+    groupItemTitle: Type.Optional(text(200)),
     conditionId: Type.Optional(Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' })),
     tokenIds: Type.Optional(
       Type.Array(Type.String({ pattern: '^[0-9]{1,78}$' }), { minItems: 2, maxItems: 2 }),

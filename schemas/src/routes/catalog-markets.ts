@@ -19,6 +19,7 @@ import {
   listParameters,
   numericRangeParameters,
   rangeParameters,
+  resolutionParameters,
   stateParameters,
   tagParameters,
 } from './list-parameters.ts';
@@ -58,6 +59,7 @@ const filters = {
   mirror: optional(truth('Paired with a market of another venue: none is.')),
   ...rangeParameters,
   ...numericRangeParameters,
+  ...resolutionParameters,
 };
 const ofCreator = Type.Object(creator);
 const errors = { 400: 'invalid {name}' } as const;

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { resolutionStatuses } from '../http/catalog.ts';
 import { catalogId, listOf, optional, shortText, time, truth, wholeNumber } from './parameters.ts';
 import { wholeNumberForms } from './whole-number.ts';
 
@@ -9,11 +10,23 @@ const limit = optional(
 const ascending = optional(truth('Descending by default.'));
 
 /** Columns that lists are sorted by at the root; the mounts know further spellings. */
-const dates = ['startDate', 'endDate', 'creationDate', 'createdAt', 'updatedAt'] as const;
-const figures = ['volume', 'volume24hr', 'liquidity'] as const;
+const dates = [
+  'startDate',
+  'endDate',
+  'creationDate',
+  'createdAt',
+  'updatedAt',
+  'closedTime',
+] as const;
+const volumes = ['volume', 'volume24hr', 'volume1wk', 'volume1mo', 'volume1yr'] as const;
+const figures = [...volumes, 'liquidity'] as const;
+const changes = ['oneDayPriceChange', 'oneWeekPriceChange', 'oneMonthPriceChange'] as const;
+const moves = ['competitive', ...changes] as const;
+const names = ['id', 'ticker', 'slug', 'title'] as const;
+const rewards = ['rewardsMinSize', 'rewardsMaxSpread'] as const;
 export const columns = {
-  events: ['id', 'ticker', 'slug', 'title', ...dates, ...figures],
-  markets: ['id', 'ticker', 'slug', 'title', 'question', ...dates, ...figures],
+  events: [...names, ...dates, ...figures],
+  markets: [...names, 'question', ...dates, ...rewards, ...figures, ...moves],
   tags: ['id', 'slug', 'label', 'createdAt', 'updatedAt'],
   series: ['id', 'ticker', 'slug', 'title', 'createdAt', 'updatedAt'],
   creators: ['id'],
@@ -67,6 +80,9 @@ export const creator = {
   creator: optional(shortText('A wallet or a site: only what it made.')),
 };
 
+const resolutionStatus = (description: string) =>
+  optional(listOf(Type.Enum([...resolutionStatuses]), resolutionStatuses.length, description));
+
 /** Micro-units are safe integers. */
 const amountPattern = `^(${wholeNumberForms(0, 9_007_199_253)})(\\.[0-9]{1,6})?$`;
 
@@ -87,7 +103,17 @@ export const rangeParameters = {
   end_date_min: optional(time('Included.')),
   end_date_max: optional(time('Included.')),
 };
+export const resolutionParameters = {
+  uma_resolution_status: resolutionStatus('Only such.'),
+  uma_resolution_statuses: resolutionStatus('The same.'),
+};
 export const numericRangeParameters = {
+  rewards_min_size: optional(
+    Type.String({
+      pattern: amountPattern,
+      description: 'Shares: a smallest order with rewards of at least so many.',
+    }),
+  ),
   volume_num_min: amount('The other spelling.'),
   volume_num_max: amount('The other spelling.'),
   liquidity_num_min: amount('The other spelling.'),

@@ -5,6 +5,13 @@ import { hash32, marketMode } from './types.ts';
 const text = <const Name extends string>(name: Name, doc: string) =>
   ({ name, type: 'string', doc }) as const;
 
+const closedAtMs = {
+  name: 'closedAtMs',
+  type: 'long',
+  doc: 'When it was closed, Unix milliseconds; 0 while it is not.',
+  default: 0,
+} as const;
+
 const catalogTag = {
   type: 'record',
   name: 'CatalogTag',
@@ -61,6 +68,7 @@ const catalogEvent = {
     { name: 'active', type: 'boolean', doc: 'Deployed and not archived.' },
     { name: 'closed', type: 'boolean', doc: 'No more trading.' },
     { name: 'archived', type: 'boolean', doc: 'Hidden.' },
+    closedAtMs,
     { name: 'tagIds', type: { type: 'array', items: 'string' }, doc: 'Its tags.' },
     { name: 'seriesIds', type: { type: 'array', items: 'string' }, doc: 'Its series.' },
     { name: 'metadata', type: 'string', doc: 'Free JSON object as text.' },
@@ -81,6 +89,12 @@ const catalogMarket = {
     text('outcome0', 'Name of outcome 0, usually Yes.'),
     text('outcome1', 'Name of outcome 1, usually No.'),
     text('question', 'As shown.'),
+    {
+      name: 'groupItemTitle',
+      type: 'string',
+      doc: 'The question in short, beside the title of its event; or empty.',
+      default: '',
+    },
     text('slug', 'As in addresses.'),
     text('description', 'Rules in words.'),
     text('resolutionSource', 'Address, or empty.'),
@@ -99,6 +113,7 @@ const catalogMarket = {
     { name: 'active', type: 'boolean', doc: 'Deployed and not archived.' },
     { name: 'closed', type: 'boolean', doc: 'No more trading.' },
     { name: 'archived', type: 'boolean', doc: 'Hidden.' },
+    closedAtMs,
     {
       name: 'negRisk',
       type: 'boolean',
@@ -164,6 +179,12 @@ const catalogMarket = {
       name: 'challengedAtMs',
       type: 'long',
       doc: 'When its newest proposal was challenged, Unix milliseconds; 0 when it was not.',
+      default: 0,
+    },
+    {
+      name: 'challenges',
+      type: 'int',
+      doc: 'How many proposals of its resolution were challenged.',
       default: 0,
     },
     { name: 'partition', type: 'int', doc: 'Where its book lives.' },
