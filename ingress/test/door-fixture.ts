@@ -83,6 +83,7 @@ export const market: CatalogMarket = {
   paysAtMs: 0,
   challengedAtMs: 0,
   challenges: 0,
+  metadata: '{}',
   closedAtMs: 0,
   groupItemTitle: '',
   rewardsDailyMicro: 0,

@@ -126,6 +126,7 @@ export function marketEntry(market: number, changes: Partial<CatalogMarket> = {}
     paysAtMs: 0,
     challengedAtMs: 0,
     challenges: 0,
+    metadata: '{}',
     closedAtMs: 0,
     groupItemTitle: '',
     rewardsDailyMicro: 12_500_000,

@@ -147,6 +147,7 @@ function marketEntry(number: number, { title, ...facts }: Facts): CatalogEntry {
     paysAtMs: 0,
     challengedAtMs: 0,
     challenges: 0,
+    metadata: '{}',
     closedAtMs: 0,
     groupItemTitle: '',
     mode: 'OPEN',

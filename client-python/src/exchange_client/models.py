@@ -2320,8 +2320,10 @@ class CommentAuthor(Model):
     profile_image: str = Field(alias="profileImage")
     display_username_public: bool = Field(alias="displayUsernamePublic")
     base_address: str = Field(alias="baseAddress")
-    is_mod: bool = Field(alias="isMod")
+    is_mod: bool | None = Field(default=None, alias="isMod")
+    """False: operators moderate, and have no wallet."""
     is_creator: bool = Field(alias="isCreator")
+    """Whether the wallet made a market."""
     profile_image_optimized: dict[str, object] | None = Field(
         default=None, alias="profileImageOptimized"
     )
@@ -2352,8 +2354,10 @@ class CommentProfile(Model):
     profile_image: str = Field(alias="profileImage")
     display_username_public: bool = Field(alias="displayUsernamePublic")
     base_address: str = Field(alias="baseAddress")
-    is_mod: bool = Field(alias="isMod")
+    is_mod: bool | None = Field(default=None, alias="isMod")
+    """False: operators moderate, and have no wallet."""
     is_creator: bool = Field(alias="isCreator")
+    """Whether the wallet made a market."""
     profile_image_optimized: dict[str, object] | None = Field(
         default=None, alias="profileImageOptimized"
     )

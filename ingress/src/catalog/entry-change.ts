@@ -56,8 +56,8 @@ export function eventChange(
   if (words !== null) return words;
   const { slug = known.slug, ticker = known.ticker, title = known.title } = sent;
   if (slug !== known.slug && context.catalog.findEventBySlug(slug) !== undefined) return taken;
-  const metadata = sent.metadata === undefined ? known.metadata : JSON.stringify(sent.metadata);
-  if (metadata.length > metadataMaxChars) return refused('metadata', 'is too long');
+  const metadata = metadataText(sent, known);
+  if (metadata === null) return metadataTooLong;
   // Words, dates and groups as an import changes them; it knows events by their slug.
   const { startDate, endDate, tags, series } = sent;
   const given = defined({ ...textsOf(sent), startDate, endDate, tags, series });
@@ -93,8 +93,11 @@ export function marketChange(
   const { startDate, endDate } = sent;
   const dates = readDates(defined({ startDate, endDate }), known, known);
   if ('field' in dates) return refusal(dates, '');
+  const metadata = metadataText(sent, known);
+  if (metadata === null) return metadataTooLong;
   const market: CatalogMarket = {
     ...known,
+    metadata,
     ...wordsOf(defined(textsOf(sent)), known),
     ...dates,
     ...states,
@@ -108,6 +111,15 @@ export function marketChange(
     creator: sent.creator?.toLowerCase() ?? known.creator,
   };
   return changed(known, market, { context, others: [] });
+}
+
+/** The free object of an entry as text; null when it is too long. */
+function metadataText(
+  sent: { readonly metadata?: object },
+  known: { readonly metadata: string },
+): string | null {
+  const text = sent.metadata === undefined ? known.metadata : JSON.stringify(sent.metadata);
+  return text.length > metadataMaxChars ? null : text;
 }
 
 /** A new tag wants a label; without a slug it is made of the label. */
@@ -209,4 +221,5 @@ function refused(field: string, reason: string, conflicts = false): ImportRefusa
   return refusal({ field, reason, conflicts }, '');
 }
 
+const metadataTooLong = refused('metadata', 'is too long');
 const taken = refused('slug', 'is taken', true);

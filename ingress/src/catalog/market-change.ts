@@ -254,6 +254,7 @@ function stateOf({ known, begun }: Identity, draft: MarketDraft) {
     paysAtMs: known.paysAtMs,
     challengedAtMs: known.challengedAtMs,
     challenges: known.challenges,
+    metadata: known.metadata,
     partition: known.partition,
     epoch: known.epoch,
     listed: known.listed,
@@ -273,6 +274,7 @@ const newState = {
   paysAtMs: 0,
   challengedAtMs: 0,
   challenges: 0,
+  metadata: '{}',
   epoch: 0,
   listed: true,
 } as const;

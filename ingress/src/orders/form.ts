@@ -41,14 +41,18 @@ const zero32Hex = `0x${zero32.toString('hex')}`;
 /** Why an item is no order: `invalid_payload` refuses the whole request (conventions.md 3.7), the others this item. */
 export type FormRefusal = Extract<
   RefusalCode,
-  'invalid_payload' | 'order_version_mismatch' | 'invalid_order_type'
+  'invalid_payload' | 'order_version_mismatch' | 'invalid_order_type' | 'invalid_request'
 >;
+
+/** What `invalid_request` of a form says. */
+export const deferredRefused = 'deferExec is not supported, orders are executed as they are read';
 
 /** Reads one item of a placement. */
 export function readOrderForm(item: unknown, isSubmission: IsSubmission): OrderForm | FormRefusal {
   if (isVersion1(item)) return 'order_version_mismatch';
   if (hasUnknownType(item)) return 'invalid_order_type';
   if (!isSubmission(item)) return malformed;
+  if (item.deferExec === true) return 'invalid_request';
   const { order } = item;
   const struct = readStruct(order);
   const tokenId = parseTokenId(order.tokenId);

@@ -12,7 +12,7 @@ import {
   type UnprovenOrder,
 } from './check.ts';
 import type { OrderHasher } from './eip712.ts';
-import { type IsSubmission, type OrderForm, readOrderForm } from './form.ts';
+import { deferredRefused, type IsSubmission, type OrderForm, readOrderForm } from './form.ts';
 import type { SignatureJob, SignatureVerdict } from './signature.ts';
 import type { SignaturePool } from './signature-pool.io.ts';
 import type { UnfundedRequests } from './unfunded-requests.io.ts';
@@ -97,7 +97,8 @@ export class OrderPipeline {
       const form = readOrderForm(item, this.#isSubmission);
       if (form === 'invalid_payload') return null;
       if (typeof form === 'string') {
-        steps.push({ kind: 'refused', code: form });
+        const detail = form === 'invalid_request' ? deferredRefused : '';
+        steps.push({ kind: 'refused', code: form, facts: { detail } });
         continue;
       }
       if (waitSeconds !== null && form.struct.side === 'SELL') {

@@ -152,12 +152,24 @@ test('large bodies are refused by size, other content types by type, empty ones 
 });
 
 test('unknown fields and what left-over parameters clients send are ignored', async () => {
-  const item = { ...one(), params: { a: 1 }, deferExec: true, postOnly: false };
+  const item = { ...one(), params: { a: 1 }, deferExec: false, postOnly: false };
   const body = JSON.stringify({
     ...item,
     order: { ...item.order, taker: `0x${'0'.repeat(40)}`, nonce: '0', feeRateBps: '0' },
   });
   expect((await post(body, '/order')).body.success).toBe(true);
+});
+
+test('an order is not deferred, and says so', async () => {
+  const { status, body } = await post(JSON.stringify({ ...one(), deferExec: true }), '/order');
+  expect([status, body]).toMatchObject([
+    400,
+    {
+      success: false,
+      code: 'invalid_request',
+      error: 'invalid request: deferExec is not supported, orders are executed as they are read',
+    },
+  ]);
 });
 
 test('random bytes in every place never fail the server', async () => {

@@ -125,6 +125,7 @@ describe('markets', () => {
     const changed = await operator.patch('/operator/markets/1', {
       question: 'Else?',
       groupItemTitle: 'Else',
+      metadata: { station: 4 },
       slug: 'else',
       outcomes: ['Up', 'Down'],
       creator: `0x${'AB'.repeat(20)}`,
@@ -136,6 +137,7 @@ describe('markets', () => {
       ...before,
       question: 'Else?',
       groupItemTitle: 'Else',
+      metadata: '{"station":4}',
       slug: 'else',
       outcome0: 'Up',
       outcome1: 'Down',

@@ -37,6 +37,7 @@ test.each([
   [{ order: { nonce: '0' } }, 'order_version_mismatch'],
   [{ order: { feeRateBps: '0', taker: '' } }, 'order_version_mismatch'],
   [submissionOf(order, signature, { orderType: 'IOC' }), 'invalid_order_type'],
+  [submissionOf(order, signature, { deferExec: true }), 'invalid_request'],
   [submissionOf({ ...order, tokenId: (2n ** 256n).toString() }, signature), 'invalid_payload'],
   [submissionOf({ ...order, timestamp: '9'.repeat(30) }, signature), 'invalid_payload'],
   [submissionOf(order, `${signature}1`), 'invalid_payload'],

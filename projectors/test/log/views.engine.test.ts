@@ -160,6 +160,7 @@ function marketOf(market: number): CatalogEntry {
     paysAtMs: 0,
     challengedAtMs: 0,
     challenges: 0,
+    metadata: '{}',
     closedAtMs: 0,
     groupItemTitle: '',
     rewardsDailyMicro: 0,

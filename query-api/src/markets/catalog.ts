@@ -205,6 +205,11 @@ export class Catalog {
     };
   }
 
+  /** Whether a wallet, in lower case, made a market. */
+  isCreator(wallet: string): boolean {
+    return this.#makers.of('').has(wallet);
+  }
+
   /** Wallets that made markets, in lower case. */
   creators(): readonly string[] {
     return this.#makers.namesOf('');

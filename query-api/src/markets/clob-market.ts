@@ -15,7 +15,7 @@ export const rewardAsset = '0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174';
 /** 1/10000 USDC in a cent. */
 export const pricePerCent = 100;
 const msPerSecond = 1_000;
-/** Reward rates and fee terms that a market's record does not have. */
+/** An order earns rewards from the moment it rests (`isScoring`): there is no age that it has to reach. */
 const orderAgeSeconds = 0;
 
 /**
@@ -185,7 +185,7 @@ function rules(market: Market) {
     neg_risk: market.negRisk,
     neg_risk_market_id: market.negRiskMarketId,
     neg_risk_request_id: '',
-    is_50_50_outcome: false,
+    is_50_50_outcome: market.payout0 * 2 === priceOne,
     itode: market.takerDelayMs > 0,
     taker_order_delay_ms: market.takerDelayMs,
     order_age_seconds: orderAgeSeconds,
@@ -199,7 +199,7 @@ function eventPart(catalog: Catalog, market: Market) {
   return {
     event: { id, slug, title, ticker, description },
     tags: (event?.tagIds ?? []).flatMap((tagId) => catalog.tag(tagId)?.label ?? []),
-    raw_metadata: event === undefined ? {} : metadataOf(event),
+    raw_metadata: metadataOf(market),
   };
 }
 

@@ -93,6 +93,7 @@ export function marketOf(entry: CatalogMarket): Market {
     paysAtMs: entry.paysAtMs,
     challengedAtMs: entry.challengedAtMs,
     challenges: entry.challenges,
+    metadata: entry.metadata,
     partition: entry.partition,
     epoch: entry.epoch,
   };

@@ -59,10 +59,10 @@ export function familyFigures({ closedAtMs }: CatalogEvent, figures: Figures) {
   };
 }
 
-/** The free object an event carries; anything else that stands there shows as an empty one. */
-export function metadataOf(event: CatalogEvent): object {
+/** The free object an event or market carries; anything else that stands there shows as an empty one. */
+export function metadataOf({ metadata }: { readonly metadata: string }): object {
   try {
-    const value: unknown = JSON.parse(event.metadata);
+    const value: unknown = JSON.parse(metadata);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? value : {};
   } catch {

@@ -84,10 +84,10 @@ export async function answerComments(
   form: { readonly isFamily: boolean; readonly wantsPositions: boolean },
 ): Promise<readonly WireComment[]> {
   const { isFamily, wantsPositions } = form;
-  const { profiles } = parts;
+  const { catalog, profiles } = parts;
   const shown = commentsIn(listed);
   const holdings = !isFamily || wantsPositions ? await holdingsOf(parts, shown) : none;
-  const frame = { profiles, isFamily, reactionsMax: reactionsShown(shown.length) };
+  const frame = { catalog, profiles, isFamily, reactionsMax: reactionsShown(shown.length) };
   return listed.map((one) =>
     wireComment(one, {
       ...frame,

@@ -8,6 +8,7 @@ import {
   type WalletAddress,
   type WireComment,
 } from '@pm/schemas';
+import type { Catalog } from '../markets/catalog.ts';
 import { isoTime } from '../markets/wire-market.ts';
 import type { ListedComment } from './listed-comment.ts';
 import type { Profiles } from './profiles.ts';
@@ -18,6 +19,7 @@ export type Holdings = ReadonlyMap<string, CommentAuthor['positions']>;
 /** Data that comments are shown with. */
 export interface CommentFrame {
   readonly profiles: Profiles;
+  readonly catalog: Pick<Catalog, 'isCreator'>;
   /** The forms of the family, not those of the published interface. */
   readonly isFamily: boolean;
   /** Reactions shown of each comment. */
@@ -65,14 +67,16 @@ function parentNameOf(type: CommentParent, { isFamily }: CommentFrame): string |
   return type === 'MARKET' && isFamily ? null : parentNames[type];
 }
 
-/** The optimized picture is an empty object by the published interface; clients of the family want it absent. */
-function profileOf(wallet: WalletAddress, { profiles, isFamily }: CommentFrame): CommentProfile {
+/**
+ * No wallet moderates, operators do: the published interface wants `isMod` nevertheless, and an empty object as the
+ * optimized picture; in the family both are absent.
+ */
+function profileOf(wallet: WalletAddress, frame: CommentFrame): CommentProfile {
   return {
-    ...profiles.of(wallet),
+    ...frame.profiles.of(wallet),
     baseAddress: checksumAddress(wallet),
-    isMod: false,
-    isCreator: false,
-    ...(isFamily ? {} : { profileImageOptimized: {} }),
+    isCreator: frame.catalog.isCreator(wallet),
+    ...(frame.isFamily ? {} : { isMod: false, profileImageOptimized: {} }),
   };
 }
 

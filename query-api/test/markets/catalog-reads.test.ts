@@ -27,6 +27,7 @@ const setUp = () => {
   const world = new World();
   world.catalog.apply(eventEntry('2', { tagIds: [], seriesIds: [], closed: true, title: 'alpha' }));
   world.catalog.apply(marketEntry(4, { eventId: '2', rewardsDailyMicro: 0 }));
+  world.catalog.apply(marketEntry(1, { metadata: '{"series":7}' }));
   world.quotes.set(token(1, 0), { ...noQuote, bid: 5000, ask: 5400 });
   return { world, app: openDoor(world) };
 };
@@ -305,7 +306,8 @@ describe('GET /sampling-markets', () => {
             { price: 0.48 },
           ],
           event: { id: '1', slug: 'event-1' },
-          raw_metadata: { context: 'x' },
+          raw_metadata: { series: 7 },
+          is_50_50_outcome: false,
         },
         {},
         {},
@@ -341,6 +343,19 @@ describe('GET /sampling-markets', () => {
     world.catalog.apply(marketEntry(2, { mode: 'HALTED' }));
     world.catalog.apply(marketEntry(3, { rewardsDailyMicro: 0 }));
     expect((await get(app, '/sampling-markets')).body).toMatchObject({ data: [], count: 0 });
+  });
+});
+
+describe('GET /markets of the order book family', () => {
+  it.each([
+    [5_000, true],
+    [10_000, false],
+    [-1, false],
+  ])('says of a payout of %s whether both outcomes get half: %s', async (payout0, isHalf) => {
+    const { world, app } = setUp();
+    world.catalog.apply(marketEntry(2, { payout0, closed: payout0 >= 0 }));
+    const { body } = await get(app, `/clob/markets/${condition(2)}`);
+    expect(body).toMatchObject({ is_50_50_outcome: isHalf, raw_metadata: {} });
   });
 });
 

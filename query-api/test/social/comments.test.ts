@@ -1,6 +1,6 @@
 import { commentIdAt } from '@pm/domain/comments/threads';
 import type { CommentEvent, Profile } from '@pm/schemas';
-import { appOf, condition, get, World } from '../in-memory.ts';
+import { appOf, condition, get, marketEntry, World } from '../in-memory.ts';
 
 let world: World;
 let offset: number;
@@ -79,13 +79,23 @@ test('reactions have their author, and the id of their comment in the form of th
     id: `1-${address(2).slice(2)}`,
     commentID: 1,
     reactionType: 'HEART',
-    profile: { proxyWallet, baseAddress: proxyWallet, name: '', isMod: false },
+    profile: { proxyWallet, baseAddress: proxyWallet, name: '', isCreator: false },
   });
   for (const shown of [profile, Reflect.get(ofFamily ?? {}, 'profile')]) {
+    expect(shown).not.toHaveProperty('isMod');
     expect(shown).not.toHaveProperty('profileImageOptimized');
   }
   const { reaction: ofRoot } = await reaction('/comments');
   expect(ofRoot).toMatchObject({ commentID: '1', profile: { profileImageOptimized: {} } });
+});
+
+test('who made a market is shown as its creator', async () => {
+  world.catalog.apply(marketEntry(1, { creator: address(7) }));
+  const of = posted(7);
+  const { body } = await get(appOf(world), '/comments?parent_entity_id=1');
+  expect(body).toContainEqual(
+    expect.objectContaining({ id: of, profile: expect.objectContaining({ isCreator: true }) }),
+  );
 });
 
 test('a market is no parent that clients of the family know', async () => {

@@ -109,8 +109,10 @@ export type PublicProfile = Static<typeof PublicProfile>;
 export const CommentProfile = Type.Object({
   ...PublicProfile.properties,
   baseAddress: Type.String(),
-  isMod: Type.Boolean(),
-  isCreator: Type.Boolean(),
+  isMod: Type.Optional(
+    Type.Boolean({ description: 'False: operators moderate, and have no wallet.' }),
+  ),
+  isCreator: Type.Boolean({ description: 'Whether the wallet made a market.' }),
   profileImageOptimized: Type.Optional(Type.Object({})),
 });
 export type CommentProfile = Static<typeof CommentProfile>;

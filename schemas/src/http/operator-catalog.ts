@@ -27,6 +27,7 @@ const groups = {
   tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 })),
   series: word(200),
 };
+const metadata = Type.Optional(Type.Object({}, { description: 'Free object, at most 10 kB.' }));
 const eventWords = { ...texts, ...dates, ...groups };
 
 /** PATCH /operator/events/{id}. */
@@ -39,7 +40,7 @@ export const EventChange = Type.Object(
     endDate,
     series,
     ...states,
-    metadata: Type.Optional(Type.Object({}, { description: 'Free object, at most 10 kB.' })),
+    metadata,
   },
   closed,
 );
@@ -62,6 +63,7 @@ export const MarketChange = Type.Object(
     slug: name(200),
     question: name(500),
     groupItemTitle: word(200),
+    metadata,
     category: word(100),
     ...texts,
     ...dates,

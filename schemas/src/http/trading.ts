@@ -47,7 +47,9 @@ const sentWithOrder = {
     ]),
   ),
   postOnly: Type.Optional(Type.Boolean()),
-  deferExec: Type.Optional(Type.Boolean()),
+  deferExec: Type.Optional(
+    Type.Boolean({ description: 'Only false: every order is executed as it is read.' }),
+  ),
 };
 
 export const OrderSubmission = Type.Object({ order: SignedOrder, ...sentWithOrder });

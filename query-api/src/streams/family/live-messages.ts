@@ -53,8 +53,8 @@ export function tradeEvent(change: ActivityChange, { catalog, profiles }: Facts)
 }
 
 /** A new comment, as GET /comments of the family shows it, without replies and holdings. */
-export function commentEvent(comment: HeldComment, { profiles }: Facts): LiveEvent {
-  const frame = { profiles, isFamily: true, reactionsMax: 0, holdings: new Map() };
+export function commentEvent(comment: HeldComment, { catalog, profiles }: Facts): LiveEvent {
+  const frame = { catalog, profiles, isFamily: true, reactionsMax: 0, holdings: new Map() };
   const listed = { comment, replyCount: 0, replies: [] };
   const topic = 'comments';
   const timestamp = comment.createdAtMs;
