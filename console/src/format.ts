@@ -18,6 +18,14 @@ export function percent(price: string | number | null): string {
   return `${Math.round(value)}%`;
 }
 
+/** The percentages of both outcomes as one pair: they add up to 100. `price` is that of the first one. */
+export function percents(price: number | null): readonly [string, string] {
+  if (price === null) return ['–', '–'];
+  const first = percent(price);
+  const rounded = /^(\d+)%$/.exec(first)?.[1];
+  return [first, rounded === undefined ? percent(1 - price) : `${100 - Number(rounded)}%`];
+}
+
 /** A number of shares with at most two decimals and groups of thousands. */
 export function shares(size: string | number): string {
   return grouped(Number(size), 2);

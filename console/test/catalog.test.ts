@@ -1,17 +1,6 @@
-import { eventOfWire, labelsOf, pictureOf, type WireMarket } from '../src/market/catalog.ts';
+import { eventOfWire, pictureOf, type WireMarket } from '../src/market/catalog.ts';
 
 const origin = 'http://127.0.0.1:8080';
-
-test('the label of a market is what its question says that others do not', () => {
-  const questions = [
-    'Will the Fed decrease interest rates by 25 bps after the meeting?',
-    'Will the Fed decrease interest rates by 50+ bps after the meeting?',
-  ];
-  expect(labelsOf(questions)).toEqual(['25', '50+']);
-  expect(labelsOf(['Only one?'])).toEqual(['Only one?']);
-  expect(labelsOf(['Turnout: low', 'Turnout: high'])).toEqual(['Low', 'High']);
-  expect(labelsOf(['Same?', 'Same?'])).toEqual(['Same', 'Same']);
-});
 
 test('a picture comes from this exchange or over https, and from nowhere else', () => {
   expect(pictureOf('http://localhost:8080/demo/pictures/a.svg', origin)).toBe(
@@ -23,7 +12,7 @@ test('a picture comes from this exchange or over https, and from nowhere else', 
   }
 });
 
-test('an event lists its markets by volume, and leaves out those without two tokens', () => {
+test('an event lists its markets by volume under their short names, and leaves out those without two tokens', () => {
   const market = (id: string, volumeNum: number, clobTokenIds = '["1","2"]'): WireMarket => ({
     id,
     question: `Is it ${id}?`,
@@ -34,12 +23,13 @@ test('an event lists its markets by volume, and leaves out those without two tok
     outcomePrices: '["0.25","0.75"]',
     volumeNum,
   });
-  const markets = [market('a', 1), market('b', 9), market('c', 5, 'not json')];
+  const short = { ...market('b', 9), groupItemTitle: 'June 30' };
+  const markets = [market('a', 1), short, market('c', 5, 'not json')];
   const event = eventOfWire({ id: '1', slug: 's', title: 'T', markets }, origin);
   expect(event.markets.map(({ conditionId, label, price }) => [conditionId, label, price])).toEqual(
     [
-      ['0xb', 'B', 0.25],
-      ['0xa', 'A', 0.25],
+      ['0xb', 'June 30', 0.25],
+      ['0xa', 'Is it a?', 0.25],
     ],
   );
 });

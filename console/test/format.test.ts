@@ -1,4 +1,13 @@
-import { ago, cents, percent, shares, shortAddress, usd, usdShort } from '../src/format.ts';
+import {
+  ago,
+  cents,
+  percent,
+  percents,
+  shares,
+  shortAddress,
+  usd,
+  usdShort,
+} from '../src/format.ts';
 import { placeOf } from '../src/place.ts';
 
 test.each([
@@ -21,6 +30,19 @@ test.each([
   [shortAddress(`0x${'1a'.repeat(20)}`), '0x1a1a…1a1a'],
 ])('%s is shown as %s', (shown, wanted) => {
   expect(shown).toBe(wanted);
+});
+
+test('the percentages of both outcomes add up to 100 at every price', () => {
+  const sums = new Set<number>();
+  for (let price = 0; price <= 10_000; price += 1) {
+    const [first, second] = percents(price / 10_000);
+    const isWhole = /^\d+%$/.test(first);
+    if (isWhole) sums.add(Number.parseInt(first, 10) + Number.parseInt(second, 10));
+    else expect([first, second].sort()).toEqual(['<1%', '>99%']);
+  }
+  expect([...sums]).toEqual([100]);
+  expect(percents(0.985)).toEqual(['99%', '1%']);
+  expect(percents(null)).toEqual(['–', '–']);
 });
 
 test('an address names a page, and any other the markets', () => {

@@ -2,6 +2,8 @@
 export interface WireMarket {
   readonly id: string;
   readonly question: string;
+  /** The question in short, beside the title of its event. */
+  readonly groupItemTitle?: string;
   readonly conditionId: string;
   readonly slug: string;
   readonly clobTokenIds: string;
@@ -39,7 +41,7 @@ export interface WireEvent {
 export interface Market {
   readonly conditionId: string;
   readonly question: string;
-  /** Short name within its event. */
+  /** Short name within its event, or the question where there is none. */
   readonly label: string;
   readonly tokens: readonly [string, string];
   readonly outcomes: readonly [string, string];
@@ -67,7 +69,6 @@ export interface MarketEvent {
 /** An event with its markets, the busiest first. Markets whose lists cannot be read are left out. */
 export function eventOfWire(wire: WireEvent, origin: string): MarketEvent {
   const found = (wire.markets ?? []).map(marketOfWire).filter((market) => market !== null);
-  const labels = labelsOf(found.map(({ question }) => question));
   return {
     id: wire.id,
     slug: wire.slug,
@@ -76,9 +77,7 @@ export function eventOfWire(wire: WireEvent, origin: string): MarketEvent {
     picture: pictureOf(wire.image ?? '', origin),
     volume24h: wire.volume24hr ?? 0,
     endDate: wire.endDate ?? null,
-    markets: found
-      .map((market, index) => ({ ...market, label: labels[index] ?? market.question }))
-      .sort((one, other) => other.volume - one.volume),
+    markets: found.sort((one, other) => other.volume - one.volume),
   };
 }
 
@@ -92,7 +91,7 @@ function marketOfWire(wire: WireMarket): Market | null {
   return {
     conditionId: wire.conditionId,
     question: wire.question,
-    label: wire.question,
+    label: wire.groupItemTitle ?? wire.question,
     tokens: [first, second],
     outcomes: [outcomes[0] ?? 'Yes', outcomes[1] ?? 'No'],
     price: Number.isFinite(shown) ? shown : null,
@@ -102,27 +101,6 @@ function marketOfWire(wire: WireMarket): Market | null {
     volume: wire.volumeNum ?? 0,
     description: wire.description ?? '',
   };
-}
-
-/** Words that all questions begin or end with say nothing between the markets of one event. */
-export function labelsOf(questions: readonly string[]): readonly string[] {
-  if (questions.length < 2) return questions;
-  const words = questions.map((question) => question.split(' '));
-  const shortest = Math.min(...words.map((list) => list.length));
-  const first = words[0] ?? [];
-  const isCommon = (at: (list: readonly string[]) => string | undefined) =>
-    words.every((list) => at(list) === at(first));
-  let head = 0;
-  while (head < shortest - 1 && isCommon((list) => list[head])) head += 1;
-  let tail = 0;
-  while (tail < shortest - 1 - head && isCommon((list) => list[list.length - 1 - tail])) tail += 1;
-  return words.map((list) => {
-    const label = list
-      .slice(head, list.length - tail)
-      .join(' ')
-      .replace(/[?:,]$/, '');
-    return label.slice(0, 1).toUpperCase() + label.slice(1);
-  });
 }
 
 /**

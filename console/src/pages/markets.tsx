@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { getJson, origin } from '../api.ts';
-import { percent, usdShort } from '../format.ts';
+import { percent, percents, usdShort } from '../format.ts';
 import { inRounds } from '../live/follow.ts';
 import { eventOfWire, type Market, type MarketEvent, type WireEvent } from '../market/catalog.ts';
 import { eventHref } from '../place.ts';
@@ -101,7 +101,7 @@ function EventCard({ event }: { readonly event: MarketEvent }) {
             <li key={name}>
               <a href={eventHref(event.slug)}>
                 <span>{name}</span>
-                <strong>{percent(chanceOf(first, index))}</strong>
+                <strong>{percents(first.price)[index]}</strong>
                 <span
                   class="level"
                   style={{ transform: `scaleX(${chanceOf(first, index) ?? 0})` }}

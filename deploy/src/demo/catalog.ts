@@ -1,4 +1,6 @@
 import type { ImportEvent, ImportMarket } from '@pm/schemas';
+import { fedNames } from './coded-names.ts';
+import { type DemoName, nameOf } from './names.ts';
 import { pictureUrl } from './pictures.ts';
 import {
   fedEvent,
@@ -53,6 +55,7 @@ export const mentionsEvent: ImportEvent = {
   markets: ['Inflation', 'Recession', 'Tariffs'].map((word) => ({
     slug: `demo-said-${word.toLowerCase()}`,
     question: `Is "${word}" said at the press conference in March?`,
+    groupItemTitle: word,
     tickSize: '0.001',
     feeRateBps: 315,
   })),
@@ -67,10 +70,12 @@ export interface Recordings {
   readonly trades: readonly RecordedTrade[];
 }
 
-/** The catalog of the demo: one event per recorded question, and the Fed event. `baseUrl` serves their pictures. */
+/**
+ * The catalog of the demo: one event per title of recorded markets, and the Fed event. `baseUrl` serves their pictures.
+ */
 export function demoCatalog(recorded: Recordings, baseUrl: string): ImportEvent[] {
   const fine = slugsWithFineQuotes(recorded.quotes);
-  const events = [...groupByQuestion(recorded.markets).values()].map((markets) =>
+  const events = [...groupByTitle(recorded.markets).values()].map((markets) =>
     eventOf(markets, fine),
   );
   return [...events, mentionsEvent, fedEventOf(recorded.trades)].map((event) => {
@@ -81,34 +86,41 @@ export function demoCatalog(recorded: Recordings, baseUrl: string): ImportEvent[
   });
 }
 
-/** Questions that differ only in punctuation are one event. */
-function groupByQuestion(markets: readonly RecordedMarket[]): Map<string, RecordedMarket[]> {
-  const groups = new Map<string, RecordedMarket[]>();
+interface NamedMarket extends RecordedMarket {
+  readonly name: DemoName;
+}
+
+/** Markets without a name are left out; titles that differ only in punctuation are one event. */
+function groupByTitle(markets: readonly RecordedMarket[]): Map<string, NamedMarket[]> {
+  const groups = new Map<string, NamedMarket[]>();
   for (const market of markets) {
-    const key = slugText(market.question);
+    const name = nameOf(market);
+    if (name === null) continue;
+    const key = slugText(name.title);
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, [market]);
-    else group.push(market);
+    if (group === undefined) groups.set(key, [{ ...market, name }]);
+    else group.push({ ...market, name });
   }
   return groups;
 }
 
-function eventOf(markets: readonly RecordedMarket[], fine: ReadonlySet<string>): ImportEvent {
-  const question = markets[0]?.question ?? '';
+function eventOf(markets: readonly NamedMarket[], fine: ReadonlySet<string>): ImportEvent {
+  const title = markets[0]?.name.title ?? '';
   const tag = tagOfCategory[markets[0]?.category ?? ''] ?? 'other';
-  const shared = commonPrefix(markets.map((market) => market.slug));
   return {
-    slug: `${slugText(question)}-2026`,
-    title: question,
+    slug: `${slugText(title)}-2026`,
+    title,
     description: quotedDescription,
     category: tag,
     tags: [tag],
     startDate: '2026-08-01T00:00:00.000Z',
     endDate: '2027-12-31T00:00:00.000Z',
-    markets: markets.map((market) => ({
-      slug: market.slug,
-      question: markets.length === 1 ? question : `${question}: ${market.slug.slice(shared)}`,
-      tickSize: fine.has(market.slug) ? fineTick : coarseTick,
+    markets: markets.map(({ slug, name: { question, short, outcomes } }) => ({
+      slug,
+      question,
+      ...(short === '' ? {} : { groupItemTitle: short }),
+      ...(outcomes === undefined ? {} : { outcomes }),
+      tickSize: fine.has(slug) ? fineTick : coarseTick,
       feeRateBps: feeRates[tag] ?? otherFeeRate,
     })),
   };
@@ -124,6 +136,7 @@ function fedEventOf(trades: readonly RecordedTrade[]): ImportEvent {
   const markets: ImportMarket[] = [...conditions].map(([question, conditionId]) => ({
     slug: slugText(question),
     question,
+    groupItemTitle: fedNames[question] ?? question,
     description: fedDescription,
     tickSize: fineTick,
     feeRateBps: otherFeeRate,
@@ -157,13 +170,4 @@ function slugsWithFineQuotes(quotes: readonly RecordedQuote[]): Set<string> {
   return new Set(
     quotes.filter((quote) => isFine(quote.bid) || isFine(quote.ask)).map((q) => q.slug),
   );
-}
-
-/** Length of the common prefix of all texts, up to a hyphen. */
-function commonPrefix(texts: readonly string[]): number {
-  const first = texts[0] ?? '';
-  let length = 0;
-  while (length < first.length && texts.every((text) => text[length] === first[length]))
-    length += 1;
-  return first.lastIndexOf('-', length - 1) + 1;
 }
