@@ -2,17 +2,25 @@ import fc from 'fast-check';
 import { assign, assignStandbys, type MemberClaim } from '../../src/kafka/sticky-assignment.ts';
 import { parseClaim, stickyAssignor } from '../../src/kafka/sticky-assignor.io.ts';
 
-/** Members with any claims: overlapping, doubled, out of range. */
-const members: fc.Arbitrary<MemberClaim[]> = fc.uniqueArray(
-  fc.record({
-    memberId: fc.string({ minLength: 1, maxLength: 4 }),
-    instance: fc.constant(''),
-    process: fc.constant(''),
-    generation: fc.integer({ min: -1, max: 3 }),
-    owned: fc.array(fc.integer({ min: -1, max: 40 }), { maxLength: 40 }),
-  }),
-  { selector: (member) => member.memberId, minLength: 1, maxLength: 9 },
+const anyPartitions = fc.array(fc.integer({ min: -1, max: 40 }), { maxLength: 40 });
+const plainClaim = {
+  memberId: fc.string({ minLength: 1, maxLength: 4 }),
+  instance: fc.constant(''),
+  process: fc.constant(''),
+  generation: fc.integer({ min: -1, max: 3 }),
+  owned: anyPartitions,
+};
+const anyClaim: fc.Arbitrary<MemberClaim> = fc.oneof(
+  { weight: 1, arbitrary: fc.record(plainClaim) },
+  { weight: 3, arbitrary: fc.record({ ...plainClaim, standbys: anyPartitions }) },
 );
+
+/** Members with any claims: overlapping, doubled, out of range. Most take second replicas. */
+const members = fc.uniqueArray(anyClaim, {
+  selector: ({ memberId }) => memberId,
+  minLength: 1,
+  maxLength: 9,
+});
 
 const partitionCounts = fc.integer({ min: 0, max: 36 });
 
@@ -100,18 +108,9 @@ test('a member with an older generation loses what two members claim', () => {
   expect(assign([zombie, owner], 4).get('b')).toEqual([0, 1]);
 });
 
-/** Members of which most take second replicas. */
-const pairs = fc
-  .tuple(members, fc.array(fc.array(fc.integer({ min: -1, max: 40 })), { minLength: 9 }))
-  .map(([claims, standbys]) =>
-    claims.map((claim, at): MemberClaim => {
-      return at % 4 === 3 ? claim : { ...claim, standbys: standbys[at] ?? [] };
-    }),
-  );
-
 test('gives each partition a second replica at another member that takes any, in even shares', () => {
   fc.assert(
-    fc.property(pairs, partitionCounts, (claims, partitionCount) => {
+    fc.property(members, partitionCounts, (claims, partitionCount) => {
       const first = assign(claims, partitionCount);
       const second = assignStandbys(claims, first, partitionCount);
       const takers = claims.filter(({ standbys }) => standbys !== undefined);
@@ -131,7 +130,7 @@ test('gives each partition a second replica at another member that takes any, in
 
 test('second replicas do not depend on the order of members, and stay where they are', () => {
   fc.assert(
-    fc.property(pairs, partitionCounts, (claims, partitionCount) => {
+    fc.property(members, partitionCounts, (claims, partitionCount) => {
       const first = assign(claims, partitionCount);
       const second = assignStandbys(claims, first, partitionCount);
       const turned = [...claims].reverse();
@@ -145,6 +144,28 @@ test('second replicas do not depend on the order of members, and stay where they
     }),
   );
 });
+
+test('a partition goes past the members with its second replica only where they got others of theirs', () => {
+  fc.assert(
+    fc.property(members, partitionCounts, (claims, partitionCount) => {
+      const holding = holdingOf(claims, partitionCount);
+      const assignment = assign(claims, partitionCount);
+      const movedTo = ({ memberId }: MemberClaim) =>
+        (assignment.get(memberId) ?? []).filter((one) => holding.get(one) !== memberId);
+      const isPassedOver = (partition: number) =>
+        claims.some((claim) => movedTo(claim).includes(partition) && !has(claim, partition));
+      for (let partition = 0; partition < partitionCount; partition += 1) {
+        if (!isPassedOver(partition)) continue;
+        for (const claim of claims.filter((one) => has(one, partition)))
+          expect(claim.standbys).toEqual(expect.arrayContaining(movedTo(claim)));
+      }
+    }),
+  );
+});
+
+function has({ standbys = [] }: MemberClaim, partition: number): boolean {
+  return standbys.includes(partition);
+}
 
 test('partitions of a member that has left go to who has their second replicas', () => {
   const member = (memberId: string, owned: number[], standbys: number[]) => ({
