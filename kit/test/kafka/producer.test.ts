@@ -151,6 +151,34 @@ test('a lost request goes again under the same numbers', async () => {
   expect(await sent).toEqual([{ partition: 0, offset: 2 }]);
 });
 
+const tooLarge = Object.assign(new Error('too large'), { type: 'MESSAGE_TOO_LARGE' });
+
+test.each([
+  ['alone is certainly not sent', [tooLarge], 'not_sent'],
+  ['after a lost request is unknown', [new Error('closed'), tooLarge], 'send_outcome_unknown'],
+])('a batch that a broker refuses before the append %s', async (_name, errors, code) => {
+  const { producer, wire } = producerWith();
+  const sent = producer.send([record(0)]);
+  const failed = expect(sent).rejects.toMatchObject({ code });
+  for (const [at, error] of errors.entries()) {
+    await until(() => wire.requests.length > at, 'the batch is sent');
+    wire.requests[at]?.fail(error);
+  }
+  await failed;
+});
+
+test('a batch whose time ends before it is sent again is unknown after a lost request', async () => {
+  const { producer, wire } = producerWith({ sendTimeoutMs: 300 });
+  const sent = expect(producer.send([record(0)])).rejects.toMatchObject({
+    code: 'send_outcome_unknown',
+  });
+  await until(() => wire.requests.length === 1, 'the batch is sent');
+  wire.connected = new Promise(() => {});
+  wire.requests[0]?.fail(new Error('connection closed'));
+  await sent;
+  expect(wire.requests).toHaveLength(1);
+});
+
 test('a partition that the result does not cover is an unknown outcome, the others are durable', async () => {
   const { producer, wire } = producerWith();
   const covered = producer.send([record(0)]);
