@@ -1,7 +1,8 @@
-import { rateRules } from '@pm/schemas';
+import { type RateRule, rateRules } from '@pm/schemas';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { Caller } from '../../src/ratelimit/callers.ts';
 import { leasedShare } from '../../src/ratelimit/leases.ts';
+import type { RateLimiter } from '../../src/ratelimit/limiter.io.ts';
 import { openLimiter, rulesFor, Tally, TestClock } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
 
@@ -95,6 +96,35 @@ test('a request that one rule refuses takes nothing of the others', async () => 
   }
   expect(others).toBe(5_000 - 50);
 });
+
+test('a request that the store refuses takes nothing of what is leased', async () => {
+  const clock = new TestClock();
+  const store = new PlainStore(clock.nowMs);
+  const [limiter, other] = [openLimiter(store, clock, 2), openLimiter(store, clock, 2)];
+  await limiter.take(someone, rulesFor('GET', '/'), 1);
+  const checks = 1 + (await acceptedOf(other, rulesFor('GET', '/')));
+  const { calls } = store;
+  expect((await limiter.take(someone, rulesFor('GET', '/'), 1)).isAllowed).toBe(false);
+  expect(store.calls).toBe(calls + 1);
+  const version = rulesFor('GET', '/version');
+  const others = (await acceptedOf(limiter, version)) + (await acceptedOf(other, version));
+  expect(checks + others).toBe(5_000);
+});
+
+test('what was leased in one window is void in the next', async () => {
+  const clock = new TestClock();
+  const limiter = openLimiter(new PlainStore(clock.nowMs), clock);
+  const version = rulesFor('GET', '/version');
+  await limiter.take(someone, version, 1);
+  clock.pass(10_000);
+  expect(await acceptedOf(limiter, version)).toBe(5_000);
+});
+
+async function acceptedOf(limiter: RateLimiter, rules: readonly RateRule[]): Promise<number> {
+  let accepted = 0;
+  while ((await limiter.take(someone, rules, 1)).isAllowed) accepted += 1;
+  return accepted;
+}
 
 test('a batch takes as much as its orders or nothing', async () => {
   const clock = new TestClock();
