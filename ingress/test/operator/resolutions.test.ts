@@ -169,6 +169,21 @@ describe('a challenge', () => {
     expect((await challenge(id)).body.error).toBe('its challenge window has ended');
   });
 
+  it('that another process took, whose clock is behind, stops a resolution that is due here', async () => {
+    const id = await propose();
+    const { approvals } = operator.services;
+    const { begin } = approvals;
+    approvals.begin = async (due) => {
+      operator.fakes.nowMs -= challengeMs + settleMs;
+      expect((await challenge(due)).status).toBe(200);
+      return await begin.call(approvals, due);
+    };
+    await pass(challengeMs + settleMs);
+    expect((await operator.get(`/operator/approvals/${id}`)).body.state).toBe('challenged');
+    expect(operator.sent).toHaveLength(1);
+    expect(listed()?.payout0).toBe(-1);
+  });
+
   it('takes a reason, a resolution, and an id that there is', async () => {
     const id = await propose();
     const path = `/operator/approvals/${id}/challenge`;
