@@ -120,6 +120,14 @@ test.each([
   ['no shares', inputOf('BUY', 1n, 0n, {}), 'invalid_amounts'],
   ['no money', inputOf('BUY', 0n, 10_000n, {}), 'invalid_amounts'],
   [
+    'no shares at the market',
+    inputOf('BUY', 1_000_000n, 0n, { immediate: true }),
+    'invalid_amounts',
+  ],
+  // So few that a price of 0 is within the rounding of a tick.
+  ['no money at the market', inputOf('BUY', 0n, 10_000n, { immediate: true }), 'invalid_amounts'],
+  ['a lot for nothing', inputOf('SELL', 0n, 10_000n, { immediate: true }), 'invalid_amounts'],
+  [
     'more than the largest',
     inputOf('BUY', 10n ** 12n, 10n ** 13n + 10_000n, {}),
     'invalid_amounts',
