@@ -137,6 +137,24 @@ test('a snapshot begins again: later deltas are not merged with those before it'
   expect(order).toEqual(['0-8', 'snapshot', '8-12']);
 });
 
+test('a delta is merged into the one that waits, also after the places of taken ones were removed', () => {
+  const outbox = new Outbox<Reader>(200_000);
+  const [one, other] = readers as [Reader, Reader];
+  const smallCount = 1_100;
+  for (let seq = 1; seq <= smallCount; seq += 1) outbox.add(plain(one, seq, false), one);
+  outbox.add({ ...plain(one, smallCount + 1, false), bytes: Buffer.from(`{"a":"${long}"}`) }, one);
+  for (const seq of [1, 2]) outbox.add(delta(other, seq, [levelAt(seq)]), other);
+  expect([outbox.items, outbox.merged]).toEqual([smallCount + 2, 1]);
+  for (let taken = 0; taken < smallCount; taken += 1) outbox.take();
+  outbox.add(delta(other, 3, [levelAt(3)]), other);
+  expect([outbox.items, outbox.merged]).toEqual([2, 2]);
+  outbox.take();
+  expect(JSON.parse(String(outbox.take()?.bytes))).toMatchObject({ prev: 0, seq: 3 });
+  expect(outbox.isEmpty).toBe(true);
+});
+
+const long = 'a'.repeat(120_000);
+
 test('an ended subscription leaves nothing that waits', () => {
   const outbox = new Outbox<Reader>(2_000);
   const [one, other] = readers as [Reader, Reader];
