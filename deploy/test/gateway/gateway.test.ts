@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { doorBounds, type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
@@ -187,6 +188,16 @@ describe('a request', () => {
         headers: { service_address: '0xabc', 'content-length': length },
       });
     }
+  });
+
+  test('keeps the bytes of an encoded body, and the name of its encoding', async () => {
+    const payload = gzipSync('{"a":1}');
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const answer = await gateway.inject({ method: 'POST', url: '/order', headers, payload });
+    expect(answer.json()).toMatchObject({
+      body: digest(payload),
+      headers: { 'content-encoding': 'gzip', 'content-length': String(payload.length) },
+    });
   });
 
   test('keeps a body in chunks, and no body is none', async () => {
@@ -426,6 +437,22 @@ describe('a service', () => {
     ]);
     await front.close();
     busy.close();
+  });
+
+  test('whose response is encoded is passed on byte for byte', async () => {
+    const packed = gzipSync('{"bids":[]}');
+    const encoding = { 'content-encoding': 'gzip', vary: 'accept-encoding' };
+    const packing = await serve((request, response) => {
+      const { 'accept-encoding': accepted } = request.headers;
+      response.writeHead(accepted === 'gzip' ? 200 : 406, encoding).end(packed);
+    });
+    const url = urlOf(packing);
+    const front = openGateway({ ingress: url, 'query-api': url, mcp: url });
+    const headers = { 'accept-encoding': 'gzip' };
+    const answer = await front.inject({ url: '/book?token_id=1', headers });
+    expect(answer).toMatchObject({ statusCode: 200, headers: encoding, rawPayload: packed });
+    await front.close();
+    packing.close();
   });
 
   test('that is away is a 503 with the time to retry', async () => {
