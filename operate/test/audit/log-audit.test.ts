@@ -1,4 +1,4 @@
-import type { Execution, ExecutionEvent } from '@pm/schemas';
+import type { Execution, ExecutionEvent, Fill } from '@pm/schemas';
 import { LogAudit } from '../../src/audit/log-audit.ts';
 
 const feeWallet = `0x${'fe'.repeat(20)}`;
@@ -54,7 +54,53 @@ const level = (side: 'BUY' | 'SELL', sizeMicro: number): ExecutionEvent => ({
   sizeMicro,
 });
 
-const top = (bid: number): ExecutionEvent => ({ kind: 'TopChanged', market: 7, bid, ask: 0 });
+const top = (bid: number, ask = 0): ExecutionEvent => ({
+  kind: 'TopChanged',
+  market: 7,
+  bid,
+  ask,
+});
+
+/** Bob takes four shares of what Alice offers. */
+const fillOf = (changes: Partial<Fill>): Fill => ({
+  kind: 'Fill',
+  command: 0,
+  market: 7,
+  match: 'MINT',
+  sizeMicro: 4 * share,
+  takerOrderId: bobOrder,
+  taker: bob,
+  takerKey: key,
+  takerOutcome: 1,
+  takerSide: 'BUY',
+  takerPrice: 6_000,
+  takerBuilder: noBuilder,
+  makerOrderId: aliceOrder,
+  maker: alice,
+  makerKey: key,
+  makerOutcome: 0,
+  makerSide: 'BUY',
+  makerPrice: 4_000,
+  makerBuilder: noBuilder,
+  makerRestMicro: 6 * share,
+  feeMicro: 10_000,
+  feeRateBps: 441,
+  ...changes,
+});
+
+/** The order of Bob that is filled so. */
+const taking = (orderId: Buffer, changes: Partial<Placed>): Placed =>
+  placed(orderId, bob, {
+    outcome: 1,
+    price: 6_000,
+    sizeMicro: 4 * share,
+    status: 'MATCHED',
+    filledMicro: 4 * share,
+    paidMicro: 2.4 * share,
+    feeMicro: 10_000,
+    restingMicro: 0,
+    ...changes,
+  });
 
 /** Alice bids 0.40 for ten of token 0; Bob bids 0.60 for four of token 1: four pairs are minted. */
 const log: readonly ExecutionEvent[][] = [
@@ -65,40 +111,8 @@ const log: readonly ExecutionEvent[][] = [
     money(alice, -4 * share, 4 * share),
   ],
   [
-    {
-      kind: 'Fill',
-      command: 0,
-      market: 7,
-      match: 'MINT',
-      sizeMicro: 4 * share,
-      takerOrderId: bobOrder,
-      taker: bob,
-      takerKey: key,
-      takerOutcome: 1,
-      takerSide: 'BUY',
-      takerPrice: 6_000,
-      takerBuilder: noBuilder,
-      makerOrderId: aliceOrder,
-      maker: alice,
-      makerKey: key,
-      makerOutcome: 0,
-      makerSide: 'BUY',
-      makerPrice: 4_000,
-      makerBuilder: noBuilder,
-      makerRestMicro: 6 * share,
-      feeMicro: 10_000,
-      feeRateBps: 441,
-    },
-    placed(bobOrder, bob, {
-      outcome: 1,
-      price: 6_000,
-      sizeMicro: 4 * share,
-      status: 'MATCHED',
-      filledMicro: 4 * share,
-      paidMicro: 2.4 * share,
-      feeMicro: 10_000,
-      restingMicro: 0,
-    }),
+    fillOf({}),
+    taking(bobOrder, {}),
     level('BUY', 6 * share),
     money(alice, 0, -1.6 * share),
     money(bob, -2.4 * share - 10_000, 0),
@@ -120,6 +134,35 @@ const log: readonly ExecutionEvent[][] = [
     money(alice, 2.4 * share, -2.4 * share),
   ],
 ];
+
+const [aliceSale, bobSale] = [Buffer.alloc(32, 3), Buffer.alloc(32, 4)];
+const sale = { side: 'SELL', sizeMicro: 4 * share } as const;
+
+/** Both sell what they bought: the four pairs are merged. */
+const merged: readonly ExecutionEvent[][] = [
+  [
+    placed(aliceSale, alice, { ...sale, restingMicro: 4 * share }),
+    level('SELL', 4 * share),
+    top(0, 4_000),
+  ],
+  [
+    fillOf({
+      match: 'MERGE',
+      takerOrderId: bobSale,
+      takerSide: 'SELL',
+      makerOrderId: aliceSale,
+      makerSide: 'SELL',
+      makerRestMicro: 0,
+    }),
+    taking(bobSale, sale),
+    level('SELL', 0),
+    top(0),
+    money(alice, 1.6 * share, 0),
+    money(bob, 2.4 * share - 10_000, 0),
+    money(Buffer.alloc(20, 0xfe), 10_000, 0),
+  ],
+];
+const wholeLog = [...log, ...merged];
 
 function audited(records: readonly (readonly ExecutionEvent[])[], chainHolds = true): LogAudit {
   const audit = new LogAudit(feeWallet);
@@ -149,6 +192,13 @@ test('a sound log has no violations and adds up', () => {
   expect(audit.fills).toBe(1);
 });
 
+test('a pair that is merged leaves neither tokens nor collateral', () => {
+  const audit = audited(wholeLog);
+  expect(audit.violations).toEqual([]);
+  expect([...audit.totals.collateral]).toEqual([]);
+  expect([...audit.totals.positions].map(({ sizeMicro }) => sizeMicro)).toEqual([0, 0]);
+});
+
 test('a repeated record changes nothing', () => {
   const audit = new LogAudit(feeWallet);
   const [first = [], second = []] = log;
@@ -173,12 +223,12 @@ test('a broken chain is found', () => {
 });
 
 /** The audit finds every event but the first when it is left out or changed. */
-const positions = log.flatMap((events, record) =>
+const positions = wholeLog.flatMap((events, record) =>
   events.map((event, index) => ({ record, index, kind: event.kind })),
 );
 
 test.each(positions)('an omitted event is found: $kind of record $record', ({ record, index }) => {
-  const cut = log.map((events, at) =>
+  const cut = wholeLog.map((events, at) =>
     at === record ? events.filter((_, i) => i !== index) : events,
   );
   expect(audited(cut).violations).not.toEqual([]);
