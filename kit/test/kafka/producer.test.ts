@@ -346,9 +346,10 @@ describe('the queue', () => {
     expect([queue.records, queue.keys()]).toEqual([0, []]);
   });
 
-  test('takes a send larger than a batch alone', () => {
-    const queue = queueOf([record(0, 'x'.repeat(600))], [record(0)]);
-    expect(lengths(queue)).toEqual([1]);
+  test('takes a send larger than a batch alone, and then the one behind it', () => {
+    const queue = queueOf([record(0, 'x'.repeat(600))], [record(0), record(0)]);
+    expect([lengths(queue), lengths(queue)]).toEqual([[1], [2]]);
+    expect([queue.records, queue.keys()]).toEqual([0, []]);
   });
 
   test('leaves what does not fit into the rest of a request', () => {
