@@ -46,7 +46,7 @@ export class FakeFeed implements StreamFeed {
   readonly #listeners = new Set<FeedListener>();
   readonly #history = new Map<string, FeedChange[]>();
   readonly #books = new Map<number, Map<string, Level>>();
-  #markets: readonly number[];
+  #markets: ReadonlySet<number>;
   offset = -1;
   /** Resting orders of every market. */
   orders: SnapshotList<RestingOrder> = [];
@@ -65,7 +65,7 @@ export class FakeFeed implements StreamFeed {
   pageGate: () => Promise<void> = async () => {};
 
   constructor(markets: readonly number[]) {
-    this.#markets = markets;
+    this.#markets = new Set(markets);
   }
 
   listen(listener: FeedListener): () => void {
@@ -114,11 +114,11 @@ export class FakeFeed implements StreamFeed {
   }
 
   list(markets: readonly number[]): void {
-    this.#markets = markets;
+    this.#markets = new Set(markets);
   }
 
   partitionOf(market: number): number | null {
-    return this.#markets.includes(market) ? 0 : null;
+    return this.#markets.has(market) ? 0 : null;
   }
 
   *markets(): Generator<number> {
@@ -126,7 +126,7 @@ export class FakeFeed implements StreamFeed {
   }
 
   snapshot(channel: MarketChannel, market: number): MarketSnapshot | null {
-    if (!this.isCaughtUp || !this.#markets.includes(market)) return null;
+    if (!this.isCaughtUp || !this.#markets.has(market)) return null;
     const history = this.#history.get(`${channel}|${market}`) ?? [];
     const state = { market, seq: history.length, partition: 0, offset: this.offset, timeMs };
     const last = history.at(-1);

@@ -28,8 +28,7 @@ function upgrade(address) {
   return `${fields.join('\r\n')}\r\n\r\n`;
 }
 
-const sockets = [];
-for (let at = 0; at < count; at += 1) {
+async function open(at) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => {});
   socket.write(upgrade(`250.250.${100 + (at >> 7)}.${100 + (at & 127)}`));
@@ -40,8 +39,10 @@ for (let at = 0; at < count; at += 1) {
     await turn();
   }
   socket.write(head(0x00, 60_000));
-  sockets.push(socket);
+  return socket;
 }
+
+const sockets = await Promise.all(Array.from({ length: count }, (_, at) => open(at)));
 for (let piece = 0; piece < pieces; piece += 1) {
   for (const socket of sockets) socket.write(' ');
   await wait(1);
