@@ -271,17 +271,20 @@ describe('when the retry budget ends', () => {
   });
 });
 
-test('the time to book is sent with every attempt: what is left of it, and one time at which it ends', async () => {
+test('the time to book is sent with every attempt: what is left of it, and at which times it begins and ends', async () => {
   fake.fates = ['lose the request', 'lose the response'];
   const beforeMs = Date.now();
   await client.placeOrder(intent, { timeToBookMs: 5_000 });
   const headers = fake.receivedAt('/order').map((one) => one.headers);
-  const [left, until] = ['service_time_to_book_ms', 'service_valid_until_ms'].map((name) =>
-    headers.map((one) => Number(one[name])),
-  );
+  const [left, until, first] = [
+    'service_time_to_book_ms',
+    'service_valid_until_ms',
+    'service_first_sent_ms',
+  ].map((name) => headers.map((one) => Number(one[name])));
   expect(left?.[0]).toBe(5_000);
   expect(left?.[2]).toBeLessThan(5_000);
   expect(until).toEqual(Array.from({ length: 3 }, () => until?.[0]));
+  expect(first).toEqual(until?.map((endMs) => endMs - 5_000));
   // The clock of the exchange is known to a second or better; clocks here and there are one.
   expect(until?.[0]).toBeGreaterThanOrEqual(beforeMs + 5_000);
   expect(until?.[0]).toBeLessThanOrEqual(Date.now() + 6_001);
@@ -296,10 +299,10 @@ test('an order that was held and came too late, as the log says, was not placed'
   expect(placementOf({ ...stored, reason: 'user' }).success).toBe(true);
 });
 
-test('an order without a time to book has neither header', async () => {
+test('an order without a time to book has none of these headers', async () => {
   await client.placeOrder(intent);
   const names = Object.keys(fake.receivedAt('/order')[0]?.headers ?? {});
-  expect(names.filter((name) => /time_to_book|valid_until/.test(name))).toEqual([]);
+  expect(names.filter((name) => /time_to_book|valid_until|first_sent/.test(name))).toEqual([]);
 });
 
 test('under random faults every order is booked once or reported as refused, and no other is booked', async () => {

@@ -98,5 +98,8 @@ export const timeToBookHeader = 'SERVICE_TIME_TO_BOOK_MS';
 /** Until when a placed order must be in its book, Unix milliseconds by the clock of the exchange; not signed (3.8). */
 export const validUntilHeader = 'SERVICE_VALID_UNTIL_MS';
 
+/** When the first attempt of a placement was sent, Unix milliseconds by the clock of the exchange; not signed (3.8). */
+export const firstSentHeader = 'SERVICE_FIRST_SENT_MS';
+
 /** Version of the order struct, the answer of GET /version. */
 export const orderVersion = 2;

@@ -113,6 +113,7 @@ export class Requests {
     const placements = new Placements({ pipeline, submitter: process.submitter, metrics });
     const placement = {
       caller: arrived,
+      acceptedAtMs: arrived.arrivedAtMs,
       ageLimitMs: 0,
       validUntilMs: 0,
       times: new StageTimes(process.clock),
@@ -126,7 +127,7 @@ export class Requests {
       this.#run(async () => {
         if (how.waits === true) await this.#exchange.calls.park({ label: 'turn', process }, idle);
         const isLate = this.#exchange.defects.arrivesAfterWait === true;
-        const counted = isLate ? { ...placement, caller: caller() } : placement;
+        const counted = isLate ? { ...placement, acceptedAtMs: caller().arrivedAtMs } : placement;
         const placed = await placements.place(orders, counted);
         if (!('code' in placed)) answer(placed);
       });

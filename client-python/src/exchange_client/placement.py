@@ -30,9 +30,10 @@ orders_per_request_max = 15
 @dataclass(frozen=True, slots=True)
 class PlacementOptions:
     time_to_book_ms: int | None = None
-    """The order is refused as `too_late` when it reaches the book later than this after its first attempt arrived.
+    """The order is refused as `too_late` when it reaches the book later than this after its first attempt was sent.
 
-    Later attempts have what is left of it. The exchange's own limit is 2 s, for each attempt.
+    Later attempts have what is left of it. With it the exchange's own limit of 2 s, too, is that of all
+    attempts, and a cancel of all orders by another process of the wallet covers the attempts after it.
     """
     await_delayed: bool = True
     """A `delayed` order is sent again until it is placed or the retry budget ends."""

@@ -1,4 +1,4 @@
-import { retryLimits, timeToBookHeader, validUntilHeader } from '@pm/schemas';
+import { firstSentHeader, retryLimits, timeToBookHeader, validUntilHeader } from '@pm/schemas';
 
 const visible = new RegExp(`^[\\x21-\\x7e]{1,${retryLimits.keyMaxChars}}$`);
 
@@ -11,9 +11,11 @@ export function readIdempotencyKey(header: string | readonly string[] | undefine
 /** A limit beyond this says nothing: the exchange's own is far below, milliseconds. */
 const timeToBookMaxMs = 60_000;
 
-/** How soon the orders of a request must be in their books. */
+/** How soon the orders of a request must be in their books, and since when. */
 export interface BookTimes {
-  /** Milliseconds from the arrival of the request; 0 is the exchange's own limit. */
+  /** When they count as accepted: for fences, and for every limit. Unix milliseconds. */
+  readonly acceptedAtMs: number;
+  /** Milliseconds from then on; 0 is the exchange's own limit. */
   readonly ageLimitMs: number;
   /** Unix milliseconds; 0 without one. */
   readonly validUntilMs: number;
@@ -21,8 +23,10 @@ export interface BookTimes {
 
 /**
  * `SERVICE_TIME_TO_BOOK_MS` and `SERVICE_VALID_UNTIL_MS`: an order is refused as `too_late` when it reaches its book
- * later than so many milliseconds after its request arrived, or after that time. Of both the earlier counts. The text
- * of the refusal when one of them is no such number (conventions.md 3.8).
+ * later than so many milliseconds after its request arrived, or after that time. Of both the earlier counts.
+ * `SERVICE_FIRST_SENT_MS` of a retry makes its orders as old as their first attempt, never younger than the retry, so
+ * that cancels that came meanwhile cover them. The text of the refusal when one of them is no such number
+ * (conventions.md 3.8).
  */
 export function readBookTimes(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
@@ -30,14 +34,26 @@ export function readBookTimes(
 ): BookTimes | string {
   const askedMs = numberIn(headers[timeToBookHeader.toLowerCase()], /^[1-9]\d{0,8}$/);
   if (askedMs === null) return `${timeToBookHeader} is no whole number of milliseconds`;
-  const validUntilMs = numberIn(headers[validUntilHeader.toLowerCase()], /^[1-9]\d{12}$/);
+  const validUntilMs = numberIn(headers[validUntilHeader.toLowerCase()], unixMs);
   if (validUntilMs === null) return `${validUntilHeader} is no Unix time in milliseconds`;
-  if (askedMs === 0 && validUntilMs === 0) return { ageLimitMs: 0, validUntilMs };
-  const limits = [timeToBookMaxMs];
-  if (askedMs > 0) limits.push(askedMs);
-  // What was late on its arrival is still late a millisecond after it.
-  if (validUntilMs > 0) limits.push(Math.max(1, validUntilMs - arrivedAtMs));
-  return { ageLimitMs: Math.min(...limits), validUntilMs };
+  const firstSentMs = numberIn(headers[firstSentHeader.toLowerCase()], unixMs);
+  if (firstSentMs === null) return `${firstSentHeader} is no Unix time in milliseconds`;
+  const acceptedAtMs = acceptanceOf(firstSentMs, arrivedAtMs);
+  if (askedMs === 0 && validUntilMs === 0) return { acceptedAtMs, ageLimitMs: 0, validUntilMs };
+  const ends = [acceptedAtMs + timeToBookMaxMs];
+  if (askedMs > 0) ends.push(arrivedAtMs + askedMs);
+  if (validUntilMs > 0) ends.push(validUntilMs);
+  // What was late on its arrival is still late a millisecond after its acceptance.
+  const ageLimitMs = Math.max(1, Math.min(...ends) - acceptedAtMs);
+  return { acceptedAtMs, ageLimitMs, validUntilMs };
+}
+
+const unixMs = /^[1-9]\d{12}$/;
+
+/** An attempt that is older than any order may become is too late, however old it is. */
+function acceptanceOf(firstSentMs: number, arrivedAtMs: number): number {
+  if (firstSentMs === 0) return arrivedAtMs;
+  return Math.min(arrivedAtMs, Math.max(firstSentMs, arrivedAtMs - timeToBookMaxMs));
 }
 
 /** 0 without a header, null when it has another form. */

@@ -7,15 +7,14 @@ import {
   hexBytes,
   type PlaceOrder,
 } from '@pm/schemas';
+import type { BookTimes } from '../door/request-headers.ts';
 import type { Caller, CheckedOrder } from './check.ts';
 
-/** Money reserved for an order, and the time that it has to reach its book. */
-export interface OrderHold {
+/** Money reserved for an order, its acceptance, and the time that it has to reach its book from then on. */
+export interface OrderHold extends Pick<BookTimes, 'acceptedAtMs' | 'ageLimitMs'> {
   /** Ledger generation of the reservation. */
   readonly generation: number;
   readonly holdMicro: number;
-  /** Time-to-book limit that the client asked for, milliseconds; 0 is the default. */
-  readonly ageLimitMs: number;
 }
 
 /** The order as the log carries it. */
@@ -36,7 +35,7 @@ export function placeCommand(
     holdMicro: hold.holdMicro,
     generation: hold.generation,
     expiresAtMs,
-    acceptedAtMs: caller.arrivedAtMs,
+    acceptedAtMs: hold.acceptedAtMs,
     ageLimitMs: hold.ageLimitMs,
     signedAtMs: form.signedAtMs,
     maker: form.struct.maker,

@@ -95,9 +95,9 @@ export class OrderSubmitter {
    * The part of an order that is stored before it is sent, without any money, so that another process can ask for its
    * result.
    */
-  sentOrderOf(order: CheckedOrder, { caller, ageLimitMs }: Placement): SentOrder {
+  sentOrderOf(order: CheckedOrder, { caller, acceptedAtMs, ageLimitMs }: Placement): SentOrder {
     const { partition } = order.token.market;
-    const unfunded = { generation: 0, holdMicro: 0, ageLimitMs };
+    const unfunded = { generation: 0, holdMicro: 0, acceptedAtMs, ageLimitMs };
     return { partition, order: placeCommand(order, caller, unfunded) };
   }
 
@@ -132,7 +132,7 @@ export class OrderSubmitter {
 
   async #start(
     order: CheckedOrder,
-    { caller, ageLimitMs, validUntilMs, times }: Placement,
+    { caller, acceptedAtMs, ageLimitMs, validUntilMs, times }: Placement,
     { orderId, trace }: { readonly orderId: OrderId; readonly trace: OrderTrace | null },
   ): Promise<PlacementResult> {
     const { clock, recentResults, hashes, commands, metrics } = this.#options;
@@ -142,7 +142,6 @@ export class OrderSubmitter {
     const startedMs = clock.monotonicMs();
     const waiter = waiterOf(caller);
     const waitSeconds = this.#options.unfunded.waitSeconds(waiter);
-    const { arrivedAtMs: acceptedAtMs } = caller;
     const isLate = validUntilMs > 0 && clock.nowMs() > validUntilMs;
     const unsent = { order: isLate ? lateOrder(order) : order, orderId, acceptedAtMs, waitSeconds };
     const reserved = await reserveOrder(unsent, this.#options);
@@ -158,7 +157,12 @@ export class OrderSubmitter {
     }
     const { generation, holdMicro } = reserved;
     const { partition } = order.token.market;
-    const command = placeCommand(order, caller, { generation, holdMicro, ageLimitMs });
+    const command = placeCommand(order, caller, {
+      generation,
+      holdMicro,
+      acceptedAtMs,
+      ageLimitMs,
+    });
     const onDurable = trace === null ? undefined : trace.sent.bind(trace);
     const waiting = { waiter, mayUseReserve: false, onDurable };
     const result = await commands.run(partition, command, waiting);

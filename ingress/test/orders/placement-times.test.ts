@@ -70,6 +70,39 @@ test('a client may name the time until which its orders are good, the same in ea
   expect(door.fakes.sent).toHaveLength(3);
 });
 
+test('a retry is as old as its first attempt, so that a cancel that came between covers it', async () => {
+  const sentMs = door.fakes.nowMs;
+  const first = { service_first_sent_ms: String(sentMs) };
+  door.fakes.nowMs += 400;
+  await call(door, { method: 'DELETE', url: '/cancel-all' });
+  const fenceMs = Reflect.get(door.fakes.sent[0]?.command ?? {}, 'acceptedAtMs');
+  door.fakes.sent.length = 0;
+  door.fakes.nowMs += 600;
+  const until = String(sentMs + 1_500);
+  const limits = [{}, { service_valid_until_ms: until }, { service_time_to_book_ms: '200' }];
+  for (const limit of limits) await placeWith({ ...first, ...limit }, signedItem(testOrder()).item);
+  const sent = door.fakes.sent.map(({ command }) => command as PlaceOrder);
+  expect(sent.map(({ acceptedAtMs, ageLimitMs }) => [acceptedAtMs, ageLimitMs])).toEqual([
+    [sentMs, 0],
+    [sentMs, 1_500],
+    [sentMs, 1_200],
+  ]);
+  expect(sentMs).toBeLessThanOrEqual(fenceMs);
+});
+
+test('no header makes an order younger than its arrival, or older than a minute', async () => {
+  const { nowMs } = door.fakes;
+  for (const sentMs of [nowMs + 1, nowMs + 3_600_000, nowMs - 60_001, 1_000_000_000_000]) {
+    await placeWith({ service_first_sent_ms: String(sentMs) }, signedItem(testOrder()).item);
+  }
+  const times = door.fakes.sent.map(({ command }) => Reflect.get(command, 'acceptedAtMs'));
+  expect(times).toEqual([nowMs, nowMs, nowMs - 60_000, nowMs - 60_000]);
+  for (const time of ['0', 'soon', '', String(nowSeconds), `-${nowMs}`]) {
+    const answer = await placeWith({ service_first_sent_ms: time }, signedItem(testOrder()).item);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+  }
+});
+
 test('an order whose time is over is not sent, and one that was sent in time has its first result', async () => {
   const until = { service_valid_until_ms: String(door.fakes.nowMs + 900) };
   const { item, hash } = signedItem(testOrder());

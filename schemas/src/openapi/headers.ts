@@ -1,5 +1,5 @@
 import type { ResponseHeader } from '../routes/route.ts';
-import { headers, timeToBookHeader, validUntilHeader } from '../signing.ts';
+import { firstSentHeader, headers, timeToBookHeader, validUntilHeader } from '../signing.ts';
 
 /** Headers and security schemes of the documents (conventions.md 3.9, 2 and 1.7). */
 const header = (description: string, schema: object = { type: 'string' }) => ({
@@ -44,6 +44,14 @@ export const requestHeaders = {
     required: false,
     description:
       'Unix milliseconds after which the orders of this request no longer reach the book: the same in each retry.',
+    schema: { type: 'string', pattern: '^[1-9][0-9]{12}$' },
+  },
+  FirstSent: {
+    name: firstSentHeader,
+    in: 'header',
+    required: false,
+    description:
+      'Unix milliseconds at which the first attempt was sent: the orders count as accepted then, for fences and the time to book. The same in each retry.',
     schema: { type: 'string', pattern: '^[1-9][0-9]{12}$' },
   },
 } as const;

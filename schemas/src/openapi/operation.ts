@@ -60,9 +60,11 @@ function parametersOf(route: Declaration, components: Components): readonly obje
       parameterOf({ ...field, place: 'query' }, example.query?.[field.name], components),
     ),
     ...(takesIdempotencyKey === true ? [refTo('IdempotencyKey')] : []),
-    ...(takesTimeToBook === true ? [refTo('TimeToBook'), refTo('ValidUntil')] : []),
+    ...(takesTimeToBook === true ? bookTimes.map(refTo) : []),
   ];
 }
+
+const bookTimes = ['TimeToBook', 'ValidUntil', 'FirstSent'] as const;
 
 const refTo = (name: keyof typeof requestHeaders) => ({ $ref: `#/components/parameters/${name}` });
 

@@ -91,7 +91,7 @@ export interface Declaration {
   readonly bodyIsOptional?: true;
   /** Takes `Idempotency-Key` (conventions.md 3.9). */
   readonly takesIdempotencyKey?: true;
-  /** Takes `SERVICE_TIME_TO_BOOK_MS` and `SERVICE_VALID_UNTIL_MS` (conventions.md 3.8). */
+  /** Takes `SERVICE_TIME_TO_BOOK_MS`, `SERVICE_VALID_UNTIL_MS` and `SERVICE_FIRST_SENT_MS` (conventions.md 3.8). */
   readonly takesTimeToBook?: true;
   readonly headers?: readonly ResponseHeader[];
   /** By status. Errors that any route can have are added by `responsesOf`. */

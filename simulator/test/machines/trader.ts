@@ -143,8 +143,10 @@ export class Trader {
   }
 
   #submit(ingress: Ingress, orders: readonly Order[]): Promise<readonly PlacementResult[]> {
+    const caller = this.#callerAt(ingress);
     const placement = {
-      caller: this.#callerAt(ingress),
+      caller,
+      acceptedAtMs: caller.arrivedAtMs,
       ageLimitMs: this.#random.pick(ageLimitsMs),
       validUntilMs: 0,
       times: new StageTimes(ingress.machine.clock),
