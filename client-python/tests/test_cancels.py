@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import cast
 
 import pytest
 
@@ -11,7 +12,7 @@ from exchange_client import ExchangeClient, ExchangeError, OrderIntent, RetryPol
 from exchange_client.order import BuiltOrder
 
 from .conftest import signer
-from .fake_exchange import Answer, FakeExchange, Heard
+from .fake_exchange import Answer, FakeExchange, Fate, Heard, stored_order
 
 patient = RetryPolicy(first_pause_ms=20, longest_pause_ms=50, total_ms=10_000)
 intent = OrderIntent(token_id="7", side="BUY", price="0.5", size="10")
@@ -106,6 +107,72 @@ async def test_what_each_try_of_a_cancel_has_canceled_is_in_its_result(fake: Fak
         assert (by_ids.canceled, by_ids.not_canceled) == (ids, {})
         fake.fates = [partly, Answer(200, {"canceled": ids[1:], "not_canceled": {}})]
         assert (await client.cancel_all()).canceled == ids
+
+
+ids = ["0x" + digit * 64 for digit in "abcd"]
+
+
+def lost_once(fake: FakeExchange, codes: dict[str, str]) -> None:
+    """The first cancel loses its response; then these are the reasons, and the log is read."""
+
+    def entry(order_id: str, reason: str) -> dict[str, object]:
+        order = {**cast("dict[str, object]", stored_order(order_id)["order"]), "reason": reason}
+        return {"order_id": order_id, "status": 200, "order": {**order, "status": "CANCELED"}}
+
+    def answer(heard: Heard) -> Answer:
+        if heard.path == "/data/orders":
+            return Answer(207, [entry(ids[0], "user"), entry(ids[1], "expired")])
+        body = {"canceled": [], "not_canceled": codes, "not_canceled_codes": codes}
+        return Answer(200, body)
+
+    fake.answer = answer
+    fake.fated_method = "DELETE"
+    fake.fates = ["lose the response"]
+
+
+async def test_a_cancel_whose_first_response_was_lost_names_what_it_has_canceled_by_the_log(
+    fake: FakeExchange,
+) -> None:
+    gone = dict.fromkeys(ids[:2], "order_not_found")
+    others = {ids[2]: "order_unknown", ids[3]: "order_delayed"}
+    async with await connected(fake) as client:
+        lost_once(fake, {**gone, **others})
+        result = await client.cancel_orders(ids)
+        assert result.canceled == ids[:1]
+        assert result.not_canceled_codes == {ids[1]: "order_not_found", **others}
+        read = [heard.body for heard in fake.received_at("/data/orders")]
+        assert read == [[{"orderId": ids[0]}, {"orderId": ids[1]}]]
+        lost_once(fake, {ids[0]: "already_matched"})
+        one = await client.cancel_order(ids[0])
+        assert (one.canceled, one.not_canceled, one.not_canceled_codes) == (ids[:1], {}, None)
+
+
+async def test_what_cannot_be_read_after_a_lost_response_stays_as_it_is(fake: FakeExchange) -> None:
+    codes = {ids[0]: "order_not_found"}
+    async with await connected(fake) as client:
+        lost_once(fake, codes)
+        answer = fake.answer
+        fake.answer = lambda heard: (
+            refused(503, "overloaded") if heard.method == "POST" else answer(heard)
+        )
+        result = await client.cancel_order(ids[0])
+        assert (result.canceled, result.not_canceled_codes) == ([], codes)
+        before = len(fake.received_at("/data/orders"))
+        assert (await client.cancel_order(ids[0])).not_canceled_codes == codes
+        assert len(fake.received_at("/data/orders")) == before
+
+
+async def test_a_cancel_that_names_no_orders_says_that_its_list_may_lack_some(
+    fake: FakeExchange,
+) -> None:
+    async with await connected(fake) as client:
+        assert (await client.cancel_all()).complete
+        fates: list[Fate] = ["lose the response", refused(425, "partition_not_ready")]
+        for fate in fates:
+            fake.fates = [fate]
+            assert not (await client.cancel_all()).complete
+        fake.fates = [refused(429, "rate_limited")]
+        assert (await client.cancel_market_orders(asset_id="7")).complete
 
 
 async def test_what_tries_have_canceled_is_in_the_error_when_the_last_one_fails(

@@ -31,6 +31,7 @@ async def test_unconfirmed_cancels_are_repeated_and_only_those(
                 "0xb": "order could not be cancelled",
                 "0xc": "order already matched",
             },
+            "not_canceled_codes": {"0xb": "cancel_unconfirmed", "0xc": "already_matched"},
         },
         {"canceled": ["0xb"], "not_canceled": {}},
     ]
@@ -38,6 +39,7 @@ async def test_unconfirmed_cancels_are_repeated_and_only_those(
     result = await client.cancel_orders(["0xa", "0xb", "0xc"])
     assert result.canceled == ["0xa", "0xb"]
     assert result.not_canceled == {"0xc": "order already matched"}
+    assert result.not_canceled_codes == {"0xc": "already_matched"}
     bodies = [heard.body for heard in fake.received_at("/orders")]
     assert bodies == [["0xa", "0xb", "0xc"], ["0xb"]]
 

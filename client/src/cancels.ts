@@ -2,12 +2,13 @@ import {
   type BookSnapshot,
   type CancelResult,
   cancelsPerRequestMax,
+  type FoundOrder,
   type OrderId,
+  orderIdsPerRequestMax,
   type RefusalCode,
-  refusals,
 } from '@pm/schemas';
 import type { Connection } from './connection.ts';
-import { ExchangeError } from './errors.ts';
+import { ExchangeError, leavesOpen } from './errors.ts';
 import type { HttpRequest } from './http.ts';
 import type { PlacementCall } from './open-placements.ts';
 import type { RetryBudget } from './retry.ts';
@@ -26,14 +27,24 @@ export type CancelAllResult = CancelResult & {
    * placed each returns or throws what became of it.
    */
   readonly in_transit: readonly OrderId[];
+  /**
+   * False when a try may have canceled orders that its response does not name, as when it was lost: then `canceled` may
+   * lack orders that were canceled. None of them rests.
+   */
+  readonly complete: boolean;
 };
 
-/** Reasons in `not_canceled` that may change: the cancel is not confirmed yet. */
-const passingTexts = new Set(
-  (['cancel_unconfirmed', 'partition_not_ready'] satisfies RefusalCode[]).map(
-    (code) => refusals[code].text,
-  ),
-);
+/** Reasons that may change: the cancel is not confirmed yet, and may be carried out later. */
+const passingCodes: ReadonlySet<string> = new Set<RefusalCode>([
+  'cancel_unconfirmed',
+  'partition_not_ready',
+]);
+
+/** Reasons of orders that an earlier try may have canceled. */
+const endedCodes: ReadonlySet<string> = new Set<RefusalCode>([
+  'order_not_found',
+  'already_matched',
+]);
 
 /** How long the market of a token is asked for before a cancel goes, milliseconds. */
 const marketOfWithinMs = 1_000;
@@ -50,15 +61,15 @@ export class Cancels {
     this.#connection = connection;
   }
 
-  cancelOne(orderID: string): Promise<CancelResult> {
+  async cancelOne(orderID: string): Promise<CancelResult> {
     this.#endByIds([orderID]);
-    return this.#send({ method: 'DELETE', path: '/order', body: { orderID } });
+    const retryBudget = this.#connection.retryBudget();
+    const sent = { method: 'DELETE', path: '/order', body: { orderID } } as const;
+    const { result, isOpen } = await this.#send(sent, retryBudget);
+    return isOpen ? await this.#nameCanceled(result) : result;
   }
 
-  /**
-   * Cancels up to 3,000 orders by id. An order whose cancel was carried out while the response was lost is in
-   * `not_canceled` as already canceled or matched: it does not rest any more.
-   */
+  /** Cancels up to 3,000 orders by id. */
   async cancelByIds(orderIds: readonly string[]): Promise<CancelResult> {
     if (orderIds.length === 0 || orderIds.length > cancelsPerRequestMax) {
       throw new RangeError(`1 to ${cancelsPerRequestMax} orders go into a request`);
@@ -92,44 +103,78 @@ export class Cancels {
     retryBudget: RetryBudget,
   ): Promise<CancelAllResult> {
     const inTransit = this.#connection.placements.end(isMeant);
-    const result = await this.#send(sent, retryBudget);
+    const { result, isOpen } = await this.#send(sent, retryBudget);
     const left = inTransit();
-    if (left.length === 0) return { ...result, in_transit: left };
+    const complete = !isOpen;
+    if (left.length === 0) return { ...result, in_transit: left, complete };
     // The others are canceled: where this fails, the result says what may come.
     const byIds = await this.#cancelIds(left, retryBudget).catch(() => null);
     const canceled = [...new Set([...result.canceled, ...(byIds?.canceled ?? [])])];
     const done = new Set(canceled);
-    return { ...result, canceled, in_transit: inTransit().filter((id) => !done.has(id)) };
+    const in_transit = inTransit().filter((id) => !done.has(id));
+    return { ...result, canceled, in_transit, complete };
   }
 
   async #cancelIds(orderIds: readonly string[], retryBudget: RetryBudget): Promise<CancelResult> {
-    let merged: CancelResult = { canceled: [], not_canceled: {} };
-    let open = orderIds;
+    let merged = nothing;
+    let left = orderIds;
+    let isInDoubt = false;
     for (;;) {
-      const result = await this.#send(
-        { method: 'DELETE', path: '/orders', body: open },
-        retryBudget,
-      );
+      const sent = { method: 'DELETE', path: '/orders', body: left } as const;
+      const { result, isOpen } = await this.#send(sent, retryBudget);
       merged = merge(merged, result);
-      open = Object.keys(result.not_canceled).filter((id) =>
-        passingTexts.has(result.not_canceled[id] ?? ''),
-      );
-      if (open.length === 0 || !(await retryBudget.next(null))) return merged;
+      left = idsWith(passingCodes, result);
+      isInDoubt ||= isOpen;
+      if (left.length === 0 || !(await retryBudget.next(null))) break;
+      isInDoubt = true;
+    }
+    return isInDoubt ? await this.#nameCanceled(merged) : merged;
+  }
+
+  /**
+   * Orders that had ended before the last try, and of which the log says that a cancel of their owner ended them, are
+   * canceled: an earlier try may have done it. Those that cannot be read stay as they are.
+   */
+  async #nameCanceled(result: CancelResult): Promise<CancelResult> {
+    const ended = idsWith(endedCodes, result);
+    let named = result;
+    for (let from = 0; from < ended.length; from += orderIdsPerRequestMax) {
+      const canceled = await this.#canceledOf(ended.slice(from, from + orderIdsPerRequestMax));
+      named = merge(named, { ...nothing, canceled });
+    }
+    return named;
+  }
+
+  /** Orders that a cancel of their owner ended; none where they cannot be read. */
+  async #canceledOf(orderIds: readonly string[]): Promise<string[]> {
+    const body = orderIds.map((orderId) => ({ orderId }));
+    const sent = { method: 'POST', path: '/data/orders', body } as const;
+    const once = { repeatable: 'never' } as const;
+    try {
+      const found = await this.#connection.signed<readonly FoundOrder[]>(sent, once);
+      return found.flatMap(({ order, order_id }) => (order?.reason === 'user' ? [order_id] : []));
+    } catch {
+      return [];
     }
   }
 
-  /** What earlier tries have canceled is in the result, and in the body of the error when the last one fails. */
+  /**
+   * What earlier tries have canceled is in the result, and in the body of the error when the last one fails. `isOpen`:
+   * one of them may have canceled more than it has named.
+   */
   async #send(
     sent: HttpRequest,
-    retryBudget = this.#connection.retryBudget(),
-  ): Promise<CancelResult> {
-    let before: CancelResult = { canceled: [], not_canceled: {} };
-    const onFailure = ({ body }: ExchangeError): void => {
-      before = merge(before, { canceled: canceledIn(body), not_canceled: {} });
+    retryBudget: RetryBudget,
+  ): Promise<{ readonly result: CancelResult; readonly isOpen: boolean }> {
+    let before = nothing;
+    let isOpen = false;
+    const onFailure = (error: ExchangeError): void => {
+      before = merge(before, { ...nothing, canceled: canceledIn(error.body) });
+      isOpen ||= leavesOpen(error) || passingCodes.has(error.code);
     };
     try {
       const result = await this.#connection.signed<CancelResult>(sent, { retryBudget, onFailure });
-      return merge(before, result);
+      return { result: merge(before, result), isOpen };
     } catch (error) {
       if (!(error instanceof ExchangeError) || before.canceled.length === 0) throw error;
       const { status, body, retryAfterSeconds } = error;
@@ -163,11 +208,23 @@ export class Cancels {
   }
 }
 
+const nothing: CancelResult = { canceled: [], not_canceled: {} };
+
 function merge(before: CancelResult, result: CancelResult): CancelResult {
   const canceled = new Set([...before.canceled, ...result.canceled]);
-  const reasons = Object.entries({ ...before.not_canceled, ...result.not_canceled });
-  const left = reasons.filter(([id]) => !canceled.has(id));
-  return { canceled: [...canceled], not_canceled: Object.fromEntries(left) };
+  const left = (reasons: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(reasons).filter(([id]) => !canceled.has(id)));
+  const codes = left({ ...before.not_canceled_codes, ...result.not_canceled_codes });
+  return {
+    canceled: [...canceled],
+    not_canceled: left({ ...before.not_canceled, ...result.not_canceled }),
+    ...(Object.keys(codes).length === 0 ? {} : { not_canceled_codes: codes }),
+  };
+}
+
+function idsWith(codes: ReadonlySet<string>, { not_canceled_codes }: CancelResult): string[] {
+  const reasons = Object.entries(not_canceled_codes ?? {});
+  return reasons.flatMap(([id, code]) => (codes.has(code) ? [id] : []));
 }
 
 function canceledIn(body: unknown): string[] {

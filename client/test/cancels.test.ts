@@ -88,6 +88,70 @@ test('what each try of a cancel has canceled is in its result', async () => {
   expect(await client.cancelOrders(ids)).toEqual({ canceled: ids, not_canceled: {} });
 });
 
+describe('a cancel whose first response was lost', () => {
+  const ids = ['a', 'b', 'c', 'd'].map((digit) => `0x${digit.repeat(64)}`);
+  const [a, b, c, d] = ids as [string, string, string, string];
+  const entry = (order_id: string, reason: string) => ({
+    order_id,
+    status: 200,
+    order: { id: order_id, status: 'CANCELED', reason },
+  });
+  const answerWith = (codes: Readonly<Record<string, string>>) => {
+    fake.answer = ({ method, path }) => {
+      if (method === 'POST' && path === '/data/orders')
+        return { status: 207, body: [entry(a, 'user'), entry(b, 'expired')] };
+      return {
+        status: 200,
+        body: { canceled: [], not_canceled: codes, not_canceled_codes: codes },
+      };
+    };
+    fake.fatedMethod = 'DELETE';
+    fake.fates = ['lose the response'];
+  };
+
+  test('names the orders that it has canceled, by the log', async () => {
+    const codes = { [b]: 'order_not_found', [c]: 'order_unknown', [d]: 'order_delayed' };
+    answerWith({ [a]: 'order_not_found', ...codes });
+    const result = await client.cancelOrders(ids);
+    expect(result).toEqual({ canceled: [a], not_canceled: codes, not_canceled_codes: codes });
+    expect(fake.receivedAt('/data/orders')).toMatchObject([
+      { body: [{ orderId: a }, { orderId: b }] },
+    ]);
+    answerWith({ [a]: 'already_matched' });
+    expect(await client.cancelOrder(a)).toEqual({ canceled: [a], not_canceled: {} });
+  });
+
+  test('leaves what cannot be read as it is', async () => {
+    const codes = { [a]: 'order_not_found' };
+    answerWith(codes);
+    const { answer } = fake;
+    fake.answer = (heard) => (heard.method === 'POST' ? refused('overloaded', 503) : answer(heard));
+    expect(await client.cancelOrder(a)).toEqual({
+      canceled: [],
+      not_canceled: codes,
+      not_canceled_codes: codes,
+    });
+  });
+
+  test('says that its list may lack some, where it names no orders', async () => {
+    expect(await client.cancelAll()).toMatchObject({ complete: true });
+    for (const fate of ['lose the response', refused('partition_not_ready', 425)] as const) {
+      fake.fates = [fate];
+      expect(await client.cancelAll()).toMatchObject({ canceled: [], complete: false });
+    }
+    fake.fates = [refused('rate_limited', 429)];
+    expect(await client.cancelMarketOrders({ asset_id: '7' })).toMatchObject({ complete: true });
+  });
+});
+
+test('an order that had ended before the only try is not read', async () => {
+  const codes = { '0xaa': 'order_not_found' };
+  const body = { canceled: [], not_canceled: codes, not_canceled_codes: codes };
+  fake.answer = () => ({ status: 200, body });
+  expect(await client.cancelOrder('0xaa')).toEqual(body);
+  expect(fake.receivedAt('/data/orders')).toEqual([]);
+});
+
 test('what tries have canceled is in the error when the last one fails', async () => {
   const partly = refused('cancel_unconfirmed', 503, { canceled: ['0xaa'], not_canceled: {} });
   fake.fates = [partly, refused('invalid_l2', 401)];

@@ -20,6 +20,7 @@ test('unconfirmed cancels are repeated, and only those', async () => {
     {
       canceled: ['0xa'],
       not_canceled: { '0xb': 'order could not be cancelled', '0xc': 'order already matched' },
+      not_canceled_codes: { '0xb': 'cancel_unconfirmed', '0xc': 'already_matched' },
     },
     { canceled: ['0xb'], not_canceled: {} },
   ];
@@ -28,6 +29,7 @@ test('unconfirmed cancels are repeated, and only those', async () => {
   expect(result).toEqual({
     canceled: ['0xa', '0xb'],
     not_canceled: { '0xc': 'order already matched' },
+    not_canceled_codes: { '0xc': 'already_matched' },
   });
   expect(fake.receivedAt('/orders').map(({ body }) => body)).toEqual([
     ['0xa', '0xb', '0xc'],

@@ -39,6 +39,7 @@ test('cancel-all cancels the orders of every partition, and lists of ids work at
     not_canceled: {
       [late.orderId]: "order can't be found - not seen yet, and refused if it still arrives",
     },
+    not_canceled_codes: { [late.orderId]: 'order_unknown' },
   });
   const fenced = await place(exchange.ingresses[0], trader, [late]);
   expect(fenced.body).toMatchObject([{ success: false, code: 'fenced' }]);

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from pydantic import Field
 
+from ._model import UnexpectedAnswerError
 from .connection import Connection, Sending
-from .errors import ExchangeError
+from .errors import ExchangeError, leaves_open
 from .http import HttpRequest
-from .models import BookSnapshot, CancelResult
+from .models import BookSnapshot, CancelResult, FoundOrder
 from .open_placements import PlacementCall
-from .refusals import refusals
 from .retry import RetryBudget
 
 cancels_per_request_max = 3_000
 
+#: Orders that one request reads.
+_read_per_request_max = 500
+
 #: How long the market of a token is asked for before a cancel goes.
 _market_of_within_ms = 1_000
 
-#: Reasons in `not_canceled` that may change: the cancel is not confirmed yet.
-_passing_texts = frozenset(
-    refusals[code].text for code in ("cancel_unconfirmed", "partition_not_ready")
-)
+#: Reasons that may change: the cancel is not confirmed yet, and may be carried out later.
+_passing_codes = frozenset(("cancel_unconfirmed", "partition_not_ready"))
+
+#: Reasons of orders that an earlier try may have canceled.
+_ended_codes = frozenset(("order_not_found", "already_matched"))
 
 
 class CancelAllResult(CancelResult):
@@ -36,6 +41,39 @@ class CancelAllResult(CancelResult):
     Each was canceled by its id too, so one that reaches the exchange within 2 s is refused as
     `fenced`; after that it is booked. The call that placed each returns or raises what became of it.
     """
+    complete: bool = True
+    """False when a try may have canceled orders that its response does not name, as when it was lost.
+
+    Then `canceled` may lack orders that were canceled. None of them rests.
+    """
+
+
+@dataclass(slots=True)
+class _Tried:
+    """What the tries of a request have canceled, and what they say of the others."""
+
+    canceled: dict[str, None] = field(default_factory=dict)
+    not_canceled: dict[str, str] = field(default_factory=dict)
+    codes: dict[str, str] = field(default_factory=dict)
+    is_open: bool = False
+    """A try may have canceled more than it has named."""
+
+    def add(self, result: CancelResult) -> None:
+        """The newest reason of an order counts."""
+        self.canceled |= dict.fromkeys(result.canceled)
+        self.not_canceled |= result.not_canceled
+        self.codes |= result.not_canceled_codes or {}
+
+    def result(self) -> CancelResult:
+        texts = {one: text for one, text in self.not_canceled.items() if one not in self.canceled}
+        codes = {one: code for one, code in self.codes.items() if one not in self.canceled}
+        return CancelResult(
+            canceled=list(self.canceled), not_canceled=texts, not_canceled_codes=codes or None
+        )
+
+    def ids_with(self, codes: frozenset[str]) -> list[str]:
+        of = self.codes.items()
+        return [one for one, code in of if code in codes and one not in self.canceled]
 
 
 class Cancels:
@@ -51,15 +89,14 @@ class Cancels:
 
     async def cancel_one(self, order_id: str) -> CancelResult:
         self._end_by_ids([order_id])
+        tried = _Tried()
         sent = HttpRequest("DELETE", "/order", body={"orderID": order_id})
-        return await self._send(sent, self._connection.retry_budget())
+        await self._send(sent, self._connection.retry_budget(), tried)
+        await self._name_canceled(tried)
+        return tried.result()
 
     async def cancel_by_ids(self, order_ids: Sequence[str]) -> CancelResult:
-        """Cancels up to 3,000 orders by id.
-
-        An order whose cancel was carried out while the response was lost is in `not_canceled` as
-        already canceled or matched: it does not rest any more.
-        """
+        """Cancels up to 3,000 orders by id."""
         if not 1 <= len(order_ids) <= cancels_per_request_max:
             raise ValueError(f"1 to {cancels_per_request_max} orders go into a request")
         self._end_by_ids(order_ids)
@@ -92,37 +129,63 @@ class Cancels:
     ) -> CancelAllResult:
         """Orders that are on their way when the others are canceled are canceled by id, which fences them."""
         in_transit = self._connection.placements.end(is_meant)
-        result = await self._send(sent, retry_budget)
-        canceled = dict.fromkeys(result.canceled)
+        tried = _Tried()
+        await self._send(sent, retry_budget, tried)
         left = in_transit()
         if left:
             # The others are canceled: where this fails, the result says what may come.
             with suppress(ExchangeError):
-                canceled |= dict.fromkeys((await self._cancel_ids(left, retry_budget)).canceled)
+                by_ids = await self._cancel_ids(left, retry_budget)
+                tried.canceled |= dict.fromkeys(by_ids.canceled)
+        result = tried.result()
         return CancelAllResult(
-            canceled=list(canceled),
+            canceled=result.canceled,
             not_canceled=result.not_canceled,
-            in_transit=[one for one in in_transit() if one not in canceled],
+            not_canceled_codes=result.not_canceled_codes,
+            in_transit=[one for one in in_transit() if one not in tried.canceled],
+            complete=not tried.is_open,
         )
 
     async def _cancel_ids(
         self, order_ids: Sequence[str], retry_budget: RetryBudget
     ) -> CancelResult:
-        merged = CancelResult(canceled=[], not_canceled={})
+        tried = _Tried()
         left = list(order_ids)
         while True:
-            result = await self._send(HttpRequest("DELETE", "/orders", body=left), retry_budget)
-            merged = _merge(merged, result.canceled, result.not_canceled)
-            left = [one for one, text in result.not_canceled.items() if text in _passing_texts]
+            await self._send(HttpRequest("DELETE", "/orders", body=left), retry_budget, tried)
+            left = tried.ids_with(_passing_codes)
             if not left or not await retry_budget.next(None):
-                return merged
+                break
+            tried.is_open = True
+        await self._name_canceled(tried)
+        return tried.result()
 
-    async def _send(self, sent: HttpRequest, retry_budget: RetryBudget) -> CancelResult:
-        """What earlier tries have canceled is in the result, and in the body of the error when the last one fails."""
+    async def _name_canceled(self, tried: _Tried) -> None:
+        """Names the orders that an earlier try may have canceled.
+
+        They had ended before the last one, and the log says that a cancel of their owner ended them.
+        Those that cannot be read stay as they are.
+        """
+        ended = tried.ids_with(_ended_codes) if tried.is_open else []
+        once = Sending(repeatable="never")
+        for start in range(0, len(ended), _read_per_request_max):
+            ids = ended[start : start + _read_per_request_max]
+            body = [{"orderId": order_id} for order_id in ids]
+            sent = HttpRequest("POST", "/data/orders", body=body)
+            try:
+                found = await self._connection.signed(list[FoundOrder], sent, once)
+            except (ExchangeError, UnexpectedAnswerError):
+                continue
+            by_owner = [one for one in found if one.order and one.order.reason == "user"]
+            tried.canceled |= dict.fromkeys(one.order_id for one in by_owner)
+
+    async def _send(self, sent: HttpRequest, retry_budget: RetryBudget, tried: _Tried) -> None:
+        """What tries have canceled is in `tried`, and in the body of the error when the last one fails."""
         before: dict[str, None] = {}
 
         def on_failure(error: ExchangeError) -> None:
             before.update(dict.fromkeys(_canceled_in(error.body)))
+            tried.is_open |= leaves_open(error) or error.code in _passing_codes
 
         sending = Sending(retry_budget=retry_budget, on_failure=on_failure)
         try:
@@ -134,8 +197,8 @@ class Cancels:
             whole = {**body, "canceled": list(before)}
             wait = error.retry_after_seconds
             raise ExchangeError(error.status, whole, retry_after_seconds=wait) from error
-        merged = CancelResult(canceled=list(before), not_canceled={})
-        return _merge(merged, result.canceled, result.not_canceled)
+        tried.canceled |= before
+        tried.add(result)
 
     async def _tokens_of(self, market: str | None, asset_id: str | None) -> set[str]:
         """The tokens of calls that are of the market.
@@ -162,15 +225,6 @@ class Cancels:
             return None
         self._market_of[token_id] = book.market
         return book.market
-
-
-def _merge(
-    before: CancelResult, canceled: Sequence[str], not_canceled: Mapping[str, str]
-) -> CancelResult:
-    done = dict.fromkeys([*before.canceled, *canceled])
-    reasons = {**before.not_canceled, **not_canceled}
-    left = {one: text for one, text in reasons.items() if one not in done}
-    return CancelResult(canceled=list(done), not_canceled=left)
 
 
 def _canceled_in(body: object) -> list[str]:

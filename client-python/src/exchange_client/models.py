@@ -449,6 +449,9 @@ class PlacementResult(Model):
 class CancelResult(Model):
     canceled: list[str]
     not_canceled: dict[str, str]
+    """Why each of the others was not canceled: texts, which clients match exactly."""
+    not_canceled_codes: dict[str, str] | None = Field(default=None)
+    """The same in codes of the closed list of refusals (errors.md)."""
 
 
 class OrderFinding(Model):

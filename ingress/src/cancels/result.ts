@@ -17,17 +17,19 @@ export function cancelResult(
   events: readonly PlacedEvent[],
   reasons: Reasons = none,
 ): CancelResult {
-  const canceled = new Set<string>();
-  const not_canceled: Record<string, string> = {};
+  const canceled = new Set<OrderId>();
   for (const { event } of events) {
     if (event.kind === 'OrderCanceled') canceled.add(orderIdFromBytes(event.orderId));
   }
+  const codes = new Map<OrderId, RefusalCode>();
   for (const { event } of events) {
     if (event.kind !== 'CancelRefused') continue;
     const orderId = orderIdFromBytes(event.orderId);
-    if (canceled.has(orderId)) continue;
-    not_canceled[orderId] = refusals[event.code].text;
+    if (!canceled.has(orderId)) codes.set(orderId, event.code);
   }
-  for (const [orderId, code] of reasons) not_canceled[orderId] = refusals[code].text;
-  return { canceled: [...canceled], not_canceled };
+  for (const [orderId, code] of reasons) codes.set(orderId, code);
+  const texts = [...codes].map(([orderId, code]) => [orderId, refusals[code].text] as const);
+  const result = { canceled: [...canceled], not_canceled: Object.fromEntries(texts) };
+  if (codes.size === 0) return result;
+  return { ...result, not_canceled_codes: Object.fromEntries(codes) };
 }

@@ -74,6 +74,7 @@ test('another order is asked for everywhere, and its own partition decides', asy
   expect((await cancel({ orderID: orderId })).body).toEqual({
     canceled: [],
     not_canceled: { [orderId]: 'order already matched' },
+    not_canceled_codes: { [orderId]: 'already_matched' },
   });
   events[1] = [refusedAs('order_not_found')];
   const text = "order can't be found - already canceled or matched";

@@ -67,6 +67,7 @@ export const CancelError = Type.Object({
   ...ClobError.properties,
   canceled: Type.Optional(Type.Array(Type.String())),
   not_canceled: Type.Optional(Type.Record(Type.String(), Type.String())),
+  not_canceled_codes: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
 
 /** A refused heartbeat names the id that is expected; empty when there is no session. */

@@ -141,7 +141,14 @@ export type CancelMarketBody = Static<typeof CancelMarketBody>;
 
 export const CancelResult = Type.Object({
   canceled: Type.Array(Type.String()),
-  not_canceled: Type.Record(Type.String(), Type.String()),
+  not_canceled: Type.Record(Type.String(), Type.String(), {
+    description: 'Why each of the others was not canceled: texts, which clients match exactly.',
+  }),
+  not_canceled_codes: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'The same in codes of the closed list of refusals (errors.md).',
+    }),
+  ),
 });
 export type CancelResult = Static<typeof CancelResult>;
 
