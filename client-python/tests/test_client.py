@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from decimal import Decimal
 from typing import cast
 
 import pytest
 
 from exchange_client import (
+    AttemptResponse,
     ExchangeClient,
     ExchangeError,
     HttpRequest,
+    OrderIntent,
     Reader,
+    RetryPolicy,
     UnresolvedActionError,
+    no_retries,
 )
 from exchange_client.gate import Gate
 
@@ -285,3 +290,61 @@ async def test_numbers_with_a_fraction_are_decimals(
     [point] = await client.public.prices_history("7", interval="1d")
     assert point.p == Decimal("0.1")
     assert fake.received_at("/prices-history")[0].query == {"market": "7", "interval": "1d"}
+
+
+intent = OrderIntent(token_id="7", side="BUY", price="0.5", size="10")
+
+
+async def test_status_and_headers_of_each_response_can_be_seen_with_the_request_that_it_answers(
+    fake: FakeExchange,
+) -> None:
+    seen: list[AttemptResponse] = []
+    async with ExchangeClient(
+        fake.base_url, signer=signer, retry=quick, on_response=seen.append
+    ) as client:
+        await client.connect()
+        order = await client.prepare_order(intent)
+        seen.clear()
+        busy = {"error": "x", "code": "overloaded"}
+        fake.fates = [Answer(503, busy, retry_after=1), "lose the request"]
+        await client.post_order(order)
+    assert [(one.attempt.tries, one.status) for one in seen] == [(1, 503), (3, 200)]
+    assert all(one.attempt.body == order.submission for one in seen)
+    assert seen[0].headers["Retry-After"] == "1"
+    assert seen[1].headers["Content-Type"] == "application/json"
+
+
+async def test_an_error_has_the_headers_of_its_response(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = [Answer(400, {"error": "x", "code": "invalid_request"}, retry_after=9)]
+    with pytest.raises(ExchangeError) as raised:
+        await client.read("/anything")
+    assert raised.value.headers["Retry-After"] == "9"
+
+
+@pytest.mark.parametrize(
+    ("placing", "canceling", "times"), [(no_retries, None, (1, 2)), (None, no_retries, (2, 1))]
+)
+async def test_calls_that_place_and_calls_that_cancel_have_retry_budgets_of_their_own(
+    fake: FakeExchange,
+    placing: RetryPolicy | None,
+    canceling: RetryPolicy | None,
+    times: tuple[int, int],
+) -> None:
+    fake.answer = lambda _heard: Answer(200, {"canceled": [], "not_canceled": {}})
+    busy = Answer(503, {"error": "x", "code": "overloaded"})
+    async with ExchangeClient(
+        fake.base_url,
+        signer=signer,
+        retry=quick,
+        retry_placing=placing,
+        retry_canceling=canceling,
+    ) as client:
+        await client.connect()
+        fake.fates = [busy]
+        await client.place_orders([intent])
+        fake.fates = [busy]
+        with suppress(ExchangeError):
+            await client.cancel_all()
+    assert (len(fake.received_at("/orders")), len(fake.received_at("/cancel-all"))) == times

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -44,6 +46,15 @@ async def streams(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[fake_streams
 
 def test_the_readme_has_snippets() -> None:
     assert len(snippets) >= 5
+
+
+def test_the_readme_names_each_extra() -> None:
+    root = Path(__file__).parent.parent
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    readme = (root / "README.md").read_text()
+    assert set(re.findall(r"client-python\[(\w+)\]", readme)) == set(extras) == {"fast", "pandas"}
 
 
 @pytest.mark.parametrize("number", range(len(snippets)))

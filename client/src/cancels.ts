@@ -63,7 +63,7 @@ export class Cancels {
 
   async cancelOne(orderID: string): Promise<CancelResult> {
     this.#endByIds([orderID]);
-    const retryBudget = this.#connection.retryBudget();
+    const retryBudget = this.#connection.retryBudget('canceling');
     const sent = { method: 'DELETE', path: '/order', body: { orderID } } as const;
     const { result, isOpen } = await this.#send(sent, retryBudget);
     return isOpen ? await this.#nameCanceled(result) : result;
@@ -75,11 +75,11 @@ export class Cancels {
       throw new RangeError(`1 to ${cancelsPerRequestMax} orders go into a request`);
     }
     this.#endByIds(orderIds);
-    return await this.#cancelIds(orderIds, this.#connection.retryBudget());
+    return await this.#cancelIds(orderIds, this.#connection.retryBudget('canceling'));
   }
 
   async cancelMarket(filter: MarketFilter): Promise<CancelAllResult> {
-    const retryBudget = this.#connection.retryBudget();
+    const retryBudget = this.#connection.retryBudget('canceling');
     const tokenIds = await this.#tokensOf(filter);
     const isMeant = (call: PlacementCall) => call.tokenIds.some((id) => tokenIds.has(id));
     const sent = { method: 'DELETE', path: '/cancel-market-orders', body: filter } as const;
@@ -88,7 +88,7 @@ export class Cancels {
 
   cancelAll(): Promise<CancelAllResult> {
     const sent = { method: 'DELETE', path: '/cancel-all' } as const;
-    return this.#cancelMany(() => true, sent, this.#connection.retryBudget());
+    return this.#cancelMany(() => true, sent, this.#connection.retryBudget('canceling'));
   }
 
   #endByIds(orderIds: readonly string[]): void {
@@ -177,10 +177,10 @@ export class Cancels {
       return { result: merge(before, result), isOpen };
     } catch (error) {
       if (!(error instanceof ExchangeError) || before.canceled.length === 0) throw error;
-      const { status, body, retryAfterSeconds } = error;
+      const { status, body, retryAfterSeconds, headers } = error;
       const { canceled } = before;
       const whole = { ...(body as object | null), canceled };
-      throw new ExchangeError(status, whole, { retryAfterSeconds, cause: error });
+      throw new ExchangeError(status, whole, { retryAfterSeconds, headers, cause: error });
     }
   }
 

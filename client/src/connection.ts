@@ -8,6 +8,7 @@ import {
   type KeyOfWallet,
   l2Headers,
   type Query,
+  type ResponseHead,
   request,
 } from './http.ts';
 import { OpenPlacements } from './open-placements.ts';
@@ -27,11 +28,27 @@ export interface Attempt {
   readonly path: string;
   /** 1 for the first. */
   readonly tries: number;
+  /** Of the request: says which orders it is about, for example. */
+  readonly body?: unknown;
+}
+
+/** The response to an attempt, whatever its status. */
+export interface AttemptResponse extends Attempt {
+  readonly status: number;
+  /**
+   * By names in lower case: `server-timing`, `ratelimit-remaining`, `x-behind`, `x-revocation-pending` and others
+   * (conventions.md). A page of another origin sees those that the exchange exposes to it.
+   */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface ConnectionOptions extends HttpOptions {
   /** Default: 30 s in all, pauses of 0.1 to 2 s. `noRetries` sends everything once. */
   readonly retry?: RetryPolicy;
+  /** Of calls that place orders, where a quote must not be sent for as long as a cancel; default `retry`. */
+  readonly retryPlacing?: RetryPolicy;
+  /** Of cancels; default `retry`. */
+  readonly retryCanceling?: RetryPolicy;
   /** Requests at a time, default 32. Cancels have as many of their own, and heartbeats some: no others delay them. */
   readonly concurrency?: number;
   /** A read-only key opens the private reads of its wallet without `connect()`. */
@@ -40,7 +57,12 @@ export interface ConnectionOptions extends HttpOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Called before each attempt. */
   readonly onAttempt?: (attempt: Attempt) => void;
+  /** Called with each response, before the call goes on; must not throw. */
+  readonly onResponse?: (response: AttemptResponse) => void;
 }
+
+/** Calls with a retry budget of their own. */
+export type Budgeted = 'placing' | 'canceling';
 
 const defaultConcurrency = 32;
 /** Heartbeats at a time; a loop sends one. */
@@ -101,8 +123,11 @@ export class Connection {
   }
 
   /** Of a call that begins here. */
-  retryBudget(): RetryBudget {
-    return new RetryBudget(this.retryPolicy, this.timeoutMs);
+  retryBudget(of?: Budgeted): RetryBudget {
+    const { retryPlacing, retryCanceling } = this.#options;
+    const own = { placing: retryPlacing, canceling: retryCanceling };
+    const policy = of === undefined ? undefined : own[of];
+    return new RetryBudget(policy ?? this.retryPolicy, this.timeoutMs);
   }
 
   /** Timeout of one attempt. */
@@ -178,16 +203,22 @@ export class Connection {
     const action = (): Promise<T> => {
       // Made when its turn has come: a proof carries the time.
       const proven = make();
-      this.#options.onAttempt?.({ method: sent.method, path: sent.path, tries });
+      const { method, path, body } = sent;
+      const attempt: Attempt = { method, path, tries, ...(body === undefined ? {} : { body }) };
+      this.#options.onAttempt?.(attempt);
       onSend?.();
-      return this.#request<T>(proven, timeoutMs);
+      return this.#request<T>(proven, { attempt, timeoutMs });
     };
     return this.#gates[laneOf(sent)].pass(action, { leftMs, signal });
   }
 
-  async #request<T>(sent: HttpRequest, timeoutMs: number): Promise<T> {
+  async #request<T>(
+    sent: HttpRequest,
+    { attempt, timeoutMs }: { readonly attempt: Attempt; readonly timeoutMs: number },
+  ): Promise<T> {
+    const onHead = (head: ResponseHead) => this.#options.onResponse?.({ ...attempt, ...head });
     try {
-      return await request<T>({ ...this.#options, timeoutMs }, sent, this.#serverClock);
+      return await request<T>({ ...this.#options, timeoutMs, onHead }, sent, this.#serverClock);
     } catch (error) {
       if (error instanceof ExchangeError && error.code === skewCode) this.#setClock(error.body);
       throw error;

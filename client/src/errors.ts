@@ -31,16 +31,23 @@ export class ExchangeError extends Error {
   readonly retryAfterSeconds: number | null;
   /** Message of the response. */
   readonly body: unknown;
+  /** Headers of the response, by names in lower case; empty without one. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     status: number,
     body: unknown,
-    more: { readonly retryAfterSeconds?: number | null; readonly cause?: unknown } = {},
+    more: {
+      readonly retryAfterSeconds?: number | null;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(`${status} ${messageOf(body)}`, { cause: more.cause });
     this.name = 'ExchangeError';
     this.status = status;
     this.body = body;
+    this.headers = more.headers ?? {};
     this.code = codeOf(body);
     this.retryAfterSeconds = more.retryAfterSeconds ?? null;
     this.retryable = isRefusalCode(this.code)

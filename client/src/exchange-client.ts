@@ -174,7 +174,7 @@ export class ExchangeClient {
   ): Promise<Placement[]> {
     const connection = this.#connection;
     const tokenIds = orders.map(({ submission }) => submission.order.tokenId);
-    const retryBudget = connection.retryBudget();
+    const retryBudget = connection.retryBudget('placing');
     return connection.placements.run({ retryBudget, tokenIds }, (call) =>
       placeOrders(connection, orders, { ...options, route, call }),
     );
@@ -204,7 +204,7 @@ export class ExchangeClient {
   ): Promise<Placement[]> {
     const connection = this.#connection;
     const tokenIds = intents.map(({ tokenId }) => tokenId);
-    const retryBudget = connection.retryBudget();
+    const retryBudget = connection.retryBudget('placing');
     // The call begins before it signs: a cancel of all orders that comes meanwhile ends it too.
     return connection.placements.run({ retryBudget, tokenIds }, async (call) => {
       const sign = (intent: OrderIntent) => this.#prepare(intent, call.retryBudget);

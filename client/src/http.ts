@@ -17,6 +17,14 @@ export interface HttpOptions {
   readonly baseUrl: string;
   /** Timeout of one attempt. Default 15 s: longer than any bounded wait of the exchange. */
   readonly timeoutMs?: number;
+  /** Called with the head of each response. */
+  readonly onHead?: (head: ResponseHead) => void;
+}
+
+/** Names of headers are in lower case. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** An API key and whose it is; the address may have any case. */
@@ -39,11 +47,13 @@ export async function request<T>(
   const sentMs = performance.now();
   const { response, text } = await exchange(options, sent);
   dates?.note(response.headers.get('date'), { sentMs, receivedMs: performance.now() });
+  const headers = Object.fromEntries(response.headers);
+  options.onHead?.({ status: response.status, headers });
   const body = parseBody(text);
   if (response.ok) return body as T;
   const retryAfter = Number(response.headers.get('retry-after'));
   const retryAfterSeconds = retryAfter > 0 ? retryAfter : null;
-  throw new ExchangeError(response.status, body, { retryAfterSeconds });
+  throw new ExchangeError(response.status, body, { retryAfterSeconds, headers });
 }
 
 async function exchange(

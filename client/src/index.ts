@@ -1,4 +1,5 @@
 export type { CancelAllResult, MarketFilter } from './cancels.ts';
+export type { Attempt, AttemptResponse } from './connection.ts';
 export { type OrderStruct, orderDigest, orderStructHash } from './eip712.ts';
 export {
   ExchangeError,

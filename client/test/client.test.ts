@@ -1,5 +1,10 @@
 import { Gate } from '../src/gate.ts';
-import { ExchangeClient, walletFromPrivateKey } from '../src/index.ts';
+import {
+  type AttemptResponse,
+  ExchangeClient,
+  noRetries,
+  walletFromPrivateKey,
+} from '../src/index.ts';
 import { actionResult, FakeExchange, type Fate } from './fake-exchange.ts';
 
 let fake: FakeExchange;
@@ -148,4 +153,47 @@ test('a gate limits its queue, and serves it in order', async () => {
   await Promise.all(accepted);
   await run(5);
   expect(ended).toEqual([1, 2, 3, 5]);
+});
+
+const intent = { tokenId: '7', side: 'BUY', price: '0.5', size: '10' } as const;
+
+test('status and headers of each response can be seen, with the request that it answers', async () => {
+  const seen: AttemptResponse[] = [];
+  const onResponse = (response: AttemptResponse) => seen.push(response);
+  const watched = new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry, onResponse });
+  await watched.connect();
+  const order = await watched.prepareOrder(intent);
+  seen.length = 0;
+  const busy = { status: 503, body: { error: 'x', code: 'overloaded' }, retryAfter: 1 };
+  fake.fates = [busy, 'lose the request'];
+  await watched.postOrder(order);
+  const sent = { method: 'POST', path: '/order', body: order.submission };
+  expect(seen).toMatchObject([
+    { ...sent, tries: 1, status: 503, headers: { 'retry-after': '1' } },
+    { ...sent, tries: 3, status: 200, headers: { 'content-type': 'application/json' } },
+  ]);
+});
+
+test('an error has the headers of its response', async () => {
+  fake.fates = [{ status: 400, body: { error: 'x', code: 'invalid_request' }, retryAfter: 9 }];
+  const failed = await client.read('/anything').catch((error: unknown) => error);
+  expect(failed).toMatchObject({ status: 400, headers: { 'retry-after': '9' } });
+});
+
+test('calls that place and calls that cancel have retry budgets of their own', async () => {
+  fake.answer = () => ({ status: 200, body: { canceled: [], not_canceled: {} } });
+  const busy = { status: 503, body: { error: 'x', code: 'overloaded' } };
+  const sentTimes = async (budgets: object) => {
+    const own = new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry, ...budgets });
+    await own.connect();
+    fake.received.length = 0;
+    fake.fates = [busy];
+    const [placed] = await own.placeOrders([intent]);
+    fake.fates = [busy];
+    await own.cancelAll().catch(() => null);
+    const times = ['/orders', '/cancel-all'].map((path) => fake.receivedAt(path).length);
+    return [...times, placed?.success];
+  };
+  expect(await sentTimes({ retryPlacing: noRetries })).toEqual([1, 2, false]);
+  expect(await sentTimes({ retryCanceling: noRetries })).toEqual([2, 1, true]);
 });

@@ -122,4 +122,6 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'The query of a request that changes something counts only where the signature covers it: else another party could change it (docs/trading/conventions.md 2.2).',
   order_unknown:
     'No order with this id has reached the book. For the time-to-book limit (2 s) one of the caller that does is refused as `fenced`.',
+  log_unavailable:
+    'The heartbeat was not written to the log, or not read back in time: Kafka, or a partition of it, is away. While it is, no session ends.',
 };

@@ -301,6 +301,11 @@ const list = {
     text: "order can't be found - not seen yet, and refused if it still arrives",
     retry: false,
   },
+  log_unavailable: {
+    status: 503,
+    text: 'the log of the exchange cannot be reached for the moment, try again shortly',
+    retry: true,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;
@@ -402,6 +407,7 @@ const retries: Readonly<Record<RetryCode, 'unchanged' | 'unknown' | 'act'>> = {
   proofs_unavailable: 'unchanged',
   deposit_required: 'act',
   order_unconfirmed: 'unknown',
+  log_unavailable: 'unknown',
 };
 
 /** Undefined for refusals without `retry`. */

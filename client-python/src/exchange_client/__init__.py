@@ -3,7 +3,7 @@
 from ._model import UnexpectedAnswerError
 from .amounts import DecimalLike, micro_text, parse_micro, parse_price, price_text
 from .client import ExchangeClient, SignedRequest
-from .connection import Attempt
+from .connection import Attempt, AttemptResponse
 from .eip712 import OrderStruct, SigningDomain, order_digest, order_struct_hash
 from .errors import (
     ExchangeError,
@@ -30,6 +30,7 @@ from .wallet import PrivateKeyWallet, Signer, wallet_from_private_key
 
 __all__ = [
     "Attempt",
+    "AttemptResponse",
     "Book",
     "BookUpdate",
     "BuiltOrder",

@@ -91,7 +91,7 @@ class Cancels:
         self._end_by_ids([order_id])
         tried = _Tried()
         sent = HttpRequest("DELETE", "/order", body={"orderID": order_id})
-        await self._send(sent, self._connection.retry_budget(), tried)
+        await self._send(sent, self._connection.retry_budget("canceling"), tried)
         await self._name_canceled(tried)
         return tried.result()
 
@@ -100,10 +100,10 @@ class Cancels:
         if not 1 <= len(order_ids) <= cancels_per_request_max:
             raise ValueError(f"1 to {cancels_per_request_max} orders go into a request")
         self._end_by_ids(order_ids)
-        return await self._cancel_ids(order_ids, self._connection.retry_budget())
+        return await self._cancel_ids(order_ids, self._connection.retry_budget("canceling"))
 
     async def cancel_market(self, market: str | None, asset_id: str | None) -> CancelAllResult:
-        retry_budget = self._connection.retry_budget()
+        retry_budget = self._connection.retry_budget("canceling")
         token_ids = await self._tokens_of(market, asset_id)
         facts = {"market": market, "asset_id": asset_id}
         body = {name: value for name, value in facts.items() if value is not None}
@@ -114,7 +114,7 @@ class Cancels:
 
     async def cancel_all(self) -> CancelAllResult:
         sent = HttpRequest("DELETE", "/cancel-all")
-        retry_budget = self._connection.retry_budget()
+        retry_budget = self._connection.retry_budget("canceling")
         return await self._cancel_many(lambda _call: True, sent, retry_budget)
 
     def _end_by_ids(self, order_ids: Sequence[str]) -> None:
@@ -195,8 +195,10 @@ class Cancels:
                 raise
             body = error.body if isinstance(error.body, dict) else {}
             whole = {**body, "canceled": list(before)}
-            wait = error.retry_after_seconds
-            raise ExchangeError(error.status, whole, retry_after_seconds=wait) from error
+            wait, headers = error.retry_after_seconds, error.headers
+            raise ExchangeError(
+                error.status, whole, retry_after_seconds=wait, headers=headers
+            ) from error
         tried.canceled |= before
         tried.add(result)
 

@@ -17,6 +17,7 @@ from .cancels import CancelAllResult, Cancels
 from .comments_api import CommentsApi
 from .connection import (
     Attempt,
+    AttemptResponse,
     Connection,
     ConnectionOptions,
     Sending,
@@ -69,8 +70,11 @@ class ExchangeClient:
         reader: Reader | None = None,
         timeout_ms: int = default_timeout_ms,
         retry: RetryPolicy = default_retry_policy,
+        retry_placing: RetryPolicy | None = None,
+        retry_canceling: RetryPolicy | None = None,
         concurrency: int = default_concurrency,
         on_attempt: Callable[[Attempt], None] | None = None,
+        on_response: Callable[[AttemptResponse], None] | None = None,
         http: httpx.AsyncClient | None = None,
     ) -> None:
         """See `ConnectionOptions` for the options that are not about signing.
@@ -81,7 +85,16 @@ class ExchangeClient:
         belongs to other exchanges.
         """
         options = ConnectionOptions(
-            base_url, timeout_ms, retry, concurrency, reader, on_attempt, http
+            base_url,
+            timeout_ms,
+            retry,
+            concurrency,
+            reader,
+            on_attempt,
+            http,
+            retry_placing,
+            retry_canceling,
+            on_response,
         )
         self._signer = signer
         self._connection = Connection(options)
@@ -203,7 +216,7 @@ class ExchangeClient:
         connection = self._connection
         token_ids = [order.submission["order"]["tokenId"] for order in orders]
         return await connection.placements.run(
-            connection.retry_budget(),
+            connection.retry_budget("placing"),
             token_ids,
             lambda call: place_orders(connection, orders, options, route, call),
         )
@@ -251,7 +264,8 @@ class ExchangeClient:
 
         # The call begins before it signs: a cancel of all orders that comes meanwhile ends it too.
         token_ids = [intent.token_id for intent in intents]
-        return await connection.placements.run(connection.retry_budget(), token_ids, place)
+        retry_budget = connection.retry_budget("placing")
+        return await connection.placements.run(retry_budget, token_ids, place)
 
     async def cancel_order(self, order_id: str) -> CancelResult:
         """Cancels an order.

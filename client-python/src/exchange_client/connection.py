@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, TypeVar
 
 import httpx
@@ -45,6 +45,18 @@ class Attempt:
     path: str
     tries: int
     """1 for the first."""
+    body: object = field(default=None, repr=False)
+    """Of the request: says which orders it is about, for example."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptResponse:
+    """The response to an attempt, whatever its status."""
+
+    attempt: Attempt
+    status: int
+    headers: Mapping[str, str]
+    """By names in any case: `Server-Timing`, `RateLimit-Remaining`, `X-Behind`, `X-Revocation-Pending` and others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +77,16 @@ class ConnectionOptions:
     """Called before each attempt."""
     http: httpx.AsyncClient | None = None
     """A client of the caller's (proxies, certificates), who also closes it."""
+    retry_placing: RetryPolicy | None = None
+    """Of calls that place orders, where a quote must not be sent for as long as a cancel; default `retry`."""
+    retry_canceling: RetryPolicy | None = None
+    """Of cancels; default `retry`."""
+    on_response: Callable[[AttemptResponse], None] | None = None
+    """Called with each response, before the call goes on; must not raise."""
+
+
+Budgeted: TypeAlias = Literal["placing", "canceling"]
+"""Calls with a retry budget of their own."""
 
 
 #: Trading and reading must not delay cancels, and nothing at all heartbeats.
@@ -125,9 +147,12 @@ class Connection:
         """Timeout of one attempt."""
         return self._options.timeout_ms
 
-    def retry_budget(self) -> RetryBudget:
+    def retry_budget(self, of: Budgeted | None = None) -> RetryBudget:
         """Of a call that begins here."""
-        return RetryBudget(self._options.retry, self.timeout_ms)
+        options = self._options
+        own = {"placing": options.retry_placing, "canceling": options.retry_canceling}
+        policy = None if of is None else own[of]
+        return RetryBudget(policy or options.retry, self.timeout_ms)
 
     def now_ms(self) -> int:
         """Unix milliseconds by the clock of the exchange, once a refusal has shown that the one here is wrong."""
@@ -230,18 +255,23 @@ class Connection:
         async def action() -> object:
             # Made when its turn has come: a proof carries the time.
             proven = make()
+            attempt = Attempt(sent.method, sent.path, tries, sent.body)
             if self._options.on_attempt is not None:
-                self._options.on_attempt(Attempt(sent.method, sent.path, tries))
+                self._options.on_attempt(attempt)
             if sending.on_send is not None:
                 sending.on_send()
-            return await self._request(proven, timeout_ms)
+            return await self._request(proven, timeout_ms, attempt)
 
         return await self._gates[_lane_of(sent)].run(action, left_ms=left_ms, ended=sending.ended)
 
-    async def _request(self, sent: HttpRequest, timeout_ms: int) -> object:
+    async def _request(self, sent: HttpRequest, timeout_ms: int, attempt: Attempt) -> object:
+        def on_head(status: int, headers: Mapping[str, str]) -> None:
+            if self._options.on_response is not None:
+                self._options.on_response(AttemptResponse(attempt, status, headers))
+
         try:
             url = self._base_url + sent.path
-            return await request(self._http, url, sent, timeout_ms, self._server_clock)
+            return await request(self._http, url, sent, timeout_ms, self._server_clock, on_head)
         except ExchangeError as error:
             if error.code == skew_code and isinstance(error.body, dict):
                 server_ms = error.body.get("server_time")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
 from .refusals import refusals
@@ -43,6 +43,7 @@ class ExchangeError(Exception):
         body: object,
         *,
         retry_after_seconds: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(f"{status} {_message_of(body)}")
         self.status = status
@@ -56,6 +57,8 @@ class ExchangeError(Exception):
         """
         self.retry_after_seconds = retry_after_seconds
         """Seconds after which the same request may succeed; None when the response has none."""
+        self.headers: Mapping[str, str] = {} if headers is None else headers
+        """Headers of the response, by names in any case; empty without one."""
         known = refusals.get(self.code)
         self.retryable = known.retry if known is not None else status in _passing_statuses
         """Whether the very same request can succeed later (errors.md, column retry)."""

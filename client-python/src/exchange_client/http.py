@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, TypeAlias
@@ -57,8 +57,12 @@ async def request(
     sent: HttpRequest,
     timeout_ms: int,
     clock: ServerClock | None = None,
+    on_head: Callable[[int, Mapping[str, str]], None] | None = None,
 ) -> object:
-    """One attempt. Raises `ExchangeError` on any response but 2xx, and without one."""
+    """One attempt. Raises `ExchangeError` on any response but 2xx, and without one.
+
+    `on_head` is called with status and headers of a response.
+    """
     sent_at = time.monotonic()
     try:
         # Timeouts of httpx limit single reads; this one limits the attempt.
@@ -76,11 +80,14 @@ async def request(
         raise ExchangeError(0, {"error": error, "code": "no_answer"}) from cause
     if clock is not None:
         clock.note(response.headers.get("date"), sent_at=sent_at, received_at=time.monotonic())
+    if on_head is not None:
+        on_head(response.status_code, response.headers)
     body = _parse_body(response.text)
     if response.is_success:
         return body
+    wait = _retry_after(response.headers)
     raise ExchangeError(
-        response.status_code, body, retry_after_seconds=_retry_after(response.headers)
+        response.status_code, body, retry_after_seconds=wait, headers=response.headers
     )
 
 

@@ -309,4 +309,11 @@ refusals: dict[str, Refusal] = {
         retry=False,
         final=False,
     ),
+    "log_unavailable": Refusal(
+        503,
+        "the log of the exchange cannot be reached for the moment, try again shortly",
+        retry=True,
+        final=False,
+        waiting="unknown",
+    ),
 }

@@ -25,7 +25,7 @@ export type HeartbeatResult =
   /** It may have been accepted or not; the client tries again. */
   | {
       readonly kind: 'refused';
-      readonly code: 'overloaded' | 'session_ending' | 'deposit_required';
+      readonly code: 'overloaded' | 'log_unavailable' | 'session_ending' | 'deposit_required';
     };
 
 /**

@@ -36,6 +36,7 @@ interface SessionHolder {
 }
 
 const overloaded: HeartbeatResult = { kind: 'refused', code: 'overloaded' };
+const logUnavailable: HeartbeatResult = { kind: 'refused', code: 'log_unavailable' };
 
 /**
  * Takes heartbeats. One is accepted when its record is durable and read back as one that counts; of two with the same
@@ -78,7 +79,7 @@ export class Heartbeats {
       if (attempt.isCaughtUp) return decision;
       // The right id may just have been given out by another process.
       attempt.isCaughtUp = await log.catchUp(holder.apiKey);
-      return attempt.isCaughtUp ? null : overloaded;
+      return attempt.isCaughtUp ? null : logUnavailable;
     }
     if (decision.kind === 'ending') {
       const waitMs = attempt.untilMs - clock.monotonicMs();
@@ -106,7 +107,8 @@ export class Heartbeats {
     const beatAtMs = this.#options.clock.nowMs();
     const written = await this.#options.log.write({ ...change, heartbeatId: id, beatAtMs });
     if (written === 'counted') return { kind: 'accepted', id };
-    return written === 'void' ? null : overloaded;
+    if (written === 'void') return null;
+    return written === 'full' ? overloaded : logUnavailable;
   }
 }
 

@@ -24,8 +24,11 @@ export interface SessionChange {
   readonly beatAtMs: number;
 }
 
-/** `counted` and `void`: durable and read back. `unseen`: not read back in time, it may still come. */
-export type WriteResult = 'counted' | 'void' | 'unsent' | 'unseen';
+/**
+ * `counted` and `void`: durable and read back. `full`: this process has no room for it. `unsent`: not written.
+ * `unseen`: not read back in time, it may still come.
+ */
+export type WriteResult = 'counted' | 'void' | 'full' | 'unsent' | 'unseen';
 
 /** A record of `sessions` as read; without `value` it is a pulse. */
 export interface ReadRecord {
@@ -169,7 +172,7 @@ export class SessionLog {
   /** Writes the next record of a session; the result says whether it counts. */
   write(change: SessionChange): Promise<WriteResult> {
     const { randomId, self, table } = this.#options;
-    if (change.follows === undefined && table.size >= sessionsMax) return Promise.resolve('unsent');
+    if (change.follows === undefined && table.size >= sessionsMax) return Promise.resolve('full');
     return this.#append(this.partitionOf(change.apiKey), change.apiKey, {
       apiKey: apiKeyBytes(change.apiKey),
       wallet: change.wallet,
@@ -213,7 +216,7 @@ export class SessionLog {
   }
 
   #append(partition: number, key: string, record: SessionRecord): Promise<WriteResult> {
-    if (this.#writings.size >= writingsMax) return Promise.resolve('unsent');
+    if (this.#writings.size >= writingsMax) return Promise.resolve('full');
     const name = record.recordId.toString('hex');
     return new Promise((resolve) => {
       const end = (outcome: WriteResult) => {

@@ -123,7 +123,7 @@ test('a heartbeat that is not durable is not accepted', async () => {
   const answer = await beat({ heartbeat_id: '' });
   expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([
     503,
-    'overloaded',
+    'log_unavailable',
     '1',
   ]);
   door.sessionsTopic.fault = null;

@@ -105,7 +105,7 @@ test('after an outage of the log every key has a whole period to beat again', as
   });
   const lost = process.desk.beat(holder, start);
   await pass(30_000);
-  expect(await lost).toEqual({ kind: 'refused', code: 'overloaded' });
+  expect(await lost).toEqual({ kind: 'refused', code: 'log_unavailable' });
   goOn();
   topic.open = Promise.resolve();
   await pass(9_000);
@@ -202,6 +202,6 @@ test('a heartbeat whose record may be on the log or not is not accepted', async 
   const process = open(topic, { waitMs: 200 });
   topic.fault = new Fault('send_outcome_unknown', 'release');
   const answer = await during(process.desk.beat(holder, start), 250);
-  expect(answer).toEqual({ kind: 'refused', code: 'overloaded' });
+  expect(answer).toEqual({ kind: 'refused', code: 'log_unavailable' });
   expect(process.told.beats).toEqual(['refused']);
 });
