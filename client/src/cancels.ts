@@ -40,11 +40,8 @@ const passingCodes: ReadonlySet<string> = new Set<RefusalCode>([
   'partition_not_ready',
 ]);
 
-/** Reasons of orders that an earlier try may have canceled. */
-const endedCodes: ReadonlySet<string> = new Set<RefusalCode>([
-  'order_not_found',
-  'already_matched',
-]);
+/** The reason of orders that an earlier try may have canceled. */
+const endedCodes: ReadonlySet<string> = new Set<RefusalCode>(['order_not_found']);
 
 /** How long the market of a token is asked for before a cancel goes, milliseconds. */
 const marketOfWithinMs = 1_000;

@@ -23,8 +23,8 @@ import { placementOf, refusalOf, refused, SentOrder } from './sent-order.ts';
 export interface PlacementOptions {
   /**
    * The order is refused as `too_late` when it reaches the book later than this after its first attempt was sent; later
-   * attempts have what is left of it. With it the exchange's own limit of 2 s, too, is that of all attempts, and a cancel
-   * of all orders by another process of the wallet covers the attempts after it.
+   * attempts have what is left of it. With it the exchange's own limit of 2 s, too, is that of all attempts, and a
+   * cancel of all orders by another process of the wallet covers the attempts after it.
    */
   readonly timeToBookMs?: number;
   /** Default true: a `delayed` order is sent again until it is placed or the retry budget ends. */

@@ -110,14 +110,14 @@ describe('a cancel whose first response was lost', () => {
   };
 
   test('names the orders that it has canceled, by the log', async () => {
-    const codes = { [b]: 'order_not_found', [c]: 'order_unknown', [d]: 'order_delayed' };
+    const codes = { [b]: 'order_not_found', [c]: 'order_unknown', [d]: 'already_matched' };
     answerWith({ [a]: 'order_not_found', ...codes });
     const result = await client.cancelOrders(ids);
     expect(result).toEqual({ canceled: [a], not_canceled: codes, not_canceled_codes: codes });
     expect(fake.receivedAt('/data/orders')).toMatchObject([
       { body: [{ orderId: a }, { orderId: b }] },
     ]);
-    answerWith({ [a]: 'already_matched' });
+    answerWith({ [a]: 'order_not_found' });
     expect(await client.cancelOrder(a)).toEqual({ canceled: [a], not_canceled: {} });
   });
 

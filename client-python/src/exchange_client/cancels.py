@@ -28,8 +28,8 @@ _market_of_within_ms = 1_000
 #: Reasons that may change: the cancel is not confirmed yet, and may be carried out later.
 _passing_codes = frozenset(("cancel_unconfirmed", "partition_not_ready"))
 
-#: Reasons of orders that an earlier try may have canceled.
-_ended_codes = frozenset(("order_not_found", "already_matched"))
+#: The reason of orders that an earlier try may have canceled.
+_ended_codes = frozenset(("order_not_found",))
 
 
 class CancelAllResult(CancelResult):
