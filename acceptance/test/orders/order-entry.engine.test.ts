@@ -84,6 +84,19 @@ test('an order that was sent before a cancel-all and arrives after it is refused
   expect(await cancelAll(exchange.ingresses[0], trader)).toHaveLength(1);
 }, 60_000);
 
+test('a retry that says when it was first sent does not come after a cancel-all at another ingress', async () => {
+  const trader = await exchange.openTrader('10');
+  const first = { service_first_sent_ms: String(Date.now()) };
+  expect(await cancelAll(exchange.ingresses[1], trader)).toEqual([]);
+  for (const headers of [first, { ...first, service_time_to_book_ms: '60000' }]) {
+    const body = JSON.stringify(order(trader, exchange.tokens[1] ?? '').submission);
+    const answer = await call(exchange.ingresses[0], trader, 'POST', '/order', { body, headers });
+    // Fences are remembered as long as orders are in time.
+    expect(['fenced', 'too_late']).toContain((answer.body as { code?: string }).code);
+  }
+  expect(await cancelAll(exchange.ingresses[0], trader)).toEqual([]);
+}, 60_000);
+
 test('an ingress killed amid its orders: retries with new signatures place each order once', async () => {
   const trader = await exchange.openTrader('1000');
   const doomed = await exchange.openIngress();
