@@ -61,6 +61,10 @@ class FakeExchange:
         self.refuses: Callable[[str], bool] = lambda _order_id: False
         self.answer: Callable[[Heard], Answer] = _nothing
         """Responses of routes that the fake does not implement."""
+        self.key_answers: list[Answer] = []
+        """Responses to the next requests for a key, in front of the key."""
+        self.key_proofs: list[str] = []
+        """Signatures of the requests for a key."""
         self.domain = test_domain
         """What it publishes as the domain of signatures."""
         self.hangs: Callable[[Heard], bool] = lambda _heard: False
@@ -148,7 +152,8 @@ class FakeExchange:
         if heard.path == "/neg-risk":
             return Answer(200, {"neg_risk": False})
         if route == ("POST", "/auth/api-key"):
-            return Answer(200, test_key)
+            self.key_proofs.append(heard.headers["service_signature"])
+            return self.key_answers.pop(0) if self.key_answers else Answer(200, test_key)
         if route == ("POST", "/order"):
             return self._place(cast("Json", heard.body))
         if route == ("POST", "/orders"):

@@ -64,6 +64,21 @@ async def test_reads_and_cancels_are_repeated_until_they_have_a_response(
     assert await client.own.balances() == []
 
 
+@pytest.mark.parametrize("code", ["request_repeated", "timestamp_skew"])
+async def test_a_wallet_signs_once_more_when_its_proof_is_stale(
+    fake: FakeExchange, client: ExchangeClient, code: str
+) -> None:
+    fake.key_proofs.clear()
+    stale = Answer(409, {"error": "x", "code": code, "server_time": 1_780_000_000_000})
+    fake.key_answers = [stale]
+    await client.connect()
+    assert len(set(fake.key_proofs)) == 2
+    fake.key_answers = [stale, stale]
+    with pytest.raises(ExchangeError) as refused:
+        await client.connect()
+    assert refused.value.code == code
+
+
 async def test_an_account_action_keeps_its_id_over_all_attempts(
     fake: FakeExchange, client: ExchangeClient
 ) -> None:

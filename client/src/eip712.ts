@@ -1,8 +1,9 @@
 import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
 import {
   depositWallet,
+  type L1Purpose,
   l1Domain,
-  l1Message,
+  l1Messages,
   l1TypeText,
   type OrderId,
   orderTypeText,
@@ -117,11 +118,12 @@ export function wrapSignature(inner: string, order: OrderStruct, separator: Uint
   return `${inner}${bytesToHex(tail)}`;
 }
 
-/** Digest that a wallet signs to obtain its API key. `timestamp` is the header's text, Unix seconds. */
+/** Digest that a wallet signs for a purpose, such as its API key. `timestamp` is the text of the header. */
 export function l1Digest(attestation: {
   readonly address: string;
   readonly timestamp: string;
   readonly nonce: bigint;
+  readonly purpose: L1Purpose;
   readonly domain: SigningDomain;
 }): Uint8Array {
   const { chainId, exchange } = attestation.domain;
@@ -132,7 +134,7 @@ export function l1Digest(attestation: {
       hexWord(attestation.address),
       keccakText(attestation.timestamp),
       word(attestation.nonce),
-      keccakText(l1Message),
+      keccakText(l1Messages[attestation.purpose]),
     ),
   );
   return keccak(concatBytes(prefix, separator, struct));

@@ -12,6 +12,7 @@ import { type CancelAllResult, Cancels, type MarketFilter } from './cancels.ts';
 import { CommentsApi } from './comments-api.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { l1Digest } from './eip712.ts';
+import { ExchangeError, skewCode } from './errors.ts';
 import { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
 import { bodyText, type HttpRequest, type KeyOfWallet, type Query } from './http.ts';
 import { KeysApi } from './keys-api.ts';
@@ -40,6 +41,9 @@ export interface ExchangeClientOptions extends ConnectionOptions, StreamOptions 
    */
   readonly domain?: SigningDomain;
 }
+
+/** Refusals of a wallet's proof that a new one is not met with. */
+const staleProofCodes: ReadonlySet<string> = new Set(['request_repeated', skewCode]);
 
 export interface SignedRequest {
   readonly url: string;
@@ -87,11 +91,28 @@ export class ExchangeClient {
 
   /** Proves the wallet and obtains its API key (the same wallet and nonce always get the same key). */
   async connect(nonce = 0n): Promise<ApiKeyTrio> {
-    const signer = this.#wallet();
     const retryBudget = this.#connection.retryBudget();
-    const timestamp = String(Math.floor(this.#connection.nowMs() / 1000));
+    try {
+      return await this.#obtainKey(nonce, retryBudget);
+    } catch (error) {
+      // The response to it was lost, or the clock here was off and is corrected now.
+      const isStale = error instanceof ExchangeError && staleProofCodes.has(error.code);
+      if (!isStale) throw error;
+      return await this.#obtainKey(nonce, retryBudget);
+    }
+  }
+
+  async #obtainKey(nonce: bigint, retryBudget: RetryBudget): Promise<ApiKeyTrio> {
+    const signer = this.#wallet();
     const domain = await this.#domain.get(retryBudget);
-    const attestation = { address: signer.address, timestamp, nonce, domain };
+    const timestamp = String(this.#connection.nowMs());
+    const attestation = {
+      address: signer.address,
+      timestamp,
+      nonce,
+      purpose: 'create',
+      domain,
+    } as const;
     const signature =
       'signTypedData' in signer
         ? await signer.signTypedData(attestationTypedData(attestation))

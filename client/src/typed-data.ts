@@ -1,6 +1,7 @@
 import {
+  type L1Purpose,
   l1Domain,
-  l1Message,
+  l1Messages,
   l1TypeText,
   orderTypeText,
   type SigningDomain,
@@ -72,19 +73,20 @@ export function orderTypedData(
   };
 }
 
-/** The attestation by which a wallet obtains its API key; its digest is `l1Digest`. */
+/** What a wallet signs for a purpose, such as its API key; its digest is `l1Digest`. */
 export function attestationTypedData(attestation: {
   readonly address: string;
   readonly timestamp: string;
   readonly nonce: bigint;
+  readonly purpose: L1Purpose;
   readonly domain: SigningDomain;
 }): TypedData {
-  const { address, timestamp, nonce } = attestation;
+  const { address, timestamp, nonce, purpose } = attestation;
   const { chainId, exchange } = attestation.domain;
   return {
     types: { EIP712Domain: domainFields, ClobAuth: fieldsOf(l1TypeText) },
     primaryType: 'ClobAuth',
     domain: { ...l1Domain, chainId, verifyingContract: exchange },
-    message: { address, timestamp, nonce: nonce.toString(), message: l1Message },
+    message: { address, timestamp, nonce: nonce.toString(), message: l1Messages[purpose] },
   };
 }

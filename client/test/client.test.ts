@@ -55,6 +55,19 @@ test('reads and cancels are repeated until they have a response', async () => {
   expect(await client.own.balances()).toEqual([]);
 });
 
+test.each(['request_repeated', 'timestamp_skew'])(
+  'a wallet signs once more when its proof is refused as %s, and not twice',
+  async (code) => {
+    fake.keyProofs.length = 0;
+    const stale = { status: 409, body: { error: 'x', code, server_time: 1_780_000_000_000 } };
+    fake.keyAnswers = [stale];
+    await client.connect();
+    expect(new Set(fake.keyProofs).size).toBe(2);
+    fake.keyAnswers = [stale, stale];
+    await expect(client.connect()).rejects.toMatchObject({ code });
+  },
+);
+
 test('an account action keeps its id over all attempts', async () => {
   fake.answer = () => ({ status: 200, body: actionResult('a') });
   fake.fates = [

@@ -44,6 +44,9 @@ export class FakeExchange {
   stored: Partial<StoredOrder> = {};
   /** Responses of routes that the fake does not implement. */
   answer: (received: Heard) => Answer = () => ({ status: 404, body: { error: 'not found' } });
+  /** Responses to the next requests for a key, in front of the key; their timestamps and signatures are noted. */
+  keyAnswers: Answer[] = [];
+  readonly keyProofs: string[] = [];
   /** What it publishes as the domain of signatures. */
   domain: SigningDomain & { familyDomains: [] } = { ...testDomain, familyDomains: [] };
   /** Requests that get no response; those of plain paths do. */
@@ -107,7 +110,10 @@ export class FakeExchange {
     const { method, path, body } = received;
     if (path === '/signing-domain') return { status: 200, body: this.domain };
     if (path === '/neg-risk') return { status: 200, body: { neg_risk: false } };
-    if (path === '/auth/api-key' && method === 'POST') return { status: 200, body: testKey };
+    if (path === '/auth/api-key' && method === 'POST') {
+      this.keyProofs.push(String(received.headers['service_signature']));
+      return this.keyAnswers.shift() ?? { status: 200, body: testKey };
+    }
     if (path === '/order' && method === 'POST') return this.#placeOne(body as OrderSubmission);
     if (path === '/orders' && method === 'POST') {
       const results = (body as OrderSubmission[]).map((item) => this.#placeOne(item).body);

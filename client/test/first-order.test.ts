@@ -182,8 +182,9 @@ test('the client and the contracts agree with the page', () => {
     address: signer.address,
     timestamp: given('l1_timestamp'),
     nonce: BigInt(given('l1_nonce')),
+    purpose: 'create',
     domain,
-  };
+  } as const;
   expect(hex(l1Digest(attestation))).toBe(given('l1_digest'));
   const struct = {
     salt: BigInt(given('salt')),

@@ -35,7 +35,13 @@ test.each([false, true])(
 );
 
 test('a wallet that shows the attestation signs the digest of the L1 header', () => {
-  const attestation = { address: wallet, timestamp: '1780000000', nonce: 4n, domain: testDomain };
+  const attestation = {
+    address: wallet,
+    timestamp: '1780000000000',
+    nonce: 4n,
+    purpose: 'create',
+    domain: testDomain,
+  } as const;
   expect(digestShown(attestationTypedData(attestation))).toBe(hex(l1Digest(attestation)));
 });
 

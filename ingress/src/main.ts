@@ -199,10 +199,12 @@ function publicServices(
     walletStatus: accounts.walletStatus,
     freshness: freshnessIn(room.config),
   };
+  const counts = openRepetitionCounts(room.metrics);
+  const repetitions = { authentication, usedProofs: parts.usedProofs, counts };
   return {
     clock,
     domains: parts.domains,
-    accounts: { ...accounts, authentication, signatures, activity, owners },
+    accounts: { ...accounts, authentication, signatures, repetitions, activity, owners },
     money: {
       authentication,
       clock,
@@ -245,11 +247,7 @@ function publicServices(
     },
     sessions: { authentication, heartbeats: parts.sessions.heartbeats },
     social: { authentication, comments, profiles, room: parts.entryRoom, listed: markets },
-    repetitions: {
-      authentication,
-      usedProofs: parts.usedProofs,
-      counts: openRepetitionCounts(room.metrics),
-    },
+    repetitions,
     newKeys: accounts.newKeys,
     keyReadings: parts.keyReadings,
   };

@@ -275,9 +275,9 @@ export async function openDoor(
     },
     explain: async (job) =>
       fakes.explanationsFull ? null : explainSignature(job, { hasher, curve: crypto.curve }),
-    attest: (claim) => {
+    attest: (claim, purpose) => {
       const address = Buffer.from(claim.address.slice(2), 'hex');
-      const hashes = hasher.attestationHashes({ ...claim, address });
+      const hashes = hasher.attestationHashes({ ...claim, address, purpose });
       return rule.attest(claim.signature, hashes, address);
     },
   };
@@ -306,10 +306,11 @@ export async function openDoor(
       return await fakes.answer(command);
     },
   };
+  const repetitions = { authentication, usedProofs: proofs, counts: proofs.counts };
   const services: PublicServices = {
     clock,
     domains,
-    accounts: { ...door, authentication, signatures, owners },
+    accounts: { ...door, authentication, signatures, repetitions, owners },
     money: {
       authentication,
       clock,
@@ -366,7 +367,7 @@ export async function openDoor(
       room: accounts.room,
       listed: social.listed,
     },
-    repetitions: { authentication, usedProofs: proofs, counts: proofs.counts },
+    repetitions,
     newKeys: noNewKeys,
     keyReadings: { behind: async () => [] },
   };

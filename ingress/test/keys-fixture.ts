@@ -1,9 +1,18 @@
-import { l1Domain, l1Message, l1TypeText, headers as names, type WalletAddress } from '@pm/schemas';
+import {
+  type L1Purpose,
+  l1Domain,
+  l1Message,
+  l1Messages,
+  l1TypeText,
+  headers as names,
+  type WalletAddress,
+} from '@pm/schemas';
 import { call, type Door, nowSeconds, type SentRequest, trioIn } from './door-fixture.ts';
 import { digestOf, hashStruct, separatorOf, type TestWallet } from './wallet-fixture.ts';
 
 /**
- * The headers with which a wallet proves itself: as published clients make them, or for an installation's contract.
+ * The headers with which a wallet proves itself: as published clients make them, or for a purpose and the contract of
+ * an installation.
  */
 export function attestation(
   wallet: TestWallet,
@@ -12,7 +21,14 @@ export function attestation(
     chainId = 137,
     seconds = nowSeconds,
     verifyingContract,
-  }: { nonce?: string; chainId?: number; seconds?: number; verifyingContract?: string } = {},
+    purpose,
+  }: {
+    nonce?: string;
+    chainId?: number;
+    seconds?: number;
+    verifyingContract?: string;
+    purpose?: L1Purpose;
+  } = {},
 ): Record<string, string> {
   const fields = [
     { name: 'address', type: 'address' },
@@ -21,7 +37,8 @@ export function attestation(
     { name: 'message', type: 'string' },
   ];
   const timestamp = String(seconds);
-  const message = { address: wallet.address, timestamp, nonce, message: l1Message };
+  const text = purpose === undefined ? l1Message : l1Messages[purpose];
+  const message = { address: wallet.address, timestamp, nonce, message: text };
   const struct = hashStruct(l1TypeText, fields, message);
   const digest = digestOf(
     separatorOf({

@@ -71,7 +71,20 @@ export const depositWallet = { name: 'DepositWallet', version: '1' } as const;
  */
 export const l1Domain = { name: 'ClobAuthDomain', version: '1' } as const;
 export const l1TypeText = 'ClobAuth(address address,string timestamp,uint256 nonce,string message)';
+
+/** The message of the API family's L1 proofs, whatever they ask for; it counts in the family's domains only. */
 export const l1Message = 'This message attests that I control the given wallet';
+
+/**
+ * What a wallet's own signature asks for, and the message that says so in the domain of an installation: a proof for
+ * one opens no other (conventions.md 2.1).
+ */
+export const l1Messages = {
+  create: 'Create the API key of this nonce, or show its secret',
+  list: 'List the API keys of this wallet',
+  revoke: 'Revoke the API key of this nonce',
+} as const;
+export type L1Purpose = keyof typeof l1Messages;
 
 /** 0 EOA, 1 proxy wallet, 2 Safe, 3 deposit wallet. */
 export const signatureTypes = [0, 1, 2, 3] as const;

@@ -25,6 +25,7 @@ from .connection import (
     default_timeout_ms,
 )
 from .eip712 import Side, SigningDomain, l1_digest
+from .errors import ExchangeError, skew_code
 from .heartbeat import Heartbeat, default_interval_ms
 from .http import HttpRequest, KeyOfWallet, Query, Reader, body_text
 from .keys_api import KeysApi
@@ -39,6 +40,9 @@ from .retry import RetryBudget, RetryPolicy, default_retry_policy
 from .sent_order import Placement
 from .streams.streams import Streams
 from .wallet import Signer
+
+_stale_proof_codes = frozenset(("request_repeated", skew_code))
+"""Refusals of a wallet's proof that a new one is not met with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +134,24 @@ class ExchangeClient:
 
     async def connect(self, nonce: int = 0) -> ApiKeyTrio:
         """Proves the wallet and obtains its API key: the same wallet and nonce always get the same one."""
-        signer = self._wallet()
         retry_budget = self._connection.retry_budget()
-        timestamp = str(self._connection.now_ms() // 1000)
+        try:
+            return await self._obtain_key(nonce, retry_budget)
+        except ExchangeError as error:
+            # The response to it was lost, or the clock here was off and is corrected now.
+            if error.code not in _stale_proof_codes:
+                raise
+        return await self._obtain_key(nonce, retry_budget)
+
+    async def _obtain_key(self, nonce: int, retry_budget: RetryBudget) -> ApiKeyTrio:
+        signer = self._wallet()
+        domain = await self._domain.get(retry_budget)
+        timestamp = str(self._connection.now_ms())
         digest = l1_digest(
             address=signer.address,
             timestamp=timestamp,
             nonce=nonce,
-            domain=await self._domain.get(retry_budget),
+            domain=domain,
         )
         headers = {
             "SERVICE_ADDRESS": signer.checksummed,

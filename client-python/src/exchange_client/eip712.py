@@ -52,7 +52,8 @@ _wrapped_type = (
 )
 _domain_type = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
 _l1_type = "ClobAuth(address address,string timestamp,uint256 nonce,string message)"
-l1_message = "This message attests that I control the given wallet"
+l1_create_message = "Create the API key of this nonce, or show its secret"
+"""What a wallet signs to obtain an API key; proofs for other purposes have other messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +157,13 @@ def wrap_signature(inner: str, order: OrderStruct, separator: bytes) -> str:
 
 
 def l1_digest(*, address: str, timestamp: str, nonce: int, domain: SigningDomain) -> bytes:
-    """Digest that a wallet signs to obtain its API key. `timestamp` is the header's text, Unix seconds."""
+    """Digest that a wallet signs to obtain its API key. `timestamp` is the text of the header."""
     separator = _separator("ClobAuthDomain", "1", domain.chain_id, domain.exchange)
     struct = _hash(
         _l1_type_hash,
         _hex_word(address),
         _hash_text(timestamp),
         _word(nonce),
-        _hash_text(l1_message),
+        _hash_text(l1_create_message),
     )
     return _hash(_prefix, separator, struct)

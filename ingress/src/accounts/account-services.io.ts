@@ -6,6 +6,7 @@ import type { Clock } from '@pm/kit/clock';
 import type { CatalogIndex } from '../catalog/catalog-index.ts';
 import type { Authentication } from '../door/authentication.io.ts';
 import type { IdempotencyMemory } from '../door/idempotency.io.ts';
+import type { RepetitionServices } from '../door/repetitions.io.ts';
 import type { CommandSender } from '../log/command-channel.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { TransferWriter } from '../log/transfer-writer.io.ts';
@@ -26,6 +27,8 @@ export interface AccountServices {
   /** Proves a builder's key. */
   readonly verifyBuilder: KeyVerifier;
   readonly signatures: Pick<SignaturePool, 'attest'>;
+  /** Finds a wallet's own signatures that were used before. */
+  readonly repetitions: Pick<RepetitionServices, 'usedProofs' | 'counts'>;
   readonly keys: ApiKeys;
   readonly keyDirectory: Pick<KeyDirectory, 'find'>;
   readonly readOnlyKeys: ReadOnlyKeys;

@@ -1,10 +1,13 @@
-import { isFresh } from '@pm/domain/accounts/auth-headers';
+import { createHash } from 'node:crypto';
+import { freshnessOf, isFresh } from '@pm/domain/accounts/auth-headers';
 import { claimsApiKey } from '@pm/domain/accounts/key-claim';
 import { readWalletClaim, type WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import { refuse } from '@pm/kit/http';
-import { type ApiKeyId, refusalText, type WalletAddress } from '@pm/schemas';
+import { type ApiKeyId, type L1Purpose, refusalText, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refuseUnproven, signedFacts } from '../door/authentication.io.ts';
+import { useProof } from '../door/repetitions.io.ts';
+import type { UsedProof } from '../door/used-proofs.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 
 /** Who asks about the keys of a wallet. */
@@ -18,35 +21,64 @@ export interface KeyOwner {
  * Proves the owner of keys by one of them or, as ccxt does, by the wallet's own signature: a request with the headers
  * of an API key is judged by it alone. Null after the refusal was sent (conventions.md 2.6).
  */
-export function proveOwner(
+export async function proveOwner(
   request: FastifyRequest,
   reply: FastifyReply,
-  services: WalletServices,
-): KeyOwner | null {
+  services: WalletProof,
+): Promise<KeyOwner | null> {
   if (claimsApiKey(request.headers)) {
     const holder = services.authentication.verify(signedFacts(request));
     if (holder !== null) return { wallet: holder.wallet, by: { apiKey: holder.apiKey } };
     refuseUnproven(request, reply, services.authentication);
     return null;
   }
-  const claim = proveWallet(request, reply, services);
+  const claim = await proveWallet(request, reply, services);
   return claim === null ? null : { wallet: claim.address, by: claim };
 }
 
-type WalletServices = Pick<AccountServices, 'authentication' | 'signatures'>;
+/** What proves a wallet by its own signature. */
+export type WalletServices = Pick<AccountServices, 'authentication' | 'signatures' | 'repetitions'>;
 
-/** Proves the wallet of a request for a key; null after the refusal was sent (conventions.md 2.1, 2.3). */
-export function proveWallet(
+interface WalletProof extends WalletServices {
+  readonly purpose: L1Purpose;
+}
+
+/**
+ * Whether a signature is refused for good once it was used. A list, or a revocation of the same nonce, says and does
+ * nothing more within two seconds, and waits for no memory of used proofs.
+ */
+const repetitionOf: Readonly<Record<L1Purpose, UsedProof['repetition']>> = {
+  create: 'refused',
+  list: 'brief',
+  revoke: 'brief',
+};
+
+/**
+ * Proves the wallet of a request, and that it signed for this purpose; null after the refusal was sent (conventions.md
+ * 2.1, 2.3). For the domain of the installation a signature is good once. The family's names no purpose, and its
+ * clients send it more than once.
+ */
+export async function proveWallet(
   request: FastifyRequest,
   reply: FastifyReply,
-  { authentication, signatures }: WalletServices,
-): WalletClaim | null {
+  { purpose, ...services }: WalletProof,
+): Promise<WalletClaim | null> {
+  const { authentication, signatures, repetitions } = services;
   const { clock, freshness } = authentication;
   const claim = readWalletClaim(request.headers);
   const nowMs = clock.nowMs();
   const isOnTime = claim !== null && isFresh(claim, nowMs, freshness);
-  const verdict = isOnTime ? signatures.attest(claim) : 'invalid';
-  if (isOnTime && verdict === 'proven') return claim;
+  const verdict = isOnTime ? signatures.attest(claim, purpose) : 'invalid';
+  if (isOnTime && verdict === 'family') return claim;
+  if (isOnTime && verdict === 'own') {
+    const windowMs = freshnessOf(claim, freshness);
+    const digest = signedDigest(claim, purpose);
+    const proof = { repetition: repetitionOf[purpose], digest, windowMs };
+    const code = await useProof(proof, repetitions);
+    if (code === null) return claim;
+    refuse(reply, code);
+    return null;
+  }
   // Clients of the family look for this text; a clock that is off, or another domain, is reported beside it.
   const skew = claim === null || isOnTime ? {} : { code: 'timestamp_skew', server_time: nowMs };
   const foreign = verdict === 'other_domain' ? { code: 'other_signing_domain' } : {};
@@ -54,6 +86,12 @@ export function proveWallet(
   void reply.code(401).header('www-authenticate', 'EIP712');
   void reply.send({ error: refusalText('invalid_l1'), ...skew, ...foreign });
   return null;
+}
+
+/** Of what was signed, and not of the signature, of which there may be several. */
+function signedDigest({ address, timestamp, nonce }: WalletClaim, purpose: L1Purpose): Buffer {
+  const signed = [address, timestamp, nonce, purpose].join('|');
+  return createHash('sha256').update(signed).digest();
 }
 
 /** Whether the address is reserved and gets no key of any kind, then the refusal was sent (conventions.md 3.3). */

@@ -10,7 +10,14 @@ import {
   listBuilderKeysRoute,
 } from './builder-keys.route.ts';
 import { refuseLimit } from './entry-room.io.ts';
-import { type KeyOwner, proveOwner, proveWallet, refuseReserved, sendOk } from './key-owner.io.ts';
+import {
+  type KeyOwner,
+  proveOwner,
+  proveWallet,
+  refuseReserved,
+  sendOk,
+  type WalletServices,
+} from './key-owner.io.ts';
 import { closedOnlyRoute, readSettingsRoute, writeSettingsRoute } from './key-settings.route.ts';
 import {
   createReadKeyRoute,
@@ -40,7 +47,7 @@ export function keyRoutes(services: AccountServices): readonly DoorRoute[] {
   ];
 }
 
-type KeyServices = Pick<AccountServices, 'authentication' | 'signatures' | 'keys' | 'owners'>;
+type KeyServices = WalletServices & Pick<AccountServices, 'keys' | 'owners'>;
 
 /**
  * POST /auth/api-key: the key of this wallet and nonce, made when there is none, returned when it is durable. The same
@@ -55,7 +62,7 @@ function createKeyRoute(services: KeyServices): DoorRoute {
     add(app, { url }) {
       const config = { invalid: { text: 'Could not create api key' } };
       app.post(url, { config }, async (request, reply) => {
-        const claim = proveWallet(request, reply, services);
+        const claim = await proveWallet(request, reply, { ...services, purpose: 'create' });
         if (claim === null) return reply;
         if (refuseReserved(claim.address, reply, services)) return reply;
         if (refuseBanned(claim.address, reply, services.authentication)) return reply;
@@ -77,7 +84,7 @@ function deriveKeyRoute(services: KeyServices): DoorRoute {
     path: '/auth/derive-api-key',
     add(app, { url }) {
       app.get(url, async (request, reply) => {
-        const claim = proveWallet(request, reply, services);
+        const claim = await proveWallet(request, reply, { ...services, purpose: 'create' });
         if (claim === null || refuseReserved(claim.address, reply, services)) return reply;
         const trio = services.keys.derive(claim.address, claim.nonce);
         return trio ?? (await reply.code(404).send({ error: 'Could not derive api key!' }));
@@ -96,15 +103,13 @@ interface Query {
  * with `metadata` an array of objects. By an API key or, as ccxt asks, by the wallet's own signature (conventions.md
  * 2.6).
  */
-function listKeysRoute(
-  services: Pick<AccountServices, 'authentication' | 'signatures' | 'keys'>,
-): DoorRoute {
+function listKeysRoute(services: WalletServices & Pick<AccountServices, 'keys'>): DoorRoute {
   return {
     method: 'GET',
     path: '/auth/api-keys',
     add(app, { url }) {
       app.get(url, async (request, reply) => {
-        const owner = proveOwner(request, reply, services);
+        const owner = await proveOwner(request, reply, { ...services, purpose: 'list' });
         if (owner === null) return reply;
         const query = request.query as Query;
         const withFacts = parseBooleanParam(query.metadata) ?? false;
@@ -136,7 +141,7 @@ function factsOf({ apiKey, nonce, active, createdAtMs, revokedAtMs }: ListedKey)
   };
 }
 
-type DeleteServices = Pick<AccountServices, 'authentication' | 'signatures' | 'keys'>;
+type DeleteServices = WalletServices & Pick<AccountServices, 'keys'>;
 
 /**
  * DELETE /auth/api-key: revokes the key that `apiKey` names, the calling one without it; by the wallet's own signature
@@ -148,7 +153,7 @@ function deleteKeyRoute(services: DeleteServices): DoorRoute {
     path: '/auth/api-key',
     add(app, { url }) {
       app.delete(url, async (request, reply) => {
-        const owner = proveOwner(request, reply, services);
+        const owner = await proveOwner(request, reply, { ...services, purpose: 'revoke' });
         if (owner === null || refuseBanned(owner.wallet, reply, services.authentication))
           return reply;
         const code = await revoke(owner, namedKey(request, 'apiKey'), services);

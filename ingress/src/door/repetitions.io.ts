@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { repetitionMetrics } from '../metrics.ts';
 import { type Authentication, signedFacts } from './authentication.io.ts';
 import { unlessUnavailable } from './requests.io.ts';
-import type { ProofVerdict, UsedProofs } from './used-proofs.io.ts';
+import type { ProofVerdict, UsedProof, UsedProofs } from './used-proofs.io.ts';
 
 /** Counters of repeated requests: refused ones, and ones that were carried out without being noted. */
 export interface RepetitionCounts {
@@ -63,7 +63,16 @@ async function refusalOf(
   if (claim === null || authentication.verify(signedFacts(request)) === null) return null;
   const { digest } = claim;
   const windowMs = freshnessOf(claim, authentication.freshness);
-  const verdict = await unlessUnavailable(() => usedProofs.note({ repetition, digest, windowMs }));
+  return await useProof({ repetition, digest, windowMs }, { usedProofs, counts });
+}
+
+/** Uses a proof up that was found to be right; the refusal when it was used before, or cannot be noted and has to be. */
+export async function useProof(
+  proof: UsedProof,
+  { usedProofs, counts }: Pick<RepetitionServices, 'usedProofs' | 'counts'>,
+): Promise<RefusalCode | null> {
+  const { repetition } = proof;
+  const verdict = await unlessUnavailable(() => usedProofs.note(proof));
   if (isRepeated(verdict, repetition)) {
     counts.repeated();
     return 'request_repeated';

@@ -1,10 +1,10 @@
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
 import { cacheBudgets, type RedisCacheKeys, type Repetition, usedProofLimits } from '@pm/schemas';
 
-/** The proof of a request to a route whose repetitions are not harmless. */
+/** A proof that is good once: of a request whose repetitions are not harmless, or a wallet's own signature. */
 export interface UsedProof {
   readonly repetition: Exclude<Repetition, 'harmless'>;
-  /** The 32 bytes of the HMAC, whatever text they came in. */
+  /** 32 bytes: the HMAC, or a hash of what the wallet signed; whatever text they came in. */
   readonly digest: Buffer;
   /** Largest distance of its timestamp from now, milliseconds. */
   readonly windowMs: number;

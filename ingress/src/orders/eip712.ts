@@ -2,8 +2,10 @@ import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import {
   depositWallet,
   familyDomains,
+  type L1Purpose,
   l1Domain,
   l1Message,
+  l1Messages,
   l1TypeText,
   type OrderId,
   orderIdFromBytes,
@@ -39,9 +41,12 @@ export interface HashedDomain {
   readonly negRiskSeparator: Buffer;
 }
 
-/** What a wallet must have signed, by whether its domain is accepted. */
+/** What a wallet must have signed, by its domain. */
 export interface AttestationHashes {
-  readonly accepted: readonly Buffer[];
+  /** In the domain of the installation: it names its purpose. */
+  readonly own: Buffer;
+  /** In the accepted domains of the family: it names none. */
+  readonly family: readonly Buffer[];
   refused(): readonly Buffer[];
 }
 
@@ -68,8 +73,8 @@ export class OrderHasher {
   readonly #digest = Buffer.alloc(2 + 2 * wordBytes);
   readonly #l1: {
     readonly type: Buffer;
-    readonly message: Buffer;
-    readonly domains: readonly Buffer[];
+    readonly own: Buffer;
+    readonly family: readonly Buffer[];
     readonly refused: readonly Buffer[];
   };
 
@@ -85,14 +90,10 @@ export class OrderHasher {
     this.#hashText(depositWallet.name).copy(this.#wrapped, 2 * wordBytes);
     this.#hashText(depositWallet.version).copy(this.#wrapped, 3 * wordBytes);
     this.#digest.writeUInt16BE(0x1901, 0);
-    const separators = this.#l1Separators(family);
     this.#l1 = {
       type: this.#hashText(l1TypeText),
-      message: this.#hashText(l1Message),
-      domains: [
-        this.#separator({ ...l1Domain, chainId: own.chainId }, own.exchange),
-        ...separators,
-      ],
+      own: this.#separator({ ...l1Domain, chainId: own.chainId }, own.exchange),
+      family: this.#l1Separators(family),
       refused: this.#l1Separators(this.refused.map(({ domain }) => domain)),
     };
   }
@@ -142,22 +143,35 @@ export class OrderHasher {
     return this.orderHash(domain.separator, this.keccak(this.#wrapped));
   }
 
-  /** The hashes of which a wallet signs one to obtain its key (conventions.md 2.1). */
+  /** The hashes of which a wallet signs one for a purpose (conventions.md 2.1). */
   attestationHashes(claim: {
     readonly address: Buffer;
     readonly timestamp: string;
     readonly nonce: string;
+    readonly purpose: L1Purpose;
   }): AttestationHashes {
+    const own = this.#attestationStruct(claim, l1Messages[claim.purpose]);
+    const ofFamily = this.#attestationStruct(claim, l1Message);
+    const hashed = (separators: readonly Buffer[]) =>
+      separators.map((separator) => this.orderHash(separator, ofFamily));
+    return {
+      own: this.orderHash(this.#l1.own, own),
+      family: hashed(this.#l1.family),
+      refused: () => hashed(this.#l1.refused),
+    };
+  }
+
+  #attestationStruct(
+    claim: { readonly address: Buffer; readonly timestamp: string; readonly nonce: string },
+    message: string,
+  ): Buffer {
     const struct = Buffer.alloc(5 * wordBytes);
     this.#l1.type.copy(struct, 0);
     claim.address.copy(struct, wordBytes + addressPad);
     this.#hashText(claim.timestamp).copy(struct, 2 * wordBytes);
     writeWord(struct, 3, BigInt(claim.nonce));
-    this.#l1.message.copy(struct, 4 * wordBytes);
-    const structHash = this.keccak(struct);
-    const hashed = (separators: readonly Buffer[]) =>
-      separators.map((separator) => this.orderHash(separator, structHash));
-    return { accepted: hashed(this.#l1.domains), refused: () => hashed(this.#l1.refused) };
+    this.#hashText(message).copy(struct, 4 * wordBytes);
+    return this.keccak(struct);
   }
 
   #hashed(domain: SigningDomain): HashedDomain {

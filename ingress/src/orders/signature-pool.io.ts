@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import { Fault } from '@pm/kit/fault';
+import type { L1Purpose } from '@pm/schemas';
 import { type Waiter, type WaitingLimits, WaitingShares } from '../log/waiting-shares.ts';
 import type { OrderHasher } from './eip712.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -140,11 +141,11 @@ export class SignaturePool {
   }
 
   /** Rare and short, so it is done here. */
-  attest(claim: WalletClaim): AttestationVerdict {
-    const owner = Buffer.from(claim.address.slice(2), 'hex');
+  attest(claim: WalletClaim, purpose: L1Purpose): AttestationVerdict {
+    const address = Buffer.from(claim.address.slice(2), 'hex');
     const { timestamp, nonce } = claim;
-    const hashes = this.#options.hasher.attestationHashes({ address: owner, timestamp, nonce });
-    return this.#options.rule.attest(claim.signature, hashes, owner);
+    const hashes = this.#options.hasher.attestationHashes({ address, timestamp, nonce, purpose });
+    return this.#options.rule.attest(claim.signature, hashes, address);
   }
 
   async close(): Promise<void> {

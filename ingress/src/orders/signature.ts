@@ -20,8 +20,8 @@ export interface SignatureJob {
  */
 export type SignatureVerdict = Buffer | 'other_domain' | null;
 
-/** What a signature for an API key proves. */
-export type AttestationVerdict = 'proven' | 'other_domain' | 'invalid';
+/** What a wallet's own signature proves: for the domain of the installation, one of the family's, or nothing here. */
+export type AttestationVerdict = 'own' | 'family' | 'other_domain' | 'invalid';
 
 /** The functions of secp256k1 that ingress needs. `signature` is r and s, 64 bytes; high s is refused by both. */
 export interface Curve {
@@ -62,7 +62,8 @@ export class SignatureRule {
   /** Whether the owner signed the attestation, and for this installation. */
   attest(signature: Buffer, hashes: AttestationHashes, owner: Buffer): AttestationVerdict {
     const isSigned = (hash: Buffer) => this.#isSignedBy(signature, hash, owner);
-    if (hashes.accepted.some(isSigned)) return 'proven';
+    if (isSigned(hashes.own)) return 'own';
+    if (hashes.family.some(isSigned)) return 'family';
     return hashes.refused().some(isSigned) ? 'other_domain' : 'invalid';
   }
 

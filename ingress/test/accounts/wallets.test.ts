@@ -179,7 +179,7 @@ describe('a reserved address', () => {
 
   test('gets no key of any kind, neither made nor derived', async () => {
     const door = await feeDoor();
-    door.services.accounts.signatures.attest = () => 'proven';
+    door.services.accounts.signatures.attest = () => 'family';
     const headers = {
       [names.address]: owner.address,
       [names.signature]: `0x${'11'.repeat(65)}`,

@@ -1,4 +1,10 @@
-import { familyDomains, refusalText, type SigningDomain } from '@pm/schemas';
+import {
+  familyDomains,
+  type L1Purpose,
+  refusalText,
+  type SigningDomain,
+  type WalletAddress,
+} from '@pm/schemas';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import {
   call,
@@ -66,12 +72,75 @@ test('a wallet proves itself for the domain of the installation only', async () 
   const prove = (headers: Record<string, string>) =>
     ask(door, { method: 'POST', url: '/auth/api-key', headers });
   const verifyingContract = testDomain.exchange;
-  expect((await prove(attestation(owner, { nonce: '7', verifyingContract }))).status).toBe(200);
+  const purpose = 'create';
+  const good = attestation(owner, { nonce: '7', verifyingContract, purpose });
+  expect((await prove(good)).status).toBe(200);
   const error = refusalText('invalid_l1');
   const foreign = await prove(attestation(owner, { nonce: '8' }));
   expect(foreign).toMatchObject({ status: 401, body: { error, code: 'other_signing_domain' } });
-  const other = await prove(attestation(owner, { verifyingContract: stranger.exchange }));
+  const other = await prove(attestation(owner, { verifyingContract: stranger.exchange, purpose }));
   expect([other.status, other.body]).toEqual([401, { error }]);
   const late = attestation(owner, { seconds: nowSeconds - 400 });
   expect((await prove(late)).body).toMatchObject({ code: 'timestamp_skew' });
+});
+
+const create = { method: 'POST', url: '/auth/api-key' } as const;
+const derive = { method: 'GET', url: '/auth/derive-api-key' } as const;
+const list = { method: 'GET', url: '/auth/api-keys' } as const;
+const revoke = { method: 'DELETE', url: '/auth/api-key' } as const;
+type Route = typeof create | typeof derive | typeof list | typeof revoke;
+const routesByPurpose: Readonly<Record<L1Purpose, readonly Route[]>> = {
+  create: [create, derive],
+  list: [list],
+  revoke: [revoke],
+};
+const purposes = ['create', 'list', 'revoke'] as const satisfies readonly L1Purpose[];
+const verifyingContract = testDomain.exchange;
+let nonces = 100;
+/** A proof with a nonce of its own, which has a key. */
+const proofFor = async (purpose?: L1Purpose) => {
+  nonces += 1;
+  const nonce = String(nonces);
+  await door.keys.create(owner.address as WalletAddress, nonce);
+  return attestation(owner, { nonce, verifyingContract, ...(purpose && { purpose }) });
+};
+
+describe("a wallet's own signature in the domain of the installation", () => {
+  it.each(purposes)(
+    'to %s is taken by the routes of its purpose and by no other',
+    async (named) => {
+      for (const purpose of purposes)
+        for (const route of routesByPurpose[purpose]) {
+          const { status, body } = await ask(door, { ...route, headers: await proofFor(named) });
+          const refused = [401, { error: refusalText('invalid_l1') }];
+          if (purpose === named) expect(status).toBe(200);
+          else expect([status, body]).toEqual(refused);
+        }
+    },
+  );
+
+  it("with the family's message, which names no purpose, opens nothing", async () => {
+    for (const route of purposes.flatMap((purpose) => routesByPurpose[purpose])) {
+      const { status } = await ask(door, { ...route, headers: await proofFor() });
+      expect(status).toBe(401);
+    }
+  });
+
+  it('shows the secret of a key once, by whatever route', async () => {
+    const headers = await proofFor('create');
+    expect((await ask(door, { ...create, headers })).status).toBe(200);
+    for (const route of [create, derive]) {
+      const again = await ask(door, { ...route, headers });
+      expect([again.status, again.body]).toMatchObject([409, { code: 'request_repeated' }]);
+    }
+  });
+
+  it('shows no secret while used ones cannot be noted, and revokes all the same', async () => {
+    const sent = [await proofFor('create'), await proofFor('revoke')] as const;
+    door.proofs.isAway = true;
+    const refused = await ask(door, { ...create, headers: sent[0] });
+    expect([refused.status, refused.body]).toMatchObject([503, { code: 'proofs_unavailable' }]);
+    expect((await ask(door, { ...revoke, headers: sent[1] })).status).toBe(200);
+    door.proofs.isAway = false;
+  });
 });

@@ -66,10 +66,11 @@ describe('published signature vectors', () => {
       const { hasher, rule } = openRule();
       const address = bytesOf(message.address);
       const nonce = String(message.nonce);
-      const claim = { address, timestamp: message.timestamp, nonce };
+      const purpose = 'create' as const;
+      const claim = { address, timestamp: message.timestamp, nonce, purpose };
       const hashes = hasher.attestationHashes(claim);
-      expect(hashes.accepted.map((hash) => `0x${hexOf(hash)}`)).toContain(digest);
-      expect(rule.attest(bytesOf(signature), hashes, address)).toBe('proven');
+      expect(hashes.family.map((hash) => `0x${hexOf(hash)}`)).toContain(digest);
+      expect(rule.attest(bytesOf(signature), hashes, address)).toBe('family');
       const others = hasher.attestationHashes({ ...claim, nonce: '24' });
       expect(rule.attest(bytesOf(signature), others, address)).toBe('invalid');
     }

@@ -23,6 +23,7 @@ const notFound = { 404: 'api key not found' } as const;
 const overtaken = {
   409: 'this signed request was used before, sign it again with the present time',
 } as const;
+const unproven = { 503: 'the memory of used proofs is away or full, try again shortly' } as const;
 const tooMany = { 400: 'too many API keys, max allowed: {max}' } as const;
 const ok = { description: 'Exactly `"OK"`.', schema: Type.Literal('OK') } as const;
 const namedKey = Type.Object({ key: Type.Optional(uuid) });
@@ -39,7 +40,7 @@ export const keyRoutes = {
     description:
       'The same wallet and nonce get the same key until it is revoked. A body is ignored.',
     responses: { 200: { description: 'The key, and what signs with it.', schema: ApiKeyTrio } },
-    errors: { ...tooMany, ...reserved, ...overtaken },
+    errors: { ...tooMany, ...reserved, ...overtaken, ...unproven },
     examples: [{}],
   }),
   deriveApiKey: route({
@@ -49,7 +50,7 @@ export const keyRoutes = {
     auth: ['l1'],
     summary: 'Find the API key of a wallet and nonce',
     responses: { 200: { description: 'The key, and what signs with it.', schema: ApiKeyTrio } },
-    errors: { ...reserved, 404: 'Could not derive api key!' },
+    errors: { ...reserved, 404: 'Could not derive api key!', ...overtaken, ...unproven },
     examples: [{}],
   }),
   listApiKeys: route({
@@ -67,7 +68,7 @@ export const keyRoutes = {
         schema: Type.Union([ApiKeyList, Type.Array(ApiKeyFacts)]),
       },
     },
-    errors: { 400: 'invalid request: {name} is true or false' },
+    errors: { 400: 'invalid request: {name} is true or false', ...overtaken },
     examples: [{}, { query: { metadata: 'true' } }],
   }),
   deleteApiKey: route({
