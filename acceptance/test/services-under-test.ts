@@ -104,6 +104,7 @@ export class ServicesUnderTest {
       PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
       PM_SECOND_PERSON: 'off',
       PM_CHALLENGE_SECONDS: '0',
+      PM_FEE_NOTICE_SECONDS: '0',
       PM_OPERATOR_SEED: keys.operatorSeed,
       ...more,
     });

@@ -31,7 +31,7 @@ import type { CommandResult } from '../src/log/result-waiters.ts';
 import { ApprovalRows } from '../src/operator/approval-rows.ts';
 import { Approvals, type SecondPersonRule } from '../src/operator/approvals.io.ts';
 import { AuditTrail } from '../src/operator/audit-trail.io.ts';
-import type { DayDeposits, LoneDeposit } from '../src/operator/day-deposits.io.ts';
+import type { DaySums, LoneMove } from '../src/operator/day-sums.io.ts';
 import { addOperatorRoutes } from '../src/operator/operator.route.ts';
 import type { OperatorServices } from '../src/operator/operator-services.io.ts';
 import { Resolutions } from '../src/operator/resolutions.io.ts';
@@ -76,7 +76,7 @@ export function carriedOut(command: Command): CommandResult {
 /** Every request is carried out at once. */
 const onePerson: SecondPersonRule = {
   isOn: false,
-  depositLimitMicro: 0,
+  limitsMicro: { deposit: 0, withdrawal: 0 },
   windowMs: 60_000,
   challengeMs: 0,
 };
@@ -91,11 +91,11 @@ const quietStatus = {
 };
 
 /** The sums of all days in one. */
-export class MemoryDeposits implements Pick<DayDeposits, 'add'> {
+export class MemorySums implements Pick<DaySums, 'add'> {
   readonly #sums = new Map<string, number>();
 
-  async add({ name, amountMicro, limitMicro, atMs }: LoneDeposit): Promise<boolean> {
-    const key = `${Math.floor(atMs / 86_400_000)} ${name}`;
+  async add({ way, name, amountMicro, limitMicro, atMs }: LoneMove): Promise<boolean> {
+    const key = `${Math.floor(atMs / 86_400_000)} ${way} ${name}`;
     const sum = (this.#sums.get(key) ?? 0) + amountMicro;
     if (sum > limitMicro) return false;
     this.#sums.set(key, sum);
@@ -113,12 +113,14 @@ export async function openOperator(
     secondPerson = onePerson,
     approvalsTopic = new MemoryTopic<Approval>(),
     catalogTopic = new MemoryTopic<CatalogEntry>(),
-    deposited = new MemoryDeposits(),
+    daySums = new MemorySums(),
+    feeNoticeMs = 0,
   }: {
     secondPerson?: SecondPersonRule;
     approvalsTopic?: MemoryTopic<Approval>;
     catalogTopic?: MemoryTopic<CatalogEntry>;
-    deposited?: Pick<DayDeposits, 'add'>;
+    daySums?: Pick<DaySums, 'add'>;
+    feeNoticeMs?: number;
   } = {},
 ) {
   const catalog = new CatalogIndex();
@@ -140,6 +142,8 @@ export async function openOperator(
     audit: (record: AuditRecord) => trail.take(record),
     operators: operatorEntries() as readonly OperatorEntry[] | 'unreadable',
     nowMs: 1_700_000_000_000,
+    /** Numbers of the markets that are traded. */
+    traded: new Set<number>(),
     /** How far the clock of the partitions is behind. */
     partitionsBehindMs: 0,
     areReady: true,
@@ -190,13 +194,15 @@ export async function openOperator(
     table: approvalsTopic.open(approvalRows),
     mutex: new KeyedMutex(),
     rule: secondPerson,
-    deposited,
+    daySums,
   });
   const catalogServices: CatalogServices = {
     catalog,
     clock,
     keccak: crypto.keccak,
     partitions: 3,
+    traded: { isTraded: async ({ market: number }) => fakes.traded.has(number) },
+    feeNoticeMs,
     commands: {
       run: async (partition, command) => {
         sent.push({ partition, command });

@@ -122,6 +122,8 @@ export function marketEntry(market: number, changes: Partial<CatalogMarket> = {}
     rebateBps: 2_000,
     feeVersion: 1,
     askedPayout0: -1,
+    nextFeeRateBps: -1,
+    feeChangesAtMs: 0,
     proposedPayout0: -1,
     paysAtMs: 0,
     challengedAtMs: 0,

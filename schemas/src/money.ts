@@ -19,6 +19,9 @@ export const lotMicro = 10_000;
 /** No order may be larger, so that every product below stays a safe integer: ten million shares. */
 export const orderSizeMaxMicro = 10_000_000 * microPerUnit;
 
+/** The highest fee rate that an operator can set, basis points of the curve: 0.025 USDC a share at a price of 0.5. */
+export const feeRateCeilingBps = 1_000;
+
 /** Fees are charged in steps of 0.00001 USDC (conventions.md 3.15). */
 const feeStepMicro = 10;
 

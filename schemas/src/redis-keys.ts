@@ -25,7 +25,7 @@ import type { TokenId, WalletAddress } from './ids.ts';
  * in),
  *                                             plan, planned (id and generation of a rebuild under way), restore,
  *                                             restoreMs (who writes an image of it, and when it last did)
- *   <prefix>:deposited:<day>           hash   operator -> micro-USDC deposited without a second person on that day
+ *   <prefix>:moved-alone:<day>         hash   way:operator -> micro-USDC moved without a second person on that day
  *                                             since the epoch; not in the log, expires
  *   <prefix>:books:marks               hash   partition -> next offset to apply, there while its books are what the log
  * says;
@@ -66,7 +66,7 @@ function ledgerKeys(prefix: string) {
     ledgerBreaches: `${ledger}:breaches`,
     ledgerTransfers: `${ledger}:transfers`,
     ledgerState: `${ledger}:state`,
-    deposited: (day: number) => `${prefix}:deposited:${day}`,
+    movedAlone: (day: number) => `${prefix}:moved-alone:${day}`,
     rebuild: `${prefix}:rebuild`,
   };
 }

@@ -143,6 +143,8 @@ function marketEntry(number: number, { title, ...facts }: Facts): CatalogEntry {
     rebateBps: 0,
     feeVersion: 1,
     askedPayout0: -1,
+    nextFeeRateBps: -1,
+    feeChangesAtMs: 0,
     proposedPayout0: -1,
     paysAtMs: 0,
     challengedAtMs: 0,

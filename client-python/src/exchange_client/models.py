@@ -948,6 +948,10 @@ class FeeRateFeeSchedule(Model):
     category: str
     version: Decimal
     source: str
+    next_rate: Decimal | None = Field(default=None, alias="nextRate")
+    """The higher rate from `nextRateAt` on; absent without a notice."""
+    next_rate_at: datetime | None = Field(default=None, alias="nextRateAt")
+    """ISO 8601, milliseconds, UTC."""
 
 
 class PricesHistory(Model):

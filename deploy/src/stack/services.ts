@@ -188,6 +188,7 @@ function operatorService(options: ServicesOptions): ManagedProcess {
       PM_OPERATORS_FILE: operatorsFileIn(dataDir),
       PM_SECOND_PERSON: 'off',
       PM_CHALLENGE_SECONDS: '0',
+      PM_FEE_NOTICE_SECONDS: '0',
       ...serviceSecrets(keys).operator,
       PM_SIGNING_DOMAIN: options.signing?.signingDomain ?? '',
     },

@@ -30,6 +30,8 @@ export class CatalogIndex {
   readonly #groups = new Set<string>();
   /** Markets whose books are not known to have them yet, by number. */
   readonly #unlisted = new Map<number, CatalogMarket>();
+  /** Markets whose fee changes at the end of a notice period, by number. */
+  readonly #noticed = new Set<number>();
   #last = { market: 0, event: 0, tag: 0, series: 0 };
 
   get marketCount(): number {
@@ -89,6 +91,11 @@ export class CatalogIndex {
 
   findMarketBySlug(slug: string): CatalogMarket | undefined {
     return this.#marketSlugs.get(slug);
+  }
+
+  /** Markets whose fee changes at the end of a notice period. */
+  noticedMarkets(): readonly number[] {
+    return [...this.#noticed];
   }
 
   findEvent(id: string): CatalogEvent | undefined {
@@ -159,6 +166,8 @@ export class CatalogIndex {
     this.#conditions.set(token0.conditionId, token0);
     rename(this.#marketSlugs, this.#markets.get(market.market), market);
     this.#markets.set(market.market, market);
+    if (market.feeChangesAtMs > 0) this.#noticed.add(market.market);
+    else this.#noticed.delete(market.market);
     this.#takeGroup(market);
   }
 

@@ -141,7 +141,8 @@ export function sameFacts(left: CatalogEntry, right: CatalogEntry): boolean {
   return [...names].every((name) => sameFact(name, left, right));
 }
 
-function sameFact(name: string, left: CatalogEntry, right: CatalogEntry): boolean {
+/** Whether a field says the same in two entries; Buffers and lists are compared by content. */
+export function sameFact(name: string, left: CatalogEntry, right: CatalogEntry): boolean {
   return JSON.stringify(Reflect.get(left, name)) === JSON.stringify(Reflect.get(right, name));
 }
 

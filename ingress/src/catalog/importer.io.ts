@@ -5,11 +5,13 @@ import {
   type ImportResult,
   tokenIdFromBytes,
 } from '@pm/schemas';
-import type { OperatorProblem } from '../operator/requests.io.ts';
+import { type OperatorProblem, refused } from '../operator/requests.io.ts';
 import { type ChangeSet, changeSetOf } from './change-set.ts';
 import { asItStands, type ChangedMarket, type ImportRefusal } from './facts.ts';
 import type { CatalogServices } from './matcher-market.io.ts';
 import { carryOut, setMarketCommand } from './matcher-market.io.ts';
+import { eventWeight, marketWeight } from './terms.ts';
+import { hasTraded } from './traded-terms.io.ts';
 
 export type CatalogImportResult =
   | { readonly kind: 'done'; readonly result: ImportResult }
@@ -47,8 +49,25 @@ export class CatalogImporter {
     const nowMs = clock.nowMs();
     const plan = changeSetOf(body, { catalog, partitions, nowMs, keccak });
     if (plan.kind === 'refused') return plan;
-    const failure = (await this.#list(plan)) ?? (await this.#change(plan));
+    const failure =
+      (await this.#tradedIn(plan)) ?? (await this.#list(plan)) ?? (await this.#change(plan));
     return failure ?? { kind: 'done', result: resultOf(plan.markets) };
+  }
+
+  /** The first change by which a traded market would pay or cost differently: an import has no second person. */
+  async #tradedIn({ markets, entries }: ChangeSet): Promise<CatalogImportResult | null> {
+    const { catalog, traded } = this.#services;
+    for (const { known, entry } of markets) {
+      if (known === undefined || marketWeight(known, entry) === 'free') continue;
+      if (await traded.isTraded(known)) return termsOfTraded(entry.slug);
+    }
+    for (const entry of entries) {
+      if (entry.kind !== 'CatalogEvent') continue;
+      const known = catalog.findEvent(entry.id);
+      if (known === undefined || eventWeight(known, entry) === 'free') continue;
+      if (await hasTraded(entry.id, this.#services)) return termsOfTraded(entry.slug);
+    }
+    return null;
   }
 
   /** New markets are not visible yet, so they need no locks. */
@@ -112,6 +131,11 @@ export class CatalogImporter {
     const command = setMarketCommand(market);
     return carryOut(this.#services.commands, market.partition, command, 'MarketSet');
   }
+}
+
+function termsOfTraded(slug: string): CatalogImportResult {
+  const text = 'is traded: an import changes none of its terms';
+  return { kind: 'failed', path: `slug ${slug}`, ...refused(text) };
 }
 
 function resultOf(markets: readonly ChangedMarket[]): ImportResult {

@@ -9,6 +9,7 @@ import {
   type OperatorProblem,
   refused,
 } from '../operator/requests.io.ts';
+import type { TradedMarkets } from '../operator/traded-markets.io.ts';
 import type { Keccak } from '../orders/eip712.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import type { CatalogLocks } from './catalog-locks.io.ts';
@@ -22,6 +23,9 @@ export interface CatalogServices {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly keccak: Keccak;
   readonly partitions: number;
+  readonly traded: Pick<TradedMarkets, 'isTraded'>;
+  /** Time between the notice of a higher fee of a traded market and its beginning, milliseconds. */
+  readonly feeNoticeMs: number;
   /** Commands signed with the operator's key. */
   readonly commands: Pick<CommandSender, 'run'>;
   readonly writer: Pick<CatalogWriter, 'writeRoutes' | 'writeEntries' | 'deleteMarket'>;

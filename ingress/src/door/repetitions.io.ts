@@ -66,7 +66,7 @@ async function refusalOf(
   return await useProof({ repetition, digest, windowMs }, { usedProofs, counts });
 }
 
-/** Uses a proof up that was found to be right; the refusal when it was used before, or cannot be noted and has to be. */
+/** Uses a right proof up; the refusal when it was used before, or when it has to be noted and cannot be. */
 export async function useProof(
   proof: UsedProof,
   { usedProofs, counts }: Pick<RepetitionServices, 'usedProofs' | 'counts'>,

@@ -1,17 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mayUse } from '@pm/domain/operators/operators';
 import type { Clock } from '@pm/kit/clock';
-import { type Approval, type OperatorEntry, operatorRoutes, priceText } from '@pm/schemas';
+import {
+  type Approval,
+  type GuardedAction,
+  type OperatorEntry,
+  operatorRoutes,
+  priceText,
+} from '@pm/schemas';
 import { unlessUnavailable } from '../door/requests.io.ts';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import type { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { ApprovalRows } from './approval-rows.ts';
-import type { DayDeposits } from './day-deposits.io.ts';
+import type { DaySums, LoneWay } from './day-sums.io.ts';
 import { isPending, isProposed, payoutOf, stateOf } from './proposals.ts';
 import { forbidden, type OperatorProblem, refused } from './requests.io.ts';
-
-/** Requests that a second person may have to decide on. */
-export type ApprovedAction = 'deposit' | 'resolveMarket';
 
 /** Approvals that are kept for reading, and those that wait for a second person; the audit trail keeps all. */
 export const approvalsMax = 100;
@@ -22,8 +25,8 @@ const proposalsMax = 1_000;
 /** When a second person is needed, and what may be challenged. */
 export interface SecondPersonRule {
   readonly isOn: boolean;
-  /** One operator deposits so much within a UTC day alone, micro-USDC. */
-  readonly depositLimitMicro: number;
+  /** One operator moves so much within a UTC day alone, micro-USDC. */
+  readonly limitsMicro: Readonly<Record<LoneWay, number>>;
   /** Time for the decision, milliseconds. */
   readonly windowMs: number;
   /** Time in which a resolution can be challenged, milliseconds; 0 carries it out at once. */
@@ -32,9 +35,11 @@ export interface SecondPersonRule {
 
 /** A request that waits for a second person, or for the end of its challenge window. */
 export interface Request {
-  readonly action: ApprovedAction;
-  /** Number of the market; 0 for deposits. */
+  readonly action: GuardedAction;
+  /** Number of the market; 0 for other subjects. */
   readonly market: number;
+  /** What the path names, or empty. */
+  readonly subject: string;
   readonly body: Buffer;
 }
 
@@ -58,7 +63,7 @@ export interface ApprovalsOptions {
   readonly table: Pick<CompactedTable<Approval>, 'write'>;
   readonly mutex: KeyedMutex;
   readonly rule: SecondPersonRule;
-  readonly deposited: Pick<DayDeposits, 'add'>;
+  readonly daySums: Pick<DaySums, 'add'>;
 }
 
 type Outcome = Promise<Approval | OperatorProblem>;
@@ -92,15 +97,14 @@ export class Approvals {
   }
 
   /**
-   * Whether an operator may deposit so much more today without a second person; if so it is counted. While the sums
-   * cannot be read no operator deposits alone.
+   * Whether an operator may move so much more today without a second person; if so it is counted. While the sums cannot
+   * be read no operator moves money alone.
    */
-  async depositsAlone(name: string, amountMicro: number): Promise<boolean> {
-    const { rule, clock, deposited } = this.#options;
-    if (!rule.isOn) return true;
-    const limitMicro = rule.depositLimitMicro;
-    const alone = { name, amountMicro, limitMicro, atMs: clock.nowMs() };
-    return (await unlessUnavailable(() => deposited.add(alone))) ?? false;
+  async movesAlone(way: LoneWay, name: string, amountMicro: number): Promise<boolean> {
+    const { rule, clock, daySums } = this.#options;
+    const limitMicro = rule.limitsMicro[way];
+    const alone = { way, name, amountMicro, limitMicro, atMs: clock.nowMs() };
+    return (await unlessUnavailable(() => daySums.add(alone))) ?? false;
   }
 
   /** Puts a request on the topic that waits for a second person; the same one that still waits is returned as it is. */
@@ -177,7 +181,7 @@ export class Approvals {
     });
   }
 
-  /** Notes on the topic that a proposal was carried out. */
+  /** Notes on the topic that it was carried out. */
   finish(id: string): Promise<void> {
     return this.#locked(async () => {
       const known = this.find(id);
@@ -202,7 +206,7 @@ export class Approvals {
     decision: 'APPROVED' | 'REJECTED',
     { name, roles }: OperatorEntry,
   ): OperatorProblem | null {
-    const { role } = operatorRoutes[known.action as ApprovedAction];
+    const { role } = operatorRoutes[known.action as GuardedAction];
     if (!mayUse(roles, role)) return forbidden(`it takes the role ${role}`);
     if (known.requestedBy === name) return forbidden('a second person decides');
     if (known.challengedAtMs > 0) return refused('it is challenged');
@@ -236,8 +240,8 @@ export class Approvals {
     const waiting = this.list().filter((one) => isPending(one, nowMs));
     const hash = sha256(asked.body);
     const same = waiting.find(
-      ({ action, market, bodySha256 }) =>
-        action === asked.action && market === asked.market && bodySha256.equals(hash),
+      ({ action, subject, bodySha256 }) =>
+        action === asked.action && subject === asked.subject && bodySha256.equals(hash),
     );
     if (same !== undefined) return same;
     return waiting.length >= approvalsMax ? refused('too many requests wait for approval') : null;
@@ -255,13 +259,14 @@ export class Approvals {
     return this.list().filter(isProposed).length >= proposalsMax;
   }
 
-  #newOf({ action, market, body }: Request, who: string): Approval {
+  #newOf({ action, market, subject, body }: Request, who: string): Approval {
     const nowMs = this.#options.clock.nowMs();
     return {
       ...undecided,
       id: randomUUID(),
       action,
       market,
+      subject,
       body: body.toString('utf8'),
       bodySha256: sha256(body),
       requestedBy: who,

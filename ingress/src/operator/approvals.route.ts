@@ -6,29 +6,15 @@ import {
   Challenge,
   OperatorApprovalParams,
 } from '@pm/schemas';
-import type { ApprovedAction } from './approvals.io.ts';
-import { creditWallets } from './money.route.ts';
+import { carryOutApproved } from './guards.route.ts';
 import type { OperatorServices } from './operator-services.io.ts';
 import { isProposed } from './proposals.ts';
-import { type OperatorProblem, operatorOfRequest, sendProblem } from './requests.io.ts';
-import { resolveMarket } from './resolve-market.io.ts';
+import { isProblem, operatorOfRequest, sendProblem } from './requests.io.ts';
 import { approvalView, bodyBytesOf } from './second-person.io.ts';
-
-type Result = Promise<object | OperatorProblem>;
-
-/** Carries out an approved request. Its body was checked by its schema when it was sent. */
-function actionsOf(services: OperatorServices): Record<ApprovedAction, (one: Approval) => Result> {
-  return {
-    deposit: ({ body, requestedBy }) =>
-      creditWallets(JSON.parse(body), requestedBy, services.money),
-    resolveMarket: ({ market, body }) => resolveMarket(market, JSON.parse(body), services.catalog),
-  };
-}
 
 /** GET /operator/approvals, one of them, the decision of a second person, and the challenge of a resolution. */
 export function addApprovalRoutes(app: HttpApp, services: OperatorServices): void {
   const { approvals, resolutions, clock } = services;
-  const actions = actionsOf(services);
   app.get('/operator/approvals', async () => {
     const shorten = (one: Approval) => ({ ...one, body: one.body.slice(0, auditBodyMaxChars) });
     const nowMs = clock.nowMs();
@@ -51,12 +37,22 @@ export function addApprovalRoutes(app: HttpApp, services: OperatorServices): voi
     const decided = await resolutions.decide(request.params.id, decision, operator);
     if ('status' in decided) return await sendProblem(reply, decided);
     const approval = approvalView(decided, clock.nowMs());
-    if (decision === 'REJECTED' || isProposed(decided)) return { approval, result: null };
-    const result = await actions[decided.action as ApprovedAction](decided);
-    if ('status' in result) return await sendProblem(reply, result as OperatorProblem);
+    if (decision === 'REJECTED' || isProposed(decided) || isDone(decided))
+      return { approval, result: null };
+    const result = await carryOutApproved(decided, services);
+    if (isProblem(result)) return await sendProblem(reply, result);
+    if (decided.action !== 'resolveMarket') await approvals.finish(decided.id);
     return { approval, result };
   });
   addChallengeRoute(app, services);
+}
+
+/**
+ * Whether nothing of it is left to do. Once a freeze was lifted by two, one of them cannot lift the next one. A
+ * resolution completes what broke off, whenever it is approved again.
+ */
+function isDone({ action, carriedOutAtMs }: Approval): boolean {
+  return action !== 'resolveMarket' && carriedOutAtMs > 0;
 }
 
 /** POST /operator/approvals/:id/challenge: every operator may, also the one who asked for the resolution. */

@@ -1,5 +1,6 @@
 import type { HttpApp } from '@pm/kit/http';
 import {
+  type CatalogEntry,
   type EntryResult,
   EventChange,
   ImportCatalog,
@@ -23,38 +24,98 @@ import {
 import type { ImportRefusal } from '../catalog/facts.ts';
 import { CatalogImporter, type CatalogImportResult } from '../catalog/importer.io.ts';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
-import { problemOf, sendProblem } from './requests.io.ts';
+import { changesEventTerms, changesTerms, refuseFinal } from '../catalog/traded-terms.io.ts';
+import { type OperatorProblem, problemOf, sendProblem } from './requests.io.ts';
 
 /** A change set or a refusal; null when there is no such entry. */
 type Plan = EntryChangeSet | ImportRefusal | null;
 
+type Changed = Promise<EntryResult | OperatorProblem>;
+
 /** The import, and routes that make or change one event, market, tag or series. All take locks (`CatalogLocks`). */
 export function addCatalogRoutes(app: HttpApp, services: CatalogServices): void {
-  const { catalog, locks } = services;
-  const change = (reply: FastifyReply, plan: (context: ChangeContext) => Plan) =>
-    locks.catalog(() => carryOutPlan(services, reply, plan));
+  const change = async (reply: FastifyReply, plan: (context: ChangeContext) => Plan) =>
+    sendChanged(reply, await services.locks.catalog(() => carryOutPlan(services, plan)));
   const params = OperatorEntryParams;
   addImportRoutes(app, services);
   app.post('/operator/events', { schema: { body: NewEvent } }, (request, reply) =>
     change(reply, (context) => newEventChange(request.body, context)),
   );
-  app.patch('/operator/events/:id', { schema: { params, body: EventChange } }, (request, reply) =>
-    change(reply, (context) => {
-      const known = catalog.findEvent(request.params.id);
-      return known === undefined ? null : eventChange(known, request.body, context);
-    }),
+  const oneEvent = { schema: { params, body: EventChange } };
+  app.patch('/operator/events/:id', oneEvent, async (request, reply) =>
+    sendChanged(reply, await editEvent(request.params.id, request.body, services)),
   );
   const oneMarket = { schema: { params, body: MarketChange } };
-  app.patch('/operator/markets/:id', oneMarket, async (request, reply) => {
-    const number = Number(request.params.id);
-    const plan = (context: ChangeContext) => {
-      const known = catalog.findMarket(number);
-      return known === undefined ? null : marketChange(known, request.body, context);
-    };
-    const work = () => carryOutPlan(services, reply, plan);
-    return await locks.catalog(() => locks.market(number, work));
-  });
+  app.patch('/operator/markets/:id', oneMarket, async (request, reply) =>
+    sendChanged(reply, await editMarket(Number(request.params.id), request.body, services)),
+  );
   addGroupRoutes(app, services, change);
+}
+
+/** PATCH /operator/events/:id. */
+export function editEvent(id: string, sent: EventChange, services: CatalogServices): Changed {
+  const plan = (context: ChangeContext) => planEvent(id, sent, context);
+  return services.locks.catalog(() => carryOutPlan(services, plan));
+}
+
+/** PATCH /operator/markets/:id: a question and outcomes that were traded stay. */
+export function editMarket(number: number, sent: MarketChange, services: CatalogServices): Changed {
+  const { catalog, locks } = services;
+  const work = async () => {
+    const known = catalog.findMarket(number);
+    const planned = planMarket(number, sent, contextOf(services));
+    const entry = entryOf(planned, 'CatalogMarket');
+    const problem =
+      known === undefined || entry === null ? null : await refuseFinal(known, entry, services);
+    return problem ?? (await carryOutPlan(services, () => planned));
+  };
+  return locks.catalog(() => locks.market(number, work));
+}
+
+function planEvent(id: string, sent: EventChange, context: ChangeContext): Plan {
+  const known = context.catalog.findEvent(id);
+  return known === undefined ? null : eventChange(known, sent, context);
+}
+
+function planMarket(number: number, sent: MarketChange, context: ChangeContext): Plan {
+  const known = context.catalog.findMarket(number);
+  return known === undefined ? null : marketChange(known, sent, context);
+}
+
+/** Whether the change needs a second person; not when it is refused anyway. */
+export async function changesTermsOfEvent(
+  id: string,
+  sent: EventChange,
+  services: CatalogServices,
+): Promise<boolean> {
+  const known = services.catalog.findEvent(id);
+  const entry = entryOf(planEvent(id, sent, contextOf(services)), 'CatalogEvent');
+  if (known === undefined || entry === null) return false;
+  return await changesEventTerms(known, entry, services);
+}
+
+/** The same of a market. */
+export async function changesTermsOfMarket(
+  number: number,
+  sent: MarketChange,
+  services: CatalogServices,
+): Promise<boolean> {
+  const known = services.catalog.findMarket(number);
+  const entry = entryOf(planMarket(number, sent, contextOf(services)), 'CatalogMarket');
+  if (known === undefined || entry === null) return false;
+  return await changesTerms(known, entry, services);
+}
+
+type EntryOf<Kind extends CatalogEntry['kind']> = Extract<CatalogEntry, { readonly kind: Kind }>;
+
+/** The entry that a plan changes, which is its last; null when it changes none. */
+function entryOf<Kind extends CatalogEntry['kind']>(plan: Plan, kind: Kind): EntryOf<Kind> | null {
+  const entry = plan?.kind === 'planned' ? plan.entries.at(-1) : undefined;
+  return entry?.kind === kind ? (entry as EntryOf<Kind>) : null;
+}
+
+function contextOf({ catalog, partitions, keccak, clock }: CatalogServices): ChangeContext {
+  return { catalog, partitions, keccak, nowMs: clock.nowMs() };
 }
 
 /** Tags and series. */
@@ -85,19 +146,19 @@ function addGroupRoutes(
 }
 
 async function carryOutPlan(
-  { catalog, partitions, keccak, clock, writer }: CatalogServices,
-  reply: FastifyReply,
+  services: CatalogServices,
   plan: (context: ChangeContext) => Plan,
-): Promise<FastifyReply> {
-  const planned = plan({ catalog, partitions, keccak, nowMs: clock.nowMs() });
-  if (planned === null) return reply.code(404).send({ error: 'not found' });
-  if (planned.kind === 'refused') {
-    return sendProblem(reply, problemOf(planned));
-  }
+): Changed {
+  const planned = plan(contextOf(services));
+  if (planned === null) return { status: 404, text: 'not found' };
+  if (planned.kind === 'refused') return problemOf(planned);
   const { id, slug, entries } = planned;
-  if (entries.length > 0) await writer.writeEntries(entries);
-  const result: EntryResult = { id, slug, changed: entries.length > 0 };
-  return reply.send(result);
+  if (entries.length > 0) await services.writer.writeEntries(entries);
+  return { id, slug, changed: entries.length > 0 };
+}
+
+function sendChanged(reply: FastifyReply, result: Awaited<Changed>): FastifyReply {
+  return 'status' in result ? sendProblem(reply, result) : reply.send(result);
 }
 
 /** 200 events with long texts. */

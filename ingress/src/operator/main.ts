@@ -25,6 +25,7 @@ import { openTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { openChannel } from '../log/open-channel.io.ts';
 import { PartitionLiveness } from '../log/partition-liveness.ts';
+import { ReadOffsets } from '../log/read-offsets.io.ts';
 import { followResults } from '../log/results.io.ts';
 import { neededEngines, openTopics, type TopicsClient } from '../log/topics.io.ts';
 import { TransferWriter } from '../log/transfer-writer.io.ts';
@@ -44,6 +45,7 @@ import {
   readinessOf,
 } from './status.io.ts';
 import { operatorTopics } from './topics.ts';
+import { marketHistories, TradedMarkets } from './traded-markets.io.ts';
 
 const name = 'operator';
 
@@ -106,9 +108,12 @@ async function openParts(room: Room) {
   const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
   const seed = config.operatorSeed;
   const channel = openChannel(topics, { ...room, program: name, seed, waitMs: resultWaitMs });
-  const observers = { partitions, extremePrices };
+  const readOffsets = new ReadOffsets(topics.executionEnds);
+  const observers = { partitions, extremePrices, readOffsets };
   await followResults(topics, { ...follow(room), channel, restMs: resultRestMs, ...observers });
   const { redis, ledger } = openMoney(room);
+  const history = marketHistories(redis, redisKeys(config.redisPrefix));
+  const traded = new TradedMarkets({ history, readOffsets });
   const [wallets, catalog, comments, audit, admission] = await Promise.all([
     openWallets(topics, { ...follow(room), clock, owners }),
     openCatalog(room, topics),
@@ -127,6 +132,7 @@ async function openParts(room: Room) {
     ...admission,
     comments,
     audit,
+    traded,
     transfers: new TransferWriter({
       producer: topics.records,
       topic: topics.names.transfers,
@@ -175,18 +181,21 @@ async function openCatalog(room: Room, topics: Topics) {
 }
 
 function catalogServices(
-  { crypto }: Room,
-  {
+  { config, crypto }: Room,
+  parts: Pick<Parts, 'catalog' | 'partitions' | 'channel' | 'writer' | 'locks' | 'traded'>,
+): CatalogServices {
+  const { catalog, partitions, channel, writer, locks, traded } = parts;
+  return {
     catalog,
-    partitions,
-    channel,
+    clock,
+    keccak: crypto.keccak,
+    partitions: partitions.count,
+    traded,
+    feeNoticeMs: config.feeNoticeSeconds * 1000,
+    commands: channel.commands,
     writer,
     locks,
-  }: Pick<Parts, 'catalog' | 'partitions' | 'channel' | 'writer' | 'locks'>,
-): CatalogServices {
-  const { keccak } = crypto;
-  const { commands } = channel;
-  return { catalog, clock, keccak, partitions: partitions.count, commands, writer, locks };
+  };
 }
 
 function operatorServices(room: Room, parts: Parts): Omit<OperatorServices, 'status'> {

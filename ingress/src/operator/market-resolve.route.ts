@@ -1,6 +1,7 @@
 import type { HttpApp } from '@pm/kit/http';
 import { type Approval, OperatorEntryParams, Resolution, type ResolutionAnswer } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
+import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import type { OperatorServices } from './operator-services.io.ts';
 import { readPayout } from './proposals.ts';
 import { notFound, type OperatorProblem, operatorOfRequest, sendProblem } from './requests.io.ts';
@@ -24,6 +25,18 @@ export function addMarketResolveRoute(app: HttpApp, services: OperatorServices):
   });
 }
 
+/** Whether a resolution is a new one; not when it completes one that broke off, or is refused. */
+export function isNewResolution(
+  number: number,
+  body: Resolution,
+  { catalog }: Pick<CatalogServices, 'catalog'>,
+): boolean {
+  const payout0 = readPayout(body);
+  const market = catalog.findMarket(number);
+  if (payout0 === null || market === undefined) return false;
+  return judgeResolution(market, payout0) === 'new';
+}
+
 async function resolveOrPropose(
   request: FastifyRequest,
   { number, body }: { readonly number: number; readonly body: Resolution },
@@ -35,8 +48,9 @@ async function resolveOrPropose(
   if (market === undefined) return notFound;
   const judged = judgeResolution(market, payout0);
   if (typeof judged !== 'string') return judged;
-  const asked = { action: 'resolveMarket', market: number, body: request.rawBody } as const;
-  const waits =
-    judged === 'new' ? await resolutions.ask(asked, operatorOfRequest(request).name) : null;
+  if (judged === 'again') return await resolveMarket(number, body, services);
+  const asked = { action: 'resolveMarket', market: number, subject: String(number) } as const;
+  const sent = { ...asked, body: request.rawBody };
+  const waits = await resolutions.ask(sent, operatorOfRequest(request).name);
   return waits ?? (await resolveMarket(number, body, services));
 }

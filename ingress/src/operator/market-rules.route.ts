@@ -3,6 +3,7 @@ import {
   type CatalogMarket,
   lotMicro,
   MarketRules,
+  type MarketRulesAnswer,
   ModeChange,
   microPerUnit,
   microText,
@@ -12,8 +13,10 @@ import {
   parsePrice,
   priceText,
 } from '@pm/schemas';
+import { noNotice } from '../catalog/fee-notices.io.ts';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import { carryOut, changeMarket } from '../catalog/matcher-market.io.ts';
+import { changesTerms } from '../catalog/traded-terms.io.ts';
 import { type OperatorProblem, sendProblem } from './requests.io.ts';
 
 /**
@@ -23,14 +26,60 @@ export function addSetMarketRoute(app: HttpApp, services: CatalogServices): void
   const schema = { params: OperatorEntryParams, body: MarketRules };
   app.put('/operator/markets/:id/rules', { schema }, async (request, reply) => {
     const { body, params } = request;
-    const done = await changeMarket(Number(params.id), services, (market) => ruled(market, body));
-    if ('status' in done) return await sendProblem(reply, done);
-    return { ...rulesOf(done.market), changed: done.changed };
+    const done = await ruleMarket(Number(params.id), body, services);
+    return 'status' in done ? await sendProblem(reply, done) : done;
   });
 }
 
+/** Changes rules of a market, or gives notice of its higher fee. */
+export async function ruleMarket(
+  number: number,
+  sent: MarketRules,
+  services: CatalogServices,
+): Promise<MarketRulesAnswer | OperatorProblem> {
+  const changesAtMs = await noticeEndMs(number, sent, services);
+  const done = await changeMarket(number, services, (one) => ruled(one, sent, changesAtMs));
+  return 'status' in done ? done : { ...rulesOf(done.market), changed: done.changed };
+}
+
+/** Whether new rules need a second person; not when they are refused anyway. */
+export async function changesTermsByRules(
+  number: number,
+  sent: MarketRules,
+  services: CatalogServices,
+): Promise<boolean> {
+  const market = services.catalog.findMarket(number);
+  if (market === undefined || market.payout0 >= 0) return false;
+  const entry = ruled(market, sent, await noticeEndMs(number, sent, services));
+  return !('status' in entry) && (await changesTerms(market, entry, services));
+}
+
+/** When a higher fee may begin that is asked for now, Unix milliseconds; 0 is at once. */
+async function noticeEndMs(
+  number: number,
+  { feeRateBps }: MarketRules,
+  { catalog, traded, clock, feeNoticeMs }: CatalogServices,
+): Promise<number> {
+  const market = catalog.findMarket(number);
+  if (feeRateBps === undefined || market === undefined || feeNoticeMs === 0) return 0;
+  return (await traded.isTraded(market)) ? clock.nowMs() + feeNoticeMs : 0;
+}
+
+/** The fee of a market, or the notice of it: the same notice again begins no later than the first one. */
+function feeOf(market: CatalogMarket, sent: MarketRules, changesAtMs: number) {
+  const { feeRateBps } = sent;
+  if (feeRateBps === undefined) return {};
+  if (feeRateBps <= market.feeRateBps || changesAtMs === 0) return { feeRateBps, ...noNotice };
+  if (feeRateBps === market.nextFeeRateBps) return {};
+  return { nextFeeRateBps: feeRateBps, feeChangesAtMs: changesAtMs };
+}
+
 /** The market under its new rules. */
-function ruled(market: CatalogMarket, sent: MarketRules): CatalogMarket | OperatorProblem {
+function ruled(
+  market: CatalogMarket,
+  sent: MarketRules,
+  changesAtMs: number,
+): CatalogMarket | OperatorProblem {
   if (Object.keys(sent).length === 0) return market;
   const tick = sent.tickSize === undefined ? market.tick : parsePrice(sent.tickSize);
   if (tick === null || tick === 0 || market.tick % tick !== 0) return cannotBe('tickSize');
@@ -42,7 +91,7 @@ function ruled(market: CatalogMarket, sent: MarketRules): CatalogMarket | Operat
     ...market,
     tick,
     minSizeMicro,
-    feeRateBps: sent.feeRateBps ?? market.feeRateBps,
+    ...feeOf(market, sent, changesAtMs),
     rebateBps: sent.rebateBps ?? market.rebateBps,
     takerDelayMs: sent.takerDelayMs ?? market.takerDelayMs,
     rewardsDailyMicro:
@@ -61,11 +110,14 @@ function sizeOf(text: string | undefined, known: number): number {
 }
 
 function rulesOf(market: CatalogMarket) {
+  const { nextFeeRateBps, feeChangesAtMs } = market;
+  const notice = { nextFeeRateBps, feeChangesAt: new Date(feeChangesAtMs).toISOString() };
   return {
     id: String(market.market),
     tickSize: priceText(market.tick),
     minOrderSize: microText(market.minSizeMicro),
     feeRateBps: market.feeRateBps,
+    ...(feeChangesAtMs === 0 ? {} : notice),
     rebateBps: market.rebateBps,
     takerDelayMs: market.takerDelayMs,
     rewardsDailyRate: market.rewardsDailyMicro / microPerUnit,

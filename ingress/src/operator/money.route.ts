@@ -21,7 +21,6 @@ import type { Binding } from '../accounts/wallet-owners.ts';
 import { type PaidWithdrawal, withdraw } from '../accounts/withdrawals.io.ts';
 import type { OperatorMoneyServices } from './operator-services.io.ts';
 import { addressOf, type OperatorProblem, operatorOfRequest, sendProblem } from './requests.io.ts';
-import { sendToSecondPerson } from './second-person.io.ts';
 import { bindFailures, bindingErrors } from './wallets.route.ts';
 
 const depositsBodyMaxBytes = 512 * 1024;
@@ -43,14 +42,35 @@ export function addDepositsRoute(app: HttpApp, services: OperatorMoneyServices):
   const options = { schema: { body: Deposits }, bodyLimit: depositsBodyMaxBytes };
   app.post('/operator/deposits', options, async (request, reply) => {
     const { name } = operatorOfRequest(request);
-    const transfers = readTransfers(request.body.deposits, services);
-    if (!Array.isArray(transfers)) return await sendProblem(reply, transfers);
-    const sumMicro = transfers.reduce((sum, { amountMicro }) => sum + amountMicro, 0);
-    if (!(await services.approvals.depositsAlone(name, sumMicro)))
-      return await sendToSecondPerson(request, reply, { action: 'deposit', market: 0 }, services);
     const result = await creditWallets(request.body, name, services);
     return 'status' in result ? await sendProblem(reply, result) : result;
   });
+}
+
+/** Whether deposits need a second person: they bind a wallet, or pass the limit of the day, and are not refused. */
+export async function needsTwoToDeposit(
+  { deposits }: Deposits,
+  who: string,
+  services: OperatorMoneyServices,
+): Promise<boolean> {
+  const transfers = readTransfers(deposits, services);
+  if (!Array.isArray(transfers)) return false;
+  const bindings = deposits.flatMap(({ wallet, owner }) =>
+    owner === undefined ? [] : [{ wallet: addressOf(wallet), owner: addressOf(owner) }],
+  );
+  if (bindings.some((one) => services.owners.judge(one) === 'free')) return true;
+  const sumMicro = transfers.reduce((sum, { amountMicro }) => sum + amountMicro, 0);
+  return !(await services.approvals.movesAlone('deposit', who, sumMicro));
+}
+
+/** The same of withdrawals. */
+export async function needsTwoToPayOut(
+  { withdrawals }: Withdrawals,
+  who: string,
+  { approvals }: OperatorMoneyServices,
+): Promise<boolean> {
+  const sumMicro = withdrawals.reduce((sum, { amount }) => sum + (parseMicro(amount) ?? 0), 0);
+  return !(await approvals.movesAlone('withdrawal', who, sumMicro));
 }
 
 /** Binds wallets whose owner is named, then writes the deposits; resolves when they are durable. */
@@ -183,15 +203,20 @@ const concurrentMax = 50;
  */
 export function addWithdrawalsRoute(app: HttpApp, services: OperatorMoneyServices): void {
   const options = { schema: { body: Withdrawals }, bodyLimit: withdrawalsBodyMaxBytes };
-  app.post('/operator/withdrawals', options, async (request) => {
-    const { withdrawals } = request.body;
-    const results: WithdrawalsResult['results'] = [];
-    for (let from = 0; from < withdrawals.length; from += concurrentMax) {
-      const some = withdrawals.slice(from, from + concurrentMax);
-      results.push(...(await Promise.all(some.map((one) => carryOut(one, services)))));
-    }
-    return { results } satisfies WithdrawalsResult;
-  });
+  app.post('/operator/withdrawals', options, (request) => payOut(request.body, services));
+}
+
+/** Pays out, some at a time. */
+export async function payOut(
+  { withdrawals }: Withdrawals,
+  services: OperatorMoneyServices,
+): Promise<WithdrawalsResult> {
+  const results: WithdrawalsResult['results'] = [];
+  for (let from = 0; from < withdrawals.length; from += concurrentMax) {
+    const some = withdrawals.slice(from, from + concurrentMax);
+    results.push(...(await Promise.all(some.map((one) => carryOut(one, services)))));
+  }
+  return { results };
 }
 
 async function carryOut(

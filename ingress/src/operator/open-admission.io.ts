@@ -10,7 +10,7 @@ import type { TopicsOf } from '../log/topics.io.ts';
 import { ApprovalRows } from './approval-rows.ts';
 import { Approvals } from './approvals.io.ts';
 import type { OperatorConfig } from './config.ts';
-import { DayDeposits } from './day-deposits.io.ts';
+import { DaySums } from './day-sums.io.ts';
 import { Operators } from './operators.io.ts';
 
 /** Opens the operators and what waits for a second one; resolves when the file and the topic have been read. */
@@ -40,12 +40,15 @@ export async function openAdmission(
   const table = await openTable(topics, topic, rows);
   const rule = {
     isOn: config.secondPerson === 'on',
-    depositLimitMicro: config.depositLimitUsdc * microPerUnit,
+    limitsMicro: {
+      deposit: config.depositLimitUsdc * microPerUnit,
+      withdrawal: config.withdrawalLimitUsdc * microPerUnit,
+    },
     windowMs: config.approvalSeconds * 1000,
     challengeMs: config.challengeSeconds * 1000,
   };
-  const deposited = new DayDeposits(redis, redisKeys(config.redisPrefix));
+  const daySums = new DaySums(redis, redisKeys(config.redisPrefix));
   const mutex = new KeyedMutex();
-  const approvals = new Approvals({ clock, rows, table, mutex, rule, deposited });
+  const approvals = new Approvals({ clock, rows, table, mutex, rule, daySums });
   return { operators, approvals };
 }

@@ -46,7 +46,7 @@ export interface OperatorWalletServices {
     readonly freeze: Pick<WalletWriter<FreezeFacts>, 'set'>;
   };
   readonly ledger: Pick<Reservations, 'balance'>;
-  readonly owners: Pick<WalletOwners, 'find' | 'isReserved'>;
+  readonly owners: Pick<WalletOwners, 'find' | 'isReserved' | 'judge'>;
   readonly bindings: Pick<WalletBindings, 'bind'>;
   /** Takes the orders of a wallet and of its owner off all books. */
   sweep(wallet: WalletAddress): Promise<Swept>;

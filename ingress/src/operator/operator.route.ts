@@ -4,6 +4,7 @@ import { admitOperators } from './admission.io.ts';
 import { addApprovalRoutes } from './approvals.route.ts';
 import { addAuditRoute, auditRequests } from './audit.route.ts';
 import { addCatalogRoutes } from './catalog.route.ts';
+import { guardActions } from './guards.route.ts';
 import { addMarketResolveRoute } from './market-resolve.route.ts';
 import {
   addMarketModeRoute,
@@ -20,11 +21,12 @@ import {
 
 /**
  * Adds the operator's routes; every one wants the token of an operator with its role (`admitOperators`). Whatever is no
- * read is put on the audit trail (`auditRequests`).
+ * read is put on the audit trail (`auditRequests`), and goes to a second person where it needs one (`guardActions`).
  */
 export function addOperatorRoutes(app: HttpApp, services: OperatorServices): void {
   admitOperators(app, services);
   auditRequests(app, services);
+  guardActions(app, services);
   addApprovalRoutes(app, services);
   addAuditRoute(app, services);
   addCatalogRoutes(app, services.catalog);

@@ -36,6 +36,11 @@ export interface OperatorProblem {
   readonly code?: RefusalCode;
 }
 
+/** Whether a result is a problem; statuses of wallets are texts. */
+export function isProblem(result: object): result is OperatorProblem {
+  return typeof Reflect.get(result, 'status') === 'number';
+}
+
 export function sendProblem(reply: FastifyReply, { status, text, path }: OperatorProblem) {
   return reply.code(status).send({ error: text, ...(path === undefined ? {} : { path }) });
 }

@@ -49,12 +49,10 @@ export class Resolutions {
   }
 
   /**
-   * Takes a resolution that a second person has to approve, or that can be challenged; null when it needs neither, and
-   * is to be carried out at once. Rejects with a `Fault`.
+   * Takes a resolution that can be challenged; null when it is to be carried out at once. Rejects with a `Fault`.
    */
   async ask(asked: Request, who: string): Promise<Approval | OperatorProblem | null> {
     const { approvals } = this.#options;
-    if (approvals.rule.isOn) return await approvals.request(asked, who);
     const market = this.#options.catalog.catalog.findMarket(asked.market);
     if (market === undefined) return notFound;
     const paysAtMs = this.#windowEndMs(market);

@@ -1,6 +1,6 @@
-import type { Approval, ApprovalAnswer } from '@pm/schemas';
+import type { Approval, ApprovalAnswer, GuardedAction } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApprovedAction, Request } from './approvals.io.ts';
+import type { Request } from './approvals.io.ts';
 import type { ApprovalServices } from './operator-services.io.ts';
 import { stateOf } from './proposals.ts';
 import { operatorOfRequest, sendProblem } from './requests.io.ts';
@@ -20,10 +20,12 @@ export async function sendToSecondPerson(
 
 /** An approval as it is at a moment. */
 export function approvalView(one: Approval, nowMs: number): ApprovalAnswer {
-  const { id, action, market, body, bodySha256, requestedBy, decidedBy, challengedBy } = one;
+  const { id, action, market, subject, body, bodySha256, requestedBy, decidedBy, challengedBy } =
+    one;
   return {
     id,
-    action: action as ApprovedAction,
+    action: action as GuardedAction,
+    subject,
     market: market === 0 ? null : String(market),
     body,
     bodyBytes: bodyBytesOf(one),

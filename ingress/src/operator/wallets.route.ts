@@ -6,6 +6,7 @@ import {
   checksumAddress,
   microText,
   OperatorWalletParams,
+  type WalletAddress,
   WalletStatusChange,
   type WalletStatusKind,
   WithdrawalFreezeChange,
@@ -33,13 +34,13 @@ const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' }
  * sent again, it is done again. GET lists the wallets that may not do everything.
  */
 export function addWalletStatusRoutes(app: HttpApp, services: OperatorWalletServices): void {
-  const { walletStatus, write } = services;
+  const { walletStatus } = services;
   const path = '/operator/wallets/:address/status';
   const schema = { params: OperatorWalletParams, body: WalletStatusChange };
   app.post(path, { schema }, async (request, reply) => {
-    const { status, reason } = request.body;
+    const { status } = request.body;
     const wallet = addressOf(request.params.address);
-    const view = statusView(await write.status.set(wallet, { status: kinds[status], reason }));
+    const view = await setStatus(wallet, request.body, services);
     if (status !== 'banned') return view;
     const { canceled, isUnconfirmed } = await services.sweep(wallet);
     if (!isUnconfirmed) return { ...view, canceled };
@@ -59,6 +60,25 @@ export function addWalletStatusRoutes(app: HttpApp, services: OperatorWalletServ
       return { data: walletStatus.restricted(max ?? listedWalletsMax).map(statusView) };
     return await reply.code(400).send({ error: `limit is 1 to ${listedWalletsMax}` });
   });
+}
+
+/** Sets what a wallet may do. Its orders are left alone. */
+export async function setStatus(
+  wallet: WalletAddress,
+  { status, reason }: WalletStatusChange,
+  { write }: Pick<OperatorWalletServices, 'write'>,
+) {
+  return statusView(await write.status.set(wallet, { status: kinds[status], reason }));
+}
+
+/** Whether a wallet may do more afterwards: a restriction can be set alone, and is taken away by two. */
+export function liftsStatus(
+  wallet: WalletAddress,
+  { status }: WalletStatusChange,
+  { walletStatus }: Pick<OperatorWalletServices, 'walletStatus'>,
+): boolean {
+  if (status === 'normal') return true;
+  return status === 'closed_only' && walletStatus.find(wallet)?.status === 'BANNED';
 }
 
 function statusView({ wallet, status, reason, changedAtMs }: ListedStatus) {
@@ -94,14 +114,8 @@ export const bindFailures: Readonly<Record<BindFailure, OperatorProblem>> = {
 export function addWalletOwnerRoutes(app: HttpApp, services: OperatorWalletServices): void {
   const options = { schema: { body: BindWallets }, bodyLimit: bindBodyMaxBytes };
   app.post('/operator/wallet-owners', options, async (request, reply) => {
-    const { wallets } = request.body;
-    const bindings = wallets.map(({ wallet, owner }) => ({
-      wallet: addressOf(wallet),
-      owner: addressOf(owner),
-    }));
-    const results = await services.bindings.bind(bindings, operatorOfRequest(request).name);
-    if (typeof results === 'string') return await sendProblem(reply, bindFailures[results]);
-    return { results: wallets.map((item, index) => resultOf(item, results[index])) };
+    const result = await bindWallets(request.body, operatorOfRequest(request).name, services);
+    return 'status' in result ? await sendProblem(reply, result) : result;
   });
   app.get(
     '/operator/wallets/:address/owner',
@@ -122,6 +136,29 @@ export function addWalletOwnerRoutes(app: HttpApp, services: OperatorWalletServi
   );
 }
 
+/** Binds wallets; one result per item in order. */
+export async function bindWallets(
+  { wallets }: BindWallets,
+  boundBy: string,
+  { bindings }: Pick<OperatorWalletServices, 'bindings'>,
+): Promise<BindWalletsResult | OperatorProblem> {
+  const results = await bindings.bind(wallets.map(bindingOf), boundBy);
+  if (typeof results === 'string') return bindFailures[results];
+  return { results: wallets.map((item, index) => resultOf(item, results[index])) };
+}
+
+/** Whether a request to bind names a wallet that has no owner: what it holds, and ever will, is bound for ever. */
+export function bindsNewWallets(
+  { wallets }: BindWallets,
+  { owners }: Pick<OperatorWalletServices, 'owners'>,
+): boolean {
+  return wallets.some((one) => owners.judge(bindingOf(one)) === 'free');
+}
+
+function bindingOf({ wallet, owner }: BindWallets['wallets'][number]) {
+  return { wallet: addressOf(wallet), owner: addressOf(owner) };
+}
+
 function resultOf(
   { wallet, owner }: BindWallets['wallets'][number],
   result: BindingResult = 'taken',
@@ -135,17 +172,11 @@ function resultOf(
  * does not add up; `frozen: false` clears both, whatever the money is by then. GET lists the frozen ones.
  */
 export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWalletServices): void {
-  const { freezes, write, ledger } = services;
+  const { freezes } = services;
   const path = '/operator/wallets/:address/withdrawal-freeze';
   const schema = { params: OperatorWalletParams, body: WithdrawalFreezeChange };
   app.post(path, { schema }, async (request) => {
-    const wallet = addressOf(request.params.address);
-    // A wallet can be frozen while the ledger is away, too.
-    const balance = await unlessUnavailable(() => ledger.balance(wallet));
-    const freeMicro = balance?.freeMicro ?? 0;
-    const { frozen, reason } = request.body;
-    const unsound = frozen && freezes.find(wallet)?.unsound === true;
-    return freezeView(await write.freeze.set(wallet, { frozen, unsound, reason, freeMicro }));
+    return await setFreeze(addressOf(request.params.address), request.body, services);
   });
   app.get(path, { schema: { params: OperatorWalletParams } }, async (request) => {
     const wallet = addressOf(request.params.address);
@@ -158,6 +189,19 @@ export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWallet
     if (max !== null) return { data: freezes.frozen(max ?? listedWalletsMax).map(freezeView) };
     return await reply.code(400).send({ error: `limit is 1 to ${listedWalletsMax}` });
   });
+}
+
+/** Freezes the withdrawals of a wallet, or clears that. */
+export async function setFreeze(
+  wallet: WalletAddress,
+  { frozen, reason }: WithdrawalFreezeChange,
+  { freezes, write, ledger }: Pick<OperatorWalletServices, 'freezes' | 'write' | 'ledger'>,
+) {
+  // A wallet can be frozen while the ledger is away, too.
+  const balance = await unlessUnavailable(() => ledger.balance(wallet));
+  const freeMicro = balance?.freeMicro ?? 0;
+  const unsound = frozen && freezes.find(wallet)?.unsound === true;
+  return freezeView(await write.freeze.set(wallet, { frozen, unsound, reason, freeMicro }));
 }
 
 function freezeView({ wallet, frozen, unsound, ...of }: ListedFreeze) {

@@ -37,6 +37,8 @@ class Exchange {
     return new CatalogImporter({
       catalog,
       partitions,
+      traded: { isTraded: async () => false },
+      feeNoticeMs: 0,
       clock: { nowMs: () => 1_700_000_000_000 },
       keccak: (bytes) => createHash('sha256').update(bytes).digest(),
       commands: {

@@ -4,7 +4,7 @@ import { Approvals, approvalsMax, type SecondPersonRule } from '../../src/operat
 import {
   carriedOut,
   event,
-  MemoryDeposits,
+  MemorySums,
   market,
   openOperator,
   token,
@@ -14,7 +14,7 @@ import { MemoryTopic } from '../table-fixture.ts';
 
 const rule: SecondPersonRule = {
   isOn: true,
-  depositLimitMicro: 100_000_000,
+  limitsMicro: { deposit: 100_000_000, withdrawal: 100_000_000 },
   windowMs: 60_000,
   challengeMs: 0,
 };
@@ -128,9 +128,9 @@ describe('a deposit', () => {
   });
 
   it('counts for its day also after a restart and at another process', async () => {
-    const deposited = new MemoryDeposits();
+    const daySums = new MemorySums();
     for (const [number, status] of [200, 202].entries()) {
-      const process = await openOperator(undefined, { secondPerson: rule, deposited });
+      const process = await openOperator(undefined, { secondPerson: rule, daySums });
       const answer = await process.post('/operator/deposits', deposit('60', number));
       expect(answer.status).toBe(status);
       await process.app.close();
@@ -138,10 +138,10 @@ describe('a deposit', () => {
   });
 
   it('needs a second person while the sums of the day are away', async () => {
-    const deposited = {
+    const daySums = {
       add: () => Promise.reject(new Fault('redis_unavailable', 'retry')),
     };
-    const process = await openOperator(undefined, { secondPerson: rule, deposited });
+    const process = await openOperator(undefined, { secondPerson: rule, daySums });
     expect((await process.post('/operator/deposits', deposit('1'))).status).toBe(202);
     expect(process.transfers).toEqual([]);
     await process.app.close();
@@ -175,7 +175,7 @@ test('only so many requests wait, and old decisions make room', async () => {
   expect(approvals).toBeInstanceOf(Approvals);
   const ask = (number: number) => {
     const body = Buffer.from(String(number));
-    return approvals.request({ action: 'deposit', market: 0, body }, 'operator');
+    return approvals.request({ action: 'deposit', market: 0, subject: '', body }, 'operator');
   };
   for (let number = 0; number < approvalsMax; number += 1) await ask(number);
   expect(await ask(approvalsMax)).toMatchObject({ status: 409 });

@@ -186,7 +186,12 @@ class History {
   async #restart(count: number): Promise<void> {
     await this.#settled();
     await Promise.all(this.#processes.map(({ app }) => app.close()));
-    const secondPerson = { isOn: this.#isTwoPersons, depositLimitMicro: 0, windowMs, challengeMs };
+    const secondPerson = {
+      isOn: this.#isTwoPersons,
+      limitsMicro: { deposit: 0, withdrawal: 0 },
+      windowMs,
+      challengeMs,
+    };
     const topics = { approvalsTopic: this.#approvalsTopic, catalogTopic: this.#catalogTopic };
     this.#processes = await Promise.all(
       Array.from({ length: count }, () => openOperator(undefined, { secondPerson, ...topics })),

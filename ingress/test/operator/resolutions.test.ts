@@ -6,7 +6,12 @@ import { carriedOut, event, market, openOperator, token, tokenNamed } from '../o
 import { MemoryTopic } from '../table-fixture.ts';
 
 const challengeMs = 600_000;
-const rule = { isOn: true, depositLimitMicro: 0, windowMs: 60_000, challengeMs };
+const rule = {
+  isOn: true,
+  limitsMicro: { deposit: 0, withdrawal: 0 },
+  windowMs: 60_000,
+  challengeMs,
+};
 const by = (shown: string) => ({ authorization: `Bearer ${shown}` });
 const alice = by(tokenNamed('alice'));
 

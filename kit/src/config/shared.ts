@@ -64,7 +64,7 @@ export const bookNameFields = {
 export const secondPersonFields = {
   secondPerson: oneOf('PM_SECOND_PERSON', ['on', 'off'], {
     meaning:
-      'Whether resolutions, and deposits above `PM_DEPOSIT_LIMIT_USDC`, wait for a second operator; off in the local stack unless it is set.',
+      'Whether resolutions, deposits above `PM_DEPOSIT_LIMIT_USDC`, withdrawals above `PM_WITHDRAWAL_LIMIT_USDC`, new owners of wallets, lifted freezes and statuses, and changed terms of traded markets wait for a second operator; off in the local stack unless it is set.',
     default: 'on',
   }),
   depositLimitUsdc: integer('PM_DEPOSIT_LIMIT_USDC', {
@@ -73,6 +73,21 @@ export const secondPersonFields = {
     min: 0,
     max: 1_000_000_000,
     default: 100_000,
+  }),
+  withdrawalLimitUsdc: integer('PM_WITHDRAWAL_LIMIT_USDC', {
+    meaning: 'Withdrawals by one operator within a UTC day that need no second operator.',
+    unit: 'USDC',
+    min: 0,
+    max: 1_000_000_000,
+    default: 100_000,
+  }),
+  feeNoticeSeconds: integer('PM_FEE_NOTICE_SECONDS', {
+    meaning:
+      'Time between the notice of a higher fee of a traded market and its beginning; with 0 it begins at once, as in the local stack unless it is set.',
+    unit: 'seconds',
+    min: 0,
+    max: 2_592_000,
+    default: 86_400,
   }),
   approvalSeconds: integer('PM_APPROVAL_SECONDS', {
     meaning: 'Time within which a second operator decides on a request.',

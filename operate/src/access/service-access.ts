@@ -152,8 +152,8 @@ export const serviceAccess: readonly DeclaredAccess[] = [
     ],
     groups: [],
     redis: {
-      reads: ['ledgerMarks'],
-      writes: [...reservationKeys, 'deposited'],
+      reads: ['ledgerMarks', 'ledgerMarkets'],
+      writes: [...reservationKeys, 'movedAlone'],
       commands: [...connecting, ...scripts, ...reserving, 'pexpire'],
       channels: [],
     },

@@ -8,6 +8,8 @@ import {
   type Principal,
   principals,
   routeSubjects,
+  type SecondPersonCase,
+  secondPersonCases,
 } from '@pm/schemas';
 import { renewed } from './data-dictionary.ts';
 
@@ -29,6 +31,8 @@ interface Row<Name extends string> {
   readonly method: string;
   readonly path: string;
   readonly access: Readonly<Record<Name, Access>>;
+  /** Of routes of the operator. */
+  readonly secondPerson?: SecondPersonCase;
 }
 
 function table<Name extends string>(
@@ -36,13 +40,15 @@ function table<Name extends string>(
   columns: readonly Name[],
   rows: readonly Row<Name>[],
 ): string {
+  const more = rows.some(({ secondPerson }) => secondPerson !== undefined) ? ['second person'] : [];
   return [
     `## ${subject}`,
     '',
-    `| route | ${columns.join(' | ')} |`,
-    `| --- |${' --- |'.repeat(columns.length)}`,
-    ...rows.map(({ method, path, access }) => {
-      const cells = columns.map((name) => cell(access[name]));
+    `| route | ${[...columns, ...more].join(' | ')} |`,
+    `| --- |${' --- |'.repeat(columns.length + more.length)}`,
+    ...rows.map(({ method, path, access, secondPerson }) => {
+      const second = secondPerson === undefined ? [] : [secondPersonCases[secondPerson]];
+      const cells = [...columns.map((name) => cell(access[name])), ...second];
       return `| \`${method} ${path}\` | ${cells.join(' | ')} |`;
     }),
   ].join('\n');

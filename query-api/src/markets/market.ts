@@ -81,6 +81,8 @@ export function marketOf(entry: CatalogMarket): Market {
     tick: entry.tick,
     minSizeMicro: entry.minSizeMicro,
     feeRateBps: entry.feeRateBps,
+    nextFeeRateBps: entry.nextFeeRateBps,
+    feeChangesAtMs: entry.feeChangesAtMs,
     rebateBps: entry.rebateBps,
     feeVersion: entry.feeVersion,
     rewardsDailyMicro: entry.rewardsDailyMicro,
@@ -110,13 +112,27 @@ export function acceptsOrders(market: Market): boolean {
 const one = 10_000;
 
 /** The fee where none is given: markets are imported without a fee unless they name one. */
-const defaultTerms = { feeRateBps: 0, rebateBps: 0, feeVersion: 1, category: '' };
+const defaultTerms = {
+  feeRateBps: 0,
+  nextFeeRateBps: -1,
+  feeChangesAtMs: 0,
+  rebateBps: 0,
+  feeVersion: 1,
+  category: '',
+};
 
 /** The fee of a market, or the default without one: shares x rate x (p(1-p))^exponent, taker only. */
 export function feeRateAnswer(
   market: Pick<Market, keyof typeof defaultTerms> = defaultTerms,
 ): FeeRate {
   const rate = market.feeRateBps / one;
+  const notice =
+    market.feeChangesAtMs === 0
+      ? {}
+      : {
+          nextRate: market.nextFeeRateBps / one,
+          nextRateAt: new Date(market.feeChangesAtMs).toISOString(),
+        };
   return {
     base_fee: market.feeRateBps,
     fd: { r: rate, e: 1, to: true },
@@ -128,6 +144,7 @@ export function feeRateAnswer(
       category: market.category,
       version: market.feeVersion,
       source: 'local',
+      ...notice,
     },
   };
 }

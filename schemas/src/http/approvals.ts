@@ -31,16 +31,37 @@ export const Challenge = Type.Object(
 );
 export type Challenge = Static<typeof Challenge>;
 
+/** Actions that approvals are about: names of routes. The operator's program compares them with `GuardedAction`. */
+export const approvedActions = [
+  'deposit',
+  'payOut',
+  'bindWallets',
+  'setWithdrawalFreeze',
+  'setWalletStatus',
+  'resolveMarket',
+  'setMarketRules',
+  'changeMarket',
+  'changeEvent',
+] as const;
+
 export const ApprovalAnswer = Type.Object({
   id: text,
-  action: Type.Enum(['deposit', 'resolveMarket']),
-  market: Type.Union([text, Type.Null()], { description: 'Null for deposits.' }),
+  action: Type.Enum([...approvedActions]),
+  subject: Type.String({
+    description:
+      'The market or event by its number, or the wallet, that the path of the request names; empty without one.',
+  }),
+  market: Type.Union([text, Type.Null()], {
+    description: 'Number of the market; null for other subjects.',
+  }),
   body: Type.String({ description: 'What was sent; in lists its first 4,096 characters.' }),
   bodyBytes: count,
   bodySha256: text,
   state: Type.Enum(
     ['pending', 'approved', 'rejected', 'expired', 'proposed', 'challenged', 'carried_out'],
-    { description: 'The last three are those of a resolution with a challenge window.' },
+    {
+      description: '`proposed` and `challenged` are those of a resolution with a challenge window.',
+    },
   ),
   requestedBy: text,
   requestedAt: dateTime,
@@ -54,7 +75,7 @@ export const ApprovalAnswer = Type.Object({
   challengedAt: orNull(dateTime),
   challengeReason: orNull(text),
   carriedOutAt: Type.Union([dateTime, Type.Null()], {
-    description: 'When a resolution with a challenge window was carried out.',
+    description: 'When it was carried out; null also for a resolution without a challenge window.',
   }),
 });
 export type ApprovalAnswer = Static<typeof ApprovalAnswer>;

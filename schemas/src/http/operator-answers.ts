@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { feeRateCeilingBps } from '../money.ts';
 import { takerDelayMaxMs } from '../topics/executions.ts';
 import { count, dateTime, decimal, flag, number, orNull, text } from './forms.ts';
 
@@ -47,7 +48,7 @@ export const MarketRules = Type.Object(
   {
     tickSize: Type.Optional(Type.String({ pattern: '^0\\.(1|01|005|0025|001|0001)$' })),
     minOrderSize: Type.Optional(shares),
-    feeRateBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+    feeRateBps: Type.Optional(Type.Integer({ minimum: 0, maximum: feeRateCeilingBps })),
     rebateBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
     takerDelayMs: Type.Optional(Type.Integer({ minimum: 0, maximum: takerDelayMaxMs })),
     rewardsDailyRate: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
@@ -62,6 +63,10 @@ export const MarketRulesAnswer = Type.Object({
   tickSize: decimal,
   minOrderSize: decimal,
   feeRateBps: count,
+  nextFeeRateBps: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'From `feeChangesAt` on; absent without a notice.' }),
+  ),
+  feeChangesAt: Type.Optional(dateTime),
   rebateBps: count,
   takerDelayMs: count,
   rewardsDailyRate: number,
@@ -69,6 +74,7 @@ export const MarketRulesAnswer = Type.Object({
   rewardsMaxSpread: decimal,
   changed: Type.Boolean({ description: 'False when it was so already.' }),
 });
+export type MarketRulesAnswer = Static<typeof MarketRulesAnswer>;
 
 export const CommentHide = Type.Object({ hidden: Type.Boolean() }, closed);
 export const CommentHidden = Type.Object({ id: text, hidden: flag });

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { feeRateCeilingBps } from '../money.ts';
 
 /** Bodies of the operator's listener: what an exchange is filled with. */
 const dateTime = Type.String({ maxLength: 40, description: 'ISO 8601; UTC without a zone.' });
@@ -26,7 +27,7 @@ export const ImportMarket = Type.Object(
     minOrderSize: Type.Optional(
       Type.String({ pattern: '^[0-9]{1,9}(\\.[0-9]{1,2})?$', description: 'Shares; default 5.' }),
     ),
-    feeRateBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+    feeRateBps: Type.Optional(Type.Integer({ minimum: 0, maximum: feeRateCeilingBps })),
     negRisk: Type.Optional(Type.Boolean()),
     rewardsDailyRate: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
   },

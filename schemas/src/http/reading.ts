@@ -94,6 +94,12 @@ export const FeeRate = Type.Object({
     category: text,
     version: number,
     source: text,
+    nextRate: Type.Optional(
+      Type.Number({
+        description: 'The higher rate from `nextRateAt` on; absent without a notice.',
+      }),
+    ),
+    nextRateAt: Type.Optional(dateTime),
   }),
 });
 export type FeeRate = Static<typeof FeeRate>;

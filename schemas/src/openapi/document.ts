@@ -1,7 +1,14 @@
 import { rateRulesOf } from '../rate-limits.ts';
 import { operatorSubjects, routeSubjects } from '../routes/index.ts';
 import { operatorResponsesOf, responsesOf } from '../routes/responses.ts';
-import { type Declaration, familyMounts, type RouteDeclaration, urlsOf } from '../routes/route.ts';
+import {
+  type Declaration,
+  familyMounts,
+  type OperatorRouteDeclaration,
+  type RouteDeclaration,
+  secondPersonCases,
+  urlsOf,
+} from '../routes/route.ts';
 import { Components } from './components.ts';
 import { operatorSchemes, publicSchemes, requestHeaders, responseHeaders } from './headers.ts';
 import { type OperationParts, operationOf } from './operation.ts';
@@ -59,7 +66,7 @@ export function operatorApiDocument(): OpenApi {
     partsOf: (name, subject, route) => ({
       name,
       subject,
-      route,
+      route: { ...route, ...describedWithSecondPerson(route) },
       responses: operatorResponsesOf(route),
       mounts: [],
       limits: null,
@@ -67,6 +74,15 @@ export function operatorApiDocument(): OpenApi {
     }),
     schemes: operatorSchemes,
   });
+}
+
+/** The description says when a second operator has to approve a request. */
+function describedWithSecondPerson({ description, secondPerson }: OperatorRouteDeclaration): {
+  readonly description?: string;
+} {
+  if (secondPerson === 'never') return {};
+  const approval = `A second operator approves it ${secondPersonCases[secondPerson]} (202).`;
+  return { description: description === undefined ? approval : `${description} ${approval}` };
 }
 
 function documentOf<R extends Listed>(

@@ -18,7 +18,12 @@ import { orderRoutes } from './orders.ts';
 import { limitRoutes } from './rate-limits.ts';
 import { reportRoutes } from './reports.ts';
 import { rewardRoutes } from './rewards.ts';
-import type { OperatorRouteDeclaration, RouteDeclaration, RouteResponse } from './route.ts';
+import type {
+  OperatorRouteDeclaration,
+  RouteBody,
+  RouteDeclaration,
+  RouteResponse,
+} from './route.ts';
 import { sessionRoutes } from './sessions.ts';
 import { streamRoutes } from './streams.ts';
 import { emptyListRoutes, searchRoutes, seriesRoutes, tagRoutes } from './tags.ts';
@@ -53,6 +58,8 @@ export {
   type RouteQuery,
   type RouteResponse,
   type RouteUrl,
+  type SecondPersonCase,
+  secondPersonCases,
   urlsOf,
 } from './route.ts';
 
@@ -150,6 +157,18 @@ export const operatorRoutes: typeof operatorApprovalRoutes &
   ...operatorCatalogRoutes,
   ...operatorWalletRoutes,
 };
+
+type OperatorRoutes = typeof operatorRoutes;
+
+/** Actions of operators that a second person may have to approve, by the name of their route. */
+export type GuardedAction = {
+  [Name in keyof OperatorRoutes]: OperatorRoutes[Name]['secondPerson'] extends 'never'
+    ? never
+    : Name;
+}[keyof OperatorRoutes];
+
+/** The body that a route of the operator takes. */
+export type OperatorBody<Name extends keyof OperatorRoutes> = RouteBody<OperatorRoutes[Name]>;
 
 export const operatorSubjects: Readonly<
   Record<string, Readonly<Record<string, OperatorRouteDeclaration>>>

@@ -10,7 +10,7 @@ import { OperatorError } from '../http/error-bodies.ts';
 import { operatorRoute } from './route.ts';
 
 const error = (description: string) => ({ description, schema: OperatorError });
-const read = { method: 'GET', auth: ['operator'], role: 'viewer' } as const;
+const read = { method: 'GET', auth: ['operator'], role: 'viewer', secondPerson: 'never' } as const;
 const params = { id: '6f1c2f64-0f5a-4c55-8f0e-2b8f5d1c9a10' } as const;
 const unknown = { 404: error('There is no such approval.') } as const;
 
@@ -46,10 +46,11 @@ export const operatorApprovalRoutes = {
     auth: ['operator'],
     // The role of the request counts, which its record says.
     role: 'viewer',
+    secondPerson: 'never',
     path: '/operator/approvals/:id',
     summary: 'Approve a request of another operator, or reject it',
     description:
-      'An approved request is carried out; the same again carries it out again. An approved resolution waits for the end of its challenge window first.',
+      'An approved request is carried out; the same again completes one that broke off. An approved resolution waits for the end of its challenge window first.',
     params: OperatorApprovalParams,
     body: ApprovalChoice,
     responses: {
@@ -66,6 +67,7 @@ export const operatorApprovalRoutes = {
     auth: ['operator'],
     // It stops money and moves none, so every operator may.
     role: 'viewer',
+    secondPerson: 'never',
     path: '/operator/approvals/:id/challenge',
     summary: 'Make a resolution void that has not paid yet',
     description:

@@ -57,9 +57,11 @@ const result = (slug: string) => ({ id: '1', slug, changed: true });
 export const operatorCatalogRoutes = {
   importCatalog: operatorRoute({
     ...post,
+    secondPerson: 'never',
     path: '/operator/catalog',
     summary: 'List events and markets, or change them',
-    description: 'The same again changes nothing.',
+    description:
+      'The same again changes nothing. Nothing of a traded market is changed by which it pays or costs.',
     body: ImportCatalog,
     responses: imported,
     examples: [
@@ -74,6 +76,7 @@ export const operatorCatalogRoutes = {
   }),
   addMarket: operatorRoute({
     ...post,
+    secondPerson: 'never',
     path: '/operator/events/:id/markets',
     summary: 'List a market in an event',
     params: OperatorEntryParams,
@@ -83,6 +86,7 @@ export const operatorCatalogRoutes = {
   }),
   createEvent: operatorRoute({
     ...entry,
+    secondPerson: 'never',
     path: '/operator/events',
     summary: 'Create an event without markets',
     body: NewEvent,
@@ -90,20 +94,26 @@ export const operatorCatalogRoutes = {
   }),
   changeEvent: operatorRoute({
     ...change,
+    secondPerson: 'traded',
     path: '/operator/events/:id',
     summary: 'Change an event',
     body: EventChange,
+    responses: { ...change.responses, ...pendingApproval },
     examples: [{ params: { id: '1' }, body: { title: 'Snow in March 2027?' } }],
   }),
   changeMarket: operatorRoute({
     ...change,
+    secondPerson: 'traded',
     path: '/operator/markets/:id',
     summary: 'Change the words and the visibility of a market',
+    description: 'Question, outcomes and their order are final once it is traded.',
     body: MarketChange,
+    responses: { ...change.responses, ...pendingApproval },
     examples: [{ params: { id: '1' }, body: { description: 'As the station says.' } }],
   }),
   createTag: operatorRoute({
     ...entry,
+    secondPerson: 'never',
     path: '/operator/tags',
     summary: 'Create a tag',
     body: TagChange,
@@ -111,6 +121,7 @@ export const operatorCatalogRoutes = {
   }),
   changeTag: operatorRoute({
     ...change,
+    secondPerson: 'never',
     path: '/operator/tags/:id',
     summary: 'Change a tag',
     body: TagChange,
@@ -118,6 +129,7 @@ export const operatorCatalogRoutes = {
   }),
   createSeries: operatorRoute({
     ...entry,
+    secondPerson: 'never',
     path: '/operator/series',
     summary: 'Create a series',
     body: SeriesChange,
@@ -125,6 +137,7 @@ export const operatorCatalogRoutes = {
   }),
   changeSeries: operatorRoute({
     ...change,
+    secondPerson: 'never',
     path: '/operator/series/:id',
     summary: 'Change a series',
     body: SeriesChange,
@@ -132,6 +145,7 @@ export const operatorCatalogRoutes = {
   }),
   hideComment: operatorRoute({
     ...post,
+    secondPerson: 'never',
     path: '/operator/comments/:id/hide',
     summary: 'Hide a comment from readers, or show it again',
     params: OperatorCommentParams,
@@ -144,6 +158,7 @@ export const operatorCatalogRoutes = {
   }),
   setMarketMode: operatorRoute({
     ...ofMarket,
+    secondPerson: 'never',
     path: '/operator/markets/:id/mode',
     summary: 'Set what a market takes',
     body: ModeChange,
@@ -155,6 +170,7 @@ export const operatorCatalogRoutes = {
   resolveMarket: operatorRoute({
     ...ofMarket,
     role: 'resolver',
+    secondPerson: 'always',
     path: '/operator/markets/:id/resolve',
     summary: 'End trading and fix what the tokens pay',
     description:
@@ -172,15 +188,23 @@ export const operatorCatalogRoutes = {
   setMarketRules: operatorRoute({
     ...ofMarket,
     method: 'PUT',
+    secondPerson: 'traded',
     path: '/operator/markets/:id/rules',
     summary: 'Change rules of a market',
+    description:
+      'A higher fee of a traded market begins at the end of a notice period (`feeChangesAt`); a lower one at once.',
     body: MarketRules,
-    responses: { 200: { description: 'All rules.', schema: MarketRulesAnswer }, ...unknownMarket },
+    responses: {
+      200: { description: 'All rules.', schema: MarketRulesAnswer },
+      ...pendingApproval,
+      ...unknownMarket,
+    },
     examples: [{ params: { id: '1' }, body: { tickSize: '0.001' } }],
   }),
   setTradingMode: operatorRoute({
     ...post,
     role: 'admin',
+    secondPerson: 'never',
     path: '/operator/trading-mode',
     summary: 'Set what all markets take at most',
     body: ModeChange,

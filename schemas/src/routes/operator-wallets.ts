@@ -29,7 +29,13 @@ import { operatorRoute } from './route.ts';
 
 const error = (description: string) => ({ description, schema: OperatorError });
 const post = { method: 'POST', auth: ['operator'], role: 'treasury' } as const;
-const get = { method: 'GET', auth: ['operator'], role: 'viewer', examples: [{}] } as const;
+const get = {
+  method: 'GET',
+  auth: ['operator'],
+  role: 'viewer',
+  secondPerson: 'never',
+  examples: [{}],
+} as const;
 const params = { address: sample.wallet } as const;
 const ofWallet = { params: OperatorWalletParams, examples: [{ params }] } as const;
 const transfer = { transferId: sample.order, wallet: sample.wallet, amount: '100' } as const;
@@ -54,6 +60,7 @@ export const operatorWalletRoutes = {
   }),
   deposit: operatorRoute({
     ...post,
+    secondPerson: 'above_limit',
     path: '/operator/deposits',
     summary: 'Credit wallets',
     description: 'Each transfer id is applied once. A named `owner` is bound to the wallet first.',
@@ -68,11 +75,16 @@ export const operatorWalletRoutes = {
   }),
   payOut: operatorRoute({
     ...post,
+    secondPerson: 'above_limit',
     path: '/operator/withdrawals',
     summary: 'Pay out to wallets',
     description: 'Each transfer id is applied once.',
     body: Withdrawals,
-    responses: { 200: { description: 'A result per item, in order.', schema: WithdrawalsResult } },
+    responses: {
+      200: { description: 'A result per item, in order.', schema: WithdrawalsResult },
+      ...pendingApproval,
+      409: error('Too many requests wait for approval.'),
+    },
     examples: [
       {
         body: { withdrawals: [transfer] },
@@ -83,10 +95,15 @@ export const operatorWalletRoutes = {
   setWithdrawalFreeze: operatorRoute({
     ...post,
     ...ofWallet,
+    secondPerson: 'release',
     path: '/operator/wallets/:address/withdrawal-freeze',
     summary: 'Freeze or clear the withdrawals of a wallet',
     body: WithdrawalFreezeChange,
-    responses: { 200: { description: 'How it is now.', schema: WithdrawalFreezeAnswer } },
+    responses: {
+      200: { description: 'How it is now.', schema: WithdrawalFreezeAnswer },
+      ...pendingApproval,
+      409: error('Too many requests wait for approval.'),
+    },
     examples: [{ params, body: { frozen: false, reason: 'checked by hand' } }],
   }),
   getWithdrawalFreeze: operatorRoute({
@@ -105,12 +122,14 @@ export const operatorWalletRoutes = {
   }),
   bindWallets: operatorRoute({
     ...post,
+    secondPerson: 'binding',
     path: '/operator/wallet-owners',
     summary: 'Bind contract wallets to their owners',
     body: BindWallets,
     responses: {
       200: { description: 'A result per item, in order.', schema: BindWalletsResult },
-      409: error('As many wallets are bound as can be kept.'),
+      ...pendingApproval,
+      409: error('As many wallets are bound, or requests wait for approval, as can be kept.'),
       503: error('Not done, or not confirmed: send the same again.'),
     },
     examples: [
@@ -130,12 +149,15 @@ export const operatorWalletRoutes = {
   setWalletStatus: operatorRoute({
     ...post,
     ...ofWallet,
+    secondPerson: 'release',
     path: '/operator/wallets/:address/status',
     summary: 'Set what a wallet may do',
     description: 'The orders of a banned wallet are taken off the books.',
     body: WalletStatusChange,
     responses: {
       200: { description: 'How it is now.', schema: WalletStatusChanged },
+      ...pendingApproval,
+      409: error('Too many requests wait for approval.'),
       503: {
         description: 'Set, but not all orders are known to be canceled: send the same again.',
         schema: WalletStatusUnconfirmed,

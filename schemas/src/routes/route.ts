@@ -128,6 +128,20 @@ export interface RouteDeclaration extends HttpRoute, Declaration {
   readonly opensPositions?: 'request' | 'each';
 }
 
+/**
+ * When a second operator has to approve a request, in words for documents. `never`: it moves, frees and binds no money,
+ * and no traded market pays or costs differently after it.
+ */
+export const secondPersonCases = {
+  never: 'never',
+  always: 'always',
+  above_limit: 'beyond what one operator moves alone within a day, or where it binds a wallet',
+  binding: 'for a wallet that has no owner yet',
+  release: 'where it takes a restriction away',
+  traded: 'where it changes terms of a traded market',
+} as const;
+export type SecondPersonCase = keyof typeof secondPersonCases;
+
 /** A route of the operator's listener. */
 export interface OperatorRouteDeclaration extends Declaration {
   readonly method: HttpRoute['method'] | 'PATCH';
@@ -135,6 +149,8 @@ export interface OperatorRouteDeclaration extends Declaration {
   readonly auth: readonly ['operator'];
   /** The role that opens it; `viewer` is everyone with a token. */
   readonly role: OperatorRole;
+  /** The operator's program has a guard for each route that does not say `never`. */
+  readonly secondPerson: SecondPersonCase;
 }
 
 /** Keeps the literal types of a declaration, so that `RouteResponse` and the like know its schemas. */

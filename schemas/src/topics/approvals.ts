@@ -16,7 +16,13 @@ export const approval = {
       type: 'string',
       doc: 'Name of the route in the description of the operator.',
     },
-    { name: 'market', type: 'int', doc: 'Number of the market that is resolved; 0 for deposits.' },
+    { name: 'market', type: 'int', doc: 'Number of the market; 0 for other subjects.' },
+    {
+      name: 'subject',
+      type: 'string',
+      doc: 'The market or event by its number, or the wallet, that its path names, or empty.',
+      default: '',
+    },
     { name: 'body', type: 'string', doc: 'What was sent, as JSON.' },
     { name: 'bodySha256', type: hash32, doc: 'SHA-256 of the bytes that were sent.' },
     { name: 'requestedBy', type: 'string', doc: 'Name of the first operator.' },
@@ -57,7 +63,7 @@ export const approval = {
     {
       name: 'carriedOutAtMs',
       type: 'long',
-      doc: 'When a resolution with a challenge window was carried out, Unix milliseconds, or 0.',
+      doc: 'When it was carried out, Unix milliseconds; 0 also for a resolution without a challenge window.',
       default: 0,
     },
   ],

@@ -124,6 +124,18 @@ const catalogMarket = {
     { name: 'minSizeMicro', type: 'long', doc: 'Smallest order in micro-shares.' },
     { name: 'feeRateBps', type: 'int', doc: 'Taker fee rate in basis points of the curve.' },
     {
+      name: 'nextFeeRateBps',
+      type: 'int',
+      doc: 'Taker fee rate that follows at `feeChangesAtMs`; -1 without a notice.',
+      default: -1,
+    },
+    {
+      name: 'feeChangesAtMs',
+      type: 'long',
+      doc: 'When the notice period of a higher fee ends, Unix milliseconds; 0 without one.',
+      default: 0,
+    },
+    {
       name: 'rebateBps',
       type: 'int',
       doc: 'Part of the taker fee set aside for makers, basis points.',
