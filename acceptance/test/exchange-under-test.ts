@@ -323,7 +323,7 @@ export class ExchangeUnderTest {
 
   /** A request to the operator's listener, of the process that is always there unless another one is named. */
   async operate(
-    method: 'GET' | 'POST' | 'PUT',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH',
     path: string,
     body?: object,
     { port }: Pick<OperatorProcess, 'port'> = this.operatorProcess,

@@ -4,7 +4,13 @@ import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { operatorsFileIn } from '@pm/deploy/setup/operators';
 import { addOperator, removeOperator } from '@pm/operate/operators/operators-file';
-import { ExchangeUnderTest, order, place, until as untilTrue } from '../exchange-under-test.ts';
+import {
+  call,
+  ExchangeUnderTest,
+  order,
+  place,
+  until as untilTrue,
+} from '../exchange-under-test.ts';
 import { askOperator } from './ask-operator.ts';
 
 let exchange: ExchangeUnderTest;
@@ -143,6 +149,27 @@ test('a resolution waits for a second person, survives a restart, and expires', 
     body: { error: 'it has expired: send the request again' },
   });
   process.kill('SIGTERM');
+}, 120_000);
+
+test('the question of a market is final once tokens of it were made, also for a process that has just started', async () => {
+  const market = { slug: 'final', question: 'Final?', minOrderSize: '1' };
+  const listed = await exchange.operator.importEvents([
+    { slug: 'final', title: 'Final', markets: [market] },
+  ]);
+  const { id = '', conditionId = '' } = listed.markets[0] ?? {};
+  const change = async (question: string, process = exchange.operatorProcess) =>
+    (await exchange.operate('PATCH', `markets/${id}`, { question }, process)).status;
+  expect(await change('Really final?')).toBe(200);
+  const trader = await exchange.openTrader('100');
+  const body = JSON.stringify({ conditionId, amount: '1', id: `0x${'f1'.repeat(32)}` });
+  await untilTrue(async () => {
+    const split = await call(exchange.ingresses[0], trader, 'POST', '/account/split', { body });
+    return split.status === 200;
+  });
+  expect(await change('Never?')).toBe(409);
+  const restarted = await exchange.openOperator();
+  expect(await change('Never?', restarted)).toBe(409);
+  restarted.process.kill('SIGTERM');
 }, 120_000);
 
 test('a market is halted while no ingress runs, and orders are booked while no process of the operator does', async () => {

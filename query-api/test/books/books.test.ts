@@ -258,6 +258,13 @@ describe('prices of one token', () => {
     expect((await get(app, `/fee-rate/${yes}`)).body).toMatchObject({
       fee_schedule: { rate: 0.02, version: 2 },
     });
+    const notice = { nextFeeRateBps: 500, feeChangesAtMs: Date.UTC(2026, 10, 30) };
+    world.catalog.apply(marketEntry(1, { feeRateBps: 200, ...notice }));
+    const noticed = await get(app, `/fee-rate/${yes}`);
+    expect(noticed.body).toMatchObject({
+      fee_schedule: { rate: 0.02, nextRate: 0.05, nextRateAt: '2026-11-30T00:00:00.000Z' },
+    });
+    expectShape(noticed, FeeRate);
     expectShape(await get(app, '/fee-rate'), FeeRate);
     expect((await get(app, `/fee-rate/${unknown}`)).body).toEqual({ error: 'market not found' });
   });
