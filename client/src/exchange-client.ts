@@ -264,7 +264,10 @@ export class ExchangeClient {
     return this.#cancels.cancelAll();
   }
 
-  /** Opens a session: from the first beat on, silence cancels all orders of this key (sessions.md). */
+  /**
+   * Opens a session: from the first beat on, silence cancels all orders of this key (sessions.md). The key is silent
+   * when nothing beats for it, so each process needs a key of its own (`connect` with another nonce).
+   */
   startHeartbeat(options: HeartbeatOptions = {}): Heartbeat {
     return new Heartbeat(this.#connection, options);
   }

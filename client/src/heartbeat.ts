@@ -20,7 +20,8 @@ const beatTimeoutMs = 3_000;
 
 /**
  * The session of an API key, kept alive: beats, follows the chain of ids, and starts a new session after a miss. While
- * it runs, orders of the key stay open; when the process dies, they are canceled (sessions.md).
+ * it runs, orders of the key stay open; when the process dies, they are canceled, unless another process or connection
+ * sends heartbeats of the same key: one key for each process (sessions.md).
  */
 export class Heartbeat {
   readonly #connection: Connection;

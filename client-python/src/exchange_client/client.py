@@ -319,6 +319,8 @@ class ExchangeClient:
     ) -> Heartbeat:
         """Opens a session: from the first beat on, silence cancels all orders of this key (sessions.md).
 
+        The key is silent when nothing beats for it, so each process needs a key of its own (`connect`
+        with another nonce).
         `interval_ms` 5 s: two beats may be lost before orders are canceled, 10 to 15 s after the
         last one that was accepted. `on_miss`: the session was missed, all orders of the key are
         being canceled; heartbeats go on with a new session. `on_error(error, is_over)`: a beat

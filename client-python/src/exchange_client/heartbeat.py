@@ -25,7 +25,8 @@ class Heartbeat:
     """Keeps the session of an API key alive.
 
     Beats, follows the chain of ids, and starts a new session after a miss. While it runs, orders of
-    the key stay open; when the process dies, they are canceled.
+    the key stay open; when the process dies, they are canceled, unless another process or connection
+    sends heartbeats of the same key: one key for each process (sessions.md).
     """
 
     def __init__(

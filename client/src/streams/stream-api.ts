@@ -31,7 +31,11 @@ export interface StreamOptions {
 }
 
 export interface OwnEventsOptions {
-  /** The exchange cancels all orders of the key when the connection ends, also when this client connects again. */
+  /**
+   * The streams send heartbeats of the key while the connection is open: all its orders are canceled 10 to 15 s after
+   * the last one, unless this client is connected again by then, or something else sends heartbeats of the same key
+   * (sessions.md). A host that vanishes without closing the connection is noticed after 70 s.
+   */
   readonly cancelOnDisconnect?: boolean;
 }
 

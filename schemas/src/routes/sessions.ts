@@ -33,7 +33,8 @@ export const sessionRoutes = {
     ...beat,
     path: '/v1/heartbeats',
     summary: 'The next heartbeat of the session of the key',
-    description: 'The first one arms the cancel on silence.',
+    description:
+      'The first one arms the cancel on silence of this key, whichever process sends the next ones: one key for each process.',
     body: HeartbeatBody,
     responses: {
       200: { description: 'The id that the next heartbeat names.', schema: HeartbeatAnswer },

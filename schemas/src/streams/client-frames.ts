@@ -132,7 +132,7 @@ export const AuthFrame = Type.Object(
     cancel_on_disconnect: Type.Optional(
       Type.Boolean({
         description:
-          'Sends heartbeats for the key as long as the connection is open: once it ends, open orders of the key are canceled as after a missed heartbeat.',
+          'Sends heartbeats for the key as long as the connection is open. Once it ends, open orders of the key are canceled as after a missed heartbeat, 10 to 15 s after the last one: not when another connection with this option, or another heartbeat of the key, comes before.',
       }),
     ),
   },

@@ -46,7 +46,12 @@ class Streams:
         self._connection = connection
         self._sockets: list[StreamSocket] = []
         self.cancel_on_disconnect = False
-        """Set it before `own`: when the connection ends, all orders of the key are canceled."""
+        """Set it before `own`: the streams send heartbeats of the key while the connection is open.
+
+        All its orders are canceled 10 to 15 s after the last one, unless this client is connected again
+        by then, or something else sends heartbeats of the same key (sessions.md). A host that vanishes
+        without closing the connection is noticed after 70 s.
+        """
         self.stall_timeout_ms = stall_timeout_ms
         """The service sends a heartbeat each second; after so long a silence the connection is dead."""
         self.connect_timeout_ms = 30_000
