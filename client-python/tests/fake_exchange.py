@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import formatdate
@@ -69,6 +70,8 @@ class FakeExchange:
         """What it publishes as the domain of signatures."""
         self.hangs: Callable[[Heard], bool] = lambda _heard: False
         """Requests that get no response; those of plain paths do."""
+        self.ahead_ms: int | None = None
+        """Its clock minus that of the client: it refuses proofs of another time. None: it looks at no timestamps."""
         self.delay_ms = 0
         self.running = 0
         self.most_running = 0
@@ -123,7 +126,8 @@ class FakeExchange:
         self.most_running = max(self.most_running, self.running)
         is_plain = heard.path in ("/neg-risk", "/signing-domain", "/auth/api-key")
         is_fated = self.fated_method in (None, heard.method) and not is_plain and self.fates
-        fate = self.fates.pop(0) if is_fated else "serve"
+        skew = self._skew(heard)
+        fate = skew or (self.fates.pop(0) if is_fated else "serve")
         if not is_plain:
             self.received.append(heard)
         if not is_plain and self.hangs(heard):
@@ -138,12 +142,24 @@ class FakeExchange:
         body = json.dumps(answer.body).encode()
         head = [f"HTTP/1.1 {answer.status} X", "content-type: application/json"]
         head.append(f"content-length: {len(body)}")
-        head.append(f"date: {formatdate(usegmt=True)}")
+        head.append(f"date: {formatdate(time.time() + (self.ahead_ms or 0) / 1000, usegmt=True)}")
         if answer.retry_after is not None:
             head.append(f"retry-after: {answer.retry_after}")
         writer.write("\r\n".join([*head, "", ""]).encode() + body)
         await writer.drain()
         return True
+
+    def _skew(self, heard: Heard) -> Answer | None:
+        """The refusal of a timestamp in milliseconds that differs by more than 30 s, or of one in seconds by 300."""
+        text = heard.headers.get("service_timestamp")
+        if self.ahead_ms is None or text is None:
+            return None
+        unit_ms, most_ms = (1, 30_000) if len(text) > 10 else (1_000, 300_000)
+        server_ms = time.time_ns() // 1_000_000 + self.ahead_ms
+        if abs(int(text) * unit_ms - server_ms) <= most_ms:
+            return None
+        error = "TIMESTAMP_SKEW"
+        return Answer(401, {"error": error, "code": "timestamp_skew", "server_time": server_ms})
 
     def _serve(self, heard: Heard) -> Answer:
         route = (heard.method, heard.path)

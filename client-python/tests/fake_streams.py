@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import random
+import time
 from collections import defaultdict
 from types import TracebackType
 from typing import Self, TypeAlias, cast
@@ -174,7 +175,8 @@ class Reader:
             {"partition": 0, "epoch": self.service.epoch, "offset": self.service.log.offset},
             {"partition": 1, "epoch": self.service.second_epoch, "offset": -1},
         ]
-        await self.send({**example_of("ServerWelcome"), "partitions": epochs})
+        welcome = {**example_of("ServerWelcome"), "partitions": epochs}
+        await self.send({**welcome, "time": time.time_ns() // 1_000_000 + self.service.ahead_ms})
 
     async def handle(self, frame: Json) -> None:
         self.service.check(frame, of_client=True)
@@ -377,6 +379,8 @@ class FakeStreams:
         self.wrong_checksums = 0
         self.readers: list[Reader] = []
         self.connections = 0
+        self.ahead_ms = 0
+        """Its clock minus that of the client."""
         self.is_silent = False
         self.partitions: list[Json] = []
         """Rows of partitions in each heartbeat."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 from decimal import Decimal
 from typing import cast
@@ -14,6 +15,7 @@ from exchange_client import (
     ExchangeClient,
     ExchangeError,
     HttpRequest,
+    KeyOfWallet,
     OrderIntent,
     Reader,
     RetryPolicy,
@@ -363,3 +365,51 @@ async def test_calls_that_place_and_calls_that_cancel_have_retry_budgets_of_thei
         with suppress(ExchangeError):
             await client.cancel_all()
     assert (len(fake.received_at("/orders")), len(fake.received_at("/cancel-all"))) == times
+
+
+ahead = pytest.mark.parametrize(
+    "ahead_ms", [-3_600_000, -299_000, -31_000, 31_000, 299_000, 3_600_000]
+)
+
+
+def nothing_canceled(_heard: Heard) -> Answer:
+    return Answer(200, {"canceled": [], "not_canceled": {}})
+
+
+@ahead
+async def test_connect_corrects_a_clock_that_is_off_before_anything_is_refused_for_it(
+    fake: FakeExchange, ahead_ms: int
+) -> None:
+    fake.ahead_ms, fake.answer = ahead_ms, nothing_canceled
+    async with ExchangeClient(fake.base_url, signer=signer, retry=no_retries) as client:
+        await client.connect()
+        await client.cancel_all()
+    [heard] = fake.received_at("/cancel-all")
+    server_ms = time.time_ns() // 1_000_000 + ahead_ms
+    # A date says no more than the second.
+    assert abs(int(heard.headers["service_timestamp"]) - server_ms) < 30_000
+
+
+@ahead
+async def test_a_clock_that_is_off_is_corrected_by_the_first_refusal_where_there_was_no_connect(
+    fake: FakeExchange, ahead_ms: int
+) -> None:
+    fake.ahead_ms, fake.answer = ahead_ms, nothing_canceled
+    async with ExchangeClient(fake.base_url, retry=no_retries) as client:
+        client.use_key(KeyOfWallet("key", "A" * 43 + "=", "p", signer.checksummed))
+        with pytest.raises(ExchangeError) as failure:
+            await client.cancel_all()
+        assert failure.value.code == "timestamp_skew"
+        await client.cancel_all()
+
+
+async def test_a_clock_that_is_right_to_the_second_is_left_alone(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.ahead_ms, fake.answer = 0, nothing_canceled
+    await client.connect()
+    before_ms = time.time_ns() // 1_000_000
+    await client.cancel_all()
+    [heard] = fake.received_at("/cancel-all")
+    sent_ms = int(heard.headers["service_timestamp"])
+    assert before_ms <= sent_ms <= time.time_ns() // 1_000_000

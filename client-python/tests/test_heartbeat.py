@@ -124,6 +124,81 @@ async def test_a_clock_that_is_off_is_corrected_and_the_beats_go_on(
     assert chain.beats >= 4
 
 
+@pytest.mark.parametrize("ahead_ms", [-60_000, 60_000])
+async def test_a_clock_that_is_off_fails_no_beat(
+    fake: FakeExchange, chain: Chain, client: ExchangeClient, ahead_ms: int
+) -> None:
+    fake.ahead_ms = ahead_ms
+    await client.connect()
+    failures: list[Exception] = []
+    heartbeat = client.start_heartbeat(
+        interval_ms=10, on_error=lambda error, _is_over: failures.append(error)
+    )
+    await until(lambda: heartbeat.beats >= 3)
+    await heartbeat.stop()
+    assert failures == []
+    assert chain.beats >= 3
+
+
+def surfacing() -> list[object]:
+    """Errors that no caller gets, from here on."""
+    found: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _loop, context: found.append(context.get("exception"))
+    )
+    return found
+
+
+def refused(_heard: Heard) -> Answer:
+    return Answer(401, {"error": "x", "code": "invalid_l2"})
+
+
+async def test_the_end_of_a_heartbeat_without_a_listener_goes_to_the_loop(
+    fake: FakeExchange, chain: Chain, client: ExchangeClient
+) -> None:
+    surfaced = surfacing()
+    heartbeat = client.start_heartbeat(interval_ms=10)
+    await heartbeat.started()
+    fake.answer = refused
+    await until(lambda: bool(surfaced))
+    await heartbeat.stop()
+    assert [cast("ExchangeError", one).code for one in surfaced] == ["invalid_l2"]
+    assert chain.beats > 0
+
+
+async def test_so_does_one_before_the_first_beat_unless_its_start_is_waited_for(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    surfaced = surfacing()
+    fake.answer = refused
+    heartbeat = client.start_heartbeat()
+    await until(lambda: bool(surfaced))
+    await heartbeat.stop()
+    awaited = client.start_heartbeat()
+    with pytest.raises(ExchangeError):
+        await awaited.started()
+    await awaited.stop()
+    assert len(surfaced) == 1
+
+
+async def test_a_callback_that_raises_ends_no_heartbeat(
+    fake: FakeExchange, chain: Chain, client: ExchangeClient
+) -> None:
+    surfaced = surfacing()
+    fake.fates = ["serve", Answer(503, {"error": "x", "code": "overloaded"})]
+
+    def fail(*_of: object) -> None:
+        raise ValueError("of a callback")
+
+    heartbeat = client.start_heartbeat(interval_ms=10, on_miss=fail, on_error=fail)
+    await until(lambda: heartbeat.beats >= 2)
+    chain.expected = ""
+    before = chain.beats
+    await until(lambda: chain.beats > before + 2)
+    await heartbeat.stop()
+    assert [str(one) for one in surfaced] == ["of a callback"] * 2
+
+
 async def test_a_beat_does_not_wait_behind_cancels_and_reads_that_get_no_response(
     fake: FakeExchange, chain: Chain
 ) -> None:

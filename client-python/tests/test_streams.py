@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from decimal import Decimal
+from typing import cast
 
 import pytest
 
-from exchange_client import BookUpdate, ExchangeClient, StreamError, StreamGapError
+from exchange_client import (
+    BookUpdate,
+    ExchangeClient,
+    StreamError,
+    StreamGapError,
+)
 from exchange_client.streams import subscription as subscription_module
 from exchange_client.streams.messages import OrderChange, OrdersSnapshot, OwnFill, OwnSnapshot
 from exchange_client.streams.subscription import Subscription
@@ -221,6 +228,20 @@ async def test_partitions_that_are_not_live_are_named(
     await service.push()
     assert (await reading).seq == 1
     await updates.aclose()
+
+
+@pytest.mark.parametrize("ahead_ms", [-3_600_000, 3_600_000])
+async def test_own_events_prove_the_key_at_the_time_of_the_service(
+    service: FakeStreams, client: ExchangeClient, ahead_ms: int
+) -> None:
+    service.ahead_ms = ahead_ms
+    events = client.own.events()
+    await anext(events)
+    [proof] = [frame for frame in service.heard if frame["op"] == "auth"]
+    sent_ms = int(cast("dict[str, str]", proof["headers"])["SERVICE_TIMESTAMP"])
+    # What the service accepts.
+    assert abs(sent_ms - (time.time_ns() // 1_000_000 + ahead_ms)) < 30_000
+    await events.aclose()
 
 
 async def test_a_service_that_is_away_is_waited_for(

@@ -1,5 +1,5 @@
 import { headers as names } from '@pm/schemas';
-import { ExchangeError, skewCode } from './errors.ts';
+import { ExchangeError, isSkew } from './errors.ts';
 import { Gate } from './gate.ts';
 import {
   defaultTimeoutMs,
@@ -135,9 +135,14 @@ export class Connection {
     return this.#options.timeoutMs ?? defaultTimeoutMs;
   }
 
-  /** Unix milliseconds by the clock of the exchange, once a refusal has shown that the one here is wrong. */
+  /** Unix milliseconds by the clock of the exchange, once a response has shown that the one here is wrong. */
   nowMs(): number {
     return Math.round(Date.now() + this.#clockOffsetMs);
+  }
+
+  /** Corrects the clock here where the newest response shows that it is off. */
+  correctClock(): void {
+    this.#setClock(this.#serverClock.nearestMs(this.nowMs(), performance.now()));
   }
 
   /** The latest time that it may be at the exchange, Unix milliseconds; null before its first response. */
@@ -150,8 +155,7 @@ export class Connection {
     const headers = { ...this.#options.headers, ...sent.headers };
     const { repeatable = 'always' } = sending;
     // The same proof stays as wrong as it is.
-    const mayRepeat = (error: ExchangeError) =>
-      error.code !== skewCode && isRepeatable(error, repeatable);
+    const mayRepeat = (error: ExchangeError) => !isSkew(error) && isRepeatable(error, repeatable);
     return this.#persist({ sent, make: () => ({ ...sent, headers }), mayRepeat }, sending);
   }
 
@@ -220,14 +224,16 @@ export class Connection {
     try {
       return await request<T>({ ...this.#options, timeoutMs, onHead }, sent, this.#serverClock);
     } catch (error) {
-      if (error instanceof ExchangeError && error.code === skewCode) this.#setClock(error.body);
+      if (isSkew(error)) {
+        const serverMs = (error.body as { server_time?: unknown } | null)?.server_time;
+        if (typeof serverMs === 'number') this.#setClock(serverMs);
+      }
       throw error;
     }
   }
 
-  #setClock(body: unknown): void {
-    const serverMs = (body as { server_time?: unknown } | null)?.server_time;
-    if (typeof serverMs === 'number') this.#clockOffsetMs = serverMs - Date.now();
+  #setClock(serverMs: number): void {
+    this.#clockOffsetMs = serverMs - Date.now();
   }
 }
 

@@ -14,7 +14,7 @@ export const canceledCode = 'client_canceled';
 const ownCodes = new Set([overloadedCode, canceledCode]);
 
 /** The wall clock of the sender is off; the response has the time of the exchange. */
-export const skewCode: RefusalCode = 'timestamp_skew';
+const skewCode: RefusalCode = 'timestamp_skew';
 
 /** A response of the exchange that is no success, or a missing response. */
 export class ExchangeError extends Error {
@@ -69,6 +69,11 @@ export function isPassing(error: unknown): error is ExchangeError {
   if (!(error instanceof ExchangeError)) return false;
   if (isRefusalCode(error.code)) return isPassingCode(error.code);
   return passingStatuses.has(error.status) && !ownCodes.has(error.code);
+}
+
+/** A refusal because the clock of the sender is off: it has the time of the exchange. */
+export function isSkew(error: unknown): error is ExchangeError {
+  return error instanceof ExchangeError && error.code === skewCode;
 }
 
 /** Whether waiting helps after a refusal (errors.md, "Waiting"). */

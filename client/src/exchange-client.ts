@@ -3,6 +3,7 @@ import {
   type BookSnapshot,
   type CancelResult,
   headers as names,
+  type RefusalCode,
   type ResponseOf,
   type SigningDomain,
 } from '@pm/schemas';
@@ -12,7 +13,7 @@ import { type CancelAllResult, Cancels, type MarketFilter } from './cancels.ts';
 import { CommentsApi } from './comments-api.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { l1Digest } from './eip712.ts';
-import { ExchangeError, skewCode } from './errors.ts';
+import { ExchangeError, isSkew } from './errors.ts';
 import { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
 import { bodyText, type HttpRequest, type KeyOfWallet, type Query } from './http.ts';
 import { KeysApi } from './keys-api.ts';
@@ -42,8 +43,12 @@ export interface ExchangeClientOptions extends ConnectionOptions, StreamOptions 
   readonly domain?: SigningDomain;
 }
 
-/** Refusals of a wallet's proof that a new one is not met with. */
-const staleProofCodes: ReadonlySet<string> = new Set(['request_repeated', skewCode]);
+/** Whether a proof was used before: the response to it was lost. */
+function isRepetition(error: unknown): boolean {
+  return (
+    error instanceof ExchangeError && error.code === ('request_repeated' satisfies RefusalCode)
+  );
+}
 
 export interface SignedRequest {
   readonly url: string;
@@ -89,21 +94,31 @@ export class ExchangeClient {
     this.own = new OwnReads(this.#connection, this.stream);
   }
 
-  /** Proves the wallet and obtains its API key (the same wallet and nonce always get the same key). */
+  /**
+   * Proves the wallet and obtains its API key: the same wallet and nonce always get the same key. Each process that
+   * places orders takes a nonce of its own, as the exchange cancels on the silence of a key. Corrects the clock that
+   * this client signs with by that of the exchange.
+   */
   async connect(nonce = 0n): Promise<ApiKeyTrio> {
+    const signer = this.#wallet();
     const retryBudget = this.#connection.retryBudget();
-    try {
-      return await this.#obtainKey(nonce, retryBudget);
-    } catch (error) {
-      // The response to it was lost, or the clock here was off and is corrected now.
-      const isStale = error instanceof ExchangeError && staleProofCodes.has(error.code);
-      if (!isStale) throw error;
-      return await this.#obtainKey(nonce, retryBudget);
-    }
+    const prove = () => this.#obtainKey(signer, nonce, retryBudget);
+    const trio = await prove().catch((error: unknown) => {
+      // Another proof is new, and has the time that the refusal has shown.
+      if (isSkew(error) || isRepetition(error)) return prove();
+      throw error;
+    });
+    // What was within the tolerance of this proof may not be within that of the next one.
+    this.#connection.correctClock();
+    this.useKey({ ...trio, address: signer.checksummed });
+    return trio;
   }
 
-  async #obtainKey(nonce: bigint, retryBudget: RetryBudget): Promise<ApiKeyTrio> {
-    const signer = this.#wallet();
+  async #obtainKey(
+    signer: Signer | TypedDataSigner,
+    nonce: bigint,
+    retryBudget: RetryBudget,
+  ): Promise<ApiKeyTrio> {
     const domain = await this.#domain.get(retryBudget);
     const timestamp = String(this.#connection.nowMs());
     const attestation = {
@@ -124,9 +139,7 @@ export class ExchangeClient {
       [names.nonce]: nonce.toString(),
     };
     const sent = { method: 'POST', path: '/auth/api-key', headers } as const;
-    const trio = await this.#connection.send<ApiKeyTrio>(sent, { retryBudget });
-    this.useKey({ ...trio, address: signer.checksummed });
-    return trio;
+    return await this.#connection.send<ApiKeyTrio>(sent, { retryBudget });
   }
 
   /**

@@ -1,14 +1,17 @@
 import type { HeartbeatAnswer } from '@pm/schemas';
 import type { Connection } from './connection.ts';
 import { ExchangeError, isPassing } from './errors.ts';
-import { sleep } from './platform.ts';
+import { callGuarded, sleep, surface } from './platform.ts';
 
 export interface HeartbeatOptions {
   /** Default 5 s: two may be lost before orders are canceled, 10 to 15 s after the last one that was accepted. */
   readonly intervalMs?: number;
   /** The session was missed: all orders of the key are being canceled. Heartbeats go on with a new session. */
   readonly onMiss?: () => void;
-  /** A beat failed; the next one follows within a second, unless `isOver`: then the loop has ended. */
+  /**
+   * A beat failed; the next one follows within a second, unless `isOver`: then waiting does not help, and the loop has
+   * ended. Without this callback such an end is an unhandled rejection.
+   */
   readonly onError?: (error: unknown, isOver: boolean) => void;
 }
 
@@ -31,6 +34,8 @@ export class Heartbeat {
   readonly #started: Promise<void>;
   #id = '';
   #beats = 0;
+  /** Its start is waited for. */
+  #isAwaited = false;
 
   constructor(connection: Connection, options: HeartbeatOptions = {}) {
     this.#connection = connection;
@@ -45,6 +50,7 @@ export class Heartbeat {
 
   /** Resolves with the first accepted beat; from then on silence cancels. Rejects when the loop ended before it. */
   started(): Promise<void> {
+    this.#isAwaited = true;
     return this.#started;
   }
 
@@ -72,7 +78,7 @@ export class Heartbeat {
         started();
       } catch (error) {
         const isOver = !isPassing(error);
-        this.#options.onError?.(error, isOver);
+        this.#report(error, isOver);
         if (isOver) return failed(error);
         pauseMs = againMs;
       }
@@ -82,6 +88,13 @@ export class Heartbeat {
     failed(new Error('the heartbeat was stopped'));
   }
 
+  #report(error: unknown, isOver: boolean): void {
+    const { onError } = this.#options;
+    if (onError !== undefined) callGuarded(() => onError(error, isOver));
+    // Before the first beat it is that of `started()`.
+    else if (isOver && (this.#beats > 0 || !this.#isAwaited)) surface(error);
+  }
+
   async #beat(): Promise<void> {
     try {
       this.#id = await this.#send();
@@ -89,7 +102,7 @@ export class Heartbeat {
       const expected = expectedId(error);
       if (expected === null) throw error;
       // An empty id means that there is no session; if this loop had one, it was missed.
-      if (expected === '' && this.#id !== '') this.#options.onMiss?.();
+      if (expected === '' && this.#id !== '') callGuarded(() => this.#options.onMiss?.());
       this.#id = expected;
       this.#id = await this.#send();
     }

@@ -47,3 +47,17 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener('abort', end);
   });
 }
+
+/** Shows an error that no caller gets as an unhandled rejection, as the platform does with those. */
+export function surface(error: unknown): void {
+  void Promise.reject(error);
+}
+
+/** Calls what a user gave: its error must not end what calls it. */
+export function callGuarded(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    surface(error);
+  }
+}

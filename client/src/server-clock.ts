@@ -18,6 +18,14 @@ export class ServerClock {
     this.#mostMs = isKnown ? Math.min(this.#mostMs, mostMs) : mostMs;
   }
 
+  /**
+   * The time that it may be there at a moment of the monotonic clock and that is nearest to `nowMs`, Unix milliseconds:
+   * `nowMs` itself as long as no response contradicts it.
+   */
+  nearestMs(nowMs: number, monotonicMs: number): number {
+    return Math.min(Math.max(nowMs, monotonicMs + this.#leastMs), monotonicMs + this.#mostMs);
+  }
+
   /** The latest that it may be there at a moment of the monotonic clock, Unix milliseconds; null without a response. */
   latestMs(monotonicMs: number): number | null {
     return Number.isFinite(this.#mostMs) ? Math.ceil(monotonicMs + this.#mostMs) : null;

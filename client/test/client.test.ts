@@ -111,6 +111,46 @@ describe('a refusal of an account action', () => {
   });
 });
 
+describe.each([-3_600_000, -299_000, -31_000, 31_000, 299_000, 3_600_000])(
+  'a clock that is %d ms from that of the exchange',
+  (aheadMs) => {
+    const open = () => new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry: noRetries });
+
+    beforeEach(() => {
+      fake.aheadMs = aheadMs;
+      fake.answer = () => ({ status: 200, body: { canceled: [], not_canceled: {} } });
+    });
+
+    test('is corrected by connect(), before anything is refused for it', async () => {
+      const off = open();
+      await off.connect();
+      await off.cancelAll();
+      const sent = fake.receivedAt('/cancel-all').at(-1)?.headers['service_timestamp'];
+      // A date says no more than the second.
+      expect(Math.abs(Number(sent) - (Date.now() + aheadMs))).toBeLessThan(30_000);
+      expect(fake.receivedAt('/cancel-all').length).toBe(1);
+    });
+
+    test('is corrected by the first refusal where a key is used without connect()', async () => {
+      const off = open();
+      off.useKey({ apiKey: 'key', secret: 'AAAA', passphrase: 'p', address: signer.address });
+      await expect(off.cancelAll()).rejects.toMatchObject({ code: 'timestamp_skew' });
+      await off.cancelAll();
+    });
+  },
+);
+
+test('a clock that is right to the second is left alone', async () => {
+  fake.aheadMs = 0;
+  fake.answer = () => ({ status: 200, body: { canceled: [], not_canceled: {} } });
+  await client.connect();
+  const beforeMs = Date.now();
+  await client.cancelAll();
+  const sentMs = Number(fake.receivedAt('/cancel-all').at(-1)?.headers['service_timestamp']);
+  expect(sentMs).toBeGreaterThanOrEqual(beforeMs);
+  expect(sentMs).toBeLessThanOrEqual(Date.now());
+});
+
 test('an unsafe request is repeated only when nothing was done', async () => {
   fake.answer = () => ({ status: 200, body: { apiKey: 'made' } });
   fake.fates = [{ status: 429, body: { error: 'x', code: 'rate_limited' } }];

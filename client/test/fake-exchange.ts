@@ -53,6 +53,8 @@ export class FakeExchange {
   hangs: (received: Heard) => boolean = () => false;
   /** Settles before a request is served. */
   before: (received: Heard) => Promise<unknown> = async () => {};
+  /** Its clock minus that of the client: it refuses proofs of another time. Null: it looks at no timestamps. */
+  aheadMs: number | null = null;
   delayMs = 0;
   running = 0;
   mostRunning = 0;
@@ -89,7 +91,7 @@ export class FakeExchange {
     const received = await read(request);
     const isPlain = plainPaths.includes(received.path);
     const isFated = this.fatedMethod === null || this.fatedMethod === received.method;
-    const fate = isPlain || !isFated ? 'serve' : (this.fates.shift() ?? 'serve');
+    const fate = this.#skew(received) ?? (isPlain || !isFated ? 'serve' : this.#nextFate());
     if (!isPlain) this.received.push(received);
     if (!isPlain && this.hangs(received)) return;
     await this.before(received);
@@ -101,9 +103,25 @@ export class FakeExchange {
     const wait = typeof fate === 'object' ? fate.retryAfter : undefined;
     response.writeHead(status, {
       'content-type': 'application/json',
+      date: new Date(Date.now() + (this.aheadMs ?? 0)).toUTCString(),
       ...(wait === undefined ? {} : { 'retry-after': String(wait) }),
     });
     response.end(JSON.stringify(body));
+  }
+
+  #nextFate(): Fate {
+    return this.fates.shift() ?? 'serve';
+  }
+
+  /** The refusal of a timestamp in milliseconds that differs by more than 30 s, or of one in seconds by 300. */
+  #skew({ headers }: Heard): Fate | null {
+    const text = headers['service_timestamp'];
+    if (this.aheadMs === null || text === undefined) return null;
+    const [unitMs, mostMs] = String(text).length > 10 ? [1, 30_000] : [1_000, 300_000];
+    const server_time = Date.now() + this.aheadMs;
+    if (Math.abs(Number(text) * unitMs - server_time) <= mostMs) return null;
+    const body = { error: 'TIMESTAMP_SKEW', code: 'timestamp_skew', server_time };
+    return { status: 401, body };
   }
 
   #serve(received: Heard): Answer {

@@ -120,6 +120,67 @@ test('a clock that is off is corrected by the time of the exchange, and the beat
   ]);
 });
 
+test.each([-60_000, 60_000])('a clock that is off by %d ms fails no beat', async (aheadMs) => {
+  fake.aheadMs = aheadMs;
+  await client.connect();
+  const failures: unknown[] = [];
+  const heartbeat = client.startHeartbeat({
+    intervalMs: 10,
+    onError: (error) => failures.push(error),
+  });
+  await until(() => heartbeat.beats >= 3);
+  await heartbeat.stop();
+  expect(failures).toEqual([]);
+});
+
+describe('an error that no caller gets', () => {
+  let surfaced: jest.SpyInstance;
+  const refused = () => ({ status: 401, body: { error: 'x', code: 'invalid_l2' } });
+  const seen = () => surfaced.mock.calls.map(([error]) => error as unknown);
+
+  beforeEach(() => {
+    // An unhandled rejection would end the run.
+    surfaced = jest.spyOn(Promise, 'reject').mockImplementation(async () => undefined as never);
+  });
+
+  afterEach(() => surfaced.mockRestore());
+
+  test('is an unhandled rejection when a heartbeat without a listener ends', async () => {
+    const heartbeat = client.startHeartbeat({ intervalMs: 10 });
+    await heartbeat.started();
+    fake.answer = refused;
+    await until(() => seen().length > 0);
+    expect(seen()).toMatchObject([{ code: 'invalid_l2' }]);
+    await heartbeat.stop();
+  });
+
+  test('so is one before the first beat, unless its start is waited for', async () => {
+    fake.answer = refused;
+    const heartbeat = client.startHeartbeat();
+    await until(() => seen().length > 0);
+    await heartbeat.stop();
+    const awaited = client.startHeartbeat();
+    await expect(awaited.started()).rejects.toMatchObject({ code: 'invalid_l2' });
+    await awaited.stop();
+    expect(seen()).toMatchObject([{ code: 'invalid_l2' }]);
+  });
+
+  test('is that of a callback, which ends no heartbeat', async () => {
+    fake.fates = ['serve', { status: 503, body: { error: 'x', code: 'overloaded' } }];
+    const fails = (name: string) => () => {
+      throw new Error(name);
+    };
+    const options = { intervalMs: 10, onMiss: fails('miss'), onError: fails('error') };
+    const heartbeat = client.startHeartbeat(options);
+    await until(() => heartbeat.beats >= 2);
+    expected = '';
+    const before = beats;
+    await until(() => beats > before + 2);
+    await heartbeat.stop();
+    expect(seen()).toMatchObject([{ message: 'error' }, { message: 'miss' }]);
+  });
+});
+
 test('a beat does not wait behind cancels and orders that get no response', async () => {
   fake.hangs = ({ path }) => path !== '/v1/heartbeats';
   const signer = walletFromPrivateKey(`0x${'11'.repeat(32)}`);
@@ -132,5 +193,7 @@ test('a beat does not wait behind cancels and orders that get no response', asyn
   await heartbeat.started();
   await heartbeat.stop();
   expect(fake.receivedAt('/order').length).toBeLessThanOrEqual(2);
-  void Promise.all([...cancels, ...reads]);
+  // A call that goes on would reckon with the clock of the next suite.
+  await fake.close();
+  await Promise.all([...cancels, ...reads]);
 });

@@ -25,7 +25,7 @@ from .connection import (
     default_timeout_ms,
 )
 from .eip712 import Side, SigningDomain, l1_digest
-from .errors import ExchangeError, skew_code
+from .errors import ExchangeError, is_skew
 from .heartbeat import Heartbeat, default_interval_ms
 from .http import HttpRequest, KeyOfWallet, Query, Reader, body_text
 from .keys_api import KeysApi
@@ -41,8 +41,8 @@ from .sent_order import Placement
 from .streams.streams import Streams
 from .wallet import Signer
 
-_stale_proof_codes = frozenset(("request_repeated", skew_code))
-"""Refusals of a wallet's proof that a new one is not met with."""
+_repeated_code = "request_repeated"
+"""A proof was used before: the response to it was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +133,28 @@ class ExchangeClient:
         await self._connection.aclose()
 
     async def connect(self, nonce: int = 0) -> ApiKeyTrio:
-        """Proves the wallet and obtains its API key: the same wallet and nonce always get the same one."""
+        """Proves the wallet and obtains its API key: the same wallet and nonce always get the same one.
+
+        Each process that places orders takes a nonce of its own, as the exchange cancels on the silence
+        of a key. Corrects the clock that this client signs with by that of the exchange.
+        """
+        signer = self._wallet()
         retry_budget = self._connection.retry_budget()
         try:
-            return await self._obtain_key(nonce, retry_budget)
+            trio = await self._obtain_key(signer, nonce, retry_budget)
         except ExchangeError as error:
-            # The response to it was lost, or the clock here was off and is corrected now.
-            if error.code not in _stale_proof_codes:
+            # Another proof is new, and has the time that the refusal has shown.
+            if not (is_skew(error) or error.code == _repeated_code):
                 raise
-        return await self._obtain_key(nonce, retry_budget)
+            trio = await self._obtain_key(signer, nonce, retry_budget)
+        # What was within the tolerance of this proof may not be within that of the next one.
+        self._connection.correct_clock()
+        self.use_key(KeyOfWallet(trio.api_key, trio.secret, trio.passphrase, signer.checksummed))
+        return trio
 
-    async def _obtain_key(self, nonce: int, retry_budget: RetryBudget) -> ApiKeyTrio:
-        signer = self._wallet()
+    async def _obtain_key(
+        self, signer: Signer, nonce: int, retry_budget: RetryBudget
+    ) -> ApiKeyTrio:
         domain = await self._domain.get(retry_budget)
         timestamp = str(self._connection.now_ms())
         digest = l1_digest(
@@ -160,9 +170,7 @@ class ExchangeClient:
             "SERVICE_NONCE": str(nonce),
         }
         sent = HttpRequest("POST", "/auth/api-key", headers=headers)
-        trio = await self._connection.send(ApiKeyTrio, sent, Sending(retry_budget=retry_budget))
-        self.use_key(KeyOfWallet(trio.api_key, trio.secret, trio.passphrase, signer.checksummed))
-        return trio
+        return await self._connection.send(ApiKeyTrio, sent, Sending(retry_budget=retry_budget))
 
     async def signing_domain(self) -> SigningDomain:
         """The domain that this client signs for, the same for its whole life.
@@ -324,7 +332,8 @@ class ExchangeClient:
         `interval_ms` 5 s: two beats may be lost before orders are canceled, 10 to 15 s after the
         last one that was accepted. `on_miss`: the session was missed, all orders of the key are
         being canceled; heartbeats go on with a new session. `on_error(error, is_over)`: a beat
-        failed; the next one follows within a second, unless `is_over`: then the loop has ended.
+        failed; the next one follows within a second, unless `is_over`: then waiting does not help, and
+        the loop has ended. Without this callback such an end goes to the exception handler of the loop.
         """
         return Heartbeat(
             self._connection, interval_ms=interval_ms, on_miss=on_miss, on_error=on_error

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypeVar
 import httpx
 
 from ._model import parse
-from .errors import ExchangeError, skew_code
+from .errors import ExchangeError, is_skew
 from .gate import Gate
 from .http import HttpRequest, KeyOfWallet, Query, Reader, l2_headers, request
 from .open_placements import OpenPlacements
@@ -155,8 +155,12 @@ class Connection:
         return RetryBudget(policy or options.retry, self.timeout_ms)
 
     def now_ms(self) -> int:
-        """Unix milliseconds by the clock of the exchange, once a refusal has shown that the one here is wrong."""
-        return time.time_ns() // 1_000_000 + self._clock_offset_ms
+        """Unix milliseconds by the clock of the exchange, once a response has shown that the one here is wrong."""
+        return _wall_ms() + self._clock_offset_ms
+
+    def correct_clock(self) -> None:
+        """Corrects the clock here where the newest response shows that it is off."""
+        self._set_clock(self._server_clock.nearest_ms(self.now_ms(), time.monotonic()))
 
     def latest_server_ms(self) -> int | None:
         """The latest time that it may be at the exchange, Unix milliseconds; None before its first response."""
@@ -173,7 +177,7 @@ class Connection:
 
         def may_repeat(error: ExchangeError) -> bool:
             # The same proof stays as wrong as it is.
-            return error.code != skew_code and is_repeatable(error, sending.repeatable)
+            return not is_skew(error) and is_repeatable(error, sending.repeatable)
 
         return parse(kind, await self._persist(sent, lambda: sent, may_repeat, sending))
 
@@ -221,8 +225,9 @@ class Connection:
         }
         return await self.send(kind, replace(sent, headers=headers), sending)
 
-    def sign(self, sent: HttpRequest) -> HttpRequest:
-        proof = l2_headers(self.key, sent, self.now_ms())
+    def sign(self, sent: HttpRequest, now_ms: int | None = None) -> HttpRequest:
+        """`now_ms`: the time of who judges the proof, where it is known better."""
+        proof = l2_headers(self.key, sent, self.now_ms() if now_ms is None else now_ms)
         return replace(sent, headers={**sent.headers, **proof})
 
     async def _persist(
@@ -273,11 +278,18 @@ class Connection:
             url = self._base_url + sent.path
             return await request(self._http, url, sent, timeout_ms, self._server_clock, on_head)
         except ExchangeError as error:
-            if error.code == skew_code and isinstance(error.body, dict):
+            if is_skew(error) and isinstance(error.body, dict):
                 server_ms = error.body.get("server_time")
                 if isinstance(server_ms, int):
-                    self._clock_offset_ms = server_ms - time.time_ns() // 1_000_000
+                    self._set_clock(server_ms)
             raise
+
+    def _set_clock(self, server_ms: int) -> None:
+        self._clock_offset_ms = server_ms - _wall_ms()
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _new_http(options: ConnectionOptions) -> httpx.AsyncClient:

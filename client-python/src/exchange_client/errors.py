@@ -21,8 +21,7 @@ overloaded_code = "client_overloaded"
 canceled_code = "client_canceled"
 """The client's own refusal: `cancel_all` came before the order was sent."""
 
-skew_code = "timestamp_skew"
-"""The wall clock of the sender is off; the response has the time of the exchange."""
+_skew_code = "timestamp_skew"
 
 _own_codes = frozenset((overloaded_code, canceled_code))
 
@@ -98,6 +97,11 @@ def is_passing(error: BaseException) -> TypeGuard[ExchangeError]:
     if error.code in refusals:
         return is_passing_code(error.code)
     return error.status in _passing_statuses and error.code not in _own_codes
+
+
+def is_skew(error: ExchangeError) -> bool:
+    """A refusal because the clock of the sender is off: it has the time of the exchange."""
+    return error.code == _skew_code
 
 
 def is_passing_code(code: str) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from .callbacks import call_guarded, surface
 from .connection import Connection, Sending
 from .errors import ExchangeError, field_of, is_passing
 from .http import HttpRequest
@@ -43,6 +44,7 @@ class Heartbeat:
         self._on_error = on_error
         self._id = ""
         self._beats = 0
+        self._is_awaited = False
         self._stopping = asyncio.Event()
         self._started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # An error is reported by `on_error` too, so waiting for the start is optional.
@@ -51,6 +53,7 @@ class Heartbeat:
 
     async def started(self) -> None:
         """Returns with the first accepted beat; from then on silence cancels. Raises when the loop ended before."""
+        self._is_awaited = True
         await asyncio.shield(self._started)
 
     @property
@@ -76,14 +79,21 @@ class Heartbeat:
                 self._settle(None)
             except Exception as error:
                 is_over = not is_passing(error)
-                if self._on_error is not None:
-                    self._on_error(error, is_over)
+                self._report(error, is_over)
                 if is_over:
                     self._settle(error)
                     return
                 pause_ms = _again_ms
             await self._pause(pause_ms / 1000 - (time.monotonic() - started_at))
         self._settle(HeartbeatStoppedError("the heartbeat was stopped"))
+
+    def _report(self, error: Exception, is_over: bool) -> None:
+        on_error = self._on_error
+        if on_error is not None:
+            call_guarded(lambda: on_error(error, is_over))
+        elif is_over and (self._beats > 0 or not self._is_awaited):
+            # Before the first beat it is that of `started()`.
+            surface(error)
 
     def _settle(self, error: Exception | None) -> None:
         if self._started.done():
@@ -109,7 +119,7 @@ class Heartbeat:
                 raise
             # An empty id means that there is no session; if this loop had one, it was missed.
             if expected == "" and self._id != "" and self._on_miss is not None:
-                self._on_miss()
+                call_guarded(self._on_miss)
             self._id = expected
             self._id = await self._send()
         self._beats += 1

@@ -30,6 +30,17 @@ class ServerClock:
         self._least = max(self._least, least) if is_known else least
         self._most = min(self._most, most) if is_known else most
 
+    def nearest_ms(self, now_ms: int, monotonic: float) -> int:
+        """The time that it may be there at a moment and that is nearest to `now_ms`, Unix milliseconds.
+
+        `now_ms` itself as long as no response contradicts it.
+        """
+        if math.isinf(self._most):
+            return now_ms
+        least_ms = math.ceil((monotonic + self._least) * 1000)
+        most_ms = math.floor((monotonic + self._most) * 1000)
+        return min(max(now_ms, least_ms), most_ms)
+
     def latest_ms(self, monotonic: float) -> int | None:
         """The latest that it may be there at a moment, Unix milliseconds; None before any response."""
         return None if math.isinf(self._most) else math.ceil((monotonic + self._most) * 1000)

@@ -166,10 +166,8 @@ export class StreamApi {
       retry: this.#connection.retryPolicy,
       silenceMs: this.#options.streamSilenceMs ?? defaultSilenceMs,
       cancelOnDisconnect,
-      authFrame: (streamId) => {
-        const { key } = this.#connection;
-        return authFrame(key, { streamId, cancelOnDisconnect }, this.#connection.nowMs());
-      },
+      authFrame: (streamId, nowMs) =>
+        authFrame(this.#connection.key, { streamId, cancelOnDisconnect }, nowMs),
     });
     this.#lines.push(line);
     line.join(subscription);

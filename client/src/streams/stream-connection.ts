@@ -22,10 +22,10 @@ export interface StreamConnectionOptions {
   readonly retry: RetryPolicy;
   /** A connection without any frame for so long is replaced; the exchange sends a heartbeat each second. */
   readonly silenceMs: number;
-  /** Orders of the key are canceled when the connection ends. */
+  /** The exchange sends heartbeats of the key while the connection is open (sessions.md). */
   readonly cancelOnDisconnect: boolean;
-  /** Proves the API key on a connection with this `stream_id` (`authFrame`). */
-  readonly authFrame: (streamId: string) => Readonly<ReturnType<typeof authFrame>>;
+  /** Proves the API key on a connection with this `stream_id` at a time of the exchange (`authFrame`). */
+  readonly authFrame: (streamId: string, nowMs: number) => Readonly<ReturnType<typeof authFrame>>;
 }
 
 /** Time for a connection to open. */
@@ -61,6 +61,8 @@ export class StreamConnection implements Line {
   #isAuthenticated = false;
   #authId: number | null = null;
   #streamId = '';
+  /** The time of the exchange minus the monotonic time here. */
+  #clockMs = 0;
   #isRunning = false;
   #ids = 0;
   #silence: ReturnType<typeof setTimeout> | null = null;
@@ -241,9 +243,10 @@ export class StreamConnection implements Line {
     }
   }
 
-  #welcome({ partitions, stream_id }: WelcomeFrame): void {
+  #welcome({ partitions, stream_id, time }: WelcomeFrame): void {
     this.#isWelcome = true;
     this.#streamId = stream_id;
+    this.#clockMs = time - performance.now();
     for (const { partition, epoch } of partitions) {
       if (epoch !== null) this.#epochs.set(partition, epoch);
     }
@@ -260,7 +263,9 @@ export class StreamConnection implements Line {
 
   #authenticate(): void {
     if (this.#authId !== null) return;
-    this.#authId = this.#send(this.#options.authFrame(this.#streamId));
+    // A proof is refused without a word on clocks, so it has the time of who judges it.
+    const nowMs = Math.round(this.#clockMs + performance.now());
+    this.#authId = this.#send(this.#options.authFrame(this.#streamId, nowMs));
   }
 
   #accepted({ id }: SubscribedFrame): void {

@@ -47,6 +47,8 @@ export class FakeStreamServer {
   /** Checksums that are sent are wrong. */
   hasWrongChecksums = false;
   epoch = 'aaaaaaaaaaaaaaaa';
+  /** Its clock minus that of the client. */
+  aheadMs = 0;
   /** Rows of partitions in each heartbeat. */
   partitions: { readonly partition: number; readonly live: boolean }[] = [];
   /** Answers of the next subscribe frames. */
@@ -123,7 +125,8 @@ export class FakeStreamServer {
     const partitions = this.log.own.map(({ partition }) => {
       return { partition, epoch: this.epoch, offset: 1 };
     });
-    this.#plain(peer, { type: 'welcome', stream_id: 's-1', partitions });
+    const time = Date.now() + this.aheadMs;
+    this.#plain(peer, { type: 'welcome', stream_id: 's-1', time, partitions });
   }
 
   #receive(peer: Peer, frame: Frame): void {

@@ -265,6 +265,19 @@ test('own events prove the key for this connection and this option alone', async
   expect(proof?.['cancel_on_disconnect']).toBe(true);
 });
 
+test.each([-3_600_000, 3_600_000])(
+  'own events prove the key at the time of the exchange, %d ms from here',
+  async (aheadMs) => {
+    const { server, client } = await opened(13);
+    server.aheadMs = aheadMs;
+    await ending(client.own.events()).next();
+    const headers = server.proofs[0]?.['headers'] as Record<string, string>;
+    const offMs = Number(headers['SERVICE_TIMESTAMP']) - (Date.now() + aheadMs);
+    // What the exchange accepts.
+    expect(Math.abs(offMs)).toBeLessThan(30_000);
+  },
+);
+
 test('leaving a loop ends the subscription', async () => {
   const { server, client } = await opened(12);
   for await (const book of client.stream.book('1000')) {

@@ -1,3 +1,4 @@
+import type { WelcomeFrame } from '@pm/schemas';
 import { signal } from '@preact/signals';
 import { origin } from '../api.ts';
 import {
@@ -35,7 +36,7 @@ class Stream {
   #frames = 0;
   #silence: ReturnType<typeof setTimeout> | undefined;
   #again: ReturnType<typeof setTimeout> | undefined;
-  #authFrame: ((streamId: string) => object) | null = null;
+  #authFrame: ((streamId: string, nowMs: number) => object) | null = null;
 
   /** Messages of a subscription, until the returned function is called. One subscriber per key. */
   subscribe(subscription: Subscription, take: (message: Message) => void): () => void {
@@ -52,8 +53,8 @@ class Stream {
     };
   }
 
-  /** Proves a key on this and later connections; null proves none from the next connection on. */
-  authenticate(frame: ((streamId: string) => object) | null): void {
+  /** Proves a key on this and later connections, at the time of the exchange; null proves none from the next one on. */
+  authenticate(frame: ((streamId: string, nowMs: number) => object) | null): void {
     this.#authFrame = frame;
     this.#socket?.close(1000);
   }
@@ -76,15 +77,16 @@ class Stream {
   #take(socket: WebSocket, text: string): void {
     if (socket !== this.#socket) return;
     this.#expectFrame();
-    const frame = JSON.parse(text) as { readonly type: string; readonly stream_id?: string };
-    if (frame.type === 'welcome') this.#open(frame.stream_id ?? '');
+    const frame = JSON.parse(text) as WelcomeFrame | Message;
+    if (frame.type === 'welcome') this.#open(frame);
     else if (['snapshot', 'delta', 'event'].includes(frame.type)) this.#pass(frame as Message);
   }
 
-  #open(streamId: string): void {
+  #open({ stream_id, time }: WelcomeFrame): void {
     this.#failures = 0;
     streamState.value = 'live';
-    if (this.#authFrame !== null) this.#send({ ...this.#authFrame(streamId), id: this.#nextId() });
+    const proof = this.#authFrame?.(stream_id, time);
+    if (proof !== undefined) this.#send({ ...proof, id: this.#nextId() });
     for (const { subscription, last } of this.#entries.values()) {
       this.#send(subscribeFrame(this.#nextId(), subscription, last));
     }

@@ -100,8 +100,8 @@ async function connect(
     await endSession();
     session.value = { name, address: signer.checksummed, client };
     const key = { ...trio, address: signer.checksummed };
-    stream.authenticate((streamId) =>
-      authFrame(key, { streamId, cancelOnDisconnect: false }, Date.now()),
+    stream.authenticate((streamId, nowMs) =>
+      authFrame(key, { streamId, cancelOnDisconnect: false }, nowMs),
     );
     stopFollowing = followOwn(readOwn);
   } catch (error) {

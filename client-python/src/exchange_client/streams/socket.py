@@ -25,8 +25,8 @@ from .frames import (
 )
 from .subscription import OutOfOrderError, Subscription
 
-#: Headers of the API key over a path, made when they are needed: they carry the time.
-Proof: TypeAlias = Callable[[str], dict[str, str]]
+#: Headers of the API key over a path at a time, Unix milliseconds.
+Proof: TypeAlias = Callable[[str, int], dict[str, str]]
 
 _frame_bytes_max = 64 * 2**20
 """A snapshot is one frame."""
@@ -81,6 +81,8 @@ class StreamSocket:
         self._outgoing: set[asyncio.Task[None]] = set()
         self._is_authenticated = False
         self._stream_id = ""
+        self._clock_ms = 0.0
+        """The time of the service minus the monotonic time here."""
         self._is_known = False
         self._has_served = False
         self._pace = _Pace()
@@ -187,6 +189,7 @@ class StreamSocket:
             raise _Reconnect(text_of(welcome, "reason") or "the first frame is no welcome")
         self._is_known = True
         self._stream_id = text_of(welcome, "stream_id")
+        self._clock_ms = int_of(welcome, "time") - time.monotonic() * 1000
         self._epochs |= {
             int_of(row, "partition"): text_of(row, "epoch")
             for row in rows_of(welcome, "partitions")
@@ -227,7 +230,10 @@ class StreamSocket:
             self._is_authenticated = True
             frame: Json = {
                 "op": "auth",
-                "headers": self._proof(self._proof_path()),
+                # A proof is refused without a word on clocks, so it has the time of who judges it.
+                "headers": self._proof(
+                    self._proof_path(), round(self._clock_ms + time.monotonic() * 1000)
+                ),
                 "cancel_on_disconnect": self._options.cancel_on_disconnect,
             }
             await self._ask(socket, frame, subscription)

@@ -230,8 +230,8 @@ class Streams:
         self._sockets.append(socket)
         return socket
 
-    def _proof(self, path: str) -> dict[str, str]:
-        return dict(self._connection.sign(HttpRequest("GET", path)).headers)
+    def _proof(self, path: str, now_ms: int) -> dict[str, str]:
+        return dict(self._connection.sign(HttpRequest("GET", path), now_ms).headers)
 
     def _is_right(self, book: Book, checksum: Json) -> bool:
         """True also where the frame does not have what the hash is made of."""
