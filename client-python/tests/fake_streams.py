@@ -382,6 +382,8 @@ class FakeStreams:
         self.ahead_ms = 0
         """Its clock minus that of the client."""
         self.is_silent = False
+        self.row_fields: Json = {}
+        """Of rows of subscriptions in heartbeats."""
         self.partitions: list[Json] = []
         """Rows of partitions in each heartbeat."""
         self.cuts_left = 0
@@ -458,7 +460,7 @@ class FakeStreams:
             await asyncio.sleep(0.05)
             for reader in list(self.readers):
                 places = [(*name, seq) for name, seq in reader.positions.items()]
-                rows = reader.rows_of(places)
+                rows = [row | self.row_fields for row in reader.rows_of(places)]
                 frame: Json = {"type": "heartbeat", "time": start_ms, "lag_ms": 3}
                 frame |= {"partitions": self.partitions, "subscriptions": rows}
                 try:

@@ -14,6 +14,7 @@ import pytest
 from exchange_client import (
     BookUpdate,
     ExchangeClient,
+    FreshnessEvent,
     StreamError,
     StreamGapError,
 )
@@ -227,6 +228,46 @@ async def test_partitions_that_are_not_live_are_named(
     service.log.trade(market)
     await service.push()
     assert (await reading).seq == 1
+    await updates.aclose()
+
+
+async def test_loops_say_when_they_are_stale_and_fresh(
+    service: FakeStreams, client: ExchangeClient
+) -> None:
+    events: list[FreshnessEvent] = []
+    client.stream.on_freshness = events.append
+    client.stream.stale_after_ms = 1_000
+    service.log.change_book("7")
+    row: Json = {"partition": 0, "offset": 7, "time": start_ms, "lag_ms": 0, "live": True}
+    service.partitions = [row]
+    updates = client.stream.books(["7", "8"])
+    assert (await anext(updates)).is_snapshot
+    assert (await anext(updates)).is_snapshot
+
+    async def follow(expected: set[tuple[str, str | None, frozenset[int]]]) -> None:
+        def newest() -> set[tuple[str, str | None, frozenset[int]]]:
+            by_key = {one.key: one for one in events}
+            return {(one.state, key, one.partitions) for key, one in by_key.items()}
+
+        await until(lambda: newest() == expected)
+
+    none: frozenset[int] = frozenset()
+    fresh: set[tuple[str, str | None, frozenset[int]]] = {
+        ("fresh", "7", none),
+        ("fresh", "8", none),
+    }
+    service.is_silent = True
+    await follow({("stale", "7", none), ("stale", "8", none)})
+    service.is_silent = False
+    await follow(fresh)
+    service.partitions = [row | {"live": False}]
+    await follow({("stale", "7", frozenset((0,))), ("stale", "8", frozenset((0,)))})
+    service.partitions = [row]
+    await follow(fresh)
+    service.row_fields = {"waiting": True}
+    await follow({("stale", "7", none), ("stale", "8", none)})
+    service.row_fields = {}
+    await follow(fresh)
     await updates.aclose()
 
 

@@ -36,6 +36,7 @@ export type {
   OwnEvent,
   TradeMessage,
 } from './streams/frames.ts';
+export type { FreshnessEvent } from './streams/freshness.ts';
 export type { Messages, OwnEventsOptions, StreamApi, StreamOptions } from './streams/stream-api.ts';
 export type { TypedData, TypedDataSigner } from './typed-data.ts';
 export { type Signer, walletFromPrivateKey } from './wallet.ts';

@@ -26,6 +26,7 @@ from .sent_order import Placement
 from .streams.book import Book, BookUpdate, Level
 from .streams.errors import StreamError, StreamGapError
 from .streams.frames import LogPosition
+from .streams.freshness import FreshnessEvent
 from .wallet import PrivateKeyWallet, Signer, wallet_from_private_key
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "DecimalLike",
     "ExchangeClient",
     "ExchangeError",
+    "FreshnessEvent",
     "Heartbeat",
     "HttpRequest",
     "KeyOfWallet",

@@ -11,6 +11,7 @@ import type {
   OwnEvent,
   TradeMessage,
 } from './frames.ts';
+import type { FreshnessEvent } from './freshness.ts';
 import { MessageReader } from './readers.ts';
 import { StreamConnection } from './stream-connection.ts';
 import {
@@ -28,6 +29,14 @@ export interface StreamOptions {
   readonly streamSilenceMs?: number;
   /** Messages that may wait for a consumer; default 10,000. */
   readonly streamQueueMax?: number;
+  /**
+   * Called when what a subscription has shown may be old, and when it is of now again. It is stale while the owner of
+   * one of its partitions is not heard, and when for `streamStaleMs` no heartbeat of the exchange has listed it with
+   * nothing missing: the connection is silent or gone, or its messages wait.
+   */
+  readonly onFreshness?: (event: FreshnessEvent) => void;
+  /** Default 1.5 s: half a second after the heartbeat was due. */
+  readonly streamStaleMs?: number;
 }
 
 export interface OwnEventsOptions {
@@ -45,6 +54,7 @@ export type Messages<Event> = AsyncIterableIterator<Event, undefined>;
 /** Connections that one client opens: a second subscription to the same key has one of its own. */
 const connectionsMax = 8;
 const defaultSilenceMs = 3_000;
+const defaultStaleMs = 1_500;
 
 /**
  * Streams of the exchange. All subscriptions of a client share a connection, which is replaced when it ends or is
@@ -165,6 +175,8 @@ export class StreamApi {
       url: this.#url(),
       retry: this.#connection.retryPolicy,
       silenceMs: this.#options.streamSilenceMs ?? defaultSilenceMs,
+      staleMs: this.#options.streamStaleMs ?? defaultStaleMs,
+      onFreshness: this.#options.onFreshness,
       cancelOnDisconnect,
       authFrame: (streamId, nowMs) =>
         authFrame(this.#connection.key, { streamId, cancelOnDisconnect }, nowMs),

@@ -11,12 +11,14 @@ import type { authFrame } from './auth-frame.ts';
 import { type Ending, endingOf } from './ending.ts';
 import { StreamRefusedError } from './errors.ts';
 import { type DataFrame, parseFrame, type StateFrame } from './frames.ts';
+import { type FreshnessOptions, FreshnessWatch } from './freshness.ts';
 import { keyNames, keyOf, nameOf } from './keys.ts';
 import { Pacer } from './pacer.ts';
+import { Requests } from './requests.ts';
 import { openSocket, type Socket } from './socket.ts';
 import type { Line, Subscriber } from './subscription.ts';
 
-export interface StreamConnectionOptions {
+export interface StreamConnectionOptions extends FreshnessOptions {
   /** `ws:` or `wss:` address of the streams. */
   readonly url: string;
   readonly retry: RetryPolicy;
@@ -33,13 +35,8 @@ const openTimeoutMs = 10_000;
 /** Below the burst and rate that the exchange allows (limits.md). */
 const framesPerSecond = 18;
 
-/** The request of a subscription, until it was accepted and its first message came. */
-interface Request {
-  readonly subscription: Subscriber;
-  /** When it was sent, or the exchange last showed that it has it: accepted it, listed it, sent a part. */
-  aliveAtMs: number;
-  isAccepted: boolean;
-}
+/** Its rows in a heartbeat: messages are missing, or wait there to be sent, or all that were sent have come. */
+type Listed = 'lost' | 'waiting' | 'whole';
 
 /**
  * One WebSocket connection with its subscriptions. It exists while there are any, is replaced when it ends or is
@@ -48,7 +45,8 @@ interface Request {
 export class StreamConnection implements Line {
   readonly #options: StreamConnectionOptions;
   readonly #subscriptions = new Map<string, Subscriber>();
-  readonly #requests = new Map<number, Request>();
+  readonly #requests = new Requests();
+  readonly #freshness: FreshnessWatch;
   /** Of the log of each partition, as the exchange has named them so far. */
   readonly #epochs = new Map<number, string>();
   /** First retryable refusal of a subscription since it was last accepted. */
@@ -71,6 +69,7 @@ export class StreamConnection implements Line {
 
   constructor(options: StreamConnectionOptions) {
     this.#options = options;
+    this.#freshness = new FreshnessWatch(options);
   }
 
   get cancelsOnDisconnect(): boolean {
@@ -101,13 +100,14 @@ export class StreamConnection implements Line {
     this.pause(subscription);
     this.#subscriptions.delete(nameOf(subscription));
     this.#refusedAtMs.delete(subscription);
+    this.#freshness.end(subscription);
     if (this.#subscriptions.size > 0) return;
     this.#wake?.();
     this.#onEnd({ error: new Error('no subscription is left'), isFinal: false });
   }
 
   pause(subscription: Subscriber): void {
-    this.#forget(subscription);
+    this.#requests.forget(subscription);
     if (this.#isWelcome) this.#send({ op: 'unsubscribe', ...this.#named(subscription) });
   }
 
@@ -122,11 +122,11 @@ export class StreamConnection implements Line {
       this.#authenticate();
       return;
     }
-    this.#forget(subscription);
+    this.#requests.forget(subscription);
     const { from } = subscription;
     const position = from.length === 0 ? {} : { from: isSingle(subscription) ? from[0] : from };
     const id = this.#send({ op: 'subscribe', ...this.#named(subscription), ...position });
-    this.#requests.set(id, { subscription, aliveAtMs: performance.now(), isAccepted: false });
+    this.#requests.add(id, subscription);
   }
 
   /** Connects while there is a subscription that wants messages. */
@@ -269,12 +269,10 @@ export class StreamConnection implements Line {
   }
 
   #accepted({ id }: SubscribedFrame): void {
-    const request = this.#requests.get(id);
-    if (request === undefined) return;
-    request.isAccepted = true;
-    request.aliveAtMs = performance.now();
-    this.#refusedAtMs.delete(request.subscription);
-    if (request.subscription.hasBegun) this.#requests.delete(id);
+    const subscription = this.#requests.at(id);
+    if (subscription === undefined) return;
+    this.#refusedAtMs.delete(subscription);
+    this.#requests.accept(id);
   }
 
   /** A refused subscription is requested again with the next heartbeats, until the retry budget ends. */
@@ -285,7 +283,7 @@ export class StreamConnection implements Line {
       if (!retryable) this.#subscriptions.get('own ')?.fail(error);
       return;
     }
-    const subscription = id === null ? undefined : this.#requests.get(id)?.subscription;
+    const subscription = id === null ? undefined : this.#requests.at(id);
     if (subscription === undefined) return;
     const nowMs = performance.now();
     const sinceMs = this.#refusedAtMs.get(subscription) ?? nowMs;
@@ -299,23 +297,12 @@ export class StreamConnection implements Line {
     const subscription = this.#subscriptionOf(frame);
     if (subscription === undefined) return;
     const isLost = subscription.take(frame) === 'lost';
-    this.#renew(subscription);
-    if (subscription.hasBegun) this.#settle(subscription);
-    if (isLost && !this.#isAsked(subscription)) this.#askAgain(subscription);
-  }
-
-  /** The exchange is at an accepted request: its timer starts again. */
-  #renew(subscription: Subscriber): void {
-    for (const request of this.#requests.values()) {
-      const isOf = request.subscription === subscription && request.isAccepted;
-      if (isOf) request.aliveAtMs = performance.now();
+    this.#requests.renew(subscription);
+    if (subscription.hasBegun) {
+      this.#requests.settle(subscription);
+      this.#freshness.begin(subscription);
     }
-  }
-
-  #settle(subscription: Subscriber): void {
-    for (const [id, request] of this.#requests) {
-      if (request.subscription === subscription && request.isAccepted) this.#requests.delete(id);
-    }
+    if (isLost && !this.#requests.has(subscription)) this.#askAgain(subscription);
   }
 
   #subscriptionOf(frame: DataFrame | StateFrame): Subscriber | undefined {
@@ -335,31 +322,37 @@ export class StreamConnection implements Line {
    */
   #compare({ subscriptions, partitions }: HeartbeatFrame): void {
     this.#isLive = true;
-    const still = partitions.filter(({ live }) => !live).map(({ partition }) => partition);
-    this.#standingStill = new Set(still);
+    const stopped = partitions.filter(({ live }) => !live).map(({ partition }) => partition);
+    const still = new Set(stopped);
+    this.#standingStill = still;
     this.#checkAuthentication();
-    const listed = new Map<Subscriber, 'fine' | 'lost'>();
-    for (const one of subscriptions) {
-      const subscription = this.#subscriptionTo(one.channel, one.key);
-      if (subscription === undefined || listed.get(subscription) === 'lost') continue;
-      listed.set(subscription, subscription.misses(one) ? 'lost' : 'fine');
+    const listed = this.#listed(subscriptions);
+    for (const [subscription, found] of listed) {
+      // One that is listed and has missed nothing waits for its turn.
+      if (found !== 'lost') this.#requests.renew(subscription);
+      if (found !== 'whole' || !subscription.hasBegun) continue;
+      this.#freshness.confirm(subscription, still);
     }
-    // One that is listed and has missed nothing waits for its turn.
-    for (const [subscription, found] of listed) if (found === 'fine') this.#renew(subscription);
-    this.#askUnanswered();
+    const { silenceMs } = this.#options;
+    for (const subscription of this.#requests.unanswered(silenceMs)) this.#askAgain(subscription);
     this.#askMissing(listed);
   }
 
-  #askUnanswered(): void {
-    const nowMs = performance.now();
-    for (const { subscription, aliveAtMs } of [...this.#requests.values()]) {
-      if (nowMs - aliveAtMs > this.#options.silenceMs) this.#askAgain(subscription);
+  #listed(rows: HeartbeatFrame['subscriptions']): ReadonlyMap<Subscriber, Listed> {
+    const listed = new Map<Subscriber, Listed>();
+    for (const row of rows) {
+      const subscription = this.#subscriptionTo(row.channel, row.key);
+      if (subscription === undefined) continue;
+      const before = listed.get(subscription) ?? 'whole';
+      if (before === 'lost' || subscription.misses(row)) listed.set(subscription, 'lost');
+      else listed.set(subscription, row.waiting === true ? 'waiting' : before);
     }
+    return listed;
   }
 
-  #askMissing(listed: ReadonlyMap<Subscriber, 'fine' | 'lost'>): void {
+  #askMissing(listed: ReadonlyMap<Subscriber, Listed>): void {
     for (const subscription of this.#subscriptions.values()) {
-      if (subscription.isPaused || this.#isAsked(subscription)) continue;
+      if (subscription.isPaused || this.#requests.has(subscription)) continue;
       const found = listed.get(subscription);
       if (found === 'lost') this.#askAgain(subscription);
       else if (found === undefined) this.ask(subscription);
@@ -373,19 +366,9 @@ export class StreamConnection implements Line {
   }
 
   #askAgain(subscription: Subscriber): void {
-    this.#forget(subscription);
+    this.#requests.forget(subscription);
     this.#send({ op: 'unsubscribe', ...this.#named(subscription) });
     this.ask(subscription);
-  }
-
-  #isAsked(subscription: Subscriber): boolean {
-    return [...this.#requests.values()].some((one) => one.subscription === subscription);
-  }
-
-  #forget(subscription: Subscriber): void {
-    for (const [id, request] of this.#requests) {
-      if (request.subscription === subscription) this.#requests.delete(id);
-    }
   }
 
   #named({ topic: { channel, key } }: Subscriber): Record<string, unknown> {

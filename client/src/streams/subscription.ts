@@ -29,7 +29,15 @@ export interface Topic {
 /** A subscription as its connection sees it. */
 export type Subscriber = Pick<
   Subscription<unknown>,
-  'fail' | 'from' | 'hasBegun' | 'isPaused' | 'misses' | 'noteEpochs' | 'take' | 'topic'
+  | 'fail'
+  | 'from'
+  | 'hasBegun'
+  | 'isPaused'
+  | 'misses'
+  | 'noteEpochs'
+  | 'partitions'
+  | 'take'
+  | 'topic'
 >;
 
 /** The connection of a subscription. */
@@ -107,6 +115,12 @@ export class Subscription<Event> implements AsyncIterableIterator<Event, undefin
   /** Whether a message has come. */
   get hasBegun(): boolean {
     return this.#places.size > 0;
+  }
+
+  /** Partitions of the matcher that its messages came from; those of comments are of another topic. */
+  get partitions(): ReadonlySet<number> {
+    if (this.topic.channel === 'comments') return new Set();
+    return new Set([...this.#places.values()].map(({ partition }) => partition));
   }
 
   /** From where the exchange has to go on; none before the first snapshot. */

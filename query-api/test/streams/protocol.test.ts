@@ -112,12 +112,19 @@ test('a resumed subscription sends what was missed and what came meanwhile, each
   const client = await world.open();
   client.send(subscribe({ from: { seq: 100 } }));
   await client.of('subscribed');
+  const listed = { channel: 'book', key: yes };
+  // Until the messages are sent, its newest number says nothing of how old it is.
+  const waits = { subscriptions: [{ ...listed, seq: 100, waiting: true }] };
+  const found = await client.next(({ subscriptions }) => String(subscriptions ?? '') !== '');
+  expect(found).toMatchObject(waits);
   for (let price = 251; price <= 260; price += 1) world.feed.setLevels(1, [bid(price, 1_000_000)]);
   release();
   for (let seq = 101; seq <= 260; seq += 1) {
     const next = await client.next(({ type }) => type === 'delta' || type === 'snapshot');
     expect(next).toMatchObject({ type: 'delta', seq, prev: seq - 1 });
   }
+  const whole = JSON.stringify([{ ...listed, seq: 260 }]);
+  await client.next(({ subscriptions }) => JSON.stringify(subscriptions) === whole);
 });
 
 test('a position in the log resumes after its record', async () => {
@@ -333,6 +340,39 @@ test('the heartbeat says of each partition whether its data is live', async () =
   await beat(true);
   world.feed.isLive = false;
   await beat(false);
+});
+
+describe('with the turns of heartbeats at will', () => {
+  /** Of a hundred in an interval. */
+  const turns = (count: number) => {
+    for (let turn = 0; turn < count; turn += 1) {
+      world.aheadMs += 1;
+      jest.advanceTimersByTime(1);
+    }
+  };
+
+  beforeEach(async () => {
+    const others = ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'performance'];
+    const doNotFake = [...others, 'Date', 'hrtime', 'clearTimeout', 'clearImmediate'];
+    jest.useFakeTimers({ doNotFake: doNotFake as 'Date'[] });
+    await world.close();
+    world = await new StreamWorld().start();
+  });
+  afterEach(() => jest.useRealTimers());
+
+  test('a partition that stops is told out of turn, and again when it goes on', async () => {
+    const reader = await world.open();
+    for (const live of [false, true]) {
+      // The reader has had its turn in this interval.
+      turns(100);
+      world.feed.isLive = live;
+      turns(25);
+      await reader.next(
+        ({ type, partitions }) =>
+          type === 'heartbeat' && (partitions as { live: boolean }[])[0]?.live === live,
+      );
+    }
+  });
 });
 
 test('a log that cannot be followed is reported, and after 5 s its readers are closed with positions', async () => {

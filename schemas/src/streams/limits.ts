@@ -56,6 +56,9 @@ export const streamLimitMeanings: Readonly<Record<StreamLimitName, string>> = {
 /** Interval of heartbeats, milliseconds. */
 export const streamHeartbeatMs = 1_000;
 
+/** A partition whose owner was not heard for so long is not live in heartbeats, milliseconds: two ticks of it. */
+export const streamOwnerSilenceMs = 1_000;
+
 /** A checksum of a book follows each message whose `seq` is a multiple of this. */
 export const checksumEvery = 100;
 

@@ -146,15 +146,27 @@ export const HeartbeatFrame = Type.Object(
         lag_ms: count,
         live: Type.Boolean({
           description:
-            'Whether its owner was heard within two seconds and the service follows it: what is shown is of now.',
+            'Whether its owner was heard within a second and the service follows it: what is shown is of now.',
         }),
       }),
     ),
-    subscriptions: Type.Array(SubscriptionSeq, {
-      description: 'Every subscription with its newest message that was sent.',
-    }),
+    subscriptions: Type.Array(
+      Type.Object({
+        ...SubscriptionSeq.properties,
+        waiting: Type.Optional(
+          Type.Literal(true, {
+            description:
+              'What it begins with, or goes on with after a resume, is not sent whole yet.',
+          }),
+        ),
+      }),
+      { description: 'Every subscription with its newest message that was sent.' },
+    ),
   },
-  { description: 'Each second. Without one for three seconds the connection is dead.' },
+  {
+    description:
+      'Each second, and once out of turn when `live` of a partition has changed. Without one for three seconds the connection is dead.',
+  },
 );
 export type HeartbeatFrame = Static<typeof HeartbeatFrame>;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import time
 from collections.abc import Callable, Coroutine
@@ -19,10 +20,12 @@ from .frames import (
     frame_text,
     heartbeat_key,
     int_of,
+    key_of,
     parse_frame,
     rows_of,
     text_of,
 )
+from .freshness import FreshnessWatch, OnFreshness
 from .subscription import OutOfOrderError, Subscription
 
 #: Headers of the API key over a path at a time, Unix milliseconds.
@@ -45,7 +48,11 @@ class SocketOptions:
     connect_timeout_ms: int = 30_000
     """A service that was never reached for so long is an error; later it is waited for without an end."""
     cancel_on_disconnect: bool = False
-    """Orders of the key are canceled when this connection ends, as by a missed heartbeat."""
+    """The exchange sends heartbeats of the key while the connection is open (sessions.md)."""
+
+    stale_after_ms: int = 1_500
+    """A key is stale when no heartbeat has confirmed it for so long."""
+    on_freshness: OnFreshness | None = None
 
 
 class _Reconnect(Exception):
@@ -83,6 +90,7 @@ class StreamSocket:
         self._stream_id = ""
         self._clock_ms = 0.0
         """The time of the service minus the monotonic time here."""
+        self._freshness = FreshnessWatch(options.stale_after_ms, options.on_freshness)
         self._is_known = False
         self._has_served = False
         self._pace = _Pace()
@@ -125,13 +133,12 @@ class StreamSocket:
             if subscription.is_attached:
                 self.detach(subscription)
             self._subscriptions.remove(subscription)
+            self._freshness.end(subscription.names)
         if not self._subscriptions:
             await self.aclose()
 
     async def aclose(self) -> None:
-        for subscription in self._subscriptions:
-            subscription.fail(StreamError("closed", "the client was closed"))
-        self._subscriptions.clear()
+        self._fail_all(StreamError("closed", "the client was closed"))
         task, self._task = self._task, None
         if task is not None and task is not asyncio.current_task():
             task.cancel()
@@ -281,6 +288,9 @@ class StreamSocket:
             for subscription in list(self._subscriptions):
                 if subscription.is_attached and subscription.channel == frame.get("channel"):
                     subscription.offer(frame)
+                    name = (subscription.channel, key_of(frame) if subscription.keys else None)
+                    if subscription.has_begun(name[1]):
+                        self._freshness.begin(name)
         elif kind == "heartbeat":
             self._take_heartbeat(frame)
         elif kind == "error":
@@ -305,15 +315,37 @@ class StreamSocket:
             int_of(row, "partition") for row in rows_of(frame, "partitions") if not row["live"]
         )
         expected, self._expected = self._expected, {}
+        waiting: set[tuple[str, str]] = set()
         for row in rows_of(frame, "subscriptions"):
             channel = text_of(row, "channel")
-            self._expected[channel, heartbeat_key(channel, row)] = int_of(row, "seq")
+            name = (channel, heartbeat_key(channel, row))
+            self._expected[name] = int_of(row, "seq")
+            if row.get("waiting") is True:
+                waiting.add(name)
         for subscription in self._subscriptions:
             if not subscription.is_attached:
                 continue
-            for key, seq in subscription.newest().items():
-                if seq < expected.get((subscription.channel, key), 0):
-                    raise _Reconnect(f"{subscription.channel} {key} does not come")
+            channel, newest = subscription.channel, subscription.newest()
+            for key, seq in newest.items():
+                if seq < expected.get((channel, key), 0):
+                    raise _Reconnect(f"{channel} {key} does not come")
+            whole = {
+                key
+                for key, seq in newest.items()
+                if (channel, key) not in waiting
+                and seq >= self._expected.get((channel, key), math.inf)
+            }
+            self._confirm(subscription, whole, self.standing_still)
+
+    def _confirm(self, subscription: Subscription, whole: set[str], still: frozenset[int]) -> None:
+        """`whole`: the keys of which all that was sent has come, as heartbeats name them."""
+        newest = set(subscription.newest())
+        for name in subscription.names:
+            _, key = name
+            is_whole = bool(newest) and whole == newest if key is None else key in whole
+            if is_whole:
+                of_it = still & subscription.partitions(key) if still else still
+                self._freshness.confirm(name, of_it)
 
     def _take_error(self, frame: Json) -> None:
         request_id = frame.get("id")
@@ -323,10 +355,12 @@ class StreamSocket:
         if subscription is not None:
             subscription.fail(StreamError(text_of(frame, "code"), text_of(frame, "message")))
             subscription.is_attached = False
+            self._freshness.end(subscription.names)
             if subscription in self._subscriptions:
                 self._subscriptions.remove(subscription)
 
     def _fail_all(self, error: StreamError) -> None:
         for subscription in self._subscriptions:
             subscription.fail(error)
+            self._freshness.end(subscription.names)
         self._subscriptions.clear()

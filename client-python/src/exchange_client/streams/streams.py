@@ -10,6 +10,7 @@ from exchange_client.http import HttpRequest
 
 from .book import Book, BookUpdate, book_update
 from .frames import Channel, Json, int_of, key_of, own_key, rows_of, text_of
+from .freshness import OnFreshness
 from .messages import (
     ActivityMessage,
     BestMessage,
@@ -56,6 +57,15 @@ class Streams:
         """The service sends a heartbeat each second; after so long a silence the connection is dead."""
         self.connect_timeout_ms = 30_000
         """A service that was never reached for so long is an error."""
+        self.on_freshness: OnFreshness | None = None
+        """Set it before the first loop: called when a subscription becomes stale, and fresh again.
+
+        A key is stale while the owner of its partition is not heard, and when for `stale_after_ms` no
+        heartbeat of the service has listed it with nothing missing: the connection is silent or gone,
+        or its messages wait.
+        """
+        self.stale_after_ms = 1_500
+        """Half a second after the heartbeat was due."""
         self.checksums_matched = 0
         """Checksums of books that were right."""
         self.checksums_failed = 0
@@ -225,6 +235,8 @@ class Streams:
             stall_timeout_ms=self.stall_timeout_ms,
             connect_timeout_ms=self.connect_timeout_ms,
             cancel_on_disconnect=self.cancel_on_disconnect,
+            stale_after_ms=self.stale_after_ms,
+            on_freshness=self.on_freshness,
         )
         socket = StreamSocket(options, self._proof)
         self._sockets.append(socket)

@@ -255,6 +255,24 @@ class Subscription:
             sums[name] = sums.get(name, 0) + seq
         return sums
 
+    @property
+    def names(self) -> list[tuple[Channel, str | None]]:
+        """What is watched for freshness: each key; all markets are one, and all of `own`."""
+        keys: Sequence[str | None] = self.keys or (None,)
+        return [(self.channel, key) for key in keys]
+
+    def has_begun(self, key: str | None) -> bool:
+        """Whether a message has come, or what an earlier process had is known."""
+        return bool(self.seqs) if key is None else key in self.seqs
+
+    def partitions(self, key: str | None) -> frozenset[int]:
+        """Partitions of the matcher that messages came from; those of comments are of another topic."""
+        if self.channel == "comments":
+            return frozenset()
+        known = self.seqs if key is None else (key,)
+        found = (self._partition_of(one) for one in known)
+        return frozenset(one for one in found if one is not None)
+
     def fail(self, error: Exception) -> None:
         """Ends the subscription once its frames are read."""
         if self._error is None:

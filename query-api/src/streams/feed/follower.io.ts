@@ -4,13 +4,12 @@ import {
   type ExecutionLog,
   ExecutionReader,
 } from '@pm/domain/executions/execution-reader.io';
-import { silenceMaxMs } from '@pm/domain/executions/owner-silence';
 import type { ReaderTraces, TracedReader } from '@pm/domain/traces/traced-reader.io';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import { isStall, type LogReader, type RecordBatch, readerSilenceMaxMs } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { Execution } from '@pm/schemas';
+import { type Execution, streamOwnerSilenceMs } from '@pm/schemas';
 import type { FeedChange } from './changes.ts';
 import { PartitionFeed } from './partition-feed.ts';
 import { RecentChanges } from './recent-changes.ts';
@@ -54,7 +53,7 @@ export interface PartitionStatus {
   readonly fault: string | null;
   /** Milliseconds for which it could not follow the log; 0 while it follows. */
   readonly faultMs: number;
-  /** Whether it is caught up and follows, and its owner was heard within `silenceMaxMs`. */
+  /** Whether it is caught up and follows, and its owner was heard within `streamOwnerSilenceMs`. */
   readonly isLive: boolean;
 }
 
@@ -161,7 +160,9 @@ export class PartitionFollower {
       fault: fault?.code ?? null,
       faultMs: fault === null ? 0 : clock.monotonicMs() - fault.sinceMs,
       isLive:
-        this.#isCaughtUp && fault === null && clock.monotonicMs() - this.#heardMs <= silenceMaxMs,
+        this.#isCaughtUp &&
+        fault === null &&
+        clock.monotonicMs() - this.#heardMs <= streamOwnerSilenceMs,
     };
   }
 

@@ -24,6 +24,10 @@ export interface HubParts extends Omit<ConnectionParts, 'publications' | 'onClos
 
 /** Connections beat in groups, spread over the second: thousands of heartbeats at once would hold up all messages. */
 const groupCount = 100;
+/** Groups that beat in one turn after a partition has stopped or gone on: all do within a tenth of the interval. */
+const hurriedGroups = 10;
+/** Such rounds begin at most so often in an interval: partitions that come and go must not fill the connections. */
+const hurriesPerInterval = 4;
 
 /** All connections of `/v1/stream`: delivers records of the log to them, and beats once a second. */
 export class StreamHub implements FeedListener {
@@ -37,6 +41,12 @@ export class StreamHub implements FeedListener {
   readonly #groupMs: number;
   #added = 0;
   #turn = 0;
+  /** Partitions that were not live when the newest round out of turn began. */
+  #still = '';
+  /** Groups that are yet to beat out of turn. */
+  #hurried = 0;
+  /** Until then no other such round begins. */
+  #calmUntilMs = 0;
   /** When the next group has its turn. */
   #dueMs: number;
 
@@ -150,15 +160,34 @@ export class StreamHub implements FeedListener {
       this.#beatGroup();
     }
     if (this.#dueMs <= nowMs) this.#dueMs = nowMs + this.#groupMs;
+    for (let count = 0; count < hurriedGroups && this.#hurried > 0; count += 1) {
+      this.#hurried -= 1;
+      this.#beatGroup();
+    }
   }
 
   #beatGroup(): void {
     if (this.#turn === 0) this.#watch();
+    if (this.#turn % hurriedGroups === 0) this.#hurryIfChanged();
     const group = this.#groups[this.#turn] ?? new Set();
     this.#turn = (this.#turn + 1) % groupCount;
     if (group.size === 0) return;
     const text = this.#heartbeat();
     for (const connection of [...group]) connection.tick(text);
+  }
+
+  /** Readers learn at once that a partition has stopped, or goes on: heartbeats that say so do not wait. */
+  #hurryIfChanged(): void {
+    const still = this.#parts.feed
+      .partitions()
+      .filter(({ isLive }) => !isLive)
+      .map(({ partition }) => partition)
+      .join();
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (still === this.#still || nowMs < this.#calmUntilMs) return;
+    this.#still = still;
+    this.#calmUntilMs = nowMs + (groupCount * this.#groupMs) / hurriesPerInterval;
+    this.#hurried = groupCount;
   }
 
   #watch(): void {

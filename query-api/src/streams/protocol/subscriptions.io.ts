@@ -144,8 +144,11 @@ export class Subscriptions {
   /** The newest message of each subscription that was sent, as JSON; 0 before the first. */
   positions(): string {
     const positions: string[] = [];
-    for (const { publication, sentSeq } of this.#byId.values())
-      if (publication.numbering !== 'none') positions.push(`${publication.head}${sentSeq ?? 0}}`);
+    for (const { publication, sentSeq, phase } of this.#byId.values()) {
+      if (publication.numbering === 'none') continue;
+      const end = phase === 'live' ? '}' : ',"waiting":true}';
+      positions.push(`${publication.head}${sentSeq ?? 0}${end}`);
+    }
     return positions.join(',');
   }
 

@@ -197,7 +197,7 @@ describe('Feed', () => {
     await followed.reaches(19);
     const state = () => followed.feed.partitions().map(({ isLive, fault }) => [isLive, fault])[0];
     expect(state()).toEqual([true, null]);
-    ahead.ms = 2_001;
+    ahead.ms = 1_001;
     expect(state()).toEqual([false, null]);
     ahead.ms = 60_000;
     expect(state()).toEqual([false, 'reader_silent']);
