@@ -189,6 +189,11 @@ export async function startHeartbeat(): Promise<void> {
       heartbeat.value = { ...heartbeat.value, state: 'missed' };
       notify('bad', 'A heartbeat was missed: open orders were canceled.');
     },
+    onError: (error, isOver) => {
+      if (!isOver) return;
+      notify('bad', `The heartbeat has ended: ${textOf(error)}`);
+      void stopHeartbeat();
+    },
   });
   beating = opened;
   const timer = setInterval(() => {
@@ -198,7 +203,8 @@ export async function startHeartbeat(): Promise<void> {
       beats: opened.beats,
     };
   }, 1_000);
-  await opened.started().catch((error: unknown) => notify('bad', textOf(error)));
+  // A start that fails has been said.
+  await opened.started().catch(() => undefined);
 }
 
 export async function stopHeartbeat(): Promise<void> {
