@@ -199,7 +199,7 @@ const catalogMarket = {
       doc: 'How many proposals of its resolution were challenged.',
       default: 0,
     },
-    { name: 'metadata', type: 'string', doc: 'Free JSON object as text.', default: '{}' },
+    { name: 'metadata', type: 'string', doc: 'Free JSON object as text, or empty.', default: '' },
     { name: 'partition', type: 'int', doc: 'Where its book lives.' },
     { name: 'epoch', type: 'int', doc: 'Grows when it moves.' },
     {

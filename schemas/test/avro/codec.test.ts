@@ -90,6 +90,10 @@ describe.each(Object.values(topics))('the codec of topic $name', (topic) => {
   const codec = compileCodec<AvroSchema>(topic.value);
   const judge = Type.forSchema(toAvroJson(topic.value) as never, { wrapUnions: 'never' } as never);
 
+  test('has no empty braces, in which the registry does not recognise a schema', () => {
+    expect(JSON.stringify(toAvroJson(topic.value))).not.toContain('{}');
+  });
+
   test('writes byte for byte what avsc writes and reads it back', () => {
     fc.assert(
       fc.property(anyOf(topic.value), (value) => {
