@@ -1,16 +1,23 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
-import { columnNames, createTableSql, type Table, tables } from '@pm/schemas';
+import {
+  type Column,
+  columnNames,
+  createTableSql,
+  isNullable,
+  type Table,
+  tables,
+} from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
 
 const url = engineUrl('CLICKHOUSE');
 
-export type Row = Readonly<Record<string, string | number>>;
+export type Row = Readonly<Record<string, string | number | null>>;
 
 /** A database of its own with all tables, for one file of tests. */
 export interface FreshDatabase {
   readonly clickhouse: ClickHouse;
-  /** Inserts rows that name every column. */
+  /** Inserts rows that name every column but those that are NULL. */
   fill(table: Table, rows: readonly Row[]): Promise<void>;
   drop(): Promise<void>;
 }
@@ -29,7 +36,7 @@ export async function freshDatabase(): Promise<FreshDatabase> {
     clickhouse,
     async fill(table, rows) {
       const names = columnNames(table);
-      const cells = rows.map((row) => names.map((column) => cellOf(row, column)));
+      const cells = rows.map((row) => table.columns.map((column) => cellOf(row, column)));
       await clickhouse.insertRows(table.name, names, cells);
     },
     async drop() {
@@ -39,10 +46,11 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   };
 }
 
-function cellOf(row: Row, column: string): string | number {
-  const value = row[column];
-  if (value === undefined) throw new Error(`the column ${column} is missing`);
-  return value;
+function cellOf(row: Row, column: Column): string | number | null {
+  const value = row[column.name];
+  if (value !== undefined) return value;
+  if (isNullable(column)) return null;
+  throw new Error(`the column ${column.name} is missing`);
 }
 
 /** Unix seconds as the tables take times with milliseconds. */

@@ -68,10 +68,11 @@ export {
   changeableSettings,
   columnNames,
   createTableSql,
+  isNullable,
   type Table,
+  valueType,
 } from './tables/create-table.ts';
 export * from './tables/leaderboard-tables.ts';
-export { blankOrderEvent } from './tables/order-tables.ts';
 export * from './tables/past-book.ts';
 export { rebuildHold } from './tables/rebuild-hold.ts';
 export { tables } from './tables/tables.ts';

@@ -36,7 +36,7 @@ export class Databases {
   async contents(database: string): Promise<Contents> {
     const contents = new Map<string, string>();
     for (const { name } of Object.values(tables)) {
-      const sql = `SELECT concat(toString(count()), ' rows, ', hex(sum(cityHash64(*)))) AS content FROM ${database}.${name} FINAL`;
+      const sql = `SELECT concat(toString(count()), ' rows, ', hex(sum(cityHash64(tuple(*))))) AS content FROM ${database}.${name} FINAL`;
       const [row] = await this.#server.selectRows<{ content: string }>(sql);
       contents.set(name, row?.content ?? '');
     }

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { type Column, type OrderPlaced, tables } from '@pm/schemas';
+import { type Column, isNullable, type OrderPlaced, tables, valueType } from '@pm/schemas';
 import type { LegSource } from './positions.ts';
 
 /**
@@ -8,10 +8,11 @@ import type { LegSource } from './positions.ts';
  * millionths.
  */
 
-/** The largest prime below 2^32: larger numbers are reduced by it. */
+/** The largest prime below 2^32: larger numbers are reduced by it, so it is the digest of none and stands for NULL. */
 const prime = 4_294_967_291;
 
-export function digestOf(cell: number): number {
+export function digestOf(cell: number | null): number {
+  if (cell === null) return prime;
   return cell < prime ? cell : cell % prime;
 }
 
@@ -31,7 +32,12 @@ export function textDigest(text: string): number {
 }
 
 /** Digest of a column, as an expression of ClickHouse. */
-export function digestSql({ name, type }: Column): string {
+export function digestSql(column: Column): string {
+  const sql = valueDigestSql(column.name, valueType(column));
+  return isNullable(column) ? `ifNull(${sql}, toUInt32(${prime}))` : sql;
+}
+
+function valueDigestSql(name: string, type: string): string {
   if (type.startsWith('Enum') || type.endsWith('String)')) return `CRC32(toString(${name}))`;
   if (type === 'FixedString(36)') return `CRC32(unhex(replaceAll(toString(${name}), '-', '')))`;
   if (type.startsWith('FixedString')) return `CRC32(unhex(substring(toString(${name}), 3)))`;

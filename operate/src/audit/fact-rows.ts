@@ -33,30 +33,39 @@ interface SideCells {
   readonly restMicro: number;
 }
 
-/** The terms of an order, blank where they do not apply to a row of `order_events`. */
+/** What a row of `order_events` says of an order itself; null where its event does not. */
 interface Terms {
-  readonly outcome: number;
-  readonly side: Side;
-  readonly timeInForce: string;
-  readonly price: number;
-  readonly sizeMicro: number;
+  readonly outcome: number | null;
+  readonly side: Side | null;
+  readonly timeInForce: string | null;
+  readonly price: number | null;
+  readonly sizeMicro: number | null;
   readonly restingMicro: number;
+  /** 0 for never. */
   readonly expiresAtMs: number;
-  readonly acceptedAtMs: number;
-  readonly status: string;
+  readonly acceptedAtMs: number | null;
+  readonly status: string | null;
 }
 
 const noTerms: Terms = {
-  outcome: 0,
-  side: 'BUY',
-  timeInForce: 'GTC',
-  price: 0,
-  sizeMicro: 0,
+  outcome: null,
+  side: null,
+  timeInForce: null,
+  price: null,
+  sizeMicro: null,
   restingMicro: 0,
   expiresAtMs: 0,
-  acceptedAtMs: 0,
-  status: 'NONE',
+  acceptedAtMs: null,
+  status: null,
 };
+
+/** Where an order rests. */
+interface Rest {
+  readonly outcome: number;
+  readonly side: Side;
+  readonly price: number;
+  readonly sizeMicro: number;
+}
 
 const noBuilder = Buffer.alloc(32);
 
@@ -141,8 +150,7 @@ export class FactRows {
       add(this.tape, [...place, role, wallet, ...traded]);
       add(this.orderEvents, [
         ...[...place, order, textDigest('FILLED'), wallet, key, market, outcome, side],
-        ...[textDigest('GTC'), price, sizeMicro, one.restMicro, 0, 0, textDigest('NONE')],
-        ...[textDigest(''), role],
+        ...[null, price, sizeMicro, one.restMicro, null, null, null, textDigest(''), role],
       ]);
     }
     this.#ofBuilders(place, fill, [taker, maker]);
@@ -182,26 +190,21 @@ export class FactRows {
     const key = bytesDigest(event.apiKey);
     const why = textDigest(event.reason);
     add(this.walletCancels, [...place, wallet, order, key, market, why, restMicro]);
-    add(this.bookOrders, [...place, market, order, textDigest('BUY'), 0, 0]);
+    add(this.bookOrders, [...place, market, order, null, null, 0]);
   }
 
   #orderEvent(place: Place, event: OrderEvent, terms: Terms): void {
     add(this.orderEvents, [
       ...[...place, bytesDigest(event.orderId), textDigest(orderEventKinds[event.kind])],
       ...[bytesDigest(event.maker), bytesDigest(event.apiKey), event.market],
-      ...[terms.outcome, textDigest(terms.side), textDigest(terms.timeInForce), terms.price],
-      ...[terms.sizeMicro, terms.restingMicro, terms.expiresAtMs, terms.acceptedAtMs],
-      ...[textDigest(terms.status), textDigest(reasonOf(event)), textDigest('TAKER')],
+      ...[terms.outcome, textDigestOrNull(terms.side), textDigestOrNull(terms.timeInForce)],
+      ...[terms.price, terms.sizeMicro, terms.restingMicro, terms.expiresAtMs || null],
+      ...[terms.acceptedAtMs, textDigestOrNull(terms.status), textDigest(reasonOf(event)), null],
     ]);
   }
 
   /** Side and price in terms of token 0. */
-  #rests(
-    place: Place,
-    market: number,
-    order: number,
-    at: Pick<Terms, 'outcome' | 'side' | 'price' | 'sizeMicro'>,
-  ): void {
+  #rests(place: Place, market: number, order: number, at: Rest): void {
     const { outcome, side, price, sizeMicro } = at;
     const isBid = (side === 'BUY') === (outcome === 0);
     const shown = outcome === 0 ? price : complementPrice(price);
@@ -246,6 +249,10 @@ const orderEventKinds = {
 function reasonOf(event: OrderEvent): string {
   if (event.kind === 'OrderRefused') return event.code;
   return event.kind === 'OrderCanceled' ? event.reason : '';
+}
+
+function textDigestOrNull(text: string | null): number | null {
+  return text === null ? null : textDigest(text);
 }
 
 function takerOf(fill: Fill): SideCells {

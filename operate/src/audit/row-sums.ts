@@ -1,8 +1,8 @@
 import type { Table } from '@pm/schemas';
 import { digestOf, digestSql, mixOf, mixSql } from './digests.ts';
 
-/** A row as numbers (`digests.ts`), in the order of the columns of its table. */
-export type Cells = readonly number[];
+/** A row as numbers (`digests.ts`) and NULLs, in the order of the columns of its table. */
+export type Cells = readonly (number | null)[];
 
 /** Count and sums of rows. */
 export interface RowSum {

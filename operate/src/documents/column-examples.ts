@@ -1,4 +1,4 @@
-import type { Column, Table } from '@pm/schemas';
+import { type Column, type Table, valueType } from '@pm/schemas';
 
 const wallet = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
 const otherWallet = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
@@ -106,7 +106,8 @@ const byTable: Readonly<Record<string, string>> = {
 };
 
 /** A value that a column may hold, as ClickHouse prints it; empty when nobody gave one. */
-export function exampleOf(table: Table, { name, type }: Column): string {
-  const symbol = /^Enum8\('(\w+)'/.exec(type)?.[1];
+export function exampleOf(table: Table, column: Column): string {
+  const { name } = column;
+  const symbol = /^Enum8\('(\w+)'/.exec(valueType(column))?.[1];
   return byTable[`${table.name}.${name}`] ?? byName[name] ?? symbol ?? '';
 }

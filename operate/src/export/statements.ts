@@ -1,4 +1,4 @@
-import { type Column, columnNames, type Table } from '@pm/schemas';
+import { type Column, columnNames, type Table, valueType } from '@pm/schemas';
 import type { PlannedTable } from './plan.ts';
 
 /** Columns that name the log record of a row. */
@@ -31,8 +31,9 @@ function from({ table, condition }: PlannedTable): string {
 }
 
 /** Enumerations are written as text: readers of Parquet read its own enumerations as bytes. */
-function written({ name, type }: Column): string {
-  return type.startsWith('Enum') ? `toString(${name}) AS ${name}` : name;
+function written(column: Column): string {
+  const { name } = column;
+  return valueType(column).startsWith('Enum') ? `toString(${name}) AS ${name}` : name;
 }
 
 /**
@@ -64,11 +65,12 @@ const readingBack = `SETTINGS ${[...gentle, `input_format_parquet_memory_high_wa
 
 /**
  * `rows` and `content` of any source of rows: `content` is the sum of a 64-bit hash of each row, modulo 2^64, so it
- * does not depend on the order of rows, and differs when a row is missing, doubled or changed in any column.
+ * does not depend on the order of rows, and differs when a row is missing, doubled or changed in any column. A row is
+ * hashed as one tuple: of arguments of which one is NULL the hash would be NULL, and count in no sum.
  */
 function contentOf(table: Table): string {
   const columns = columnNames(table).join(', ');
-  return `toString(count()) AS rows, toString(sum(sipHash64(${columns}))) AS content`;
+  return `toString(count()) AS rows, toString(sum(sipHash64(tuple(${columns})))) AS content`;
 }
 
 /** Rows and content hash of a planned table on the server. */

@@ -36,6 +36,9 @@ const settings = 'SETTINGS max_execution_time = 800, max_threads = 2';
 const searchSettings = `${settings}, max_bytes_before_external_group_by = 200000000`;
 const examplesMax = 3;
 
+/** Hash of a row. As one tuple: of arguments of which one is NULL the hash would be NULL, and count in no sum. */
+const rowHash = 'cityHash64(tuple(*))';
+
 /** Tables that are folded from the log: those that a rebuild creates and compares. */
 export const foldedTables: readonly Table[] = Object.values(contracts);
 
@@ -95,7 +98,7 @@ async function contentOf(
   month: string,
 ): Promise<MonthContent> {
   const [row] = await tables.selectRows<{ found: string; hash: string }>(
-    `SELECT toString(count()) AS found, toString(sum(cityHash64(*))) AS hash FROM ${table} FINAL
+    `SELECT toString(count()) AS found, toString(sum(${rowHash})) AS hash FROM ${table} FINAL
      WHERE _partition_id = {month:String} ${settings}`,
     { month },
   );
@@ -142,7 +145,7 @@ async function differenceOf(
 ): Promise<Difference> {
   const key = orderBy.join(', ');
   const rowsOf = (database: string, side: number) =>
-    `SELECT ${key}, cityHash64(*) AS content, ${side} AS side FROM \`${database}\`.${name} FINAL
+    `SELECT ${key}, ${rowHash} AS content, ${side} AS side FROM \`${database}\`.${name} FINAL
      WHERE _partition_id = {month:String}`;
   const [row] = await tables.selectRows<DifferenceRow>(
     `SELECT toString(countIf(sides = 1 AND side_sum = 1)) AS missing, toString(countIf(sides = 1 AND side_sum = 0)) AS extra,

@@ -1,5 +1,13 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { type Column, columnNames, type Execution, type Table, tables } from '@pm/schemas';
+import {
+  type Column,
+  columnNames,
+  type Execution,
+  isNullable,
+  type Table,
+  tables,
+  valueType,
+} from '@pm/schemas';
 import { completenessRows, foldedTo } from '../../../projectors/src/tables/completeness.ts';
 import { TableViews } from '../../../projectors/src/views/table-views.ts';
 import { marketSet, ofPartition, TinyExchange } from '../../../projectors/test/log.ts';
@@ -153,10 +161,18 @@ function damaged({ name: table }: Table, rows: string): Reader {
 
 /** One row of a table, the same in every statement. */
 const one = ({ name: table }: Table, where = '1') =>
-  `cityHash64(*) = (SELECT min(cityHash64(*)) FROM ${table} FINAL WHERE ${where})`;
+  `cityHash64(tuple(*)) = (SELECT min(cityHash64(tuple(*))) FROM ${table} FINAL WHERE ${where})`;
 
-/** Another value of the same type. */
-function otherOf({ name: cell, type }: Column): string {
+/** Another value of the same type; of NULL the one that stands for nothing where a column has no NULL. */
+function otherOf(column: Column): string {
+  const type = valueType(column);
+  if (!isNullable(column)) return otherValueOf(column.name, type);
+  const other = otherValueOf(`assumeNotNull(${column.name})`, type);
+  const blank = `defaultValueOfTypeName('${type.replaceAll("'", "\\'")}')`;
+  return `if(${column.name} IS NULL, ${blank}, ${other})`;
+}
+
+function otherValueOf(cell: string, type: string): string {
   if (type.startsWith('Enum'))
     return `CAST(if(toInt8(${cell}) = 0, 1, 0), '${type.replaceAll("'", "\\'")}')`;
   if (type === 'FixedString(36)') return `toFixedString(reverse(toString(${cell})), 36)`;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
-import { leaderboardTables, rebuildHold, tables } from '@pm/schemas';
+import { leaderboardTables, rebuildHold, tables, valueType } from '@pm/schemas';
 import { dictionary, withDictionary, withQueries } from '../../src/documents/data-dictionary.ts';
 
 test.each([
@@ -18,14 +18,15 @@ test('the dictionary explains every column of every table, with a valid example'
   const sections = dictionary().split(/^### /m);
   for (const table of every) {
     const lines = sections.find((text) => text.startsWith(`${table.name}\n`))?.split('\n') ?? [];
-    for (const { name, type, comment } of table.columns) {
+    for (const column of table.columns) {
+      const { name, comment } = column;
       expect(comment.length).toBeGreaterThan(3);
       const line = lines.find((one) => one.startsWith(`| \`${name}\` |`) && one.includes(comment));
       const example = line?.split('|').at(-2)?.trim() ?? '';
       expect([table.name, name, example]).toEqual([
         table.name,
         name,
-        expect.stringMatching(formOf(type)),
+        expect.stringMatching(formOf(valueType(column))),
       ]);
     }
   }

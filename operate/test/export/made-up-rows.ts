@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { type Column, columnNames, type Table } from '@pm/schemas';
+import { type Column, columnNames, isNullable, type Table, valueType } from '@pm/schemas';
 
 /** Generated rows of any table: all different, every key once, in the order of time. */
 export interface MadeUp {
@@ -22,7 +22,12 @@ const byName: Readonly<Record<string, string>> = {
 
 const text = "['', 'USER', 'it''s; \"ö\" \\\\ \\n'][n % 3 + 1]";
 
-function cellOf({ name, type }: Column, { fromMs, spreadMs, rows }: MadeUp): string {
+function cellOf(column: Column, madeUp: MadeUp): string {
+  const value = valueSql(column.name, valueType(column), madeUp);
+  return isNullable(column) ? `if(n % 5 = 4, NULL, ${value})` : value;
+}
+
+function valueSql(name: string, type: string, { fromMs, spreadMs, rows }: MadeUp): string {
   const named = byName[name];
   if (named !== undefined) return named;
   const moment = `fromUnixTimestamp64Milli(toInt64(${fromMs} + intDiv(number * ${spreadMs}, ${rows})), 'UTC')`;

@@ -1,4 +1,4 @@
-import type { Column } from '@pm/schemas';
+import { type Column, valueType } from '@pm/schemas';
 
 const zero = 48;
 
@@ -31,8 +31,8 @@ const enumType = /^Enum8\((.*)\)$/;
 const symbolOfEnum = /'([^']+)' = (\d+)/g;
 
 /** The number of each symbol of a column whose type is an enum; null for other types. */
-export function symbolsOf({ type }: Column): ReadonlyMap<string, number> | null {
-  const symbols = enumType.exec(type)?.[1];
+export function symbolsOf(column: Column): ReadonlyMap<string, number> | null {
+  const symbols = enumType.exec(valueType(column))?.[1];
   if (symbols === undefined) return null;
   return new Map(
     [...symbols.matchAll(symbolOfEnum)].map(([, name = '', number]) => [name, Number(number)]),

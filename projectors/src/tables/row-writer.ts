@@ -1,5 +1,5 @@
 import type { Table } from '@pm/schemas';
-import { microPerUnit, priceOne } from '@pm/schemas';
+import { isNullable, microPerUnit, priceOne } from '@pm/schemas';
 import { digitsOf, smallDigits, smallEnd, symbolsOf, writeDigits } from './cells.ts';
 import { pieceBytes, RowMemory } from './row-memory.ts';
 
@@ -19,6 +19,7 @@ const dash = 45;
 const space = 32;
 const backslash = 92;
 const lastPrintable = 126;
+const capitalN = 78;
 
 /** Memory that an empty writer keeps. */
 const ownBytes = 1 << 12;
@@ -44,6 +45,7 @@ export class RowWriter {
   readonly #memory: RowMemory;
   readonly #width: number;
   readonly #symbols: readonly (ReadonlyMap<string, number> | null)[];
+  readonly #nullable: readonly boolean[];
   readonly #own = Buffer.allocUnsafeSlow(ownBytes);
   #buffer: Buffer = this.#own;
   #pieces: Buffer[] = [];
@@ -57,6 +59,7 @@ export class RowWriter {
     this.#memory = memory;
     this.#width = table.columns.length;
     this.#symbols = table.columns.map(symbolsOf);
+    this.#nullable = table.columns.map(isNullable);
   }
 
   /** Rows since the last `take`. */
@@ -85,6 +88,19 @@ export class RowWriter {
     this.#begun = this.#position;
     this.#cells = 0;
     this.#count += 1;
+  }
+
+  /** NULL in so many cells. Throws for a column that has none: ClickHouse would write its default value. */
+  none(cells = 1): this {
+    for (let cell = 0; cell < cells; cell += 1) {
+      if (this.#nullable[this.#cells] !== true)
+        throw new RangeError(`column ${this.#cells} of ${this.#table.name} is never NULL`);
+      this.#reserve(cellBytes);
+      this.#buffer[this.#position++] = backslash;
+      this.#buffer[this.#position++] = capitalN;
+      this.#endCell();
+    }
+    return this;
   }
 
   /** A whole number from 0 on, exact as a double. */

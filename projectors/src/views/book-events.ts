@@ -66,7 +66,7 @@ function restOf(event: ExecutionEvent): Rest | null {
 
 /** Side and price in terms of token 0: a BUY of token 1 at q is an ask at 1-q. */
 function writePlace(to: RowWriter, { at }: Rest): RowWriter {
-  if (at === null) return to.word('BUY').price(0);
+  if (at === null) return to.none(2);
   if (at.outcome === 0) return to.word(at.side).price(at.price);
   return to.word(at.side === 'BUY' ? 'SELL' : 'BUY').price(complementPrice(at.price));
 }

@@ -60,5 +60,5 @@ function writePlaced(to: RowWriter, order: OrderPlaced, timeMs: number): void {
 }
 
 function writeEnded(to: RowWriter, { wallet, orderId, apiKey, market }: EndedOrder): void {
-  to.hex(wallet).hex(orderId).uuid(apiKey).int(market).int(0).time(0);
+  to.hex(wallet).hex(orderId).uuid(apiKey).int(market).none(2);
 }

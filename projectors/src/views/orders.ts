@@ -1,29 +1,13 @@
 import {
-  blankOrderEvent,
   type EventOf,
   type ExecutionEvent,
   type Fill,
   type OrderPlaced,
-  type Side,
   tables,
 } from '@pm/schemas';
 import type { RowMemory } from '../tables/row-memory.ts';
 import type { RowWriter } from '../tables/row-writer.ts';
 import { recordView, type View, writeSource } from './view.ts';
-
-/** The terms of an order, or of a fill; blank in the rows of other kinds. */
-interface TermCells {
-  readonly outcome: number;
-  readonly side: Side;
-  readonly timeInForce: string;
-  readonly price: number;
-  readonly sizeMicro: number;
-  readonly restingMicro: number;
-  /** 0 means never, or unknown. */
-  readonly expiresAtMs: number;
-  readonly acceptedAtMs: number;
-  readonly status: string;
-}
 
 /** Table `order_events`: placements, delays, refusals, fills (one row for each of the two orders) and cancels. */
 export function ordersView(partition: number, memory: RowMemory): View {
@@ -58,8 +42,23 @@ function isAboutOneOrder(event: ExecutionEvent): event is OneOrderEvent {
 
 function writeEvent(to: RowWriter, event: OneOrderEvent): void {
   to.hex(event.orderId).word(rowKinds[event.kind]).hex(event.maker).uuid(event.apiKey);
-  writeTerms(to.int(event.market), termsOf(event));
-  writeEnd(to, reasonOf(event), blankOrderEvent.role);
+  to.int(event.market);
+  switch (event.kind) {
+    case 'OrderPlaced':
+      writeTerms(to, event).micro(event.restingMicro);
+      writeEntry(to, event).word(event.status).word('').none().end();
+      break;
+    case 'OrderDelayed':
+      writeTerms(to, event).micro(0);
+      writeEntry(to, event).word('DELAYED').word('').none().end();
+      break;
+    case 'OrderRefused':
+      to.none(5).micro(0).none(3).word(event.code).none().end();
+      break;
+    case 'OrderCanceled':
+      to.none(4).micro(event.restMicro).micro(0).none(3).word(event.reason).none().end();
+      break;
+  }
 }
 
 const rowKinds = {
@@ -69,47 +68,31 @@ const rowKinds = {
   OrderCanceled: 'CANCELED',
 } as const;
 
-function termsOf(event: OneOrderEvent): TermCells {
-  if (event.kind === 'OrderPlaced') return event;
-  if (event.kind === 'OrderDelayed') return { ...event, restingMicro: 0, status: 'DELAYED' };
-  if (event.kind === 'OrderCanceled') return { ...blankOrderEvent, sizeMicro: event.restMicro };
-  return blankOrderEvent;
+type StatedOrder = OrderPlaced | EventOf<'OrderDelayed'>;
+
+function writeTerms(to: RowWriter, order: StatedOrder): RowWriter {
+  to.int(order.outcome).word(order.side).word(order.timeInForce);
+  return to.price(order.price).micro(order.sizeMicro);
 }
 
-function reasonOf(event: OneOrderEvent): string {
-  if (event.kind === 'OrderRefused') return event.code;
-  return event.kind === 'OrderCanceled' ? event.reason : blankOrderEvent.reason;
+/** 0 stands for an order that never expires. */
+function writeEntry(to: RowWriter, { expiresAtMs, acceptedAtMs }: StatedOrder): RowWriter {
+  if (expiresAtMs === 0) to.none();
+  else to.time(expiresAtMs);
+  return to.time(acceptedAtMs);
 }
 
 /** The remaining size of the taker is known when its command ends: it is in the PLACED row. */
 function writeTaker(to: RowWriter, fill: Fill): void {
   to.hex(fill.takerOrderId).word('FILLED').hex(fill.taker).uuid(fill.takerKey).int(fill.market);
-  to.int(fill.takerOutcome)
-    .word(fill.takerSide)
-    .word(blankOrderEvent.timeInForce)
-    .price(fill.takerPrice);
-  to.micro(fill.sizeMicro).micro(0).time(0).time(0).word(blankOrderEvent.status);
-  writeEnd(to, blankOrderEvent.reason, 'TAKER');
+  to.int(fill.takerOutcome).word(fill.takerSide).none().price(fill.takerPrice);
+  to.micro(fill.sizeMicro).micro(0).none(3).word('').word('TAKER').end();
 }
 
 function writeMaker(to: RowWriter, fill: Fill): void {
   to.hex(fill.makerOrderId).word('FILLED').hex(fill.maker).uuid(fill.makerKey).int(fill.market);
-  to.int(fill.makerOutcome)
-    .word(fill.makerSide)
-    .word(blankOrderEvent.timeInForce)
-    .price(fill.makerPrice);
-  to.micro(fill.sizeMicro).micro(fill.makerRestMicro).time(0).time(0).word(blankOrderEvent.status);
-  writeEnd(to, blankOrderEvent.reason, 'MAKER');
-}
-
-function writeTerms(to: RowWriter, terms: TermCells): void {
-  to.int(terms.outcome).word(terms.side).word(terms.timeInForce).price(terms.price);
-  to.micro(terms.sizeMicro).micro(terms.restingMicro);
-  to.time(terms.expiresAtMs).time(terms.acceptedAtMs).word(terms.status);
-}
-
-function writeEnd(to: RowWriter, reason: string, role: string): void {
-  to.word(reason).word(role).end();
+  to.int(fill.makerOutcome).word(fill.makerSide).none().price(fill.makerPrice);
+  to.micro(fill.sizeMicro).micro(fill.makerRestMicro).none(3).word('').word('MAKER').end();
 }
 
 /** Table `wallet_cancels`: one row for each canceled order. */

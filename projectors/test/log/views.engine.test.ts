@@ -33,7 +33,7 @@ import { openProjectionTables } from '../../src/tables/projection-tables.io.ts';
 import { tablesView } from '../../src/tables/tables-view.io.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { executionOf, TinyExchange } from '../log.ts';
-import { cellsOf } from '../tables/cells.ts';
+import { cellsOf, type Row } from '../tables/cells.ts';
 
 const name = `projectors_views_${process.pid}`;
 const topicPrefix = `${name}-`;
@@ -299,7 +299,7 @@ async function rowsIn(table: string): Promise<number> {
   return Number(rows[0]?.n);
 }
 
-function expected(table: string): readonly (readonly (string | number)[])[] {
+function expected(table: string): readonly Row[] {
   const views = new TableViews(0, { positions: [], candles: [] });
   for (const execution of executions) views.fold(execution);
   const taken = views.take().find((one) => one.table.name === table);

@@ -1,8 +1,8 @@
-import { type Column, columnNames, type Table } from '@pm/schemas';
+import { type Column, columnNames, isNullable, type Table, valueType } from '@pm/schemas';
 import type { TableRows } from '../../src/tables/row-writer.ts';
 
-/** Cells in the order of the columns; unsigned integers are numbers, everything else is text. */
-export type Row = readonly (string | number)[];
+/** Cells in the order of the columns; unsigned integers are numbers, NULL is null, everything else is text. */
+export type Row = readonly (string | number | null)[];
 
 /** The cells of the bytes. */
 export function cellsOf(rows: TableRows): readonly Row[] {
@@ -10,7 +10,7 @@ export function cellsOf(rows: TableRows): readonly Row[] {
   return textOf(rows)
     .split('\n')
     .slice(0, -1)
-    .map((line) => line.split('\t').map((cell, index) => read[index]?.(cell) ?? cell));
+    .map((line) => line.split('\t').map((cell, index) => (read[index] ?? String)(cell)));
 }
 
 export function textOf({ pieces }: TableRows): string {
@@ -18,7 +18,12 @@ export function textOf({ pieces }: TableRows): string {
 }
 
 /** As ClickHouse shows cells: symbols by their names, times as UTC. */
-function readerOf({ type }: Column): (cell: string) => string | number {
+function readerOf(column: Column): (cell: string) => string | number | null {
+  const read = valueReaderOf(valueType(column));
+  return isNullable(column) ? (cell) => (cell === '\\N' ? null : read(cell)) : read;
+}
+
+function valueReaderOf(type: string): (cell: string) => string | number {
   if (type.startsWith('UInt')) return Number;
   if (type.startsWith('Enum8'))
     return (cell) => type.split(` = ${cell}`)[0]?.split("'").at(-2) ?? '';

@@ -67,7 +67,7 @@ export async function hashesOf(clickhouse: ClickHouse): Promise<Readonly<Record<
   const found: Record<string, string> = {};
   for (const table of Object.values(tables)) {
     const [row] = await clickhouse.selectRows<{ hash: string; found: string }>(
-      `SELECT toString(sum(cityHash64(*))) AS hash, toString(count()) AS found FROM ${table.name} FINAL`,
+      `SELECT toString(sum(cityHash64(tuple(*)))) AS hash, toString(count()) AS found FROM ${table.name} FINAL`,
     );
     found[table.name] = `${row?.found} rows ${row?.hash}`;
   }

@@ -72,6 +72,24 @@ describe('a row writer', () => {
     expect(() => write('HOLD')).toThrow('not a symbol of the column: HOLD');
   });
 
+  test('writes NULL where a column may have it, and refuses it elsewhere', () => {
+    const rows = new RowWriter(tables.bookOrders);
+    const { columns } = tables.bookOrders;
+    for (const { type } of columns) {
+      if (type.startsWith('Nullable')) rows.none();
+      else {
+        expect(() => rows.none()).toThrow('is never NULL');
+        rows.int(0);
+      }
+    }
+    rows.end();
+    const [row] = cellsOf(rows.take());
+    expect(columns.filter((_, index) => row?.[index] === null).map(({ name }) => name)).toEqual([
+      'side',
+      'price',
+    ]);
+  });
+
   test('writes ids as their texts', () => {
     const next = seeded(5);
     for (let round = 0; round < 200; round += 1) {

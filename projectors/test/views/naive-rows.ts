@@ -13,7 +13,7 @@ import {
 } from '@pm/schemas';
 
 /** A row by column names, every cell as its text. */
-export type NaiveRow = Readonly<Record<string, string | number>>;
+export type NaiveRow = Readonly<Record<string, string | number | null>>;
 
 interface Place {
   readonly partition: number;
@@ -125,18 +125,18 @@ function addFill(add: Add, place: Place, fill: Fill): void {
   }
 }
 
-const neutral = {
-  outcome: 0,
-  side: 'BUY',
-  time_in_force: 'GTC',
-  price: '0',
-  size: '0',
+const unsaid = {
+  outcome: null,
+  side: null,
+  time_in_force: null,
+  price: null,
+  size: null,
   resting: '0',
-  expires_at: timeOf(0),
-  accepted_at: timeOf(0),
-  status: 'NONE',
+  expires_at: null,
+  accepted_at: null,
+  status: null,
   reason: '',
-  role: 'TAKER',
+  role: null,
 };
 
 function addOrderEvents(add: Add, place: Place, event: ExecutionEvent): void {
@@ -148,7 +148,7 @@ function addOrderEvents(add: Add, place: Place, event: ExecutionEvent): void {
     api_key: apiKeyFromBytes(event.apiKey),
     market: event.market,
   };
-  const row = { ...place, ...neutral, ...order };
+  const row = { ...place, ...unsaid, ...order };
   if (event.kind === 'OrderRefused')
     add('order_events', { ...row, kind: 'REFUSED', reason: event.code });
   if (event.kind === 'OrderCanceled') {
@@ -167,7 +167,7 @@ function addOrderEvents(add: Add, place: Place, event: ExecutionEvent): void {
       price: priceText(event.price),
       size: microText(event.sizeMicro),
       resting: microText(event.restingMicro),
-      expires_at: timeOf(event.expiresAtMs),
+      expires_at: event.expiresAtMs === 0 ? null : timeOf(event.expiresAtMs),
       accepted_at: timeOf(event.acceptedAtMs),
     });
 }
@@ -177,7 +177,7 @@ function addFilled(add: Add, place: Place, fill: Fill): void {
     const isTaker = side.role === 'TAKER';
     add('order_events', {
       ...place,
-      ...neutral,
+      ...unsaid,
       ...side,
       kind: 'FILLED',
       order_id: orderIdFromBytes(isTaker ? fill.takerOrderId : fill.makerOrderId),
@@ -196,7 +196,7 @@ function addBookRows(add: Add, place: Place, event: ExecutionEvent): void {
   if (event.kind === 'OrderCanceled') {
     const { market } = event;
     const order_id = orderIdFromBytes(event.orderId);
-    add('book_orders', { ...place, market, order_id, side: 'BUY', price: '0', size: '0' });
+    add('book_orders', { ...place, market, order_id, side: null, price: null, size: '0' });
   }
   const at =
     event.kind === 'Fill'
@@ -264,8 +264,8 @@ function openOrder(event: ExecutionEvent, timeMs: number): NaiveRow | null {
     market: event.market,
     order_id: orderIdFromBytes(order),
     api_key: apiKeyFromBytes(key),
-    outcome: isPlaced ? event.outcome : 0,
-    placed_at: timeOf(isPlaced ? timeMs : 0),
+    outcome: isPlaced ? event.outcome : null,
+    placed_at: isPlaced ? timeOf(timeMs) : null,
     ended: isPlaced ? 0 : 1,
   };
 }

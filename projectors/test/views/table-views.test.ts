@@ -159,11 +159,11 @@ describe('the rows of the tables', () => {
       rowsOf([placed, refused, fillOf({ match: 'MINT' }), canceled]).get('order_events') ?? []
     ).map((row) => named('orderEvents', row));
     expect(rows.map((row) => [row['kind'], row['event_index'], row['role']])).toEqual([
-      ['PLACED', 0, 'TAKER'],
-      ['REFUSED', 1, 'TAKER'],
+      ['PLACED', 0, null],
+      ['REFUSED', 1, null],
       ['FILLED', 2, 'TAKER'],
       ['FILLED', 2, 'MAKER'],
-      ['CANCELED', 3, 'TAKER'],
+      ['CANCELED', 3, null],
     ]);
     expect(rows[0]).toMatchObject({
       side: 'SELL',
@@ -173,7 +173,7 @@ describe('the rows of the tables', () => {
       expires_at: '1970-01-01 00:00:02.000',
       status: 'LIVE',
     });
-    expect(rows[1]).toMatchObject({ reason: 'too_late', status: 'NONE' });
+    expect(rows[1]).toMatchObject({ reason: 'too_late', status: null, size: null });
     expect(rows[4]).toMatchObject({ reason: 'USER', size: '8', resting: '0' });
   });
 

@@ -1,8 +1,8 @@
-import type { OrderEventRow } from './order-read.ts';
+import type { CanceledRow, OrderEventRow } from './order-read.ts';
 
 /** A cancel of one of the caller's orders. */
 export type CancelRow = Pick<
-  OrderEventRow,
+  CanceledRow,
   'partition' | 'inOffset' | 'eventIndex' | 'timeMs' | 'orderId' | 'apiKey' | 'market' | 'reason'
 >;
 
@@ -19,7 +19,7 @@ export function recentCancels(
   { wallets, sinceMs }: CancelSearch,
 ): readonly CancelRow[] {
   const own = new Set(wallets);
-  return rows.filter(
-    (row) => row.kind === 'CANCELED' && own.has(row.wallet) && row.timeMs >= sinceMs,
-  );
+  return rows
+    .filter((row) => row.kind === 'CANCELED')
+    .filter((row) => own.has(row.wallet) && row.timeMs >= sinceMs);
 }

@@ -16,6 +16,7 @@ import {
   type OrderEventRow,
   type OrderHistory,
   orderAnswer,
+  type StatedRow,
 } from './order-read.ts';
 
 /** Orders of a page. */
@@ -95,7 +96,8 @@ export function recentOpenOrders(
   const ended = new Set(rows.filter(endsOrder).map((row) => row.orderId));
   const wallets = new Set(search.wallets);
   const opened = rows
-    .filter((row) => row.kind === 'PLACED' && row.restingMicro > 0 && !ended.has(row.orderId))
+    .filter((row) => row.kind === 'PLACED')
+    .filter((row) => row.restingMicro > 0 && !ended.has(row.orderId))
     .filter((row) => wallets.has(row.wallet) && isRequested(row, search))
     .map(({ orderId, timeMs: placedAtMs, partition, inOffset }) => ({
       orderId,
@@ -117,7 +119,7 @@ function endsOrder(row: OrderEventRow): boolean {
   return row.kind === 'FILLED' && row.role === 'MAKER' && row.restingMicro === 0;
 }
 
-function isRequested(row: OrderEventRow, { orderId, market, outcome }: OpenOrderSearch): boolean {
+function isRequested(row: StatedRow, { orderId, market, outcome }: OpenOrderSearch): boolean {
   if (orderId !== null && row.orderId !== orderId) return false;
   if (market !== null && row.market !== market) return false;
   return outcome === null || row.outcome === outcome;

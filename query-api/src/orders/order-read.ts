@@ -11,35 +11,63 @@ import type { Catalog } from '../markets/catalog.ts';
 import type { Outcome } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';
 
-/** One row of `order_events`; money and times as integers. */
-export interface OrderEventRow {
+/** What every row of `order_events` says; money and times as integers. */
+interface EventOfOrder {
   readonly partition: number;
   readonly inOffset: string;
   readonly eventIndex: number;
   readonly timeMs: number;
   readonly orderId: string;
-  readonly kind: 'PLACED' | 'REFUSED' | 'FILLED' | 'CANCELED' | 'DELAYED';
   readonly wallet: string;
   readonly apiKey: string;
   readonly market: number;
+}
+
+interface Priced {
   readonly outcome: Outcome;
   readonly side: 'BUY' | 'SELL';
-  readonly timeInForce: 'GTC' | 'GTD' | 'FOK' | 'FAK';
   readonly price: number;
   readonly sizeMicro: number;
   /** Left on the book after a placement, or of a maker after a fill. */
   readonly restingMicro: number;
+}
+
+/** The terms of an order, and where it stands after its own fills. */
+interface Stated<Kind extends 'PLACED' | 'DELAYED'> extends EventOfOrder, Priced {
+  readonly kind: Kind;
+  readonly timeInForce: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  /** 0 for never. */
   readonly expiresAtMs: number;
   readonly acceptedAtMs: number;
   readonly status: string;
-  readonly reason: string;
-  /** Of FILLED rows. */
+}
+
+export type StatedRow = Stated<'PLACED'> | Stated<'DELAYED'>;
+
+export interface FilledRow extends EventOfOrder, Priced {
+  readonly kind: 'FILLED';
   readonly role: 'TAKER' | 'MAKER';
 }
 
+export interface RefusedRow extends EventOfOrder {
+  readonly kind: 'REFUSED';
+  /** Refusal code. */
+  readonly reason: string;
+}
+
+export interface CanceledRow extends EventOfOrder {
+  readonly kind: 'CANCELED';
+  readonly reason: string;
+  /** Left when it was canceled. */
+  readonly sizeMicro: number;
+}
+
+/** One row of `order_events`: of each kind what it says, and nothing in place of what it does not. */
+export type OrderEventRow = StatedRow | FilledRow | RefusedRow | CanceledRow;
+
 /** State of an order as its events have it (order-lifecycle.md). */
 export type OrderHistory =
-  | { readonly kind: 'accepted'; readonly order: OrderEventRow; readonly facts: OrderFacts }
+  | { readonly kind: 'accepted'; readonly order: StatedRow; readonly facts: OrderFacts }
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'unknown' };
 
@@ -63,7 +91,7 @@ const tradesOfOrderMax = 1_000;
  * delay it ends an order that had been accepted.
  */
 export function foldOrder(rows: readonly OrderEventRow[]): OrderHistory {
-  const placed = rows.find((row) => row.kind === 'PLACED');
+  const placed = rows.find(isOfKind('PLACED'));
   if (placed !== undefined)
     return { kind: 'accepted', order: placed, facts: placedFacts(placed, rows) };
   const delayed = newestOf(rows, 'DELAYED');
@@ -75,11 +103,11 @@ export function foldOrder(rows: readonly OrderEventRow[]): OrderHistory {
   return refused === undefined ? { kind: 'unknown' } : { kind: 'refused', code: refused.reason };
 }
 
-function placedFacts(placed: OrderEventRow, rows: readonly OrderEventRow[]): OrderFacts {
-  const fills = rows.filter((row) => row.kind === 'FILLED').sort(byPlace);
+function placedFacts(placed: StatedRow, rows: readonly OrderEventRow[]): OrderFacts {
+  const fills = rows.filter(isOfKind('FILLED')).sort(byPlace);
   const filledMicro = fills.reduce((sum, row) => sum + row.sizeMicro, 0);
   const tradeIds = fills.slice(0, tradesOfOrderMax).map(tradeId);
-  const canceled = rows.find((row) => row.kind === 'CANCELED');
+  const canceled = rows.find(isOfKind('CANCELED'));
   if (isMatched(placed, filledMicro)) {
     const endedAtMs = fills.at(-1)?.timeMs ?? placed.timeMs;
     return { status: 'MATCHED', reason: 'matched', endedAtMs, filledMicro, tradeIds };
@@ -97,7 +125,7 @@ function placedFacts(placed: OrderEventRow, rows: readonly OrderEventRow[]): Ord
  * The placement decides on what happened in it: a market buy may get more than its size and have money left for which
  * there is no seller.
  */
-function isMatched({ status, sizeMicro }: OrderEventRow, filledMicro: number): boolean {
+function isMatched({ status, sizeMicro }: StatedRow, filledMicro: number): boolean {
   return status === 'MATCHED' || (status !== 'CANCELED' && filledMicro >= sizeMicro);
 }
 
@@ -105,27 +133,27 @@ function isMatched({ status, sizeMicro }: OrderEventRow, filledMicro: number): b
  * A rest that may not stay ends when its order is placed: of FAK and FOK always, of a delayed order when it was
  * canceled meanwhile, of any other when it met an order of its own wallet.
  */
-function restReason({ timeInForce }: OrderEventRow, rows: readonly OrderEventRow[]): string {
+function restReason({ timeInForce }: StatedRow, rows: readonly OrderEventRow[]): string {
   const mayRest = timeInForce === 'GTC' || timeInForce === 'GTD';
   const isDelayed = rows.some((row) => row.kind === 'DELAYED');
   return mayRest && !isDelayed ? 'SELF_TRADE' : 'REMAINDER';
 }
 
-function delayedFacts(refused: OrderEventRow | null): OrderFacts {
+function delayedFacts(refused: RefusedRow | null): OrderFacts {
   const none = { filledMicro: 0, tradeIds: [] };
   if (refused === null) return { ...none, status: 'DELAYED', reason: null, endedAtMs: null };
   return { ...none, status: 'CANCELED', reason: refused.reason, endedAtMs: refused.timeMs };
 }
 
-function newestOf(
-  rows: readonly OrderEventRow[],
-  kind: OrderEventRow['kind'],
-): OrderEventRow | undefined {
-  let newest: OrderEventRow | undefined;
-  for (const row of rows) {
-    if (row.kind === kind && (newest === undefined || byPlace(newest, row) < 0)) newest = row;
-  }
-  return newest;
+type Kind = OrderEventRow['kind'];
+type RowOf<K extends Kind> = Extract<OrderEventRow, { readonly kind: K }>;
+
+function isOfKind<K extends Kind>(kind: K) {
+  return (row: OrderEventRow): row is RowOf<K> => row.kind === kind;
+}
+
+function newestOf<K extends Kind>(rows: readonly OrderEventRow[], kind: K) {
+  return rows.filter(isOfKind(kind)).sort(byPlace).at(-1);
 }
 
 /** In the order of the log: an order lives in one partition. Offsets are below 2^53 (schemas/src/trade-id.ts). */

@@ -4,33 +4,56 @@ import type { Seams } from '../recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import { readInPieces } from '../tables/read-pieces.io.ts';
 import { andInFrontOf, seamParams } from '../tables/statement.io.ts';
-import type { OrderEventRow } from './order-read.ts';
+import type { FilledRow, OrderEventRow, StatedRow } from './order-read.ts';
 
 /** Events of one order that are read; a resting order meets one taker per event. */
 const eventsMax = 10_000;
 
-interface Row {
+interface PlaceCells {
   readonly partition: number;
   readonly in_offset: string;
   readonly event_index: number;
   readonly time_ms: string;
   readonly order_id: string;
-  readonly kind: OrderEventRow['kind'];
   readonly wallet: string;
   readonly api_key: string;
   readonly market: number;
+}
+
+interface PricedCells extends PlaceCells {
   readonly outcome: number;
-  readonly side: OrderEventRow['side'];
-  readonly time_in_force: OrderEventRow['timeInForce'];
+  readonly side: StatedRow['side'];
   readonly price: string;
   readonly size: string;
   readonly resting: string;
-  readonly expires_ms: string;
+}
+
+interface StatedCells extends PricedCells {
+  readonly kind: StatedRow['kind'];
+  readonly time_in_force: StatedRow['timeInForce'];
+  /** Null for never. */
+  readonly expires_ms: string | null;
   readonly accepted_ms: string;
   readonly status: string;
-  readonly reason: string;
-  readonly role: OrderEventRow['role'];
 }
+
+interface FilledCells extends PricedCells {
+  readonly kind: 'FILLED';
+  readonly role: FilledRow['role'];
+}
+
+interface CanceledCells extends PlaceCells {
+  readonly kind: 'CANCELED';
+  readonly size: string;
+  readonly reason: string;
+}
+
+interface RefusedCells extends PlaceCells {
+  readonly kind: 'REFUSED';
+  readonly reason: string;
+}
+
+type Cells = StatedCells | FilledCells | CanceledCells | RefusedCells;
 
 const orderEventCells = `partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, order_id, kind,
   wallet, api_key, market, outcome, side, time_in_force, price, size, resting,
@@ -42,7 +65,7 @@ const sql = (seams: Seams): string => `
 SELECT ${orderEventCells}
 FROM ${tables.orderEvents.name} FINAL
 WHERE order_id IN {ids:Array(String)} ${andInFrontOf(seams, 'in_offset')}
-ORDER BY order_id, kind = 'FILLED', partition, in_offset, event_index, role
+ORDER BY order_id, kind = 'FILLED', partition, in_offset, event_index
 LIMIT {rows:UInt32} BY order_id
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
@@ -57,31 +80,53 @@ export async function readOrderEvents(
 ): Promise<readonly OrderEventRow[]> {
   return await readInPieces(ids, async (some) => {
     const params = { ids: some, rows: eventsMax, ...seamParams(seams) };
-    return (await clickhouse.selectRows<Row>(sql(seams), params)).map(orderEventOf);
+    return (await clickhouse.selectRows<Cells>(sql(seams), params)).map(orderEventOf);
   });
 }
 
-function orderEventOf(row: Row): OrderEventRow {
+function orderEventOf(cells: Cells): OrderEventRow {
+  const place = placeOf(cells);
+  switch (cells.kind) {
+    case 'FILLED':
+      return { ...place, ...pricedOf(cells), kind: 'FILLED', role: cells.role };
+    case 'CANCELED': {
+      const { kind, reason, size } = cells;
+      return { ...place, kind, reason, sizeMicro: storedMicro(size) };
+    }
+    case 'REFUSED':
+      return { ...place, kind: 'REFUSED', reason: cells.reason };
+    default:
+      return {
+        ...place,
+        ...pricedOf(cells),
+        kind: cells.kind,
+        timeInForce: cells.time_in_force,
+        expiresAtMs: Number(cells.expires_ms ?? 0),
+        acceptedAtMs: Number(cells.accepted_ms),
+        status: cells.status,
+      };
+  }
+}
+
+function placeOf(cells: PlaceCells) {
   return {
-    partition: row.partition,
-    inOffset: row.in_offset,
-    eventIndex: row.event_index,
-    timeMs: Number(row.time_ms),
-    orderId: row.order_id,
-    kind: row.kind,
-    wallet: row.wallet,
-    apiKey: row.api_key,
-    market: row.market,
-    outcome: outcomeOf(row.outcome),
-    side: row.side,
-    timeInForce: row.time_in_force,
-    price: storedPrice(row.price),
-    sizeMicro: storedMicro(row.size),
-    restingMicro: storedMicro(row.resting),
-    expiresAtMs: Number(row.expires_ms),
-    acceptedAtMs: Number(row.accepted_ms),
-    status: row.status,
-    reason: row.reason,
-    role: row.role,
+    partition: cells.partition,
+    inOffset: cells.in_offset,
+    eventIndex: cells.event_index,
+    timeMs: Number(cells.time_ms),
+    orderId: cells.order_id,
+    wallet: cells.wallet,
+    apiKey: cells.api_key,
+    market: cells.market,
+  };
+}
+
+function pricedOf({ outcome, side, price, size, resting }: PricedCells) {
+  return {
+    outcome: outcomeOf(outcome),
+    side,
+    price: storedPrice(price),
+    sizeMicro: storedMicro(size),
+    restingMicro: storedMicro(resting),
   };
 }

@@ -151,6 +151,7 @@ interface RequestedMarket {
  * may depend on a delay before it.
  */
 function isWhole(rows: readonly OrderEventRow[], id: string): boolean {
-  const placed = rows.find((row) => row.orderId === id && row.kind === 'PLACED');
-  return placed !== undefined && placed.status !== 'CANCELED';
+  return rows.some(
+    (row) => row.orderId === id && row.kind === 'PLACED' && row.status !== 'CANCELED',
+  );
 }

@@ -1,7 +1,6 @@
 import { priceOfMove, tradesOfMove } from '@pm/domain/positions/position-trades';
 import {
   apiKeyFromBytes,
-  blankOrderEvent,
   type EventOf,
   type Execution,
   type ExecutionEvent,
@@ -10,7 +9,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import type { Outcome } from '../markets/market.ts';
-import type { OrderEventRow } from '../orders/order-read.ts';
+import type { FilledRow, OrderEventRow, StatedRow } from '../orders/order-read.ts';
 import type { FillRow } from '../orders/trades.ts';
 
 /** Change of a wallet's token balance. */
@@ -72,10 +71,10 @@ function orderRow(place: Place, event: ExecutionEvent): OrderEventRow | null {
         status: 'DELAYED',
       };
     case 'OrderRefused':
-      return { ...blankOrderEvent, ...place, ...idsOf(event), kind: 'REFUSED', reason: event.code };
+      return { ...place, ...idsOf(event), kind: 'REFUSED', reason: event.code };
     case 'OrderCanceled': {
       const { reason, restMicro: sizeMicro } = event;
-      return { ...blankOrderEvent, ...place, ...idsOf(event), kind: 'CANCELED', reason, sizeMicro };
+      return { ...place, ...idsOf(event), kind: 'CANCELED', reason, sizeMicro };
     }
     default:
       return null;
@@ -98,11 +97,11 @@ function placedRow(
   event: Omit<EventOf<'OrderDelayed'>, 'kind' | 'releaseAtMs' | 'heldMicro' | 'command'> & {
     readonly restingMicro: number;
   },
-): Omit<OrderEventRow, 'kind' | 'status'> {
+): Omit<StatedRow, 'kind' | 'status'> {
   const { side, timeInForce, price, sizeMicro, restingMicro, expiresAtMs, acceptedAtMs } = event;
   const terms = { side, timeInForce, price, sizeMicro, restingMicro, expiresAtMs, acceptedAtMs };
   const outcome = outcomeOf(event.outcome);
-  return { ...blankOrderEvent, ...place, ...idsOf(event), ...terms, outcome };
+  return { ...place, ...idsOf(event), ...terms, outcome };
 }
 
 function fillRow(place: Place, fill: Fill): FillRow {
@@ -126,23 +125,24 @@ function fillRow(place: Place, fill: Fill): FillRow {
   };
 }
 
-function filledRows(fill: FillRow, makerRestMicro: number): readonly OrderEventRow[] {
+function filledRows(fill: FillRow, makerRestMicro: number): readonly FilledRow[] {
   const { partition, inOffset, eventIndex, timeMs, market, sizeMicro } = fill;
-  const shared = { ...blankOrderEvent, partition, inOffset, eventIndex, timeMs, market, sizeMicro };
+  const place = { partition, inOffset, eventIndex, timeMs };
+  const shared = { ...place, kind: 'FILLED', market, sizeMicro } as const;
   return [
     {
       ...shared,
-      kind: 'FILLED',
+      role: 'TAKER',
       orderId: fill.takerOrder,
       wallet: fill.taker,
       apiKey: fill.takerKey,
       outcome: fill.takerOutcome,
       side: fill.takerSide,
       price: fill.takerPrice,
+      restingMicro: 0,
     },
     {
       ...shared,
-      kind: 'FILLED',
       role: 'MAKER',
       orderId: fill.makerOrder,
       wallet: fill.maker,

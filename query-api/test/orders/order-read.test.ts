@@ -3,9 +3,10 @@ import { foldOrder, type OrderEventRow, orderAnswer } from '../../src/orders/ord
 import { apiKey, condition, marketEntry, nowMs, token, World } from '../in-memory.ts';
 import { orderId, orderRow } from '../order-rows.ts';
 
-const event = (changes: Partial<OrderEventRow> = {}) => orderRow({ outcome: 1, ...changes });
+const event = (changes: Parameters<typeof orderRow>[0] = {}) =>
+  orderRow({ outcome: 1, ...changes });
 const filled = (sizeMicro: number, eventIndex = 1) =>
-  event({ kind: 'FILLED', sizeMicro, eventIndex, status: 'NONE' });
+  event({ kind: 'FILLED', sizeMicro, eventIndex });
 const delayed = event({ kind: 'DELAYED', status: 'DELAYED' });
 const canceled = event({ kind: 'CANCELED', eventIndex: 9, reason: 'USER' });
 

@@ -94,39 +94,37 @@ const placeCells = (row: OrderEventRow | FillRow) => ({
   event_index: row.eventIndex,
   time: timeOf(row),
   market: row.market,
-  size: microText(row.sizeMicro),
 });
+const sizeCell = (row: { readonly sizeMicro: number }) => ({ size: microText(row.sizeMicro) });
 
 function orderCells(row: OrderEventRow): Row {
+  const { orderId: order_id, kind, wallet, apiKey: api_key } = row;
+  const shared = { ...placeCells(row), order_id, kind, wallet, api_key, resting: '0', reason: '' };
+  if (row.kind === 'REFUSED') return { ...shared, reason: row.reason };
+  if (row.kind === 'CANCELED') return { ...shared, ...sizeCell(row), reason: row.reason };
+  const { outcome, side } = row;
+  const [price, resting] = [priceText(row.price), microText(row.restingMicro)];
+  const priced = { ...shared, ...sizeCell(row), outcome, side, price, resting };
+  if (row.kind === 'FILLED') return { ...priced, role: row.role };
   return {
-    ...placeCells(row),
-    order_id: row.orderId,
-    kind: row.kind,
-    wallet: row.wallet,
-    api_key: row.apiKey,
-    outcome: row.outcome,
-    side: row.side,
+    ...priced,
     time_in_force: row.timeInForce,
-    price: priceText(row.price),
-    resting: microText(row.restingMicro),
-    expires_at: at(0),
     accepted_at: at(row.acceptedAtMs / 1000),
     status: row.status,
-    reason: row.reason,
-    role: row.role,
   };
 }
 
 function cancelCells(row: OrderEventRow): readonly Row[] {
   if (row.kind !== 'CANCELED') return [];
   const { wallet, orderId: order_id, apiKey: api_key, reason } = row;
-  return [{ ...placeCells(row), wallet, order_id, api_key, reason }];
+  return [{ ...placeCells(row), ...sizeCell(row), wallet, order_id, api_key, reason }];
 }
 
 function fillCells(row: FillRow): Row {
   const zero = `0x${'0'.repeat(64)}`;
   return {
     ...placeCells(row),
+    ...sizeCell(row),
     match: 'MINT',
     taker_order: row.takerOrder,
     taker: row.taker,
@@ -148,7 +146,7 @@ function fillCells(row: FillRow): Row {
 }
 
 function walletFillCells(row: FillRow): readonly Row[] {
-  const shared = { ...placeCells(row), side: 'BUY', price: '0.5', fee: '0' };
+  const shared = { ...placeCells(row), ...sizeCell(row), side: 'BUY', price: '0.5', fee: '0' };
   const side = (role: string, cells: Row) => ({ ...shared, ...cells, role });
   return [
     side('TAKER', {
@@ -171,23 +169,26 @@ function openOrderCells(batch: readonly RecordRows[]): readonly Row[] {
   return batch.flatMap(({ orders }) => {
     const rows = new Map<string, Row>();
     for (const row of orders) {
-      const ends = row.kind === 'CANCELED' || (row.role === 'MAKER' && row.restingMicro === 0);
-      const rests = row.kind === 'PLACED' && row.restingMicro > 0;
-      if (!ends && !rests) continue;
-      rows.set(row.orderId, {
-        wallet: row.wallet,
-        order_id: row.orderId,
-        api_key: row.apiKey,
-        market: row.market,
-        outcome: row.outcome,
-        placed_at: ends ? at(0) : timeOf(row),
-        partition: row.partition,
-        version: row.inOffset,
-        ended: ends ? 1 : 0,
-      });
+      const cells = openOrderCell(row);
+      if (cells !== null) rows.set(row.orderId, cells);
     }
     return [...rows.values()];
   });
+}
+
+function openOrderCell(row: OrderEventRow): Row | null {
+  const shared = {
+    wallet: row.wallet,
+    order_id: row.orderId,
+    api_key: row.apiKey,
+    market: row.market,
+    partition: row.partition,
+    version: row.inOffset,
+  };
+  if (row.kind === 'PLACED' && row.restingMicro > 0)
+    return { ...shared, outcome: row.outcome, placed_at: timeOf(row), ended: 0 };
+  const isFilled = row.kind === 'FILLED' && row.role === 'MAKER' && row.restingMicro === 0;
+  return isFilled || row.kind === 'CANCELED' ? { ...shared, ended: 1 } : null;
 }
 
 interface Reading {

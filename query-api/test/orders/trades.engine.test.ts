@@ -35,13 +35,9 @@ describe('order events', () => {
     market: 1,
     outcome: 1,
     side: 'SELL',
-    time_in_force: 'GTD',
     price: '0.52',
     size: '2.5',
     resting: '1',
-    expires_at: at(day + 300),
-    accepted_at: at(day - 0.5),
-    status: 'NONE',
     reason: '',
     role: 'TAKER',
     ...changes,
@@ -50,7 +46,15 @@ describe('order events', () => {
     database.fill(tables.orderEvents, [
       event({}),
       event({}),
-      event({ event_index: 2, kind: 'PLACED', status: 'LIVE' }),
+      event({
+        event_index: 2,
+        kind: 'PLACED',
+        role: null,
+        time_in_force: 'GTD',
+        expires_at: at(day + 300),
+        accepted_at: at(day - 0.5),
+        status: 'LIVE',
+      }),
       event({ in_offset: '9007199254740999', kind: 'CANCELED', reason: 'USER' }),
       event({ order_id: orderId(2), kind: 'REFUSED', reason: 'too_late' }),
     ]),
@@ -59,6 +63,12 @@ describe('order events', () => {
   it('come once each, placement and end before fills, with exact offsets', async () => {
     const rows = await own.orderEvents([orderId(1)]);
     expect(rows.map((row) => row.kind)).toEqual(['PLACED', 'CANCELED', 'FILLED']);
+    expect(rows[0]).toMatchObject({
+      timeInForce: 'GTD',
+      expiresAtMs: (day + 300) * 1000,
+      acceptedAtMs: day * 1000 - 500,
+      status: 'LIVE',
+    });
     expect(rows[2]).toEqual({
       partition: 3,
       inOffset: '9007199254740993',
@@ -71,14 +81,9 @@ describe('order events', () => {
       market: 1,
       outcome: 1,
       side: 'SELL',
-      timeInForce: 'GTD',
       price: 5200,
       sizeMicro: 2_500_000,
       restingMicro: 1_000_000,
-      expiresAtMs: (day + 300) * 1000,
-      acceptedAtMs: day * 1000 - 500,
-      status: 'NONE',
-      reason: '',
       role: 'TAKER',
     });
     expect(await own.orderEvents([orderId(2)])).toMatchObject([

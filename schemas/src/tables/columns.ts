@@ -9,6 +9,9 @@ export const column = (name: string, type: string, comment: string, codec = zstd
   codec,
 });
 
+/** The column with NULL where a row has no true value for it: a blank that is a legal value would be read as one. */
+export const nullable = (of: Column): Column => ({ ...of, type: `Nullable(${of.type})` });
+
 /** Every row says which record of the log it comes from. */
 export const source: readonly Column[] = [
   column('partition', 'UInt16', 'Partition of the topic executions.'),

@@ -7,6 +7,18 @@ export interface Column {
   readonly comment: string;
 }
 
+const nullableType = /^Nullable\((.*)\)$/;
+
+/** Whether cells of the column may be NULL: nothing is known, or nothing applies. */
+export function isNullable({ type }: Column): boolean {
+  return nullableType.test(type);
+}
+
+/** Type of the values of a column, without `Nullable`. */
+export function valueType({ type }: Column): string {
+  return nullableType.exec(type)?.[1] ?? type;
+}
+
 export interface Table {
   readonly name: string;
   readonly comment: string;

@@ -1,8 +1,8 @@
 import {
   column,
   market,
+  nullable,
   orderId,
-  outcome,
   price,
   shares,
   side,
@@ -13,9 +13,13 @@ import {
 } from './columns.ts';
 import type { Table } from './create-table.ts';
 
+/** The events of the log that end or refuse an order do not repeat its terms. */
+const ofTerms = 'of PLACED, DELAYED and FILLED rows.';
+
 export const orderEvents: Table = {
   name: 'order_events',
-  comment: 'Everything that happened to an order, from placement or refusal to its end.',
+  comment:
+    'Everything that happened to an order, from placement or refusal to its end. A column is NULL in rows of the kinds that it says nothing of.',
   columns: [
     ...source,
     time,
@@ -28,48 +32,52 @@ export const orderEvents: Table = {
     wallet,
     column('api_key', 'FixedString(36)', 'The key it came in with.'),
     market,
-    outcome,
-    side('side', 'In terms of its token; of PLACED, DELAYED and FILLED rows.'),
-    column('time_in_force', "Enum8('GTC' = 0, 'GTD' = 1, 'FOK' = 2, 'FAK' = 3)", 'Of PLACED rows.'),
-    price('price', 'Limit (PLACED), price of its token (FILLED).'),
-    shares('size', 'Asked for (PLACED), filled (FILLED), left (CANCELED).'),
-    shares('resting', 'Left on the book after it.'),
-    column(
-      'expires_at',
-      "DateTime64(3, 'UTC')",
-      'GTD: when it leaves the book; the epoch when never.',
+    nullable(column('outcome', 'UInt8', `Token of the pair, 0 or 1; ${ofTerms}`)),
+    nullable(side('side', `In terms of its token; ${ofTerms}`)),
+    nullable(
+      column(
+        'time_in_force',
+        "Enum8('GTC' = 0, 'GTD' = 1, 'FOK' = 2, 'FAK' = 3)",
+        'Of PLACED and DELAYED rows.',
+      ),
     ),
-    column('accepted_at', "DateTime64(3, 'UTC')", 'When ingress took it; of PLACED rows.'),
-    column(
-      'status',
-      "Enum8('NONE' = 0, 'LIVE' = 1, 'MATCHED' = 2, 'CANCELED' = 3, 'DELAYED' = 4)",
-      'Of PLACED rows.',
+    nullable(price('price', 'Limit (PLACED, DELAYED), price of its token (FILLED).')),
+    nullable(
+      shares(
+        'size',
+        'Asked for (PLACED, DELAYED), filled (FILLED), left (CANCELED); NULL if REFUSED.',
+      ),
+    ),
+    shares('resting', 'On the book after the event; a taker is not yet, at its FILLED rows.'),
+    nullable(
+      column(
+        'expires_at',
+        "DateTime64(3, 'UTC')",
+        'When it leaves the book, of PLACED and DELAYED rows of GTD orders.',
+      ),
+    ),
+    nullable(
+      column(
+        'accepted_at',
+        "DateTime64(3, 'UTC')",
+        'When ingress took it; of PLACED and DELAYED rows.',
+      ),
+    ),
+    nullable(
+      column(
+        'status',
+        "Enum8('LIVE' = 0, 'MATCHED' = 1, 'CANCELED' = 2, 'DELAYED' = 3)",
+        'Of PLACED and DELAYED rows.',
+      ),
     ),
     column('reason', 'LowCardinality(String)', 'Refusal code or reason of the cancel; else empty.'),
-    column('role', "Enum8('TAKER' = 0, 'MAKER' = 1)", 'Of FILLED rows.'),
+    nullable(column('role', "Enum8('TAKER' = 0, 'MAKER' = 1)", 'Of FILLED rows.')),
   ],
   engine: 'ReplacingMergeTree',
   partitionBy: 'toYYYYMM(time)',
-  orderBy: ['order_id', 'partition', 'in_offset', 'event_index', 'role'],
+  // A fill has two rows at one place, of two orders.
+  orderBy: ['order_id', 'partition', 'in_offset', 'event_index'],
 };
-
-/**
- * What a row of `order_events` has in the columns that do not apply to its kind: `NONE`, the epoch, zeros. Prices in
- * 1/10000 USDC, amounts in micro-shares, times in Unix milliseconds.
- */
-export const blankOrderEvent = {
-  outcome: 0,
-  side: 'BUY',
-  timeInForce: 'GTC',
-  price: 0,
-  sizeMicro: 0,
-  restingMicro: 0,
-  expiresAtMs: 0,
-  acceptedAtMs: 0,
-  status: 'NONE',
-  reason: '',
-  role: 'TAKER',
-} as const;
 
 export const openOrders: Table = {
   name: 'open_orders',
@@ -80,11 +88,15 @@ export const openOrders: Table = {
     orderId('order_id', 'The order.'),
     column('api_key', 'FixedString(36)', 'The key it came in with.'),
     market,
-    column('outcome', 'UInt8', 'Token of the pair, 0 or 1; 0 in rows of ended orders.'),
-    column(
-      'placed_at',
-      "DateTime64(3, 'UTC')",
-      'Clock of the partition when it was placed; the epoch in rows of ended orders.',
+    nullable(
+      column('outcome', 'UInt8', 'Token of the pair, 0 or 1; NULL in rows of ended orders.'),
+    ),
+    nullable(
+      column(
+        'placed_at',
+        "DateTime64(3, 'UTC')",
+        'Clock of the partition when it was placed; NULL in rows of ended orders.',
+      ),
     ),
     column('partition', 'UInt16', 'Partition of the topic executions.'),
     version,

@@ -42,7 +42,7 @@ ${bounded}`;
  * of one price the first one trades first. Reads what happened to the orders of the market up to the moment.
  */
 export const pastOrdersSql = `
-SELECT order_id, argMax(side, price) AS book_side, max(price) AS book_price,
+SELECT order_id, any(side) AS book_side, any(price) AS book_price,
   argMax(size, (in_offset, event_index)) AS total, min((in_offset, event_index)) AS place
 FROM ${tables.bookOrders.name}
 WHERE ${upTo}

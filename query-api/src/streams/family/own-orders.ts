@@ -5,7 +5,7 @@ import {
   orderIdFromBytes,
   type WalletAddress,
 } from '@pm/schemas';
-import type { AcceptedOrder, OrderEventRow, OrderFacts } from '../../orders/order-read.ts';
+import type { AcceptedOrder, OrderFacts, StatedRow } from '../../orders/order-read.ts';
 import type { OwnChange, OwnOpenOrder, OwnOrderChange } from '../feed/changes.ts';
 import { keptBytes, type RoomShare } from '../protocol/reader-room.ts';
 import { tradeIdAt } from './market-messages.ts';
@@ -74,7 +74,7 @@ export class OwnOrders {
     }
   }
 
-  #rowOf(terms: Terms, createdAtMs: number, place: Place): OrderEventRow {
+  #rowOf(terms: Terms, createdAtMs: number, place: Place): StatedRow {
     const { market, outcome, side, timeInForce, price } = terms;
     const { sizeMicro, restingMicro, expiresAtMs, acceptedAtMs } = terms;
     return {
@@ -94,18 +94,16 @@ export class OwnOrders {
       expiresAtMs,
       acceptedAtMs,
       status: '',
-      reason: '',
-      role: 'TAKER',
     };
   }
 
-  #rowOfEvent(event: EventOf<'OrderPlaced' | 'OrderDelayed'>, at: OwnChange['at']): OrderEventRow {
+  #rowOfEvent(event: EventOf<'OrderPlaced' | 'OrderDelayed'>, at: OwnChange['at']): StatedRow {
     const restingMicro = event.kind === 'OrderPlaced' ? event.restingMicro : 0;
     const outcome = event.outcome === 1 ? 1 : 0;
     return this.#rowOf({ ...event, outcome, restingMicro }, at.timeMs, placeOf(at));
   }
 
-  #rowOfOpen(order: OwnOpenOrder, at: OwnChange['at'], past: Past | undefined): OrderEventRow {
+  #rowOfOpen(order: OwnOpenOrder, at: OwnChange['at'], past: Past | undefined): StatedRow {
     const terms = { ...order, restingMicro: order.restingMicro ?? 0 };
     return this.#rowOf(terms, past?.createdAtMs ?? order.acceptedAtMs, placeOf(at));
   }
@@ -195,7 +193,7 @@ export class OwnOrders {
 
 const bytesOf = ({ tradeIds }: Past): number => keptBytes.order + tradeIds.length * keptBytes.trade;
 
-type Place = Pick<OrderEventRow, 'partition' | 'inOffset' | 'eventIndex'>;
+type Place = Pick<StatedRow, 'partition' | 'inOffset' | 'eventIndex'>;
 
 function placeOf({ partition, offset, index: eventIndex }: OwnChange['at']): Place {
   return { partition, inOffset: String(offset), eventIndex };
@@ -208,7 +206,7 @@ interface Ending {
 
 /** An order with what was filled of it. */
 interface Filled {
-  readonly row: OrderEventRow;
+  readonly row: StatedRow;
   readonly filledMicro: number;
   readonly tradeIds: readonly string[];
 }
