@@ -1,6 +1,11 @@
 import type { Execution, ExecutionEvent, Fill, MarketMode, MatchType, Side } from '@pm/schemas';
 import { bytesOf, seeded } from '../../kit/test/seeded.ts';
 
+/** When the record of a test came into the log, Unix milliseconds: not its clock, which moves in steps. */
+export function appendedMs({ inOffset, timeMs }: Pick<Execution, 'inOffset' | 'timeMs'>): number {
+  return timeMs + 1 + (inOffset % 500);
+}
+
 export function executionOf(
   inOffset: number,
   events: readonly ExecutionEvent[],

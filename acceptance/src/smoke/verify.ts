@@ -67,9 +67,9 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
     await auditPieces(log, {
       audit,
       pieces,
-      onRecord: (partition, execution) => {
-        says.record(partition, execution);
-        result.streams.expect(partition, execution);
+      onRecord: (partition, record) => {
+        says.record(partition, record);
+        result.streams.expect(partition, record.execution);
       },
     });
     audit.finish();

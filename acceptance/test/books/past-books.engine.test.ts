@@ -88,7 +88,7 @@ async function project(): Promise<void> {
   const next = seeded(8);
   for (let index = 0; index < records; index += 1) {
     const execution = exchange.record();
-    views.fold(execution);
+    views.fold(execution, execution.timeMs);
     foldBooks(books, execution);
     recorded.push(answersAfter(execution.inOffset, execution.timeMs));
     if (next(180) > 0 && index < records - 1) continue;

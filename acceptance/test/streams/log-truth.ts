@@ -52,8 +52,11 @@ export class LogTruth {
     const audit = new LogAudit(await feeWalletOf(log));
     const truth = new LogTruth(audit, markets);
     const pieces = await piecesOf(log);
-    const onRecord = truth.#record.bind(truth);
-    await auditPieces(log, { audit, pieces, onRecord });
+    await auditPieces(log, {
+      audit,
+      pieces,
+      onRecord: (partition, { execution }) => truth.#record(partition, execution),
+    });
     audit.finish();
     return truth;
   }

@@ -2,6 +2,7 @@ import {
   complementPrice,
   type EventOf,
   type Execution,
+  type ExecutionEvent,
   type Fill,
   priceOne,
   type Side,
@@ -16,8 +17,14 @@ export interface KnownPayouts {
   readonly payouts: ReadonlyMap<number, number>;
 }
 
-/** First cells of every row of facts: partition, in_offset, event_index, time. */
-type Place = readonly [number, number, number, number];
+/** First cells of every row of facts: partition, in_offset, event_index, time, appended_at. */
+type Place = readonly [number, number, number, number, number];
+
+/** A record, and when it came into the log, Unix milliseconds. */
+export interface AppendedRecord {
+  readonly execution: Execution;
+  readonly appendedAtMs: number;
+}
 
 /** One side of a fill. */
 interface SideCells {
@@ -67,6 +74,12 @@ interface Rest {
   readonly sizeMicro: number;
 }
 
+/** When ingress took the orders that a record places, by order id. */
+function acceptedBy(events: readonly ExecutionEvent[]): ReadonlyMap<string, number> {
+  const placed = events.filter((event) => event.kind === 'OrderPlaced');
+  return new Map(placed.map((one) => [one.orderId.toString('latin1'), one.acceptedAtMs]));
+}
+
 const noBuilder = Buffer.alloc(32);
 
 /**
@@ -90,13 +103,18 @@ export class FactRows {
     return Object.values(this).filter((one) => one instanceof RowSums);
   }
 
-  record(partition: number, execution: Execution, known: KnownPayouts): void {
+  record(
+    partition: number,
+    { execution, appendedAtMs }: AppendedRecord,
+    known: KnownPayouts,
+  ): void {
     const { events, inOffset, timeMs } = execution;
+    const accepted = acceptedBy(events);
     for (const [index, event] of events.entries()) {
-      const place = [partition, inOffset, index, timeMs] as const;
+      const place = [partition, inOffset, index, timeMs, appendedAtMs] as const;
       switch (event.kind) {
         case 'Fill':
-          this.#fill(place, event);
+          this.#fill(place, event, accepted.get(event.takerOrderId.toString('latin1')) ?? null);
           break;
         case 'OrderPlaced':
           this.#placed(place, event);
@@ -133,11 +151,11 @@ export class FactRows {
     }
   }
 
-  #fill(place: Place, fill: Fill): void {
+  #fill(place: Place, fill: Fill, acceptedAtMs: number | null): void {
     const { market, sizeMicro, feeMicro, feeRateBps } = fill;
     const [taker, maker] = [takerOf(fill), makerOf(fill)];
     add(this.fills, [
-      ...[...place, market, textDigest(fill.match), sizeMicro],
+      ...[...place, market, textDigest(fill.match), acceptedAtMs, sizeMicro],
       ...[taker.order, taker.wallet, taker.key, taker.outcome, taker.side, taker.price],
       taker.builder,
       ...[maker.order, maker.wallet, maker.key, maker.outcome, maker.side, maker.price],
@@ -150,7 +168,8 @@ export class FactRows {
       add(this.tape, [...place, role, wallet, ...traded]);
       add(this.orderEvents, [
         ...[...place, order, textDigest('FILLED'), wallet, key, market, outcome, side],
-        ...[null, price, sizeMicro, one.restMicro, null, null, null, textDigest(''), role],
+        ...[null, price, sizeMicro, one.restMicro, null, one === taker ? acceptedAtMs : null],
+        ...[null, textDigest(''), role],
       ]);
     }
     this.#ofBuilders(place, fill, [taker, maker]);

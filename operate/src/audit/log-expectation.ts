@@ -1,6 +1,5 @@
-import type { Execution } from '@pm/schemas';
 import { BucketRows } from './bucket-rows.ts';
-import { FactRows } from './fact-rows.ts';
+import { type AppendedRecord, FactRows } from './fact-rows.ts';
 import type { LogAudit } from './log-audit.ts';
 
 /** Expected state and rows by the log, up to one offset of each partition. */
@@ -16,10 +15,10 @@ export class LogExpectation {
   }
 
   /** Adds a record that `audit` has just judged. */
-  record(partition: number, execution: Execution): void {
+  record(partition: number, record: AppendedRecord): void {
     this.#partitions.add(partition);
-    this.facts.record(partition, execution, this.audit);
-    this.buckets.record(partition, execution);
+    this.facts.record(partition, record, this.audit);
+    this.buckets.record(partition, record.execution);
   }
 
   /** By partition the input offset after the last record; rows from it on are not judged. */

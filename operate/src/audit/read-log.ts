@@ -3,6 +3,7 @@ import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import { type IncomingRecord, readRange } from '@pm/kit/kafka';
 import { topicName } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
+import type { AppendedRecord } from './fact-rows.ts';
 import { LogAudit } from './log-audit.ts';
 import type { OwnerSeals } from './owner-seals.ts';
 import { TransferSums } from './transfer-sums.ts';
@@ -45,12 +46,12 @@ export async function auditPieces(
   for (const piece of pieces) {
     const { partition } = piece;
     await eachRecord(options, piece, (execution, record) => {
-      const { value, offset } = record;
+      const { value, offset, timestampMs: appendedAtMs } = record;
       seals?.note(partition, record);
       const chainHolds = checkChain(value, chains.get(partition) ?? firstChain);
       if (!audit.record(execution, { partition, chainHolds })) return;
       chains.set(partition, Buffer.from(execution.chain));
-      onRecord(partition, execution, offset);
+      onRecord(partition, { execution, appendedAtMs }, offset);
     });
   }
 }
@@ -62,7 +63,7 @@ interface AuditedPieces {
   readonly chains?: Map<number, Buffer>;
   /** Is given every record. */
   readonly seals?: Pick<OwnerSeals, 'note'>;
-  onRecord?(partition: number, execution: Execution, offset: number): void;
+  onRecord?(partition: number, record: AppendedRecord, offset: number): void;
 }
 
 /** The records of a piece in order, decoded. */

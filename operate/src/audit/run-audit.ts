@@ -122,9 +122,9 @@ async function foldLog(
       pieces,
       chains,
       seals,
-      onRecord(partition, execution, offset) {
-        expected.record(partition, execution);
-        completeness.record(partition, execution, offset);
+      onRecord(partition, record, offset) {
+        expected.record(partition, record);
+        completeness.record(partition, record.execution, offset);
         done += 1;
         onProgress(done, due);
       },

@@ -41,6 +41,7 @@ const byName: Readonly<Record<string, string>> = {
   maker_price: '0.5200',
   maker_builder: `0x${'0'.repeat(64)}`,
   builder,
+  appended_at: '2026-06-01 12:00:00.131',
   accepted_at: '2026-06-01 12:00:00.087',
   placed_at: moment,
   expires_at: '2026-06-02 00:00:00.000',

@@ -1,5 +1,5 @@
 import { type Table, tables } from '@pm/schemas';
-import { TinyExchange } from '../../../projectors/test/log.ts';
+import { appendedMs, TinyExchange } from '../../../projectors/test/log.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 import { BucketRows } from '../../src/audit/bucket-rows.ts';
 import { FactRows } from '../../src/audit/fact-rows.ts';
@@ -79,7 +79,7 @@ test('expected rows have a cell for every column of every table of facts and buc
   ]) {
     for (const event of execution.events)
       if (event.kind === 'MarketResolved') payouts.set(event.market, event.payout0);
-    facts.record(0, execution, { payouts });
+    facts.record(0, { execution, appendedAtMs: appendedMs(execution) }, { payouts });
     buckets.record(0, execution);
   }
   for (const one of buckets.all) one.end(new Set());

@@ -10,7 +10,7 @@ import {
 } from '@pm/schemas';
 import { completenessRows, foldedTo } from '../../../projectors/src/tables/completeness.ts';
 import { TableViews } from '../../../projectors/src/views/table-views.ts';
-import { marketSet, ofPartition, TinyExchange } from '../../../projectors/test/log.ts';
+import { appendedMs, marketSet, ofPartition, TinyExchange } from '../../../projectors/test/log.ts';
 import { RealTables } from '../../../projectors/test/tables/real-tables.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 import { ChangedSubjects } from '../../src/audit/changed-subjects.ts';
@@ -58,7 +58,7 @@ afterAll(() => real.close(), 30_000);
 async function project(partition: number, log: readonly Execution[]): Promise<void> {
   const views = new TableViews(partition, { positions: [], candles: [] });
   for (const [index, execution] of log.entries()) {
-    views.fold(execution);
+    views.fold(execution, appendedMs(execution));
     if (index % 60 !== 59 && index < log.length - 1) continue;
     const rows = [...views.take(), completenessRows(partition, index + 1, foldedTo(execution))];
     for (const { table, pieces } of [...rows, ...rows])
@@ -72,7 +72,7 @@ function saysUpTo(end: number): LogExpectation {
   for (const [partition, log] of logs.entries())
     for (const execution of log.slice(0, end)) {
       says.audit.record(execution, { partition, chainHolds: true });
-      says.record(partition, execution);
+      says.record(partition, { execution, appendedAtMs: appendedMs(execution) });
     }
   return says;
 }
@@ -268,7 +268,7 @@ test('judges rows of buckets that change between its statements', async () => {
   const end = 150;
   const views = new TableViews(0, { positions: [], candles: [] });
   const write = async (part: readonly Execution[]) => {
-    for (const execution of part) views.fold(execution);
+    for (const execution of part) views.fold(execution, appendedMs(execution));
     for (const { table, pieces } of views.take())
       await changing.insertTabSeparated(table.name, columnNames(table), pieces);
   };
@@ -276,7 +276,7 @@ test('judges rows of buckets that change between its statements', async () => {
   const says = new LogExpectation(new LogAudit(`0x${'fe'.repeat(20)}`, { keepsEnded: false }));
   for (const execution of log.slice(0, end)) {
     says.audit.record(execution, { partition: 0, chainHolds: true });
-    says.record(0, execution);
+    says.record(0, { execution, appendedAtMs: appendedMs(execution) });
   }
   let written = end;
   const verdicts = await compareBuckets(

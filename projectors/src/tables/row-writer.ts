@@ -176,7 +176,12 @@ export class RowWriter {
     return this.#endCell();
   }
 
-  /** The same without the fraction, for a DateTime. */
+  /** The same, or NULL. */
+  timeOrNone(ms: number | null): this {
+    return ms === null ? this.none() : this.time(ms);
+  }
+
+  /** Without the fraction, for a DateTime. */
   second(ms: number): this {
     this.#reserve(cellBytes);
     this.#seconds(ms);

@@ -195,7 +195,7 @@ export class TablesProjection implements PartitionProjection {
     if (execution !== null) {
       for (const market of views.payoutsNeeded(execution))
         views.knowPayout(market, await this.#options.catalog.payout0(market));
-      views.fold(execution);
+      views.fold(execution, record.timestampMs);
       this.#traced?.take(record.offset, execution);
       this.#folded = foldedTo(execution);
     }

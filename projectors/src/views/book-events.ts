@@ -13,11 +13,11 @@ import { recordView, type View, writeSource } from './view.ts';
 
 /** Table `book_events`: the new total of every level that changed, in terms of token 0. */
 export function bookEventsView(partition: number, memory: RowMemory): View {
-  return recordView(tables.bookEvents, memory, ({ events, inOffset, timeMs }, to) => {
+  return recordView(tables.bookEvents, memory, ({ events, inOffset, timeMs }, to, appendedAtMs) => {
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index];
       if (event?.kind !== 'LevelChanged') continue;
-      writeSource(to, { partition, inOffset, index, timeMs });
+      writeSource(to, { partition, inOffset, index, timeMs, appendedAtMs });
       to.int(event.market).word(event.side).price(event.price).micro(event.sizeMicro).end();
     }
   });
@@ -34,12 +34,12 @@ interface Rest {
 
 /** Table `book_orders`: the remaining size of an order after each event that changed it. */
 export function bookOrdersView(partition: number, memory: RowMemory): View {
-  return recordView(tables.bookOrders, memory, ({ events, inOffset, timeMs }, to) => {
+  return recordView(tables.bookOrders, memory, ({ events, inOffset, timeMs }, to, appendedAtMs) => {
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index];
       const rest = event === undefined ? null : restOf(event);
       if (rest === null) continue;
-      writeSource(to, { partition, inOffset, index, timeMs });
+      writeSource(to, { partition, inOffset, index, timeMs, appendedAtMs });
       writePlace(to.int(rest.market).hex(rest.orderId), rest);
       to.micro(rest.sizeMicro).end();
     }

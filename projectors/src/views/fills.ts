@@ -1,6 +1,7 @@
 import { type Execution, type Fill, tables } from '@pm/schemas';
 import type { RowMemory } from '../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../tables/row-writer.ts';
+import { TakersAccepted } from './takers-accepted.ts';
 import { type RowSource, type View, writeSource } from './view.ts';
 
 const noBuilder = Buffer.alloc(32);
@@ -28,13 +29,14 @@ export class FillsView implements View {
     return this.#all().reduce((sum, { count }) => sum + count, 0);
   }
 
-  fold({ events, inOffset, timeMs }: Execution): void {
+  fold({ events, inOffset, timeMs }: Execution, appendedAtMs: number): void {
     const partition = this.#partition;
+    const accepted = new TakersAccepted(events);
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index];
       if (event?.kind !== 'Fill') continue;
-      const source = { partition, inOffset, index, timeMs };
-      writeFill(writeSource(this.#fills, source), event);
+      const source = { partition, inOffset, index, timeMs, appendedAtMs };
+      writeFill(writeSource(this.#fills, source), event, accepted.atMs(event, index));
       writeTaker(writeSource(this.#walletFills, source), event);
       writeMaker(writeSource(this.#walletFills, source), event);
       this.#writePublicRows(source, event);
@@ -62,8 +64,8 @@ export class FillsView implements View {
   }
 }
 
-function writeFill(to: RowWriter, fill: Fill): void {
-  to.int(fill.market).word(fill.match).micro(fill.sizeMicro);
+function writeFill(to: RowWriter, fill: Fill, acceptedAtMs: number | null): void {
+  to.int(fill.market).word(fill.match).timeOrNone(acceptedAtMs).micro(fill.sizeMicro);
   to.hex(fill.takerOrderId).hex(fill.taker).uuid(fill.takerKey).int(fill.takerOutcome);
   to.word(fill.takerSide).price(fill.takerPrice).hex(fill.takerBuilder);
   to.hex(fill.makerOrderId).hex(fill.maker).uuid(fill.makerKey).int(fill.makerOutcome);

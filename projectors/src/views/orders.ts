@@ -7,21 +7,27 @@ import {
 } from '@pm/schemas';
 import type { RowMemory } from '../tables/row-memory.ts';
 import type { RowWriter } from '../tables/row-writer.ts';
+import { TakersAccepted } from './takers-accepted.ts';
 import { recordView, type View, writeSource } from './view.ts';
 
 /** Table `order_events`: placements, delays, refusals, fills (one row for each of the two orders) and cancels. */
 export function ordersView(partition: number, memory: RowMemory): View {
-  return recordView(tables.orderEvents, memory, ({ events, inOffset, timeMs }, to) => {
-    for (let index = 0; index < events.length; index += 1) {
-      const event = events[index];
-      if (event === undefined) continue;
-      const source = { partition, inOffset, index, timeMs };
-      if (event.kind === 'Fill') {
-        writeTaker(writeSource(to, source), event);
-        writeMaker(writeSource(to, source), event);
-      } else if (isAboutOneOrder(event)) writeEvent(writeSource(to, source), event);
-    }
-  });
+  return recordView(
+    tables.orderEvents,
+    memory,
+    ({ events, inOffset, timeMs }, to, appendedAtMs) => {
+      const accepted = new TakersAccepted(events);
+      for (let index = 0; index < events.length; index += 1) {
+        const event = events[index];
+        if (event === undefined) continue;
+        const source = { partition, inOffset, index, timeMs, appendedAtMs };
+        if (event.kind === 'Fill') {
+          writeTaker(writeSource(to, source), event, accepted.atMs(event, index));
+          writeMaker(writeSource(to, source), event);
+        } else if (isAboutOneOrder(event)) writeEvent(writeSource(to, source), event);
+      }
+    },
+  );
 }
 
 type OneOrderEvent =
@@ -77,16 +83,15 @@ function writeTerms(to: RowWriter, order: StatedOrder): RowWriter {
 
 /** 0 stands for an order that never expires. */
 function writeEntry(to: RowWriter, { expiresAtMs, acceptedAtMs }: StatedOrder): RowWriter {
-  if (expiresAtMs === 0) to.none();
-  else to.time(expiresAtMs);
-  return to.time(acceptedAtMs);
+  return to.timeOrNone(expiresAtMs === 0 ? null : expiresAtMs).time(acceptedAtMs);
 }
 
 /** The remaining size of the taker is known when its command ends: it is in the PLACED row. */
-function writeTaker(to: RowWriter, fill: Fill): void {
+function writeTaker(to: RowWriter, fill: Fill, acceptedAtMs: number | null): void {
   to.hex(fill.takerOrderId).word('FILLED').hex(fill.taker).uuid(fill.takerKey).int(fill.market);
   to.int(fill.takerOutcome).word(fill.takerSide).none().price(fill.takerPrice);
-  to.micro(fill.sizeMicro).micro(0).none(3).word('').word('TAKER').end();
+  to.micro(fill.sizeMicro).micro(0).none().timeOrNone(acceptedAtMs).none();
+  to.word('').word('TAKER').end();
 }
 
 function writeMaker(to: RowWriter, fill: Fill): void {
@@ -97,13 +102,17 @@ function writeMaker(to: RowWriter, fill: Fill): void {
 
 /** Table `wallet_cancels`: one row for each canceled order. */
 export function cancelsView(partition: number, memory: RowMemory): View {
-  return recordView(tables.walletCancels, memory, ({ events, inOffset, timeMs }, to) => {
-    for (let index = 0; index < events.length; index += 1) {
-      const event = events[index];
-      if (event?.kind !== 'OrderCanceled') continue;
-      writeSource(to, { partition, inOffset, index, timeMs });
-      to.hex(event.maker).hex(event.orderId).uuid(event.apiKey).int(event.market);
-      to.word(event.reason).micro(event.restMicro).end();
-    }
-  });
+  return recordView(
+    tables.walletCancels,
+    memory,
+    ({ events, inOffset, timeMs }, to, appendedAtMs) => {
+      for (let index = 0; index < events.length; index += 1) {
+        const event = events[index];
+        if (event?.kind !== 'OrderCanceled') continue;
+        writeSource(to, { partition, inOffset, index, timeMs, appendedAtMs });
+        to.hex(event.maker).hex(event.orderId).uuid(event.apiKey).int(event.market);
+        to.word(event.reason).micro(event.restMicro).end();
+      }
+    },
+  );
 }

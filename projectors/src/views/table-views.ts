@@ -51,8 +51,8 @@ export class TableViews implements View {
     this.#positions.knowPayout(market, payout0);
   }
 
-  fold(execution: Execution): void {
-    for (const view of this.#views) view.fold(execution);
+  fold(execution: Execution, appendedAtMs: number): void {
+    for (const view of this.#views) view.fold(execution, appendedAtMs);
   }
 
   get pendingRows(): number {

@@ -4,39 +4,40 @@ import { RowWriter, type TableRows } from '../tables/row-writer.ts';
 
 /** One view of one partition: folds records in log order, and returns its rows when a batch ends. */
 export interface View {
-  /** Throws `BrokenLog`. */
-  fold(execution: Execution): void;
+  /** `appendedAtMs`: time of the record in Kafka, Unix milliseconds. Throws `BrokenLog`. */
+  fold(execution: Execution, appendedAtMs: number): void;
   /** Rows that `take` would return now. */
   readonly pendingRows: number;
   /** The rows since the last call. */
   take(): readonly TableRows[];
 }
 
-/** Origin of a row: the first four columns of every table of events. */
+/** Origin of a row: the first columns of every table of events (`ofEvent`). */
 export interface RowSource {
   readonly partition: number;
   readonly inOffset: number;
   readonly index: number;
   readonly timeMs: number;
+  readonly appendedAtMs: number;
 }
 
-/** Writes the first four cells of a row. */
+/** Writes the first cells of a row. */
 export function writeSource(
   to: RowWriter,
-  { partition, inOffset, index, timeMs }: RowSource,
+  { partition, inOffset, index, timeMs, appendedAtMs }: RowSource,
 ): RowWriter {
-  return to.int(partition).int(inOffset).int(index).time(timeMs);
+  return to.int(partition).int(inOffset).int(index).time(timeMs).time(appendedAtMs);
 }
 
 /** A view of one table whose rows follow from the record alone. */
 export function recordView(
   table: Table,
   memory: RowMemory,
-  write: (execution: Execution, to: RowWriter) => void,
+  write: (execution: Execution, to: RowWriter, appendedAtMs: number) => void,
 ): View {
   const rows = new RowWriter(table, memory);
   return {
-    fold: (execution) => write(execution, rows),
+    fold: (execution, appendedAtMs) => write(execution, rows, appendedAtMs),
     get pendingRows() {
       return rows.count;
     },

@@ -32,7 +32,7 @@ import { projectorMetrics } from '../../src/metrics.ts';
 import { openProjectionTables } from '../../src/tables/projection-tables.io.ts';
 import { tablesView } from '../../src/tables/tables-view.io.ts';
 import { TableViews } from '../../src/views/table-views.ts';
-import { executionOf, TinyExchange } from '../log.ts';
+import { appendedMs, executionOf, TinyExchange } from '../log.ts';
 import { cellsOf, type Row } from '../tables/cells.ts';
 
 const name = `projectors_views_${process.pid}`;
@@ -301,7 +301,7 @@ async function rowsIn(table: string): Promise<number> {
 
 function expected(table: string): readonly Row[] {
   const views = new TableViews(0, { positions: [], candles: [] });
-  for (const execution of executions) views.fold(execution);
+  for (const execution of executions) views.fold(execution, appendedMs(execution));
   const taken = views.take().find((one) => one.table.name === table);
   return taken === undefined ? [] : cellsOf(taken);
 }

@@ -77,7 +77,7 @@ describe('batches without rows', () => {
     const slow = new SlowTables();
     const { write, each, rest } = insertsOf(slow);
     const writer = new RowWriter(tables.resolutions);
-    writer.int(0).int(5).int(0).time(1_000).int(7).price(10_000).int(5).end();
+    writer.int(0).int(5).int(0).time(1_000).time(1_250).int(7).price(10_000).int(5).end();
     const full = each[0]?.write({ from: 10, to: 20 }, [writer.take(), rest(0, 20)]);
     await Promise.all([full, write(0, 10)]);
     expect(slow.raw('resolutions')).toHaveLength(1);

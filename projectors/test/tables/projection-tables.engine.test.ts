@@ -11,7 +11,7 @@ import {
   type ProjectionTables,
 } from '../../src/tables/projection-tables.io.ts';
 import { TableViews } from '../../src/views/table-views.ts';
-import { TinyExchange } from '../log.ts';
+import { appendedMs, TinyExchange } from '../log.ts';
 import { cellsOf, type Row, rowsWith } from './cells.ts';
 
 const database = `projectors_test_${process.pid}`;
@@ -64,7 +64,7 @@ describe('the tables in ClickHouse', () => {
   test('take every kind of row, and a batch that is sent again changes no count', async () => {
     const records = new TinyExchange(11).records(300);
     const views = new TableViews(0, { positions: [], candles: [] });
-    for (const record of records) views.fold(record);
+    for (const record of records) views.fold(record, appendedMs(record));
     const rows = views.take();
     const commits: string[] = [];
     const { identity } = await projected.guard();
@@ -106,7 +106,7 @@ describe('the tables in ClickHouse', () => {
     await clickhouse.command(`TRUNCATE TABLE ${tables.positions.name}`);
     await clickhouse.command(`TRUNCATE TABLE ${tables.candles.name}`);
     const straight = new TableViews(0, { positions: [], candles: [] });
-    for (const record of before) straight.fold(record);
+    for (const record of before) straight.fold(record, appendedMs(record));
     for (const one of straight.take()) await projected.insert(one, `again:${one.table.name}`);
     const positions: Position[] = [];
     for await (const position of projected.positions(0)) positions.push(position);
@@ -121,11 +121,11 @@ describe('the tables in ClickHouse', () => {
     );
     const payouts = new Map(resolved.map(({ market, payout0 }) => [market, payout0]));
     for (const record of after) {
-      straight.fold(record);
+      straight.fold(record, appendedMs(record));
       // As the projection does with the payout from the catalog.
       for (const market of restored.payoutsNeeded(record))
         restored.knowPayout(market, payouts.get(market) ?? Number.NaN);
-      restored.fold(record);
+      restored.fold(record, appendedMs(record));
     }
     expect(positions.length).toBeGreaterThan(10);
     expect(restored.take()).toEqual(straight.take());

@@ -13,6 +13,7 @@ import {
 } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { TableViews } from '../../src/views/table-views.ts';
+import { appendedMs } from '../log.ts';
 
 /** Databases of a test, each with all tables. */
 export class RealTables {
@@ -57,7 +58,7 @@ export async function project(
   executions: readonly Execution[],
 ): Promise<void> {
   const views = new TableViews(0, { positions: [], candles: [] });
-  for (const execution of executions) views.fold(execution);
+  for (const execution of executions) views.fold(execution, appendedMs(execution));
   for (const { table, pieces } of views.take())
     await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
 }

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
 import { openMetrics } from '@pm/kit/metrics';
+import { tables as contracts } from '@pm/schemas';
 import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
@@ -12,6 +13,7 @@ import type { ProjectionTables } from '../../src/tables/projection-tables.io.ts'
 import type { TableLimits } from '../../src/tables/tables-projection.io.ts';
 import { reusedEvents, tablesView } from '../../src/tables/tables-view.io.ts';
 import { executionOf, fillOf, marketSet, TinyExchange } from '../log.ts';
+import { named } from './cells.ts';
 import { FakeTables } from './fake-tables.ts';
 
 const metrics = projectorMetrics(openMetrics('test'));
@@ -177,6 +179,21 @@ describe('the tables', () => {
       expect(straight.raw('fills').length).toBeGreaterThan(10);
     }
     expect(deaths).toBeGreaterThan((5 * logs) / 3);
+  });
+
+  test('have when Kafka got the record of each event, which the clock of the partition does not say', async () => {
+    const { records, payouts } = logOf(3);
+    const tables = new FakeTables();
+    const at = (offset: number) => 1_700_000_000_000 + offset * 17;
+    const appended = records.map((record) => ({ ...record, timestampMs: at(record.offset) }));
+    const world = { records: appended, payouts, tables, commits: new FakeCommits() };
+    await toTheEnd({ ...world, next: seeded(3) }, false);
+    for (const table of [contracts.fills, contracts.orderEvents, contracts.bookEvents]) {
+      const rows = tables.raw(table.name).map((row) => named(table, row));
+      expect(rows.length).toBeGreaterThan(10);
+      for (const { in_offset, appended_at } of rows)
+        expect(Date.parse(`${appended_at}Z`)).toBe(at(Number(in_offset)));
+    }
   });
 
   test('are written again after a lost response, with the same tokens', async () => {

@@ -18,7 +18,7 @@ import {
   newestLeaderboard,
 } from '../../src/views/leaderboard/leaderboards.io.ts';
 import { TableViews } from '../../src/views/table-views.ts';
-import { executionOf, TinyExchange } from '../log.ts';
+import { appendedMs, executionOf, TinyExchange } from '../log.ts';
 
 /** The leaderboards of real tables against a recomputation from the raw events only. */
 const url = engineUrl('CLICKHOUSE');
@@ -216,7 +216,7 @@ describe('leaderboards', () => {
     const records = spread(new TinyExchange(5).records(300));
     const views = new TableViews(0, { positions: [], candles: [] });
     for (const [index, record] of records.entries()) {
-      views.fold(record);
+      views.fold(record, appendedMs(record));
       if (index % 50 !== 49) continue;
       for (const { table, pieces } of views.take())
         await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const used = [tables.positions, tables.walletFills, tables.walletMoves];
   for (const table of used) await clickhouse.command(createTableSql(table, name));
   const views = new TableViews(0, { positions: [], candles: [] });
-  for (const record of new TinyExchange(31).records(600)) views.fold(record);
+  for (const record of new TinyExchange(31).records(600)) views.fold(record, record.timeMs);
   // Everything twice: a repeated row counts once.
   for (const { table, pieces } of views.take())
     for (let turn = 0; turn < 2 && used.some((one) => one === table); turn += 1)

@@ -11,6 +11,7 @@ import {
   priceText,
   walletFromBytes,
 } from '@pm/schemas';
+import { appendedMs } from '../log.ts';
 
 /** A row by column names, every cell as its text. */
 export type NaiveRow = Readonly<Record<string, string | number | null>>;
@@ -20,7 +21,11 @@ interface Place {
   readonly in_offset: number;
   readonly event_index: number;
   readonly time: string;
+  readonly appended_at: string;
 }
+
+/** `accepted_at` of the taker. */
+type FillPlace = Place & { readonly accepted_at: string | null };
 
 /** Unix milliseconds as the tables have them. */
 const timeOf = (ms: number) => new Date(ms).toISOString().replace('T', ' ').replace('Z', '');
@@ -35,8 +40,15 @@ export function naiveRows(partition: number, executions: readonly Execution[]): 
   };
   for (const { events, inOffset, timeMs } of executions) {
     for (const [index, event] of events.entries()) {
-      const place = { partition, in_offset: inOffset, event_index: index, time: timeOf(timeMs) };
-      if (event.kind === 'Fill') addFill(add, place, event);
+      const times = { time: timeOf(timeMs), appended_at: timeOf(appendedMs({ inOffset, timeMs })) };
+      const place = { partition, in_offset: inOffset, event_index: index, ...times };
+      const takers = events.filter((one) => one.kind === 'OrderPlaced');
+      if (event.kind === 'Fill') {
+        const taker = takers.find(({ orderId }) => orderId.equals(event.takerOrderId));
+        const accepted_at = taker === undefined ? null : timeOf(taker.acceptedAtMs);
+        addFill(add, { ...place, accepted_at }, event);
+        addFilled(add, { ...place, accepted_at }, event);
+      }
       addOrderEvents(add, place, event);
       addBookRows(add, place, event);
       addRules(add, place, event);
@@ -77,7 +89,7 @@ function sides(fill: Fill) {
   ];
 }
 
-function addFill(add: Add, place: Place, fill: Fill): void {
+function addFill(add: Add, { accepted_at, ...place }: FillPlace, fill: Fill): void {
   const open = {
     market: fill.market,
     size: microText(fill.sizeMicro),
@@ -97,6 +109,7 @@ function addFill(add: Add, place: Place, fill: Fill): void {
   add('fills', {
     ...place,
     ...open,
+    accepted_at,
     match: fill.match,
     taker_key: apiKeyFromBytes(fill.takerKey),
     taker_builder: conditionIdFromBytes(fill.takerBuilder),
@@ -140,7 +153,6 @@ const unsaid = {
 };
 
 function addOrderEvents(add: Add, place: Place, event: ExecutionEvent): void {
-  if (event.kind === 'Fill') addFilled(add, place, event);
   if (!('orderId' in event) || !('apiKey' in event)) return;
   const order = {
     order_id: orderIdFromBytes(event.orderId),
@@ -172,7 +184,7 @@ function addOrderEvents(add: Add, place: Place, event: ExecutionEvent): void {
     });
 }
 
-function addFilled(add: Add, place: Place, fill: Fill): void {
+function addFilled(add: Add, { accepted_at, ...place }: FillPlace, fill: Fill): void {
   for (const side of sides(fill)) {
     const isTaker = side.role === 'TAKER';
     add('order_events', {
@@ -180,6 +192,7 @@ function addFilled(add: Add, place: Place, fill: Fill): void {
       ...unsaid,
       ...side,
       kind: 'FILLED',
+      accepted_at: isTaker ? accepted_at : null,
       order_id: orderIdFromBytes(isTaker ? fill.takerOrderId : fill.makerOrderId),
       api_key: apiKeyFromBytes(isTaker ? fill.takerKey : fill.makerKey),
       resting: isTaker ? '0' : microText(fill.makerRestMicro),

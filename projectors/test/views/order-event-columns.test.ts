@@ -27,6 +27,7 @@ const terms = {
   acceptedAtMs: 1_699_999_999_999,
 } as const;
 const timeMs = 1_700_000_012_345;
+const appendedAtMs = 1_700_000_012_567;
 
 const placed: ExecutionEvent = {
   ...terms,
@@ -67,7 +68,13 @@ const fill = {
 };
 
 const shown = (ms: number) => new Date(ms).toISOString().replace('T', ' ').replace('Z', '');
-const place = { partition: 7, in_offset: 41, event_index: 1, time: shown(timeMs) };
+const place = {
+  partition: 7,
+  in_offset: 41,
+  event_index: 1,
+  time: shown(timeMs),
+  appended_at: shown(appendedAtMs),
+};
 const order = {
   ...place,
   order_id: orderIdFromBytes(ids.orderId),
@@ -117,11 +124,11 @@ const facts: readonly (readonly [string, ExecutionEvent, readonly Record<string,
   ],
 ];
 
-function rowsOf(event: ExecutionEvent, table: keyof typeof tables) {
+function rowsOf(events: readonly ExecutionEvent[], table: keyof typeof tables) {
   const views = new TableViews(7, { positions: [], candles: [] });
   // Behind an event of no row, so that the index of the event is not 0.
   const nothing = { kind: 'CancelRefused', command: 0, orderId: ids.orderId, code: 'too_late' };
-  views.fold(executionOf(41, [nothing as never, event], timeMs));
+  views.fold(executionOf(41, [nothing as never, ...events], timeMs), appendedAtMs);
   const taken = views.take().find((one) => one.table === tables[table]);
   return (taken === undefined ? [] : cellsOf(taken)).map((row) => named(tables[table], row));
 }
@@ -129,22 +136,36 @@ function rowsOf(event: ExecutionEvent, table: keyof typeof tables) {
 describe('a column of the orders’ tables says what the log says, or NULL', () => {
   test.each(facts)('when an order is %s', (_title, event, due) => {
     const unsaid = columnNames(tables.orderEvents).map((name) => [name, null] as const);
-    expect(rowsOf(event, 'orderEvents')).toEqual(
+    expect(rowsOf([event], 'orderEvents')).toEqual(
       due.map((row) => ({ ...Object.fromEntries(unsaid), ...row })),
     );
   });
 
   test('when an order never expires', () => {
-    const [row] = rowsOf({ ...placed, expiresAtMs: 0 } as ExecutionEvent, 'orderEvents');
+    const [row] = rowsOf([{ ...placed, expiresAtMs: 0 } as ExecutionEvent], 'orderEvents');
     expect(row).toMatchObject({ expires_at: null });
+  });
+
+  test('when a fill is of an order that is placed behind it, whose acceptance it has', () => {
+    const taker = { ...placed, orderId: fill.takerOrderId, maker: fill.taker };
+    const other = { ...taker, orderId: ids.orderId, acceptedAtMs: 5 };
+    const accepted = (table: 'fills' | 'orderEvents', ...events: readonly ExecutionEvent[]) =>
+      rowsOf(events, table).map((row) => row['accepted_at']);
+    const at = shown(terms.acceptedAtMs);
+    expect(accepted('fills', other, fill, fill, canceled, taker, other)).toEqual([at, at]);
+    expect(accepted('fills', fill, other, taker)).toEqual([null]);
+    const [first, second] = [{ ...other, acceptedAtMs: 7_000 }, taker];
+    const before = { ...fill, takerOrderId: ids.orderId };
+    expect(accepted('fills', before, first, fill, second)).toEqual([shown(7_000), at]);
+    expect(accepted('orderEvents', fill, taker)).toEqual([at, null, at]);
   });
 
   test('when it leaves the book, whose rows do not repeat where it rested', () => {
     const book = { market: 3, order_id: order.order_id, side: null, price: null, size: '0' };
-    expect(rowsOf(canceled, 'bookOrders')).toEqual([{ ...place, ...book }]);
+    expect(rowsOf([canceled], 'bookOrders')).toEqual([{ ...place, ...book }]);
     const { wallet, order_id, api_key, market } = order;
     const open = { wallet, order_id, api_key, market, outcome: null, placed_at: null };
-    expect(rowsOf(canceled, 'openOrders')).toEqual([
+    expect(rowsOf([canceled], 'openOrders')).toEqual([
       { ...open, partition: 7, version: 41, ended: 1 },
     ]);
   });

@@ -2,7 +2,7 @@ import { type Execution, type ExecutionEvent, tables, walletFromBytes } from '@p
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { RowMemory } from '../../src/tables/row-memory.ts';
 import { PositionsView } from '../../src/views/positions/positions.ts';
-import { executionOf, fillOf, moved, TinyExchange } from '../log.ts';
+import { appendedMs, executionOf, fillOf, moved, TinyExchange } from '../log.ts';
 import { cellsOf, type Row } from '../tables/cells.ts';
 
 /** Newest row of each key: what ReplacingMergeTree(version) FINAL shows. */
@@ -24,7 +24,7 @@ function run(records: readonly Execution[], every = 7): Map<string, Row> {
   const view = new PositionsView(0, [], new RowMemory());
   const takes: (readonly Row[])[] = [];
   for (const [index, record] of records.entries()) {
-    view.fold(record);
+    view.fold(record, appendedMs(record));
     if (index % every === 0 || index === records.length - 1) takes.push(positionsOf(view));
   }
   return finalRows(takes);
@@ -131,9 +131,9 @@ describe('positions', () => {
     const straight = run(records, 1_000);
     for (const every of [1, 3, 50]) expect(run(records, every)).toEqual(straight);
     const view = new PositionsView(0, [], new RowMemory());
-    for (const record of records) view.fold(record);
+    for (const record of records) view.fold(record, appendedMs(record));
     view.take();
-    for (const record of records.slice(0, 150)) view.fold(record);
+    for (const record of records.slice(0, 150)) view.fold(record, appendedMs(record));
     expect(positionsOf(view)).toEqual([]);
   });
 
@@ -168,7 +168,7 @@ describe('positions', () => {
       token1Micro: 2_000_000,
       paidMicro: -2_000_000,
     };
-    view.fold(executionOf(0, [moved('SPLIT', shape)]));
+    view.fold(executionOf(0, [moved('SPLIT', shape)]), 0);
     const redeem = executionOf(1, [
       moved('REDEEM', {
         ...shape,
@@ -180,7 +180,7 @@ describe('positions', () => {
     expect(view.payoutsNeeded(redeem)).toEqual([1]);
     view.knowPayout(1, 10_000);
     expect(view.payoutsNeeded(redeem)).toEqual([]);
-    view.fold(redeem);
+    view.fold(redeem, appendedMs(redeem));
     const rows = positionsOf(view);
     expect(rows.map((row) => [row[4], row[8]])).toEqual([
       ['0', '1'],
@@ -190,7 +190,7 @@ describe('positions', () => {
 
   test('stop at a wallet that sells more than it has', () => {
     const view = new PositionsView(0, [], new RowMemory());
-    expect(() => view.fold(executionOf(0, [fillOf({ takerSide: 'SELL' })]))).toThrow(
+    expect(() => view.fold(executionOf(0, [fillOf({ takerSide: 'SELL' })]), 0)).toThrow(
       'more than it holds',
     );
   });

@@ -1,7 +1,7 @@
 import { type ExecutionEvent, type OrderPlaced, tables } from '@pm/schemas';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { TableViews } from '../../src/views/table-views.ts';
-import { executionOf, fillOf, TinyExchange } from '../log.ts';
+import { appendedMs, executionOf, fillOf, TinyExchange } from '../log.ts';
 import { cellsOf, named as namedCells, type Row } from '../tables/cells.ts';
 import { TradingLog } from '../trading-log.ts';
 import { naiveRows } from './naive-rows.ts';
@@ -13,7 +13,7 @@ function rowsOf(
   timeMs = 1_700_000_012_345,
 ): ReadonlyMap<string, readonly Row[]> {
   const views = new TableViews(7, none);
-  views.fold(executionOf(41, events, timeMs));
+  views.fold(executionOf(41, events, timeMs), timeMs);
   return new Map(views.take().map((one) => [one.table.name, cellsOf(one)]));
 }
 
@@ -57,9 +57,9 @@ describe('the rows of the tables', () => {
     const exchange = new TinyExchange(3);
     const views = new TableViews(0, none);
     const seen = new Set<string>();
-    for (const record of exchange.records(300)) views.fold(record);
+    for (const record of exchange.records(300)) views.fold(record, appendedMs(record));
     const cancel = { kind: 'OrderCanceled', command: 0, market: 1, restMicro: 1 } as const;
-    views.fold(executionOf(300, [{ ...cancel, ...ids, reason: 'USER' }]));
+    views.fold(executionOf(300, [{ ...cancel, ...ids, reason: 'USER' }]), 0);
     for (const one of views.take()) {
       const rows = cellsOf(one);
       expect(rows).toHaveLength(one.count);
@@ -79,7 +79,7 @@ describe('the rows of the tables', () => {
     const executions = log.records(150);
     const twin = naiveRows(7, executions);
     const views = new TableViews(7, none);
-    for (const execution of executions) views.fold(execution);
+    for (const execution of executions) views.fold(execution, appendedMs(execution));
     // Positions have a naive twin of their own.
     const others = ['positions', 'holders', 'wallet_moves'];
     const compared = views.take().filter(({ table }) => !others.includes(table.name));
@@ -262,11 +262,11 @@ describe('the rows of the tables', () => {
   test('change nothing when a prefix is read again, but for rows that are the same', () => {
     const records = new TinyExchange(8).records(100);
     const views = new TableViews(0, none);
-    for (const record of records) views.fold(record);
+    for (const record of records) views.fold(record, appendedMs(record));
     const first = new Map(
       views.take().map((one) => [one.table.name, new Set(cellsOf(one).map(String))]),
     );
-    for (const record of records.slice(0, 70)) views.fold(record);
+    for (const record of records.slice(0, 70)) views.fold(record, appendedMs(record));
     for (const one of views.take()) {
       const { table } = one;
       // Absolute values of a bucket: the older row loses by its version.

@@ -13,7 +13,7 @@ import {
 } from '@pm/schemas';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { TableViews } from '../../src/views/table-views.ts';
-import { executionOf } from '../log.ts';
+import { appendedMs, executionOf } from '../log.ts';
 import { RealTables } from '../tables/real-tables.ts';
 import { TradingLog } from '../trading-log.ts';
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const views = new TableViews(0, { positions: [], candles: [] });
   // Every batch twice: repeated rows change no result.
   for (const execution of executions) {
-    views.fold(execution);
+    views.fold(execution, appendedMs(execution));
     if (views.pendingRows < 1_000 && execution !== executions.at(-1)) continue;
     for (const { table, pieces } of views.take())
       for (let repeats = 0; repeats < 2; repeats += 1)
@@ -151,7 +151,8 @@ describe('the worked queries of docs/data/queries.md return what naive code comp
       row(2, 0, lastTrade),
       row(2, 1, 10_000 - lastTrade),
     ]);
-    const resolved = [[0, 1, 0, '2026-06-01 00:00:00.000', 2, '0.25', 1]];
+    const times = ['2026-06-01 00:00:00.000', '2026-06-01 00:00:00.250'];
+    const resolved = [[0, 1, 0, ...times, 2, '0.25', 1]];
     await clickhouse.insertRows('resolutions', columnNames(tables.resolutions), resolved);
     expect(await ask('walletPnl', { wallet })).toEqual([
       ...ofMarket1,
@@ -281,24 +282,42 @@ describe('the worked queries of docs/data/queries.md return what naive code comp
     expect(await ask('feesByMarket')).toEqual(expected);
   });
 
-  test('from order to first fill', async () => {
-    const accepted = new Map(
-      everyEvent.flatMap((event) =>
-        event.kind === 'OrderPlaced' ? [[hex(event.orderId), event.acceptedAtMs] as const] : [],
-      ),
-    );
-    const first = new Map<string, number>();
-    for (const { timeMs, fill } of fills)
-      for (const id of [hex(fill.takerOrderId), hex(fill.makerOrderId)])
-        if (!first.has(id)) first.set(id, timeMs);
-    const waits = [...first].map(([id, ms]) => ms - (accepted.get(id) ?? 0)).sort((a, b) => a - b);
-    const at = (index: number) => (waits[Math.floor(index)] ?? 0) * one;
+  test('from order to first fill, of takers and of orders that rested', async () => {
+    const waits = firstFillWaits();
     // The median is the lower middle value; a quantile is the first value with that share of all before it.
-    const [middle, late] = [at((waits.length - 1) / 2), at(waits.length * 0.99)];
-    expect(await ask('orderToFill', { from: 0 })).toEqual([[waits.length * one, middle, late]]);
-    expect(late).toBeGreaterThan(middle);
+    const expected = (['TAKER', 'MAKER'] as const).map((role) => {
+      const sorted = waits.filter(([as]) => as === role).map(([, ms]) => ms * one);
+      sorted.sort((a, b) => a - b);
+      const [middle, late] = [(sorted.length - 1) / 2, sorted.length * 0.99].map(Math.floor);
+      return [role, sorted.length * one, sorted[middle ?? 0], sorted[late ?? 0]];
+    });
+    expect(await ask('orderToFill', { from: 0 })).toEqual(expected);
+    for (const [, filled, middle] of expected) {
+      expect(filled).toBeGreaterThan(5 * one);
+      expect(middle).toBeGreaterThan(0);
+    }
   });
 });
+
+/** Of each order with a fill: whether it took at first, and how long that was, milliseconds. */
+function firstFillWaits(): readonly (readonly ['TAKER' | 'MAKER', number])[] {
+  const appended = executions.flatMap((execution) =>
+    execution.events.map((event) => ({ event, atMs: appendedMs(execution) })),
+  );
+  const waits = new Map<string, readonly ['TAKER' | 'MAKER', number]>();
+  const placed = new Map<string, number>();
+  for (const { event, atMs } of appended) {
+    if (event.kind !== 'OrderPlaced') continue;
+    placed.set(hex(event.orderId), atMs);
+    if (event.filledMicro > 0) waits.set(hex(event.orderId), ['TAKER', atMs - event.acceptedAtMs]);
+  }
+  for (const { event, atMs } of appended) {
+    if (event.kind !== 'Fill') continue;
+    const id = hex(event.makerOrderId);
+    if (!waits.has(id)) waits.set(id, ['MAKER', atMs - (placed.get(id) ?? 0)]);
+  }
+  return [...waits.values()];
+}
 
 /** Average cost in plain code, for the wallet of the tests; every fill is of token 0. */
 function naivePosition(market: number, outcome: number) {

@@ -13,7 +13,7 @@ export const column = (name: string, type: string, comment: string, codec = zstd
 export const nullable = (of: Column): Column => ({ ...of, type: `Nullable(${of.type})` });
 
 /** Every row says which record of the log it comes from. */
-export const source: readonly Column[] = [
+const source: readonly Column[] = [
   column('partition', 'UInt16', 'Partition of the topic executions.'),
   column(
     'in_offset',
@@ -24,12 +24,20 @@ export const source: readonly Column[] = [
   column('event_index', 'UInt32', 'Index of the event in the output record.'),
 ];
 
-export const time = column(
+const time = column(
   'time',
   "DateTime64(3, 'UTC')",
   'Clock of the partition when it happened, UTC.',
   `Delta, ${zstd}`,
 );
+export const appendedAt = column(
+  'appended_at',
+  "DateTime64(3, 'UTC')",
+  'Time of its record in the topic executions: the wall clock of the matcher that wrote it, UTC.',
+  `Delta, ${zstd}`,
+);
+/** Place and times of a row that is one event of the log. */
+export const ofEvent: readonly Column[] = [...source, time, appendedAt];
 export const market = column('market', 'UInt32', 'Number of the market, its id in the catalog.');
 export const outcome = column('outcome', 'UInt8', 'Token of the pair, 0 or 1.');
 export const wallet = column('wallet', 'FixedString(42)', 'Wallet, lower case.');

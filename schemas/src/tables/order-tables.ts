@@ -2,12 +2,11 @@ import {
   column,
   market,
   nullable,
+  ofEvent,
   orderId,
   price,
   shares,
   side,
-  source,
-  time,
   version,
   wallet,
 } from './columns.ts';
@@ -21,8 +20,7 @@ export const orderEvents: Table = {
   comment:
     'Everything that happened to an order, from placement or refusal to its end. A column is NULL in rows of the kinds that it says nothing of.',
   columns: [
-    ...source,
-    time,
+    ...ofEvent,
     orderId('order_id', 'The order.'),
     column(
       'kind',
@@ -60,7 +58,7 @@ export const orderEvents: Table = {
       column(
         'accepted_at',
         "DateTime64(3, 'UTC')",
-        'When ingress took it; of PLACED and DELAYED rows.',
+        'When ingress took the order, by its wall clock; of PLACED and DELAYED rows, and of FILLED rows of a taker.',
       ),
     ),
     nullable(
@@ -112,8 +110,7 @@ export const walletCancels: Table = {
   name: 'wallet_cancels',
   comment: 'The CANCELED rows of `order_events` by wallet and time.',
   columns: [
-    ...source,
-    time,
+    ...ofEvent,
     wallet,
     orderId('order_id', 'The order.'),
     column('api_key', 'FixedString(36)', 'The key it came in with.'),

@@ -3,13 +3,12 @@ import {
   market,
   matchType,
   nullable,
+  ofEvent,
   orderId,
   outcome,
   price,
   shares,
   side,
-  source,
-  time,
   usdc,
   version,
   wallet,
@@ -22,10 +21,16 @@ const fills: Table = {
   name: 'fills',
   comment: 'One row per meeting of a taker and a maker.',
   columns: [
-    ...source,
-    time,
+    ...ofEvent,
     market,
     matchType,
+    nullable(
+      column(
+        'accepted_at',
+        "DateTime64(3, 'UTC')",
+        'When ingress took the order of the taker, by its wall clock.',
+      ),
+    ),
     shares('size', 'Filled.'),
     orderId('taker_order', 'Order id of the taker.'),
     column('taker', 'FixedString(42)', 'Wallet of the taker, lower case.'),
@@ -53,8 +58,7 @@ const walletFills: Table = {
   name: 'wallet_fills',
   comment: 'Two rows per fill, one for each wallet: the ledger of trades by wallet.',
   columns: [
-    ...source,
-    time,
+    ...ofEvent,
     wallet,
     column('role', "Enum8('TAKER' = 0, 'MAKER' = 1)", 'Which side of the fill.'),
     market,
@@ -76,8 +80,7 @@ const walletMoves: Table = {
   comment:
     'Tokens that came or went other than by a fill, a row per token: with `wallet_fills` the whole ledger of positions.',
   columns: [
-    ...source,
-    time,
+    ...ofEvent,
     wallet,
     column(
       'action',
@@ -98,8 +101,7 @@ const tape: Table = {
   name: 'tape',
   comment: 'What `wallet_fills` says of trades in the order of time, of all wallets.',
   columns: [
-    ...source,
-    time,
+    ...ofEvent,
     column('role', "Enum8('TAKER' = 0, 'MAKER' = 1)", 'Which side of the fill.'),
     wallet,
     market,
@@ -115,7 +117,7 @@ const tape: Table = {
 
 /** Columns of `fills` that say nothing of API keys and builders. */
 const publicFillColumns = fills.columns.filter(
-  ({ name }) => !/_(key|builder)$/.test(name) && name !== 'match',
+  ({ name }) => !/_(key|builder)$/.test(name) && name !== 'match' && name !== 'accepted_at',
 );
 
 const builderFills: Table = {
@@ -143,8 +145,7 @@ const resolutions: Table = {
   name: 'resolutions',
   comment: 'When a market was resolved and what its tokens pay.',
   columns: [
-    ...source,
-    time,
+    ...ofEvent,
     market,
     price('payout0', 'What token 0 pays; token 1 pays the rest of 1.'),
     version,
@@ -158,8 +159,7 @@ const bookEvents: Table = {
   comment:
     'New total of a price level in terms of token 0; the newest row of each level is the book.',
   columns: [
-    ...source,
-    time,
+    ...ofEvent,
     market,
     side('side', 'BUY is a bid, SELL an ask, of token 0.'),
     price('price', 'Of token 0.'),
@@ -319,8 +319,7 @@ const bookOrders: Table = {
   comment:
     'What rests of an order after each record that changed it, in terms of token 0; orders that never rest are not here.',
   columns: [
-    ...source,
-    time,
+    ...ofEvent,
     market,
     orderId('order_id', 'The order.'),
     nullable(side('side', 'BUY is a bid, SELL an ask, of token 0; NULL in rows of cancels.')),
@@ -336,8 +335,7 @@ const marketRules: Table = {
   name: 'market_rules',
   comment: 'The rules of a market from each record on that set them.',
   columns: [
-    ...source,
-    time,
+    ...ofEvent,
     market,
     price('tick', 'Price grid.'),
     shares('min_size', 'Smallest order.'),

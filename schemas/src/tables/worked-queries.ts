@@ -247,15 +247,19 @@ ORDER BY day, market`,
     name: 'orderToFill',
     title: 'From order to first fill',
     about:
-      'Milliseconds from the time ingress took an order to the clock of the partition at its first fill; orders without a fill are left out. That clock moves in steps of up to half a second, so an order that filled at once may show up to minus 500.',
-    sql: `SELECT count() AS filled, quantileExactLow(0.5)(waited) AS p50, quantileExactLow(0.99)(waited) AS p99
+      'Milliseconds. TAKER: orders that filled as they came, from when ingress took them to when the record with the fill was appended to the log. MAKER: orders that rested, from the append of their placement to that of their first fill. Orders without a fill are left out. These are wall clocks, of ingress and of the matcher; `time`, the clock of a partition, moves in steps and cannot be compared with them.',
+    sql: `SELECT first_as, count() AS filled, quantileExactLow(0.5)(took) AS p50, quantileExactLow(0.99)(took) AS p99
 FROM (
-  SELECT order_id, dateDiff('millisecond', anyIf(accepted_at, kind = 'PLACED'), minIf(time, kind = 'FILLED')) AS waited
+  SELECT if(countIf(role = 'TAKER') > 0, 'TAKER', 'MAKER') AS first_as,
+    if(first_as = 'TAKER', anyIf(accepted_at, kind = 'PLACED'), anyIf(appended_at, kind = 'PLACED')) AS began,
+    dateDiff('millisecond', began, minIf(appended_at, kind = 'FILLED')) AS took
   FROM order_events FINAL
   WHERE time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   GROUP BY order_id
   HAVING countIf(kind = 'FILLED') > 0 AND countIf(kind = 'PLACED') > 0
-)`,
+)
+GROUP BY first_as
+ORDER BY first_as DESC`,
     example: { from: 1_780_000_000_000 },
   },
 ] as const satisfies readonly WorkedQuery[];

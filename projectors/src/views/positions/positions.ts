@@ -65,7 +65,7 @@ export class PositionsView implements View {
     return needed;
   }
 
-  fold({ events, inOffset, timeMs }: Execution): void {
+  fold({ events, inOffset, timeMs }: Execution, appendedAtMs: number): void {
     this.#open.clear();
     const partition = this.#partition;
     for (let index = 0; index < events.length; index += 1) {
@@ -76,7 +76,7 @@ export class PositionsView implements View {
         this.#apply(makersTrade(event), inOffset, timeMs);
       }
       if (event?.kind === 'PositionMoved')
-        this.#move(event, { partition, inOffset, index, timeMs });
+        this.#move(event, { partition, inOffset, index, timeMs, appendedAtMs });
     }
   }
 
