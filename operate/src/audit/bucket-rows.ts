@@ -7,7 +7,7 @@ import {
   tables,
 } from '@pm/schemas';
 import { digestOf, textDigest } from './digests.ts';
-import { keyColumns, RowSums } from './row-sums.ts';
+import { type Cells, keyColumns, RowSums } from './row-sums.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -16,6 +16,8 @@ const microPerHalfPrice = 50;
 
 /** Indexes of the changing columns of `candles_1m`. */
 const candleAt = { high: 4, low: 5, close: 6, volume: 7, notional: 8, trades: 9, version: 10 };
+
+type BucketCells = (number | null)[];
 
 /**
  * Rows of a table of buckets of time. Per partition the rows of the open bucket may still change; all others are
@@ -26,7 +28,7 @@ export class Buckets {
   /** Selects the rows of the table that are compared; it may have others. */
   readonly condition: string;
   readonly #lengthMs: number;
-  readonly #open = new Map<number, { bucketMs: number; readonly rows: Map<number, number[]> }>();
+  readonly #open = new Map<number, { bucketMs: number; readonly rows: Map<number, BucketCells> }>();
 
   constructor(sums: RowSums, lengthMs: number, condition = '1') {
     this.sums = sums;
@@ -38,7 +40,7 @@ export class Buckets {
   at(partition: number, timeMs: number) {
     const bucketMs = timeMs - (timeMs % this.#lengthMs);
     const known = this.#open.get(partition);
-    const open = known ?? { bucketMs, rows: new Map<number, number[]>() };
+    const open = known ?? { bucketMs, rows: new Map<number, BucketCells>() };
     if (known === undefined) this.#open.set(partition, open);
     if (open.bucketMs !== bucketMs) {
       for (const row of open.rows.values()) this.sums.add(partition, row);
@@ -69,7 +71,7 @@ export class Buckets {
   }
 
   /** Digests of the key columns. */
-  #keyOf(row: readonly number[]): string {
+  #keyOf(row: Cells): string {
     return keyColumns(this.sums.table)
       .map((index) => digestOf(row[index] ?? 0))
       .join(' ');
@@ -103,12 +105,12 @@ export class BucketRows {
     }
   }
 
-  /** Where a side is empty its price is 0 or 1, and the midpoint 0. */
+  /** Where a side is empty it has no price, and there is no midpoint. */
   #quoted(partition: number, timeMs: number, { top, inOffset }: Quoted): void {
     const { rows, startS } = this.midpoints.at(partition, timeMs);
     const { market, bid, ask } = top;
-    const micro = bid === 0 || ask === 0 ? 0 : (bid + ask) * microPerHalfPrice;
-    rows.set(market, [market, startS, micro, bid, ask === 0 ? priceOne : ask, inOffset]);
+    const micro = bid === 0 || ask === 0 ? null : (bid + ask) * microPerHalfPrice;
+    rows.set(market, [market, startS, micro, bid || null, ask || null, inOffset]);
   }
 
   /** A mint or a merge is a trade of both tokens. */
@@ -140,7 +142,7 @@ interface Traded {
 }
 
 function trade(
-  candle: number[],
+  candle: BucketCells,
   { price, sizeMicro, inOffset }: { price: number; sizeMicro: number; inOffset: number },
 ): void {
   const { high, low, close, volume, notional, trades, version } = candleAt;

@@ -181,7 +181,7 @@ async function* openOrderRows(clickhouse: Tables): AsyncGenerator<OpenOrderRow> 
   }
 }
 
-/** Prices of shares are between 0 and 1 USDC in every table; a midpoint of 0 means that a side was empty. */
+/** Prices of shares are between 0 and 1 USDC in every table; without a midpoint a side was empty. */
 export async function checkPrices(clickhouse: Tables): Promise<string[]> {
   const outside = (column: string) => `countIf(${column} <= 0 OR ${column} >= 1)`;
   const rows = await clickhouse.selectRows<Record<string, string>>(
@@ -192,7 +192,7 @@ export async function checkPrices(clickhouse: Tables): Promise<string[]> {
        (SELECT ${outside('taker_price')} + ${outside('maker_price')} FROM builder_fills) AS builder_fills,
        (SELECT countIf(kind IN ('PLACED', 'FILLED') AND (price <= 0 OR price >= 1)) FROM order_events) AS order_events,
        (SELECT ${outside('price')} FROM book_events) AS book_events,
-       (SELECT countIf(midpoint < 0 OR midpoint >= 1 OR bid < 0 OR ask > 1 OR bid >= ask) FROM midpoints_1m) AS midpoints_1m,
+       (SELECT ${outside('bid')} + ${outside('ask')} + countIf(bid >= ask OR isNull(midpoint) != isNull(bid + ask)) FROM midpoints_1m) AS midpoints_1m,
        (SELECT countIf(low <= 0 OR high >= 1 OR low > high OR open < low OR close < low OR open > high OR close > high)
           FROM candles_1m FINAL) AS candles_1m
      ${settings}`,

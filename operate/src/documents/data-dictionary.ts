@@ -28,7 +28,7 @@ const sources: Readonly<Record<keyof typeof tables, string>> = {
   bookEvents: '`LevelChanged`',
   positions: '`Fill`, `PositionMoved`; payouts of `MarketResolved`',
   holders: 'as `positions`',
-  midpoints: '`TopChanged`; 0 while a side is empty',
+  midpoints: '`TopChanged`; NULL while a side is empty',
   candles: '`Fill`; a mint or merge is a trade of both tokens',
   completeness: 'every record',
   bookClosings: '`LevelChanged`, the last of a level in each hour and month',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
-import { leaderboardTables, rebuildHold, tables, valueType } from '@pm/schemas';
+import { leaderboardTables, rebuildHold, tables, valueType, workedQueries } from '@pm/schemas';
 import { dictionary, withDictionary, withQueries } from '../../src/documents/data-dictionary.ts';
 
 test.each([
@@ -30,6 +30,20 @@ test('the dictionary explains every column of every table, with a valid example'
       ]);
     }
   }
+});
+
+test('every moment of a worked query is Unix milliseconds', () => {
+  const moments = workedQueries.flatMap(({ name, sql, example }) =>
+    [...sql.matchAll(/(\w*)\(?\{(from|to|at):(\w+)\}/g)].map(([, read, parameter = '', type]) => [
+      ...[name, parameter, read, type],
+      Number(Object.entries(example).find(([key]) => key === parameter)?.[1]) > 1e12,
+    ]),
+  );
+  expect(moments.length).toBeGreaterThan(4);
+  for (const [name, parameter, ...how] of moments)
+    expect([name, parameter, ...how]).toEqual([
+      ...[name, parameter, 'fromUnixTimestamp64Milli', 'Int64', true],
+    ]);
 });
 
 /** Pattern of a value of the type as ClickHouse prints it. */

@@ -306,9 +306,16 @@ function midpoints(executions: readonly Execution[]): NaiveRow[] {
       if (event.kind !== 'TopChanged') continue;
       const { market, bid, ask } = event;
       const bucket = `${timeOf(timeMs).slice(0, 16)}:00`;
-      const midpoint = bid === 0 || ask === 0 ? '0' : microText((bid + ask) * 50);
-      const best = { bid: priceText(bid), ask: ask === 0 ? '1' : priceText(ask) };
-      rows.set(`${market} ${bucket}`, { market, bucket, midpoint, ...best, version });
+      const midpoint = bid === 0 || ask === 0 ? null : microText((bid + ask) * 50);
+      const known = (price: number) => (price === 0 ? null : priceText(price));
+      rows.set(`${market} ${bucket}`, {
+        market,
+        bucket,
+        midpoint,
+        bid: known(bid),
+        ask: known(ask),
+        version,
+      });
     }
   return [...rows.values()];
 }

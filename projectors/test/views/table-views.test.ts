@@ -226,12 +226,12 @@ describe('the rows of the tables', () => {
     const minute = '2023-11-14 22:13:00';
     expect(rows).toEqual([[1, minute, '0.41005', '0.4001', '0.42', 41]]);
     for (const [last, bid, ask] of [
-      [top(0, 4_200), '0', '0.42'],
-      [top(4_000, 0), '0.4', '1'],
-      [top(0, 0), '0', '1'],
+      [top(0, 4_200), null, '0.42'],
+      [top(4_000, 0), '0.4', null],
+      [top(0, 0), null, null],
     ] as const)
       expect(rowsOf([top(4_000, 4_200), last]).get('midpoints_1m')).toEqual([
-        [1, minute, '0', bid, ask, 41],
+        [1, minute, null, bid, ask, 41],
       ]);
   });
 

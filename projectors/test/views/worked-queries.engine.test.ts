@@ -169,11 +169,11 @@ describe('the worked queries of docs/data/queries.md return what naive code comp
         if (event.kind === 'TopChanged' && event.market === 1)
           minutes.set(`${minuteOf(timeMs)}:00`, [event.bid * 100, event.ask * 100]);
     const [from, to] = [executions[40]?.timeMs ?? 0, executions[260]?.timeMs ?? 0].map(
-      (ms) => Math.floor(ms / 60_000) * 60,
+      (ms) => Math.floor(ms / 60_000) * 60_000,
     ) as [number, number];
     const expected = [...minutes]
-      .filter(([minute]) => minute >= `${minuteOf(from * 1_000)}:00`)
-      .filter(([minute]) => minute < `${minuteOf(to * 1_000)}:00`)
+      .filter(([minute]) => minute >= `${minuteOf(from)}:00`)
+      .filter(([minute]) => minute < `${minuteOf(to)}:00`)
       .filter(([, [bid = 0, ask = 0]]) => bid > 0 && ask > 0)
       .map(([minute, [bid = 0, ask = 0]]) => [minute, bid, ask, ask - bid]);
     expect(expected.length).toBeGreaterThan(20);

@@ -159,13 +159,13 @@ describe('prices', () => {
     if (found === undefined) throw new Error('listed');
     return found;
   };
-  const midpoint = (market: number, seconds: number, value: string, version = 1): Row => ({
+  const midpoint = (market: number, seconds: number, value: string | null, version = 1): Row => ({
     market,
     bucket: minute(seconds),
     midpoint: value,
     // Histories look at the midpoint alone.
-    bid: 0,
-    ask: 1,
+    bid: null,
+    ask: null,
     // As offsets are: the later minute has the larger ones.
     version: seconds * 10 + version,
   });
@@ -194,7 +194,8 @@ describe('prices', () => {
       midpoint(2, day + 300, '0.7'),
       midpoint(4, day - 40 * 86_400, '0.2'),
       midpoint(4, day - 30 * 86_400, '0.25'),
-      midpoint(5, day - 30 * 86_400, '0'),
+      midpoint(5, day - 31 * 86_400, '0.5'),
+      midpoint(5, day - 30 * 86_400, null),
       midpoint(6, day - 2 * 86_400, '0.45'),
     ]);
     await database.fill(tables.candles, [

@@ -223,17 +223,19 @@ const bucket = column('bucket', "DateTime('UTC')", 'Start of the minute, UTC.', 
 const midpoints: Table = {
   name: 'midpoints_1m',
   comment:
-    'Best bid and ask at the end of each minute in terms of token 0; minutes without change have no row.',
+    'Best bid and ask at the end of each minute in terms of token 0; minutes without change have no row. `bucket` is the start of the minute: a moment within it has the row of the minute before.',
   columns: [
     market,
     bucket,
-    column(
-      'midpoint',
-      'Decimal(9, 6)',
-      'Halfway between best bid and best ask of token 0; 0 when a side was empty. USDC.',
+    nullable(
+      column(
+        'midpoint',
+        'Decimal(9, 6)',
+        'Halfway between best bid and best ask of token 0; NULL when a side was empty. USDC.',
+      ),
     ),
-    price('bid', 'Best bid of token 0; 0 when there was none.'),
-    price('ask', 'Best ask of token 0; 1 when there was none.'),
+    nullable(price('bid', 'Best bid of token 0; NULL when there was none.')),
+    nullable(price('ask', 'Best ask of token 0; NULL when there was none.')),
     version,
   ],
   engine: 'ReplacingMergeTree(version)',

@@ -16,7 +16,12 @@ export interface WorkedQuery {
 const widest = `toDecimal32('${priceText(shownSpreadMax)}', 4)`;
 const exampleWallet = '0x000000000000000000000000000000000000abcd';
 
-const byTime = "fromUnixTimestamp64Milli({at:Int64}, 'UTC')";
+/** All moments of parameters are Unix milliseconds. */
+const moment = (parameter: 'at' | 'from' | 'to') =>
+  `fromUnixTimestamp64Milli({${parameter}:Int64}, 'UTC')`;
+const since = (column: string) => `${column} >= ${moment('from')}`;
+
+const byTime = moment('at');
 const upToTime = 'AND time <= moment';
 /** When the levels of the market last changed by then; null when they never did. */
 const byOffset = `(
@@ -65,7 +70,7 @@ INNER JOIN (
 ) AS placed USING order_id
 ORDER BY token, way, limit_price, came`;
 
-const atIs = '`at` is Unix milliseconds, by the clock of the partition.';
+const atIs = '`at` is by the clock of the partition.';
 const offsetIs = '`offset` is an `in_offset`, that of the last record that counts.';
 
 /** Queries of the data dictionary (queries.md), by name. */
@@ -99,7 +104,9 @@ LEFT JOIN (
   WHERE has(held_in, market) GROUP BY market
 ) AS r ON r.market = p.market
 LEFT JOIN (
-  SELECT market, argMax(bid, version) AS bid, argMax(ask, version) AS ask FROM midpoints_1m
+  SELECT market, argMax(ifNull(bid, toDecimal32(0, 4)), version) AS bid,
+    argMax(ifNull(ask, toDecimal32(1, 4)), version) AS ask
+  FROM midpoints_1m
   WHERE has(held_in, market) GROUP BY market
 ) AS m ON m.market = p.market
 LEFT JOIN (
@@ -144,14 +151,12 @@ ORDER BY market, outcome`,
     name: 'spreadOverTime',
     title: 'Spread of a market over time',
     about:
-      'In terms of token 0, at the end of each whole minute in which the best prices changed. Minutes that end without both sides are left out. `from` and `to` are Unix seconds.',
-    sql: `SELECT bucket AS minute, argMax(bid, version) AS bid, argMax(ask, version) AS ask, ask - bid AS spread
-FROM midpoints_1m
-WHERE market = {market:UInt32} AND bucket >= fromUnixTimestamp({from:UInt32}) AND bucket < fromUnixTimestamp({to:UInt32})
-GROUP BY minute
-HAVING bid > 0 AND ask < 1
+      'In terms of token 0, at the end of each whole minute in which the best prices changed. Minutes that end without both sides are left out.',
+    sql: `SELECT bucket AS minute, bid, ask, ask - bid AS spread
+FROM midpoints_1m FINAL
+WHERE market = {market:UInt32} AND ${since('bucket')} AND bucket < ${moment('to')} AND midpoint IS NOT NULL
 ORDER BY minute`,
-    example: { market: 1, from: 1_780_000_000, to: 1_780_086_400 },
+    example: { market: 1, from: 1_780_000_000_000, to: 1_780_086_400_000 },
   },
   {
     name: 'bookAt',
@@ -254,7 +259,7 @@ FROM (
     if(first_as = 'TAKER', anyIf(accepted_at, kind = 'PLACED'), anyIf(appended_at, kind = 'PLACED')) AS began,
     dateDiff('millisecond', began, minIf(appended_at, kind = 'FILLED')) AS took
   FROM order_events FINAL
-  WHERE time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+  WHERE ${since('time')}
   GROUP BY order_id
   HAVING countIf(kind = 'FILLED') > 0 AND countIf(kind = 'PLACED') > 0
 )

@@ -37,6 +37,9 @@ const price = (period: LeaderboardPeriod): string => of('price', period);
 const bid = (period: LeaderboardPeriod): string => of('bid', period);
 const ask = (period: LeaderboardPeriod): string => of('ask', period);
 const trades = (period: LeaderboardPeriod): string => of('trades', period);
+/** Prices of an empty side. Not NULL, which `argMax` skips: it would find the last price that there was. */
+const bidOrNone = 'ifNull(bid, toDecimal32(0, 4))';
+const askOrNone = 'ifNull(ask, toDecimal32(1, 4))';
 const widest = `toDecimal32('${priceText(shownSpreadMax)}', 4)`;
 const each = (make: (period: LeaderboardPeriod) => string): string =>
   periods.map(make).join(',\n  ');
@@ -46,8 +49,8 @@ const ofRun = 'snapshot = {snapshot:UInt64}';
 /**
  * The price of token 0 at the starts of the periods: the payout, else the displayed price. That is the newest trade of
  * a wide book, else the midpoint of bid and ask, with 0 and 1 for an empty side. The rows of a market come from one
- * partition, so the larger version is the later one; in a record with trades of token 1 those count. A stored ask is
- * never 0: an ask of 0 means that the market never had a bid or an ask.
+ * partition, so the larger version is the later one; in a record with trades of token 1 those count. An ask of 0 means
+ * that the market never had a bid or an ask.
  */
 export const pricesSql = `
 INSERT INTO ${prices.name} (snapshot, market, categories, ${each(price)})
@@ -63,8 +66,8 @@ SELECT {snapshot:UInt64}, market, bitOr(toUInt16(1), c.mask),
 FROM (SELECT DISTINCT market FROM ${tables.holders.name}) AS held
 LEFT JOIN (
   SELECT market, ${each(
-    (period) => `argMaxIf(bid, version, bucket < ${startOf(period)}) AS ${bid(period)},
-    argMaxIf(ask, version, bucket < ${startOf(period)}) AS ${ask(period)}`,
+    (period) => `argMaxIf(${bidOrNone}, version, bucket < ${startOf(period)}) AS ${bid(period)},
+    argMaxIf(${askOrNone}, version, bucket < ${startOf(period)}) AS ${ask(period)}`,
   )}
   FROM ${tables.midpoints.name} GROUP BY market
 ) AS m USING market

@@ -1,4 +1,4 @@
-import { type Execution, priceOne, tables } from '@pm/schemas';
+import { type Execution, tables } from '@pm/schemas';
 import type { RowMemory } from '../../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../../tables/row-writer.ts';
 import { Buckets, minuteOf } from '../buckets.ts';
@@ -16,8 +16,8 @@ interface Top {
 }
 
 /**
- * Table `midpoints_1m`: the best prices of each market at the end of each minute, and their midpoint, 0 when a side of
- * the book was empty then (no midpoint is 0). Rows are absolute, so the view needs no earlier state.
+ * Table `midpoints_1m`: the best prices of each market at the end of each minute, and their midpoint, NULL where a side
+ * of the book was empty then. Rows are absolute, so the view needs no earlier state.
  */
 export class MidpointsView implements View {
   readonly #minutes = new Buckets<Top>();
@@ -42,9 +42,13 @@ export class MidpointsView implements View {
   take(): readonly TableRows[] {
     this.#minutes.forEach(({ market, bid, ask, inOffset }, bucketMs) => {
       const isOneSided = bid === 0 || ask === 0;
-      const micro = isOneSided ? 0 : (bid + ask) * microPerHalfPrice;
-      this.#rows.int(market).second(bucketMs).micro(micro);
-      this.#rows.price(bid).price(ask === 0 ? priceOne : ask);
+      this.#rows.int(market).second(bucketMs);
+      if (isOneSided) this.#rows.none();
+      else this.#rows.micro((bid + ask) * microPerHalfPrice);
+      for (const best of [bid, ask]) {
+        if (best === 0) this.#rows.none();
+        else this.#rows.price(best);
+      }
       this.#rows.int(inOffset).end();
     });
     this.#minutes.clear();
