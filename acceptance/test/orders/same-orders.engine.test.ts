@@ -26,7 +26,7 @@ const partitions = 2;
 const depositUsdc = '3000';
 const actionsPerWallet = 90;
 /** By wallet, what its orders do where they meet each other. */
-const selfTrades = ['cancel_newest', 'cancel_oldest', 'cancel_both', 'allow'] as const;
+const selfTrades = ['cancel_newest', 'cancel_oldest', 'cancel_both', 'cancel_newest'] as const;
 /** Markets: the second has fees, orders that would trade in the third are delayed, the fourth is resolved. */
 const marketCount = 4;
 const takerDelayMs = 300;

@@ -183,7 +183,7 @@ function bodiesFor(
     condition_id: conditionId,
     name: 'x',
     key: readKey,
-    self_trade: 'allow',
+    self_trade: 'cancel_both',
     amount: '1',
     markets: ['1'],
   };

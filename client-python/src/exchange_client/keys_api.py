@@ -34,7 +34,7 @@ class KeysApi:
         )
 
     async def change_settings(
-        self, self_trade: Literal["cancel_newest", "cancel_oldest", "cancel_both", "allow"]
+        self, self_trade: Literal["cancel_newest", "cancel_oldest", "cancel_both"]
     ) -> KeySettings:
         sent = HttpRequest("POST", "/auth/api-key/settings", body={"self_trade": self_trade})
         return await self._connection.signed(KeySettings, sent)

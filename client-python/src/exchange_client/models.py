@@ -201,7 +201,7 @@ class ApiKeyFacts(Model):
 
 
 class KeySettings(Model):
-    self_trade: Annotated[Literal["cancel_newest", "cancel_oldest", "cancel_both", "allow"], Open]
+    self_trade: Annotated[Literal["cancel_newest", "cancel_oldest", "cancel_both"], Open]
 
 
 class ReadOnlyKey(Model):

@@ -32,7 +32,8 @@ export class KeyDirectory {
 
   /**
    * Takes the newest record of a key. False for one that would make a revoked key active: it crossed its revocation and
-   * does not count. Records of earlier versions of this program could do that, and count.
+   * does not count. Records of earlier versions of this program could do that, and count. A key that let its wallet
+   * trade with itself, which earlier versions offered, has the default.
    */
   apply(credential: Credential): boolean {
     const { nonce, version, active, createdAtMs, revokedAtMs, selfTrade } = credential;
@@ -47,7 +48,7 @@ export class KeyDirectory {
       active,
       createdAtMs,
       revokedAtMs,
-      selfTrade,
+      selfTrade: selfTrade === 'ALLOW' ? 'CANCEL_NEWEST' : selfTrade,
     };
     this.#keys.set(key.apiKey, key);
     const siblings = this.#ofWallet.get(key.wallet) ?? new Set<ApiKeyId>();

@@ -106,7 +106,7 @@ describe('the keys of a wallet', () => {
 
   it('stay revoked: their nonce gets another secret, and keeps its settings', async () => {
     const former = door.trio;
-    await door.keys.setSelfTrade(wallet, door.trio.apiKey as never, 'ALLOW');
+    await door.keys.setSelfTrade(wallet, door.trio.apiKey as never, 'CANCEL_OLDEST');
     await call(door, { method: 'DELETE', url: '/auth/api-key' });
     door.fakes.nowMs += 60_000;
     const headers = attestation(owner);
@@ -118,7 +118,7 @@ describe('the keys of a wallet', () => {
     expect([later.status, later.body]).toEqual(unauthorized);
     const [, key] = door.keys.list(wallet, 'TRADING');
     expect(key).toMatchObject({ active: true, createdAtMs: door.fakes.nowMs, revokedAtMs: 0 });
-    expect(key?.selfTrade).toBe('ALLOW');
+    expect(key?.selfTrade).toBe('CANCEL_OLDEST');
   });
 
   it('are neither made nor revoked by a signature from before', async () => {
@@ -144,7 +144,7 @@ describe('the keys of a wallet', () => {
     const [left, right] = [door, await processes.next()];
     left.accounts.credentials.isHeldUp = true;
     await right.keys.revokeNonce(wallet, '0');
-    await left.keys.setSelfTrade(wallet, left.trio.apiKey as never, 'ALLOW');
+    await left.keys.setSelfTrade(wallet, left.trio.apiKey as never, 'CANCEL_OLDEST');
     expect(left.keys.derive(wallet, '0')).toEqual(left.trio);
     left.accounts.credentials.goOn();
     await settled();
@@ -183,7 +183,7 @@ describe('the keys of a wallet', () => {
   it('are one by one changed: a revocation is not undone by settings on their way', async () => {
     const peer = await processes.next();
     const revoked = door.keys.revokeNonce(wallet, '0');
-    const set = door.keys.setSelfTrade(wallet, door.trio.apiKey as never, 'ALLOW');
+    const set = door.keys.setSelfTrade(wallet, door.trio.apiKey as never, 'CANCEL_OLDEST');
     expect(await Promise.all([revoked, set])).toEqual([true, false]);
     await settled();
     for (const { keys } of [door, peer]) {
@@ -210,14 +210,26 @@ describe('settings of a key', () => {
     }
   });
 
-  it.each(['{}', '[]', '{"self_trade":"CANCEL_BOTH"}', '{"self_trade":1}', '""'])(
-    'are not %s',
-    async (body) => {
-      const answer = await call(door, { method: 'POST', url, body });
-      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
-      expect((await call(door, { method: 'GET', url })).body.self_trade).toBe('cancel_newest');
-    },
-  );
+  it('never let a wallet trade with itself, whatever an earlier version wrote', async () => {
+    await door.keys.setSelfTrade(wallet, door.trio.apiKey as never, 'ALLOW');
+    const { item } = signedItem(testOrder());
+    for (const process of [door, await processes.next()]) {
+      expect((await call(process, { method: 'GET', url })).body).toEqual({
+        self_trade: 'cancel_newest',
+      });
+      expect((await placeOne(process, item)).status).toBe(200);
+      expect(process.fakes.sent.at(-1)?.command).toMatchObject({ selfTrade: 'CANCEL_NEWEST' });
+    }
+  });
+
+  it.each([
+    ...['{}', '[]', '{"self_trade":"CANCEL_BOTH"}', '{"self_trade":"allow"}'],
+    ...['{"self_trade":1}', '""'],
+  ])('are not %s', async (body) => {
+    const answer = await call(door, { method: 'POST', url, body });
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+    expect((await call(door, { method: 'GET', url })).body.self_trade).toBe('cancel_newest');
+  });
 });
 
 describe('a read-only key', () => {

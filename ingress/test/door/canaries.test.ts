@@ -65,7 +65,9 @@ function requestsTo(caller: Caller, dice: Dice, secrets: Canaries): readonly Inj
     const { sample, body: schema } = writeRouteOf(route);
     const [order = {}] = caller.orders;
     const isOrders = nameOf(route).startsWith('POST /orders');
-    const value = isOrders ? [order] : (sample?.(caller) ?? { name: 'x', self_trade: 'allow' });
+    const value = isOrders
+      ? [order]
+      : (sample?.(caller) ?? { name: 'x', self_trade: 'cancel_both' });
     const body = schema === null ? null : Buffer.from(JSON.stringify(value));
     const sound = urlsOf(route).map(({ url }) => {
       const sent = {

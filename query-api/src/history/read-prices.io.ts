@@ -24,8 +24,9 @@ const inRange = `market IN {markets:Array(UInt32)}
   AND bucket >= fromUnixTimestamp({since:UInt32}) AND bucket < fromUnixTimestamp({to:UInt32})`;
 
 /**
- * The newest row of each bucket, 0 where a side of the book was empty (`isOneSided`), since NULL is skipped: exact without FINAL, since the rows of a market come from one partition and the later
- * minute, and the later state of a minute, has the larger version.
+ * The newest row of each bucket, 0 where a side of the book was empty (`isOneSided`), since NULL is skipped: exact
+ * without FINAL, since the rows of a market come from one partition and the later minute, and the later state of a
+ * minute, has the larger version.
  */
 const midpointSql = `
 SELECT market, ${bucketOf} AS bucket_s, argMax(ifNull(midpoint, toDecimal32(0, 6)), version) AS price

@@ -4,12 +4,11 @@ import { type Static, Type } from 'typebox';
  * HTTP bodies about keys, agents and what wallets may do (conventions.md 2.6, 2.7, 2.5). Unknown fields are ignored.
  */
 
-/** How a key's orders treat those of their own wallet, as the wire spells it. */
+/** How a key's orders treat those of their own wallet, as the wire spells it. They never trade with one another. */
 export const selfTradeNames = {
   cancel_newest: 'CANCEL_NEWEST',
   cancel_oldest: 'CANCEL_OLDEST',
   cancel_both: 'CANCEL_BOTH',
-  allow: 'ALLOW',
 } as const;
 
 export const KeySettings = Type.Object({
@@ -17,7 +16,6 @@ export const KeySettings = Type.Object({
     Type.Literal('cancel_newest'),
     Type.Literal('cancel_oldest'),
     Type.Literal('cancel_both'),
-    Type.Literal('allow'),
   ]),
 });
 export type KeySettings = Static<typeof KeySettings>;
