@@ -30,7 +30,7 @@ const time = column(
   'Clock of the partition when it happened, UTC.',
   `Delta, ${zstd}`,
 );
-export const appendedAt = column(
+const appendedAt = column(
   'appended_at',
   "DateTime64(3, 'UTC')",
   'Time of its record in the topic executions: the wall clock of the matcher that wrote it, UTC.',
