@@ -8,8 +8,8 @@ import { publish } from './report/report.ts';
 import { openKey, openWorld, signerOf, type Trader, type World } from './world/world.ts';
 
 /**
- * `npm run bench:flood`: orders, cancels and reads of one wallet while another address, or bad proofs at the same one, flood
- * the exchange. `--only N` measures the N-th kind alone, which is printed and not written.
+ * `npm run bench:flood`: orders, cancels and reads of one wallet while another address, or bad proofs at the same one,
+ * flood the exchange. `--only N` measures the N-th kind alone, which is printed and not written.
  */
 const given = readArguments({
   seconds: { default: 10, min: 3, max: 60 },

@@ -5,7 +5,7 @@ import { testAccounts } from '@pm/deploy/demo/wallets';
 import { loopback } from '@pm/deploy/local/ports';
 import { defaultHttpLimits } from '@pm/kit/http';
 import { streamLimits } from '@pm/schemas';
-import { WebSocket } from 'ws';
+import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import { until } from '../exchange-under-test.ts';
 import { WholeExchange } from '../whole-exchange.ts';
 
@@ -219,8 +219,7 @@ test('connections to streams with the costliest subscriptions leave orders, canc
   const wanted = streamLimits.connections_per_address + 20;
   let refused = 0;
   const sockets = Array.from({ length: wanted }, (_, at) => {
-    const socket = new WebSocket(url, { localAddress: attacker });
-    socket.on('error', () => {});
+    const { socket } = new StreamClient(url, {}, attacker);
     socket.on('close', () => {
       refused += 1;
     });

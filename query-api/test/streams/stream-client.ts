@@ -33,8 +33,8 @@ export class StreamClient {
   problem: unknown = null;
   #wake: () => void = () => {};
 
-  constructor(url: string, headers: Record<string, string> = {}) {
-    this.socket = new WebSocket(url, { headers });
+  constructor(url: string, headers: Record<string, string> = {}, localAddress?: string) {
+    this.socket = new WebSocket(url, { headers, localAddress });
     this.socket.on('message', (data) => this.#take(String(data)));
     this.socket.on('error', () => {});
     this.socket.on('close', (code, reason) => {
