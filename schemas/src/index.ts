@@ -75,7 +75,7 @@ export {
 export * from './tables/leaderboard-tables.ts';
 export * from './tables/past-book.ts';
 export { rebuildHold } from './tables/rebuild-hold.ts';
-export { tables } from './tables/tables.ts';
+export { shownSides, tables } from './tables/tables.ts';
 export { type WorkedQuery, type WorkedQueryName, workedQueries } from './tables/worked-queries.ts';
 export * from './time.ts';
 export * from './topics/accounts.ts';

@@ -9,14 +9,13 @@ export interface FreshnessEvent {
   /** Token, condition or event id; null for all markets, and for `own`. */
   readonly key: string | null;
   /**
-   * Its partitions that are not live. None of a stale subscription: no heartbeat has come that lists it with nothing
-   * missing.
+   * Its partitions that are not live. Empty in a `stale` event where no heartbeat has confirmed the subscription in time.
    */
   readonly partitions: readonly number[];
 }
 
 export interface FreshnessOptions {
-  /** A subscription is stale when no heartbeat has confirmed it for so long. */
+  /** A subscription is stale when no heartbeat has confirmed it for this time. */
   readonly staleMs: number;
   readonly onFreshness?: ((event: FreshnessEvent) => void) | undefined;
 }
@@ -36,7 +35,7 @@ interface Watched {
 export class FreshnessWatch {
   readonly #options: FreshnessOptions;
   readonly #watched = new Map<Subscriber, Watched>();
-  /** Set while a subscription is not overdue; it ends at the latest when one of them is. */
+  /** Runs while a subscription is not overdue, until the first of them would be. */
   #timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(options: FreshnessOptions) {

@@ -74,7 +74,7 @@ export class StreamApi {
   }
 
   /**
-   * Partitions that are not live by the newest heartbeats: their owner was not heard for two seconds, or the exchange
+   * Partitions that are not live by the newest heartbeats: their owner was not heard for a second, or the exchange
    * does not follow them. What is shown of their markets may be old. Null while no connection has had a heartbeat.
    */
   get standingStill(): ReadonlySet<number> | null {

@@ -90,7 +90,7 @@ test('a question that was cut is put together again', () => {
   });
 });
 
-test('a market with a code of which nobody knows the name is left out', () => {
+test('a market whose code has no name is left out', () => {
   expect(named('tac-oscars-03-14-2027-bestacto-hanzis', 'Oscar Winner: Best Actor')).toBeNull();
   expect(
     named('x-2026-01-01', 'Something else of exactly eighty characters, cut off somewhere in the'),

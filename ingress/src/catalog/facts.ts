@@ -53,6 +53,9 @@ export interface States {
   readonly archived: boolean;
 }
 
+/** The fields of a market without a notice of a higher fee. */
+export const noNotice = { nextFeeRateBps: -1, feeChangesAtMs: 0 } as const;
+
 /** When an entry that is closed now was closed, Unix milliseconds; 0 while it is open. */
 export function closedAtOf(
   { closed }: Pick<States, 'closed'>,

@@ -3,6 +3,7 @@ import { reactionTo } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import type { CatalogMarket } from '@pm/schemas';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
+import { noNotice } from './facts.ts';
 import { type CatalogServices, changeMarket } from './matcher-market.io.ts';
 
 /** Time between two attempts to change one fee, milliseconds. */
@@ -68,6 +69,3 @@ export class FeeNotices {
 function withNoticedFee(market: CatalogMarket): CatalogMarket {
   return { ...market, feeRateBps: market.nextFeeRateBps, ...noNotice };
 }
-
-/** A market without a notice. */
-export const noNotice = { nextFeeRateBps: -1, feeChangesAtMs: 0 } as const;

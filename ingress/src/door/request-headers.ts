@@ -8,7 +8,10 @@ export function readIdempotencyKey(header: string | readonly string[] | undefine
   return typeof header === 'string' && visible.test(header) ? header : null;
 }
 
-/** A limit beyond this says nothing: the exchange's own is far below, milliseconds. */
+/**
+ * Bound of every limit that a request names, and of the age of its first attempt, milliseconds: far above the exchange's
+ * own limit, so beyond it nothing changes.
+ */
 const timeToBookMaxMs = 60_000;
 
 /** How soon the orders of a request must be in their books, and since when. */
@@ -23,7 +26,7 @@ export interface BookTimes {
 
 /**
  * `SERVICE_TIME_TO_BOOK_MS` and `SERVICE_VALID_UNTIL_MS`: an order is refused as `too_late` when it reaches its book
- * later than so many milliseconds after its request arrived, or after that time. Of both the earlier counts.
+ * later than that number of milliseconds after its request arrived, or after that time. Of both the earlier counts.
  * `SERVICE_FIRST_SENT_MS` of a retry makes its orders as old as their first attempt, never younger than the retry, so
  * that cancels that came meanwhile cover them. The text of the refusal when one of them is no such number
  * (conventions.md 3.8).

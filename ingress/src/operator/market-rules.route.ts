@@ -13,7 +13,7 @@ import {
   parsePrice,
   priceText,
 } from '@pm/schemas';
-import { noNotice } from '../catalog/fee-notices.io.ts';
+import { noNotice } from '../catalog/facts.ts';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import { carryOut, changeMarket } from '../catalog/matcher-market.io.ts';
 import { changesTerms } from '../catalog/traded-terms.io.ts';

@@ -210,7 +210,7 @@ describe('settings of a key', () => {
     }
   });
 
-  it('never let a wallet trade with itself, whatever an earlier version wrote', async () => {
+  it('never let a wallet trade with itself, whatever their record says', async () => {
     await door.keys.setSelfTrade(wallet, door.trio.apiKey as never, 'ALLOW');
     const { item } = signedItem(testOrder());
     for (const process of [door, await processes.next()]) {

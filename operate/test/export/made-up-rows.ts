@@ -17,7 +17,7 @@ const byName: Readonly<Record<string, string>> = {
   ended: '0',
   span: "'hour'",
   projection: "'made up'",
-  ask: '1',
+  ask: "toDecimal32('0.9999', 4)",
 };
 
 const text = "['', 'USER', 'it''s; \"ö\" \\\\ \\n'][n % 3 + 1]";

@@ -90,7 +90,7 @@ export class RowWriter {
     this.#count += 1;
   }
 
-  /** NULL in so many cells. Throws for a column that has none: ClickHouse would write its default value. */
+  /** NULL in the next cells. Throws for a column that has none: ClickHouse would write its default value. */
   none(cells = 1): this {
     for (let cell = 0; cell < cells; cell += 1) {
       if (this.#nullable[this.#cells] !== true)

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables } from '@pm/schemas';
+import { shownSides, tables } from '@pm/schemas';
 import { storedPrice } from '../tables/numbers.ts';
 import { windowStarts } from './figures.ts';
 import type { BookPrices } from './price-moves.ts';
@@ -18,7 +18,8 @@ const minuteS = 60;
 
 /** Exact without FINAL: the later minute, and the later state of a minute, has the larger version. */
 const booksSql = `
-SELECT market, toString(argMax(bid, version)) AS bid, toString(argMax(ask, version)) AS ask
+SELECT market, toString(argMax(${shownSides.bid}, version)) AS bid,
+  toString(argMax(${shownSides.ask}, version)) AS ask
 FROM ${midpoints}
 WHERE bucket >= fromUnixTimestamp({from:UInt32}) AND bucket < fromUnixTimestamp({to:UInt32})
 GROUP BY market

@@ -1,3 +1,5 @@
+import { leaderboardPeriods } from '@pm/schemas';
+
 /**
  * Volume and liquidity of a market, in micro-USDC, or their sum over an event. They sort lists and show beside markets;
  * they are some seconds old.
@@ -16,14 +18,14 @@ export interface Volume {
   readonly yearVolumeMicro: number;
 }
 
-const daySeconds = 86_400;
+const { DAY, WEEK, MONTH } = leaderboardPeriods;
 
 /** Lengths of the windows that volumes and changes of prices are of, seconds. */
 export const windowSeconds = {
-  day: daySeconds,
-  week: 7 * daySeconds,
-  month: 30 * daySeconds,
-  year: 365 * daySeconds,
+  day: DAY,
+  week: WEEK,
+  month: MONTH,
+  year: 365 * DAY,
 } as const;
 
 /** When each window begins that ends now, Unix seconds. */

@@ -220,7 +220,8 @@ test('best prices of a day, week and month ago are those of the newest minute be
   // A row of each market every two days, the newest ones after the moment through which the tables are complete.
   const rows = Array.from({ length: 120 }, (_, index) => {
     const bucketS = endS - Math.floor((119 - index) / 3) * 2 * 86_400 - 60;
-    const [bid, ask] = [next(3) === 0 ? 0 : 1 + next(4_000), 5_000 + next(5_001)];
+    const bid = next(3) === 0 ? 0 : 1 + next(4_000);
+    const ask = next(3) === 0 ? 10_000 : 5_000 + next(5_000);
     return { market: 1 + (index % 3), bucketS, bid, ask, version: index };
   });
   await fill(
@@ -228,9 +229,9 @@ test('best prices of a day, week and month ago are those of the newest minute be
     rows.map(({ market, bucketS, bid, ask, version }) => ({
       market,
       bucket: new Date(bucketS * 1000).toISOString().slice(0, 19).replace('T', ' '),
-      midpoint: bid === 0 ? 0 : (bid + ask) / 20_000,
-      bid: bid / 10_000,
-      ask: ask / 10_000,
+      midpoint: bid === 0 || ask === 10_000 ? null : (bid + ask) / 20_000,
+      bid: bid === 0 ? null : bid / 10_000,
+      ask: ask === 10_000 ? null : ask / 10_000,
       version,
     })),
   );

@@ -360,7 +360,7 @@ describe('with the turns of heartbeats at will', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  test('a partition that stops is told out of turn, and again when it goes on', async () => {
+  test('a partition that stops is reported out of turn, and again when it goes on', async () => {
     const reader = await world.open();
     for (const live of [false, true]) {
       // The reader has had its turn in this interval.

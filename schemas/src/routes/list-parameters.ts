@@ -104,14 +104,16 @@ export const rangeParameters = {
   end_date_max: optional(time('Included.')),
 };
 export const resolutionParameters = {
-  uma_resolution_status: resolutionStatus('Only such.'),
-  uma_resolution_statuses: resolutionStatus('The same.'),
+  uma_resolution_status: resolutionStatus(
+    'Only markets whose resolution is in one of these states.',
+  ),
+  uma_resolution_statuses: resolutionStatus('As `uma_resolution_status`; both have to hold.'),
 };
 export const numericRangeParameters = {
   rewards_min_size: optional(
     Type.String({
       pattern: amountPattern,
-      description: 'Shares: a smallest order with rewards of at least so many.',
+      description: 'Shares: the smallest order with rewards is at least this large.',
     }),
   ),
   volume_num_min: amount('The other spelling.'),

@@ -60,7 +60,7 @@ export const operatorWalletRoutes = {
   }),
   deposit: operatorRoute({
     ...post,
-    secondPerson: 'above_limit',
+    secondPerson: 'deposit',
     path: '/operator/deposits',
     summary: 'Credit wallets',
     description: 'Each transfer id is applied once. A named `owner` is bound to the wallet first.',

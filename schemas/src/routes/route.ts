@@ -135,7 +135,8 @@ export interface RouteDeclaration extends HttpRoute, Declaration {
 export const secondPersonCases = {
   never: 'never',
   always: 'always',
-  above_limit: 'beyond what one operator moves alone within a day, or where it binds a wallet',
+  above_limit: 'beyond what one operator moves alone within a day',
+  deposit: 'beyond what one operator moves alone within a day, or where it binds a wallet',
   binding: 'for a wallet that has no owner yet',
   release: 'where it takes a restriction away',
   traded: 'where it changes terms of a traded market',

@@ -56,7 +56,10 @@ export const streamLimitMeanings: Readonly<Record<StreamLimitName, string>> = {
 /** Interval of heartbeats, milliseconds. */
 export const streamHeartbeatMs = 1_000;
 
-/** A partition whose owner was not heard for so long is not live in heartbeats, milliseconds: two ticks of it. */
+/**
+ * Silence of an owner after which its partition is not live in heartbeats, milliseconds: two ticks. `GET /status` waits
+ * longer (owner-silence.ts).
+ */
 export const streamOwnerSilenceMs = 1_000;
 
 /** A checksum of a book follows each message whose `seq` is a multiple of this. */

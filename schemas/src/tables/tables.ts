@@ -220,6 +220,15 @@ const holders: Table = {
 
 const bucket = column('bucket', "DateTime('UTC')", 'Start of the minute, UTC.', `Delta, ${zstd}`);
 
+/**
+ * Best prices of a minute as they are shown: 0 and 1 for an empty side. Not NULL, which `argMax` skips: it would find
+ * the last price that there was.
+ */
+export const shownSides = {
+  bid: 'ifNull(bid, toDecimal32(0, 4))',
+  ask: 'ifNull(ask, toDecimal32(1, 4))',
+} as const;
+
 const midpoints: Table = {
   name: 'midpoints_1m',
   comment:

@@ -1,5 +1,6 @@
 import { priceText } from '../decimal.ts';
 import { shownSpreadMax } from '../money.ts';
+import { shownSides } from './tables.ts';
 
 /** A query that shows how a question is put to the tables. Run against real engines and checked against naive code. */
 export interface WorkedQuery {
@@ -104,8 +105,8 @@ LEFT JOIN (
   WHERE has(held_in, market) GROUP BY market
 ) AS r ON r.market = p.market
 LEFT JOIN (
-  SELECT market, argMax(ifNull(bid, toDecimal32(0, 4)), version) AS bid,
-    argMax(ifNull(ask, toDecimal32(1, 4)), version) AS ask
+  SELECT market, argMax(${shownSides.bid}, version) AS bid,
+    argMax(${shownSides.ask}, version) AS ask
   FROM midpoints_1m
   WHERE has(held_in, market) GROUP BY market
 ) AS m ON m.market = p.market

@@ -23,7 +23,7 @@ class FreshnessEvent:
     partitions: frozenset[int] = frozenset()
     """Its partitions that are not live.
 
-    None of a stale subscription: no heartbeat has come that lists it with nothing missing.
+    Empty in a `stale` event where no heartbeat has confirmed the subscription in time.
     """
 
 
@@ -49,7 +49,7 @@ class FreshnessWatch:
         self._stale = stale_ms / 1000
         self._on_freshness = on_freshness
         self._watched: dict[Name, _Watched] = {}
-        # Set while a key is not overdue; it ends at the latest when one of them is.
+        # Runs while a key is not overdue, until the first of them would be.
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, name: Name) -> None:

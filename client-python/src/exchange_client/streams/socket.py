@@ -51,7 +51,7 @@ class SocketOptions:
     """The exchange sends heartbeats of the key while the connection is open (sessions.md)."""
 
     stale_after_ms: int = 1_500
-    """A key is stale when no heartbeat has confirmed it for so long."""
+    """A key is stale when no heartbeat has confirmed it for this time."""
     on_freshness: OnFreshness | None = None
 
 
@@ -315,13 +315,7 @@ class StreamSocket:
             int_of(row, "partition") for row in rows_of(frame, "partitions") if not row["live"]
         )
         expected, self._expected = self._expected, {}
-        waiting: set[tuple[str, str]] = set()
-        for row in rows_of(frame, "subscriptions"):
-            channel = text_of(row, "channel")
-            name = (channel, heartbeat_key(channel, row))
-            self._expected[name] = int_of(row, "seq")
-            if row.get("waiting") is True:
-                waiting.add(name)
+        waiting = self._take_rows(rows_of(frame, "subscriptions"))
         for subscription in self._subscriptions:
             if not subscription.is_attached:
                 continue
@@ -336,6 +330,17 @@ class StreamSocket:
                 and seq >= self._expected.get((channel, key), math.inf)
             }
             self._confirm(subscription, whole, self.standing_still)
+
+    def _take_rows(self, rows: list[Json]) -> set[tuple[str, str]]:
+        """Expects the newest message of each; the names of which messages are still to come."""
+        waiting: set[tuple[str, str]] = set()
+        for row in rows:
+            channel = text_of(row, "channel")
+            name = (channel, heartbeat_key(channel, row))
+            self._expected[name] = int_of(row, "seq")
+            if row.get("waiting") is True:
+                waiting.add(name)
+        return waiting
 
     def _confirm(self, subscription: Subscription, whole: set[str], still: frozenset[int]) -> None:
         """`whole`: the keys of which all that was sent has come, as heartbeats name them."""

@@ -79,7 +79,7 @@ class Streams:
 
     @property
     def standing_still(self) -> frozenset[int] | None:
-        """Partitions that are not live by the newest heartbeats: their owner was not heard for two seconds or the
+        """Partitions that are not live by the newest heartbeats: their owner was not heard for a second or the
         service does not follow them, so what is shown of their markets may be old. None before the first heartbeat.
         """
         heard = [one.standing_still for one in self._sockets if one.standing_still is not None]

@@ -5,6 +5,7 @@ import {
   leaderboardPlacesMax,
   leaderboardTables,
   priceText,
+  shownSides,
   shownSpreadMax,
   tables,
 } from '@pm/schemas';
@@ -37,9 +38,6 @@ const price = (period: LeaderboardPeriod): string => of('price', period);
 const bid = (period: LeaderboardPeriod): string => of('bid', period);
 const ask = (period: LeaderboardPeriod): string => of('ask', period);
 const trades = (period: LeaderboardPeriod): string => of('trades', period);
-/** Prices of an empty side. Not NULL, which `argMax` skips: it would find the last price that there was. */
-const bidOrNone = 'ifNull(bid, toDecimal32(0, 4))';
-const askOrNone = 'ifNull(ask, toDecimal32(1, 4))';
 const widest = `toDecimal32('${priceText(shownSpreadMax)}', 4)`;
 const each = (make: (period: LeaderboardPeriod) => string): string =>
   periods.map(make).join(',\n  ');
@@ -66,8 +64,10 @@ SELECT {snapshot:UInt64}, market, bitOr(toUInt16(1), c.mask),
 FROM (SELECT DISTINCT market FROM ${tables.holders.name}) AS held
 LEFT JOIN (
   SELECT market, ${each(
-    (period) => `argMaxIf(${bidOrNone}, version, bucket < ${startOf(period)}) AS ${bid(period)},
-    argMaxIf(${askOrNone}, version, bucket < ${startOf(period)}) AS ${ask(period)}`,
+    (
+      period,
+    ) => `argMaxIf(${shownSides.bid}, version, bucket < ${startOf(period)}) AS ${bid(period)},
+    argMaxIf(${shownSides.ask}, version, bucket < ${startOf(period)}) AS ${ask(period)}`,
   )}
   FROM ${tables.midpoints.name} GROUP BY market
 ) AS m USING market
