@@ -41,6 +41,8 @@ export type WalletServices = Pick<AccountServices, 'authentication' | 'signature
 
 interface WalletProof extends WalletServices {
   readonly purpose: L1Purpose;
+  /** Whether the request shows or changes something; what does not uses no proof up. */
+  readonly opens?: (claim: WalletClaim) => boolean;
 }
 
 /**
@@ -61,7 +63,7 @@ const repetitionOf: Readonly<Record<L1Purpose, UsedProof['repetition']>> = {
 export async function proveWallet(
   request: FastifyRequest,
   reply: FastifyReply,
-  { purpose, ...services }: WalletProof,
+  { purpose, opens = () => true, ...services }: WalletProof,
 ): Promise<WalletClaim | null> {
   const { authentication, signatures, repetitions } = services;
   const { clock, freshness } = authentication;
@@ -69,7 +71,8 @@ export async function proveWallet(
   const nowMs = clock.nowMs();
   const isOnTime = claim !== null && isFresh(claim, nowMs, freshness);
   const verdict = isOnTime ? signatures.attest(claim, purpose) : 'invalid';
-  if (isOnTime && verdict === 'family') return claim;
+  const isUnused = verdict === 'family' || (verdict === 'own' && claim !== null && !opens(claim));
+  if (isOnTime && isUnused) return claim;
   if (isOnTime && verdict === 'own') {
     const windowMs = freshnessOf(claim, freshness);
     const digest = signedDigest(claim, purpose);

@@ -1,4 +1,5 @@
 import type { ListedKey } from '@pm/domain/accounts/key-directory';
+import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import { type DoorRoute, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
 import { KeySettings, parseApiKeyId, type RefusalCode } from '@pm/schemas';
 import { refuseBanned } from '../door/authentication.io.ts';
@@ -84,9 +85,11 @@ function deriveKeyRoute(services: KeyServices): DoorRoute {
     path: '/auth/derive-api-key',
     add(app, { url }) {
       app.get(url, async (request, reply) => {
-        const claim = await proveWallet(request, reply, { ...services, purpose: 'create' });
+        const trioOf = ({ address, nonce }: WalletClaim) => services.keys.derive(address, nonce);
+        const opens = (claim: WalletClaim) => trioOf(claim) !== null;
+        const claim = await proveWallet(request, reply, { ...services, purpose: 'create', opens });
         if (claim === null || refuseReserved(claim.address, reply, services)) return reply;
-        const trio = services.keys.derive(claim.address, claim.nonce);
+        const trio = trioOf(claim);
         return trio ?? (await reply.code(404).send({ error: 'Could not derive api key!' }));
       });
     },

@@ -11,7 +11,7 @@ const retryMs = 10_000;
 
 interface FeeNoticesOptions {
   readonly catalog: CatalogServices;
-  readonly partitions: Pick<PartitionLiveness, 'at'>;
+  readonly partitions: Pick<PartitionLiveness, 'at' | 'isReady'>;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   readonly log: Pick<Log, 'warn' | 'info'>;
 }
@@ -29,7 +29,10 @@ export class FeeNotices {
     this.#options = options;
   }
 
-  /** Changes what is due. A fault that passes is tried again later; rejects with one that does not. */
+  /**
+   * Changes what is due. A partition without an owner is not waited for; a fault that passes is tried again later.
+   * Rejects with one that does not pass.
+   */
   async tick(): Promise<void> {
     const { catalog, log } = this.#options;
     for (const number of catalog.catalog.noticedMarkets()) {
@@ -41,10 +44,11 @@ export class FeeNotices {
   }
 
   async #change(number: number): Promise<void> {
-    const { catalog, clock, log } = this.#options;
+    const { catalog, partitions, clock, log } = this.#options;
     const market = catalog.catalog.findMarket(number);
     const triedAtMs = this.#triedAt.get(number) ?? Number.NEGATIVE_INFINITY;
     if (market === undefined || !this.#isDue(market)) return;
+    if (!partitions.isReady(market.partition)) return;
     if (clock.monotonicMs() < triedAtMs + retryMs) return;
     this.#triedAt.set(number, clock.monotonicMs());
     const done = await changeMarket(number, catalog, (latest) =>

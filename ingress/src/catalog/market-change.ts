@@ -175,8 +175,7 @@ function readRules(sent: ImportMarket, known: CatalogMarket | undefined): Rules 
 
 /**
  * The tick of a listed market only gets finer, since orders rest on its grid (conventions.md 3.5). It may have become
- * finer by itself, so a coarser one, as the file of its listing has it, is no change: the same file can always be
- * imported again.
+ * finer by itself, so a coarser one, as the file of its listing has it, is no change.
  */
 function readTick(sent: ImportMarket, known: CatalogMarket | undefined): number | FieldProblem {
   if (known !== undefined && sent.tickSize === undefined) return known.tick;

@@ -28,7 +28,8 @@ export interface BookTimes {
  * `SERVICE_TIME_TO_BOOK_MS` and `SERVICE_VALID_UNTIL_MS`: an order is refused as `too_late` when it reaches its book
  * later than that number of milliseconds after its request arrived, or after that time. Of both the earlier counts.
  * `SERVICE_FIRST_SENT_MS` of a retry makes its orders as old as their first attempt, never younger than the retry, so
- * that cancels that came meanwhile cover them. The text of the refusal when one of them is no such number
+ * that cancels that came meanwhile cover them; they have a limit of their own, by which the log tells an acceptance that
+ * a client names from one by the clock of ingress. The text of the refusal when one of them is no such number
  * (conventions.md 3.8).
  */
 export function readBookTimes(
@@ -42,7 +43,8 @@ export function readBookTimes(
   const firstSentMs = numberIn(headers[firstSentHeader.toLowerCase()], unixMs);
   if (firstSentMs === null) return `${firstSentHeader} is no Unix time in milliseconds`;
   const acceptedAtMs = acceptanceOf(firstSentMs, arrivedAtMs);
-  if (askedMs === 0 && validUntilMs === 0) return { acceptedAtMs, ageLimitMs: 0, validUntilMs };
+  if (askedMs === 0 && validUntilMs === 0 && firstSentMs === 0)
+    return { acceptedAtMs, ageLimitMs: 0, validUntilMs };
   const ends = [acceptedAtMs + timeToBookMaxMs];
   if (askedMs > 0) ends.push(arrivedAtMs + askedMs);
   if (validUntilMs > 0) ends.push(validUntilMs);

@@ -14,7 +14,7 @@ import type { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { ApprovalRows } from './approval-rows.ts';
 import type { DaySums, LoneWay } from './day-sums.io.ts';
 import { isPending, isProposed, payoutOf, stateOf } from './proposals.ts';
-import { forbidden, type OperatorProblem, refused } from './requests.io.ts';
+import { forbidden, isProblem, type OperatorProblem, refused } from './requests.io.ts';
 
 /** Approvals that are kept for reading, and those that wait for a second person; the audit trail keeps all. */
 export const approvalsMax = 100;
@@ -181,6 +181,21 @@ export class Approvals {
     });
   }
 
+  /**
+   * Carries out what was approved, one call at a time, and notes it on the topic; null when it was carried out before. A
+   * resolution is carried out again whenever it is asked for, which completes what broke off.
+   */
+  carryOut(id: string, work: (approval: Approval) => Promise<object>): Promise<object | null> {
+    return this.#options.mutex.run(`approval ${id}`, async () => {
+      const known = this.find(id);
+      const isResolution = known?.action === 'resolveMarket';
+      if (known === undefined || (!isResolution && known.carriedOutAtMs > 0)) return null;
+      const result = await work(known);
+      if (!isResolution && !isProblem(result)) await this.finish(id);
+      return result;
+    });
+  }
+
   /** Notes on the topic that it was carried out. */
   finish(id: string): Promise<void> {
     return this.#locked(async () => {
@@ -210,10 +225,22 @@ export class Approvals {
     if (!mayUse(roles, role)) return forbidden(`it takes the role ${role}`);
     if (known.requestedBy === name) return forbidden('a second person decides');
     if (known.challengedAtMs > 0) return refused('it is challenged');
-    if (known.decision === decision) return null;
+    if (known.decision === decision) return this.#whyNotAgain(known);
     if (known.decision !== 'NONE') return refused(`it is ${known.decision.toLowerCase()}`);
     const isOpen = isPending(known, this.#options.clock.nowMs());
     return isOpen ? null : refused('it has expired: send the request again');
+  }
+
+  /** What broke off is completed within its time; a resolution later too, as it pays once whatever happens. */
+  #whyNotAgain({
+    action,
+    decision,
+    carriedOutAtMs,
+    expiresAtMs,
+  }: Approval): OperatorProblem | null {
+    const isOpen = decision === 'APPROVED' && action !== 'resolveMarket' && carriedOutAtMs === 0;
+    if (!isOpen || this.#options.clock.nowMs() < expiresAtMs) return null;
+    return refused('it has expired: send the request again');
   }
 
   /** The window of an approved resolution begins, unless it has one or another proposal of the market waits. */

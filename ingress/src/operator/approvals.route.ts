@@ -37,22 +37,12 @@ export function addApprovalRoutes(app: HttpApp, services: OperatorServices): voi
     const decided = await resolutions.decide(request.params.id, decision, operator);
     if ('status' in decided) return await sendProblem(reply, decided);
     const approval = approvalView(decided, clock.nowMs());
-    if (decision === 'REJECTED' || isProposed(decided) || isDone(decided))
-      return { approval, result: null };
-    const result = await carryOutApproved(decided, services);
-    if (isProblem(result)) return await sendProblem(reply, result);
-    if (decided.action !== 'resolveMarket') await approvals.finish(decided.id);
+    if (decision === 'REJECTED' || isProposed(decided)) return { approval, result: null };
+    const result = await approvals.carryOut(decided.id, (one) => carryOutApproved(one, services));
+    if (result !== null && isProblem(result)) return await sendProblem(reply, result);
     return { approval, result };
   });
   addChallengeRoute(app, services);
-}
-
-/**
- * Whether nothing of it is left to do. Once a freeze was lifted by two, one of them cannot lift the next one. A
- * resolution completes what broke off, whenever it is approved again.
- */
-function isDone({ action, carriedOutAtMs }: Approval): boolean {
-  return action !== 'resolveMarket' && carriedOutAtMs > 0;
 }
 
 /** POST /operator/approvals/:id/challenge: every operator may, also the one who asked for the resolution. */

@@ -1,3 +1,4 @@
+import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import { feeRateCeilingBps, type GuardedAction, type WalletAddress } from '@pm/schemas';
 import { FeeNotices } from '../../src/catalog/fee-notices.io.ts';
@@ -201,6 +202,31 @@ test('what two persons have lifted once one of them cannot lift again', async ()
   expect(freezes().find(wallet)?.frozen).toBe(true);
 });
 
+test('an approval that broke off is completed within its time and not later', async () => {
+  const path = `wallets/${wallet}/withdrawal-freeze`;
+  await send('POST', path, { frozen: true, reason: 'x' });
+  const { body } = await send('POST', path, { frozen: false, reason: 'x' });
+  const { finish } = operator.services.approvals;
+  operator.services.approvals.finish = async () => {
+    throw new Fault('broker_unreachable', 'retry');
+  };
+  expect((await approve(body.id)).status).toBe(503);
+  expect((await approve(body.id)).status).toBe(503);
+  operator.services.approvals.finish = finish;
+  operator.fakes.nowMs += rule.windowMs;
+  await send('POST', path, { frozen: true, reason: 'again' });
+  expect((await approve(body.id)).status).toBe(409);
+  expect(freezes().find(wallet)?.frozen).toBe(true);
+});
+
+test('one approval that two send at a time is carried out once', async () => {
+  const deposits = [{ transferId, wallet, amount: '100.000001' }];
+  const { body } = await send('POST', 'deposits', { deposits });
+  const [one, other] = await Promise.all([approve(body.id), approve(body.id)]);
+  expect([one.body.result, other.body.result]).toEqual([{ accepted: 1 }, null]);
+  expect(operator.transfers).toHaveLength(1);
+});
+
 describe.each([true, false])('with a second person: %s', (isOn) => {
   beforeEach(async () => {
     await operator.app.close();
@@ -257,6 +283,7 @@ describe('a higher fee of a traded market', () => {
       catalog: operator.services.catalog,
       partitions: {
         at: () => ({ inOffset: 1, clockMs: operator.fakes.nowMs - partitionBehindMs, seenAtMs: 0 }),
+        isReady: () => operator.fakes.areReady,
       },
       clock: operator.services.clock,
       log: silentLog,
@@ -299,6 +326,18 @@ describe('a higher fee of a traded market', () => {
     const events = [event('a', [market('a-1', { image: 'https://example.com/x.png' })])];
     expect((await operator.post('/operator/catalog', { events })).status).toBe(200);
     expect(known()).toMatchObject({ nextFeeRateBps: 500, takerDelayMs: 250 });
+  });
+
+  it('waits for no partition that has no owner', async () => {
+    await raise(500);
+    operator.fakes.nowMs += feeNoticeMs;
+    const sent = operator.sent.length;
+    operator.fakes.areReady = false;
+    await notices().tick();
+    expect([operator.sent.length, known()?.feeRateBps]).toEqual([sent, 0]);
+    operator.fakes.areReady = true;
+    await notices().tick();
+    expect(known()?.feeRateBps).toBe(500);
   });
 
   it('is tried again when its book does not answer', async () => {

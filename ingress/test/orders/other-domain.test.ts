@@ -135,6 +135,12 @@ describe("a wallet's own signature in the domain of the installation", () => {
     }
   });
 
+  it('is not used up by a look for a key that there is not', async () => {
+    const headers = attestation(owner, { nonce: '99', verifyingContract, purpose: 'create' });
+    expect((await ask(door, { ...derive, headers })).status).toBe(404);
+    expect((await ask(door, { ...create, headers })).status).toBe(200);
+  });
+
   it('shows no secret while used ones cannot be noted, and revokes all the same', async () => {
     const sent = [await proofFor('create'), await proofFor('revoke')] as const;
     door.proofs.isAway = true;

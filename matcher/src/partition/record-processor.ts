@@ -2,6 +2,7 @@ import { type Encoder, firstChain, sealWritten } from '@pm/domain/signoff/record
 import type { TracedOrder } from '@pm/domain/traces/order-traces';
 import { Fault } from '@pm/kit/fault';
 import {
+  type Command,
   checkpointEveryRecords,
   type Envelope,
   type Execution,
@@ -34,7 +35,7 @@ export interface OutputRecord {
   readonly ticksOnly: boolean;
   /** True for a tick or a claim of an owner that took effect. */
   readonly ofOwner: boolean;
-  /** When ingress took its first command; 0 where that has no such time. */
+  /** When ingress took its first command, by its clock; 0 where that has no such time. */
   readonly acceptedAtMs: number;
   /** Of the sender's envelope. */
   readonly sequence: number;
@@ -170,7 +171,7 @@ export class RecordProcessor implements LogPosition {
     }
     const { commands } = read.envelope;
     const [first] = commands;
-    const acceptedAtMs = first !== undefined && 'acceptedAtMs' in first ? first.acceptedAtMs : 0;
+    const acceptedAtMs = acceptanceOf(first);
     const ticksOnly = commands.every((command) => command.kind === 'Tick');
     const ofOwner = this.#isOfOwner(read.envelope);
     const traced = this.#parts.tracedOrders?.(read.envelope) ?? noOrders;
@@ -198,6 +199,12 @@ export class RecordProcessor implements LogPosition {
 }
 
 const noRefusals: readonly RefusalCode[] = [];
+
+/** An order with a limit of its own may have the time of its first attempt, which its client names. */
+function acceptanceOf(first: Command | undefined): number {
+  if (first === undefined || !('acceptedAtMs' in first)) return 0;
+  return 'ageLimitMs' in first && first.ageLimitMs > 0 ? 0 : first.acceptedAtMs;
+}
 const noOrders: readonly TracedOrder[] = [];
 
 type Known = Exclude<EnvelopeReading, { kind: 'schema_unknown' }>;

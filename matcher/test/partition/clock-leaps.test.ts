@@ -5,10 +5,13 @@ import { Pair } from './replica-pair.ts';
 import { keys, sealed } from './sealed-records.ts';
 
 const hourMs = 3_600_000;
+const lateOrdersFrom = 1_000_000;
 
 /** Two replicas and an ingress with a right clock, whose orders are counted. */
 class Exchange {
   readonly pair = new Pair(1, { earlier: 0 });
+  /** Age of the first attempt that an order beside each of them names, milliseconds; 0 without such orders. */
+  namedAgeMs = 0;
   #orders = 0;
   booked = 0;
 
@@ -26,6 +29,7 @@ class Exchange {
       const times = { acceptedAtMs: pair.nowMs, signedAtMs: pair.nowMs };
       this.#orders += 1;
       pair.append(orderOf(this.#orders, this.#orders, { outcome: 1, ...times }));
+      if (this.namedAgeMs > 0) pair.append(this.#lateOrder());
       await pair.pass(250, pair.one, pair.two);
     }
     const booked = readOutputs(pair.log)
@@ -34,12 +38,27 @@ class Exchange {
     return this.#orders - first - booked.length;
   }
 
+  #lateOrder() {
+    const acceptedAtMs = this.pair.nowMs - this.namedAgeMs;
+    const id = lateOrdersFrom + this.#orders;
+    return orderOf(id, id, { acceptedAtMs, signedAtMs: acceptedAtMs, ageLimitMs: 60_000 });
+  }
+
   get claims(): number {
     return this.pair.commands().filter(({ kind }) => kind === 'ClaimPartition').length;
   }
 }
 
 describe('while the wall clock of its machine leaps, a partition', () => {
+  test('takes no time from orders whose clients name that of a first attempt', async () => {
+    const exchange = new Exchange();
+    await exchange.open();
+    expect(await exchange.trade(1_000)).toBe(0);
+    exchange.namedAgeMs = 60_000;
+    for (const { process } of [exchange.pair.one, exchange.pair.two]) process.wallAheadMs = -90_000;
+    expect(await exchange.trade(5_000)).toBe(0);
+  });
+
   test.each([
     ['the owner is set back by an hour', [-hourMs, 0]],
     ['the owner is set forth by an hour', [hourMs, 0]],

@@ -58,7 +58,7 @@ export const orderEvents: Table = {
       column(
         'accepted_at',
         "DateTime64(3, 'UTC')",
-        'When ingress took the order, by its wall clock; of PLACED and DELAYED rows, and of FILLED rows of a taker.',
+        'When ingress took the order, by its wall clock, or its first attempt, by its client, up to 2 s before; of PLACED and DELAYED rows, and of FILLED rows of a taker.',
       ),
     ),
     nullable(

@@ -28,7 +28,7 @@ const fills: Table = {
       column(
         'accepted_at',
         "DateTime64(3, 'UTC')",
-        'When ingress took the order of the taker, by its wall clock.',
+        'When ingress took the order of the taker, by its wall clock, or its first attempt, by its client, up to 2 s before.',
       ),
     ),
     shares('size', 'Filled.'),
