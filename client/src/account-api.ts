@@ -1,6 +1,6 @@
 import type { AccountActionResult } from '@pm/schemas';
 import type { Connection } from './connection.ts';
-import { ExchangeError, leavesOpen, UnresolvedActionError } from './errors.ts';
+import { ExchangeError, isPassing, leavesOpen, UnresolvedActionError } from './errors.ts';
 import type { HttpRequest } from './http.ts';
 import { randomId } from './platform.ts';
 import { persist } from './retry.ts';
@@ -79,7 +79,7 @@ export class AccountApi {
       }
     };
     try {
-      const result = await persist(retryBudget, () => true, attempt);
+      const result = await persist(retryBudget, isPassing, attempt);
       this.#unresolved.noteResolved(key);
       return result;
     } catch (error) {

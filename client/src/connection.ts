@@ -1,5 +1,5 @@
 import { headers as names } from '@pm/schemas';
-import { ExchangeError, isSkew } from './errors.ts';
+import { ExchangeError, isPassing, isSkew } from './errors.ts';
 import { Gate } from './gate.ts';
 import {
   defaultTimeoutMs,
@@ -152,18 +152,17 @@ export class Connection {
 
   /** Sends a request until it has a definite response. */
   send<T>(sent: HttpRequest, sending: Sending = {}): Promise<T> {
-    const headers = { ...this.#options.headers, ...sent.headers };
-    const { repeatable = 'always' } = sending;
-    // The same proof stays as wrong as it is.
-    const mayRepeat = (error: ExchangeError) => !isSkew(error) && isRepeatable(error, repeatable);
-    return this.#persist({ sent, make: () => ({ ...sent, headers }), mayRepeat }, sending);
+    return this.#persist({ sent, make: () => this.#unsigned(sent) }, sending);
+  }
+
+  /** One attempt of the same. */
+  sendOnce<T>(sent: HttpRequest, sending: Sending = {}): Promise<T> {
+    return this.#attempt({ sent, make: () => this.#unsigned(sent) }, sending);
   }
 
   /** The same with the headers of the API key, signed again for each attempt. */
   signed<T>(sent: HttpRequest, sending: Sending = {}): Promise<T> {
-    const { repeatable = 'always' } = sending;
-    const mayRepeat = (error: ExchangeError) => isRepeatable(error, repeatable);
-    return this.#persist({ sent, make: () => this.sign(sent), mayRepeat }, sending);
+    return this.#persist({ sent, make: () => this.sign(sent) }, sending);
   }
 
   /** One signed attempt. */
@@ -188,12 +187,17 @@ export class Connection {
     return { ...sent, headers: { ...sent.headers, ...l2Headers(this.key, sent, this.nowMs()) } };
   }
 
-  #persist<T>({ sent, make, mayRepeat }: Repeated, sending: Sending): Promise<T> {
-    const { retryBudget = this.retryBudget() } = sending;
+  #unsigned(sent: HttpRequest): HttpRequest {
+    return { ...sent, headers: { ...this.#options.headers, ...sent.headers } };
+  }
+
+  #persist<T>(made: Made, sending: Sending): Promise<T> {
+    const { retryBudget = this.retryBudget(), repeatable = 'always' } = sending;
     const { onFailure = () => {} } = sending;
+    const mayRepeat = (error: ExchangeError) => isPassing(error) && isRepeatable(error, repeatable);
     return persist(retryBudget, mayRepeat, async (tries) => {
       try {
-        return await this.#attempt<T>({ sent, make }, { ...sending, retryBudget, tries });
+        return await this.#attempt<T>(made, { ...sending, retryBudget, tries });
       } catch (error) {
         if (error instanceof ExchangeError) onFailure(error);
         throw error;
@@ -241,11 +245,6 @@ export class Connection {
 interface Made {
   readonly sent: HttpRequest;
   make(): HttpRequest;
-}
-
-interface Repeated extends Made {
-  /** Whether another attempt may follow a transient failure. */
-  mayRepeat(error: ExchangeError): boolean;
 }
 
 /** Trading and reading must not delay cancels, and nothing at all heartbeats. */

@@ -1,19 +1,15 @@
-import {
-  type ApiKeyTrio,
-  type BookSnapshot,
-  type CancelResult,
-  headers as names,
-  type RefusalCode,
-  type ResponseOf,
-  type SigningDomain,
+import type {
+  ApiKeyTrio,
+  BookSnapshot,
+  CancelResult,
+  ResponseOf,
+  SigningDomain,
 } from '@pm/schemas';
 import { AccountApi } from './account-api.ts';
 import { AgentsApi } from './agents-api.ts';
 import { type CancelAllResult, Cancels, type MarketFilter } from './cancels.ts';
 import { CommentsApi } from './comments-api.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
-import { l1Digest } from './eip712.ts';
-import { ExchangeError, isSkew } from './errors.ts';
 import { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
 import { bodyText, type HttpRequest, type KeyOfWallet, type Query } from './http.ts';
 import { KeysApi } from './keys-api.ts';
@@ -30,8 +26,9 @@ import {
   readRequest,
 } from './route-reads.ts';
 import { StreamApi, type StreamOptions } from './streams/stream-api.ts';
-import { attestationTypedData, type TypedDataSigner } from './typed-data.ts';
+import type { TypedDataSigner } from './typed-data.ts';
 import type { Signer } from './wallet.ts';
+import { obtainKey } from './wallet-proof.ts';
 
 export interface ExchangeClientOptions extends ConnectionOptions, StreamOptions {
   /** A key in this process, or a wallet that shows what it signs. */
@@ -41,13 +38,6 @@ export interface ExchangeClientOptions extends ConnectionOptions, StreamOptions 
    * fetched, and nothing is ever signed for another one. By default the first that is fetched (`signingDomain()`).
    */
   readonly domain?: SigningDomain;
-}
-
-/** Whether a proof was used before: the response to it was lost. */
-function isRepetition(error: unknown): boolean {
-  return (
-    error instanceof ExchangeError && error.code === ('request_repeated' satisfies RefusalCode)
-  );
 }
 
 export interface SignedRequest {
@@ -102,44 +92,12 @@ export class ExchangeClient {
   async connect(nonce = 0n): Promise<ApiKeyTrio> {
     const signer = this.#wallet();
     const retryBudget = this.#connection.retryBudget();
-    const prove = () => this.#obtainKey(signer, nonce, retryBudget);
-    const trio = await prove().catch((error: unknown) => {
-      // Another proof is new, and has the time that the refusal has shown.
-      if (isSkew(error) || isRepetition(error)) return prove();
-      throw error;
-    });
+    const domain = await this.#domain.get(retryBudget);
+    const trio = await obtainKey(this.#connection, signer, { nonce, domain, retryBudget });
     // What was within the tolerance of this proof may not be within that of the next one.
     this.#connection.correctClock();
     this.useKey({ ...trio, address: signer.checksummed });
     return trio;
-  }
-
-  async #obtainKey(
-    signer: Signer | TypedDataSigner,
-    nonce: bigint,
-    retryBudget: RetryBudget,
-  ): Promise<ApiKeyTrio> {
-    const domain = await this.#domain.get(retryBudget);
-    const timestamp = String(this.#connection.nowMs());
-    const attestation = {
-      address: signer.address,
-      timestamp,
-      nonce,
-      purpose: 'create',
-      domain,
-    } as const;
-    const signature =
-      'signTypedData' in signer
-        ? await signer.signTypedData(attestationTypedData(attestation))
-        : signer.sign(l1Digest(attestation));
-    const headers = {
-      [names.address]: signer.checksummed,
-      [names.signature]: signature,
-      [names.timestamp]: timestamp,
-      [names.nonce]: nonce.toString(),
-    };
-    const sent = { method: 'POST', path: '/auth/api-key', headers } as const;
-    return await this.#connection.send<ApiKeyTrio>(sent, { retryBudget });
   }
 
   /**

@@ -1,4 +1,4 @@
-import { type ExchangeError, isPassing, provesNothingDone } from './errors.ts';
+import { ExchangeError, provesNothingDone } from './errors.ts';
 import { randomBetween, sleep } from './platform.ts';
 
 /** Retry budget and pauses. Pauses double from the first to the longest, each shortened at random by up to a half. */
@@ -66,8 +66,7 @@ export class RetryBudget {
 }
 
 /**
- * Repeats attempts while they fail for transient reasons and may be repeated. Throws the last error when the retry
- * budget ends.
+ * Repeats attempts while their errors say that another may follow. Throws the last error when the retry budget ends.
  */
 export async function persist<T>(
   retryBudget: RetryBudget,
@@ -78,7 +77,7 @@ export async function persist<T>(
     try {
       return await attempt(tries);
     } catch (error) {
-      if (!isPassing(error) || !mayRepeat(error)) throw error;
+      if (!(error instanceof ExchangeError) || !mayRepeat(error)) throw error;
       if (!(await retryBudget.next(error.retryAfterSeconds))) throw error;
     }
   }

@@ -3,6 +3,9 @@ import {
   type AttemptResponse,
   ExchangeClient,
   noRetries,
+  type RetryPolicy,
+  type Signer,
+  type TypedDataSigner,
   walletFromPrivateKey,
 } from '../src/index.ts';
 import { actionResult, FakeExchange, type Fate } from './fake-exchange.ts';
@@ -55,18 +58,45 @@ test('reads and cancels are repeated until they have a response', async () => {
   expect(await client.own.balances()).toEqual([]);
 });
 
-test.each(['request_repeated', 'timestamp_skew'])(
-  'a wallet signs once more when its proof is refused as %s, and not twice',
-  async (code) => {
+describe('connect()', () => {
+  // Longer than a millisecond, which is all that tells two proofs apart.
+  const slowly = { ...retry, firstPauseMs: 20, longestPauseMs: 20 };
+  const refusal = (code: string, status: number, more: object = {}) => ({
+    status,
+    body: { error: 'x', code, ...more },
+  });
+  const proofsOf = async (wallet: Signer | TypedDataSigner, answers: typeof fake.keyAnswers) => {
     fake.keyProofs.length = 0;
-    const stale = { status: 409, body: { error: 'x', code, server_time: 1_780_000_000_000 } };
-    fake.keyAnswers = [stale];
-    await client.connect();
-    expect(new Set(fake.keyProofs).size).toBe(2);
-    fake.keyAnswers = [stale, stale];
-    await expect(client.connect()).rejects.toMatchObject({ code });
-  },
-);
+    fake.keyAnswers = answers;
+    await new ExchangeClient({ baseUrl: fake.baseUrl, signer: wallet, retry: slowly }).connect();
+    return fake.keyProofs;
+  };
+
+  test('signs for each attempt, as one that failed may have used its proof up', async () => {
+    const nowMs = Date.now();
+    const proofs = await proofsOf(signer, [
+      refusal('overloaded', 503),
+      { status: 502, body: '' },
+      refusal('request_repeated', 409),
+      refusal('timestamp_skew', 401, { server_time: nowMs + 3_600_000 }),
+      refusal('timestamp_skew', 401, { server_time: nowMs + 7_200_000 }),
+    ]);
+    expect(proofs.length).toBe(6);
+    expect(new Set(proofs).size).toBe(6);
+  });
+
+  test('asks the owner of a wallet again only where the proof may be used up', async () => {
+    const { address, checksummed } = signer;
+    let asked = 0;
+    const signTypedData = async () => {
+      asked += 1;
+      return `signature ${asked}`;
+    };
+    const shown = { address, checksummed, signTypedData };
+    const answers = [refusal('rate_limited', 429), refusal('overloaded', 503)];
+    expect(await proofsOf(shown, answers)).toEqual(['signature 1', 'signature 1', 'signature 2']);
+  });
+});
 
 test('an account action keeps its id over all attempts', async () => {
   fake.answer = () => ({ status: 200, body: actionResult('a') });
@@ -114,15 +144,16 @@ describe('a refusal of an account action', () => {
 describe.each([-3_600_000, -299_000, -31_000, 31_000, 299_000, 3_600_000])(
   'a clock that is %d ms from that of the exchange',
   (aheadMs) => {
-    const open = () => new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry: noRetries });
+    const open = (policy: RetryPolicy) =>
+      new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry: policy });
 
     beforeEach(() => {
       fake.aheadMs = aheadMs;
       fake.answer = () => ({ status: 200, body: { canceled: [], not_canceled: {} } });
     });
 
-    test('is corrected by connect(), before anything is refused for it', async () => {
-      const off = open();
+    test('is corrected by connect(), before anything else is refused for it', async () => {
+      const off = open(retry);
       await off.connect();
       await off.cancelAll();
       const sent = fake.receivedAt('/cancel-all').at(-1)?.headers['service_timestamp'];
@@ -132,7 +163,7 @@ describe.each([-3_600_000, -299_000, -31_000, 31_000, 299_000, 3_600_000])(
     });
 
     test('is corrected by the first refusal where a key is used without connect()', async () => {
-      const off = open();
+      const off = open(noRetries);
       off.useKey({ apiKey: 'key', secret: 'AAAA', passphrase: 'p', address: signer.address });
       await expect(off.cancelAll()).rejects.toMatchObject({ code: 'timestamp_skew' });
       await off.cancelAll();

@@ -9,7 +9,7 @@ from typing import Literal
 from ._model import UnexpectedAnswerError, parse
 from .amounts import DecimalLike, decimal_text
 from .connection import Connection, Sending
-from .errors import ExchangeError, UnresolvedActionError, leaves_open
+from .errors import ExchangeError, UnresolvedActionError, is_passing, leaves_open
 from .http import HttpRequest
 from .models import AccountActionResult
 from .retry import persist
@@ -103,7 +103,7 @@ class AccountApi:
                 raise
 
         try:
-            result = await persist(budget, lambda _error: True, attempt)
+            result = await persist(budget, is_passing, attempt)
         except asyncio.CancelledError:
             # An attempt may be on its way.
             self._unresolved.note(key, True)

@@ -25,7 +25,7 @@ from .connection import (
     default_timeout_ms,
 )
 from .eip712 import Side, SigningDomain, l1_digest
-from .errors import ExchangeError, is_skew
+from .errors import ExchangeError, is_passing
 from .heartbeat import Heartbeat, default_interval_ms
 from .http import HttpRequest, KeyOfWallet, Query, Reader, body_text
 from .keys_api import KeysApi
@@ -36,13 +36,30 @@ from .own_reads import OwnReads
 from .pinned_domain import PinnedDomain
 from .placement import PlacementOptions, place_orders
 from .public_reads import PublicReads
-from .retry import RetryBudget, RetryPolicy, default_retry_policy
+from .retry import RetryBudget, RetryPolicy, default_retry_policy, persist
 from .sent_order import Placement
 from .streams.streams import Streams
 from .wallet import Signer
 
-_repeated_code = "request_repeated"
-"""A proof was used before: the response to it was lost."""
+_used_code = "request_repeated"
+"""A used proof is one of the same millisecond by another client of the wallet, or a request that a proxy repeated."""
+
+
+def _may_prove_again(error: ExchangeError) -> bool:
+    return is_passing(error) or error.code == _used_code
+
+
+def _proof_headers(
+    signer: Signer, nonce: int, domain: SigningDomain, now_ms: int
+) -> dict[str, str]:
+    timestamp = str(now_ms)
+    digest = l1_digest(address=signer.address, timestamp=timestamp, nonce=nonce, domain=domain)
+    return {
+        "SERVICE_ADDRESS": signer.checksummed,
+        "SERVICE_SIGNATURE": signer.sign(digest),
+        "SERVICE_TIMESTAMP": timestamp,
+        "SERVICE_NONCE": str(nonce),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +157,7 @@ class ExchangeClient:
         """
         signer = self._wallet()
         retry_budget = self._connection.retry_budget()
-        try:
-            trio = await self._obtain_key(signer, nonce, retry_budget)
-        except ExchangeError as error:
-            # Another proof is new, and has the time that the refusal has shown.
-            if not (is_skew(error) or error.code == _repeated_code):
-                raise
-            trio = await self._obtain_key(signer, nonce, retry_budget)
+        trio = await self._obtain_key(signer, nonce, retry_budget)
         # What was within the tolerance of this proof may not be within that of the next one.
         self._connection.correct_clock()
         self.use_key(KeyOfWallet(trio.api_key, trio.secret, trio.passphrase, signer.checksummed))
@@ -155,22 +166,16 @@ class ExchangeClient:
     async def _obtain_key(
         self, signer: Signer, nonce: int, retry_budget: RetryBudget
     ) -> ApiKeyTrio:
+        """A proof is good once, and an attempt without a key may have used it up: each signs its own."""
         domain = await self._domain.get(retry_budget)
-        timestamp = str(self._connection.now_ms())
-        digest = l1_digest(
-            address=signer.address,
-            timestamp=timestamp,
-            nonce=nonce,
-            domain=domain,
-        )
-        headers = {
-            "SERVICE_ADDRESS": signer.checksummed,
-            "SERVICE_SIGNATURE": signer.sign(digest),
-            "SERVICE_TIMESTAMP": timestamp,
-            "SERVICE_NONCE": str(nonce),
-        }
-        sent = HttpRequest("POST", "/auth/api-key", headers=headers)
-        return await self._connection.send(ApiKeyTrio, sent, Sending(retry_budget=retry_budget))
+        sending = Sending(retry_budget=retry_budget)
+
+        async def attempt(tries: int) -> ApiKeyTrio:
+            headers = _proof_headers(signer, nonce, domain, self._connection.now_ms())
+            sent = HttpRequest("POST", "/auth/api-key", headers=headers)
+            return await self._connection.send_once(ApiKeyTrio, sent, sending, tries=tries)
+
+        return await persist(retry_budget, _may_prove_again, attempt)
 
     async def signing_domain(self) -> SigningDomain:
         """The domain that this client signs for, the same for its whole life.

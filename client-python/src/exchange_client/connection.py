@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypeVar
 import httpx
 
 from ._model import parse
-from .errors import ExchangeError, is_skew
+from .errors import ExchangeError, is_passing, is_skew
 from .gate import Gate
 from .http import HttpRequest, KeyOfWallet, Query, Reader, l2_headers, request
 from .open_placements import OpenPlacements
@@ -174,23 +174,24 @@ class Connection:
         self, kind: type[T], sent: HttpRequest, sending: Sending = _default_sending
     ) -> T:
         """Sends a request until it has a definite response."""
+        return parse(kind, await self._persist(sent, lambda: sent, sending))
 
-        def may_repeat(error: ExchangeError) -> bool:
-            # The same proof stays as wrong as it is.
-            return not is_skew(error) and is_repeatable(error, sending.repeatable)
-
-        return parse(kind, await self._persist(sent, lambda: sent, may_repeat, sending))
+    async def send_once(
+        self,
+        kind: type[T],
+        sent: HttpRequest,
+        sending: Sending = _default_sending,
+        *,
+        tries: int = 1,
+    ) -> T:
+        """One attempt of the same."""
+        return parse(kind, await self._attempt(sent, lambda: sent, sending, tries))
 
     async def signed(
         self, kind: type[T], sent: HttpRequest, sending: Sending = _default_sending
     ) -> T:
         """The same with the headers of the API key, signed again for each attempt."""
-
-        def may_repeat(error: ExchangeError) -> bool:
-            return is_repeatable(error, sending.repeatable)
-
-        body = await self._persist(sent, lambda: self.sign(sent), may_repeat, sending)
-        return parse(kind, body)
+        return parse(kind, await self._persist(sent, lambda: self.sign(sent), sending))
 
     async def signed_once(
         self, sent: HttpRequest, sending: Sending = _default_sending, *, tries: int = 1
@@ -231,14 +232,13 @@ class Connection:
         return replace(sent, headers={**sent.headers, **proof})
 
     async def _persist(
-        self,
-        sent: HttpRequest,
-        make: Callable[[], HttpRequest],
-        may_repeat: Callable[[ExchangeError], bool],
-        sending: Sending,
+        self, sent: HttpRequest, make: Callable[[], HttpRequest], sending: Sending
     ) -> object:
         budget = sending.retry_budget or self.retry_budget()
         within = replace(sending, retry_budget=budget)
+
+        def may_repeat(error: ExchangeError) -> bool:
+            return is_passing(error) and is_repeatable(error, sending.repeatable)
 
         async def attempt(tries: int) -> object:
             try:

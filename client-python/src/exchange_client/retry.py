@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
-from .errors import ExchangeError, is_passing, proves_nothing_done
+from .errors import ExchangeError, proves_nothing_done
 
 T = TypeVar("T")
 
@@ -100,7 +100,7 @@ async def persist(
     may_repeat: Callable[[ExchangeError], bool],
     attempt: Callable[[int], Awaitable[T]],
 ) -> T:
-    """Repeats attempts while they fail for transient reasons and may be repeated.
+    """Repeats attempts while their errors say that another may follow.
 
     Raises the last error when the retry budget ends.
     """
@@ -109,7 +109,7 @@ async def persist(
         try:
             return await attempt(tries)
         except ExchangeError as error:
-            if not is_passing(error) or not may_repeat(error):
+            if not may_repeat(error):
                 raise
             if not await retry_budget.next(error.retry_after_seconds):
                 raise
