@@ -181,8 +181,14 @@ async def test_what_tries_have_canceled_is_in_the_error_when_the_last_one_fails(
     partly = refused(503, "cancel_unconfirmed", canceled=["0xaa"], not_canceled={})
     async with await connected(fake) as client:
         fake.fates = [partly, refused(401, "invalid_l2")]
-        with pytest.raises(ExchangeError) as raised:
+        with pytest.raises(ExchangeError) as of_all:
             await client.cancel_all()
-    assert raised.value.code == "invalid_l2"
-    assert isinstance(raised.value.body, dict)
-    assert raised.value.body["canceled"] == ["0xaa"]
+        codes = {"0xbb": "cancel_unconfirmed"}
+        body = {"canceled": ["0xaa"], "not_canceled": codes, "not_canceled_codes": codes}
+        fake.fates = [Answer(200, body), refused(401, "invalid_l2")]
+        with pytest.raises(ExchangeError) as of_ids:
+            await client.cancel_orders(["0xaa", "0xbb"])
+    for raised in (of_all, of_ids):
+        assert raised.value.code == "invalid_l2"
+        assert isinstance(raised.value.body, dict)
+        assert raised.value.body["canceled"] == ["0xaa"]

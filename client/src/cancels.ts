@@ -62,8 +62,10 @@ export class Cancels {
     this.#endByIds([orderID]);
     const retryBudget = this.#connection.retryBudget('canceling');
     const sent = { method: 'DELETE', path: '/order', body: { orderID } } as const;
-    const { result, isOpen } = await this.#send(sent, retryBudget);
-    return isOpen ? await this.#nameCanceled(result) : result;
+    const tried = nothingTried();
+    await this.#send(sent, retryBudget, tried);
+    await this.#nameCanceled(tried);
+    return tried.result;
   }
 
   /** Cancels up to 3,000 orders by id. */
@@ -72,7 +74,9 @@ export class Cancels {
       throw new RangeError(`1 to ${cancelsPerRequestMax} orders go into a request`);
     }
     this.#endByIds(orderIds);
-    return await this.#cancelIds(orderIds, this.#connection.retryBudget('canceling'));
+    const tried = nothingTried();
+    await this.#cancelIds(orderIds, this.#connection.retryBudget('canceling'), tried);
+    return tried.result;
   }
 
   async cancelMarket(filter: MarketFilter): Promise<CancelAllResult> {
@@ -100,46 +104,47 @@ export class Cancels {
     retryBudget: RetryBudget,
   ): Promise<CancelAllResult> {
     const inTransit = this.#connection.placements.end(isMeant);
-    const { result, isOpen } = await this.#send(sent, retryBudget);
+    const tried = nothingTried();
+    await this.#send(sent, retryBudget, tried);
+    const { result, isOpen } = tried;
     const left = inTransit();
     const complete = !isOpen;
     if (left.length === 0) return { ...result, in_transit: left, complete };
+    const byIds = nothingTried();
     // The others are canceled: where this fails, the result says what may come.
-    const byIds = await this.#cancelIds(left, retryBudget).catch(() => null);
-    const canceled = [...new Set([...result.canceled, ...(byIds?.canceled ?? [])])];
+    await this.#cancelIds(left, retryBudget, byIds).catch(() => null);
+    const canceled = [...new Set([...result.canceled, ...byIds.result.canceled])];
     const done = new Set(canceled);
     const in_transit = inTransit().filter((id) => !done.has(id));
     return { ...result, canceled, in_transit, complete };
   }
 
-  async #cancelIds(orderIds: readonly string[], retryBudget: RetryBudget): Promise<CancelResult> {
-    let merged = nothing;
+  async #cancelIds(
+    orderIds: readonly string[],
+    retryBudget: RetryBudget,
+    tried: Tried,
+  ): Promise<void> {
     let left = orderIds;
-    let isInDoubt = false;
     for (;;) {
       const sent = { method: 'DELETE', path: '/orders', body: left } as const;
-      const { result, isOpen } = await this.#send(sent, retryBudget);
-      merged = merge(merged, result);
-      left = idsWith(passingCodes, result);
-      isInDoubt ||= isOpen;
+      await this.#send(sent, retryBudget, tried);
+      left = idsWith(passingCodes, tried.result);
       if (left.length === 0 || !(await retryBudget.next(null))) break;
-      isInDoubt = true;
+      tried.isOpen = true;
     }
-    return isInDoubt ? await this.#nameCanceled(merged) : merged;
+    await this.#nameCanceled(tried);
   }
 
   /**
    * Orders that had ended before the last try, and of which the log says that a cancel of their owner ended them, are
    * canceled: an earlier try may have done it. Those that cannot be read stay as they are.
    */
-  async #nameCanceled(result: CancelResult): Promise<CancelResult> {
-    const ended = idsWith(endedCodes, result);
-    let named = result;
+  async #nameCanceled(tried: Tried): Promise<void> {
+    const ended = tried.isOpen ? idsWith(endedCodes, tried.result) : [];
     for (let from = 0; from < ended.length; from += orderIdsPerRequestMax) {
       const canceled = await this.#canceledOf(ended.slice(from, from + orderIdsPerRequestMax));
-      named = merge(named, { ...nothing, canceled });
+      tried.result = merge(tried.result, { ...nothing, canceled });
     }
-    return named;
   }
 
   /** Orders that a cancel of their owner ended; none where they cannot be read. */
@@ -155,27 +160,19 @@ export class Cancels {
     }
   }
 
-  /**
-   * What earlier tries have canceled is in the result, and in the body of the error when the last one fails. `isOpen`:
-   * one of them may have canceled more than it has named.
-   */
-  async #send(
-    sent: HttpRequest,
-    retryBudget: RetryBudget,
-  ): Promise<{ readonly result: CancelResult; readonly isOpen: boolean }> {
-    let before = nothing;
-    let isOpen = false;
+  /** What tries have canceled is in `tried`, and in the body of the error when the last one fails. */
+  async #send(sent: HttpRequest, retryBudget: RetryBudget, tried: Tried): Promise<void> {
     const onFailure = (error: ExchangeError): void => {
-      before = merge(before, { ...nothing, canceled: canceledIn(error.body) });
-      isOpen ||= leavesOpen(error) || passingCodes.has(error.code);
+      tried.result = merge(tried.result, { ...nothing, canceled: canceledIn(error.body) });
+      tried.isOpen ||= leavesOpen(error) || passingCodes.has(error.code);
     };
     try {
       const result = await this.#connection.signed<CancelResult>(sent, { retryBudget, onFailure });
-      return { result: merge(before, result), isOpen };
+      tried.result = merge(tried.result, result);
     } catch (error) {
-      if (!(error instanceof ExchangeError) || before.canceled.length === 0) throw error;
+      const { canceled } = tried.result;
+      if (!(error instanceof ExchangeError) || canceled.length === 0) throw error;
       const { status, body, retryAfterSeconds, headers } = error;
-      const { canceled } = before;
       const whole = { ...(body as object | null), canceled };
       throw new ExchangeError(status, whole, { retryAfterSeconds, headers, cause: error });
     }
@@ -206,6 +203,18 @@ export class Cancels {
 }
 
 const nothing: CancelResult = { canceled: [], not_canceled: {} };
+
+/** What the tries of a cancel have canceled, also those of a call that fails, and what they say of the others. */
+interface Tried {
+  /** The newest reason of an order counts. */
+  result: CancelResult;
+  /** A try may have canceled more than it has named. */
+  isOpen: boolean;
+}
+
+function nothingTried(): Tried {
+  return { result: nothing, isOpen: false };
+}
 
 function merge(before: CancelResult, result: CancelResult): CancelResult {
   const canceled = new Set([...before.canceled, ...result.canceled]);

@@ -159,4 +159,15 @@ test('what tries have canceled is in the error when the last one fails', async (
     code: 'invalid_l2',
     body: { canceled: ['0xaa'] },
   });
+  const unconfirmed = { '0xbb': 'cancel_unconfirmed' };
+  const body = {
+    canceled: ['0xaa'],
+    not_canceled: unconfirmed,
+    not_canceled_codes: unconfirmed,
+  };
+  fake.fates = [{ status: 200, body }, refused('invalid_l2', 401)];
+  await expect(client.cancelOrders(['0xaa', '0xbb'])).rejects.toMatchObject({
+    code: 'invalid_l2',
+    body: { canceled: ['0xaa'] },
+  });
 });

@@ -181,25 +181,23 @@ class Cancels:
 
     async def _send(self, sent: HttpRequest, retry_budget: RetryBudget, tried: _Tried) -> None:
         """What tries have canceled is in `tried`, and in the body of the error when the last one fails."""
-        before: dict[str, None] = {}
 
         def on_failure(error: ExchangeError) -> None:
-            before.update(dict.fromkeys(_canceled_in(error.body)))
+            tried.canceled |= dict.fromkeys(_canceled_in(error.body))
             tried.is_open |= leaves_open(error) or error.code in _passing_codes
 
         sending = Sending(retry_budget=retry_budget, on_failure=on_failure)
         try:
             result = await self._connection.signed(CancelResult, sent, sending)
         except ExchangeError as error:
-            if not before:
+            if not tried.canceled:
                 raise
             body = error.body if isinstance(error.body, dict) else {}
-            whole = {**body, "canceled": list(before)}
+            whole = {**body, "canceled": list(tried.canceled)}
             wait, headers = error.retry_after_seconds, error.headers
             raise ExchangeError(
                 error.status, whole, retry_after_seconds=wait, headers=headers
             ) from error
-        tried.canceled |= before
         tried.add(result)
 
     async def _tokens_of(self, market: str | None, asset_id: str | None) -> set[str]:
