@@ -95,6 +95,31 @@ async def test_an_order_on_its_way_when_all_are_canceled_is_canceled_by_its_id_t
         placing.cancel()
     assert [heard.body for heard in fake.received_at("/orders")] == [[order.order_id]]
     assert result.in_transit == [order.order_id]
+    assert result.complete
+
+
+async def test_a_result_is_incomplete_where_the_cancel_of_an_order_on_its_way_was_lost_or_failed(
+    fake: FakeExchange,
+) -> None:
+    async with await connected(fake) as client:
+        fake.hangs = lambda heard: heard.method == "POST"
+        fake.fated_method = "DELETE"
+        order = await client.prepare_order(intent)
+        only = [order.order_id]
+        placing = asyncio.create_task(client.post_order(order))
+        await sent(fake, 1)
+        partly = refused(503, "cancel_unconfirmed", canceled=only, not_canceled={})
+        cases: list[tuple[list[Fate], list[str]]] = [
+            (["lose the response"], []),
+            ([refused(401, "invalid_l2")], []),
+            ([partly, refused(401, "invalid_l2")], only),
+        ]
+        for fates, canceled in cases:
+            fake.fates = ["serve", *fates]
+            result = await client.cancel_all()
+            assert (result.canceled, result.complete) == (canceled, False)
+            assert result.in_transit == [one for one in only if one not in canceled]
+        placing.cancel()
 
 
 async def test_what_each_try_of_a_cancel_has_canceled_is_in_its_result(fake: FakeExchange) -> None:

@@ -28,8 +28,8 @@ export type CancelAllResult = CancelResult & {
    */
   readonly in_transit: readonly OrderId[];
   /**
-   * False when a try may have canceled orders that its response does not name, as when it was lost: then `canceled` may
-   * lack orders that were canceled. None of them rests.
+   * False when a try may have canceled orders that its response does not name, as when it was lost, or when the cancel
+   * by ids was not confirmed: then `canceled` may lack orders that were canceled. None of them rests.
    */
   readonly complete: boolean;
 };
@@ -106,17 +106,28 @@ export class Cancels {
     const inTransit = this.#connection.placements.end(isMeant);
     const tried = nothingTried();
     await this.#send(sent, retryBudget, tried);
-    const { result, isOpen } = tried;
     const left = inTransit();
-    const complete = !isOpen;
-    if (left.length === 0) return { ...result, in_transit: left, complete };
-    const byIds = nothingTried();
-    // The others are canceled: where this fails, the result says what may come.
-    await this.#cancelIds(left, retryBudget, byIds).catch(() => null);
-    const canceled = [...new Set([...result.canceled, ...byIds.result.canceled])];
-    const done = new Set(canceled);
+    if (left.length > 0) await this.#cancelToo(left, retryBudget, tried);
+    const { result, isOpen } = tried;
+    const done = new Set(result.canceled);
     const in_transit = inTransit().filter((id) => !done.has(id));
-    return { ...result, canceled, in_transit, complete };
+    return { ...result, in_transit, complete: !isOpen };
+  }
+
+  /** The others are canceled, so a failure is no error of the call: the result says what may come. */
+  async #cancelToo(
+    orderIds: readonly OrderId[],
+    retryBudget: RetryBudget,
+    tried: Tried,
+  ): Promise<void> {
+    const byIds = nothingTried();
+    try {
+      await this.#cancelIds(orderIds, retryBudget, byIds);
+    } catch {
+      byIds.isOpen = true;
+    }
+    tried.result = merge(tried.result, { ...nothing, canceled: byIds.result.canceled });
+    tried.isOpen ||= byIds.isOpen;
   }
 
   async #cancelIds(
@@ -133,6 +144,7 @@ export class Cancels {
       tried.isOpen = true;
     }
     await this.#nameCanceled(tried);
+    tried.isOpen ||= left.length > 0;
   }
 
   /**

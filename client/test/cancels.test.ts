@@ -64,17 +64,42 @@ describe('a placement that waits to be sent again', () => {
   });
 });
 
-test('an order on its way when all are canceled is canceled by its id, too', async () => {
-  fake.hangs = ({ method }: Heard) => method === 'POST';
-  const order = await orderOf('7');
-  const placing = client.postOrder(order).catch(() => null);
-  await sentAgain('/order', 1);
-  const { in_transit } = await client.cancelAll();
-  expect(fake.receivedAt('/orders')).toMatchObject([{ method: 'DELETE', body: [order.orderId] }]);
-  expect(in_transit).toEqual([order.orderId]);
-  await fake.close();
-  fake = await FakeExchange.open();
-  await placing;
+describe('an order on its way when all are canceled', () => {
+  let id: string;
+  let placing: Promise<unknown>;
+
+  beforeEach(async () => {
+    fake.hangs = ({ method }: Heard) => method === 'POST';
+    fake.fatedMethod = 'DELETE';
+    const order = await orderOf('7');
+    id = order.orderId;
+    placing = client.postOrder(order).catch(() => null);
+    await sentAgain('/order', 1);
+  });
+
+  afterEach(async () => {
+    await fake.close();
+    fake = await FakeExchange.open();
+    await placing;
+  });
+
+  test('is canceled by its id, too', async () => {
+    expect(await client.cancelAll()).toMatchObject({ in_transit: [id], complete: true });
+    expect(fake.receivedAt('/orders')).toMatchObject([{ method: 'DELETE', body: [id] }]);
+  });
+
+  test('leaves the result incomplete where the cancel of its id was lost or failed', async () => {
+    fake.fates = ['serve', 'lose the response'];
+    const lost = await client.cancelAll();
+    expect(lost).toMatchObject({ canceled: [], in_transit: [id], complete: false });
+    fake.fates = ['serve', refused('invalid_l2', 401)];
+    const failed = await client.cancelAll();
+    expect(failed).toMatchObject({ canceled: [], in_transit: [id], complete: false });
+    const partly = refused('cancel_unconfirmed', 503, { canceled: [id], not_canceled: {} });
+    fake.fates = ['serve', partly, refused('invalid_l2', 401)];
+    const named = await client.cancelAll();
+    expect(named).toMatchObject({ canceled: [id], in_transit: [], complete: false });
+  });
 });
 
 test('what each try of a cancel has canceled is in its result', async () => {

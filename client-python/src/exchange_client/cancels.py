@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pydantic import Field
@@ -44,7 +43,8 @@ class CancelAllResult(CancelResult):
     complete: bool = True
     """False when a try may have canceled orders that its response does not name, as when it was lost.
 
-    Then `canceled` may lack orders that were canceled. None of them rests.
+    Also when the cancel by ids was not confirmed. Then `canceled` may lack orders that were canceled.
+    None of them rests.
     """
 
 
@@ -100,7 +100,9 @@ class Cancels:
         if not 1 <= len(order_ids) <= cancels_per_request_max:
             raise ValueError(f"1 to {cancels_per_request_max} orders go into a request")
         self._end_by_ids(order_ids)
-        return await self._cancel_ids(order_ids, self._connection.retry_budget("canceling"))
+        tried = _Tried()
+        await self._cancel_ids(order_ids, self._connection.retry_budget("canceling"), tried)
+        return tried.result()
 
     async def cancel_market(self, market: str | None, asset_id: str | None) -> CancelAllResult:
         retry_budget = self._connection.retry_budget("canceling")
@@ -133,10 +135,7 @@ class Cancels:
         await self._send(sent, retry_budget, tried)
         left = in_transit()
         if left:
-            # The others are canceled: where this fails, the result says what may come.
-            with suppress(ExchangeError):
-                by_ids = await self._cancel_ids(left, retry_budget)
-                tried.canceled |= dict.fromkeys(by_ids.canceled)
+            await self._cancel_too(left, retry_budget, tried)
         result = tried.result()
         return CancelAllResult(
             canceled=result.canceled,
@@ -146,10 +145,21 @@ class Cancels:
             complete=not tried.is_open,
         )
 
+    async def _cancel_too(
+        self, order_ids: Sequence[str], retry_budget: RetryBudget, tried: _Tried
+    ) -> None:
+        """The others are canceled, so a failure is no error of the call: the result says what may come."""
+        by_ids = _Tried()
+        try:
+            await self._cancel_ids(order_ids, retry_budget, by_ids)
+        except (ExchangeError, UnexpectedAnswerError):
+            by_ids.is_open = True
+        tried.canceled |= by_ids.canceled
+        tried.is_open |= by_ids.is_open
+
     async def _cancel_ids(
-        self, order_ids: Sequence[str], retry_budget: RetryBudget
-    ) -> CancelResult:
-        tried = _Tried()
+        self, order_ids: Sequence[str], retry_budget: RetryBudget, tried: _Tried
+    ) -> None:
         left = list(order_ids)
         while True:
             await self._send(HttpRequest("DELETE", "/orders", body=left), retry_budget, tried)
@@ -158,7 +168,7 @@ class Cancels:
                 break
             tried.is_open = True
         await self._name_canceled(tried)
-        return tried.result()
+        tried.is_open |= bool(left)
 
     async def _name_canceled(self, tried: _Tried) -> None:
         """Names the orders that an earlier try may have canceled.
