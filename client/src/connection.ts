@@ -12,6 +12,7 @@ import {
   request,
 } from './http.ts';
 import { OpenPlacements } from './open-placements.ts';
+import { callGuarded } from './platform.ts';
 import {
   defaultRetryPolicy,
   isRepeatable,
@@ -57,7 +58,7 @@ export interface ConnectionOptions extends HttpOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Called before each attempt. */
   readonly onAttempt?: (attempt: Attempt) => void;
-  /** Called with each response, before the call goes on; must not throw. */
+  /** Called with each response, before the call goes on; its error is an unhandled rejection and ends no call. */
   readonly onResponse?: (response: AttemptResponse) => void;
 }
 
@@ -224,7 +225,8 @@ export class Connection {
     sent: HttpRequest,
     { attempt, timeoutMs }: { readonly attempt: Attempt; readonly timeoutMs: number },
   ): Promise<T> {
-    const onHead = (head: ResponseHead) => this.#options.onResponse?.({ ...attempt, ...head });
+    const { onResponse } = this.#options;
+    const onHead = (head: ResponseHead) => callGuarded(() => onResponse?.({ ...attempt, ...head }));
     try {
       return await request<T>({ ...this.#options, timeoutMs, onHead }, sent, this.#serverClock);
     } catch (error) {

@@ -258,6 +258,26 @@ test('status and headers of each response can be seen, with the request that it 
   ]);
 });
 
+test('an error of the callback for responses ends no call', async () => {
+  // An unhandled rejection would end the run.
+  const errors: unknown[] = [];
+  const surfaced = jest.spyOn(Promise, 'reject').mockImplementation(async (error) => {
+    errors.push(error);
+    return undefined as never;
+  });
+  const onResponse = ({ path }: AttemptResponse) => {
+    throw new Error(path);
+  };
+  const watched = new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry, onResponse });
+  try {
+    await watched.connect();
+    expect(await watched.placeOrder(intent)).toMatchObject({ success: true });
+  } finally {
+    surfaced.mockRestore();
+  }
+  expect(errors.at(-1)).toMatchObject({ message: '/order' });
+});
+
 test('an error has the headers of its response', async () => {
   fake.fates = [{ status: 400, body: { error: 'x', code: 'invalid_request' }, retryAfter: 9 }];
   const failed = await client.read('/anything').catch((error: unknown) => error);

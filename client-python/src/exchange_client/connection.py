@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias, TypeVar
 import httpx
 
 from ._model import parse
+from .callbacks import call_guarded
 from .errors import ExchangeError, is_passing, is_skew
 from .gate import Gate
 from .http import HttpRequest, KeyOfWallet, Query, Reader, l2_headers, request
@@ -82,7 +83,10 @@ class ConnectionOptions:
     retry_canceling: RetryPolicy | None = None
     """Of cancels; default `retry`."""
     on_response: Callable[[AttemptResponse], None] | None = None
-    """Called with each response, before the call goes on; must not raise."""
+    """Called with each response, before the call goes on.
+
+    Its error goes to the exception handler of the event loop and ends no call.
+    """
 
 
 Budgeted: TypeAlias = Literal["placing", "canceling"]
@@ -270,9 +274,12 @@ class Connection:
         return await self._gates[_lane_of(sent)].run(action, left_ms=left_ms, ended=sending.ended)
 
     async def _request(self, sent: HttpRequest, timeout_ms: int, attempt: Attempt) -> object:
+        on_response = self._options.on_response
+
         def on_head(status: int, headers: Mapping[str, str]) -> None:
-            if self._options.on_response is not None:
-                self._options.on_response(AttemptResponse(attempt, status, headers))
+            if on_response is not None:
+                response = AttemptResponse(attempt, status, headers)
+                call_guarded(lambda: on_response(response))
 
         try:
             url = self._base_url + sent.path
