@@ -9,7 +9,8 @@ export interface FreshnessEvent {
   /** Token, condition or event id; null for all markets, and for `own`. */
   readonly key: string | null;
   /**
-   * Its partitions that are not live. Empty in a `stale` event where no heartbeat has confirmed the subscription in time.
+   * Its partitions that are not live. Empty in a `stale` event where no heartbeat has confirmed the subscription in
+   * time.
    */
   readonly partitions: readonly number[];
 }

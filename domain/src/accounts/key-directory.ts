@@ -32,8 +32,8 @@ export class KeyDirectory {
 
   /**
    * Takes the newest record of a key. False for one that would make a revoked key active: it crossed its revocation and
-   * does not count. Records of earlier versions of this program could do that, and count. Keys whose record has `ALLOW`,
-   * which no key can choose, act as by default.
+   * does not count. Records of earlier versions of this program could do that, and count. Keys whose record has
+   * `ALLOW`, which no key can choose, act as by default.
    */
   apply(credential: Credential): boolean {
     const { nonce, version, active, createdAtMs, revokedAtMs, selfTrade } = credential;

@@ -9,8 +9,8 @@ export function readIdempotencyKey(header: string | readonly string[] | undefine
 }
 
 /**
- * Bound of every limit that a request names, and of the age of its first attempt, milliseconds: far above the exchange's
- * own limit, so beyond it nothing changes.
+ * Bound of every limit that a request names, and of the age of its first attempt, milliseconds: far above the limit of
+ * the exchange, so beyond it nothing changes.
  */
 const timeToBookMaxMs = 60_000;
 
@@ -28,8 +28,8 @@ export interface BookTimes {
  * `SERVICE_TIME_TO_BOOK_MS` and `SERVICE_VALID_UNTIL_MS`: an order is refused as `too_late` when it reaches its book
  * later than that number of milliseconds after its request arrived, or after that time. Of both the earlier counts.
  * `SERVICE_FIRST_SENT_MS` of a retry makes its orders as old as their first attempt, never younger than the retry, so
- * that cancels that came meanwhile cover them; they have a limit of their own, by which the log tells an acceptance that
- * a client names from one by the clock of ingress. The text of the refusal when one of them is no such number
+ * that cancels that came meanwhile cover them. They have a limit of their own, by which the log tells an acceptance
+ * that a client names from one by the clock of ingress. The text of the refusal when one of them is no such number
  * (conventions.md 3.8).
  */
 export function readBookTimes(

@@ -182,8 +182,8 @@ export class Approvals {
   }
 
   /**
-   * Carries out what was approved, one call at a time, and notes it on the topic; null when it was carried out before. A
-   * resolution is carried out again whenever it is asked for, which completes what broke off.
+   * Carries out what was approved, one call at a time, and notes it on the topic; null when it was carried out before.
+   * A resolution is carried out again whenever it is asked for, which completes what broke off.
    */
   carryOut(id: string, work: (approval: Approval) => Promise<object>): Promise<object | null> {
     return this.#options.mutex.run(`approval ${id}`, async () => {
