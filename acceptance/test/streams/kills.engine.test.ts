@@ -173,7 +173,7 @@ test('trading goes on over cuts, stalls and kills of streams, matcher and broker
   await untilNone('readers reach the end of the log', missing, quietMaxMs);
   truth = await LogTruth.read(exchange.log, exchange.markets);
   expect(truth.audit.violations).toEqual([]);
-  for (const id of received.placed) expect(truth.audit.orders.has(id)).toBe(true);
+  expect([...received.placed].filter((id) => !truth.audit.orders.has(id))).toEqual([]);
   expect(received.placed.size).toBeGreaterThan(cuts);
   console.log(summary());
 }, 1_800_000);
