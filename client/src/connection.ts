@@ -29,7 +29,7 @@ export interface Attempt {
   readonly path: string;
   /** 1 for the first. */
   readonly tries: number;
-  /** Of the request: says which orders it is about, for example. */
+  /** Body of the request, which names its orders. */
   readonly body?: unknown;
 }
 
@@ -46,9 +46,9 @@ export interface AttemptResponse extends Attempt {
 export interface ConnectionOptions extends HttpOptions {
   /** Default: 30 s in all, pauses of 0.1 to 2 s. `noRetries` sends everything once. */
   readonly retry?: RetryPolicy;
-  /** Of calls that place orders, where a quote must not be sent for as long as a cancel; default `retry`. */
+  /** Retry budget of calls that place orders: a quote must not be sent for as long as a cancel. Default `retry`. */
   readonly retryPlacing?: RetryPolicy;
-  /** Of cancels; default `retry`. */
+  /** Retry budget of cancels; default `retry`. */
   readonly retryCanceling?: RetryPolicy;
   /** Requests at a time, default 32. Cancels have as many of their own, and heartbeats some: no others delay them. */
   readonly concurrency?: number;

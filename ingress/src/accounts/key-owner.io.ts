@@ -71,13 +71,12 @@ export async function proveWallet(
   const nowMs = clock.nowMs();
   const isOnTime = claim !== null && isFresh(claim, nowMs, freshness);
   const verdict = isOnTime ? signatures.attest(claim, purpose) : 'invalid';
-  const isUnused = verdict === 'family' || (verdict === 'own' && claim !== null && !opens(claim));
-  if (isOnTime && isUnused) return claim;
+  if (isOnTime && verdict === 'family') return claim;
   if (isOnTime && verdict === 'own') {
     const windowMs = freshnessOf(claim, freshness);
     const digest = signedDigest(claim, purpose);
     const proof = { repetition: repetitionOf[purpose], digest, windowMs };
-    const code = await useProof(proof, repetitions);
+    const code = opens(claim) ? await useProof(proof, repetitions) : null;
     if (code === null) return claim;
     refuse(reply, code);
     return null;

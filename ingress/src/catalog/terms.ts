@@ -10,8 +10,28 @@ import { sameFact } from './facts.ts';
  */
 type Weight = 'final' | 'terms' | 'free';
 
+/** Fields that markets and events have. */
+const entryFields = {
+  description: 'terms',
+  resolutionSource: 'terms',
+  endDateMs: 'terms',
+  slug: 'free',
+  image: 'free',
+  icon: 'free',
+  metadata: 'free',
+  startDateMs: 'free',
+  createdAtMs: 'free',
+  updatedAtMs: 'free',
+  // These stop trading or let it go on, at the prices that orders name.
+  active: 'free',
+  closed: 'free',
+  closedAtMs: 'free',
+  archived: 'free',
+} as const satisfies Partial<Record<keyof (CatalogMarket | CatalogEvent), Weight>>;
+
 /** A new field has to say how it counts. */
 const marketFields: Readonly<Record<keyof CatalogMarket, Weight>> = {
+  ...entryFields,
   kind: 'final',
   market: 'final',
   eventId: 'final',
@@ -25,9 +45,6 @@ const marketFields: Readonly<Record<keyof CatalogMarket, Weight>> = {
   negRisk: 'final',
   negRiskMarketId: 'final',
   groupItemTitle: 'terms',
-  description: 'terms',
-  resolutionSource: 'terms',
-  endDateMs: 'terms',
   tick: 'terms',
   minSizeMicro: 'terms',
   feeRateBps: 'terms',
@@ -37,20 +54,9 @@ const marketFields: Readonly<Record<keyof CatalogMarket, Weight>> = {
   rewardsDailyMicro: 'terms',
   rewardsMinSizeMicro: 'terms',
   rewardsMaxSpread: 'terms',
-  slug: 'free',
-  image: 'free',
-  icon: 'free',
   category: 'free',
-  metadata: 'free',
   creator: 'free',
-  startDateMs: 'free',
-  createdAtMs: 'free',
-  updatedAtMs: 'free',
-  // These stop trading or let it go on, at the prices that orders name.
-  active: 'free',
-  closed: 'free',
-  closedAtMs: 'free',
-  archived: 'free',
+  // As the states above, it stops trading or lets it go on.
   mode: 'free',
   // They follow from the rates, when these have changed or been announced.
   feeVersion: 'free',
@@ -69,27 +75,14 @@ const marketFields: Readonly<Record<keyof CatalogMarket, Weight>> = {
 
 /** Of an event with a traded market: its words are read with the question. */
 const eventFields: Readonly<Record<keyof CatalogEvent, Weight>> = {
+  ...entryFields,
   kind: 'final',
   id: 'final',
   title: 'terms',
-  description: 'terms',
-  resolutionSource: 'terms',
-  endDateMs: 'terms',
   ticker: 'free',
-  slug: 'free',
-  image: 'free',
-  icon: 'free',
-  startDateMs: 'free',
   creationDateMs: 'free',
-  createdAtMs: 'free',
-  updatedAtMs: 'free',
-  active: 'free',
-  closed: 'free',
-  closedAtMs: 'free',
-  archived: 'free',
   tagIds: 'free',
   seriesIds: 'free',
-  metadata: 'free',
 };
 
 /** The heaviest field of a market in which two states of it differ. */
@@ -97,7 +90,7 @@ export function marketWeight(known: CatalogMarket, entry: CatalogMarket): Weight
   return heaviest(marketFields, (name) => sameFact(name, known, entry));
 }
 
-/** The same of an event. */
+/** The heaviest field of an event in which two states of it differ. */
 export function eventWeight(known: CatalogEvent, entry: CatalogEvent): Weight {
   return heaviest(eventFields, (name) => sameFact(name, known, entry));
 }

@@ -21,7 +21,7 @@ export async function changesTerms(
   return marketWeight(known, entry) === 'terms' && (await traded.isTraded(known));
 }
 
-/** The same of an event with a traded market. */
+/** Whether the change of an event is one of its terms, and one of its markets is traded. */
 export async function changesEventTerms(
   known: CatalogEvent,
   entry: CatalogEvent,

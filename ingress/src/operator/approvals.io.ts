@@ -228,7 +228,7 @@ export class Approvals {
     if (known.decision === decision) return this.#whyNotAgain(known);
     if (known.decision !== 'NONE') return refused(`it is ${known.decision.toLowerCase()}`);
     const isOpen = isPending(known, this.#options.clock.nowMs());
-    return isOpen ? null : refused('it has expired: send the request again');
+    return isOpen ? null : expired;
   }
 
   /** What broke off is completed within its time; a resolution later too, as it pays once whatever happens. */
@@ -240,7 +240,7 @@ export class Approvals {
   }: Approval): OperatorProblem | null {
     const isOpen = decision === 'APPROVED' && action !== 'resolveMarket' && carriedOutAtMs === 0;
     if (!isOpen || this.#options.clock.nowMs() < expiresAtMs) return null;
-    return refused('it has expired: send the request again');
+    return expired;
   }
 
   /** The window of an approved resolution begins, unless it has one or another proposal of the market waits. */
@@ -331,6 +331,7 @@ const undecided = {
 } as const;
 
 const unknownApproval: OperatorProblem = { status: 404, text: 'approval not found' };
+const expired = refused('it has expired: send the request again');
 const tooManyProposals = refused('too many resolutions wait for the end of their window');
 
 function otherProposal(proposed: Approval): OperatorProblem {

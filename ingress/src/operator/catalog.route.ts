@@ -94,7 +94,7 @@ export async function changesTermsOfEvent(
   return await changesEventTerms(known, entry, services);
 }
 
-/** The same of a market. */
+/** Whether the change of a market needs a second person; not when it is refused anyway. */
 export async function changesTermsOfMarket(
   number: number,
   sent: MarketChange,

@@ -10,7 +10,7 @@ export interface LoneMove {
   readonly name: string;
   /** Micro-USDC. */
   readonly amountMicro: number;
-  /** Of all such moves of the operator within a UTC day, micro-USDC. */
+  /** Limit of all such moves of the operator within a UTC day, micro-USDC. */
   readonly limitMicro: number;
   /** Unix milliseconds. */
   readonly atMs: number;

@@ -31,7 +31,7 @@ import {
 interface Asked<Body> {
   /** What its path names: a market or an event by its number, or a wallet; empty without one. */
   readonly subject: string;
-  /** As the schema of its route has found it. */
+  /** The body, which the schema of its route has checked. */
   readonly body: Body;
   /** The operator's name. */
   readonly who: string;

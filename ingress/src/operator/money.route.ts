@@ -63,7 +63,7 @@ export async function needsTwoToDeposit(
   return !(await services.approvals.movesAlone('deposit', who, sumMicro));
 }
 
-/** The same of withdrawals. */
+/** Whether withdrawals need a second person: they pass the limit of the day. */
 export async function needsTwoToPayOut(
   { withdrawals }: Withdrawals,
   who: string,

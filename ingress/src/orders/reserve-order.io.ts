@@ -27,7 +27,7 @@ export interface OrderReservationParts {
 export interface UnsentOrder {
   readonly order: CheckedOrder;
   readonly orderId: OrderId;
-  /** As its record will have it, Unix milliseconds. */
+  /** The acceptance that its record will have, Unix milliseconds. */
   readonly acceptedAtMs: number;
   /** Until its caller may send orders without money, seconds; null when it may now. */
   readonly waitSeconds: number | null;

@@ -176,7 +176,7 @@ export class RowWriter {
     return this.#endCell();
   }
 
-  /** The same, or NULL. */
+  /** Unix milliseconds, or NULL. */
   timeOrNone(ms: number | null): this {
     return ms === null ? this.none() : this.time(ms);
   }

@@ -1,9 +1,8 @@
-import type { ClickHouse } from '@pm/kit/clickhouse';
 import { shownSides, tables } from '@pm/schemas';
 import { storedPrice } from '../tables/numbers.ts';
 import { windowStarts } from './figures.ts';
 import type { BookPrices } from './price-moves.ts';
-import { endOfTime, TableMarks, type TableSpan } from './table-marks.io.ts';
+import { endOfTime, type MarkedTables, TableMarks, type TableSpan } from './table-marks.io.ts';
 
 /** Best prices of a market now and some time ago; null where it had no orders yet. */
 export interface PastBooks {
@@ -25,21 +24,15 @@ WHERE bucket >= fromUnixTimestamp({from:UInt32}) AND bucket < fromUnixTimestamp(
 GROUP BY market
 SETTINGS max_execution_time = 10, max_threads = 1`;
 
-export interface BookMarksOptions {
-  readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
-  /** Through which moment the tables are complete, Unix milliseconds; null while that is not known. */
-  completeThroughMs(): number | null;
-}
-
 /**
  * Best prices by market as of each call and at the start of its windows, at the ends of minutes; while the tables are
  * behind a start, as far as they are.
  */
 export class BookMarks {
-  readonly #options: BookMarksOptions;
+  readonly #options: MarkedTables;
   readonly #marks: TableMarks<BookPrices>;
 
-  constructor(options: BookMarksOptions) {
+  constructor(options: MarkedTables) {
     this.#options = options;
     this.#marks = new TableMarks(options.clickhouse, {
       table: midpoints,

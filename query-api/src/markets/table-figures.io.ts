@@ -1,6 +1,7 @@
-import { BookMarks, type BookMarksOptions, type PastBooks } from './book-marks.io.ts';
+import { BookMarks, type PastBooks } from './book-marks.io.ts';
 import { noVolume, type PriceMoves, type TableFigures } from './figures.ts';
 import { movesSince } from './price-moves.ts';
+import type { MarkedTables } from './table-marks.io.ts';
 import { type TapeFigures, VolumeSums } from './volumes.io.ts';
 
 /** Volumes and moves of prices of all markets, out of tables. */
@@ -8,7 +9,7 @@ export class TableFigureReads {
   readonly #volumes: VolumeSums;
   readonly #books: BookMarks;
 
-  constructor(options: BookMarksOptions) {
+  constructor(options: MarkedTables) {
     this.#volumes = new VolumeSums(options);
     this.#books = new BookMarks(options);
   }

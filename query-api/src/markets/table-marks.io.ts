@@ -9,10 +9,17 @@ export interface TableSpan {
 /** After all times, Unix seconds. */
 export const endOfTime = 4_294_967_295;
 
-/** Of how long a time one statement reads what is old, seconds; more while that is quick, less when it is slow. */
+/** Least span of old rows that one statement reads, seconds: longer while that is quick, shorter when it is slow. */
 const spanLeastS = 3_600;
 const quickMs = 500;
 const slowMs = 2_000;
+
+/** Tables that are read up to marks. */
+export interface MarkedTables {
+  readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
+  /** Through which moment the tables are complete, Unix milliseconds; null while that is not known. */
+  completeThroughMs(): number | null;
+}
 
 /** What a table says of each market, and how it is read. */
 export interface TableFold<S> {
@@ -38,7 +45,7 @@ interface Mark<S> {
 export class TableMarks<S> {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly #fold: TableFold<S>;
-  /** Of the table that was read; a rebuild exchanges it. */
+  /** Names the table that was read, which a rebuild exchanges. */
   #identity = '';
   #marks: readonly Mark<S>[] = [];
   #spanS = spanLeastS;

@@ -1,8 +1,7 @@
-import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import { storedMicro, storedPrice } from '../tables/numbers.ts';
 import { type Volume, type windowSeconds, windowStarts } from './figures.ts';
-import { endOfTime, TableMarks, type TableSpan } from './table-marks.io.ts';
+import { endOfTime, type MarkedTables, TableMarks, type TableSpan } from './table-marks.io.ts';
 
 /** Fills of a market up to a moment. */
 interface Traded {
@@ -56,19 +55,12 @@ interface TradedRow {
 }
 type Windows<T> = { readonly [Name in keyof typeof windowSeconds]: T };
 
-/** Dependencies and state of the tables besides their rows. */
-export interface VolumeSumsOptions {
-  readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
-  /** Through which moment the tables are complete, Unix milliseconds; null while that is not known. */
-  completeThroughMs(): number | null;
-}
-
 /** Notional and newest trades by market, as of each call: each reads what came and what left its windows since. */
 export class VolumeSums {
-  readonly #options: VolumeSumsOptions;
+  readonly #options: MarkedTables;
   readonly #marks: TableMarks<Traded>;
 
-  constructor(options: VolumeSumsOptions) {
+  constructor(options: MarkedTables) {
     this.#options = options;
     this.#marks = new TableMarks(options.clickhouse, {
       table: tape,
