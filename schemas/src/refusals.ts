@@ -101,7 +101,7 @@ const list = {
   },
   self_trade: {
     status: 400,
-    text: 'order would trade with an order of the same wallet',
+    text: 'order would trade with an order of the same owner',
     retry: false,
     final: true,
   },

@@ -87,7 +87,7 @@ refusals: dict[str, Refusal] = {
         final=True,
     ),
     "self_trade": Refusal(
-        400, "order would trade with an order of the same wallet", retry=False, final=True
+        400, "order would trade with an order of the same owner", retry=False, final=True
     ),
     "fill_limit": Refusal(
         400, "order meets more resting orders than one order may", retry=False, final=True

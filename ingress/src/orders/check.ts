@@ -34,7 +34,7 @@ export interface Caller {
   readonly nowMs: number;
   /** When its headers had arrived, Unix milliseconds: time-to-book and fences use it. */
   readonly arrivedAtMs: number;
-  /** The rule for orders of the key that meet one of their own wallet. */
+  /** The rule for orders of the key that meet one of the same owner. */
   readonly selfTrade: SelfTrade;
   /** The parts of the request that the proof of the key covers. */
   readonly covers: Coverage;

@@ -200,7 +200,10 @@ export class RandomLog {
       selfTrade: this.random.pick(['CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH', 'ALLOW']),
     });
     this.nextId += 1;
-    const timed = this.times === null ? base : this.timed(base, this.times);
+    const timed =
+      this.times === null
+        ? base
+        : this.timed({ ...base, signer: signerFor(wallet, this.times) }, this.times);
     const order =
       this.random.below(12) === 0 ? this.spoil(timed) : this.funded(timed, rules.feeRateBps);
     this.recent[this.nextId % recentMax] = order;
@@ -298,6 +301,11 @@ export class RandomLog {
   private size(): number {
     return lotMicro * (100 + this.random.below(3_000));
   }
+}
+
+/** Wallets 6 and 7 have one owner. Some orders of each wallet are signed by another one. */
+function signerFor(wallet: number, random: Random): Buffer {
+  return signerOf(random.below(20) === 0 ? 8 : Math.min(wallet, 6));
 }
 
 /** Orders that cancels and repetitions choose from. */

@@ -71,7 +71,8 @@ const generation: Command = { kind: 'StartGeneration', generation: 0 };
 
 /**
  * A log of one partition under some versions of the rules, one after the other: a random log, and between its records
- * those that any version judges in another way than the one before. The same versions give the same log.
+ * those that any version judges in another way than the one before. The same versions give the same log. `orders` is
+ * the version that its random records are of, if that is a later one.
  */
 export class GoldenHistory {
   readonly records: InputRecord[] = [];
@@ -86,8 +87,8 @@ export class GoldenHistory {
   #special = 0;
   #placed = 0;
 
-  constructor(versions: readonly number[]) {
-    this.#log = new RandomLog(2_026, Math.max(...versions) >= rules.judgedByTicks);
+  constructor(versions: readonly number[], orders = Math.max(...versions)) {
+    this.#log = new RandomLog(2_026, orders >= rules.judgedByTicks);
     this.#seal('ingress', []);
     this.#open(versions[0] ?? 0);
     for (const version of versions) {

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
  * HTTP bodies about keys, agents and what wallets may do (conventions.md 2.6, 2.7, 2.5). Unknown fields are ignored.
  */
 
-/** How a key's orders treat those of their own wallet, as the wire spells it. They never trade with one another. */
+/** How a key's orders treat those of the same owner, as the wire spells it. They never trade with one another. */
 export const selfTradeNames = {
   cancel_newest: 'CANCEL_NEWEST',
   cancel_oldest: 'CANCEL_OLDEST',

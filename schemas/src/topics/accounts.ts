@@ -38,7 +38,7 @@ export const credential = {
     {
       name: 'selfTrade',
       type: selfTrade,
-      doc: 'What its orders do when they meet one of their own wallet.',
+      doc: 'What its orders do when they meet one of the same signer.',
       default: 'CANCEL_NEWEST',
     },
     {

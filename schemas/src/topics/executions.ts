@@ -43,7 +43,7 @@ const orderPlaced = {
     { name: 'price', type: 'int', doc: 'Limit in 1/10000 USDC.' },
     { name: 'sizeMicro', type: 'long', doc: 'Micro-shares asked for.' },
     { name: 'expiresAtMs', type: 'long', doc: 'GTD: when it leaves the book; otherwise 0.' },
-    { name: 'acceptedAtMs', type: 'long', doc: 'When ingress took it.' },
+    { name: 'acceptedAtMs', type: 'long', doc: 'As in `orders`.' },
     { name: 'maker', type: address20, doc: 'Wallet.' },
     { name: 'signer', type: address20, doc: 'Who signed.' },
     { name: 'apiKey', type: uuid16, doc: 'The key it came in with.' },
@@ -242,7 +242,7 @@ const orderDelayed = {
     { name: 'price', type: 'int', doc: 'Limit in 1/10000 USDC.' },
     { name: 'sizeMicro', type: 'long', doc: 'Micro-shares asked for.' },
     { name: 'expiresAtMs', type: 'long', doc: 'GTD: when it leaves the book; otherwise 0.' },
-    { name: 'acceptedAtMs', type: 'long', doc: 'When ingress took it.' },
+    { name: 'acceptedAtMs', type: 'long', doc: 'As in `orders`.' },
     {
       name: 'releaseAtMs',
       type: 'long',

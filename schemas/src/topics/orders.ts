@@ -153,7 +153,11 @@ const placeOrder = {
     { name: 'holdMicro', type: 'long', doc: 'Micro-USDC reserved in the ledger for it.' },
     { name: 'generation', type: 'int', doc: 'Ledger generation of that reservation.' },
     { name: 'expiresAtMs', type: 'long', doc: 'GTD: leaves the book at this time; otherwise 0.' },
-    { name: 'acceptedAtMs', type: 'long', doc: 'When ingress took it, Unix milliseconds.' },
+    {
+      name: 'acceptedAtMs',
+      type: 'long',
+      doc: 'When ingress took it or, if earlier, when its client first sent it. Unix milliseconds.',
+    },
     {
       name: 'ageLimitMs',
       type: 'int',
@@ -167,7 +171,7 @@ const placeOrder = {
     {
       name: 'selfTrade',
       type: selfTrade,
-      doc: 'What happens when it meets an order of its own wallet.',
+      doc: 'What happens when it meets an order of the same signer.',
       default: 'CANCEL_NEWEST',
     },
   ],

@@ -84,7 +84,7 @@ export const selfTrade = {
   name: 'SelfTrade',
   symbols: ['CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH', 'ALLOW'],
   default: 'CANCEL_NEWEST',
-  doc: 'What happens when an order meets one of its own wallet: the incoming rest ends, the resting order ends, both end, or they trade.',
+  doc: 'What happens when an order meets one of the same signer: the incoming rest ends, the resting order ends, both end, or they trade.',
 } as const satisfies AvroEnum;
 
 export const keyKind = {

@@ -14,7 +14,7 @@ import { at } from './order-pool.ts';
  * micro-USDC, so both sides and the collateral balance exactly. Buyer and seller of one token swap it (COMPLEMENTARY),
  * two buyers create a pair and its collateral (MINT), two sellers destroy one (MERGE). The taker alone pays a fee: a
  * buyer on top, never beyond the order's hold; a seller out of the proceeds. The taker's own money moves after all
- * fills. An overdue order in the way expires instead of filling, an order of the same wallet follows the taker's mode
+ * fills. An overdue order in the way expires instead of filling, an order of the same signer follows the taker's mode
  * of self-trade (`meetingOf`). A taker that may meet no more orders stops. Fills follow each other directly among the
  * events; the cancels of orders in the way come after them.
  */

@@ -1,3 +1,4 @@
+import { rules } from '@pm/schemas';
 import { at } from '../book/order-pool.ts';
 import type { Output } from '../record.ts';
 import type { State } from '../state/state.ts';
@@ -8,13 +9,13 @@ import type { Taker } from './taker.ts';
 export type Meeting = 'fill' | 'expire' | 'clear' | 'end' | 'end-both';
 
 /**
- * Overdue orders expire. Orders of the taker's own wallet follow its mode of self-trade: ALLOW fills them,
+ * Overdue orders expire. Orders of the taker's own signer follow its mode of self-trade: ALLOW fills them,
  * CANCEL_OLDEST clears them away, CANCEL_NEWEST ends the taker, CANCEL_BOTH ends both. Each counts as a meeting, like a
  * fill.
  */
 export function meetingOf(state: State, taker: Taker, maker: number): Meeting {
   if (state.isOverdue(maker)) return 'expire';
-  if (state.book.orders.get(maker, at.wallet) !== taker.wallet) return 'fill';
+  if (!isOwn(state, taker, maker)) return 'fill';
   switch (taker.order.selfTrade) {
     case 'ALLOW':
       return 'fill';
@@ -25,6 +26,16 @@ export function meetingOf(state: State, taker: Taker, maker: number): Meeting {
     default:
       return 'end';
   }
+}
+
+/**
+ * Whether the taker would trade with itself: one owner signs for all its wallets. That a wallet has one owner is not
+ * known here, so orders of one wallet are its own too.
+ */
+function isOwn({ book, orderMemory, rules: version }: State, taker: Taker, maker: number): boolean {
+  if (book.orders.get(maker, at.wallet) === taker.wallet) return true;
+  if (version < rules.selfTradeBySigner) return false;
+  return orderMemory.isSignedByWords(book.orders.get(maker, at.memory), taker.signer, 0);
 }
 
 /**
@@ -45,7 +56,7 @@ export function firstToMeet(state: State, taker: Taker): number {
 }
 
 /**
- * For a taker that is refused with `self_trade`: under CANCEL_BOTH the order of its own wallet that it meets first is
+ * For a taker that is refused with `self_trade`: under CANCEL_BOTH the order of its own signer that it meets first is
  * canceled with it. A FOK order cancels nothing, because it meets no order unless it can fill completely.
  */
 export function cancelOwnMaker(state: State, taker: Taker, out: Output): void {

@@ -5,13 +5,17 @@ import {
   orderSizeMaxMicro,
   type PlaceOrder,
 } from '@pm/schemas';
+import { readWords } from '../state/key-table.ts';
 import type { Market } from '../state/markets.ts';
+import { signerWords } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 
 /** An incoming order while it is matched: its remainder and its fills so far. */
 export interface Taker {
   readonly order: PlaceOrder;
   readonly market: Market;
+  /** Its signer in words, as the memory of ids has it. */
+  readonly signer: Int32Array;
   /** Its place in the book: BUY of token 0 and SELL of token 1 are bids. */
   readonly isBid: boolean;
   readonly isBuy: boolean;
@@ -68,6 +72,7 @@ export class ReusedTaker {
     this.taker = taker;
     taker.order = order;
     taker.market = market;
+    readWords(order.signer, taker.signer, 0);
     taker.isBuy = order.side === 'BUY';
     taker.isBid = taker.isBuy === (order.outcome === 0);
     taker.limit0 = order.outcome === 0 ? order.price : complementPrice(order.price);
@@ -108,6 +113,7 @@ function blankTaker(order: PlaceOrder, market: Market): Mutable {
   return {
     order,
     market,
+    signer: new Int32Array(signerWords),
     isBid: false,
     isBuy: false,
     limit0: 0,

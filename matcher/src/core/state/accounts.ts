@@ -1,6 +1,7 @@
 import { putWords } from '@pm/schemas';
 import { at, type OrderPool } from '../book/order-pool.ts';
 import { Interned } from './interned.ts';
+import { signerWords } from './order-results.ts';
 
 /**
  * Accounts: a signer together with an API key, and their resting orders as a linked list. Every order of a signer or of
@@ -103,8 +104,7 @@ export class Accounts extends Interned {
   }
 }
 
-const signerBytes = 20;
-const signerWords = 5;
+const signerBytes = signerWords * 4;
 const keyWords = 4;
 const headAt = signerWords + keyWords + 1;
 const none: ReadonlySet<number> = new Set<number>();

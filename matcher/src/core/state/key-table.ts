@@ -292,8 +292,8 @@ export function newWords(count: number, isShared: boolean): Int32Array {
   return isShared ? new Int32Array(new SharedArrayBuffer(count * 4)) : new Int32Array(count);
 }
 
-/** Bytes as little-endian words; their number is a multiple of four. */
-function readWords(bytes: Buffer, into: Int32Array, at: number): void {
+/** Puts bytes as little-endian words at `at`; their number is a multiple of four. */
+export function readWords(bytes: Buffer, into: Int32Array, at: number): void {
   const words = bytes.length >> 2;
   for (let word = 0, from = 0; word < words; word += 1, from += 4) {
     into[at + word] =

@@ -33,7 +33,9 @@ export abstract class NaiveMeetings extends NaiveRules {
   }
 
   protected isOwn(order: PlaceOrder, maker: Resting): boolean {
-    return maker.order.maker.equals(order.maker) && !this.isOverdue(maker);
+    if (this.isOverdue(maker)) return false;
+    const isSigner = this.isNewest && maker.order.signer.equals(order.signer);
+    return isSigner || maker.order.maker.equals(order.maker);
   }
 
   protected whyNotWhole(order: PlaceOrder, makers: readonly Resting[]): RefusalCode | null {
