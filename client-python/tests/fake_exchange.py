@@ -241,6 +241,7 @@ def stored_order(order_id: str) -> Json:
         "expiration": "0",
         "order_type": "GTC",
         "reason": None,
+        "code": None,
         "ended_at": None,
     }
     time = "2026-06-01T12:00:00.000Z"

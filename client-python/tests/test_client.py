@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 from exchange_client import (
+    Attempt,
     AttemptResponse,
     ExchangeClient,
     ExchangeError,
@@ -336,21 +337,30 @@ async def test_status_and_headers_of_each_response_can_be_seen_with_the_request_
     assert seen[1].headers["Content-Type"] == "application/json"
 
 
-async def test_an_error_of_the_callback_for_responses_ends_no_call(fake: FakeExchange) -> None:
+async def test_an_error_of_a_callback_for_attempts_and_responses_ends_no_call(
+    fake: FakeExchange,
+) -> None:
     surfaced: list[str] = []
     asyncio.get_running_loop().set_exception_handler(
         lambda _loop, context: surfaced.append(str(context["exception"]))
     )
 
-    def fails(response: AttemptResponse) -> None:
-        raise RuntimeError(response.attempt.path)
+    def fails_before(attempt: Attempt) -> None:
+        raise RuntimeError(f"attempt {attempt.path}")
+
+    def fails_after(response: AttemptResponse) -> None:
+        raise RuntimeError(f"response {response.attempt.path}")
 
     async with ExchangeClient(
-        fake.base_url, signer=signer, retry=quick, on_response=fails
+        fake.base_url,
+        signer=signer,
+        retry=quick,
+        on_attempt=fails_before,
+        on_response=fails_after,
     ) as client:
         await client.connect()
         assert (await client.place_order(intent)).success
-    assert surfaced[-1] == "/order"
+    assert surfaced[-2:] == ["attempt /order", "response /order"]
 
 
 async def test_an_error_has_the_headers_of_its_response(

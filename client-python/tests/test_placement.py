@@ -301,13 +301,13 @@ async def test_the_time_to_book_is_sent_with_every_attempt(
     assert not any(name in names for name in times)
 
 
-def test_an_order_that_was_held_and_came_too_late_as_the_log_says_was_not_placed() -> None:
-    stored = parse(StoredOrder, stored_order("0x01")).model_copy(update={"status": "CANCELED"})
-    late = placement_of(stored.model_copy(update={"reason": "too_late"}))
-    assert (late.success, late.code) == (False, "too_late")
-    filled = {"reason": "too_late", "size_matched": Decimal(1)}
-    assert placement_of(stored.model_copy(update=filled)).status == "canceled"
-    assert placement_of(stored.model_copy(update={"reason": "user"})).success
+@pytest.mark.parametrize("code", ["too_late", "self_trade", "a_later_code"])
+def test_an_order_that_was_held_and_then_refused_as_the_log_says_was_not_placed(code: str) -> None:
+    stored = parse(StoredOrder, {**stored_order("0x01"), "status": "CANCELED", "reason": code})
+    held = placement_of(stored.model_copy(update={"code": code}))
+    assert (held.success, held.code) == (False, code)
+    rested = placement_of(stored)
+    assert (rested.success, rested.status) == (True, "canceled")
 
 
 def test_the_clock_of_the_exchange_is_known_by_the_dates_of_responses() -> None:

@@ -214,7 +214,7 @@ export class Connection {
       const proven = make();
       const { method, path, body } = sent;
       const attempt: Attempt = { method, path, tries, ...(body === undefined ? {} : { body }) };
-      this.#options.onAttempt?.(attempt);
+      callGuarded(() => this.#options.onAttempt?.(attempt));
       onSend?.();
       return this.#request<T>(proven, { attempt, timeoutMs });
     };

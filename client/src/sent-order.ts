@@ -157,8 +157,8 @@ export function refused(code: string, errorMsg: string): PlacementResult {
 
 /** The result of an order that was read from the log. One that was refused when its delay ended was never placed. */
 export function placementOf(order: StoredOrder): Placement {
-  const code = refusalIn(order);
-  if (code !== null) return { ...refused(code, refusals[code].text), order };
+  const { code } = order;
+  if (code !== null) return { ...refused(code, textOf(code)), order };
   return {
     success: true,
     errorMsg: '',
@@ -174,11 +174,9 @@ export function placementOf(order: StoredOrder): Placement {
   };
 }
 
-/** Orders that rest also end by a self-trade. */
-function refusalIn({ status, reason, size_matched: filled }: StoredOrder): RefusalCode | null {
-  const isUnfilled = status === 'CANCELED' && Number(filled) === 0;
-  const isRefusal = isUnfilled && reason !== null && reason !== 'self_trade' && reason in refusals;
-  return isRefusal ? (reason as RefusalCode) : null;
+/** The text of a refusal; a code that this version does not know stands for itself. */
+function textOf(code: string): string {
+  return code in refusals ? refusals[code as RefusalCode].text : code;
 }
 
 function isAlive({ status }: StoredOrder): boolean {

@@ -258,24 +258,26 @@ test('status and headers of each response can be seen, with the request that it 
   ]);
 });
 
-test('an error of the callback for responses ends no call', async () => {
+test('an error of a callback for attempts and responses ends no call', async () => {
   // An unhandled rejection would end the run.
   const errors: unknown[] = [];
   const surfaced = jest.spyOn(Promise, 'reject').mockImplementation(async (error) => {
     errors.push(error);
     return undefined as never;
   });
-  const onResponse = ({ path }: AttemptResponse) => {
-    throw new Error(path);
+  const failing = (callback: string) => (seen: Pick<AttemptResponse, 'path'>) => {
+    throw new Error(`${callback} ${seen.path}`);
   };
-  const watched = new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry, onResponse });
+  const callbacks = { onAttempt: failing('attempt'), onResponse: failing('response') };
+  const watched = new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry, ...callbacks });
   try {
     await watched.connect();
     expect(await watched.placeOrder(intent)).toMatchObject({ success: true });
   } finally {
     surfaced.mockRestore();
   }
-  expect(errors.at(-1)).toMatchObject({ message: '/order' });
+  const texts = errors.slice(-2).map((error) => (error as Error).message);
+  expect(texts).toEqual(['attempt /order', 'response /order']);
 });
 
 test('an error has the headers of its response', async () => {

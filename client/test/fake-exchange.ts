@@ -186,7 +186,8 @@ export function actionResult(id: string): object {
 /** As `GET /data/order/{id}` has it. */
 export function storedOrder(id: string): object {
   const stored = exampleOf(StoredOrder) as StoredOrder;
-  return { ...stored, id, status: 'LIVE', size_matched: '0', associate_trades: [] };
+  const open = { status: 'LIVE', reason: null, code: null, ended_at: null };
+  return { ...stored, ...open, id, size_matched: '0', associate_trades: [] };
 }
 
 async function read(request: IncomingMessage): Promise<Heard> {

@@ -290,14 +290,16 @@ test('the time to book is sent with every attempt: what is left of it, and at wh
   expect(until?.[0]).toBeLessThanOrEqual(Date.now() + 6_001);
 });
 
-test('an order that was held and came too late, as the log says, was not placed', () => {
-  const stored = { ...(storedOrder('0x01') as StoredOrder), status: 'CANCELED' as const };
-  const late = placementOf({ ...stored, reason: 'too_late' });
-  expect([late.success, late.code, late.orderID]).toEqual([false, 'too_late', '']);
-  const filled = placementOf({ ...stored, reason: 'too_late', size_matched: '1' });
-  expect([filled.success, filled.status]).toEqual([true, 'canceled']);
-  expect(placementOf({ ...stored, reason: 'user' }).success).toBe(true);
-});
+test.each(['too_late', 'self_trade', 'a_later_code'])(
+  'an order that was held and then refused as %s, as the log says, was not placed',
+  (code) => {
+    const stored = { ...(storedOrder('0x01') as StoredOrder), status: 'CANCELED' as const };
+    const held = placementOf({ ...stored, reason: code, code });
+    expect([held.success, held.code, held.orderID]).toEqual([false, code, '']);
+    const rested = placementOf({ ...stored, reason: code });
+    expect([rested.success, rested.status]).toEqual([true, 'canceled']);
+  },
+);
 
 test('an order without a time to book has none of these headers', async () => {
   await client.placeOrder(intent);

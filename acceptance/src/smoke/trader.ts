@@ -176,13 +176,9 @@ export class Trader {
     if (result.success) {
       if (result.orderID !== order.orderId)
         throw new Error(`${order.orderId} came back as another`);
-      // The log says the same of an order that rested and of one that was held and refused: it need not be placed.
-      const isUnplaced = result.status === 'canceled' && result.order?.reason === 'self_trade';
-      if (!isUnplaced) this.#received.placed.add(order.orderId);
+      this.#received.placed.add(order.orderId);
       return;
     }
-    // One that the log has may have been booked before it ended without a fill.
-    if (result.order !== undefined) return;
     this.#received.refused.add(order.orderId);
     this.#received.codes.set(
       result.code ?? '',

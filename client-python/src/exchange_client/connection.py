@@ -265,8 +265,9 @@ class Connection:
             # Made when its turn has come: a proof carries the time.
             proven = make()
             attempt = Attempt(sent.method, sent.path, tries, sent.body)
-            if self._options.on_attempt is not None:
-                self._options.on_attempt(attempt)
+            on_attempt = self._options.on_attempt
+            if on_attempt is not None:
+                call_guarded(lambda: on_attempt(attempt))
             if sending.on_send is not None:
                 sending.on_send()
             return await self._request(proven, timeout_ms, attempt)

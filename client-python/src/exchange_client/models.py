@@ -526,6 +526,8 @@ class OrderFindingMarket(Model):
 
 class StoredOrder(Model):
     reason: str | None
+    code: str | None
+    """Why an order that was delayed or held was refused at the end; else null."""
     ended_at: datetime | None
     order: StoredOrderOrder
     id: str
@@ -548,6 +550,8 @@ class StoredOrder(Model):
 
 class StoredOrderOrder(Model):
     reason: str | None
+    code: str | None
+    """Why an order that was delayed or held was refused at the end; else null."""
     ended_at: datetime | None
     associate_trades: list[str] = Field(alias="associateTrades")
     id: str
@@ -616,6 +620,8 @@ class FoundOrder(Model):
 
 class FoundOrderOrder(Model):
     reason: str | None
+    code: str | None
+    """Why an order that was delayed or held was refused at the end; else null."""
     ended_at: datetime | None
     associate_trades: list[str] = Field(alias="associateTrades")
     id: str

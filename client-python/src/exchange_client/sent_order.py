@@ -210,9 +210,10 @@ def placement_of(order: StoredOrder) -> Placement:
 
     One that was refused when its delay ended was never placed.
     """
-    code = _refusal_in(order)
-    if code is not None:
-        return refused(code, refusals[code].text).model_copy(update={"order": order})
+    if order.code is not None:
+        known = refusals.get(order.code)
+        text = order.code if known is None else known.text
+        return refused(order.code, text).model_copy(update={"order": order})
     placement = {
         **_no_order,
         "success": True,
@@ -225,13 +226,6 @@ def placement_of(order: StoredOrder) -> Placement:
         "order": order,
     }
     return parse(Placement, placement)
-
-
-def _refusal_in(order: StoredOrder) -> str | None:
-    """Orders that rest also end by a self-trade."""
-    is_unfilled = order.status == "CANCELED" and order.size_matched == 0
-    is_refusal = is_unfilled and order.reason in refusals and order.reason != "self_trade"
-    return order.reason if is_refusal else None
 
 
 #: Ends of orders that never rest: what was filled at once is the result.

@@ -145,6 +145,7 @@ export function openOrderAnswer(catalog: Catalog, order: AcceptedOrder): OpenOrd
   const {
     order: wrapped,
     reason: _reason,
+    code: _code,
     ended_at: _endedAt,
     ...flat
   } = orderAnswer(catalog, order, true);

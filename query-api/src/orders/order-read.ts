@@ -75,6 +75,8 @@ export interface OrderFacts {
   readonly status: 'LIVE' | 'MATCHED' | 'DELAYED' | 'CANCELED';
   /** The one word for how it ended; null while it has not. */
   readonly reason: string | null;
+  /** The refusal that ended it: it was delayed or held, and never placed. */
+  readonly code: string | null;
   /** Clock of the partition when it ended, Unix milliseconds; null while it has not. */
   readonly endedAtMs: number | null;
   readonly filledMicro: number;
@@ -107,18 +109,19 @@ function placedFacts(placed: StatedRow, rows: readonly OrderEventRow[]): OrderFa
   const fills = rows.filter(isOfKind('FILLED')).sort(byPlace);
   const filledMicro = fills.reduce((sum, row) => sum + row.sizeMicro, 0);
   const tradeIds = fills.slice(0, tradesOfOrderMax).map(tradeId);
+  const traded = { code: null, filledMicro, tradeIds };
   const canceled = rows.find(isOfKind('CANCELED'));
   if (isMatched(placed, filledMicro)) {
     const endedAtMs = fills.at(-1)?.timeMs ?? placed.timeMs;
-    return { status: 'MATCHED', reason: 'matched', endedAtMs, filledMicro, tradeIds };
+    return { ...traded, status: 'MATCHED', reason: 'matched', endedAtMs };
   }
   if (canceled !== undefined || placed.status === 'CANCELED') {
     const reason = (canceled?.reason ?? restReason(placed, rows)).toLowerCase();
     const endedAtMs = (canceled ?? placed).timeMs;
-    return { status: 'CANCELED', reason, endedAtMs, filledMicro, tradeIds };
+    return { ...traded, status: 'CANCELED', reason, endedAtMs };
   }
   const status = placed.status === 'DELAYED' ? 'DELAYED' : 'LIVE';
-  return { status, reason: null, endedAtMs: null, filledMicro, tradeIds };
+  return { ...traded, status, reason: null, endedAtMs: null };
 }
 
 /**
@@ -131,7 +134,7 @@ function isMatched({ status, sizeMicro }: StatedRow, filledMicro: number): boole
 
 /**
  * A rest that may not stay ends when its order is placed: of FAK and FOK always, of a delayed order when it was
- * canceled meanwhile, of any other when it met an order of its own wallet.
+ * canceled meanwhile, of any other when it met an order of the same owner.
  */
 function restReason({ timeInForce }: StatedRow, rows: readonly OrderEventRow[]): string {
   const mayRest = timeInForce === 'GTC' || timeInForce === 'GTD';
@@ -141,8 +144,10 @@ function restReason({ timeInForce }: StatedRow, rows: readonly OrderEventRow[]):
 
 function delayedFacts(refused: RefusedRow | null): OrderFacts {
   const none = { filledMicro: 0, tradeIds: [] };
-  if (refused === null) return { ...none, status: 'DELAYED', reason: null, endedAtMs: null };
-  return { ...none, status: 'CANCELED', reason: refused.reason, endedAtMs: refused.timeMs };
+  if (refused === null)
+    return { ...none, status: 'DELAYED', reason: null, code: null, endedAtMs: null };
+  const { reason, timeMs } = refused;
+  return { ...none, status: 'CANCELED', reason, code: reason, endedAtMs: timeMs };
 }
 
 type Kind = OrderEventRow['kind'];
@@ -191,7 +196,7 @@ export function orderAnswer(
   const price = priceText(placed.price);
   const shared = { id: placed.orderId, owner, price, side: placed.side, outcome, expiration };
   const endedAt = facts.endedAtMs === null ? null : isoTime(facts.endedAtMs);
-  const ending = { reason: facts.reason, ended_at: endedAt };
+  const ending = { reason: facts.reason, code: facts.code, ended_at: endedAt };
   return {
     order: {
       ...shared,

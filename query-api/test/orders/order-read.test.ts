@@ -76,6 +76,18 @@ describe('the history of an order', () => {
     expect(foldOrder(rows.toReversed())).toEqual(history);
   });
 
+  it('has a code only where it was held back and then refused', () => {
+    const codeOf = (...rows: OrderEventRow[]) => {
+      const history = foldOrder(rows);
+      return history.kind === 'accepted' ? history.facts.code : history.kind;
+    };
+    const refused = event({ kind: 'REFUSED', inOffset: '100', reason: 'self_trade' });
+    expect(codeOf(delayed, refused)).toBe('self_trade');
+    expect(codeOf(delayed)).toBeNull();
+    expect(codeOf(event({ status: 'CANCELED' }))).toBeNull();
+    expect(codeOf(event(), event({ kind: 'CANCELED', reason: 'SELF_TRADE' }))).toBeNull();
+  });
+
   it('is a refusal only when the order was never placed', () => {
     const refused = event({ kind: 'REFUSED', reason: 'fok_not_filled' });
     expect(foldOrder([refused])).toEqual({ kind: 'refused', code: 'fok_not_filled' });
@@ -95,6 +107,7 @@ describe('the history of an order', () => {
     const shared = {
       id: orderId,
       reason: null,
+      code: null,
       ended_at: null,
       price: '0.52',
       side: 'BUY',

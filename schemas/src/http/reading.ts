@@ -155,6 +155,9 @@ const ownerId = Type.Union([Type.String(), Type.Null()], {
 /** How an order ended, in one word (order-lifecycle.md); null while it has not. */
 const ending = {
   reason: Type.Union([text, Type.Null()]),
+  code: Type.Union([text, Type.Null()], {
+    description: 'Why an order that was delayed or held was refused at the end; else null.',
+  }),
   ended_at: Type.Union([dateTime, Type.Null()]),
 };
 export const StoredOrder = Type.Object({

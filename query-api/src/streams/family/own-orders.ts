@@ -66,9 +66,9 @@ export class OwnOrders {
       case 'OrderDelayed':
         return [this.#delayed(event, at)];
       case 'OrderRefused':
-        return this.#ended(change, event.code, at);
+        return this.#ended(change, { reason: event.code, code: event.code }, at);
       case 'OrderCanceled':
-        return this.#ended(change, event.reason.toLowerCase(), at);
+        return this.#ended(change, { reason: event.reason.toLowerCase() }, at);
       case 'Fill':
         return this.#filled(event, change.before, at);
     }
@@ -145,7 +145,11 @@ export class OwnOrders {
   }
 
   /** An order that was never accepted has no steps: its refusal is the response to its sender. */
-  #ended({ before }: OwnOrderChange, reason: string, at: OwnChange['at']): readonly OrderStep[] {
+  #ended(
+    { before }: OwnOrderChange,
+    end: Pick<Ending, 'reason' | 'code'>,
+    at: OwnChange['at'],
+  ): readonly OrderStep[] {
     if (before === null) return [];
     const id = orderIdFromBytes(before.orderId);
     const past = this.#pasts.get(id);
@@ -153,9 +157,8 @@ export class OwnOrders {
     const row = this.#rowOfOpen(before, at, past);
     const filledMicro = before.restingMicro === null ? 0 : before.sizeMicro - before.restingMicro;
     const open = { row, filledMicro, tradeIds: past?.tradeIds ?? [] };
-    return [
-      { type: 'CANCELLATION', order: accepted(open, 'CANCELED', { reason, timeMs: at.timeMs }) },
-    ];
+    const ending = { ...end, timeMs: at.timeMs };
+    return [{ type: 'CANCELLATION', order: accepted(open, 'CANCELED', ending) }];
   }
 
   #filled(fill: Fill, before: OwnOpenOrder | null, at: OwnChange['at']): readonly OrderStep[] {
@@ -201,6 +204,8 @@ function placeOf({ partition, offset, index: eventIndex }: OwnChange['at']): Pla
 
 interface Ending {
   readonly reason: string;
+  /** Where a refusal ended it. */
+  readonly code?: string;
   readonly timeMs: number;
 }
 
@@ -224,7 +229,7 @@ function accepted(
   status: OrderFacts['status'],
   ending: Ending | null,
 ): AcceptedOrder {
-  const { reason, timeMs: endedAtMs } = ending ?? { reason: null, timeMs: null };
-  const facts = { status, reason, endedAtMs, filledMicro, tradeIds: [...tradeIds] };
+  const { reason = null, code = null, timeMs: endedAtMs = null } = ending ?? {};
+  const facts = { status, reason, code, endedAtMs, filledMicro, tradeIds: [...tradeIds] };
   return { kind: 'accepted', order: row, facts };
 }
