@@ -282,6 +282,23 @@ describe('cancel_orders', () => {
     expect(paths).toEqual(['/orders', '/cancel-market-orders', '/cancel-all']);
   });
 
+  test('gives the code of each order that was not canceled beside its reason', async () => {
+    const { client, fake } = await open();
+    const [left, other] = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`];
+    const not_canceled = { [left]: 'the order is matched', [other]: 'a text alone' };
+    const not_canceled_codes = { [left]: 'already_matched' };
+    fake.answer = () => ({
+      status: 200,
+      body: { canceled: [], not_canceled, not_canceled_codes },
+    });
+    expect(await resultOf(client, 'cancel_orders', { order_ids: [left, other] })).toMatchObject({
+      not_canceled: [
+        { order_id: left, code: 'already_matched', reason: 'the order is matched' },
+        { order_id: other, reason: 'a text alone' },
+      ],
+    });
+  });
+
   test('says with `all` which orders it could not reach', async () => {
     const session = await open();
     const { client, fake } = session;

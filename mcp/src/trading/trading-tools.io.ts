@@ -66,7 +66,13 @@ const cancelOrders = declareTool({
   }),
   output: Type.Object({
     canceled: Type.Array(Type.String()),
-    not_canceled: Type.Array(Type.Object({ order_id: Type.String(), reason: Type.String() })),
+    not_canceled: Type.Array(
+      Type.Object({
+        order_id: Type.String(),
+        code: Type.Optional(Type.String()),
+        reason: Type.String(),
+      }),
+    ),
     in_transit: Type.Optional(
       Type.Array(Type.String(), {
         description:
@@ -103,11 +109,14 @@ export const tradingTools: readonly Tool[] = [
       order_ids !== undefined
         ? await client.cancelOrders(order_ids)
         : await (market === undefined ? client.cancelAll() : client.cancelMarketOrders({ market }));
-    const { canceled, not_canceled, in_transit } = result;
+    const { canceled, not_canceled, not_canceled_codes = {}, in_transit } = result;
     const left = Object.entries(not_canceled);
     return {
       canceled,
-      not_canceled: left.map(([order_id, reason]) => ({ order_id, reason })),
+      not_canceled: left.map(([order_id, reason]) => {
+        const code = not_canceled_codes[order_id];
+        return { order_id, ...(code === undefined ? {} : { code }), reason };
+      }),
       ...(in_transit === undefined ? {} : { in_transit: [...in_transit] }),
     };
   }),
