@@ -15,6 +15,7 @@ export interface ProduceContent {
   readonly identity: ProducerIdentity;
   /** Wait of the leader for its followers, milliseconds. */
   readonly ackTimeoutMs: number;
+  /** Of records that state none. */
   readonly timestampMs: number;
   readonly batches: readonly SequencedRecords[];
 }
@@ -35,7 +36,9 @@ export function writeProduceRequest(
   memory: (bytes: number) => Buffer = (bytes) => Buffer.allocUnsafe(bytes),
 ): Buffer {
   const topics = byTopic(content.batches);
-  const sizes = new Map(content.batches.map((one) => [one, recordBatchBytes(one.records)]));
+  const sizes = new Map(
+    content.batches.map((one) => [one, recordBatchBytes({ ...content, ...one })]),
+  );
   const to = memory(requestBytes(topics, sizes));
   let at = to.writeInt16BE(noText, 0);
   at = to.writeInt16BE(allReplicas, at);

@@ -8,9 +8,9 @@ export interface BatchContent {
   readonly identity: ProducerIdentity;
   /** The number of the first record under the identity. */
   readonly firstSequence: number;
-  /** Of every record, milliseconds since 1970-01-01 UTC. */
+  /** Of records that state none, milliseconds since 1970-01-01 UTC. */
   readonly timestampMs: number;
-  readonly records: readonly Pick<OutgoingRecord, 'key' | 'value' | 'headers'>[];
+  readonly records: readonly Pick<OutgoingRecord, 'key' | 'value' | 'headers' | 'timestampMs'>[];
 }
 
 /** Bytes before the first record, and their fields (https://kafka.apache.org/documentation/#recordbatch). */
@@ -27,10 +27,12 @@ const countAt = 57;
 const magic = 2;
 
 /** Bytes of the batch of these records. */
-export function recordBatchBytes(records: BatchContent['records']): number {
+export function recordBatchBytes({ records, timestampMs }: BatchTimes): number {
+  const firstMs = records[0]?.timestampMs ?? timestampMs;
   let bytes = headBytes;
   for (let index = 0; index < records.length; index += 1) {
-    const body = bodyBytes(records[index] as BatchContent['records'][number], index);
+    const record = records[index] as Content;
+    const body = bodyBytes(record, index, (record.timestampMs ?? timestampMs) - firstMs);
     bytes += varintBytes(body) + body;
   }
   return bytes;
@@ -42,15 +44,21 @@ export function recordBatchBytes(records: BatchContent['records']): number {
  */
 export function writeRecordBatch(to: Buffer, start: number, content: BatchContent): number {
   const { identity, firstSequence, timestampMs, records } = content;
+  const firstMs = records[0]?.timestampMs ?? timestampMs;
+  let latestMs = firstMs;
   let at = start + headBytes;
-  for (let index = 0; index < records.length; index += 1)
-    at = writeRecord(to, at, records[index] as BatchContent['records'][number], index);
+  for (let index = 0; index < records.length; index += 1) {
+    const record = records[index] as Content;
+    const atMs = record.timestampMs ?? timestampMs;
+    latestMs = Math.max(latestMs, atMs);
+    at = writeRecord(to, at, record, { index, afterMs: atMs - firstMs });
+  }
   to.fill(0, start, start + headBytes);
   to.writeInt32BE(at - start - afterLengthAt, start + lengthAt);
   to.writeInt8(magic, start + magicAt);
   to.writeInt32BE(records.length - 1, start + lastOffsetDeltaAt);
-  to.writeBigInt64BE(BigInt(timestampMs), start + timestampsAt);
-  to.writeBigInt64BE(BigInt(timestampMs), start + timestampsAt + 8);
+  to.writeBigInt64BE(BigInt(firstMs), start + timestampsAt);
+  to.writeBigInt64BE(BigInt(latestMs), start + timestampsAt + 8);
   to.writeBigInt64BE(BigInt(identity.producerId), start + producerIdAt);
   to.writeInt16BE(identity.epoch, start + producerIdAt + 8);
   to.writeInt32BE(firstSequence, start + producerIdAt + 10);
@@ -60,13 +68,15 @@ export function writeRecordBatch(to: Buffer, start: number, content: BatchConten
 }
 
 type Content = BatchContent['records'][number];
+type BatchTimes = Pick<BatchContent, 'records' | 'timestampMs'>;
 
-/** Attributes and the time after the first record: both are always 0, one byte each. */
-const fixedBytes = 2;
+/** Always 0. */
+const attributeBytes = 1;
 
-function bodyBytes({ key, value, headers }: Content, index: number): number {
+function bodyBytes({ key, value, headers }: Content, index: number, afterMs: number): number {
   return (
-    fixedBytes +
+    attributeBytes +
+    longBytes(afterMs) +
     varintBytes(index) +
     bytesWithLength(key) +
     bytesWithLength(value) +
@@ -87,11 +97,22 @@ function bytesWithLength(bytes: Buffer | null): number {
   return bytes === null ? 1 : varintBytes(bytes.length) + bytes.length;
 }
 
-function writeRecord(to: Buffer, start: number, record: Content, index: number): number {
-  let at = putLong(to, start, bodyBytes(record, index));
+/** Its place in the batch, and how much later than the first it is, milliseconds. */
+interface RecordPlaceIn {
+  readonly index: number;
+  readonly afterMs: number;
+}
+
+function writeRecord(
+  to: Buffer,
+  start: number,
+  record: Content,
+  { index, afterMs }: RecordPlaceIn,
+): number {
+  let at = putLong(to, start, bodyBytes(record, index, afterMs));
   to[at] = 0;
-  to[at + 1] = 0;
-  at = putLong(to, at + fixedBytes, index);
+  at = putLong(to, at + attributeBytes, afterMs);
+  at = putLong(to, at, index);
   at = writeBytes(to, at, record.key);
   at = writeBytes(to, at, record.value);
   const { headers } = record;
@@ -111,6 +132,14 @@ function writeBytes(to: Buffer, start: number, bytes: Buffer | null): number {
   const at = putLong(to, start, bytes.length);
   to.set(bytes, at);
   return at + bytes.length;
+}
+
+/** As `varintBytes`, beyond 32 bits too. */
+function longBytes(value: number): number {
+  let rest = value < 0 ? -2 * value - 1 : 2 * value;
+  let bytes = 1;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes += 1;
+  return bytes;
 }
 
 /** Zig-zag: the sign is the lowest bit. */

@@ -11,6 +11,8 @@ export interface OutgoingRecord {
   /** `null` is a tombstone on a compacted topic. */
   readonly value: Buffer | null;
   readonly headers?: RecordHeaders;
+  /** Time that it is stored with, milliseconds since 1970-01-01 UTC; by default that of its request. */
+  readonly timestampMs?: number;
 }
 
 /** The place of a durable record. */

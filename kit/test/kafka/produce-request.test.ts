@@ -26,7 +26,10 @@ async function encodedByKafkajs(content: ProduceContent): Promise<Buffer> {
         .map(({ partition, firstSequence, records }) => ({
           partition,
           firstSequence,
-          messages: records.map((record) => ({ ...record, timestamp: timestampMs })),
+          messages: records.map((record) => ({
+            ...record,
+            timestamp: record.timestampMs ?? timestampMs,
+          })),
         })),
     })),
   });
@@ -55,6 +58,16 @@ function record(topic: string, partition: number): OutgoingRecord {
   return { ...plain, headers: Object.fromEntries(names.map((name) => [name, bytes()])) };
 }
 
+/** None, or rising ones, seconds or months apart: kafkajs takes the last for the latest. */
+function withTimes(records: readonly OutgoingRecord[]): readonly OutgoingRecord[] {
+  if (random.below(2) === 0) return records;
+  let timestampMs = 1_600_000_000_000 + random.below(1_000_000);
+  return records.map((one) => {
+    timestampMs += random.pick([0, 1, 70, 9_000, 2 ** 31, 2 ** 33]);
+    return { ...one, timestampMs };
+  });
+}
+
 function content(): ProduceContent {
   const topics = ['orders', 'executions', 'тема'];
   const places = topics.flatMap((topic) => [0, 7].map((partition) => ({ topic, partition })));
@@ -67,7 +80,9 @@ function content(): ProduceContent {
       topic,
       partition,
       firstSequence: random.below(1_000_000_000),
-      records: Array.from({ length: 1 + random.below(80) }, () => record(topic, partition)),
+      records: withTimes(
+        Array.from({ length: 1 + random.below(80) }, () => record(topic, partition)),
+      ),
     })),
   };
 }

@@ -26,8 +26,10 @@ export class BatchWriter {
     return this.#next;
   }
 
-  async push(value: Buffer): Promise<void> {
-    this.#batch.push({ ...this.#place, key: null, value });
+  /** `timestampMs` is the time that the record is stored with; without one it is that of the append. */
+  async push(value: Buffer, timestampMs?: number): Promise<void> {
+    const time = timestampMs === undefined ? {} : { timestampMs };
+    this.#batch.push({ ...this.#place, key: null, value, ...time });
     this.#bytes += value.length;
     if (this.#batch.length >= recordsMax || this.#bytes >= bytesMax) await this.flush();
   }

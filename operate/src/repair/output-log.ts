@@ -71,10 +71,11 @@ export class OutputLog {
       from: 0,
       to: high,
       onBatch: async ({ records }) => {
-        for (const { offset, value } of records) {
+        for (const { offset, value, timestampMs } of records) {
           const stored = value ?? Buffer.alloc(0);
           const { inOffset, chain } = await this.#headOf(stored, offset);
-          await layout.take({ offset, value: stored, inOffset, chain: Buffer.from(chain) });
+          const output = { offset, value: stored, timestampMs, inOffset };
+          await layout.take({ ...output, chain: Buffer.from(chain) });
         }
       },
     });

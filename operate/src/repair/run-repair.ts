@@ -90,7 +90,7 @@ class Repair {
     for (const partition of (await this.#admin.bounds(executions)).keys()) {
       this.#options.onStep(`writing the copy of partition ${partition}`);
       const writer = new BatchWriter(producer, { topic: this.#copy, partition });
-      await this.#log.layOut(partition, (value) => writer.push(value));
+      await this.#log.layOut(partition, (...record) => writer.push(...record));
       await writer.flush();
       ends.push([partition, writer.written]);
     }
@@ -130,7 +130,8 @@ class Repair {
       from: 0,
       to: end,
       onBatch: async ({ records }) => {
-        for (const { value } of records) if (value !== null) await writer.push(value);
+        for (const { value, timestampMs } of records)
+          if (value !== null) await writer.push(value, timestampMs);
       },
     });
     await writer.flush();

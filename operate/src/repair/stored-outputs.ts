@@ -4,6 +4,8 @@ import { StackError } from '@pm/deploy/local/stack-error';
 export interface StoredOutput {
   readonly offset: number;
   readonly value: Buffer;
+  /** When it was appended, Unix milliseconds. */
+  readonly timestampMs: number;
   readonly inOffset: number;
   /** Chain over everything up to this output: equal chains mean equal outputs up to here. */
   readonly chain: Buffer;
@@ -24,12 +26,12 @@ export interface OutputGap {
   readonly offset: number;
 }
 
-/** Where the records of a partition in their new order go. */
-export type OutputSink = (value: Buffer) => Promise<void>;
+/** Where the records of a partition in their new order go; those that were missing have no time. */
+export type OutputSink = (value: Buffer, timestampMs?: number) => Promise<void>;
 
 /**
  * Goes through the stored outputs of a partition in order and computes each again. Passes every stored record on
- * unchanged, copies among them, and between them the outputs that are missing. So every record before the first gap
+ * with its time, copies among them, and between them the outputs that are missing. So every record before the first gap
  * keeps its offset, and those after it get the one that they would have without the loss.
  *
  * Throws a `StackError` when a stored output is not what its input gives: then these are not the outputs of these
@@ -48,13 +50,13 @@ export class OutputLayout {
     this.#sink = sink;
   }
 
-  async take({ offset, value, inOffset, chain }: StoredOutput): Promise<void> {
+  async take({ offset, value, timestampMs, inOffset, chain }: StoredOutput): Promise<void> {
     if (inOffset > this.#next) await this.#fill(inOffset, offset);
     if (inOffset === this.#next) {
       const computed = await this.#computeNext();
       if (!computed.chain.equals(chain)) throw differing(this.#partition, inOffset, offset);
     }
-    await this.#sink(value);
+    await this.#sink(value, timestampMs);
   }
 
   async #fill(to: number, offset: number): Promise<void> {

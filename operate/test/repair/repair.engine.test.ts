@@ -1,5 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type LogAdmin, type LogClient, type LogProducer, readRange } from '@pm/kit/kafka';
+import {
+  type IncomingRecord,
+  type LogAdmin,
+  type LogClient,
+  type LogProducer,
+  readRange,
+} from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { PartitionReplay } from '@pm/matcher/replay';
@@ -80,8 +86,12 @@ async function write(producer: LogProducer, topic: string, values: readonly Buff
   await producer.send(values.map((value) => ({ topic, partition, key: null, value })));
 }
 
-async function contentsOf({ place, admin }: World, topic: string): Promise<readonly Buffer[]> {
-  const values: Buffer[] = [];
+async function contentsOf(world: World, topic: string): Promise<readonly Buffer[]> {
+  return (await recordsOf(world, topic)).map(({ value }) => value ?? Buffer.alloc(0));
+}
+
+async function recordsOf({ place, admin }: World, topic: string) {
+  const records: IncomingRecord[] = [];
   const { high = 0 } = (await admin.bounds(topic)).get(partition) ?? {};
   await readRange(place.client, {
     topic,
@@ -89,10 +99,10 @@ async function contentsOf({ place, admin }: World, topic: string): Promise<reado
     from: 0,
     to: high,
     onBatch: async (batch) => {
-      for (const { value } of batch.records) values.push(value ?? Buffer.alloc(0));
+      records.push(...batch.records);
     },
   });
-  return values;
+  return records;
 }
 
 const repaired = (outputs: readonly Buffer[]) => [
@@ -119,8 +129,13 @@ test('writes the missing outputs, keeps the positions of readers, and is whole a
   const groupId = `${executions}-readers`;
   const position = { offset: lost.from + 5, metadata: '40-54' };
   await world.admin.setCommits(groupId, executions, new Map([[partition, position]]));
+  const timesOf = async () =>
+    (await recordsOf(world, executions)).map(({ timestampMs }) => timestampMs);
+  const before = await timesOf();
   expect(await runRepair(world.place, quiet)).toMatchObject({ state: 'repaired' });
   expect(await contentsOf(world, executions)).toEqual(repaired(world.outputs));
+  const [kept, written] = [lost.from + 5, lost.to - lost.from];
+  expect((await timesOf()).toSpliced(kept, written)).toEqual(before);
   expect((await world.admin.commits(groupId, executions)).get(partition)).toEqual(position);
   expect(await world.admin.hasTopic(`${executions}-repaired`)).toBe(false);
   expect(await runRepair(world.place, quiet)).toEqual({ state: 'whole', gaps: [] });

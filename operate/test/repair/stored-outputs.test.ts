@@ -12,30 +12,42 @@ function outputOf(inOffset: number): ComputedOutput {
 
 /** Lays out the outputs of these inputs, stored in this order. */
 async function layOut(inOffsets: readonly number[], tamper = (stored: StoredOutput) => stored) {
-  const written: string[] = [];
+  const written: number[] = [];
+  const times: (number | undefined)[] = [];
   let next = 0;
   const layout = new OutputLayout(
     4,
     async () => outputOf(next++),
-    async (value) => void written.push(value.toString()),
+    async (value, timestampMs) => {
+      written.push(Number(value.toString().split(' ')[1]));
+      times.push(timestampMs);
+    },
   );
   for (const [offset, inOffset] of inOffsets.entries())
-    await layout.take(tamper({ ...outputOf(inOffset), offset }));
-  return { written: written.map((value) => Number(value.split(' ')[1])), gaps: layout.gaps };
+    await layout.take(tamper({ ...outputOf(inOffset), offset, timestampMs: 1_000 + offset }));
+  return { written, times, gaps: layout.gaps };
 }
 
 test('a whole log stays as it is, with its copies', async () => {
-  expect(await layOut([0, 1, 2, 1, 2, 3])).toEqual({ written: [0, 1, 2, 1, 2, 3], gaps: [] });
+  expect(await layOut([0, 1, 2, 1, 2, 3])).toMatchObject({
+    written: [0, 1, 2, 1, 2, 3],
+    gaps: [],
+  });
 });
 
 test('missing outputs are written where they belong, and those before keep their offsets', async () => {
-  expect(await layOut([0, 1, 1, 5, 6, 6, 9])).toEqual({
+  expect(await layOut([0, 1, 1, 5, 6, 6, 9])).toMatchObject({
     written: [0, 1, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9],
     gaps: [
       { partition: 4, from: 2, to: 5, offset: 3 },
       { partition: 4, from: 7, to: 9, offset: 6 },
     ],
   });
+});
+
+test('stored outputs keep the times that they were appended at', async () => {
+  const { times } = await layOut([0, 1, 3]);
+  expect(times).toEqual([1_000, 1_001, undefined, 1_002]);
 });
 
 test('outputs may be missing at the beginning', async () => {

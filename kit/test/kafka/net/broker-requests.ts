@@ -77,7 +77,7 @@ export function writeFetched(to: BytesWriter, results: readonly FetchedResult[])
 function batchOf(offset: number, values: readonly string[]): Buffer {
   if (values.length === 0) return Buffer.alloc(0);
   const records = values.map((value) => ({ key: null, value: Buffer.from(value) }));
-  const bytes = Buffer.alloc(recordBatchBytes(records));
+  const bytes = Buffer.alloc(recordBatchBytes({ records, timestampMs: 0 }));
   const identity = { producerId: 1, epoch: 0 };
   writeRecordBatch(bytes, 0, { identity, firstSequence: 0, timestampMs: 0, records });
   bytes.writeBigInt64BE(BigInt(offset));
