@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -20,12 +20,17 @@ beforeAll(async () => {
   expect(made.status).toBe(200);
 });
 
+afterEach(() => rmSync(written(), { force: true }));
+
 afterAll(async () => {
   await front.close();
 });
 
-/** With `FILE` for the path of a file. */
-const withFile = (sql: string): string => sql.replaceAll('FILE', file);
+/** A file that no statement may write. */
+const written = (): string => join(front.folder, 'written');
+
+/** With a path for each quoted `FILE`, which is a word of statements too. */
+const withFile = (sql: string, path = file): string => sql.replaceAll(/(?<=['"`‘])FILE/g, path);
 
 const readings = [
   "SELECT * FROM file('FILE', 'LineAsString')",
@@ -80,13 +85,30 @@ describe('a reader reads no file of the machine', () => {
   });
 });
 
+/** Results in a file, behind comments, quotes and blanks that the engine and the front read in different ways. */
+const hiddenFiles = [
+  "SELECT 1 INTO OUTFILE 'FILE'",
+  "SELECT 1 /* /* */ ' */ INTO OUTFILE 'FILE' TRUNCATE FORMAT TSVRaw",
+  "SELECT ‘'’ INTO OUTFILE 'FILE' -- '",
+  'SELECT 1 AS “a"” INTO OUTFILE \'FILE\' -- "',
+  "SELECT 1 // '\n INTO OUTFILE 'FILE' -- '",
+  "SELECT 1 # '\n INTO OUTFILE 'FILE' -- '",
+  "SELECT 1 #!'\n INTO OUTFILE 'FILE' -- '",
+  "SELECT 1 INTO\u00a0OUTFILE\u00a0'FILE'",
+  "SELECT 1 INTO\u2003OUTFILE 'FILE'",
+  "SELECT 1 AS a$b$ INTO OUTFILE 'FILE' -- $b$",
+  "SELECT 1 // '\n INTO OUTFILE 'FILE' -- '\n FORMAT Parquet",
+  "SHOW TABLES INTO /* */ OUTFILE 'FILE'",
+  "EXPLAIN SELECT 1 into outfile 'FILE'",
+] as const;
+
 const writings = [
   "INSERT INTO FUNCTION file('FILE', 'TSV', 'line String') VALUES ('x')",
   "INSERT INTO TABLE FUNCTION file('FILE', 'TSV', 'line String') SELECT 'x'",
   "WITH x AS (SELECT 'x') INSERT INTO FUNCTION file('FILE', 'TSV', 'line String') SELECT * FROM x",
   "INSERT INTO FUNCTION null('id UInt8') SELECT 1",
   'INSERT INTO t SELECT 1',
-  "SELECT 1 INTO OUTFILE 'FILE'",
+  ...hiddenFiles,
   "BACKUP TABLE t TO File('FILE')",
   "CREATE VIEW v AS SELECT file('FILE')",
   'CREATE TEMPORARY TABLE v (id UInt8)',
@@ -99,11 +121,47 @@ const writings = [
 
 test.each(writings)('a reader writes nothing: %s', async (sql) => {
   for (const path of ['', '?readonly=0', '?engine_file_truncate_on_insert=1']) {
-    const target = join(front.folder, 'written');
-    const { code } = await front.read(sql.replaceAll('FILE', target), path);
+    const { code } = await front.read(withFile(sql, written()), path);
     expect(code).not.toBeNull();
-    expect(existsSync(target)).toBe(false);
+    expect(existsSync(written())).toBe(false);
   }
+});
+
+/** Statements behind rows that the engine sees and the front does not. */
+const hiddenRows = [
+  "// '\nINSERT INTO t VALUES (1, 'a')\n;\nSELECT 1 INTO OUTFILE 'FILE' // '",
+  "// '\nEXPLAIN AST INSERT INTO t VALUES (1, 'a')\n;\nSELECT 1 INTO OUTFILE 'FILE' // '",
+  "INSERT INTO t (id) // '\nVALUES (1)\n;\nSELECT 1 INTO OUTFILE ‘FILE’ -- '\n// FORMAT Values\n(1)",
+  "INSERT INTO t (name) // '\nFROM INFILE ‘KEYS’ FORMAT LineAsString -- '\n// FORMAT LineAsString\na",
+] as const;
+
+test.each([...hiddenFiles, ...hiddenRows])(
+  'a writer names no file of the machine: %s',
+  async (sql) => {
+    const answer = await front.post('', withFile(sql, written()).replaceAll('KEYS', file));
+    expect([answer.ok, existsSync(written())]).toEqual([false, false]);
+  },
+);
+
+test('a file of the front is named by the front alone, also where its name is known', async () => {
+  const named = `${front.folder}/clickhouse-rows/answer-`;
+  for (let count = 0; count < 20; count += 1) {
+    const target = `${named}${count}`;
+    const sql = `SELECT 1 INTO OUTFILE '${target}' FORMAT Parquet`;
+    for (const text of [sql, sql.replace(target, 'file of the front')])
+      expect(await front.read(text)).toMatchObject({ code: expect.stringMatching(/^(358|62)$/) });
+  }
+  expect(readdirSync(`${front.folder}/clickhouse-rows`)).toEqual([]);
+});
+
+test('rows of a statement that has comments, quotes and escapes are those that the front finds', async () => {
+  const statement =
+    "INSERT /* rows */ INTO \"t\" (id, name) -- columns\n SETTINGS log_comment = 'it\\'s' FORMAT CSV\n3,INTO OUTFILE\n";
+  expect((await front.post('', statement)).ok).toBe(true);
+  expect(await front.read('SELECT name FROM t WHERE id = 3')).toMatchObject({
+    text: 'INTO OUTFILE\n',
+  });
+  await front.post('', 'ALTER TABLE t DELETE WHERE id = 3 SETTINGS mutations_sync = 2');
 });
 
 describe('the engine', () => {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { quoteText } from './engine-session.ts';
 import type { Statement } from './statement.ts';
 
 /** A result that the engine wrote into a file, since it may be larger than memory. */
@@ -37,9 +38,11 @@ export class AnswerFiles {
     if (!isQuery || outputFormat !== filedFormat || start === undefined) return undefined;
     this.#count += 1;
     const file = join(this.#folder, `answer-${this.#count}`);
-    const name = file.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
     const [head, tail] = [text.toString('utf8', 0, start), text.toString('utf8', start)];
-    return { file, sql: `${head} INTO OUTFILE '${name}' TRUNCATE COMPRESSION 'none' ${tail}` };
+    return {
+      file,
+      sql: `${head} INTO OUTFILE ${quoteText(file)} TRUNCATE COMPRESSION 'none' ${tail}`,
+    };
   }
 
   /** Runs the statement that writes `file`; removes the file when that fails. */

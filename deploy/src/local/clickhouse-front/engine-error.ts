@@ -5,7 +5,6 @@ export const errorCodes = {
   NOT_IMPLEMENTED: 48,
   SYNTAX_ERROR: 62,
   UNKNOWN_FORMAT: 73,
-  UNKNOWN_TYPE_OF_QUERY: 78,
   UNKNOWN_SETTING: 115,
   READONLY: 164,
   TOO_MANY_SIMULTANEOUS_QUERIES: 202,
@@ -51,8 +50,8 @@ export function fromEngine(thrown: unknown): EngineError {
 }
 
 /**
- * The engine reads the rows of an INSERT from a temporary file, parses statements of readers in a query of its own, and
- * wraps the exception once per layer. A server does none of it.
+ * The engine reads the rows of an INSERT from a temporary file, parses a statement to be judged in a query of its own,
+ * and wraps the exception once per layer. A server does none of it.
  */
 function tidy(message: string): string {
   const prefixes = /^((?:Code: \d+\. DB::Exception: )+)/.exec(message)?.[1] ?? '';

@@ -1,7 +1,7 @@
 import { Session } from 'chdb';
 import { frontError } from './engine-error.ts';
 
-/** Rights of a caller: a reader asks what `ReaderStatements` permits, with `readonly = 2` in the engine besides. */
+/** Rights of a caller: a reader asks what `JudgedStatements` permits, with `readonly = 2` in the engine besides. */
 export type Role = 'writer' | 'reader';
 
 /** A result of the embedded engine. */

@@ -14,12 +14,12 @@ import { type AnswerFile, AnswerFiles } from './answer-file.ts';
 import { BodyReader, type SpooledRows } from './body.ts';
 import { refuseWebPages } from './callers.ts';
 import { type EngineError, fromEngine, frontError, statusOf } from './engine-error.ts';
-import type { EngineResult } from './engine-session.ts';
+import { type EngineResult, quoteText } from './engine-session.ts';
 import { contentTypeOf, requireTextFormat } from './insert-formats.ts';
 import { type Query, runQuery } from './query-runner.ts';
 import { type RequestOptions, readOptions } from './request.ts';
 import type { SessionPool } from './session-pool.ts';
-import { readStatement, type Statement } from './statement.ts';
+import { type InsertShape, readStatement, type Statement } from './statement.ts';
 
 export interface FrontOptions {
   readonly pool: SessionPool;
@@ -130,25 +130,25 @@ async function execute(
   context: FrontContext,
 ): Promise<Answer> {
   const inAddress = readStatement(Buffer.from(options.query, 'utf8').toString('latin1'));
-  if (inAddress.insert !== undefined) {
+  if (hasRows(inAddress)) {
     const text = Buffer.from(options.query, 'utf8');
     return insertRows(text, inAddress, { options, context, body: request });
   }
   const body = await context.bodies.readAll(request);
   const text = Buffer.concat([Buffer.from(options.query, 'utf8'), body]);
   const statement = readStatement(text.toString('latin1', 0, context.maxStatementBytes));
-  if (statement.insert !== undefined) {
+  if (hasRows(statement)) {
     return insertRows(text, statement, { options, context, body: undefined });
   }
   requireOneStatement(statement, text, context);
   const format = statement.outputFormat ?? options.format;
-  const run = (sql: string): Promise<EngineResult> => {
-    const query = queryOf(options, sql, statement);
+  const run = (sql: string, file?: string): Promise<EngineResult> => {
+    const query = queryOf(options, statement, { sql, file });
     return context.pool.use(options.role, (lease) => runQuery(lease, query));
   };
   const filed = context.answers.filed(text, statement);
   if (filed !== undefined) {
-    const written = await context.answers.written(filed.file, () => run(filed.sql));
+    const written = await context.answers.written(filed.file, () => run(filed.sql, filed.file));
     return { ...written, format, isInsert: false };
   }
   const result = await run(text.toString('utf8'));
@@ -172,12 +172,13 @@ function requireOneStatement(statement: Statement, text: Buffer, context: FrontC
   if (statement.hasSecondStatement) {
     throw frontError('SYNTAX_ERROR', 'Syntax error (Multi-statements are not allowed).');
   }
-  if (statement.usesClientFile) {
-    throw frontError(
-      'INTO_OUTFILE_NOT_ALLOWED',
-      'INTO OUTFILE and FROM INFILE are not allowed over HTTP.',
-    );
-  }
+}
+
+/** An INSERT with rows. */
+type RowsStatement = Statement & { readonly insert: InsertShape };
+
+function hasRows(statement: Statement): statement is RowsStatement {
+  return statement.insert !== undefined;
 }
 
 interface InsertContext {
@@ -189,13 +190,10 @@ interface InsertContext {
 
 async function insertRows(
   text: Buffer,
-  statement: Statement,
+  statement: RowsStatement,
   { options, context, body }: InsertContext,
 ): Promise<Answer> {
   const { insert } = statement;
-  if (insert === undefined || statement.usesClientFile) {
-    throw frontError('UNKNOWN_TYPE_OF_QUERY', 'Query has infile and was sent directly to server.');
-  }
   requireTextFormat(insert.format);
   const rows = await context.bodies.spool(text.subarray(insert.dataStart), body);
   try {
@@ -204,7 +202,7 @@ async function insertRows(
     const target = part(0, insert.targetEnd);
     const settings = part(insert.targetEnd, insert.settingsEnd);
     const sql = `${target} ${sourceOf(rows)} ${settings} FORMAT ${insert.format}`;
-    const query = queryOf(options, sql, statement);
+    const query = queryOf(options, statement, { sql, file: rows.file });
     const result = await context.pool.use(options.role, (lease) => runQuery(lease, query));
     return { result, format: options.format, isInsert: true };
   } finally {
@@ -220,16 +218,17 @@ const noResult: EngineResult = {
 };
 
 function sourceOf(rows: SpooledRows): string {
-  return `FROM INFILE '${rows.file.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}' COMPRESSION 'none'`;
+  return `FROM INFILE ${quoteText(rows.file)} COMPRESSION 'none'`;
 }
 
 function queryOf(
-  options: RequestOptions,
-  sql: string,
+  { format, database, settings, parameters }: RequestOptions,
   { changesSession, changesDatabases }: Statement,
+  { sql, file }: { readonly sql: string; readonly file: string | undefined },
 ): Query {
-  const { format, database, settings, parameters } = options;
-  return { sql, format, database, settings, parameters, changesSession, changesDatabases };
+  const named = file === undefined ? undefined : quoteText(file);
+  const effects = { changesSession, changesDatabases };
+  return { sql, file: named, format, database, settings, parameters, ...effects };
 }
 
 async function send(

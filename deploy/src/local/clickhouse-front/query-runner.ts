@@ -6,6 +6,8 @@ import type { SessionLease } from './session-pool.ts';
 export interface Query {
   /** One statement, checked; never with rows in it. */
   readonly sql: string;
+  /** The literal in `sql` that names the file of the front for rows or a result. */
+  readonly file: string | undefined;
   /** Format of the result where the statement names none. */
   readonly format: string;
   readonly database: string | undefined;

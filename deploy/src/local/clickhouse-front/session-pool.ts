@@ -1,6 +1,6 @@
 import { frontError } from './engine-error.ts';
 import { EngineSession, type Role } from './engine-session.ts';
-import { type ReaderQuery, ReaderStatements } from './reader-statements.ts';
+import { type JudgedQuery, JudgedStatements } from './judged-statements.ts';
 
 export interface PoolOptions {
   /** The engine's data folder; one process at a time. */
@@ -23,7 +23,7 @@ interface Slot {
 interface PoolParts {
   readonly options: PoolOptions;
   readonly slots: readonly Slot[];
-  readonly readers: ReaderStatements;
+  readonly statements: JudgedStatements;
 }
 
 interface Waiter {
@@ -38,7 +38,7 @@ export class SessionPool {
   readonly #options: PoolOptions;
   readonly #slots: readonly Slot[];
   readonly #idle: Slot[];
-  readonly #readers: ReaderStatements;
+  readonly #statements: JudgedStatements;
   readonly #waiting: Waiter[] = [];
   #busy = 0;
   #closed = false;
@@ -48,13 +48,13 @@ export class SessionPool {
     this.#options = options;
     this.#slots = Array.from({ length: options.sessions }, () => ({ sessions: new Map() }));
     this.#idle = [...this.#slots];
-    this.#readers = new ReaderStatements(() => EngineSession.open(options.dataDir, 'reader'));
+    this.#statements = new JudgedStatements(() => EngineSession.open(options.dataDir, 'reader'));
   }
 
   /** @throws EngineError 202 when too many wait already or the wait was too long. */
   async use<T>(role: Role, work: (lease: SessionLease) => Promise<T>): Promise<T> {
     const slot = await this.#acquire();
-    const parts = { options: this.#options, slots: this.#slots, readers: this.#readers };
+    const parts = { options: this.#options, slots: this.#slots, statements: this.#statements };
     const lease = new SessionLease(slot, role, parts);
     try {
       return await work(lease);
@@ -74,7 +74,7 @@ export class SessionPool {
       });
     }
     for (const slot of this.#idle) for (const session of slot.sessions.values()) session.close();
-    await this.#readers.close();
+    await this.#statements.close();
   }
 
   #acquire(): Promise<Slot> {
@@ -140,8 +140,8 @@ export class SessionLease {
   }
 
   /** @throws EngineError for what this role may not ask. */
-  async requirePermitted(query: ReaderQuery): Promise<void> {
-    if (this.#role === 'reader') await this.#pool.readers.require(query);
+  requirePermitted(query: JudgedQuery): Promise<void> {
+    return this.#pool.statements.require(this.#role, query);
   }
 
   get defaultDatabase(): string {

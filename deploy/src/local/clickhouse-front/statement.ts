@@ -1,7 +1,8 @@
 /**
  * Reads enough of a ClickHouse statement to treat it like the server's HTTP interface: its verb, whether a second
  * statement follows, where the data of an INSERT begins, and its format. It knows strings, quoted names, heredocs and
- * comments, and nothing else of the grammar: the engine does the parsing.
+ * comments, and nothing else of the grammar: the engine does the parsing. It knows comments, quotes and blanks that are
+ * not known here, so what a statement may do is judged in the engine's own text of it (`JudgedStatements`).
  */
 export interface Statement {
   /** First word in upper case, or the sign in its place; empty for an empty text. */
@@ -14,11 +15,6 @@ export interface Statement {
   readonly outputFormatStart: number | undefined;
   /** Set for an INSERT whose rows follow as text, in the statement or in the body. */
   readonly insert: InsertShape | undefined;
-  /**
-   * INTO OUTFILE or FROM INFILE: these name files on the machine of the client, which a server
-   * cannot see.
-   */
-  readonly usesClientFile: boolean;
   /** SET, USE, CREATE TEMPORARY: changes the session that runs it. */
   readonly changesSession: boolean;
   /** DROP DATABASE, RENAME DATABASE and others: afterwards a name of a database may mean another, or none. */
@@ -94,16 +90,10 @@ function describe(tokens: readonly Token[]): Omit<Statement, 'insert' | 'hasSeco
     verb,
     outputFormat: format?.name,
     outputFormatStart: format?.start,
-    usesClientFile: tokens.some((token, index) => isClientFile(token, tokens[index - 1])),
     changesSession:
       verb === 'SET' || verb === 'USE' || (verb === 'CREATE' && tokens[1]?.word === 'TEMPORARY'),
     changesDatabases: verb !== 'CREATE' && tokens[1]?.word === 'DATABASE',
   };
-}
-
-function isClientFile(token: Token, before: Token | undefined): boolean {
-  if (token.word === 'OUTFILE') return before?.word === 'INTO';
-  return token.word === 'INFILE' && before?.word === 'FROM';
 }
 
 /** `... FORMAT Name` at the end, or followed by SETTINGS. */

@@ -1,5 +1,5 @@
 import { frontError } from './engine-error.ts';
-import { type EngineSession, quoteText } from './engine-session.ts';
+import { type EngineSession, quoteText, type Role } from './engine-session.ts';
 import { type Token, tokensOf } from './statement.ts';
 
 /** First words of statements that only read. */
@@ -86,9 +86,16 @@ const readerSettings: ReadonlySet<string> = new Set([
 const rememberedMax = 1_000;
 const rememberedMaxLength = 8_192;
 
+/** The name that a file of the front has in a statement to be judged: each request has a file of its own. */
+const judgedFile = "'file of the front'";
+/** The rows of the front in an INSERT (`http-front.ts`), as they are judged. */
+const judgedRows = `FROM INFILE ${judgedFile} COMPRESSION 'none'`;
+
 /** One statement with what its request sets. */
-export interface ReaderQuery {
+export interface JudgedQuery {
   readonly sql: string;
+  /** The literal in `sql` that names the file of the front. */
+  readonly file: string | undefined;
   readonly settings: ReadonlyMap<string, string>;
   readonly parameters: ReadonlyMap<string, string>;
 }
@@ -100,10 +107,11 @@ interface Refused {
 }
 
 /**
- * What readers may ask. A statement is judged in the text that the engine itself makes of it after parsing: comments,
- * quotes and escapes of any kind hide no name there.
+ * Refuses statements that callers may not ask. Each is judged in the text that the engine itself makes of it after
+ * parsing: comments, quotes and escapes of any kind hide no name there. No role names a file but the front itself: the
+ * engine opens files as a client does, without a right for it.
  */
-export class ReaderStatements {
+export class JudgedStatements {
   readonly #open: () => Promise<EngineSession>;
   readonly #permitted = new Set<string>();
   #session: Promise<EngineSession> | null = null;
@@ -117,27 +125,39 @@ export class ReaderStatements {
   }
 
   /**
-   * @throws EngineError 164 for a statement that does more than read, or sets what readers may not; 497 for a function
-   *   that they may not call; 62 for one that the engine cannot parse.
+   * @throws EngineError 358 for a file that is not of the front; of a reader also 164 for a statement that does more
+   *   than read, or sets what readers may not, and 497 for a function that they may not call; 62 for a statement that
+   *   the engine cannot parse, or whose rows the front has not found.
    */
-  async require({ sql, settings, parameters }: ReaderQuery): Promise<void> {
-    for (const name of settings.keys()) requireReaderSetting(name);
-    for (const value of parameters.values()) requireReaderParameter(value);
-    if (this.#permitted.has(sql)) return;
-    this.#refused ??= {
-      tableFunctions: await this.#namesOf('table_functions', readingTableFunctions),
-      settings: await this.#namesOf('settings', readerSettings),
-    };
-    const written = await this.#ask(`SELECT formatQuerySingleLine(${quoteText(sql)})`);
-    judge([...tokensOf(written.toString('latin1'))], this.#refused);
-    if (sql.length > rememberedMaxLength) return;
+  async require(role: Role, { sql, file, settings, parameters }: JudgedQuery): Promise<void> {
+    if (role === 'reader') {
+      for (const name of settings.keys()) requireReaderSetting(name);
+      for (const value of parameters.values()) requireReaderParameter(value);
+    }
+    const hasFile = file !== undefined;
+    const judged = hasFile ? sql.replaceAll(file, judgedFile) : sql;
+    const asked = `${role}${hasFile ? '+' : '-'}${judged}`;
+    if (this.#permitted.has(asked) || (role === 'writer' && isPlainInsert(judged))) return;
+    const written = await this.#ask(`SELECT formatQuerySingleLine(${quoteText(judged)})`);
+    const tokens = [...tokensOf(written.toString('latin1'))];
+    if (role === 'reader') requireReading(tokens, await this.#refusedNames());
+    requireKnownFiles(tokens, hasFile);
+    if (judged.length > rememberedMaxLength) return;
     if (this.#permitted.size >= rememberedMax) this.#permitted.clear();
-    this.#permitted.add(sql);
+    this.#permitted.add(asked);
   }
 
   async close(): Promise<void> {
     await this.#asked;
     (await this.#session)?.close();
+  }
+
+  async #refusedNames(): Promise<Refused> {
+    this.#refused ??= {
+      tableFunctions: await this.#namesOf('table_functions', readingTableFunctions),
+      settings: await this.#namesOf('settings', readerSettings),
+    };
+    return this.#refused;
   }
 
   async #namesOf(table: string, permitted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
@@ -155,7 +175,43 @@ export class ReaderStatements {
   }
 }
 
-function judge(tokens: readonly Token[], refused: Refused): void {
+/** Text in which the front and the engine see the same words: no comments, escapes and further kinds of quotes. */
+const plainText = /^(?:[\w \t\r\n(),.=]|'[^'\\]*'|`[^`\\]*`)*$/;
+
+/**
+ * An INSERT with rows of the front in which nothing hides: services send one with each batch of rows, and each has
+ * a token of its own, so that none could be remembered.
+ */
+function isPlainInsert(judged: string): boolean {
+  const parts = judged.split(judgedRows);
+  if (parts.length !== 2 || !judged.startsWith('INSERT INTO ')) return false;
+  return parts.every((part) => plainText.test(part) && !/\b(?:in|out)file\b/i.test(part));
+}
+
+/**
+ * Refuses files that are not of the front, and rows that it has not found: the engine's text lacks them and what comes
+ * after them, which would run as a statement.
+ */
+function requireKnownFiles(tokens: readonly Token[], hasFile: boolean): void {
+  const named = tokens.filter((_, index) => namesFile(tokens, index)).map(({ text }) => text);
+  if (named.join() !== (hasFile ? judgedFile : ''))
+    throw frontError(
+      'INTO_OUTFILE_NOT_ALLOWED',
+      'INTO OUTFILE and FROM INFILE are not allowed over HTTP.',
+    );
+  const hasRows = tokens.some(beginsInsert) && tokens.some(({ text }) => text === 'FORMAT');
+  if (hasRows && !hasFile)
+    throw frontError('SYNTAX_ERROR', 'Syntax error: the rows of this INSERT cannot be found.');
+}
+
+/** The token follows `INTO OUTFILE` or `FROM INFILE`. */
+function namesFile(tokens: readonly Token[], index: number): boolean {
+  const before = tokens[index - 2]?.word;
+  const kind = tokens[index - 1]?.word;
+  return kind === 'OUTFILE' ? before === 'INTO' : kind === 'INFILE' && before === 'FROM';
+}
+
+function requireReading(tokens: readonly Token[], refused: Refused): void {
   if (!readingWords.has(tokens[0]?.text ?? '') || tokens.some(beginsInsert))
     throw frontError('READONLY', 'Cannot execute query in readonly mode.');
   for (const name of assignedIn(tokens)) if (refused.settings.has(name)) requireReaderSetting(name);
