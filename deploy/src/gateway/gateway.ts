@@ -94,7 +94,8 @@ export function openGateway(services: GatewayServices, options: GatewayOptions =
   }
   servePictures(app);
   if (services.streams !== undefined) {
-    const streams = forwardStreams(app, listOf(services.streams), { log, addressOf });
+    const streamOptions = { log, addressOf, connectionsPerAddress };
+    const streams = forwardStreams(app, listOf(services.streams), streamOptions);
     metrics?.gauge({ ...gatewayStreamReadings.streams, read: () => streams.size });
   }
   return app;
@@ -109,7 +110,7 @@ export interface GatewayOptions {
   readonly traces?: Traces | null;
   /** Addresses and networks of proxies before it, whose `X-Forwarded-For` is used; default none. */
   readonly trustedProxies?: readonly string[];
-  /** Open connections of one client's address; default that of every listener. */
+  /** Open connections of one client's address, and as many streams; default that of every listener. */
   readonly connectionsPerAddress?: number;
 }
 

@@ -1,8 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ClientAddress, HttpApp } from '@pm/kit/http';
-import { refuseUpgrade, takeUpgrades } from '@pm/kit/listener';
+import {
+  type ClientAddress,
+  countedAddress,
+  defaultHttpLimits,
+  type HttpApp,
+  Shares,
+} from '@pm/kit/http';
+import { endSocket, refuseUpgrade, takeUpgrades } from '@pm/kit/listener';
 import type { Log } from '@pm/kit/log';
 import { isStreamPath } from '@pm/schemas';
 import { type ServiceProcess, ServiceProcesses } from './service-processes.ts';
@@ -11,10 +17,23 @@ import { type ServiceProcess, ServiceProcesses } from './service-processes.ts';
 const upgradeTimeoutMs = 5_000;
 /** A connection without a byte in both directions: heartbeats come each second. */
 const silenceMs = 90_000;
-/** Upgraded connections at the same time. */
-const streamsMax = 20_000;
+/**
+ * Upgraded connections at the same time (limits.md). Of one address as many as others: more than the stream service
+ * takes, which says so to the client, and closes with it.
+ */
+export const streamShares = {
+  ofEach: defaultHttpLimits.connections.perAddress,
+  inAll: 20_000,
+} as const;
 
 const forwardedFor = 'x-forwarded-for';
+
+interface StreamOptions {
+  readonly log: Log;
+  readonly addressOf: ClientAddress;
+  /** Upgraded connections of one client's address; default that of `streamShares`. */
+  readonly connectionsPerAddress?: number | undefined;
+}
 
 /**
  * Forwards upgrades of the stream paths to the stream service: the request with the address of its client, then
@@ -24,23 +43,29 @@ const forwardedFor = 'x-forwarded-for';
 export function forwardStreams(
   app: HttpApp,
   serviceUrls: readonly string[],
-  { log, addressOf }: { readonly log: Log; readonly addressOf: ClientAddress },
+  { log, addressOf, connectionsPerAddress: ofEach = streamShares.ofEach }: StreamOptions,
 ): { readonly size: number } {
   const open = new Set<Duplex>();
+  const shares = new Shares({ ...streamShares, ofEach });
   const service = new ServiceProcesses(serviceUrls, (): Connections => ({ open: 0 }));
   takeUpgrades(app.server, (request, client, head) => {
     if (!isStreamPath((request.url ?? '').split('?', 1)[0] ?? '')) {
       refuseUpgrade(client, { status: 404, error: 'not found' });
       return;
     }
-    if (open.size >= streamsMax) {
+    const address = addressOf(request);
+    const holder = countedAddress(address);
+    if (!shares.take(holder, 1)) {
       refuseUpgrade(client, { status: 503, error: 'too many connections' });
       return;
     }
     if (client instanceof Socket) app.upgraded(client);
     open.add(client);
-    client.on('close', () => open.delete(client));
-    const lines = headOf(request, addressOf(request));
+    client.on('close', () => {
+      open.delete(client);
+      shares.giveBack(holder, 1);
+    });
+    const lines = headOf(request, address);
     const processes = service.inOrder(({ connection }) => -connection.open);
     forwardUpgrade({ client, head, lines }, { service, log }, processes);
   });
@@ -115,8 +140,8 @@ function forwardUpgrade(
   service.on('end', () => client.end());
   service.on('close', () => {
     connection.open -= 1;
-    // After an end what was read is still being written.
-    if (isAnswered) endClient(client);
+    // What was read is still being written.
+    if (isAnswered) endSocket(client);
     else {
       // A client that went away says nothing about the process.
       if (!client.destroyed) parts.service.rest(process);
@@ -126,10 +151,6 @@ function forwardUpgrade(
   timeOut(client);
   client.on('drain', () => service.resume());
   client.on('close', () => service.destroy());
-}
-
-function endClient(client: Duplex): void {
-  if (!client.writableEnded) client.destroy();
 }
 
 function timeOut(client: Duplex): void {

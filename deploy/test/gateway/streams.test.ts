@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HttpApp } from '@pm/kit/http';
 import { connectTo, type RawTalk } from '../../../kit/test/http/raw-talk.ts';
+import { until } from '../../../kit/test/kafka/deferred.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
 
 const closedPort = 'http://127.0.0.1:1';
@@ -40,6 +41,7 @@ beforeAll(async () => {
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nfirst',
     );
     if (request.url?.endsWith('?much') === true) socket.end(much);
+    if (request.url?.endsWith('?ended') === true) socket.end();
     socket.on('data', (bytes: Buffer) => socket.write(`echo ${bytes.toString('utf8')}`));
   });
   service.listen(0, '127.0.0.1');
@@ -102,6 +104,52 @@ test('a reader that stops holds up the service, and gets every byte once it goes
 test('a refusal of the service is passed on', async () => {
   talk.send(upgradeOf('/v1/stream?refused'));
   expect(await talk.hears('\r\n\r\nno')).toContain('429 Too Many Requests');
+});
+
+test('no client is held after the service has ended, also one that does not close', async () => {
+  const services = { ingress: closedPort, 'query-api': closedPort };
+  const streams = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const own = openGateway({ ...services, streams });
+  await own.listen({ host: '127.0.0.1', port: 0 });
+  const connections = () =>
+    new Promise<number>((resolve) => own.server.getConnections((_, count) => resolve(count)));
+  const { port } = own.server.address() as AddressInfo;
+  for (const path of ['/v1/stream?refused', '/v1/stream?ended']) {
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    client.resume().write(upgradeOf(path));
+    await once(client, 'end');
+    await until(async () => (await connections()) === 0, 'the client is gone');
+    client.destroy();
+  }
+  await own.close();
+});
+
+test('an address has so many streams, a further one is refused, and others get theirs', async () => {
+  const services = { ingress: closedPort, 'query-api': closedPort };
+  const streams = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const shared = openGateway({ ...services, streams }, { connectionsPerAddress: 2 });
+  await shared.listen({ host: '127.0.0.1', port: 0 });
+  const open = async (from?: string) => {
+    const one = await connectTo(shared, from);
+    one.send(upgradeOf('/v1/stream'));
+    return one;
+  };
+  const mine = [await open(), await open()];
+  for (const one of mine) await one.hears('first');
+  const third = await open();
+  expect(await third.hears('too many connections')).toContain('503');
+  const others = await open('127.0.0.2');
+  await others.hears('first');
+  // One that ends makes room.
+  mine[0]?.close();
+  const hasRoom = async () => {
+    const again = await open();
+    mine.push(again);
+    return (await again.hears('\r\n\r\n')).includes('101 Switching Protocols');
+  };
+  await until(hasRoom, 'there is room');
+  for (const one of [...mine, third, others]) one.close();
+  await shared.close();
 });
 
 test('what a client sends after a refused upgrade is no request to the service', async () => {

@@ -25,13 +25,16 @@ interface Holder {
 
 /**
  * Bounds the connections of a listener by what they hold: each address has a share of them, so that no client shuts
- * out the others by holding connections; when most are in use an idle one of the address with the most is ended for
- * each further one; a client that takes nothing of its response for `stallMs` is cut off. An upgraded connection is
- * bounded by what upgraded it, and counts here no more.
+ * out the others by holding connections; a client that takes nothing of its response for `stallMs` is cut off. For one
+ * beyond the share of its address a connection of that address makes room, and when most are in use one of the address
+ * with the most: an idle one, else one on which no whole head of a request waits for its response. So a program that
+ * asks nothing keeps no other client of its address out. An upgraded connection is bounded by what upgraded it, and
+ * counts here no more.
  *
- *   accept --- beyond its share or all ---> ended
+ *   accept --- beyond its share or all, and none makes room --------------> ended
  *     |
- *   counted -- `stallMs` without a byte while bytes wait for the client ---> ended
+ *   counted -- makes room ------------------------------------------------> ended
+ *     |    \-- `stallMs` without a byte while bytes wait for the client ---> ended
  *     |    \-- idle between requests for longer than keep-alive -----------> ended
  *   upgraded or closed: counted no more
  */
@@ -75,16 +78,19 @@ export class ConnectionShares {
 
   #accept(socket: Socket): void {
     const { perAddress, inAll } = this.#limits;
-    if (this.size >= inAll * evictFrom) this.#evict();
+    if (this.size >= inAll * evictFrom) this.#makeRoom(this.#greediest());
     if (this.size >= inAll) {
       this.#end(socket, 'all');
       return;
     }
-    const holder = this.#holderOf(socket.remoteAddress ?? '');
-    if (holder !== null && holder.sockets.size >= perAddress) {
+    const from = socket.remoteAddress ?? '';
+    const { sockets } = this.#holderOf(from) ?? none;
+    if (sockets.size >= perAddress && !this.#makeRoom(sockets)) {
       this.#end(socket, 'address');
       return;
     }
+    // The one that made room may have been the last one of its holder.
+    const holder = this.#holderOf(from);
     holder?.sockets.add(socket);
     this.#holders.set(socket, holder);
     socket.once('close', () => this.#forget(socket));
@@ -98,17 +104,23 @@ export class ConnectionShares {
     return holder;
   }
 
-  /** Ends an idle connection of the address with the most, if it has one. */
-  #evict(): void {
-    let greediest = new Set<Socket>();
+  /** The connections of the address with the most. */
+  #greediest(): ReadonlySet<Socket> {
+    let greediest: ReadonlySet<Socket> = none.sockets;
     for (const { sockets } of this.#byAddress.values())
       if (sockets.size > greediest.size) greediest = sockets;
-    for (const socket of greediest) {
-      if (!this.#isIdle(socket)) continue;
-      this.#forget(socket);
-      this.#end(socket, 'idle');
-      return;
-    }
+    return greediest;
+  }
+
+  /** Ends the oldest of these connections that is idle, else the oldest that is not answering; false without one. */
+  #makeRoom(sockets: ReadonlySet<Socket>): boolean {
+    const socket =
+      firstOf(sockets, (each) => this.#isIdle(each)) ??
+      firstOf(sockets, (each) => !isAnswering(each));
+    if (socket === undefined) return false;
+    this.#forget(socket);
+    this.#end(socket, 'idle');
+    return true;
   }
 
   /**
@@ -143,4 +155,23 @@ export class ConnectionShares {
     holder.sockets.delete(socket);
     if (holder.sockets.size === 0) this.#byAddress.delete(holder.address);
   }
+}
+
+/** No connections: trusted proxies have no share. */
+const none = { sockets: new Set<Socket>() };
+
+function firstOf(
+  sockets: ReadonlySet<Socket>,
+  holds: (socket: Socket) => boolean,
+): Socket | undefined {
+  for (const socket of sockets) if (holds(socket)) return socket;
+  return undefined;
+}
+
+/**
+ * A request with a whole head waits for its response there. Node keeps the response of a connection in this property
+ * (`ServerResponse.assignSocket`); a count of our own would cost each request.
+ */
+function isAnswering(socket: Socket): boolean {
+  return Boolean(Reflect.get(socket, '_httpMessage'));
 }

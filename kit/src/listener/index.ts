@@ -1,3 +1,3 @@
 export { guardServer, refuseWebPages } from './before-routing.io.ts';
-export { refuseUpgrade, takeUpgrades } from './upgrades.io.ts';
+export { endedForMs, endSocket, refuseUpgrade, takeUpgrades } from './upgrades.io.ts';
 export { webPageProblem } from './web-pages.ts';

@@ -3,6 +3,9 @@ import type { Duplex } from 'node:stream';
 import { framingProblem } from './before-routing.io.ts';
 import { errorBytes, type Refusal } from './refusal.io.ts';
 
+/** An ended socket is destroyed after this, milliseconds, whatever its client has taken until then. */
+export const endedForMs = 5_000;
+
 /** Takes requests to upgrade, but for those with a head that no listener takes. */
 export function takeUpgrades(
   server: Server,
@@ -22,5 +25,20 @@ export function takeUpgrades(
  */
 export function refuseUpgrade(socket: Duplex, { status, error, headers }: Refusal): void {
   if (socket.destroyed || socket.writableEnded) return;
-  socket.end(errorBytes(status, { error }, headers));
+  endSocket(socket, errorBytes(status, { error }, headers));
+}
+
+/**
+ * Ends a socket that the server has given away, with its timeouts, after these bytes. It is destroyed once all is
+ * written, and after `endedForMs` at the latest: it is held neither by a client that does not close its side nor by one
+ * that takes nothing.
+ */
+export function endSocket(socket: Duplex, bytes = ''): void {
+  if (socket.destroyed) return;
+  const destroy = () => void socket.destroy();
+  const timer = setTimeout(destroy, endedForMs).unref();
+  socket.once('close', () => clearTimeout(timer));
+  if (socket.writableFinished) destroy();
+  else socket.once('finish', destroy);
+  if (!socket.writableEnded) socket.end(bytes);
 }

@@ -6,21 +6,27 @@ import { type ConnectionLimits, defaultHttpLimits } from '../../src/http/listene
 import { openHttp } from '../../src/http/open.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { openMetrics } from '../../src/metrics/index.ts';
-import { until } from '../kafka/deferred.ts';
+import { createDeferred, until } from '../kafka/deferred.ts';
 
 const large = 'x'.repeat(64 * 1024 * 1024);
 /** The slow client waits after each part: longer in all than a stall may last. */
 const partBytes = 4 * 1024 * 1024;
 const apps: HttpApp[] = [];
 const sockets: Socket[] = [];
+const releases: (() => void)[] = [];
 
 afterEach(async () => {
+  for (const release of releases.splice(0)) release();
   for (const socket of sockets.splice(0)) socket.destroy();
   for (const app of apps.splice(0)) await app.close();
 });
 
 interface Listener {
   readonly app: HttpApp;
+  /** Requests of `/held` that wait for their response. */
+  held(): number;
+  /** Answers them. */
+  release(): void;
   shed(reason: ShedReason): Promise<number>;
 }
 
@@ -40,6 +46,14 @@ async function listen(
   apps.push(app);
   app.get('/short', async () => 'short');
   app.get('/large', async () => large);
+  let held = 0;
+  const { promise, resolve: release } = createDeferred();
+  releases.push(release);
+  app.get('/held', async () => {
+    held += 1;
+    await promise;
+    return 'held';
+  });
   app.get('/slow', async () => {
     await new Promise((resolve) => setTimeout(resolve, 5 * connections.stallMs));
     return 'slow';
@@ -49,7 +63,7 @@ async function listen(
     const line = new RegExp(`^pm_http_shed_total{.*reason="${reason}".*} (\\d+)`, 'm');
     return Number(line.exec(await metrics.text())?.[1] ?? 0);
   };
-  return { app, shed };
+  return { app, held: () => held, release, shed };
 }
 
 /** A connection from an address of this machine; what it hears is read unless it is paused. */
@@ -78,7 +92,8 @@ async function answers(socket: Socket, path = '/short'): Promise<boolean> {
 test('an address has so many connections, further ones are closed, and others are served', async () => {
   const listener = await listen({ perAddress: 3 });
   const mine = await Promise.all([1, 2, 3].map(() => open(listener, '127.0.0.2')));
-  for (const socket of mine) expect(await answers(socket)).toBe(true);
+  for (const socket of mine) socket.write(get('/held'));
+  await until(() => listener.held() === 3, 'they wait for their responses');
   expect(await answers(await open(listener, '127.0.0.2'))).toBe(false);
   expect(await answers(await open(listener, '127.0.0.3'))).toBe(true);
   expect(await listener.shed('address')).toBe(1);
@@ -86,6 +101,33 @@ test('an address has so many connections, further ones are closed, and others ar
   mine[0]?.destroy();
   await until(async () => await answers(await open(listener, '127.0.0.2')), 'there is room', 8_000);
 });
+
+test.each([
+  ['has had its response', get('/short'), 1],
+  ['has sent nothing', '', 0],
+  ['has sent a part of a head', 'GET /short HTTP/1.1\r\nHost:', 0],
+])(
+  'for one more of its address a connection makes room that %s, and none that is answered',
+  async (_how, sent, heard) => {
+    const listener = await listen({ perAddress: 2 });
+    const answered = await open(listener, '127.0.0.2');
+    answered.write(get('/held'));
+    await until(() => listener.held() === 1, 'it waits for its response');
+    const held = await open(listener, '127.0.0.2');
+    held.write(sent);
+    if (heard > 0) await once(held, 'data');
+    for (let each = 0; each < 5; each += 1)
+      expect(await answers(await open(listener, '127.0.0.2'))).toBe(true);
+    if (!held.closed) await once(held, 'close');
+    expect(answered.closed).toBe(false);
+    const whole = once(answered, 'data') as Promise<[string]>;
+    listener.release();
+    const [response] = await whole;
+    expect(response).toMatch(/^HTTP\/1\.1 200/);
+    expect(await listener.shed('idle')).toBe(5);
+    expect(await listener.shed('address')).toBe(0);
+  },
+);
 
 test('connections of trusted proxies are those of many clients', async () => {
   const listener = await listen({ perAddress: 1 }, ['127.0.0.2']);
@@ -110,9 +152,10 @@ test('while most connections are open an idle one of the address with the most m
 });
 
 test('when all connections are open and none is idle further ones are closed', async () => {
-  const listener = await listen({ inAll: 4, stallMs: 2_000 });
+  const listener = await listen({ inAll: 4 });
   const busy = await Promise.all(Array.from({ length: 4 }, () => open(listener, '127.0.0.2')));
-  for (const socket of busy) socket.write(get('/slow'));
+  for (const socket of busy) socket.write(get('/held'));
+  await until(() => listener.held() === 4, 'they wait for their responses');
   expect(await answers(await open(listener, '127.0.0.3'))).toBe(false);
   expect(await listener.shed('all')).toBe(1);
 });

@@ -15,8 +15,13 @@ export interface RawTalk {
   close(): void;
 }
 
-export async function connectTo({ server }: { readonly server: Server }): Promise<RawTalk> {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+/** @param localAddress of this machine, from which it connects. */
+export async function connectTo(
+  { server }: { readonly server: Server },
+  localAddress = '127.0.0.1',
+): Promise<RawTalk> {
+  const { port } = server.address() as AddressInfo;
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(socket, 'connect');
   let [heard, all] = ['', ''];
   let told = () => {};

@@ -1,9 +1,18 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { Duplex } from 'node:stream';
 import { openHttp } from '../../src/http/open.io.ts';
 import { guardServer } from '../../src/listener/before-routing.io.ts';
-import { refuseUpgrade, takeUpgrades } from '../../src/listener/upgrades.io.ts';
+import {
+  endedForMs,
+  endSocket,
+  refuseUpgrade,
+  takeUpgrades,
+} from '../../src/listener/upgrades.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { connectTo } from '../http/raw-talk.ts';
+import { until } from '../kafka/deferred.ts';
 
 /** What reached the routes of a listener. */
 const routed: string[] = [];
@@ -47,6 +56,9 @@ async function openBare(): Promise<Server> {
   return server;
 }
 
+const connectionsOf = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+
 beforeEach(() => void routed.splice(0));
 afterEach(async () => {
   for (const close of closings.splice(0)) await close();
@@ -87,6 +99,17 @@ describe.each([
     expect(routed).toEqual([]);
   });
 
+  test('holds no refused connection of a client that does not close', async () => {
+    const server = await open();
+    const { port } = server.address() as AddressInfo;
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    client.write('GET /any HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
+    const [answer] = (await once(client, 'data')) as [Buffer];
+    expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 404/);
+    await until(async () => (await connectionsOf(server)) === 0, 'the connection is closed');
+    client.destroy();
+  });
+
   test('answers what came before it on its connection first', async () => {
     const talk = await connectTo({ server: await open() });
     talk.send(`${next}POST /any HTTP/1.0\r\n${chunked}${keptOpen}\r\n${nothing}${next}`);
@@ -102,5 +125,25 @@ describe.each([
     talk.send(`${head}\r\n${head.includes(chunked) ? nothing : ''}`);
     expect(await talk.end()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(routed).toEqual(['POST']);
+  });
+});
+
+describe('a socket that is ended', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  test('is destroyed once all is written', async () => {
+    const socket = new Duplex({ read: () => {}, write: (_bytes, _encoding, done) => done() });
+    endSocket(socket, 'answer');
+    await once(socket, 'close');
+  });
+
+  test('is destroyed in time where its client takes nothing', () => {
+    const socket = new Duplex({ read: () => {}, write: () => {} });
+    endSocket(socket, 'answer');
+    jest.advanceTimersByTime(endedForMs - 1);
+    expect(socket.destroyed).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(socket.destroyed).toBe(true);
   });
 });

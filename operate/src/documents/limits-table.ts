@@ -1,6 +1,8 @@
 import { answeredLimits as answered } from '@pm/deploy/gateway/answered-places';
 import { turnLimits } from '@pm/deploy/gateway/gateway';
+import { streamShares } from '@pm/deploy/gateway/streams';
 import { defaultHttpLimits, evictFrom } from '@pm/kit/http';
+import { endedForMs } from '@pm/kit/listener';
 import { requestsAtOnce } from '@pm/mcp/http/limits';
 import {
   bodyMaxBytes,
@@ -40,13 +42,25 @@ export function sharesTable(): string {
       'open connections of a listener, streams apart',
       `${count(connections.perAddress)} (\`PM_CONNECTIONS_PER_ADDRESS\`)`,
       count(connections.inAll),
-      `closed at once; from ${evicts} on an idle one of the address with the most makes room`,
+      `one of the address that is idle, or has no whole head of a request, makes room, else it is closed at once; from ${evicts} on one of the address with the most makes room`,
     ],
     [
       'an idle connection',
       `${keepAliveTimeoutMs / 1_000} s; ${proxyKeepAliveTimeoutMs / 1_000} s behind trusted proxies`,
       '',
       'closed',
+    ],
+    [
+      'streams that a gateway forwards, also those that the service refuses',
+      `${count(streamShares.ofEach)} (\`PM_CONNECTIONS_PER_ADDRESS\`)`,
+      count(streamShares.inAll),
+      '503',
+    ],
+    [
+      'a stream that was refused or has ended, and whose client does not close',
+      `${endedForMs / 1_000} s at most`,
+      '',
+      'closed once its last bytes are written',
     ],
     ['a response of which no byte is taken', `${connections.stallMs / 1_000} s`, '', 'closed'],
     [
