@@ -16,19 +16,24 @@ export class ProofMemory implements Pick<UsedProofs, 'note'> {
     this.#max = Math.floor(bytesMax / usedProofLimits.proofBytes);
   }
 
-  async note({ repetition, digest, windowMs }: UsedProof): Promise<ProofVerdict> {
+  async note({ repetition, digest, windowMs, isSpent }: UsedProof): Promise<ProofVerdict> {
     if (this.isAway) throw new Fault('redis_unavailable', 'retry');
     const kind = `${repetition}:${windowMs}`;
-    const ttlMs = 2 * windowMs + usedProofLimits.clockMarginMs;
+    const { clockMarginMs, graceMs } = usedProofLimits;
+    const ttlMs = 2 * windowMs + clockMarginMs + graceMs + 1;
+    const bornMs = this.nowMs - (isSpent === true ? graceMs + 1 : 0);
     for (const [name, firstMs] of this.#firstMs) {
       if (name.startsWith(kind) && firstMs <= this.nowMs - ttlMs) this.#firstMs.delete(name);
     }
     const name = `${kind}:${digest.toString('hex')}`;
     const firstMs = this.#firstMs.get(name);
-    if (firstMs !== undefined) return { kind: 'again', ageMs: this.nowMs - firstMs };
+    if (firstMs !== undefined) {
+      if (isSpent === true) this.#firstMs.set(name, Math.min(firstMs, bornMs));
+      return { kind: 'again', ageMs: this.nowMs - firstMs };
+    }
     const ofKind = [...this.#firstMs.keys()].filter((known) => known.startsWith(kind));
     if (ofKind.length >= this.#max) return { kind: 'full' };
-    this.#firstMs.set(name, this.nowMs);
+    this.#firstMs.set(name, bornMs);
     return { kind: 'first' };
   }
 

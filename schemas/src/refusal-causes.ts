@@ -17,7 +17,8 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   market_not_found: 'No listed market has this token.',
   condition_mismatch: '`conditionId` is not the condition of the token.',
   condition_paused: 'The market is halted. It comes back by the operator.',
-  market_not_ready: 'The market is listed but its partition does not know it yet. Wait a moment.',
+  market_not_ready:
+    'The operator has closed or archived the market or not activated it; or its partition does not know it yet.',
   market_resolved: 'The market has ended.',
   invalid_tick_size: 'The price is not a multiple of the tick of the market, or outside of it.',
   invalid_size: 'The size is below the minimum of the market.',
@@ -61,7 +62,8 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   too_many_cancels: 'More ids in DELETE /orders than it takes.',
   fenced:
     'A cancel that came after this order overtook it: of everything, of its market, or of its id.',
-  order_delayed: 'The order waits for the end of the market’s taker delay.',
+  order_delayed:
+    'The order waits for the end of the market’s taker delay, or is a FOK or FAK that is held for the next tick.',
   system_paused: 'The operator has paused the exchange.',
   timestamp_skew:
     'The clock of the sender is off by more than is allowed; the server’s time is in the answer.',

@@ -41,8 +41,8 @@ export type WalletServices = Pick<AccountServices, 'authentication' | 'signature
 
 interface WalletProof extends WalletServices {
   readonly purpose: L1Purpose;
-  /** Whether the request shows or changes something; what does not uses no proof up. */
-  readonly opens?: (claim: WalletClaim) => boolean;
+  /** See `UsedProof`. */
+  readonly isSpent?: boolean;
 }
 
 /**
@@ -63,7 +63,7 @@ const repetitionOf: Readonly<Record<L1Purpose, UsedProof['repetition']>> = {
 export async function proveWallet(
   request: FastifyRequest,
   reply: FastifyReply,
-  { purpose, opens = () => true, ...services }: WalletProof,
+  { purpose, isSpent = false, ...services }: WalletProof,
 ): Promise<WalletClaim | null> {
   const { authentication, signatures, repetitions } = services;
   const { clock, freshness } = authentication;
@@ -75,8 +75,8 @@ export async function proveWallet(
   if (isOnTime && verdict === 'own') {
     const windowMs = freshnessOf(claim, freshness);
     const digest = signedDigest(claim, purpose);
-    const proof = { repetition: repetitionOf[purpose], digest, windowMs };
-    const code = opens(claim) ? await useProof(proof, repetitions) : null;
+    const proof = { repetition: repetitionOf[purpose], digest, windowMs, isSpent };
+    const code = await useProof(proof, repetitions);
     if (code === null) return claim;
     refuse(reply, code);
     return null;

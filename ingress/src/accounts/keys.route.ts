@@ -1,5 +1,4 @@
 import type { ListedKey } from '@pm/domain/accounts/key-directory';
-import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import { type DoorRoute, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
 import { KeySettings, parseApiKeyId, type RefusalCode } from '@pm/schemas';
 import { refuseBanned } from '../door/authentication.io.ts';
@@ -77,7 +76,8 @@ function createKeyRoute(services: KeyServices): DoorRoute {
 }
 
 /**
- * GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (conventions.md 1.1).
+ * GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (conventions.md 1.1). Its
+ * proof is used up by either: with a captured one another party would make the key, and so get its secret.
  */
 function deriveKeyRoute(services: KeyServices): DoorRoute {
   return {
@@ -85,11 +85,9 @@ function deriveKeyRoute(services: KeyServices): DoorRoute {
     path: '/auth/derive-api-key',
     add(app, { url }) {
       app.get(url, async (request, reply) => {
-        const trioOf = ({ address, nonce }: WalletClaim) => services.keys.derive(address, nonce);
-        const opens = (claim: WalletClaim) => trioOf(claim) !== null;
-        const claim = await proveWallet(request, reply, { ...services, purpose: 'create', opens });
+        const claim = await proveWallet(request, reply, { ...services, purpose: 'create' });
         if (claim === null || refuseReserved(claim.address, reply, services)) return reply;
-        const trio = trioOf(claim);
+        const trio = services.keys.derive(claim.address, claim.nonce);
         return trio ?? (await reply.code(404).send({ error: 'Could not derive api key!' }));
       });
     },
@@ -156,10 +154,13 @@ function deleteKeyRoute(services: DeleteServices): DoorRoute {
     path: '/auth/api-key',
     add(app, { url }) {
       app.delete(url, async (request, reply) => {
-        const owner = await proveOwner(request, reply, { ...services, purpose: 'revoke' });
+        const named = namedKey(request, 'apiKey');
+        // A wallet's signature covers no name, and is refused with one: it must not revoke the key of its nonce.
+        const proof = { purpose: 'revoke', isSpent: named !== undefined } as const;
+        const owner = await proveOwner(request, reply, { ...services, ...proof });
         if (owner === null || refuseBanned(owner.wallet, reply, services.authentication))
           return reply;
-        const code = await revoke(owner, namedKey(request, 'apiKey'), services);
+        const code = await revoke(owner, named, services);
         return code === null ? sendOk(reply) : refuse(reply, code, { name: 'apiKey' });
       });
     },

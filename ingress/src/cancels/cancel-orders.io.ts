@@ -182,7 +182,7 @@ function askEverywhere(
       const events = eventsOf(result);
       for (const placed of events)
         if ('orderId' in placed.event) found.set(orderIdFromBytes(placed.event.orderId), placed);
-      failure ??= failureOf(result, partition, services);
+      failure = moreOpen(failure, failureOf(result, partition, services));
       if (leavesMore(events)) failure ??= 'overloaded';
       if (open > 0 && found.size < orderIds.length) return;
       resolve(orderIds.map((orderId) => askedOf(orderId, found.get(orderId), failure)));
@@ -257,7 +257,7 @@ interface Swept {
 }
 
 function conclude(swept: readonly Swept[]): Cancellation {
-  const failure = swept.find((one) => one.failure !== null)?.failure ?? null;
+  const failure = swept.map((one) => one.failure).reduce(moreOpen, null);
   return { result: cancelResult(swept.flatMap((one) => one.events)), failure };
 }
 
@@ -321,6 +321,11 @@ function eventsOf(result: CommandResult): readonly PlacedEvent[] {
  * A cancel without a result may still happen, so it is a failure to be tried again, never "not canceled". Without an
  * owner of its partition it waits on the log and is the first thing that the next owner does.
  */
+/** Of the failures of two partitions the one by which orders may still be canceled; else the first. */
+function moreOpen(first: RefusalCode | null, second: RefusalCode | null): RefusalCode | null {
+  return second === 'cancel_unconfirmed' ? second : (first ?? second);
+}
+
 function failureOf(
   result: CommandResult,
   partition: number,

@@ -45,8 +45,9 @@ export function addPublicRoutes(
   markArrivals(app, services.clock, trustedProxies);
   nameAnswers(app, services.orders.readOffsets);
   awaitNewKeys(app, services.newKeys);
-  refuseUncoveredQueries(app, services.repetitions.authentication);
   findRepetitions(app, services.repetitions);
+  // Before a repetition is looked for: what is refused here is refused so each time.
+  refuseUncoveredQueries(app, services.repetitions);
   awaitRevocations(app, services.keyReadings);
   registerRoutes(app, 'ingress', [
     ...healthRoutes(services),

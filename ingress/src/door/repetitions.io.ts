@@ -2,7 +2,7 @@ import { freshnessOf } from '@pm/domain/accounts/auth-headers';
 import { readKeyClaim } from '@pm/domain/accounts/key-claim';
 import { type HttpApp, refuse } from '@pm/kit/http';
 import type { Metrics } from '@pm/kit/metrics';
-import { type RefusalCode, type Repetition, usedProofLimits } from '@pm/schemas';
+import { type RefusalCode, usedProofLimits } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { repetitionMetrics } from '../metrics.ts';
 import { type Authentication, signedFacts } from './authentication.io.ts';
@@ -38,7 +38,7 @@ export function findRepetitions(app: HttpApp, services: RepetitionServices): voi
     const before = [route.preHandler ?? []].flat();
     route.preHandler = [
       async (request, reply) => {
-        const code = await refusalOf(request, repetition, services);
+        const code = await noteRequest(request, { repetition }, services);
         return code === null ? undefined : refuseRepetition(reply, code);
       },
       ...before,
@@ -51,19 +51,19 @@ async function refuseRepetition(reply: FastifyReply, code: RefusalCode): Promise
 }
 
 /**
- * Why the request is not carried out; null when it may be. A request without the proof of an API key is left to its
- * route, which refuses it or has another proof.
+ * Uses the proof of a request up. Why the request is not carried out; null when it may be. A request without the proof
+ * of an API key is left to its route, which refuses it or has another proof.
  */
-async function refusalOf(
+export async function noteRequest(
   request: FastifyRequest,
-  repetition: Exclude<Repetition, 'harmless'>,
+  use: Pick<UsedProof, 'repetition' | 'isSpent'>,
   { authentication, usedProofs, counts }: RepetitionServices,
 ): Promise<RefusalCode | null> {
   const claim = readKeyClaim(request.headers);
   if (claim === null || authentication.verify(signedFacts(request)) === null) return null;
   const { digest } = claim;
   const windowMs = freshnessOf(claim, authentication.freshness);
-  return await useProof({ repetition, digest, windowMs }, { usedProofs, counts });
+  return await useProof({ ...use, digest, windowMs }, { usedProofs, counts });
 }
 
 /** Uses a right proof up; the refusal when it was used before, or when it has to be noted and cannot be. */
@@ -83,7 +83,7 @@ export async function useProof(
   return null;
 }
 
-function isRepeated(verdict: ProofVerdict | null, repetition: Repetition): boolean {
+function isRepeated(verdict: ProofVerdict | null, repetition: UsedProof['repetition']): boolean {
   if (verdict?.kind !== 'again') return false;
   return repetition === 'refused' || verdict.ageMs > usedProofLimits.graceMs;
 }

@@ -8,6 +8,8 @@ export interface UsedProof {
   readonly digest: Buffer;
   /** Largest distance of its timestamp from now, milliseconds. */
   readonly windowMs: number;
+  /** Its request is refused for what the proof does not cover: no other one is carried out with it, however soon. */
+  readonly isSpent?: boolean;
 }
 
 /** How a proof was met: for the first time, again after `ageMs`, or with no room to note it. */
@@ -16,8 +18,8 @@ export type ProofVerdict =
   | { readonly kind: 'again'; readonly ageMs: number };
 
 /**
- * KEYS the proofs of one kind. ARGV digest, ttlMs, proofsMax. Returns the age of a known proof in milliseconds, -1 for
- * a new one, -2 when there is no room for it.
+ * KEYS the proofs of one kind. ARGV digest, ttlMs, proofsMax, age that the proof has from now on (0: as it is). Returns
+ * the age of a known proof in milliseconds, -1 for a new one, -2 when there is no room for it.
  */
 const noteLua = `
 local time = redis.call('TIME')
@@ -25,10 +27,14 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local ttl = tonumber(ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
 local first = redis.call('ZSCORE', KEYS[1], ARGV[1])
+local born = now - tonumber(ARGV[4])
+if first and tonumber(ARGV[4]) > 0 and tonumber(first) > born then
+  redis.call('ZADD', KEYS[1], born, ARGV[1])
+end
 -- After a step of the clock to before the first time the distance counts: it is no proof of the last seconds.
 if first then return math.abs(now - first) end
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return -2 end
-redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZADD', KEYS[1], born, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ttl)
 return -1
 `;
@@ -56,12 +62,14 @@ export class UsedProofs {
   }
 
   /** Notes a proof before its request is carried out; one step for all processes. */
-  async note({ repetition, digest, windowMs }: UsedProof): Promise<ProofVerdict> {
-    // A timestamp may be a window ahead, and stays fresh for another one.
-    const ttlMs = 2 * windowMs + usedProofLimits.clockMarginMs;
+  async note({ repetition, digest, windowMs, isSpent }: UsedProof): Promise<ProofVerdict> {
+    const { clockMarginMs, graceMs } = usedProofLimits;
+    const ageMs = isSpent === true ? graceMs + 1 : 0;
+    // A timestamp may be a window ahead, and stays fresh for another one; and a spent proof is older than it is.
+    const ttlMs = 2 * windowMs + clockMarginMs + graceMs + 1;
     const result = await this.#note.run(
       [this.#keys.usedProofs(`${repetition}:${windowMs}`)],
-      [digest.subarray(0, memberBytes), ttlMs, this.#proofsMax],
+      [digest.subarray(0, memberBytes), ttlMs, this.#proofsMax, ageMs],
     );
     if (result >= 0) return { kind: 'again', ageMs: result };
     return { kind: result === -1 ? 'first' : 'full' };

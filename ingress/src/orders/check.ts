@@ -69,7 +69,7 @@ export interface CheckedOrder {
   readonly expiresAtMs: number;
   /** Why a new order would be refused now; the same order, placed before, gets its first result nevertheless. */
   readonly doubt: OrderRefusal | null;
-  /** The same, but by what operators allow wallets and have proposed. The matcher does not know it: decided here. */
+  /** The same, but by what operators allow wallets and have decided of the market, unknown to the matcher. */
   readonly forbidden: OrderRefusal | null;
 }
 
@@ -77,7 +77,7 @@ export interface CheckedOrder {
 export type UnprovenOrder = Omit<CheckedOrder, 'hash'>;
 
 /** No GTD order is meant to rest longer: milliseconds given as seconds are thousands of years. */
-const gtdMaxMs = 10 * 366 * 86_400_000;
+const gtdMaxSeconds = 10 * 366 * 86_400;
 
 /** Clients' clocks may be ahead of ours by so much when they sign. */
 const signedAheadSeconds = 5;
@@ -106,7 +106,7 @@ export function checkRules(
   const small = marketableRefusal(read.amounts);
   if (small !== null) return small;
   const expiresAtMs = expiryOf(form);
-  if (expiresAtMs === null) return refused('invalid_expiration');
+  if (typeof expiresAtMs !== 'number') return expiresAtMs;
   if (form.postOnly && isImmediate(form)) return refused('invalid_post_only_order_type');
   if (!isSignerOf(form, caller.address)) return refused('signer_mismatch');
   if (!owners.isOwnedBy(form.maker, caller.address)) return refused('signer_mismatch');
@@ -117,7 +117,7 @@ export function checkRules(
   const { refusalIfNew } = read;
   const unfit = refusalIfNew === null ? null : ({ kind: 'refused', ...refusalIfNew } as const);
   const doubt = unfit ?? doubtOf(form, token, caller);
-  const forbidden = statusRefusal(form, caller) ?? proposalRefusal(token);
+  const forbidden = statusRefusal(form, caller) ?? decisionRefusal(token);
   return { kind: 'checked', ...checked, doubt, forbidden };
 }
 
@@ -137,9 +137,14 @@ function statusRefusal(form: OrderForm, caller: Caller): OrderRefusal | null {
   return null;
 }
 
-/** Whoever knows how a market is about to be resolved takes no resting orders of those who do not (operator.md). */
-function proposalRefusal({ market }: ListedToken): OrderRefusal | null {
-  return market.proposedPayout0 >= 0 && market.payout0 < 0 ? refused('cancel_only') : null;
+/**
+ * A market that is shut takes no orders; and those who know how one is about to be resolved take no resting orders of
+ * others (operator.md). The matcher knows payouts.
+ */
+function decisionRefusal({ market }: ListedToken): OrderRefusal | null {
+  if (market.payout0 >= 0) return null;
+  if (isShut(market)) return refused('market_not_ready');
+  return market.proposedPayout0 >= 0 ? refused('cancel_only') : null;
 }
 
 function isImmediate(form: OrderForm): boolean {
@@ -160,10 +165,9 @@ const modeRefusals: Readonly<Record<MarketMode, RefusalCode | null>> = {
   RESOLVED: 'market_resolved',
 };
 
-/** Why the market takes no such order now; null when it does. */
+/** Why the market takes no such order now, by what the matcher knows too; null when it does. */
 function marketRefusal({ market }: ListedToken, postOnly: boolean): RefusalCode | null {
   if (market.payout0 >= 0) return 'market_resolved';
-  if (isShut(market)) return 'market_not_ready';
   return market.mode === 'POST_ONLY' && postOnly ? null : modeRefusals[market.mode];
 }
 
@@ -174,14 +178,17 @@ function amountsInput(form: OrderForm, { market }: ListedToken) {
 }
 
 /**
- * 0 for orders that do not expire; null when the stated time does not fit the order and never did, by when it was
- * signed (conventions.md 3.6).
+ * 0 for orders that do not expire; the refusal when the stated time does not fit the order and never did, by when it
+ * was signed (conventions.md 3.6).
  */
-function expiryOf(form: OrderForm): number | null {
+function expiryOf(form: OrderForm): number | OrderRefusal {
   const { expirationSeconds, signedAtMs } = form;
-  if (form.timeInForce !== 'GTD') return expirationSeconds === 0 ? 0 : null;
+  if (form.timeInForce !== 'GTD')
+    return expirationSeconds === 0 ? 0 : refused('invalid_expiration');
   const leastSeconds = leastExpirationSeconds(signedAtMs) - signedAheadSeconds;
-  if (expirationSeconds < leastSeconds) return null;
+  if (expirationSeconds < leastSeconds) return refused('invalid_expiration');
+  if (expirationSeconds > Math.floor(signedAtMs / 1_000) + gtdMaxSeconds)
+    return tooLong(expirationSeconds);
   return (expirationSeconds - gtdEarlySeconds) * 1_000;
 }
 
@@ -200,7 +207,6 @@ function doubtOf(
   if (closed !== null) return refused(closed);
   const aheadMs = form.signedAtMs - nowMs;
   if (aheadMs > signedAheadMaxMs) return signedAhead(aheadMs, nowMs);
-  if (form.expirationSeconds * 1000 > nowMs + gtdMaxMs) return tooLong(form.expirationSeconds);
   // The same rule as that of the matcher, which judges where it is not known here what was answered before.
   const isSoon = form.expirationSeconds < leastExpirationSeconds(arrivedAtMs);
   return form.timeInForce === 'GTD' && isSoon ? refused('invalid_expiration') : null;
@@ -212,7 +218,7 @@ function signedAhead(aheadMs: number, nowMs: number): OrderRefusal {
 }
 
 function tooLong(expirationSeconds: number): OrderRefusal {
-  const text = `invalid expiration: ${expirationSeconds} is more than ten years ahead, it is in Unix seconds`;
+  const text = `invalid expiration: ${expirationSeconds} is more than ten years after its signing, it is in Unix seconds`;
   return { kind: 'refused', code: 'invalid_expiration', text };
 }
 

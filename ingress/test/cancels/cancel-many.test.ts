@@ -218,6 +218,14 @@ test('a cancel-all without the result of a partition is no success, and returns 
   expect([silent.status, silent.body.code]).toEqual([425, 'partition_not_ready']);
 });
 
+test('a cancel that one partition may still carry out is unconfirmed, whatever others say', async () => {
+  door.services.cancels.commands.run = async (partition) =>
+    partition === 2 ? { kind: 'pending' } : { kind: 'unsent', code: 'overloaded' };
+  const all = await call(door, { method: 'DELETE', url: '/cancel-all' });
+  const named = await cancelIds([idOf(1)]);
+  expect([all.body.code, named.body.code]).toEqual(['cancel_unconfirmed', 'cancel_unconfirmed']);
+});
+
 test('cancels need neither money nor an open market', async () => {
   door.fakes.reserve = 'not_ready';
   door.fakes.answer = () => answered([]);

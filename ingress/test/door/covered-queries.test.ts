@@ -1,5 +1,13 @@
-import { type RouteDeclaration, routes, usedProofLimits } from '@pm/schemas';
-import { call, type Door, nowSeconds, openDoor, owner, type SentRequest } from '../door-fixture.ts';
+import { type RouteDeclaration, routes, usedProofLimits, type WalletAddress } from '@pm/schemas';
+import {
+  call,
+  type Door,
+  nowSeconds,
+  openDoor,
+  owner,
+  type SentRequest,
+  trioIn,
+} from '../door-fixture.ts';
 import { carriesOut } from '../hostile-fixture.ts';
 import { ask, attestation } from '../keys-fixture.ts';
 import { ProofMemory } from '../proofs-fixture.ts';
@@ -44,6 +52,25 @@ test.each(covered)(
     });
     expect(door.fakes.sent).toHaveLength(0);
     expect(door.keys.list(owner.address as never, 'TRADING')).toMatchObject([{ active: true }]);
+  },
+);
+
+test.each(covered)(
+  '$method $path, refused for its query, does nothing without it, however soon',
+  async (route) => {
+    const { apiKey } = trioIn(await door.keys.createBuilder(owner.address as WalletAddress));
+    const sent = { ...sentTo(route), timestamp: String(nowSeconds) };
+    expect((await call(door, sent)).status).toBe(400);
+    const cut = await call(door, { ...sent, url: route.path });
+    expect(cut.status).toBeGreaterThanOrEqual(400);
+    expect(door.fakes.sent).toHaveLength(0);
+    const kept = (['TRADING', 'BUILDER'] as const).flatMap((kind) =>
+      door.keys.list(owner.address as WalletAddress, kind),
+    );
+    expect(kept.map((key) => [key.apiKey, key.active])).toEqual([
+      [door.trio.apiKey, true],
+      [apiKey, true],
+    ]);
   },
 );
 

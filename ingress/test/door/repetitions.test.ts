@@ -55,10 +55,12 @@ test('a cancel of everything may come twice within its second, and not later', a
 
 test('requests that are known by an id are not looked up', async () => {
   const { left, proofs } = await openTwo();
+  const made = await call(left, createReadKey);
   proofs.isAway = true;
-  const body = JSON.stringify({ apiKey: left.trio.apiKey });
-  const revoke = { method: 'DELETE', url: '/auth/api-key', body, timestamp } as const;
+  const body = JSON.stringify({ key: made.body.apiKey });
+  const revoke = { method: 'DELETE', url: '/auth/readonly-api-key', body, timestamp } as const;
   expect(await call(left, revoke)).toMatchObject({ status: 200 });
+  expect(proofs.unnoted).toBe(0);
 });
 
 test('without the memory, or with a full one, cancels work and nothing is granted', async () => {

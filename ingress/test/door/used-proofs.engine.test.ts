@@ -45,9 +45,23 @@ test('a proof is forgotten when its timestamp is stale for every clock', async (
   const name = keys.usedProofs('refused:1');
   const firstMs = await clients[0]?.zscore(name, digestOf('short').subarray(0, 16));
   expect(await proofs.note(short)).toMatchObject({ kind: 'again' });
-  const staleMs = Number(firstMs) - 2 - usedProofLimits.clockMarginMs;
+  const { clockMarginMs, graceMs } = usedProofLimits;
+  const staleMs = Number(firstMs) - 2 - clockMarginMs - graceMs - 1;
   await clients[0]?.zadd(name, staleMs, digestOf('short').subarray(0, 16));
   expect(await proofs.note(short)).toEqual({ kind: 'first' });
+});
+
+test('a spent proof is no repetition of the last seconds, noted before or not', async () => {
+  const proofs = new UsedProofs(open(), keys);
+  const isOld = async (text: string) => {
+    const verdict = await proofs.note(proofOf(text));
+    return verdict.kind === 'again' && verdict.ageMs > usedProofLimits.graceMs;
+  };
+  await proofs.note({ ...proofOf('spent'), isSpent: true });
+  expect(await isOld('spent')).toBe(true);
+  await proofs.note(proofOf('noted'));
+  await proofs.note({ ...proofOf('noted'), isSpent: true });
+  expect(await isOld('noted')).toBe(true);
 });
 
 test('a proof that was first seen long after now is no repetition of the last seconds', async () => {

@@ -110,17 +110,44 @@ test('an order that the matcher does not know gets the refusal of its closed mar
   expect(refused.body.code).toBe('market_resolved');
 });
 
-test('an order that operators forbid is never sent, and unconfirmed while it may have been placed', async () => {
-  door.markets.take(proposed);
+test.each([
+  ['with a proposed resolution', proposed, 'cancel_only'],
+  ['that is closed', { ...market, closed: true }, 'market_not_ready'],
+  ['that is archived', { ...market, archived: true }, 'market_not_ready'],
+  ['that is not active', { ...market, active: false }, 'market_not_ready'],
+])(
+  'an order for a market %s is never sent, and unconfirmed while it may have been placed',
+  async (...facts) => {
+    const [, decided, code] = facts;
+    door.markets.take(decided);
+    const { item, hash } = signedItem(testOrder(sold));
+    const open = await placeOne(door, item);
+    expect([open.status, open.body]).toMatchObject([
+      503,
+      { code: 'order_unconfirmed', orderID: hash },
+    ]);
+    door.readOffsets.note(1, 1);
+    expect((await placeOne(door, item)).body.code).toBe(code);
+    expect([door.fakes.sent, door.fakes.givenBack]).toEqual([[], [hash, hash]]);
+  },
+);
+
+test('an order of a market that was closed since gets its first result', async () => {
+  door.markets.take({ ...market, closed: true });
   const { item, hash } = signedItem(testOrder());
-  const open = await placeOne(door, item);
-  expect([open.status, open.body]).toMatchObject([
-    503,
-    { code: 'order_unconfirmed', orderID: hash },
-  ]);
-  door.readOffsets.note(1, 1);
-  expect((await placeOne(door, item)).body.code).toBe('cancel_only');
-  expect([door.fakes.sent, door.fakes.givenBack]).toEqual([[], [hash, hash]]);
+  const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
+  const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE' } as const;
+  door.memory.keep({ ...kept, ...sums }, 1, 0);
+  expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
+});
+
+test('an expiration in milliseconds is refused by a process that may have forgotten results', async () => {
+  const started = await openDoor(undefined, nowSeconds * 1_000);
+  const { item } = signedItem(testOrder(sold), { orderType: 'GTD' });
+  const timed = { ...item, order: { ...item.order, expiration: String(nowSeconds * 1_000) } };
+  expect((await placeOne(started, timed)).body.code).toBe('invalid_expiration');
+  expect(started.fakes.sent).toEqual([]);
+  await started.app.close();
 });
 
 test('a process that has just started refuses what operators forbid only if it was signed since', async () => {
@@ -140,6 +167,9 @@ test('a process that has just started refuses what operators forbid only if it w
   expect(started.fakes.sent).toEqual([]);
   await started.app.close();
 });
+
+/** A sale, which the matcher books without a hold. */
+const sold = { side: 'SELL', makerAmount: '10000000', takerAmount: '5000000' } as const;
 
 /** Within the tolerance of a tick of 0.01, and of no finer one but 0.0001. */
 const soldAtOnce = { side: 'SELL', makerAmount: '10000000', takerAmount: '9700600' } as const;

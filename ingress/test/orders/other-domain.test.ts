@@ -135,10 +135,20 @@ describe("a wallet's own signature in the domain of the installation", () => {
     }
   });
 
-  it('is not used up by a look for a key that there is not', async () => {
+  it('is used up by a look for a key that there is not: who captured it makes none', async () => {
     const headers = attestation(owner, { nonce: '99', verifyingContract, purpose: 'create' });
     expect((await ask(door, { ...derive, headers })).status).toBe(404);
-    expect((await ask(door, { ...create, headers })).status).toBe(200);
+    const captured = await ask(door, { ...create, headers });
+    expect([captured.status, captured.body]).toMatchObject([409, { code: 'request_repeated' }]);
+  });
+
+  it('to revoke, refused for a key beside it, revokes none without it', async () => {
+    const headers = await proofFor('revoke');
+    const url = `${revoke.url}?apiKey=${door.trio.apiKey}`;
+    const refused = await ask(door, { ...revoke, url, headers });
+    expect([refused.status, refused.body]).toMatchObject([400, { code: 'argument_not_signed' }]);
+    const cut = await ask(door, { ...revoke, headers });
+    expect([cut.status, cut.body]).toMatchObject([409, { code: 'request_repeated' }]);
   });
 
   it('shows no secret while used ones cannot be noted, and revokes all the same', async () => {

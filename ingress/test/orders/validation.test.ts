@@ -128,7 +128,7 @@ test.each([
   else
     expect(finding).toMatchObject({
       code: 'invalid_expiration',
-      errorMsg: expect.stringMatching(/ten years ahead, it is in Unix seconds/),
+      errorMsg: expect.stringMatching(/ten years after its signing, it is in Unix seconds/),
     });
 });
 

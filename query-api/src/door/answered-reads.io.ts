@@ -28,6 +28,7 @@ export const answeredWait = { waitMs: 250, pollMs: 4 } as const;
 export function awaitAnswered(app: HttpApp, { answered }: AnsweredParts): void {
   const { of, books, newest } = answered;
   addWait(app, 'clob', { of, awaited: [books] });
+  addWait(app, 'gamma', { of, awaited: [books] });
   addWait(app, 'data', { of, awaited: [newest, books] });
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { emptyPage, endCursor, type Page, parseCursor } from './paging.ts';
+import { cursorNames, emptyPage, endCursor, type Page, parseCursor, readCursor } from './paging.ts';
 import type { QueryReader } from './query-reader.ts';
 
 /** Names a list with its filters: two in a million million million have the same digest. */
@@ -34,16 +34,16 @@ export interface PageStart<K> {
 }
 
 /**
- * `next_cursor` of a list by this name; null when it is none of this query. Call it when all filters were read: a
- * cursor is refused by any other query.
+ * The cursor of a list by this name; null when it is none of this query. Call it when all filters were read: a cursor
+ * is refused by any other query.
  */
 export function readPageStart<K>(
   read: QueryReader,
   name: string,
   parseKey: (key: readonly unknown[]) => K | null,
 ): PageStart<K> | null {
-  const digest = listDigest([name, read.requested(['next_cursor'])]);
-  const cursor = read.text('next_cursor', cursorMaxChars);
+  const digest = listDigest([name, read.requested(cursorNames)]);
+  const cursor = readCursor(read, cursorMaxChars)?.text ?? null;
   if (read.refusal !== null) return null;
   const isOver = cursor === endCursor;
   if (isOver || parseCursor(cursor) === 0) return { digest, after: null, isOver };

@@ -3,6 +3,26 @@ import type { QueryReader } from './query-reader.ts';
 /** Cursors of paged lists: base64 of a decimal offset; `MA==` is 0, `LTE=` (-1) says that there are no more pages. */
 export const endCursor = 'LTE=';
 
+/** The names of one parameter: clients of the family send each of them. */
+export const cursorNames = ['after_cursor', 'next_cursor', 'cursor'] as const;
+
+/** A cursor, and what it was sent as. */
+interface SentCursor {
+  readonly name: (typeof cursorNames)[number];
+  readonly text: string;
+}
+
+/** The cursor of a request by any of its names, null without one; two that differ are refused. */
+export function readCursor(read: QueryReader, maxChars?: number): SentCursor | null {
+  const sent = cursorNames.flatMap((name) => {
+    const text = read.text(name, maxChars);
+    return text === null ? [] : [{ name, text }];
+  });
+  const [first = null] = sent;
+  for (const { name, text } of sent) if (text !== first?.text) read.invalid(name);
+  return first;
+}
+
 /** No list is read deeper: offsets cost linearly. */
 export const cursorOffsetMax = 1_000_000;
 

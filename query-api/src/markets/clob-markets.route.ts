@@ -1,7 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { parseConditionId, parseTokenId } from '@pm/schemas';
 import { pricedBy } from '../books/tokens.ts';
-import { endCursor, pageOf, parseCursor } from '../door/paging.ts';
+import { emptyPage, pageOf, parseCursor, readCursor } from '../door/paging.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { refusals } from '../door/refusal.ts';
@@ -59,9 +59,9 @@ export async function clobPage(
   const refused = refusedFilter(query, knownFilters, 'clob');
   if (refused !== null) return refused.as('clob');
   const read = new QueryReader(query, 'clob');
-  const offset = parseCursor(read.text('next_cursor'));
+  const offset = parseCursor(readCursor(read)?.text ?? null);
   if (offset === null || read.refusal !== null) return refusals.invalidCursor.as('clob');
-  if (offset < 0) return { data: [], next_cursor: endCursor, limit: clobPageSize, count: 0 };
+  if (offset < 0) return emptyPage(clobPageSize);
   const isSampling = list.startsWith('sampling');
   const page = pageOf(clobMarkets(catalog, { isSampling, offset }), offset, clobPageSize);
   const quotes = await books.quotes(pricedBy(page.data));

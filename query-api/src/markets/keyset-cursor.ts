@@ -1,4 +1,5 @@
 import { cursorBehind, listDigest, parseCursorBehind } from '../door/list-cursor.ts';
+import { cursorNames, readCursor } from '../door/paging.ts';
 import type { QueryReader } from '../door/query-reader.ts';
 import { textColumns } from './catalog-tables.ts';
 import type { RowCursor, SortKey } from './row-order.ts';
@@ -17,8 +18,6 @@ export interface KeysetStart {
   readonly after: RowCursor | null;
 }
 
-/** The names of one parameter: clients of the family send each of them. */
-const cursorNames = ['after_cursor', 'next_cursor', 'cursor'] as const;
 /** They may change from page to page. */
 const pageNames = [...cursorNames, 'limit', 'offset'];
 
@@ -36,15 +35,10 @@ export function readKeysetStart(
   read.optionalInteger('offset', { min: 0, max: 0 });
   const asked = read.requested([...pageNames, 'order', 'ascending']);
   const list = { column, digest: listDigest([name, column, ascending, asked]) };
-  const given = cursorNames.flatMap((cursorName) => {
-    const cursor = read.text(cursorName, cursorMaxChars);
-    return cursor === null ? [] : [{ cursorName, cursor }];
-  });
-  const [first] = given;
-  if (first === undefined) return { list, after: null };
-  const after = parseKeyset(first.cursor, list);
-  if (after === null) read.invalid(first.cursorName);
-  for (const { cursorName, cursor } of given) if (cursor !== first.cursor) read.invalid(cursorName);
+  const sent = readCursor(read, cursorMaxChars);
+  if (sent === null) return { list, after: null };
+  const after = parseKeyset(sent.text, list);
+  if (after === null) read.invalid(sent.name);
   return { list, after };
 }
 

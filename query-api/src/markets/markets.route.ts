@@ -1,6 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { parseConditionId } from '@pm/schemas';
 import { pricedBy } from '../books/tokens.ts';
+import { cursorNames } from '../door/paging.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
@@ -27,7 +28,7 @@ const paths = {
 } as const;
 
 /**
- * GET /markets has two meanings: with `next_cursor`, and always under `/clob`, it is the page of the order book family;
+ * GET /markets has two meanings: with a cursor, and always under `/clob`, it is the page of the order book family;
  * otherwise the list of the catalog (conventions.md 1.2). GET /markets/keyset is the latter with a cursor.
  */
 export function marketsRoutes(parts: CatalogParts): readonly DoorRoute[] {
@@ -59,7 +60,7 @@ export function marketsRoutes(parts: CatalogParts): readonly DoorRoute[] {
 }
 
 function isClobList({ query, mount }: ReadRequest): boolean {
-  return mount === 'clob' || query['next_cursor'] !== undefined;
+  return mount === 'clob' || cursorNames.some((name) => query[name] !== undefined);
 }
 
 const singlePaths = {

@@ -5,9 +5,16 @@ import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
 import type { CallerDirectory } from '../door/caller.io.ts';
 import { provenCaller, unproven } from '../door/caller.io.ts';
-import { emptyPage, pageOf, parseCursor } from '../door/paging.ts';
+import {
+  cursorBehind,
+  isCount,
+  type PageStart,
+  pageBehind,
+  readPageStart,
+} from '../door/list-cursor.ts';
+import { emptyPage, type Page, pageOf } from '../door/paging.ts';
 import { QueryReader } from '../door/query-reader.ts';
-import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
+import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { FiguresWatch } from '../markets/figures.io.ts';
@@ -48,46 +55,50 @@ const clob = (path: string) => ({ method: 'GET', path, family: 'clob' }) as cons
 
 function marketRewardRoutes(parts: RewardParts): readonly DoorRoute[] {
   const { catalog, books, figures } = parts;
-  const described = async (markets: readonly Market[], offset: number) => {
-    const page = pageOf(markets.slice(offset, offset + pageSize + 1), offset, pageSize);
+  const described = async (page: Page<Market>) => {
     if (figures.readAtMs() === null) throw new Fault('figures_not_ready', 'retry');
     const quotes = await books.quotes(pricedBy(page.data));
     return { ...page, data: page.data.map((market) => rewardedMarket(catalog, market, quotes)) };
   };
   return [
     readRoute(clob('/rewards/markets/current'), ({ query }) => {
-      const offset = offsetOf(query);
-      if (offset instanceof ReadRefusal) return offset;
-      if (offset < 0) return emptyPage(pageSize);
-      const found = rewardedMarkets(catalog).slice(offset, offset + pageSize + 1);
-      const page = pageOf(found, offset, pageSize);
+      const start = readPageStart(new QueryReader(query, 'clob'), 'current-rewards', numberOfKey);
+      if (start === null) return refusals.invalidCursor;
+      const page = pageFrom(start, rewardedMarkets(catalog));
       return { ...page, data: page.data.map(rewardEntry) };
     }),
     readRoute(clob('/rewards/markets/multi'), async ({ query }) => {
       const read = new QueryReader(query, 'clob');
       const conditions = read.list('condition_ids', pageSize, parseConditionId);
-      const offset = offsetOf(query);
-      if (offset instanceof ReadRefusal) return offset;
       if (read.refusal !== null) return read.refusal;
-      if (offset < 0) return emptyPage(pageSize);
+      const start = readPageStart(read, 'reward-markets', numberOfKey);
+      if (start === null) return refusals.invalidCursor;
       const rewarded = rewardedMarkets(catalog);
       const isRequested = (market: Market) => conditions?.includes(market.conditionId) ?? true;
-      return await described(rewarded.filter(isRequested), offset);
+      return await described(pageFrom(start, rewarded.filter(isRequested)));
     }),
     readRoute(clob('/rewards/markets/:condition_id'), async ({ params }) => {
       const condition = parseConditionId(params['condition_id'] ?? '');
       if (condition === null) return refusals.invalidMarket;
       const market = catalog.byCondition(condition);
       if (market === undefined) return refusals.marketNotFound;
-      return await described(isRewarded(market) ? [market] : [], 0);
+      return await described(pageOf(isRewarded(market) ? [market] : [], 0, pageSize));
     }),
   ];
 }
 
-function offsetOf(query: ReadRequest['query']): number | ReadRefusal {
-  const read = new QueryReader(query, 'clob');
-  const offset = parseCursor(read.text('next_cursor'));
-  return offset === null || read.refusal !== null ? refusals.invalidCursor : offset;
+/** The page of these markets, which are in the order of their numbers. */
+function pageFrom(
+  { digest, after, isOver }: PageStart<number>,
+  markets: readonly Market[],
+): Page<Market> {
+  if (isOver) return emptyPage(pageSize);
+  const found = after === null ? markets : markets.filter(({ market }) => market > after);
+  return pageBehind(found, pageSize, ({ market }) => cursorBehind(digest, [market]));
+}
+
+function numberOfKey([number, ...more]: readonly unknown[]): number | null {
+  return isCount(number) && more.length === 0 ? number : null;
 }
 
 function ownRoute(parts: RewardParts, path: string, answer: () => object): DoorRoute {

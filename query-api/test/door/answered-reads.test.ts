@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { behindHeader } from '@pm/kit/http';
 import { noQuote } from '../../src/books/quote.ts';
-import { get, openDoor, post, token, World } from '../in-memory.ts';
+import { condition, get, openDoor, post, token, World } from '../in-memory.ts';
 
 const yes = token(1, 0);
 
@@ -23,6 +23,9 @@ const reads = [
   ...['/prices', '/midpoints', '/spreads', '/last-trades-prices'].map(
     (path) => `${path}?token_ids=${yes}`,
   ),
+  ...['/sampling-markets', '/sampling-simplified-markets', '/simplified-markets'],
+  ...['/markets?next_cursor=MA==', `/markets/${condition(1)}`, '/clob/markets'],
+  ...['/rewards/markets/multi', `/rewards/markets/${condition(1)}`],
   '/trades?limit=1',
   `/positions?user=0x${'1'.repeat(40)}`,
   `/value?user=0x${'1'.repeat(40)}`,

@@ -62,17 +62,53 @@ it.each(ways(['REALIZEDPNL', 'TITLE', 'PRICE', 'AVGPRICE', 'TIMESTAMP']))(
   },
 );
 
-it('/rewards/markets/current shows each market once, cursor after cursor', async () => {
+/** Two pages and one market more. */
+const manyMarkets = 1_001;
+
+function worldOfMany(): World {
   const world = new World();
-  const count = 1_001;
-  for (let market = count; market > 0; market -= 1) world.catalog.apply(marketEntry(market));
-  const app = openDoor(world);
-  const seen: string[] = [];
-  for (let cursor = 'MA=='; cursor !== 'LTE='; ) {
-    const { body } = await get(app, `/rewards/markets/current?next_cursor=${cursor}`);
-    const page = body as { data: readonly { condition_id: string }[]; next_cursor: string };
-    seen.push(...page.data.map((entry) => entry.condition_id));
-    cursor = page.next_cursor;
-  }
-  expect(seen).toEqual(Array.from({ length: count }, (_, at) => condition(at + 1)));
+  for (let market = manyMarkets; market > 0; market -= 1) world.catalog.apply(marketEntry(market));
+  world.catalog.takeFigures(new Map());
+  return world;
+}
+
+const many = openDoor(worldOfMany());
+afterAll(() => many.close());
+const paged = [
+  ...['/rewards/markets/current', '/rewards/markets/multi', '/sampling-markets'],
+  ...['/simplified-markets', '/markets'],
+];
+const cursorNames = ['next_cursor', 'after_cursor', 'cursor'];
+
+it.each(paged.flatMap((path) => cursorNames.map((name) => [path, name] as const)))(
+  '%s shows each market once, by %s',
+  async (path, name) => {
+    const seen: string[] = [];
+    for (let cursor = 'MA=='; cursor !== 'LTE='; ) {
+      const { body } = await get(many, `${path}?${name}=${cursor}`);
+      const page = body as { data: readonly { condition_id: string }[]; next_cursor: string };
+      seen.push(...page.data.map((entry) => entry.condition_id));
+      expect(seen.length).toBeLessThanOrEqual(manyMarkets);
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual(Array.from({ length: manyMarkets }, (_, at) => condition(at + 1)));
+  },
+);
+
+const invalidCursor = { status: 400, body: { error: 'invalid next_cursor' } };
+
+it.each(paged)('%s takes no two cursors', async (path) => {
+  const answer = await get(many, `${path}?next_cursor=MA==&cursor=LTE=`);
+  expect(answer).toMatchObject(invalidCursor);
+});
+
+it('a cursor of rewarded markets belongs to its list and its filters', async () => {
+  const conditions = Array.from({ length: 500 }, (_, at) => condition(at + 1)).join(',');
+  const { body } = await get(many, '/rewards/markets/multi');
+  const cursor = (body as { next_cursor: string }).next_cursor;
+  for (const other of [
+    `multi?condition_ids=${conditions}&next_cursor=${cursor}`,
+    `current?next_cursor=${cursor}`,
+  ])
+    expect(await get(many, `/rewards/markets/${other}`)).toMatchObject(invalidCursor);
 });

@@ -297,7 +297,7 @@ describe('builders and rewards', () => {
     expect((await askEmpty('/builder/trades?id=x&market=1')).status).toBe(400);
     for (const offset of ['7', '1000001', '9'.repeat(40)]) {
       const cursor = encodeURIComponent(Buffer.from(offset).toString('base64'));
-      const { body } = await askEmpty(`/rewards/markets/current?next_cursor=${cursor}`);
+      const { body } = await askEmpty(`/sampling-markets?next_cursor=${cursor}`);
       expect(body).toMatchObject(none);
     }
   });

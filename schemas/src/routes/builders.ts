@@ -69,7 +69,7 @@ export const builderRoutes = {
       builder: optional(builderCode),
       before: optional(secondsOf('Exclusive.')),
       after: optional(secondsOf('Exclusive.')),
-      next_cursor: optional(rowCursor),
+      ...rowCursor,
     }),
     responses: { 200: { description: 'A page of 100.', schema: BuilderTradePage } },
     errors: { 400: 'invalid builder trade params; invalid next_cursor' },

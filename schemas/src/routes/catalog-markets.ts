@@ -26,8 +26,8 @@ import {
 import {
   asset,
   catalogId,
-  cursor,
   listOf,
+  offsetCursor,
   optional,
   pathOf,
   shortText,
@@ -38,7 +38,11 @@ import { route } from './route.ts';
 
 const read = { method: 'GET', door: 'query-api', family: 'gamma', auth: ['none'] } as const;
 const figures = { ...read, headers: ['X-Complete-Through'] } as const;
-const bothForms = { mounts: ['gamma', 'clob'] } as const;
+/** The order book form has prices of the books. */
+const bothForms = {
+  mounts: ['gamma', 'clob'],
+  headers: ['X-Behind', 'X-Complete-Through'],
+} as const;
 const conditions = optional(listOf(conditionId, 500, 'Condition ids.'));
 const tokens = optional(listOf(asset, 500, 'Tokens.'));
 const filters = {
@@ -77,11 +81,11 @@ export const catalogMarketRoutes = {
     limits: ['markets', 'listings'],
     summary: 'Markets',
     description:
-      'With `next_cursor`, and always under `/clob`, the page of the order book family; otherwise the list of the catalog.',
+      'With a cursor, and always under `/clob`, the page of the order book family; otherwise the list of the catalog.',
     query: Type.Object({
       ...listParameters(columns.markets),
       ...filters,
-      next_cursor: optional(cursor),
+      ...offsetCursor,
     }),
     responses: {
       200: {

@@ -15,7 +15,7 @@ import {
   ReportBody,
 } from '../http/comments.ts';
 import { address, sample } from '../http/forms.ts';
-import { cursorParameters } from './list-parameters.ts';
+import { keysetCursor } from './list-parameters.ts';
 import { listOf, oneOf, optional, pathOf, shortText, truth, wholeNumber } from './parameters.ts';
 import { route } from './route.ts';
 
@@ -156,7 +156,7 @@ export const commentRoutes = {
     query: Type.Object({
       ...parent,
       limit,
-      ...cursorParameters,
+      ...keysetCursor,
       order: optional(oneOf(commentOrders, '`createdAt` by default.')),
       ascending,
       get_positions: getPositions,

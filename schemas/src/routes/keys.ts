@@ -76,7 +76,7 @@ export const keyRoutes = {
     method: 'DELETE',
     path: '/auth/api-key',
     headers: ['X-Revocation-Pending'],
-    repetition: 'harmless',
+    repetition: 'brief',
     summary: 'Revoke an API key',
     description:
       'Without `apiKey` the calling key; under L1 always that of the signed nonce, since its signature covers no body.',

@@ -1,6 +1,15 @@
 import { Type } from 'typebox';
 import { resolutionStatuses } from '../http/catalog.ts';
-import { catalogId, listOf, optional, shortText, time, truth, wholeNumber } from './parameters.ts';
+import {
+  catalogId,
+  cursorParameters,
+  listOf,
+  optional,
+  shortText,
+  time,
+  truth,
+  wholeNumber,
+} from './parameters.ts';
 import { wholeNumberForms } from './whole-number.ts';
 
 /** Parameters that lists of the catalog share (conventions.md 5.6 and 5.7). */
@@ -44,23 +53,14 @@ export function listParameters<const C extends readonly string[]>(of: readonly [
   };
 }
 
-const keysetCursor = (description: string) =>
-  optional(Type.String({ maxLength: 4_500, description }));
-
-/** The cursor of a list by cursor, by all its names. */
-export const cursorParameters = {
-  after_cursor: keysetCursor(
-    'The `next_cursor` of the page before, with the same order and filters.',
-  ),
-  next_cursor: keysetCursor('The same.'),
-  cursor: keysetCursor('The same.'),
-};
+/** The cursor of a list by cursor, which may name a long title. */
+export const keysetCursor = cursorParameters({ maxLength: 4_500 });
 
 /** A list by cursor: of one column. */
 export function keysetParameters<const C extends readonly string[]>(of: readonly [...C]) {
   return {
     limit,
-    ...cursorParameters,
+    ...keysetCursor,
     order: optional(Type.Enum([...of], { description: 'A column, `id` by default.' })),
     ascending,
   };

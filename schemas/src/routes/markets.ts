@@ -9,13 +9,14 @@ import {
   SimplifiedMarketPage,
 } from '../http/clob-markets.ts';
 import { sample } from '../http/forms.ts';
-import { cursor, optional, pathOf } from './parameters.ts';
+import { offsetCursor, pathOf } from './parameters.ts';
 import { route } from './route.ts';
 
 const read = { method: 'GET', door: 'query-api', family: 'clob', auth: ['none'] } as const;
 const paged = {
   ...read,
-  query: Type.Object({ next_cursor: optional(cursor) }),
+  headers: ['X-Behind'],
+  query: Type.Object(offsetCursor),
   errors: { 400: 'invalid next_cursor' },
   examples: [{}, { query: { next_cursor: 'MA==' } }],
 } as const;

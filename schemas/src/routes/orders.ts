@@ -22,7 +22,7 @@ const openOrders = Type.Object({
   id: optional(orderId),
   market: optional(conditionId),
   asset_id: optional(asset),
-  next_cursor: optional(rowCursor),
+  ...rowCursor,
 });
 const listErrors = { 400: 'invalid order params; invalid next_cursor' } as const;
 
@@ -108,7 +108,7 @@ export const orderRoutes = {
       asset_id: optional(asset),
       before: optional(secondsOf('Exclusive.')),
       after: optional(secondsOf('Exclusive.')),
-      next_cursor: optional(rowCursor),
+      ...rowCursor,
     }),
     responses: { 200: { description: 'A page.', schema: TradePage } },
     errors: { 400: 'invalid trade params; invalid next_cursor' },

@@ -63,19 +63,27 @@ export const time = (description: string) =>
 export const secondsOf = (description: string) =>
   wholeNumber({ max: 4_200_000_000 }, `${description} Unix seconds. `);
 
-export const cursor = Type.String({
-  pattern: '^[A-Za-z0-9+/]{2,12}={0,2}$',
-  description: 'The `next_cursor` of the page before; `MA==` is the first page.',
-  examples: ['MA=='],
-});
+/** The cursor of a list, by all its names: clients of the family send each of them. */
+export function cursorParameters(
+  form: { readonly pattern: string } | { readonly maxLength: number },
+) {
+  const same = optional(Type.String({ ...form, description: 'The same as `next_cursor`.' }));
+  const before = 'The `next_cursor` of the page before, with the same order and filters';
+  const description = 'pattern' in form ? `${before}; \`MA==\` is the first page.` : `${before}.`;
+  return {
+    next_cursor: optional(Type.String({ ...form, description })),
+    after_cursor: same,
+    cursor: same,
+  };
+}
+
+const offsetForm = '[A-Za-z0-9+/]{2,12}={0,2}';
+
+/** The cursor of a number of rows. */
+export const offsetCursor = cursorParameters({ pattern: `^${offsetForm}$` });
 
 /** The cursor of a list that changes while it is read: of a row, not of a number of rows. */
-export const rowCursor = Type.String({
-  pattern: '^([A-Za-z0-9+/]{2,12}={0,2}|[A-Za-z0-9_-]{13,200})$',
-  description:
-    'The `next_cursor` of the page before, with the same filters; `MA==` is the first page.',
-  examples: ['MA=='],
-});
+export const rowCursor = cursorParameters({ pattern: `^(${offsetForm}|[A-Za-z0-9_-]{13,200})$` });
 
 /** The id of something in the catalog. */
 export const catalogId = Type.String({

@@ -8,12 +8,11 @@ import {
   UserRewardPercentages,
   UserRewardTotals,
 } from '../http/rewards.ts';
-import { cursor, listOf, optional, pathOf, time } from './parameters.ts';
+import { listOf, optional, pathOf, rowCursor, time } from './parameters.ts';
 import { route } from './route.ts';
 
 const read = { method: 'GET', door: 'query-api', family: 'clob', auth: ['none'] } as const;
 const own = { ...read, auth: ['l2', 'readOnlyKey'] } as const;
-const page = { next_cursor: optional(cursor) };
 const cursorError = { 400: 'invalid next_cursor' } as const;
 const nothing = { data: [], next_cursor: 'LTE=', limit: 500, count: 0 } as const;
 
@@ -23,7 +22,7 @@ export const rewardRoutes = {
     ...read,
     path: '/rewards/markets/current',
     summary: 'Open markets with a daily reward',
-    query: Type.Object(page),
+    query: Type.Object(rowCursor),
     responses: { 200: { description: 'A page of 500.', schema: RewardEntryPage } },
     errors: cursorError,
     examples: [{}],
@@ -31,11 +30,11 @@ export const rewardRoutes = {
   listRewardMarkets: route({
     ...read,
     path: '/rewards/markets/multi',
-    headers: ['X-Complete-Through'],
+    headers: ['X-Behind', 'X-Complete-Through'],
     summary: 'The same with words and prices of the markets',
     query: Type.Object({
       condition_ids: optional(listOf(conditionId, 500, 'Condition ids.')),
-      ...page,
+      ...rowCursor,
     }),
     responses: { 200: { description: 'A page of 500.', schema: RewardMarketPage } },
     errors: { 400: 'invalid condition_ids; invalid next_cursor' },
@@ -44,7 +43,7 @@ export const rewardRoutes = {
   getRewardMarket: route({
     ...read,
     path: '/rewards/markets/:condition_id',
-    headers: ['X-Complete-Through'],
+    headers: ['X-Behind', 'X-Complete-Through'],
     summary: 'The reward of a market',
     params: pathOf.condition,
     responses: { 200: { description: 'A page of one, or of none.', schema: RewardMarketPage } },

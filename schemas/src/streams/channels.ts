@@ -97,10 +97,12 @@ export type FamilyStream = keyof typeof familyStreams;
 
 export const familyStreamNames = Object.keys(familyStreams) as readonly FamilyStream[];
 
-/** The stream of the family that a path names; null for any other path. */
-export function familyStreamOf(path: string): FamilyStream | null {
+/** The stream that a path names, which may end with a slash (conventions.md 1.2); null for any other path. */
+export function streamOf(path: string): 'own' | FamilyStream | null {
+  const plain = path.endsWith('/') ? path.slice(0, -1) : path;
+  if (plain === streamPaths.own) return 'own';
   for (const prefix of streamPaths.family) {
-    const found = familyStreamNames.find((name) => path === `${prefix}/${name}`);
+    const found = familyStreamNames.find((name) => plain === `${prefix}/${name}`);
     if (found !== undefined) return found;
   }
   return null;
@@ -108,5 +110,5 @@ export function familyStreamOf(path: string): FamilyStream | null {
 
 /** Whether upgrades of the path belong to the stream service. */
 export function isStreamPath(path: string): boolean {
-  return path === streamPaths.own || familyStreamOf(path) !== null;
+  return streamOf(path) !== null;
 }

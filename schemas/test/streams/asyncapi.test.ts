@@ -67,8 +67,19 @@ test('every address of a stream is a channel, and every channel is one', () => {
   expect(addresses.sort()).toEqual(['/v1/stream', ...family].sort());
 });
 
-test('paths of streams are recognised whole', () => {
+test('paths of streams are recognised whole, with or without a slash at their end', () => {
   const paths = ['/v1/stream', '/ws/market', '/clob/ws/user'];
-  expect(paths.filter(isStreamPath)).toEqual(paths);
-  expect(['/v1/streams', '/ws', '/wss/market', '/v1/stream/'].filter(isStreamPath)).toEqual([]);
+  const all = [...paths, ...paths.map((path) => `${path}/`)];
+  expect(all.filter(isStreamPath)).toEqual(all);
+  const others = [
+    '/v1/streams',
+    '/ws',
+    '/ws/',
+    '/wss/market',
+    '/v1/stream//',
+    '/ws/market/x',
+    '/',
+    '',
+  ];
+  expect(others.filter(isStreamPath)).toEqual([]);
 });

@@ -1,9 +1,4 @@
-import {
-  familyStreamOf,
-  type StreamCloseName,
-  streamHeartbeatMs,
-  streamLagMaxMs,
-} from '@pm/schemas';
+import { type StreamCloseName, streamHeartbeatMs, streamLagMaxMs, streamOf } from '@pm/schemas';
 import type { FeedListener, FeedRecord } from '../feed/feed.io.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
@@ -78,7 +73,7 @@ export class FamilyHub implements FeedListener {
   }
 
   #streamOf(path: string): MarketStream | UserStream | LiveStream {
-    switch (familyStreamOf(path)) {
+    switch (streamOf(path)) {
       case 'user':
         return this.#user;
       case 'live-data':

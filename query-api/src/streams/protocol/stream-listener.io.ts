@@ -14,12 +14,11 @@ import {
 import { guardServer, refuseUpgrade, takeUpgrades } from '@pm/kit/listener';
 import type { Log } from '@pm/kit/log';
 import {
-  isStreamPath,
   type StreamCloseName,
   streamCloses,
   streamDescription,
   streamLimits,
-  streamPaths,
+  streamOf,
 } from '@pm/schemas';
 import { WebSocketServer } from 'ws';
 import type { ConnectionCounts } from './connection-counts.ts';
@@ -122,8 +121,9 @@ export class StreamListener {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const path = pathOf(request);
-    const take = this.#parts.take[path === streamPaths.own ? 'own' : 'family'];
-    if (!isStreamPath(path) || take === null) {
+    const stream = streamOf(path);
+    const take = this.#parts.take[stream === 'own' ? 'own' : 'family'];
+    if (stream === null || take === null) {
       refuseUpgrade(socket, { status: 404, error: 'not found' });
       return;
     }
@@ -152,12 +152,12 @@ function pathOf({ url = '/' }: IncomingMessage): string {
 /** Requests without an upgrade: the channels as a document, or that an upgrade is needed. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
-  const path = pathOf(request);
-  if (path === streamPaths.own && request.method === 'GET') {
+  const stream = streamOf(pathOf(request));
+  if (stream === 'own' && request.method === 'GET') {
     sendJson(response, 200, streamDescription());
     return;
   }
-  if (!isStreamPath(path)) {
+  if (stream === null) {
     sendJson(response, 404, { error: 'not found' });
     return;
   }
