@@ -137,6 +137,22 @@ async def test_what_each_try_of_a_cancel_has_canceled_is_in_its_result(fake: Fak
 ids = ["0x" + digit * 64 for digit in "abcd"]
 
 
+async def test_orders_that_were_not_asked_for_in_an_overload_are_canceled_by_the_next_try(
+    fake: FakeExchange,
+) -> None:
+    codes = {ids[1]: "overloaded", ids[2]: "already_matched"}
+    partly = {"canceled": ids[:1], "not_canceled": codes, "not_canceled_codes": codes}
+    async with await connected(fake) as client:
+        fake.fates = [
+            Answer(200, partly),
+            Answer(200, {"canceled": ids[1:2], "not_canceled": {}}),
+        ]
+        result = await client.cancel_orders(ids[:3])
+    assert result.canceled == ids[:2]
+    assert result.not_canceled_codes == {ids[2]: "already_matched"}
+    assert [heard.body for heard in fake.received_at("/orders")] == [ids[:3], ids[1:2]]
+
+
 def lost_once(fake: FakeExchange, codes: dict[str, str]) -> None:
     """The first cancel loses its response; then these are the reasons, and the log is read."""
 
@@ -170,6 +186,27 @@ async def test_a_cancel_whose_first_response_was_lost_names_what_it_has_canceled
         lost_once(fake, {ids[0]: "order_not_found"})
         one = await client.cancel_order(ids[0])
         assert (one.canceled, one.not_canceled, one.not_canceled_codes) == (ids[:1], {}, None)
+
+
+async def test_a_cancel_whose_first_response_was_lost_says_by_the_log_that_it_stopped_what_was_on_its_way(
+    fake: FakeExchange,
+) -> None:
+    def entry(order_id: str, code: str) -> dict[str, object]:
+        order = {**cast("dict[str, object]", stored_order(order_id)["order"]), "reason": code}
+        return {"order_id": order_id, "status": 200, "order": {**order, "code": code}}
+
+    refusal = {"status": 404, "error": "order not found", "code": "fenced"}
+    found = [entry(ids[0], "fenced"), {"order_id": ids[1], **refusal}, entry(ids[2], "too_late")]
+    async with await connected(fake) as client:
+        lost_once(fake, dict.fromkeys(ids[:3], "order_not_found"))
+        answer = fake.answer
+        fake.answer = lambda heard: Answer(207, found) if heard.method == "POST" else answer(heard)
+        result = await client.cancel_orders(ids[:3])
+    text = "order was canceled before it reached the book"
+    assert result.canceled == []
+    assert result.not_canceled == {**dict.fromkeys(ids[:2], text), ids[2]: "order_not_found"}
+    codes = {**dict.fromkeys(ids[:2], "fenced"), ids[2]: "order_not_found"}
+    assert result.not_canceled_codes == codes
 
 
 async def test_what_cannot_be_read_after_a_lost_response_stays_as_it_is(fake: FakeExchange) -> None:

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from exchange_client import ExchangeClient, ExchangeError
+from exchange_client import ExchangeClient, ExchangeError, OrderIntent, no_retries
 
 from .conftest import signer
 from .fake_exchange import Answer, FakeExchange, Heard
@@ -89,6 +89,26 @@ async def test_a_miss_is_reported_and_a_new_session_begins(
     await heartbeat.stop()
     assert misses == [1]
     assert chain.named().count("") == 2
+
+
+async def test_a_miss_ends_the_placements_that_wait_to_be_sent(
+    fake: FakeExchange, chain: Chain
+) -> None:
+    fake.hangs = lambda heard: heard.path == "/order"
+    intent = OrderIntent(token_id="7", side="BUY", price="0.5", size="10")
+    async with ExchangeClient(
+        fake.base_url, signer=signer, retry=no_retries, concurrency=1
+    ) as narrow:
+        await narrow.connect()
+        orders = [await narrow.prepare_order(intent) for _ in range(2)]
+        first, second = (asyncio.create_task(narrow.post_order(one)) for one in orders)
+        heartbeat = narrow.start_heartbeat(interval_ms=10)
+        await until(lambda: heartbeat.beats >= 2 and len(fake.received_at("/order")) == 1)
+        chain.expected = ""
+        assert (await second).code == "client_canceled"
+        await heartbeat.stop()
+        first.cancel()
+    assert len(fake.received_at("/order")) == 1
 
 
 async def test_a_refused_signature_ends_the_loop_and_is_reported(

@@ -7,7 +7,6 @@ import random
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from decimal import Decimal
 from email.utils import formatdate
 
 import pytest

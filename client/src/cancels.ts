@@ -6,12 +6,13 @@ import {
   type OrderId,
   orderIdsPerRequestMax,
   type RefusalCode,
+  refusals,
 } from '@pm/schemas';
 import type { Connection } from './connection.ts';
-import { ExchangeError, leavesOpen } from './errors.ts';
+import { ExchangeError, isPassing, leavesOpen, provesNothingDone } from './errors.ts';
 import type { HttpRequest } from './http.ts';
 import type { PlacementCall } from './open-placements.ts';
-import type { RetryBudget } from './retry.ts';
+import { noRetries, RetryBudget } from './retry.ts';
 
 /** A market by its condition, or one of its tokens. */
 export interface MarketFilter {
@@ -34,16 +35,22 @@ export type CancelAllResult = CancelResult & {
   readonly complete: boolean;
 };
 
-/** Reasons that may change: the cancel is not confirmed yet, and may be carried out later. */
+/**
+ * Reasons that may change: the cancel is not confirmed yet, and may be carried out later, or is to be sent again.
+ */
 const passingCodes: ReadonlySet<string> = new Set<RefusalCode>([
   'cancel_unconfirmed',
   'partition_not_ready',
+  'overloaded',
 ]);
 
 /** The reason of orders that an earlier try may have canceled. */
 const endedCodes: ReadonlySet<string> = new Set<RefusalCode>(['order_not_found']);
 
-/** How long the market of a token is asked for before a cancel goes, milliseconds. */
+/** The end of an order that a cancel stopped on its way: it never trades. */
+const stoppedCode: RefusalCode = 'fenced';
+
+/** How long the market of a token is asked for before a cancel goes, milliseconds, its wait for a turn included. */
 const marketOfWithinMs = 1_000;
 
 /**
@@ -64,7 +71,7 @@ export class Cancels {
     const sent = { method: 'DELETE', path: '/order', body: { orderID } } as const;
     const tried = nothingTried();
     await this.#send(sent, retryBudget, tried);
-    await this.#nameCanceled(tried);
+    await this.#nameEnds(retryBudget, tried);
     return tried.result;
   }
 
@@ -81,7 +88,7 @@ export class Cancels {
 
   async cancelMarket(filter: MarketFilter): Promise<CancelAllResult> {
     const retryBudget = this.#connection.retryBudget('canceling');
-    const tokenIds = await this.#tokensOf(filter);
+    const tokenIds = await this.#tokensOf(filter, retryBudget);
     const isMeant = (call: PlacementCall) => call.tokenIds.some((id) => tokenIds.has(id));
     const sent = { method: 'DELETE', path: '/cancel-market-orders', body: filter } as const;
     return await this.#cancelMany(isMeant, sent, retryBudget);
@@ -135,40 +142,52 @@ export class Cancels {
     retryBudget: RetryBudget,
     tried: Tried,
   ): Promise<void> {
-    let left = orderIds;
-    for (;;) {
-      const sent = { method: 'DELETE', path: '/orders', body: left } as const;
-      await this.#send(sent, retryBudget, tried);
-      left = idsWith(passingCodes, tried.result);
-      if (left.length === 0 || !(await retryBudget.next(null))) break;
+    const left = () => idsWith(passingCodes, tried.result);
+    await this.#send(requestFor(orderIds), retryBudget, tried);
+    while (left().length > 0 && (await retryBudget.next(null))) {
       tried.isOpen = true;
+      await this.#sendAgain(left(), retryBudget, tried);
     }
-    await this.#nameCanceled(tried);
-    tried.isOpen ||= left.length > 0;
+    await this.#nameEnds(retryBudget, tried);
+    tried.isOpen ||= left().length > 0;
+  }
+
+  /** After a failure that may pass, each order has the reason of the try before. */
+  async #sendAgain(
+    orderIds: readonly string[],
+    retryBudget: RetryBudget,
+    tried: Tried,
+  ): Promise<void> {
+    try {
+      await this.#send(requestFor(orderIds), retryBudget, tried);
+    } catch (error) {
+      const isUnsent = error instanceof ExchangeError && provesNothingDone(error.code);
+      if (!isUnsent && !isPassing(error)) throw error;
+    }
   }
 
   /**
    * Orders that had ended before the last try, and of which the log says that a cancel of their owner ended them, are
-   * canceled: an earlier try may have done it. Those that cannot be read stay as they are.
+   * canceled: an earlier try may have done it. Those that a cancel stopped on their way are `fenced`, as in the
+   * response that was lost. Those that cannot be read within the retry budget stay as they are.
    */
-  async #nameCanceled(tried: Tried): Promise<void> {
+  async #nameEnds(retryBudget: RetryBudget, tried: Tried): Promise<void> {
     const ended = tried.isOpen ? idsWith(endedCodes, tried.result) : [];
     for (let from = 0; from < ended.length; from += orderIdsPerRequestMax) {
-      const canceled = await this.#canceledOf(ended.slice(from, from + orderIdsPerRequestMax));
-      tried.result = merge(tried.result, { ...nothing, canceled });
+      const ids = ended.slice(from, from + orderIdsPerRequestMax);
+      tried.result = merge(tried.result, await this.#endsByLog(ids, retryBudget));
     }
   }
 
-  /** Orders that a cancel of their owner ended; none where they cannot be read. */
-  async #canceledOf(orderIds: readonly string[]): Promise<string[]> {
+  /** What cancels of their owner did to orders; nothing where they cannot be read. */
+  async #endsByLog(orderIds: readonly string[], retryBudget: RetryBudget): Promise<CancelResult> {
     const body = orderIds.map((orderId) => ({ orderId }));
     const sent = { method: 'POST', path: '/data/orders', body } as const;
-    const once = { repeatable: 'never' } as const;
+    const once = { repeatable: 'never', retryBudget, endsWithBudget: true } as const;
     try {
-      const found = await this.#connection.signed<readonly FoundOrder[]>(sent, once);
-      return found.flatMap(({ order, order_id }) => (order?.reason === 'user' ? [order_id] : []));
+      return endsIn(await this.#connection.signed<readonly FoundOrder[]>(sent, once));
     } catch {
-      return [];
+      return nothing;
     }
   }
 
@@ -191,18 +210,23 @@ export class Cancels {
   }
 
   /** Tokens of calls that are of the market, or whose market is not known in time. */
-  async #tokensOf({ market, asset_id: asset }: MarketFilter): Promise<ReadonlySet<string>> {
+  async #tokensOf(
+    { market, asset_id: asset }: MarketFilter,
+    { leftMs }: RetryBudget,
+  ): Promise<ReadonlySet<string>> {
     const open = [...this.#connection.placements.tokenIds];
     if (asset !== undefined && /^[0-9]+$/.test(asset)) return new Set([asset]);
     const condition = market || (asset?.split(':')[0] ?? '');
-    const markets = await Promise.all(open.map((id) => this.#readMarket(id)));
+    // The cancel itself has half of a small budget at least.
+    const retryBudget = new RetryBudget(noRetries, Math.min(marketOfWithinMs, leftMs / 2));
+    const markets = await Promise.all(open.map((id) => this.#readMarket(id, retryBudget)));
     return new Set(open.filter((_, at) => (markets[at] ?? condition) === condition));
   }
 
-  async #readMarket(tokenId: string): Promise<string | null> {
+  async #readMarket(tokenId: string, retryBudget: RetryBudget): Promise<string | null> {
     const known = this.#marketOf.get(tokenId);
     if (known !== undefined) return known;
-    const once = { repeatable: 'never', timeoutMs: marketOfWithinMs } as const;
+    const once = { repeatable: 'never', retryBudget, endsWithBudget: true } as const;
     try {
       const query = { token_id: tokenId };
       const { market } = await this.#connection.read<BookSnapshot>('/book', query, once);
@@ -228,6 +252,10 @@ function nothingTried(): Tried {
   return { result: nothing, isOpen: false };
 }
 
+function requestFor(orderIds: readonly string[]): HttpRequest {
+  return { method: 'DELETE', path: '/orders', body: orderIds };
+}
+
 function merge(before: CancelResult, result: CancelResult): CancelResult {
   const canceled = new Set([...before.canceled, ...result.canceled]);
   const left = (reasons: Readonly<Record<string, string>>) =>
@@ -243,6 +271,19 @@ function merge(before: CancelResult, result: CancelResult): CancelResult {
 function idsWith(codes: ReadonlySet<string>, { not_canceled_codes }: CancelResult): string[] {
   const reasons = Object.entries(not_canceled_codes ?? {});
   return reasons.flatMap(([id, code]) => (codes.has(code) ? [id] : []));
+}
+
+/** What cancels of their owner did to orders, by the log. */
+function endsIn(found: readonly FoundOrder[]): CancelResult {
+  const canceled = found.filter(({ order }) => order?.reason === 'user');
+  const stopped = found.filter(({ order, code }) => (order?.code ?? code) === stoppedCode);
+  const ofStopped = (value: string) =>
+    Object.fromEntries(stopped.map(({ order_id }) => [order_id, value]));
+  return {
+    canceled: canceled.map(({ order_id }) => order_id),
+    not_canceled: ofStopped(refusals[stoppedCode].text),
+    not_canceled_codes: ofStopped(stoppedCode),
+  };
 }
 
 function canceledIn(body: unknown): string[] {

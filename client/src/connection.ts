@@ -80,6 +80,8 @@ export interface Sending {
   readonly tries?: number;
   /** Timeout of one attempt, when it is not the default of the client. */
   readonly timeoutMs?: number;
+  /** Default false. A response, too, is waited for no longer than the retry budget. */
+  readonly endsWithBudget?: boolean;
   /** Ends the wait for its turn; a request that was sent is not ended. */
   readonly signal?: AbortSignal | undefined;
   /** Called when the request is about to leave. */
@@ -208,6 +210,7 @@ export class Connection {
 
   #attempt<T>({ sent, make }: Made, sending: Sending): Promise<T> {
     const { tries = 1, timeoutMs = this.timeoutMs, retryBudget, signal, onSend } = sending;
+    const { endsWithBudget = false } = sending;
     const leftMs = retryBudget?.leftMs ?? timeoutMs;
     const action = (): Promise<T> => {
       // Made when its turn has come: a proof carries the time.
@@ -216,7 +219,9 @@ export class Connection {
       const attempt: Attempt = { method, path, tries, ...(body === undefined ? {} : { body }) };
       callGuarded(() => this.#options.onAttempt?.(attempt));
       onSend?.();
-      return this.#request<T>(proven, { attempt, timeoutMs });
+      const leftAtLastMs = Math.max(1, retryBudget?.leftMs ?? timeoutMs);
+      const mostMs = endsWithBudget ? Math.min(timeoutMs, leftAtLastMs) : timeoutMs;
+      return this.#request<T>(proven, { attempt, timeoutMs: mostMs });
     };
     return this.#gates[laneOf(sent)].pass(action, { leftMs, signal });
   }

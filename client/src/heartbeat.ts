@@ -6,7 +6,10 @@ import { callGuarded, sleep, surface } from './platform.ts';
 export interface HeartbeatOptions {
   /** Default 5 s: two may be lost before orders are canceled, 10 to 15 s after the last one that was accepted. */
   readonly intervalMs?: number;
-  /** The session was missed: all orders of the key are being canceled. Heartbeats go on with a new session. */
+  /**
+   * The session was missed: all orders of the key are being canceled, and placements of this client that wait to be
+   * sent have ended, as by `cancelAll`. Heartbeats go on with a new session.
+   */
   readonly onMiss?: () => void;
   /**
    * A beat failed; the next one follows within a second, unless `isOver`: then waiting does not help, and the loop has
@@ -102,11 +105,17 @@ export class Heartbeat {
       const expected = expectedId(error);
       if (expected === null) throw error;
       // An empty id means that there is no session; if this loop had one, it was missed.
-      if (expected === '' && this.#id !== '') callGuarded(() => this.#options.onMiss?.());
+      if (expected === '' && this.#id !== '') this.#miss();
       this.#id = expected;
       this.#id = await this.#send();
     }
     this.#beats += 1;
+  }
+
+  /** A quote from before the miss that still waits would come after the exchange has canceled all others. */
+  #miss(): void {
+    this.#connection.placements.end(() => true);
+    callGuarded(() => this.#options.onMiss?.());
   }
 
   async #send(): Promise<string> {

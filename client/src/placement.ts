@@ -242,7 +242,10 @@ class PlacementRun {
     const once = { retryBudget, repeatable: 'never' } as const;
     try {
       const path = `/data/order/${orderId}`;
-      return placementOf(await this.#connection.readOwn<StoredOrder>(path, {}, once));
+      const order = await this.#connection.readOwn<StoredOrder | null>(path, {}, once);
+      // A page of a proxy says nothing of the order.
+      if (order?.id !== orderId) throw new TypeError(`no order in the response to ${path}`);
+      return placementOf(order);
     } catch (error) {
       if (!(error instanceof ExchangeError) || error.status !== 404) throw error;
       if (error.code === '' || error.code === notFound) return null;

@@ -113,6 +113,27 @@ test('what each try of a cancel has canceled is in its result', async () => {
   expect(await client.cancelOrders(ids)).toEqual({ canceled: ids, not_canceled: {} });
 });
 
+test('orders that were not asked for, as the exchange is overloaded, are canceled by the next try', async () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(64)}`) as [
+    string,
+    string,
+    string,
+  ];
+  const codes = { [b]: 'overloaded', [c]: 'already_matched' };
+  const partly = { canceled: [a], not_canceled: codes, not_canceled_codes: codes };
+  fake.fates = [
+    { status: 200, body: partly },
+    { status: 200, body: { canceled: [b], not_canceled: {} } },
+  ];
+  const left = { [c]: 'already_matched' };
+  expect(await client.cancelOrders([a, b, c])).toEqual({
+    canceled: [a, b],
+    not_canceled: left,
+    not_canceled_codes: left,
+  });
+  expect(fake.receivedAt('/orders').map(({ body }) => body)).toEqual([[a, b, c], [b]]);
+});
+
 describe('a cancel whose first response was lost', () => {
   const ids = ['a', 'b', 'c', 'd'].map((digit) => `0x${digit.repeat(64)}`);
   const [a, b, c, d] = ids as [string, string, string, string];
@@ -144,6 +165,27 @@ describe('a cancel whose first response was lost', () => {
     ]);
     answerWith({ [a]: 'order_not_found' });
     expect(await client.cancelOrder(a)).toEqual({ canceled: [a], not_canceled: {} });
+  });
+
+  test('says that it stopped what was on its way, by the log', async () => {
+    const codes = { [a]: 'order_not_found', [b]: 'order_not_found', [c]: 'order_not_found' };
+    answerWith(codes);
+    const { answer } = fake;
+    const held = entry(a, 'fenced');
+    const late = entry(c, 'too_late');
+    const found = [
+      { ...held, order: { ...held.order, code: 'fenced' } },
+      { order_id: b, status: 404, error: 'order not found', code: 'fenced' },
+      { ...late, order: { ...late.order, code: 'too_late' } },
+    ];
+    fake.answer = (heard) =>
+      heard.method === 'POST' ? { status: 207, body: found } : answer(heard);
+    const text = 'order was canceled before it reached the book';
+    expect(await client.cancelOrders([a, b, c])).toEqual({
+      canceled: [],
+      not_canceled: { [a]: text, [b]: text, [c]: 'order_not_found' },
+      not_canceled_codes: { [a]: 'fenced', [b]: 'fenced', [c]: 'order_not_found' },
+    });
   });
 
   test('leaves what cannot be read as it is', async () => {

@@ -87,6 +87,25 @@ test('a miss is reported, and a new session begins', async () => {
   expect(named().filter((id) => id === '').length).toBe(2);
 });
 
+test('a miss ends the placements that wait to be sent', async () => {
+  fake.hangs = ({ path }) => path === '/order';
+  const signer = walletFromPrivateKey(`0x${'11'.repeat(32)}`);
+  const options = { baseUrl: fake.baseUrl, signer, retry: noRetries };
+  const narrow = new ExchangeClient({ ...options, concurrency: 1 });
+  await narrow.connect();
+  const intent = { tokenId: '7', side: 'BUY', price: '0.5', size: '10' } as const;
+  const orders = await Promise.all([narrow.prepareOrder(intent), narrow.prepareOrder(intent)]);
+  const ends = orders.map((order) => narrow.postOrder(order).catch((error) => error as unknown));
+  const heartbeat = narrow.startHeartbeat({ intervalMs: 10 });
+  await until(() => heartbeat.beats >= 2 && fake.receivedAt('/order').length === 1);
+  expected = '';
+  expect(await ends[1]).toMatchObject({ code: 'client_canceled' });
+  await heartbeat.stop();
+  expect(fake.receivedAt('/order')).toHaveLength(1);
+  await fake.close();
+  await Promise.all(ends);
+});
+
 test('a refused signature ends the loop and is reported', async () => {
   const body = { error: 'Unauthorized/Invalid api key', code: 'invalid_l2' };
   fake.fates = [{ status: 401, body }];

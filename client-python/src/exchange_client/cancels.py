@@ -10,25 +10,30 @@ from pydantic import Field
 
 from ._model import UnexpectedAnswerError
 from .connection import Connection, Sending
-from .errors import ExchangeError, leaves_open
+from .errors import ExchangeError, is_passing, leaves_open, proves_nothing_done
 from .http import HttpRequest
 from .models import BookSnapshot, CancelResult, FoundOrder
 from .open_placements import PlacementCall
-from .retry import RetryBudget
+from .refusals import refusals
+from .retry import RetryBudget, no_retries
 
 cancels_per_request_max = 3_000
 
 #: Orders that one request reads.
 _read_per_request_max = 500
 
-#: How long the market of a token is asked for before a cancel goes.
+#: How long the market of a token is asked for before a cancel goes, its wait for a turn included.
 _market_of_within_ms = 1_000
 
-#: Reasons that may change: the cancel is not confirmed yet, and may be carried out later.
-_passing_codes = frozenset(("cancel_unconfirmed", "partition_not_ready"))
+#: Reasons that may change: the cancel is not confirmed yet, and may be carried out later, or is to be
+#: sent again.
+_passing_codes = frozenset(("cancel_unconfirmed", "partition_not_ready", "overloaded"))
 
 #: The reason of orders that an earlier try may have canceled.
 _ended_codes = frozenset(("order_not_found",))
+
+#: The end of an order that a cancel stopped on its way: it never trades.
+_stopped_code = "fenced"
 
 
 class CancelAllResult(CancelResult):
@@ -91,8 +96,9 @@ class Cancels:
         self._end_by_ids([order_id])
         tried = _Tried()
         sent = HttpRequest("DELETE", "/order", body={"orderID": order_id})
-        await self._send(sent, self._connection.retry_budget("canceling"), tried)
-        await self._name_canceled(tried)
+        retry_budget = self._connection.retry_budget("canceling")
+        await self._send(sent, retry_budget, tried)
+        await self._name_ends(retry_budget, tried)
         return tried.result()
 
     async def cancel_by_ids(self, order_ids: Sequence[str]) -> CancelResult:
@@ -106,7 +112,7 @@ class Cancels:
 
     async def cancel_market(self, market: str | None, asset_id: str | None) -> CancelAllResult:
         retry_budget = self._connection.retry_budget("canceling")
-        token_ids = await self._tokens_of(market, asset_id)
+        token_ids = await self._tokens_of(market, asset_id, retry_budget)
         facts = {"market": market, "asset_id": asset_id}
         body = {name: value for name, value in facts.items() if value is not None}
         sent = HttpRequest("DELETE", "/cancel-market-orders", body=body)
@@ -160,24 +166,33 @@ class Cancels:
     async def _cancel_ids(
         self, order_ids: Sequence[str], retry_budget: RetryBudget, tried: _Tried
     ) -> None:
-        left = list(order_ids)
-        while True:
-            await self._send(HttpRequest("DELETE", "/orders", body=left), retry_budget, tried)
-            left = tried.ids_with(_passing_codes)
-            if not left or not await retry_budget.next(None):
-                break
+        sent = HttpRequest("DELETE", "/orders", body=list(order_ids))
+        await self._send(sent, retry_budget, tried)
+        while (left := tried.ids_with(_passing_codes)) and await retry_budget.next(None):
             tried.is_open = True
-        await self._name_canceled(tried)
+            await self._send_again(left, retry_budget, tried)
+        await self._name_ends(retry_budget, tried)
         tried.is_open |= bool(left)
 
-    async def _name_canceled(self, tried: _Tried) -> None:
-        """Names the orders that an earlier try may have canceled.
+    async def _send_again(
+        self, order_ids: list[str], retry_budget: RetryBudget, tried: _Tried
+    ) -> None:
+        """After a failure that may pass, each order has the reason of the try before."""
+        try:
+            await self._send(HttpRequest("DELETE", "/orders", body=order_ids), retry_budget, tried)
+        except ExchangeError as error:
+            if not is_passing(error) and not proves_nothing_done(error.code):
+                raise
 
-        They had ended before the last one, and the log says that a cancel of their owner ended them.
-        Those that cannot be read stay as they are.
+    async def _name_ends(self, retry_budget: RetryBudget, tried: _Tried) -> None:
+        """Names what an earlier try may have done to orders that had ended before the last one.
+
+        Those that a cancel of their owner ended by the log are canceled; those that one stopped on
+        their way are `fenced`, as in the response that was lost. Those that cannot be read within the
+        retry budget stay as they are.
         """
         ended = tried.ids_with(_ended_codes) if tried.is_open else []
-        once = Sending(repeatable="never")
+        once = Sending(repeatable="never", retry_budget=retry_budget, ends_with_budget=True)
         for start in range(0, len(ended), _read_per_request_max):
             ids = ended[start : start + _read_per_request_max]
             body = [{"orderId": order_id} for order_id in ids]
@@ -186,8 +201,7 @@ class Cancels:
                 found = await self._connection.signed(list[FoundOrder], sent, once)
             except (ExchangeError, UnexpectedAnswerError):
                 continue
-            by_owner = [one for one in found if one.order and one.order.reason == "user"]
-            tried.canceled |= dict.fromkeys(one.order_id for one in by_owner)
+            tried.add(_ends_in(found))
 
     async def _send(self, sent: HttpRequest, retry_budget: RetryBudget, tried: _Tried) -> None:
         """What tries have canceled is in `tried`, and in the body of the error when the last one fails."""
@@ -210,7 +224,9 @@ class Cancels:
             ) from error
         tried.add(result)
 
-    async def _tokens_of(self, market: str | None, asset_id: str | None) -> set[str]:
+    async def _tokens_of(
+        self, market: str | None, asset_id: str | None, budget_of_cancel: RetryBudget
+    ) -> set[str]:
         """The tokens of calls that are of the market.
 
         Those whose market is not known in time count, so that none comes later.
@@ -219,15 +235,18 @@ class Cancels:
             return {asset_id}
         condition = market or (asset_id or "").split(":")[0]
         tokens = list(self._connection.placements.token_ids())
-        markets = await asyncio.gather(*(self._read_market(one) for one in tokens))
+        # The cancel itself has half of a small budget at least.
+        once_ms = min(_market_of_within_ms, budget_of_cancel.left_ms / 2)
+        retry_budget = RetryBudget(no_retries, once_ms)
+        markets = await asyncio.gather(*(self._read_market(one, retry_budget) for one in tokens))
         known = zip(tokens, markets, strict=True)
         return {token for token, of in known if of is None or of == condition}
 
-    async def _read_market(self, token_id: str) -> str | None:
+    async def _read_market(self, token_id: str, retry_budget: RetryBudget) -> str | None:
         known = self._market_of.get(token_id)
         if known is not None:
             return known
-        once = Sending(repeatable="never", timeout_ms=_market_of_within_ms)
+        once = Sending(repeatable="never", retry_budget=retry_budget, ends_with_budget=True)
         try:
             query = {"token_id": token_id}
             book = await self._connection.read(BookSnapshot, "/book", query, once)
@@ -235,6 +254,18 @@ class Cancels:
             return None
         self._market_of[token_id] = book.market
         return book.market
+
+
+def _ends_in(found: Sequence[FoundOrder]) -> CancelResult:
+    """What cancels of their owner did to orders, by the log."""
+    canceled = [one.order_id for one in found if one.order and one.order.reason == "user"]
+    codes = {one.order_id: one.order.code if one.order else one.code for one in found}
+    stopped = [order_id for order_id, code in codes.items() if code == _stopped_code]
+    return CancelResult(
+        canceled=canceled,
+        not_canceled=dict.fromkeys(stopped, refusals[_stopped_code].text),
+        not_canceled_codes=dict.fromkeys(stopped, _stopped_code),
+    )
 
 
 def _canceled_in(body: object) -> list[str]:

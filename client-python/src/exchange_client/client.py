@@ -336,7 +336,8 @@ class ExchangeClient:
         with another nonce).
         `interval_ms` 5 s: two beats may be lost before orders are canceled, 10 to 15 s after the
         last one that was accepted. `on_miss`: the session was missed, all orders of the key are
-        being canceled; heartbeats go on with a new session. `on_error(error, is_over)`: a beat
+        being canceled, and placements of this client that wait to be sent have ended, as by
+        `cancel_all`; heartbeats go on with a new session. `on_error(error, is_over)`: a beat
         failed; the next one follows within a second, unless `is_over`: then waiting does not help, and
         the loop has ended. Without this callback such an end goes to the exception handler of the loop.
         """

@@ -105,6 +105,8 @@ class Sending:
     repeatable: Repeatable = "always"
     timeout_ms: int | None = None
     """Timeout of one attempt, when it is not the default of the client."""
+    ends_with_budget: bool = False
+    """A response, too, is waited for no longer than the retry budget."""
     ended: asyncio.Event | None = None
     """Ends the wait for its turn; a request that was sent is not ended."""
     on_send: Callable[[], None] | None = None
@@ -261,6 +263,11 @@ class Connection:
         budget = sending.retry_budget
         left_ms = timeout_ms if budget is None else budget.left_ms
 
+        def most_ms() -> float:
+            if budget is None or not sending.ends_with_budget:
+                return timeout_ms
+            return min(timeout_ms, max(1, budget.left_ms))
+
         async def action() -> object:
             # Made when its turn has come: a proof carries the time.
             proven = make()
@@ -270,11 +277,11 @@ class Connection:
                 call_guarded(lambda: on_attempt(attempt))
             if sending.on_send is not None:
                 sending.on_send()
-            return await self._request(proven, timeout_ms, attempt)
+            return await self._request(proven, most_ms(), attempt)
 
         return await self._gates[_lane_of(sent)].run(action, left_ms=left_ms, ended=sending.ended)
 
-    async def _request(self, sent: HttpRequest, timeout_ms: int, attempt: Attempt) -> object:
+    async def _request(self, sent: HttpRequest, timeout_ms: float, attempt: Attempt) -> object:
         on_response = self._options.on_response
 
         def on_head(status: int, headers: Mapping[str, str]) -> None:

@@ -118,11 +118,17 @@ class Heartbeat:
             if expected is None:
                 raise
             # An empty id means that there is no session; if this loop had one, it was missed.
-            if expected == "" and self._id != "" and self._on_miss is not None:
-                call_guarded(self._on_miss)
+            if expected == "" and self._id != "":
+                self._miss()
             self._id = expected
             self._id = await self._send()
         self._beats += 1
+
+    def _miss(self) -> None:
+        """A quote from before the miss that still waits would come after the exchange has canceled all others."""
+        self._connection.placements.end(lambda _call: True)
+        if self._on_miss is not None:
+            call_guarded(self._on_miss)
 
     async def _send(self) -> str:
         body = {"heartbeat_id": self._id}

@@ -55,7 +55,7 @@ async def request(
     http: httpx.AsyncClient,
     url: str,
     sent: HttpRequest,
-    timeout_ms: int,
+    timeout_ms: float,
     clock: ServerClock | None = None,
     on_head: Callable[[int, Mapping[str, str]], None] | None = None,
 ) -> object:
