@@ -135,7 +135,8 @@ test('an agent finds a market, previews, places, sees the fill, and cancels the 
   const input = { ...order, preview_id: preview.preview_id };
   const placed = await resultOf<Placed>(client, 'place_order', input);
   expect(placed).toMatchObject({ got: '10', day_limit_usdc: '100' });
-  expect(await resultOf<Placed>(client, 'place_order', input)).toEqual(placed);
+  const again = { ...placed, repeated: true, alive: true };
+  expect(await resultOf<Placed>(client, 'place_order', input)).toEqual(again);
   const { order_id } = placed;
   const stored = await resultOf(client, 'get_order', { order_id });
   expect(stored).toMatchObject({ status: 'LIVE', size_matched: '10', size: '15' });

@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { headers as headerNames, microText } from '@pm/schemas';
+import { placedResult } from '../../client/test/fake-exchange.ts';
 import { fakeMarket } from './fake-reads.ts';
 import { errorOf, resultOf, TradingSession } from './trading-session.ts';
 
@@ -272,6 +273,41 @@ describe('place_order', () => {
   });
 });
 
+test('place_order says of an order that was sent before what it is by now', async () => {
+  const session = await open();
+  const preview_id = await session.preview(order);
+  const first = await resultOf<{ order_id: string }>(session.client, 'place_order', {
+    ...order,
+    preview_id,
+  });
+  expect(first).toMatchObject({ status: 'live', repeated: false, alive: null, order: null });
+  const { order_id } = first;
+  session.fake.fatedMethod = 'POST';
+  const repeated = { ...placedResult(order_id), repeated: true, alive: false };
+  session.fake.fates = [{ status: 200, body: repeated }];
+  session.fake.stored = { status: 'CANCELED', reason: 'user', size_matched: '4' };
+  const again = await resultOf(session.client, 'place_order', { ...order, preview_id });
+  expect(again).toMatchObject({
+    order_id,
+    status: 'canceled',
+    repeated: true,
+    alive: false,
+    order: { order_id, status: 'CANCELED', reason: 'user', size_matched: '4' },
+  });
+});
+
+test('get_order has the code of the refusal that ended an order', async () => {
+  const { client, fake } = await open();
+  const id = `0x${'1'.repeat(64)}`;
+  fake.answer = () => ({ status: 404, body: {} });
+  fake.booked.set(id, {} as never);
+  fake.stored = { status: 'CANCELED', reason: 'fenced', code: 'fenced' };
+  expect(await resultOf(client, 'get_order', { order_id: id })).toMatchObject({
+    reason: 'fenced',
+    code: 'fenced',
+  });
+});
+
 describe('cancel_orders', () => {
   test('cancels by ids, by market, or all', async () => {
     const { client, fake } = await open();
@@ -299,7 +335,24 @@ describe('cancel_orders', () => {
     });
   });
 
-  test('says with `all` which orders it could not reach', async () => {
+  test('says with `all` whether `canceled` names all of them', async () => {
+    const { client, fake } = await open();
+    expect(await resultOf(client, 'cancel_orders', { all: true })).toMatchObject({
+      complete: true,
+      in_transit: [],
+    });
+    fake.fatedMethod = 'DELETE';
+    fake.fates = ['lose the response'];
+    const market = { market: fakeMarket.condition };
+    expect(await resultOf(client, 'cancel_orders', market)).toMatchObject({
+      complete: false,
+      in_transit: [],
+    });
+    const byId = await resultOf(client, 'cancel_orders', { order_ids: [`0x${'1'.repeat(64)}`] });
+    expect(byId).toEqual({ canceled: ['0x1'], not_canceled: [] });
+  });
+
+  test('says with `all` which orders were on their way', async () => {
     const session = await open();
     const { client, fake } = session;
     const preview_id = await session.preview(order);

@@ -10,6 +10,7 @@ import { signal } from '@preact/signals';
 import { getJson, origin, textOf } from '../api.ts';
 import { followOwn } from '../live/follow.ts';
 import { stream } from '../live/stream.ts';
+import { openAfterCancel } from './open-after-cancel.ts';
 import { pinDomain } from './pin-domain.ts';
 import { connectBrowserWallet, testWallet, testWalletNames } from './wallets.ts';
 
@@ -164,7 +165,8 @@ export async function cancelOrder(id: string): Promise<void> {
 
 export async function cancelAll(): Promise<void> {
   await carryOut('All orders are canceled.', async ({ client }) => {
-    await client.cancelAll();
+    const open = openAfterCancel(await client.cancelAll());
+    if (open !== null) throw new Error(open);
   });
 }
 

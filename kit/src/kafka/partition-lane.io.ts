@@ -43,6 +43,8 @@ interface Buffered {
   readonly batch: RecordBatch;
   readonly bytes: number;
   readonly nextOffset: number;
+  /** When the fetch began, if it reached the end of the partition; -Infinity otherwise. */
+  readonly throughMs: number;
 }
 
 /**
@@ -61,6 +63,7 @@ export class PartitionLane {
   #position: number;
   #highWatermark: number;
   #readThroughMs = Number.NEGATIVE_INFINITY;
+  #atEndMs = Number.NEGATIVE_INFINITY;
   #answeredMs = Number.NEGATIVE_INFINITY;
   /** When it last had room again. */
   #roomMs = Number.NEGATIVE_INFINITY;
@@ -101,6 +104,14 @@ export class PartitionLane {
   get readThroughMs(): number {
     const isHandled = this.#open && this.#position === this.#fetchPosition;
     return isHandled ? this.#readThroughMs : Number.NEGATIVE_INFINITY;
+  }
+
+  /**
+   * When the newest fetch began that reached the end of the partition and whose records are all handled: everything
+   * that was there then is. -Infinity before the first. On the clock of `accept`.
+   */
+  get atEndMs(): number {
+    return this.#atEndMs;
   }
 
   /**
@@ -155,7 +166,7 @@ export class PartitionLane {
     this.#fetchPosition = fetched.nextOffset;
     const isAll = fetched.nextOffset >= fetched.highWatermark;
     this.#readThroughMs = isAll ? askedMs : Number.NEGATIVE_INFINITY;
-    this.#push(fetched);
+    this.#push(fetched, this.#readThroughMs);
     this.wake();
   }
 
@@ -205,11 +216,11 @@ export class PartitionLane {
     await this.#running;
   }
 
-  #push({ records, nextOffset }: FetchedPartition): void {
+  #push({ records, nextOffset }: FetchedPartition, throughMs: number): void {
     const { topic, partition } = this.#options;
     const bytes = records.reduce((sum, record) => sum + recordBytes(record), 0);
     const batch = { topic, partition, records, highWatermark: this.#highWatermark };
-    this.#buffer.push({ batch, bytes, nextOffset });
+    this.#buffer.push({ batch, bytes, nextOffset, throughMs });
     this.#bufferedBytes += bytes;
     this.#bufferedRecords += records.length;
   }
@@ -237,6 +248,7 @@ export class PartitionLane {
     const wasFull = !this.hasRoom();
     if (next.batch.records.length > 0) await this.#options.onBatch(next.batch);
     this.#position = next.nextOffset;
+    this.#atEndMs = Math.max(this.#atEndMs, next.throughMs);
     this.#bufferedBytes -= next.bytes;
     this.#bufferedRecords -= next.batch.records.length;
     if (!wasFull || !this.hasRoom()) return;

@@ -60,6 +60,11 @@ export interface LogReader {
    */
   answeredMs(partition: number): number;
   /**
+   * When the newest fetch began that reached the end of the partition and whose records are all handled,
+   * `performance.now()`; -Infinity before the first.
+   */
+  atEndMs(partition: number): number;
+  /**
    * From now on reads with the other readers of this process that share and have the same waits: one connection and one
    * fetch for all. One that is far behind slows the others down. While it cannot, it reads on as before and tries
    * again; resolves after the first try.
@@ -135,6 +140,10 @@ class FixedReader implements LogReader {
 
   answeredMs(partition: number): number {
     return this.#lane(partition).progressMs;
+  }
+
+  atEndMs(partition: number): number {
+    return this.#lane(partition).atEndMs;
   }
 
   async share(): Promise<void> {

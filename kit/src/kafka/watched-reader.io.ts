@@ -94,6 +94,10 @@ export class WatchedReader implements LogReader {
     return this.#inner.answeredMs(partition);
   }
 
+  atEndMs(partition: number): number {
+    return this.#inner.atEndMs(partition);
+  }
+
   async share(): Promise<void> {
     this.#isShared = true;
     await this.#inner.share();

@@ -171,6 +171,27 @@ test('says when the fetch began that left nothing to handle', async () => {
   await lane.close();
 });
 
+test('says when the newest fetch began that reached the end, once its records are handled', async () => {
+  const running = createDeferred();
+  const { lane } = laneWith({ onBatch: () => running.promise });
+  lane.accept(fetched(5, [5, 6], { highWatermark: 9 }), 100);
+  lane.accept(fetched(7, [7, 8]), 110);
+  await settled();
+  expect(lane.atEndMs).toBe(Number.NEGATIVE_INFINITY);
+  running.resolve();
+  await until(() => lane.position === 9, 'all handled');
+  expect(lane.atEndMs).toBe(110);
+  // A backlog, and what another broker than the leader answers, reach no end.
+  lane.accept(fetched(9, [9], { highWatermark: 12 }), 120);
+  lane.accept(fetched(10, [10]), Number.NEGATIVE_INFINITY);
+  await until(() => lane.position === 11, 'all handled');
+  expect(lane.atEndMs).toBe(110);
+  lane.accept(fetched(11, []), 130);
+  await settled();
+  expect(lane.atEndMs).toBe(130);
+  await lane.close();
+});
+
 test('a full lane that could not deliver for a while goes on when it is woken', async () => {
   let mayDeliver = false;
   const { lane, seen, rooms } = laneWith({ mayDeliver: () => mayDeliver });

@@ -28,6 +28,7 @@ class FakeReader implements LogReader {
   position = (partition: number) => this.positions.get(partition) ?? -1;
   lagRecords = () => 0;
   answeredMs = (partition: number) => this.answered.get(partition) ?? Number.NEGATIVE_INFINITY;
+  atEndMs = this.answeredMs;
   share = async () => {
     this.isShared = true;
   };

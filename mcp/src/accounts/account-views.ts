@@ -112,6 +112,11 @@ export const OrderView = Type.Object({
   order_id: orderId,
   status: Type.String({ description: '`LIVE`, `DELAYED`, `MATCHED` or `CANCELED`.' }),
   reason: orNull(Type.String({ description: 'How it ended.' })),
+  code: orNull(
+    Type.String({
+      description: 'The refusal that ended it: it was delayed or held, and never placed.',
+    }),
+  ),
   ended_at: orNull(isoTime),
   condition_id: conditionId,
   token_id: tokenId,
@@ -134,6 +139,7 @@ export function orderView(order: StoredOrder): Static<typeof OrderView> {
     order_id: order.id,
     status: order.status,
     reason: order.reason,
+    code: order.code,
     ended_at: order.ended_at,
     condition_id: order.market,
     token_id: order.asset_id,

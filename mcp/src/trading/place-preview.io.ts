@@ -1,6 +1,7 @@
 import { type Placement, UnresolvedOrdersError } from '@pm/client';
 import { microText } from '@pm/schemas';
 import { type Static, Type } from 'typebox';
+import { OrderView, orderView } from '../accounts/account-views.ts';
 import { orNull } from '../server/forms.ts';
 import { refusalOf } from '../server/tool.io.ts';
 import { ToolRefusal } from '../server/tool.ts';
@@ -11,10 +12,21 @@ import type { Trader } from './trader.io.ts';
 
 export const PlacedView = Type.Object({
   order_id: Type.String(),
-  status: Type.String({ description: '`live`, `matched` or `delayed`.' }),
+  status: Type.String({
+    description:
+      '`live`, `matched` or `delayed`: the first result of the order. `canceled`: it was sent before and has left the ' +
+      'book since, without a fill at once.',
+  }),
   gave: orNull(Type.String({ description: 'At once: USDC of a BUY, shares of a SELL.' })),
   got: orNull(Type.String({ description: 'At once: shares of a BUY, USDC of a SELL.' })),
   trade_ids: Type.Array(Type.String()),
+  repeated: Type.Boolean({
+    description: 'An earlier call or try had sent it: this is that one order, not another one.',
+  }),
+  alive: orNull(
+    Type.Boolean({ description: 'Of a repeated order: whether it rests or is delayed now.' }),
+  ),
+  order: orNull(OrderView),
   day_used_usdc: orNull(Type.String({ description: 'Of the limit of the day, with this order.' })),
   day_limit_usdc: Type.String(),
 });
@@ -67,14 +79,19 @@ async function reserveAndSend(trader: Trader, preview: Preview): Promise<PlacedV
   }
 }
 
+/** Where the order was read, it says how far it is: a response was lost, or it has ended since it was sent first. */
 async function placedView(trader: Trader, placement: Placement): Promise<PlacedView> {
   const used = await trader.spending.usedMicro();
+  const { order } = placement;
   return {
     order_id: placement.orderID,
     status: placement.status,
     gave: placement.makingAmount === '' ? null : placement.makingAmount,
     got: placement.takingAmount === '' ? null : placement.takingAmount,
     trade_ids: [...(placement.tradeIDs ?? [])],
+    repeated: placement.repeated === true,
+    alive: placement.alive ?? null,
+    order: order === undefined ? null : orderView(order),
     day_used_usdc: used instanceof ToolRefusal ? null : microText(used),
     day_limit_usdc: microText(trader.limits.perDayMicro),
   };

@@ -56,8 +56,8 @@ const cancelOrders = declareTool({
   title: 'Cancel orders',
   description:
     'Cancels own orders: those of `order_ids`, all of one market, or all of the wallet, placed here or elsewhere. Give ' +
-    'exactly one of the three. With `all` it names in `in_transit` what it may not have reached: such an order may be ' +
-    'booked after the cancel.',
+    'exactly one of the three. With `market` and `all` it names in `in_transit` the orders that were on their way: look ' +
+    'at each before you call the wallet free of orders.',
   annotations: changing,
   input: Type.Object({
     order_ids: Type.Optional(Type.Array(orderId, { minItems: 1, maxItems: cancelsMax })),
@@ -76,9 +76,16 @@ const cancelOrders = declareTool({
     in_transit: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'With `all`: orders that this server sent before and of which it had no definite result by then. One that ' +
-          'reaches the exchange after the cancel is booked. The call of `place_order` that placed each says what ' +
-          'became of it, and so does `get_order`.',
+          'With `market` and `all`: orders that this server sent before and of which it had no definite result by then. ' +
+          'Each was canceled by its id too, so one that reaches the exchange within 2 seconds is refused as `fenced`; ' +
+          'after that it is booked. The call of `place_order` that placed each says what became of it, and so does ' +
+          '`get_order`.',
+      }),
+    ),
+    complete: Type.Optional(
+      Type.Boolean({
+        description:
+          'With `market` and `all`; false: a response was lost, so more orders may be canceled than `canceled` names.',
       }),
     ),
   }),
@@ -109,7 +116,8 @@ export const tradingTools: readonly Tool[] = [
       order_ids !== undefined
         ? await client.cancelOrders(order_ids)
         : await (market === undefined ? client.cancelAll() : client.cancelMarketOrders({ market }));
-    const { canceled, not_canceled, not_canceled_codes = {}, in_transit } = result;
+    const { canceled, not_canceled, not_canceled_codes = {} } = result;
+    const { in_transit, complete } = result;
     const left = Object.entries(not_canceled);
     return {
       canceled,
@@ -118,6 +126,7 @@ export const tradingTools: readonly Tool[] = [
         return { order_id, ...(code === undefined ? {} : { code }), reason };
       }),
       ...(in_transit === undefined ? {} : { in_transit: [...in_transit] }),
+      ...(complete === undefined ? {} : { complete }),
     };
   }),
 ];

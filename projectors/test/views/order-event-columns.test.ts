@@ -41,6 +41,13 @@ const placed: ExecutionEvent = {
   feeMicro: 0,
   restingMicro: 3_000_000,
 };
+const marketBuy: ExecutionEvent = {
+  ...placed,
+  side: 'BUY',
+  sizeMicro: 8_000_000,
+  filledMicro: 11_000_000,
+  restingMicro: 0,
+};
 const delayed: ExecutionEvent = {
   ...terms,
   kind: 'OrderDelayed',
@@ -111,6 +118,11 @@ const sideOf = (side: 'taker' | 'maker') => ({
 /** All that the log says of the rows of each kind. Nothing else of it may be said. */
 const facts: readonly (readonly [string, ExecutionEvent, readonly Record<string, unknown>[]])[] = [
   ['placed', placed, [{ ...stated, kind: 'PLACED', status: 'MATCHED', resting: '3' }]],
+  [
+    'placed, as a market buy whose budget bought more than the size that its client named',
+    marketBuy,
+    [{ ...stated, side: 'BUY', kind: 'PLACED', status: 'MATCHED', resting: '0' }],
+  ],
   ['delayed', delayed, [{ ...stated, kind: 'DELAYED', status: 'DELAYED', resting: '0' }]],
   ['refused', refused, [{ ...order, kind: 'REFUSED', reason: 'fok_not_filled', resting: '0' }]],
   ['canceled', canceled, [{ ...order, kind: 'CANCELED', reason: 'USER', size: '3', resting: '0' }]],

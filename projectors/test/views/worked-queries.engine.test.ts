@@ -1,10 +1,12 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import {
   columnNames,
+  type EventOf,
   type Execution,
   type ExecutionEvent,
   type Fill,
   notionalMicro,
+  type OrderPlaced,
   orderIdFromBytes,
   tables,
   type WorkedQueryName,
@@ -29,7 +31,18 @@ const traded: readonly Execution[] = [...half, ...log.records(150)];
 /** At the end market 2 has no bid. */
 const noBids = { kind: 'TopChanged', market: 2, bid: 0, ask: 5_000 } as const;
 const endedMs = (traded.at(-1)?.timeMs ?? 0) + 60_000;
-const executions = [...traded, executionOf(traded.length, [noBids], endedMs)];
+/** Every tenth order was delayed before it was placed, by an earlier record. */
+const delayedOrders = traded
+  .slice(1)
+  .flatMap(({ events }) => events.flatMap((event) => (event.kind === 'OrderPlaced' ? [event] : [])))
+  .filter((_one, index) => index % 10 === 3);
+const executions = [
+  ...traded.map((execution, at) => ({
+    ...execution,
+    events: [...execution.events, ...delayedOrders.filter(isIn(traded[at + 1])).map(delayOf)],
+  })),
+  executionOf(traded.length, [noBids], endedMs),
+];
 const fills = executions.flatMap(({ timeMs, events }) =>
   events.flatMap((event) => (event.kind === 'Fill' ? [{ timeMs, fill: event }] : [])),
 );
@@ -52,6 +65,14 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => real.close(), 30_000);
+
+function isIn(execution: Execution | undefined) {
+  return (order: OrderPlaced) => execution?.events.includes(order) === true;
+}
+
+function delayOf(order: OrderPlaced): EventOf<'OrderDelayed'> {
+  return { ...order, kind: 'OrderDelayed', releaseAtMs: 0, heldMicro: 0 };
+}
 
 type Answer = readonly (readonly (string | number)[])[];
 
@@ -282,7 +303,7 @@ describe('the worked queries of docs/data/queries.md return what naive code comp
     expect(await ask('feesByMarket')).toEqual(expected);
   });
 
-  test('from order to first fill, of takers and of orders that rested', async () => {
+  test('from order to first fill, of takers and of orders that rested, none of them delayed', async () => {
     const waits = firstFillWaits();
     // The median is the lower middle value; a quantile is the first value with that share of all before it.
     const expected = (['TAKER', 'MAKER'] as const).map((role) => {
@@ -306,6 +327,7 @@ function firstFillWaits(): readonly (readonly ['TAKER' | 'MAKER', number])[] {
   );
   const waits = new Map<string, readonly ['TAKER' | 'MAKER', number]>();
   const placed = new Map<string, number>();
+  const delayed = new Set(delayedOrders.map(({ orderId }) => hex(orderId)));
   for (const { event, atMs } of appended) {
     if (event.kind !== 'OrderPlaced') continue;
     placed.set(hex(event.orderId), atMs);
@@ -316,7 +338,7 @@ function firstFillWaits(): readonly (readonly ['TAKER' | 'MAKER', number])[] {
     const id = hex(event.makerOrderId);
     if (!waits.has(id)) waits.set(id, ['MAKER', atMs - (placed.get(id) ?? 0)]);
   }
-  return [...waits.values()];
+  return [...waits].flatMap(([id, wait]) => (delayed.has(id) ? [] : [wait]));
 }
 
 /** Average cost in plain code, for the wallet of the tests; every fill is of token 0. */

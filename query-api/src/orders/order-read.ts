@@ -4,6 +4,8 @@ import {
   microText,
   parseWalletAddress,
   priceText,
+  type RefusalCode,
+  refusals,
   type StoredOrder,
   tradeId,
 } from '@pm/schemas';
@@ -89,19 +91,21 @@ export type AcceptedOrder = Extract<OrderHistory, { kind: 'accepted' }>;
 const tradesOfOrderMax = 1_000;
 
 /**
- * Folds the events of one order, in any order of rows. A refusal counts only while the order was never placed; after a
- * delay it ends an order that had been accepted.
+ * Folds the events of one order, in any order of rows. A refusal counts only while the order was never placed; the
+ * first one after a delay ends an order that had been accepted. Of several others the one for good counts: those of
+ * further copies, as of one that is too old by then, say nothing of the order itself.
  */
 export function foldOrder(rows: readonly OrderEventRow[]): OrderHistory {
   const placed = rows.find(isOfKind('PLACED'));
   if (placed !== undefined)
     return { kind: 'accepted', order: placed, facts: placedFacts(placed, rows) };
-  const delayed = newestOf(rows, 'DELAYED');
-  const refused = newestOf(rows, 'REFUSED');
+  const delayed = rows.find(isOfKind('DELAYED'));
+  const refusedRows = rows.filter(isOfKind('REFUSED')).sort(byPlace);
   if (delayed !== undefined) {
-    const isOver = refused !== undefined && byPlace(delayed, refused) < 0;
-    return { kind: 'accepted', order: delayed, facts: delayedFacts(isOver ? refused : null) };
+    const end = refusedRows.find((row) => byPlace(delayed, row) < 0) ?? null;
+    return { kind: 'accepted', order: delayed, facts: delayedFacts(end) };
   }
+  const refused = refusedRows.find(isFinal) ?? refusedRows.at(-1);
   return refused === undefined ? { kind: 'unknown' } : { kind: 'refused', code: refused.reason };
 }
 
@@ -157,8 +161,9 @@ function isOfKind<K extends Kind>(kind: K) {
   return (row: OrderEventRow): row is RowOf<K> => row.kind === kind;
 }
 
-function newestOf<K extends Kind>(rows: readonly OrderEventRow[], kind: K) {
-  return rows.filter(isOfKind(kind)).sort(byPlace).at(-1);
+/** Rows have any text; a code that this version does not know is not for good. */
+function isFinal({ reason }: RefusedRow): boolean {
+  return reason in refusals && refusals[reason as RefusalCode].final === true;
 }
 
 /** In the order of the log: an order lives in one partition. Offsets are below 2^53 (schemas/src/trade-id.ts). */

@@ -95,6 +95,38 @@ describe('the history of an order', () => {
     expect(foldOrder([])).toEqual({ kind: 'unknown' });
   });
 
+  it('keeps its end when a copy of it is refused later', () => {
+    const late = (inOffset: string) =>
+      event({ kind: 'REFUSED', inOffset, reason: 'too_late', timeMs: nowMs + 5 });
+    const stale = event({ kind: 'REFUSED', inOffset: '200', reason: 'stale_order' });
+    const short = event({
+      kind: 'REFUSED',
+      inOffset: '70',
+      reason: 'insufficient_balance_or_allowance',
+    });
+    for (const rows of [
+      [late('100'), stale],
+      [short, late('100')],
+      [short, late('100'), stale],
+    ])
+      for (const shown of [rows, rows.toReversed()])
+        expect(foldOrder(shown)).toEqual({ kind: 'refused', code: 'too_late' });
+    // None is for good: the newest says what holds now.
+    expect(foldOrder([stale, short])).toEqual({ kind: 'refused', code: 'stale_order' });
+    for (const rows of [
+      [delayed, late('100'), stale],
+      [stale, late('100'), delayed],
+    ]) {
+      const history = foldOrder(rows);
+      const ended = { status: 'CANCELED', reason: 'too_late', code: 'too_late' };
+      expect(history).toMatchObject({ facts: { ...ended, endedAtMs: nowMs + 5 } });
+    }
+    // The end of a delay is one, whatever it is.
+    const atEnd = event({ kind: 'REFUSED', inOffset: '100', reason: 'condition_paused' });
+    const history = foldOrder([delayed, stale, atEnd]);
+    expect(history).toMatchObject({ facts: { code: 'condition_paused' } });
+  });
+
   it('answers in both shapes, with the expiration its owner stated', () => {
     const rows = [
       event({ timeInForce: 'GTD', expiresAtMs: 1_782_753_297_000 }),

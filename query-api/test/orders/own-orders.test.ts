@@ -132,8 +132,10 @@ describe('GET /data/orders', () => {
       const error = 'invalid next_cursor';
       expect(await get(app, url)).toMatchObject({ status: 400, body: { error } });
     }
-    const last = await get(app, `/data/orders?next_cursor=${next_cursor}&geo_block_token=x`);
-    expect(last.body).toMatchObject({ count: 1, next_cursor: 'LTE=' });
+    for (const name of ['next_cursor', 'after_cursor', 'cursor']) {
+      const last = await get(app, `/data/orders?${name}=${next_cursor}&geo_block_token=x`);
+      expect(last.body).toMatchObject({ count: 1, next_cursor: 'LTE=' });
+    }
   });
 
   it('leaves out orders that ended while they were looked up', async () => {

@@ -210,10 +210,10 @@ describe('GET /data/trades', () => {
       cursor = page.next_cursor;
     }
     expect(ids.size).toBe(250);
-    expect((await get(app, '/data/trades?next_cursor=LTE=')).body).toMatchObject({
-      data: [],
-      next_cursor: 'LTE=',
-    });
+    for (const name of ['next_cursor', 'after_cursor', 'cursor']) {
+      const { body } = await get(app, `/data/trades?${name}=LTE=`);
+      expect(body).toMatchObject({ data: [], next_cursor: 'LTE=' });
+    }
   });
 
   it('hands its filters on with ids resolved', async () => {

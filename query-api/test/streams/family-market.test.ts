@@ -55,7 +55,7 @@ test.each([
   ],
   ['with fields of its own', { type: 'market', assets_ids: [yes], auth: null, level: 'x', a: [1] }],
 ])('takes a subscribe frame %s, under both prefixes', async (_, frame) => {
-  for (const path of ['/ws/market', '/clob/ws/market']) {
+  for (const path of ['/ws/market', '/ws/market/', '/clob/ws/market', '/clob/ws/market/']) {
     const client = await world.open(path);
     client.send(frame);
     expect(await client.of('book')).toMatchObject({ asset_id: yes });

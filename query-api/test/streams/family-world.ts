@@ -3,12 +3,7 @@ import type { SentCredentials } from '@pm/domain/accounts/key-verifier';
 import { coversNothing } from '@pm/domain/accounts/request-hmac';
 import type { HeldComment } from '@pm/domain/comments/threads';
 import { silentLog } from '@pm/kit/log';
-import {
-  type FamilyStream,
-  familyMessages,
-  familyStreamOf,
-  type StreamCloseName,
-} from '@pm/schemas';
+import { type FamilyStream, familyMessages, type StreamCloseName, streamOf } from '@pm/schemas';
 import { Compile } from 'typebox/compile';
 import { WebSocket } from 'ws';
 import { Catalog } from '../../src/markets/catalog.ts';
@@ -147,7 +142,8 @@ export class FamilyClient {
   readonly #stream: FamilyStream | null;
 
   constructor(url: string, headers: Record<string, string>) {
-    this.#stream = familyStreamOf(new URL(url).pathname);
+    const stream = streamOf(new URL(url).pathname);
+    this.#stream = stream === 'own' ? null : stream;
     this.socket = new WebSocket(url, { headers });
     this.socket.on('message', (data) => this.#take(String(data)));
     this.socket.on('error', () => {});

@@ -146,7 +146,7 @@ export const HeartbeatFrame = Type.Object(
         lag_ms: count,
         live: Type.Boolean({
           description:
-            'Whether its owner was heard within a second and the service follows it: what is shown is of now.',
+            'Whether its owner was heard within a second and the service has taken all that the log had 1.5 s before: what is shown of the partition is of now.',
         }),
       }),
     ),

@@ -43,7 +43,7 @@ export const orderEvents: Table = {
     nullable(
       shares(
         'size',
-        'Asked for (PLACED, DELAYED), filled (FILLED), left (CANCELED); NULL if REFUSED.',
+        'PLACED, DELAYED: asked for; of a market buy what its client named, in whole lots, while its budget may buy more. FILLED: filled. CANCELED: left. NULL if REFUSED.',
       ),
     ),
     shares('resting', 'On the book after the event; a taker is not yet, at its FILLED rows.'),

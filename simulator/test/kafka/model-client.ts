@@ -167,6 +167,10 @@ class ModelReader implements LogReader {
     return this.#loop.lanes.get(partition)?.answeredMs ?? Number.NEGATIVE_INFINITY;
   }
 
+  atEndMs(partition: number): number {
+    return this.#loop.lanes.get(partition)?.atEndMs ?? Number.NEGATIVE_INFINITY;
+  }
+
   async share(): Promise<void> {}
 
   hurry(): void {}

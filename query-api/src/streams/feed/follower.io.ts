@@ -22,6 +22,11 @@ const reopenAfterMaxMs = 30_000;
 const recordsPerSlice = 128;
 /** A record ends the wait of a fetch at once. */
 const maxWaitMs = 500;
+/**
+ * What was there so long ago has been taken, milliseconds, or the partition is not live: the fetch that finds nothing
+ * more may have waited for a part of that time.
+ */
+const behindMaxMs = streamOwnerSilenceMs + maxWaitMs;
 /** Pause after records, milliseconds: a fetch for all partitions costs as much as one for one of them. */
 const restMs = 10;
 
@@ -53,7 +58,7 @@ export interface PartitionStatus {
   readonly fault: string | null;
   /** Milliseconds for which it could not follow the log; 0 while it follows. */
   readonly faultMs: number;
-  /** Whether it is caught up and follows, and its owner was heard within `streamOwnerSilenceMs`. */
+  /** Whether it is caught up and follows, is at the end of the log, and its owner was heard: both a moment ago. */
   readonly isLive: boolean;
 }
 
@@ -95,7 +100,10 @@ export class PartitionFollower {
   #recent: RecentChanges;
   #reader: LogReader | null = null;
   #openedMs = 0;
-  /** When its last record was read: owners write ticks, so records of any kind are their life. */
+  /**
+   * When its last record was read at the end of the log: owners write ticks, so records of any kind are their life,
+   * but those of a backlog say nothing of now.
+   */
   #heardMs = Number.NEGATIVE_INFINITY;
   #order: ExecutionReader | null = null;
   #isCaughtUp = false;
@@ -162,8 +170,15 @@ export class PartitionFollower {
       isLive:
         this.#isCaughtUp &&
         fault === null &&
+        this.#isAtEnd() &&
         clock.monotonicMs() - this.#heardMs <= streamOwnerSilenceMs,
     };
+  }
+
+  #isAtEnd(): boolean {
+    const { partition, clock } = this.#parts;
+    const atEndMs = this.#reader?.atEndMs(partition) ?? Number.NEGATIVE_INFINITY;
+    return clock.monotonicMs() - atEndMs <= behindMaxMs;
   }
 
   /** No fetch was answered for long, whatever the reader says. */
@@ -279,6 +294,8 @@ export class PartitionFollower {
     const order = this.#order;
     const { signal } = this.#closing;
     if (order === null) return;
+    // Then its records were written after that end.
+    if (this.#isAtEnd()) this.#heardMs = this.#parts.clock.monotonicMs();
     let taken = 0;
     for (const record of batch.records) {
       if (signal.aborted) return;
@@ -289,7 +306,6 @@ export class PartitionFollower {
       if (taken % recordsPerSlice === 0) await setImmediate();
     }
     this.#fault = null;
-    this.#heardMs = this.#parts.clock.monotonicMs();
     this.#noteCaughtUp((batch.records.at(-1)?.offset ?? -1) + 1);
     this.#saveIfDue(feed);
   }

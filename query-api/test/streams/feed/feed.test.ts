@@ -185,22 +185,58 @@ function startsOf(changes: readonly FeedChange[]): readonly ReplayStart[] {
 }
 
 describe('Feed', () => {
-  it('is live while its owner is heard, and has a fault when no fetch is answered', async () => {
+  /** A log of so many records and a feed that has read them, by a clock that the test moves. */
+  async function followedByClock(count: number) {
     const log = new MemoryClient(logPartition);
-    for (const execution of engineLog(5, 20)) log.append(execution);
-    const ahead = { ms: 0 };
-    const clock = {
-      nowMs: systemClock.nowMs,
-      monotonicMs: () => systemClock.monotonicMs() + ahead.ms,
+    const executions = [...engineLog(5, 200)];
+    const append = (to: number) => {
+      for (const execution of executions.slice(log.records.length, to)) log.append(execution);
     };
-    const followed = new Followed(log, clock);
-    await followed.reaches(19);
+    append(count);
+    const now = { ms: systemClock.monotonicMs() };
+    log.monotonicMs = () => now.ms;
+    const followed = new Followed(log, { nowMs: systemClock.nowMs, monotonicMs: () => now.ms });
+    await followed.reaches(count - 1);
     const state = () => followed.feed.partitions().map(({ isLive, fault }) => [isLive, fault])[0];
-    expect(state()).toEqual([true, null]);
-    ahead.ms = 1_001;
+    return { log, append, now, followed, state };
+  }
+
+  it('is live while its owner is heard, and has a fault when no fetch is answered', async () => {
+    const { append, now, followed, state } = await followedByClock(20);
+    // What it has read of a log that was there may be old.
     expect(state()).toEqual([false, null]);
-    ahead.ms = 60_000;
+    append(21);
+    await followed.reaches(20);
+    expect(state()).toEqual([true, null]);
+    now.ms += 1_001;
+    expect(state()).toEqual([false, null]);
+    now.ms += 60_000;
     expect(state()).toEqual([false, 'reader_silent']);
+  });
+
+  it('is not live while it reads a backlog, and is again with a record behind that', async () => {
+    const { log, append, now, followed, state } = await followedByClock(20);
+    append(21);
+    await followed.reaches(20);
+    expect(state()).toEqual([true, null]);
+    log.served = 40;
+    now.ms += 1_400;
+    append(100);
+    await followed.reaches(39);
+    expect(state()).toEqual([true, null]);
+    now.ms += 101;
+    expect(state()).toEqual([false, null]);
+    now.ms += 1_000;
+    for (const served of [60, 80, 100]) {
+      log.served = served;
+      log.wake();
+      await followed.reaches(served - 1);
+      expect(state()).toEqual([false, null]);
+    }
+    log.served = Number.POSITIVE_INFINITY;
+    append(101);
+    await followed.reaches(100);
+    expect(state()).toEqual([true, null]);
   });
 
   it('reads the changes of every channel again from any number or offset as they were seen live', async () => {

@@ -17,6 +17,10 @@ export class MemoryClient {
   opened = 0;
   /** While true every call of the broker fails. */
   isAway = false;
+  /** Readers get the records before this offset; what lies behind it is their lag. */
+  served = Number.POSITIVE_INFINITY;
+  /** The clock of fetches. */
+  monotonicMs = (): number => performance.now();
 
   constructor(partition: number) {
     this.#partition = partition;
@@ -33,6 +37,11 @@ export class MemoryClient {
     this.#chain = chain;
     for (let count = 0; count <= copies; count += 1)
       this.records.push({ offset: this.records.length, key: null, value, timestampMs: 0 });
+    this.wake();
+  }
+
+  /** Readers go on: more is served. */
+  wake(): void {
     for (const reader of this.#readers) reader.wake();
   }
 
@@ -73,6 +82,7 @@ class MemoryReader {
   #position: number;
   #running: Promise<void> | null = null;
   #isClosed = false;
+  #atEndMs = Number.NEGATIVE_INFINITY;
 
   constructor(log: MemoryClient, options: ReaderOptions, partition: number, onClose: () => void) {
     this.#log = log;
@@ -99,6 +109,12 @@ class MemoryReader {
     return this.#log.records.length - this.#position;
   }
 
+  /** A reader that waits at the end has just asked. */
+  atEndMs(): number {
+    if (this.lagRecords() === 0) this.#atEndMs = this.#log.monotonicMs();
+    return this.#atEndMs;
+  }
+
   share = loneReader.share;
   answeredMs = loneReader.answeredMs;
 
@@ -109,8 +125,10 @@ class MemoryReader {
 
   async #deliver(): Promise<void> {
     await Promise.resolve();
-    while (!this.#isClosed && this.#position < this.#log.records.length) {
-      const records = this.#log.records.slice(this.#position, this.#position + 97);
+    for (;;) {
+      const end = Math.min(this.#log.served, this.#log.records.length);
+      if (this.#isClosed || this.#position >= end) break;
+      const records = this.#log.records.slice(this.#position, Math.min(end, this.#position + 97));
       const { topic } = this.#options;
       const highWatermark = this.#log.records.length;
       try {
@@ -119,6 +137,7 @@ class MemoryReader {
         this.fail(error instanceof Fault ? error : new Fault('handler_failed', 'stop'));
       }
       this.#position += records.length;
+      this.atEndMs();
     }
     this.#running = null;
   }
