@@ -151,6 +151,8 @@ test('a file of the front is named by the front alone, also where its name is kn
     for (const text of [sql, sql.replace(target, 'file of the front')])
       expect(await front.read(text)).toMatchObject({ code: expect.stringMatching(/^(358|62)$/) });
   }
+  const hidden = "SELECT 1 INTO OUTFILE 'file of the front' /* /* */ FORMAT Parquet SETTINGS */";
+  expect(await front.read(hidden)).toMatchObject({ code: '358' });
   expect(readdirSync(`${front.folder}/clickhouse-rows`)).toEqual([]);
 });
 

@@ -55,6 +55,11 @@ export function quoteName(name: string): string {
   return `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
 }
 
+/** The source of an INSERT whose rows are in a file of the front, named by this literal. */
+export function rowsClause(literal: string): string {
+  return `FROM INFILE ${literal} COMPRESSION 'none'`;
+}
+
 /**
  * A string literal.
  *

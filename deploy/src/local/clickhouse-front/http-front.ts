@@ -11,10 +11,10 @@ import { gzip } from 'node:zlib';
 import { guardServer } from '@pm/kit/listener';
 import type { ClickhousePasswords } from '../engines/clickhouse-password.ts';
 import { type AnswerFile, AnswerFiles } from './answer-file.ts';
-import { BodyReader, type SpooledRows } from './body.ts';
+import { BodyReader } from './body.ts';
 import { refuseWebPages } from './callers.ts';
 import { type EngineError, fromEngine, frontError, statusOf } from './engine-error.ts';
-import { type EngineResult, quoteText } from './engine-session.ts';
+import { type EngineResult, quoteText, rowsClause } from './engine-session.ts';
 import { contentTypeOf, requireTextFormat } from './insert-formats.ts';
 import { type Query, runQuery } from './query-runner.ts';
 import { type RequestOptions, readOptions } from './request.ts';
@@ -201,7 +201,7 @@ async function insertRows(
     const part = (from: number, to: number): string => text.toString('utf8', from, to);
     const target = part(0, insert.targetEnd);
     const settings = part(insert.targetEnd, insert.settingsEnd);
-    const sql = `${target} ${sourceOf(rows)} ${settings} FORMAT ${insert.format}`;
+    const sql = `${target} ${rowsClause(quoteText(rows.file))} ${settings} FORMAT ${insert.format}`;
     const query = queryOf(options, statement, { sql, file: rows.file });
     const result = await context.pool.use(options.role, (lease) => runQuery(lease, query));
     return { result, format: options.format, isInsert: true };
@@ -216,10 +216,6 @@ const noResult: EngineResult = {
   bytesRead: 0,
   elapsedSeconds: 0,
 };
-
-function sourceOf(rows: SpooledRows): string {
-  return `FROM INFILE ${quoteText(rows.file)} COMPRESSION 'none'`;
-}
 
 function queryOf(
   { format, database, settings, parameters }: RequestOptions,

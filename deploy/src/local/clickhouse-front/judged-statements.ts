@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { frontError } from './engine-error.ts';
-import { type EngineSession, quoteText, type Role } from './engine-session.ts';
+import { type EngineSession, quoteText, type Role, rowsClause } from './engine-session.ts';
 import { type Token, tokensOf } from './statement.ts';
 
 /** First words of statements that only read. */
@@ -86,11 +87,6 @@ const readerSettings: ReadonlySet<string> = new Set([
 const rememberedMax = 1_000;
 const rememberedMaxLength = 8_192;
 
-/** The name that a file of the front has in a statement to be judged: each request has a file of its own. */
-const judgedFile = "'file of the front'";
-/** The rows of the front in an INSERT (`http-front.ts`), as they are judged. */
-const judgedRows = `FROM INFILE ${judgedFile} COMPRESSION 'none'`;
-
 /** One statement with what its request sets. */
 export interface JudgedQuery {
   readonly sql: string;
@@ -113,6 +109,11 @@ interface Refused {
  */
 export class JudgedStatements {
   readonly #open: () => Promise<EngineSession>;
+  /**
+   * Names a file of the front in a statement to be judged, since each request has a file of its own. Random: where the
+   * front and the engine read a statement differently, the file that the engine sees may be one that the caller names.
+   */
+  readonly #file = quoteText(randomUUID());
   readonly #permitted = new Set<string>();
   #session: Promise<EngineSession> | null = null;
   #refused: Refused | null = null;
@@ -135,16 +136,26 @@ export class JudgedStatements {
       for (const value of parameters.values()) requireReaderParameter(value);
     }
     const hasFile = file !== undefined;
-    const judged = hasFile ? sql.replaceAll(file, judgedFile) : sql;
+    const judged = hasFile ? sql.replaceAll(file, this.#file) : sql;
     const asked = `${role}${hasFile ? '+' : '-'}${judged}`;
-    if (this.#permitted.has(asked) || (role === 'writer' && isPlainInsert(judged))) return;
+    if (this.#permitted.has(asked) || (role === 'writer' && this.#isPlainInsert(judged))) return;
     const written = await this.#ask(`SELECT formatQuerySingleLine(${quoteText(judged)})`);
     const tokens = [...tokensOf(written.toString('latin1'))];
     if (role === 'reader') requireReading(tokens, await this.#refusedNames());
-    requireKnownFiles(tokens, hasFile);
+    requireKnownFiles(tokens, hasFile ? this.#file : null);
     if (judged.length > rememberedMaxLength) return;
     if (this.#permitted.size >= rememberedMax) this.#permitted.clear();
     this.#permitted.add(asked);
+  }
+
+  /**
+   * An INSERT with rows of the front in which nothing hides: services send one with each batch of rows, and each has
+   * a token of its own, so that none could be remembered.
+   */
+  #isPlainInsert(judged: string): boolean {
+    const parts = judged.split(rowsClause(this.#file));
+    if (parts.length !== 2 || !judged.startsWith('INSERT INTO ')) return false;
+    return parts.every((part) => plainText.test(part) && !/\b(?:in|out)file\b/i.test(part));
   }
 
   async close(): Promise<void> {
@@ -179,28 +190,18 @@ export class JudgedStatements {
 const plainText = /^(?:[\w \t\r\n(),.=]|'[^'\\]*'|`[^`\\]*`)*$/;
 
 /**
- * An INSERT with rows of the front in which nothing hides: services send one with each batch of rows, and each has
- * a token of its own, so that none could be remembered.
- */
-function isPlainInsert(judged: string): boolean {
-  const parts = judged.split(judgedRows);
-  if (parts.length !== 2 || !judged.startsWith('INSERT INTO ')) return false;
-  return parts.every((part) => plainText.test(part) && !/\b(?:in|out)file\b/i.test(part));
-}
-
-/**
  * Refuses files that are not of the front, and rows that it has not found: the engine's text lacks them and what comes
  * after them, which would run as a statement.
  */
-function requireKnownFiles(tokens: readonly Token[], hasFile: boolean): void {
+function requireKnownFiles(tokens: readonly Token[], file: string | null): void {
   const named = tokens.filter((_, index) => namesFile(tokens, index)).map(({ text }) => text);
-  if (named.join() !== (hasFile ? judgedFile : ''))
+  if (named.join() !== (file ?? ''))
     throw frontError(
       'INTO_OUTFILE_NOT_ALLOWED',
       'INTO OUTFILE and FROM INFILE are not allowed over HTTP.',
     );
   const hasRows = tokens.some(beginsInsert) && tokens.some(({ text }) => text === 'FORMAT');
-  if (hasRows && !hasFile)
+  if (hasRows && file === null)
     throw frontError('SYNTAX_ERROR', 'Syntax error: the rows of this INSERT cannot be found.');
 }
 

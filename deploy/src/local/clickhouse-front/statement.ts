@@ -1,8 +1,8 @@
 /**
  * Reads enough of a ClickHouse statement to treat it like the server's HTTP interface: its verb, whether a second
  * statement follows, where the data of an INSERT begins, and its format. It knows strings, quoted names, heredocs and
- * comments, and nothing else of the grammar: the engine does the parsing. It knows comments, quotes and blanks that are
- * not known here, so what a statement may do is judged in the engine's own text of it (`JudgedStatements`).
+ * comments, and nothing else of the grammar: the engine does the parsing. The engine knows further comments, quotes and
+ * blanks, so what a statement may do is judged in the engine's own text of it (`JudgedStatements`).
  */
 export interface Statement {
   /** First word in upper case, or the sign in its place; empty for an empty text. */
