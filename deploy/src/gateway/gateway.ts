@@ -1,4 +1,4 @@
-import { clientAddressBy, doorBounds, type HttpApp, openHttp } from '@pm/kit/http';
+import { clientAddressBy, doorBounds, type HttpApp, openHttp, trustBy } from '@pm/kit/http';
 import { type Log, silentLog } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import type { Traces } from '@pm/kit/traces';
@@ -94,7 +94,8 @@ export function openGateway(services: GatewayServices, options: GatewayOptions =
   }
   servePictures(app);
   if (services.streams !== undefined) {
-    const streamOptions = { log, addressOf, connectionsPerAddress };
+    const isTrusted = trustBy(trustedProxies);
+    const streamOptions = { log, addressOf, isTrusted, connectionsPerAddress };
     const streams = forwardStreams(app, listOf(services.streams), streamOptions);
     metrics?.gauge({ ...gatewayStreamReadings.streams, read: () => streams.size });
   }

@@ -18,8 +18,8 @@ const upgradeTimeoutMs = 5_000;
 /** A connection without a byte in both directions: heartbeats come each second. */
 const silenceMs = 90_000;
 /**
- * Upgraded connections at the same time (limits.md). Of one address as many as others: more than the stream service
- * takes, which says so to the client, and closes with it.
+ * Open streams (limits.md). An address has more at each process of the stream service than that takes, so that the
+ * service refuses first and names the limit.
  */
 export const streamShares = {
   ofEach: defaultHttpLimits.connections.perAddress,
@@ -31,7 +31,9 @@ const forwardedFor = 'x-forwarded-for';
 interface StreamOptions {
   readonly log: Log;
   readonly addressOf: ClientAddress;
-  /** Upgraded connections of one client's address; default that of `streamShares`. */
+  /** Proxies that hide the addresses of their clients: their streams count in all only. */
+  readonly isTrusted: (address: string) => boolean;
+  /** Upgraded connections of one client's address at each process; default that of `streamShares`. */
   readonly connectionsPerAddress?: number | undefined;
 }
 
@@ -43,9 +45,10 @@ interface StreamOptions {
 export function forwardStreams(
   app: HttpApp,
   serviceUrls: readonly string[],
-  { log, addressOf, connectionsPerAddress: ofEach = streamShares.ofEach }: StreamOptions,
+  { log, addressOf, isTrusted, connectionsPerAddress = streamShares.ofEach }: StreamOptions,
 ): { readonly size: number } {
   const open = new Set<Duplex>();
+  const ofEach = connectionsPerAddress * serviceUrls.length;
   const shares = new Shares({ ...streamShares, ofEach });
   const service = new ServiceProcesses(serviceUrls, (): Connections => ({ open: 0 }));
   takeUpgrades(app.server, (request, client, head) => {
@@ -54,8 +57,8 @@ export function forwardStreams(
       return;
     }
     const address = addressOf(request);
-    const holder = countedAddress(address);
-    if (!shares.take(holder, 1)) {
+    const holder = isTrusted(address) ? null : countedAddress(address);
+    if (open.size >= streamShares.inAll || (holder !== null && !shares.take(holder, 1))) {
       refuseUpgrade(client, { status: 503, error: 'too many connections' });
       return;
     }
@@ -63,7 +66,7 @@ export function forwardStreams(
     open.add(client);
     client.on('close', () => {
       open.delete(client);
-      shares.giveBack(holder, 1);
+      if (holder !== null) shares.giveBack(holder, 1);
     });
     const lines = headOf(request, address);
     const processes = service.inOrder(({ connection }) => -connection.open);

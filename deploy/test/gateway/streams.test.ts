@@ -114,13 +114,14 @@ test('no client is held after the service has ended, also one that does not clos
   const connections = () =>
     new Promise<number>((resolve) => own.server.getConnections((_, count) => resolve(count)));
   const { port } = own.server.address() as AddressInfo;
-  for (const path of ['/v1/stream?refused', '/v1/stream?ended']) {
+  const clients = ['/v1/stream?refused', '/v1/stream?ended'].map((path) => {
     const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     client.resume().write(upgradeOf(path));
-    await once(client, 'end');
-    await until(async () => (await connections()) === 0, 'the client is gone');
-    client.destroy();
-  }
+    return client;
+  });
+  await Promise.all(clients.map((client) => once(client, 'end')));
+  await until(async () => (await connections()) === 0, 'the clients are gone');
+  for (const client of clients) client.destroy();
   await own.close();
 });
 

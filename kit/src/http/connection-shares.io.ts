@@ -27,9 +27,9 @@ interface Holder {
  * Bounds the connections of a listener by what they hold: each address has a share of them, so that no client shuts
  * out the others by holding connections; a client that takes nothing of its response for `stallMs` is cut off. For one
  * beyond the share of its address a connection of that address makes room, and when most are in use one of the address
- * with the most: an idle one, else one on which no whole head of a request waits for its response. So a program that
- * asks nothing keeps no other client of its address out. An upgraded connection is bounded by what upgraded it, and
- * counts here no more.
+ * with the most: an idle one or, when all are in use, one on which no whole head of a request waits for its response.
+ * So a program that asks nothing keeps no other client of its address out. An upgraded connection is bounded by what
+ * upgraded it, and counts here no more.
  *
  *   accept --- beyond its share or all, and none makes room --------------> ended
  *     |
@@ -78,14 +78,14 @@ export class ConnectionShares {
 
   #accept(socket: Socket): void {
     const { perAddress, inAll } = this.#limits;
-    if (this.size >= inAll * evictFrom) this.#makeRoom(this.#greediest());
+    if (this.size >= inAll * evictFrom) this.#makeRoom(this.#greediest(), this.size >= inAll);
     if (this.size >= inAll) {
       this.#end(socket, 'all');
       return;
     }
     const from = socket.remoteAddress ?? '';
     const { sockets } = this.#holderOf(from) ?? none;
-    if (sockets.size >= perAddress && !this.#makeRoom(sockets)) {
+    if (sockets.size >= perAddress && !this.#makeRoom(sockets, true)) {
       this.#end(socket, 'address');
       return;
     }
@@ -112,11 +112,11 @@ export class ConnectionShares {
     return greediest;
   }
 
-  /** Ends the oldest of these connections that is idle, else the oldest that is not answering; false without one. */
-  #makeRoom(sockets: ReadonlySet<Socket>): boolean {
+  /** Ends the oldest of these connections that is idle, else, if it is full, the oldest that is not answering. */
+  #makeRoom(sockets: ReadonlySet<Socket>, isFull: boolean): boolean {
     const socket =
       firstOf(sockets, (each) => this.#isIdle(each)) ??
-      firstOf(sockets, (each) => !isAnswering(each));
+      (isFull ? firstOf(sockets, (each) => !isAnswering(each)) : undefined);
     if (socket === undefined) return false;
     this.#forget(socket);
     this.#end(socket, 'idle');

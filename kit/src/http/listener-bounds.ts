@@ -23,7 +23,7 @@ export interface HttpLimits {
 
 /** Limits of open connections that are not upgraded. */
 export interface ConnectionLimits {
-  /** Connections of one client's address (`PM_CONNECTIONS_PER_ADDRESS`); for one more an idle one makes room. */
+  /** Of one client's address (`PM_CONNECTIONS_PER_ADDRESS`); one without a request makes room for one more. */
   readonly perAddress: number;
   /** Connections of all clients; further ones are closed at once. */
   readonly inAll: number;

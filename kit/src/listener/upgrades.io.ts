@@ -4,7 +4,7 @@ import { framingProblem } from './before-routing.io.ts';
 import { errorBytes, type Refusal } from './refusal.io.ts';
 
 /** An ended socket is destroyed after this, milliseconds, whatever its client has taken until then. */
-export const endedForMs = 5_000;
+export const endedForMs = 2_000;
 
 /** Takes requests to upgrade, but for those with a head that no listener takes. */
 export function takeUpgrades(
@@ -25,20 +25,23 @@ export function takeUpgrades(
  */
 export function refuseUpgrade(socket: Duplex, { status, error, headers }: Refusal): void {
   if (socket.destroyed || socket.writableEnded) return;
-  endSocket(socket, errorBytes(status, { error }, headers));
+  destroyWithin(socket);
+  socket.end(errorBytes(status, { error }, headers), () => socket.destroy());
 }
 
 /**
- * Ends a socket that the server has given away, with its timeouts, after these bytes. It is destroyed once all is
- * written, and after `endedForMs` at the latest: it is held neither by a client that does not close its side nor by one
- * that takes nothing.
+ * Ends an upgraded socket once all is written, and destroys it when its client has ended too. What the client still
+ * sends is thrown away: a reset would take the last bytes from it.
  */
-export function endSocket(socket: Duplex, bytes = ''): void {
+export function endSocket(socket: Duplex): void {
   if (socket.destroyed) return;
-  const destroy = () => void socket.destroy();
-  const timer = setTimeout(destroy, endedForMs).unref();
+  destroyWithin(socket);
+  socket.resume();
+  if (!socket.writableEnded) socket.end();
+}
+
+/** Holds an ended socket for `endedForMs` at most: an upgraded one has no timeouts of the server. */
+function destroyWithin(socket: Duplex): void {
+  const timer = setTimeout(() => socket.destroy(), endedForMs).unref();
   socket.once('close', () => clearTimeout(timer));
-  if (socket.writableFinished) destroy();
-  else socket.once('finish', destroy);
-  if (!socket.writableEnded) socket.end(bytes);
 }

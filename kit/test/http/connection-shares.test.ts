@@ -107,7 +107,7 @@ test.each([
   ['has sent nothing', '', 0],
   ['has sent a part of a head', 'GET /short HTTP/1.1\r\nHost:', 0],
 ])(
-  'for one more of its address a connection makes room that %s, and none that is answered',
+  'a connection that %s makes room for one more of its address, one that waits for its response does not',
   async (_how, sent, heard) => {
     const listener = await listen({ perAddress: 2 });
     const answered = await open(listener, '127.0.0.2');

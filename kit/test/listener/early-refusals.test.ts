@@ -128,19 +128,35 @@ describe.each([
   });
 });
 
-describe('a socket that is ended', () => {
+describe('an upgraded socket', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick'] }));
   afterEach(() => void jest.useRealTimers());
 
-  test('is destroyed once all is written', async () => {
-    const socket = new Duplex({ read: () => {}, write: (_bytes, _encoding, done) => done() });
-    endSocket(socket, 'answer');
+  const refusal = { status: 400, error: 'x' } as const;
+  const takesAll = () => new Duplex({ read: () => {}, write: (_bytes, _encoding, done) => done() });
+  const takesNothing = () => new Duplex({ read: () => {}, write: () => {} });
+
+  test('that is refused is destroyed once all is written', async () => {
+    const socket = takesAll();
+    refuseUpgrade(socket, refusal);
     await once(socket, 'close');
   });
 
-  test('is destroyed in time where its client takes nothing', () => {
-    const socket = new Duplex({ read: () => {}, write: () => {} });
-    endSocket(socket, 'answer');
+  test('that is ended is destroyed when its client has ended too', async () => {
+    const socket = takesAll();
+    endSocket(socket);
+    await once(socket, 'finish');
+    expect(socket.destroyed).toBe(false);
+    socket.push(null);
+    await once(socket, 'close');
+  });
+
+  test.each([
+    ['is refused', takesNothing, (socket: Duplex) => refuseUpgrade(socket, refusal)],
+    ['is ended', takesAll, (socket: Duplex) => endSocket(socket)],
+  ])('that %s is destroyed in time whatever its client does', (_how, open, end) => {
+    const socket = open();
+    end(socket);
     jest.advanceTimersByTime(endedForMs - 1);
     expect(socket.destroyed).toBe(false);
     jest.advanceTimersByTime(1);
