@@ -1,6 +1,12 @@
 import { Fault } from '@pm/kit/fault';
 import { cacheBudgets, usedProofLimits } from '@pm/schemas';
-import type { ProofVerdict, UsedProof, UsedProofs } from '../src/door/used-proofs.io.ts';
+import {
+  type ProofVerdict,
+  proofTtlMs,
+  spentAgeMs,
+  type UsedProof,
+  type UsedProofs,
+} from '../src/door/used-proofs.io.ts';
 
 /** The rule of used proofs without Redis: several processes may share one; see used-proofs.engine.test.ts. */
 export class ProofMemory implements Pick<UsedProofs, 'note'> {
@@ -19,9 +25,8 @@ export class ProofMemory implements Pick<UsedProofs, 'note'> {
   async note({ repetition, digest, windowMs, isSpent }: UsedProof): Promise<ProofVerdict> {
     if (this.isAway) throw new Fault('redis_unavailable', 'retry');
     const kind = `${repetition}:${windowMs}`;
-    const { clockMarginMs, graceMs } = usedProofLimits;
-    const ttlMs = 2 * windowMs + clockMarginMs + graceMs + 1;
-    const bornMs = this.nowMs - (isSpent === true ? graceMs + 1 : 0);
+    const ttlMs = proofTtlMs(windowMs);
+    const bornMs = this.nowMs - (isSpent === true ? spentAgeMs : 0);
     for (const [name, firstMs] of this.#firstMs) {
       if (name.startsWith(kind) && firstMs <= this.nowMs - ttlMs) this.#firstMs.delete(name);
     }

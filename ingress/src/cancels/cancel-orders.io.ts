@@ -182,7 +182,7 @@ function askEverywhere(
       const events = eventsOf(result);
       for (const placed of events)
         if ('orderId' in placed.event) found.set(orderIdFromBytes(placed.event.orderId), placed);
-      failure = moreOpen(failure, failureOf(result, partition, services));
+      failure = failureToReport(failure, failureOf(result, partition, services));
       if (leavesMore(events)) failure ??= 'overloaded';
       if (open > 0 && found.size < orderIds.length) return;
       resolve(orderIds.map((orderId) => askedOf(orderId, found.get(orderId), failure)));
@@ -257,7 +257,7 @@ interface Swept {
 }
 
 function conclude(swept: readonly Swept[]): Cancellation {
-  const failure = swept.map((one) => one.failure).reduce(moreOpen, null);
+  const failure = swept.map((one) => one.failure).reduce(failureToReport, null);
   return { result: cancelResult(swept.flatMap((one) => one.events)), failure };
 }
 
@@ -317,15 +317,19 @@ function eventsOf(result: CommandResult): readonly PlacedEvent[] {
   return result.kind === 'executed' ? result.events : [];
 }
 
+/** The failure to report of two partitions: of a cancel that may still be carried out before one that was not sent. */
+function failureToReport(
+  first: RefusalCode | null,
+  second: RefusalCode | null,
+): RefusalCode | null {
+  if (first === null || second === 'cancel_unconfirmed') return second;
+  return first === 'overloaded' ? (second ?? first) : first;
+}
+
 /**
  * A cancel without a result may still happen, so it is a failure to be tried again, never "not canceled". Without an
  * owner of its partition it waits on the log and is the first thing that the next owner does.
  */
-/** Of the failures of two partitions the one by which orders may still be canceled; else the first. */
-function moreOpen(first: RefusalCode | null, second: RefusalCode | null): RefusalCode | null {
-  return second === 'cancel_unconfirmed' ? second : (first ?? second);
-}
-
 function failureOf(
   result: CommandResult,
   partition: number,

@@ -5,8 +5,8 @@ import { noteRequest, type RepetitionServices } from './repetitions.io.ts';
 /**
  * Refuses a request whose query names something that its proof does not cover, on every route that changes something:
  * else the holder of a captured request could name another key or order (conventions.md 2.2). A copy without the query
- * is another request, which may stand for all there is: so the proof is spent. Routes that do nothing without a query
- * may be `harmless`, which need no note of it. A declaration with `uncoveredQuery` is left out. Call it before the
+ * is another request, which may stand for all there is: so the proof is spent. The proof of a `harmless` route is not
+ * noted: without a query it does nothing. A declaration with `uncoveredQuery` is left out. Call it before the
  * routes are added.
  */
 export function refuseUncoveredQueries(app: HttpApp, services: RepetitionServices): void {

@@ -51,7 +51,7 @@ async function refuseRepetition(reply: FastifyReply, code: RefusalCode): Promise
 }
 
 /**
- * Uses the proof of a request up. Why the request is not carried out; null when it may be. A request without the proof
+ * Uses up the proof of a request; returns why the request is not carried out, or null. A request without the proof
  * of an API key is left to its route, which refuses it or has another proof.
  */
 export async function noteRequest(

@@ -42,6 +42,14 @@ return -1
 /** 128 bits of a digest find a proof; 16 bytes fit into the smallest node of a sorted set. */
 const memberBytes = 16;
 
+/** A spent proof is noted as older than the grace of its kind, milliseconds. */
+export const spentAgeMs: number = usedProofLimits.graceMs + 1;
+
+/** How long a proof is remembered: its timestamp may be a window ahead, and stays fresh for another one. */
+export function proofTtlMs(windowMs: number): number {
+  return 2 * windowMs + usedProofLimits.clockMarginMs + spentAgeMs;
+}
+
 /**
  * The proofs of requests that were carried out, in the Redis that all ingress share: each for as long as its timestamp
  * can be fresh, and each kind bounded in bytes. Rejects with `openRedis`' faults.
@@ -63,10 +71,8 @@ export class UsedProofs {
 
   /** Notes a proof before its request is carried out; one step for all processes. */
   async note({ repetition, digest, windowMs, isSpent }: UsedProof): Promise<ProofVerdict> {
-    const { clockMarginMs, graceMs } = usedProofLimits;
-    const ageMs = isSpent === true ? graceMs + 1 : 0;
-    // A timestamp may be a window ahead, and stays fresh for another one; and a spent proof is older than it is.
-    const ttlMs = 2 * windowMs + clockMarginMs + graceMs + 1;
+    const ageMs = isSpent === true ? spentAgeMs : 0;
+    const ttlMs = proofTtlMs(windowMs);
     const result = await this.#note.run(
       [this.#keys.usedProofs(`${repetition}:${windowMs}`)],
       [digest.subarray(0, memberBytes), ttlMs, this.#proofsMax, ageMs],

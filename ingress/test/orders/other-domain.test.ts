@@ -135,7 +135,7 @@ describe("a wallet's own signature in the domain of the installation", () => {
     }
   });
 
-  it('is used up by a look for a key that there is not: who captured it makes none', async () => {
+  it('is used up by a lookup that finds no key: who captured it makes none', async () => {
     const headers = attestation(owner, { nonce: '99', verifyingContract, purpose: 'create' });
     expect((await ask(door, { ...derive, headers })).status).toBe(404);
     const captured = await ask(door, { ...create, headers });

@@ -408,7 +408,7 @@ test('a full queue of signatures is 503 for the request', async () => {
   expect([status, body.code, headers['retry-after']]).toEqual([503, 'overloaded', '1']);
 });
 
-test('an order that was taken and ended without a fill met an order of its own wallet', async () => {
+test('an order that was taken and ended without a fill met an order of the same owner', async () => {
   door.fakes.answer = (command) =>
     answered([placedOf(command as PlaceOrder, { status: 'CANCELED' })]);
   const { body } = await placeOne(door, signedItem(testOrder()).item);
