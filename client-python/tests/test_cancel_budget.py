@@ -56,7 +56,8 @@ class Network(httpx.AsyncBaseTransport):
         if answer == "no response":
             await asyncio.sleep(1_000)
             raise httpx.ReadError("reset")
-        return httpx.Response(answer.status, json=answer.body)
+        headers = {} if answer.retry_after is None else {"Retry-After": str(answer.retry_after)}
+        return httpx.Response(answer.status, json=answer.body, headers=headers)
 
     def to(self, route: str) -> list[Sent]:
         return [one for one in self.sent if one.route == route]
@@ -150,5 +151,20 @@ def test_orders_whose_repeated_cancel_fails_until_the_budget_ends_have_the_reaso
         assert (result.canceled, result.not_canceled_codes) == ([a], codes)
         assert len(network.sent) > 2
         assert network.sent[-1].body == [b]
+
+    run(main())
+
+
+def test_a_cancel_that_is_to_wait_longer_than_its_budget_is_not_sent_again() -> None:
+    limited = Answer(429, {"error": "x"}, retry_after=9)
+
+    def answer(_route: str, sent: Sequence[Sent]) -> Reply:
+        return not_canceled({b: "overloaded"}, [a]) if len(sent) == 1 else limited
+
+    async def main() -> None:
+        network = Network(answer)
+        result = await client_of(network, 2_000).cancel_orders([a, b])
+        assert (result.canceled, result.not_canceled_codes) == ([a], {b: "overloaded"})
+        assert [one.route for one in network.sent] == ["DELETE /orders", "DELETE /orders"]
 
     run(main())

@@ -36,7 +36,7 @@ export type CancelAllResult = CancelResult & {
 };
 
 /**
- * Reasons that may change: the cancel is not confirmed yet, and may be carried out later, or is to be sent again.
+ * Reasons to send an id again: its cancel is unconfirmed, or was not sent.
  */
 const passingCodes: ReadonlySet<string> = new Set<RefusalCode>([
   'cancel_unconfirmed',
@@ -146,23 +146,25 @@ export class Cancels {
     await this.#send(requestFor(orderIds), retryBudget, tried);
     while (left().length > 0 && (await retryBudget.next(null))) {
       tried.isOpen = true;
-      await this.#sendAgain(left(), retryBudget, tried);
+      if (!(await this.#sendAgain(left(), retryBudget, tried))) break;
     }
     await this.#nameEnds(retryBudget, tried);
     tried.isOpen ||= left().length > 0;
   }
 
-  /** After a failure that may pass, each order has the reason of the try before. */
+  /** False after a failure that may pass, which has ended the budget: each order has the reason of the try before. */
   async #sendAgain(
     orderIds: readonly string[],
     retryBudget: RetryBudget,
     tried: Tried,
-  ): Promise<void> {
+  ): Promise<boolean> {
     try {
       await this.#send(requestFor(orderIds), retryBudget, tried);
+      return true;
     } catch (error) {
       const isUnsent = error instanceof ExchangeError && provesNothingDone(error.code);
       if (!isUnsent && !isPassing(error)) throw error;
+      return false;
     }
   }
 

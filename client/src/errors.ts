@@ -8,7 +8,7 @@ const passingStatuses = new Set([0, 425, 429, 500, 502, 503, 504]);
 /** The client's own refusal: too many of its requests wait to be sent, or this one for too long. */
 export const overloadedCode = 'client_overloaded';
 
-/** The client's own refusal: a cancel or a missed heartbeat came before the order was sent. */
+/** The client's own refusal: a cancel or a missed session came before the order was sent. */
 export const canceledCode = 'client_canceled';
 
 const ownCodes = new Set([overloadedCode, canceledCode]);

@@ -73,6 +73,6 @@ function unsent(error: string): ExchangeError {
 }
 
 function canceled(): ExchangeError {
-  const error = 'a cancel or a missed heartbeat of this client came before the request was sent';
+  const error = 'a cancel or a missed session of this client came before the request was sent';
   return new ExchangeError(503, { error, code: canceledCode });
 }

@@ -157,7 +157,8 @@ export function refused(code: string, errorMsg: string): PlacementResult {
 
 /** The result of an order that was read from the log. One that was refused when its delay ended was never placed. */
 export function placementOf(order: StoredOrder): Placement {
-  const { code } = order;
+  // An older exchange does not say it.
+  const code = order.code ?? null;
   if (code !== null) return { ...refused(code, textOf(code)), order };
   return {
     success: true,

@@ -18,7 +18,7 @@ interface Sent {
   readonly atMs: number;
 }
 
-type Answer = readonly [status: number, body: unknown] | 'no response' | 'lost';
+type Answer = readonly [status: number, body: unknown] | Response | 'no response' | 'lost';
 
 const realFetch = globalThis.fetch;
 let sent: Sent[];
@@ -36,6 +36,7 @@ function answerWith(answer: (route: string) => Answer): void {
     sent.push({ route, body, atMs: performance.now() - startedMs });
     const given = answer(route);
     if (given === 'lost') throw new TypeError('reset');
+    if (given instanceof Response) return given;
     if (given !== 'no response') return responseOf(...given);
     return await new Promise((_, reject) => {
       init.signal?.addEventListener('abort', () => reject(new TypeError('aborted')));
@@ -110,3 +111,14 @@ test.each<[string, Answer]>([
     });
   },
 );
+
+test('a cancel that is to wait longer than its budget is not sent again', async () => {
+  await whileTimePasses(async () => {
+    const limited = () =>
+      Response.json({ error: 'x' }, { status: 429, headers: { 'retry-after': '9' } });
+    answerWith(() => (sent.length === 1 ? notCanceled({ [b]: 'overloaded' }, [a]) : limited()));
+    const result = await clientWith({ retryCanceling: within(2_000) }).cancelOrders([a, b]);
+    expect(result).toMatchObject({ canceled: [a], not_canceled_codes: { [b]: 'overloaded' } });
+    expect(sent.map(({ route }) => route)).toEqual(['DELETE /orders', 'DELETE /orders']);
+  });
+});

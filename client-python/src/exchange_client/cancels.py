@@ -25,8 +25,7 @@ _read_per_request_max = 500
 #: How long the market of a token is asked for before a cancel goes, its wait for a turn included.
 _market_of_within_ms = 1_000
 
-#: Reasons that may change: the cancel is not confirmed yet, and may be carried out later, or is to be
-#: sent again.
+#: Reasons to send an id again: its cancel is unconfirmed, or was not sent.
 _passing_codes = frozenset(("cancel_unconfirmed", "partition_not_ready", "overloaded"))
 
 #: The reason of orders that an earlier try may have canceled.
@@ -170,19 +169,25 @@ class Cancels:
         await self._send(sent, retry_budget, tried)
         while (left := tried.ids_with(_passing_codes)) and await retry_budget.next(None):
             tried.is_open = True
-            await self._send_again(left, retry_budget, tried)
+            if not await self._send_again(left, retry_budget, tried):
+                break
         await self._name_ends(retry_budget, tried)
         tried.is_open |= bool(left)
 
     async def _send_again(
         self, order_ids: list[str], retry_budget: RetryBudget, tried: _Tried
-    ) -> None:
-        """After a failure that may pass, each order has the reason of the try before."""
+    ) -> bool:
+        """False after a failure that may pass, which has ended the budget.
+
+        Each order has the reason of the try before then.
+        """
         try:
             await self._send(HttpRequest("DELETE", "/orders", body=order_ids), retry_budget, tried)
         except ExchangeError as error:
             if not is_passing(error) and not proves_nothing_done(error.code):
                 raise
+            return False
+        return True
 
     async def _name_ends(self, retry_budget: RetryBudget, tried: _Tried) -> None:
         """Names what an earlier try may have done to orders that had ended before the last one.

@@ -19,7 +19,7 @@ overloaded_code = "client_overloaded"
 """The client's own refusal: too many of its requests wait to be sent, or this one for too long."""
 
 canceled_code = "client_canceled"
-"""The client's own refusal: a cancel or a missed heartbeat came before the order was sent."""
+"""The client's own refusal: a cancel or a missed session came before the order was sent."""
 
 _skew_code = "timestamp_skew"
 

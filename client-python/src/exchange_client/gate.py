@@ -75,5 +75,5 @@ def _unsent(error: str) -> ExchangeError:
 
 
 def _canceled() -> ExchangeError:
-    error = "a cancel or a missed heartbeat of this client came before the request was sent"
+    error = "a cancel or a missed session of this client came before the request was sent"
     return ExchangeError(503, {"error": error, "code": canceled_code})

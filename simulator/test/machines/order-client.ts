@@ -58,8 +58,10 @@ export class OrderClient<Order> {
   async readOwn(path: string): Promise<unknown> {
     const id = path.slice(readPath.length) as OrderId;
     const known = await this.#routes.read(id).catch(noAnswer);
-    if (known?.kind === 'accepted')
-      return { id, status: known.status, size_matched: '0', associate_trades: [] };
+    if (known?.kind === 'accepted') {
+      const { status, code } = known;
+      return { id, status, code, size_matched: '0', associate_trades: [] };
+    }
     const code = known?.code ?? 'order_not_found';
     throw new ExchangeError(404, { error: code, code });
   }

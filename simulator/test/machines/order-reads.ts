@@ -4,7 +4,12 @@ import type { Brokers } from '../kafka/brokers.ts';
 
 /** What the log has of an order: its last state, or why it was refused. */
 export type KnownOrder =
-  | { readonly kind: 'accepted'; readonly status: 'LIVE' | 'DELAYED' | 'CANCELED' }
+  | {
+      readonly kind: 'accepted';
+      readonly status: 'LIVE' | 'DELAYED' | 'CANCELED';
+      /** The refusal that ended its delay, else null. */
+      readonly code: string | null;
+    }
   | { readonly kind: 'refused'; readonly code: string };
 
 /** `GET /data/order/{id}` as query-api answers it: by the outputs up to the present end of the log. */
@@ -46,9 +51,9 @@ export class OrderReads {
   /** A refusal counts only while the order was not accepted; after a delay it ends the order. */
   #refuse(orderId: Buffer, code: string): void {
     const known = this.#orders.get(orderIdFromBytes(orderId));
-    if (known === undefined) this.#note(orderId, { kind: 'refused', code: code.toLowerCase() });
+    if (known === undefined) this.#note(orderId, { kind: 'refused', code });
     else if (known.kind === 'accepted' && known.status === 'DELAYED')
-      this.#note(orderId, accepted('CANCELED'));
+      this.#note(orderId, accepted('CANCELED', code));
   }
 
   #note(orderId: Buffer, known: KnownOrder): void {
@@ -56,7 +61,7 @@ export class OrderReads {
   }
 }
 
-const accepted = (status: 'LIVE' | 'DELAYED' | 'CANCELED'): KnownOrder => ({
-  kind: 'accepted',
-  status,
-});
+const accepted = (
+  status: 'LIVE' | 'DELAYED' | 'CANCELED',
+  code: string | null = null,
+): KnownOrder => ({ kind: 'accepted', status, code });
