@@ -37,7 +37,7 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   fok_not_filled: 'The book cannot fill the whole order at its limit.',
   fak_not_filled: 'Nothing rests at the limit of the order.',
   self_trade:
-    'The first order it would meet is of the same owner, in whichever of its wallets, and its key does not cancel that one.',
+    'The first order it would meet is of the same owner, in any of its wallets, and the setting of its key ends the incoming order.',
   fill_limit: 'A FOK order would meet more resting orders than one order may.',
   too_many_open_orders:
     'The wallet has as many resting orders in the partition as it may. Cancel some.',

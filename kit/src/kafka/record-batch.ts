@@ -98,7 +98,7 @@ function bytesWithLength(bytes: Buffer | null): number {
 }
 
 /** Its place in the batch, and how much later than the first it is, milliseconds. */
-interface RecordPlaceIn {
+interface RecordPosition {
   readonly index: number;
   readonly afterMs: number;
 }
@@ -107,7 +107,7 @@ function writeRecord(
   to: Buffer,
   start: number,
   record: Content,
-  { index, afterMs }: RecordPlaceIn,
+  { index, afterMs }: RecordPosition,
 ): number {
   let at = putLong(to, start, bodyBytes(record, index, afterMs));
   to[at] = 0;

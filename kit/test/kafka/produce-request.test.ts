@@ -36,6 +36,17 @@ async function encodedByKafkajs(content: ProduceContent): Promise<Buffer> {
   return Buffer.from((await request.encode()).buffer);
 }
 
+interface KafkajsBatch {
+  readonly maxTimestamp: string;
+  readonly records: readonly { readonly timestamp: string }[];
+}
+
+async function decodedByKafkajs(bytes: Buffer): Promise<KafkajsBatch> {
+  const Decoder = jest.requireActual('kafkajs/src/protocol/decoder');
+  const decode = jest.requireActual('kafkajs/src/protocol/recordBatch/v0/decoder');
+  return await decode(new Decoder(bytes));
+}
+
 const random = new Random(26_112_026);
 
 /** Lengths on both sides of each step of a varint. */
@@ -93,6 +104,23 @@ test('a request has the bytes that kafkajs gives it', async () => {
     const written = writeProduceRequest(given);
     expect(Buffer.compare(written, await encodedByKafkajs(given))).toBe(0);
   }
+});
+
+test('records keep the times that they state, falling ones too', async () => {
+  const times = [1_700_000_000_000, 1_700_000_000_009, 1_690_000_000_000];
+  const records = times.map((timestampMs) => {
+    return { topic: 't', partition: 0, key: null, value: Buffer.from('x'), timestampMs };
+  });
+  const written = writeProduceRequest({
+    identity: { producerId: 1, epoch: 0 },
+    ackTimeoutMs: 1,
+    timestampMs: 5,
+    batches: [{ topic: 't', partition: 0, firstSequence: 0, records }],
+  });
+  // Behind the head of the request, of the topic and of its partition.
+  const batch = await decodedByKafkajs(written.subarray(12 + 7 + 8));
+  expect(batch.maxTimestamp).toBe(String(times[1]));
+  expect(batch.records.map(({ timestamp }) => Number(timestamp))).toEqual(times);
 });
 
 test('a request of one record has exactly these bytes', () => {

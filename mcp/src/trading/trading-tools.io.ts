@@ -56,7 +56,7 @@ const cancelOrders = declareTool({
   title: 'Cancel orders',
   description:
     'Cancels own orders: those of `order_ids`, all of one market, or all of the wallet, placed here or elsewhere. Give ' +
-    'exactly one of the three. With `market` and `all` it names in `in_transit` the orders that were on their way: look ' +
+    'exactly one of the three. With `market` or `all` it names in `in_transit` the orders that were on their way: look ' +
     'at each before you call the wallet free of orders.',
   annotations: changing,
   input: Type.Object({
@@ -76,7 +76,7 @@ const cancelOrders = declareTool({
     in_transit: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'With `market` and `all`: orders that this server sent before and of which it had no definite result by then. ' +
+          'With `market` or `all`: orders that this server sent before and of which it had no definite result by then. ' +
           'Each was canceled by its id too, so one that reaches the exchange within 2 seconds is refused as `fenced`; ' +
           'after that it is booked. The call of `place_order` that placed each says what became of it, and so does ' +
           '`get_order`.',
@@ -85,7 +85,7 @@ const cancelOrders = declareTool({
     complete: Type.Optional(
       Type.Boolean({
         description:
-          'With `market` and `all`; false: a response was lost, so more orders may be canceled than `canceled` names.',
+          'With `market` or `all`; false: a response was lost, so more orders may be canceled than `canceled` names.',
       }),
     ),
   }),
@@ -106,10 +106,7 @@ export const tradingTools: readonly Tool[] = [
   tool(cancelOrders, async ({ order_ids, market, all }, session) => {
     if (session.trader === null) return noTrading(session);
     if ([order_ids, market, all].filter((one) => one !== undefined).length !== 1) {
-      return new ToolRefusal(
-        'invalid_input',
-        'give exactly one of `order_ids`, `market` and `all`',
-      );
+      return new ToolRefusal('invalid_input', 'give exactly one of `order_ids`, `market` or `all`');
     }
     const client = await session.trader.connected();
     const result: CancelResult & Partial<CancelAllResult> =

@@ -53,7 +53,7 @@ export function listParameters<const C extends readonly string[]>(of: readonly [
   };
 }
 
-/** The cursor of a list by cursor, which may name a long title. */
+/** The cursor of a keyset list: it may hold a long title. */
 export const keysetCursor = cursorParameters({ maxLength: 4_500 });
 
 /** A list by cursor: of one column. */

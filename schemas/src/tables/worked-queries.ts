@@ -253,7 +253,7 @@ ORDER BY day, market`,
     name: 'orderToFill',
     title: 'From order to first fill',
     about:
-      'Milliseconds. TAKER: orders that filled as they came, without a DELAYED row (a taker delay, or held for a tick), from when ingress took them (their first attempt, where the client names it) to when the record with the fill was appended to the log. MAKER: orders that rested, from the append of their placement to that of their first fill. Orders without a fill, and those that were delayed, are left out. These are wall clocks, of ingress and of the matcher; `time`, the clock of a partition, moves in steps and cannot be compared with them.',
+      'Milliseconds. TAKER: orders that filled as they came, from when ingress took them (their first attempt, where the client names it) to when the record with the fill was appended to the log. MAKER: orders that rested, from the append of their placement to that of their first fill. Orders without a fill are left out, and those with a DELAYED row (a taker delay, or held for a tick). These are wall clocks, of ingress and of the matcher; `time`, the clock of a partition, moves in steps and cannot be compared with them.',
     sql: `SELECT first_as, count() AS filled, quantileExactLow(0.5)(took) AS p50, quantileExactLow(0.99)(took) AS p99
 FROM (
   SELECT if(countIf(role = 'TAKER') > 0, 'TAKER', 'MAKER') AS first_as,

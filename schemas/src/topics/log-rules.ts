@@ -22,7 +22,7 @@ export const rules = {
   judgedByTicks: 7,
   /** A GTD order has a least lifetime (3.6). */
   gtdLifetime: 7,
-  /** Self-trade compares signers, so also wallets of one owner; before, wallets alone (3.14). */
+  /** Self-trade compares signers besides wallets (3.14). */
   selfTradeBySigner: 7,
 } as const;
 

@@ -9,7 +9,7 @@ import { isComplete, lotsTaken, type Taker, takerPrice } from './taker.ts';
  *
  *   - FOK: it can fill completely, without a self-trade that ends it;
  *   - FAK: it can fill something;
- *   - post-only: it meets no order, not even one of its own signer;
+ *   - post-only: it meets no order, not even one of the same owner;
  *   - GTC, GTD and FAK: the first order it meets is no self-trade that ends it (self-trade.ts).
  *
  * Orders that would be cleared away do not count as makers, but clearing them counts as meeting them.

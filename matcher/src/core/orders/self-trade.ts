@@ -9,7 +9,7 @@ import type { Taker } from './taker.ts';
 export type Meeting = 'fill' | 'expire' | 'clear' | 'end' | 'end-both';
 
 /**
- * Overdue orders expire. Orders of the taker's own signer follow its mode of self-trade: ALLOW fills them,
+ * Overdue orders expire. Orders of the same owner follow the taker's mode of self-trade: ALLOW fills them,
  * CANCEL_OLDEST clears them away, CANCEL_NEWEST ends the taker, CANCEL_BOTH ends both. Each counts as a meeting, like a
  * fill.
  */
@@ -56,7 +56,7 @@ export function firstToMeet(state: State, taker: Taker): number {
 }
 
 /**
- * For a taker that is refused with `self_trade`: under CANCEL_BOTH the order of its own signer that it meets first is
+ * For a taker that is refused with `self_trade`: under CANCEL_BOTH the order of the same owner that it meets first is
  * canceled with it. A FOK order cancels nothing, because it meets no order unless it can fill completely.
  */
 export function cancelOwnMaker(state: State, taker: Taker, out: Output): void {

@@ -55,7 +55,7 @@ test('a wallet does not trade with itself, also where two owners signed its orde
   expect(meet(newestRules, buys, { signer: owner })).toEqual(['LIVE', 'self_trade']);
 });
 
-test('under the rules before, wallets of one owner trade as they did', () => {
+test('before `selfTradeBySigner` two wallets of one owner trade', () => {
   const before = rules.selfTradeBySigner - 1;
   const result = meet(before, { signer: owner }, { signer: owner });
   expect(result).toEqual(['LIVE', 'fill', 'MATCHED']);

@@ -23,8 +23,8 @@ const recordsPerSlice = 128;
 /** A record ends the wait of a fetch at once. */
 const maxWaitMs = 500;
 /**
- * What was there so long ago has been taken, milliseconds, or the partition is not live: the fetch that finds nothing
- * more may have waited for a part of that time.
+ * A partition is not live when no fetch that began within this time reached the end of the log, milliseconds. A fetch
+ * itself may wait `maxWaitMs`.
  */
 const behindMaxMs = streamOwnerSilenceMs + maxWaitMs;
 /** Pause after records, milliseconds: a fetch for all partitions costs as much as one for one of them. */
@@ -58,7 +58,7 @@ export interface PartitionStatus {
   readonly fault: string | null;
   /** Milliseconds for which it could not follow the log; 0 while it follows. */
   readonly faultMs: number;
-  /** Whether it is caught up and follows, is at the end of the log, and its owner was heard: both a moment ago. */
+  /** Whether it follows, reached the end within `behindMaxMs`, and heard its owner within `streamOwnerSilenceMs`. */
   readonly isLive: boolean;
 }
 
@@ -101,8 +101,8 @@ export class PartitionFollower {
   #reader: LogReader | null = null;
   #openedMs = 0;
   /**
-   * When its last record was read at the end of the log: owners write ticks, so records of any kind are their life,
-   * but those of a backlog say nothing of now.
+   * When a record was last read at the end of the log. Any record shows a working owner; one of a backlog shows only
+   * its past.
    */
   #heardMs = Number.NEGATIVE_INFINITY;
   #order: ExecutionReader | null = null;
@@ -294,7 +294,7 @@ export class PartitionFollower {
     const order = this.#order;
     const { signal } = this.#closing;
     if (order === null) return;
-    // Then its records were written after that end.
+    // The batch was written after the end was reached.
     if (this.#isAtEnd()) this.#heardMs = this.#parts.clock.monotonicMs();
     let taken = 0;
     for (const record of batch.records) {
