@@ -35,9 +35,7 @@ export type CancelAllResult = CancelResult & {
   readonly complete: boolean;
 };
 
-/**
- * Reasons to send an id again: its cancel is unconfirmed, or was not sent.
- */
+/** Reasons to send an id again: its cancel is unconfirmed, or was not sent. */
 const passingCodes: ReadonlySet<string> = new Set<RefusalCode>([
   'cancel_unconfirmed',
   'partition_not_ready',

@@ -1,4 +1,4 @@
-import { type RefusalCode, refusals, retryOf } from '@pm/schemas';
+import { isRefusalCode, type RefusalCode, refusals, retryOf } from '@pm/schemas';
 import type { BuiltOrder } from './order.ts';
 import type { Placement } from './placement-result.ts';
 
@@ -92,11 +92,6 @@ export function leavesOpen({ code }: ExchangeError): boolean {
   return !ownCodes.has(code) && (!isRefusalCode(code) || retryOf(code) === 'unknown');
 }
 
-/** Whether the matcher remembers the refusal of an order: it has no other result, before or later. */
-export function isFinalCode(code: string): boolean {
-  return isRefusalCode(code) && refusals[code].final === true;
-}
-
 /** Whether a refusal says that something does not exist, so that it is none of an order by the log. */
 export function isNotFoundCode(code: string): boolean {
   return isRefusalCode(code) && refusals[code].status === 404;
@@ -136,10 +131,6 @@ export class UnresolvedActionError extends Error {
     this.name = 'UnresolvedActionError';
     this.actionId = actionId;
   }
-}
-
-function isRefusalCode(code: string): code is RefusalCode {
-  return Object.hasOwn(refusals, code);
 }
 
 function codeOf(body: unknown): string {

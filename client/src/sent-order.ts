@@ -1,13 +1,13 @@
 import {
+  isFinalCode,
+  isRefusalCode,
   noOrder,
   type PlacementResult,
-  type RefusalCode,
   refusals,
   type StoredOrder,
 } from '@pm/schemas';
 import {
   type ExchangeError,
-  isFinalCode,
   isPassing,
   isPassingCode,
   overloadedCode,
@@ -177,7 +177,7 @@ export function placementOf(order: StoredOrder): Placement {
 
 /** The text of a refusal; a code that this version does not know stands for itself. */
 function textOf(code: string): string {
-  return code in refusals ? refusals[code as RefusalCode].text : code;
+  return isRefusalCode(code) ? refusals[code].text : code;
 }
 
 function isAlive({ status }: StoredOrder): boolean {

@@ -1,11 +1,10 @@
 import {
   checksumAddress,
   gtdEarlySeconds,
+  isFinalCode,
   microText,
   parseWalletAddress,
   priceText,
-  type RefusalCode,
-  refusals,
   type StoredOrder,
   tradeId,
 } from '@pm/schemas';
@@ -105,7 +104,7 @@ export function foldOrder(rows: readonly OrderEventRow[]): OrderHistory {
     const end = refusedRows.find((row) => byPlace(delayed, row) < 0) ?? null;
     return { kind: 'accepted', order: delayed, facts: delayedFacts(end) };
   }
-  const refused = refusedRows.find(isFinal) ?? refusedRows.at(-1);
+  const refused = refusedRows.find(({ reason }) => isFinalCode(reason)) ?? refusedRows.at(-1);
   return refused === undefined ? { kind: 'unknown' } : { kind: 'refused', code: refused.reason };
 }
 
@@ -159,11 +158,6 @@ type RowOf<K extends Kind> = Extract<OrderEventRow, { readonly kind: K }>;
 
 function isOfKind<K extends Kind>(kind: K) {
   return (row: OrderEventRow): row is RowOf<K> => row.kind === kind;
-}
-
-/** Rows have any text; a code that this version does not know is not for good. */
-function isFinal({ reason }: RefusedRow): boolean {
-  return reason in refusals && refusals[reason as RefusalCode].final === true;
 }
 
 /** In the order of the log: an order lives in one partition. Offsets are below 2^53 (schemas/src/trade-id.ts). */
