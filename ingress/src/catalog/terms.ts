@@ -56,7 +56,7 @@ const marketFields: Readonly<Record<keyof CatalogMarket, Weight>> = {
   rewardsMaxSpread: 'terms',
   category: 'free',
   creator: 'free',
-  // As the states above, it stops trading or lets it go on.
+  // It stops trading or lets it go on, like `closed`.
   mode: 'free',
   // They follow from the rates, when these have changed or been announced.
   feeVersion: 'free',

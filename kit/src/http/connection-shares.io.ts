@@ -83,15 +83,16 @@ export class ConnectionShares {
       this.#end(socket, 'all');
       return;
     }
-    const from = socket.remoteAddress ?? '';
-    const { sockets } = this.#holderOf(from) ?? none;
-    if (sockets.size >= perAddress && !this.#makeRoom(sockets, true)) {
-      this.#end(socket, 'address');
-      return;
+    const holder = this.#holderOf(socket.remoteAddress ?? '');
+    if (holder !== null) {
+      if (holder.sockets.size >= perAddress && !this.#makeRoom(holder.sockets, true)) {
+        this.#end(socket, 'address');
+        return;
+      }
+      holder.sockets.add(socket);
+      // Also where the one that made room was the last one of its holder.
+      this.#byAddress.set(holder.address, holder);
     }
-    // The one that made room may have been the last one of its holder.
-    const holder = this.#holderOf(from);
-    holder?.sockets.add(socket);
     this.#holders.set(socket, holder);
     socket.once('close', () => this.#forget(socket));
   }
@@ -99,14 +100,12 @@ export class ConnectionShares {
   #holderOf(from: string): Holder | null {
     if (this.#isTrusted(from)) return null;
     const address = countedAddress(from);
-    const holder = this.#byAddress.get(address) ?? { address, sockets: new Set() };
-    this.#byAddress.set(address, holder);
-    return holder;
+    return this.#byAddress.get(address) ?? { address, sockets: new Set() };
   }
 
   /** The connections of the address with the most. */
   #greediest(): ReadonlySet<Socket> {
-    let greediest: ReadonlySet<Socket> = none.sockets;
+    let greediest: ReadonlySet<Socket> = new Set();
     for (const { sockets } of this.#byAddress.values())
       if (sockets.size > greediest.size) greediest = sockets;
     return greediest;
@@ -156,9 +155,6 @@ export class ConnectionShares {
     if (holder.sockets.size === 0) this.#byAddress.delete(holder.address);
   }
 }
-
-/** No connections: trusted proxies have no share. */
-const none = { sockets: new Set<Socket>() };
 
 function firstOf(
   sockets: ReadonlySet<Socket>,

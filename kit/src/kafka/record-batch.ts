@@ -134,7 +134,7 @@ function writeBytes(to: Buffer, start: number, bytes: Buffer | null): number {
   return at + bytes.length;
 }
 
-/** As `varintBytes`, beyond 32 bits too. */
+/** Bytes of a zig-zag number beyond 32 bits. */
 function longBytes(value: number): number {
   let rest = value < 0 ? -2 * value - 1 : 2 * value;
   let bytes = 1;
