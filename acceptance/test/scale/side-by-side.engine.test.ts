@@ -34,7 +34,7 @@ const placedMaxMs = 240_000;
 /** Sales, each followed at once by what its proceeds pay for and by reads; and traders who sell at the same time. */
 const sales = runLength({ test: 16, deep: 10_000 });
 const sellers = 4;
-/** A wallet has so many retry keys an hour that one seller cannot sell all of a long run. */
+/** A wallet has too few retry keys an hour to sell all of a long run. */
 const salesOfSeller = 500;
 /** Tries of a read of own rows; each waits for the newest records before it is refused. */
 const servedTries = 50;

@@ -125,7 +125,7 @@ test('no client is held after the service has ended, also one that does not clos
   await own.close();
 });
 
-test('an address has so many streams, a further one is refused, and others get theirs', async () => {
+test('a stream beyond the share of its address is refused, and others get theirs', async () => {
   const services = { ingress: closedPort, 'query-api': closedPort };
   const streams = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
   const shared = openGateway({ ...services, streams }, { connectionsPerAddress: 2 });

@@ -1,4 +1,4 @@
-import type { Command, CommandOf, Envelope, PlaceOrder } from '@pm/schemas';
+import type { Command, CommandOf, Envelope, ExecutionEvent, PlaceOrder } from '@pm/schemas';
 import { keyIdOf } from '../../src/core/index.ts';
 
 /** Builders of commands with sensible defaults, for examples, scenarios and random logs. */
@@ -116,4 +116,15 @@ export function envelopeOf(commands: readonly Command[], role = 'INGRESS'): Enve
     sequence: 0,
     commands,
   };
+}
+
+/** What became of orders, in words: statuses of placements, reasons of cancels, sizes of fills, codes of refusals. */
+export function resultsOf(events: readonly ExecutionEvent[]): string[] {
+  return events.flatMap((event) => {
+    if (event.kind === 'OrderPlaced') return [event.status];
+    if (event.kind === 'OrderDelayed') return ['held'];
+    if (event.kind === 'OrderCanceled') return [event.reason];
+    if (event.kind === 'Fill') return [`fill ${event.sizeMicro / oneShareMicro}`];
+    return 'code' in event && event.code !== null ? [event.code] : [];
+  });
 }

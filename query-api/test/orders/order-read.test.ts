@@ -121,7 +121,7 @@ describe('the history of an order', () => {
       const ended = { status: 'CANCELED', reason: 'too_late', code: 'too_late' };
       expect(history).toMatchObject({ facts: { ...ended, endedAtMs: nowMs + 5 } });
     }
-    // The end of a delay is one, whatever it is.
+    // The first refusal after a delay is its end, also one that is not final.
     const atEnd = event({ kind: 'REFUSED', inOffset: '100', reason: 'condition_paused' });
     const history = foldOrder([delayed, stale, atEnd]);
     expect(history).toMatchObject({ facts: { code: 'condition_paused' } });

@@ -7,6 +7,7 @@ import {
   opening,
   orderOf,
   partition,
+  resultsOf,
   signerOf,
   splitOf,
   walletOf,
@@ -29,12 +30,7 @@ function meet(version: number, buys: Partial<PlaceOrder>, sells: Partial<PlaceOr
     ]),
   ].flatMap((envelope, offset) => engine.apply(envelope, offset).events);
   engine.assertInvariants();
-  return events.flatMap((event) => {
-    if (event.kind === 'OrderCanceled') return [event.reason];
-    if (event.kind === 'OrderRefused') return [event.code];
-    if (event.kind === 'OrderPlaced') return [event.status];
-    return event.kind === 'Fill' ? ['fill'] : [];
-  });
+  return resultsOf(events);
 }
 
 test.each<[SelfTrade, string[]]>([
@@ -47,7 +43,7 @@ test.each<[SelfTrade, string[]]>([
 
 test('wallets of different owners trade', () => {
   const result = meet(newestRules, { signer: signerOf(8) }, { signer: owner });
-  expect(result).toEqual(['LIVE', 'fill', 'MATCHED']);
+  expect(result).toEqual(['LIVE', 'fill 10', 'MATCHED']);
 });
 
 test('a wallet does not trade with itself, also where two owners signed its orders', () => {
@@ -58,5 +54,5 @@ test('a wallet does not trade with itself, also where two owners signed its orde
 test('before `selfTradeBySigner` two wallets of one owner trade', () => {
   const before = rules.selfTradeBySigner - 1;
   const result = meet(before, { signer: owner }, { signer: owner });
-  expect(result).toEqual(['LIVE', 'fill', 'MATCHED']);
+  expect(result).toEqual(['LIVE', 'fill 10', 'MATCHED']);
 });

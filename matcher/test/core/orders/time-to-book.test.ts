@@ -8,6 +8,7 @@ import {
   opening,
   orderOf,
   partition,
+  resultsOf,
   signerOf,
   splitOf,
   startMs,
@@ -53,13 +54,7 @@ class Partition {
     const { events } = this.engine.apply(envelope, this.#offset);
     this.#offset += 1;
     this.engine.assertInvariants();
-    return events.flatMap((event) => {
-      if (event.kind === 'OrderPlaced') return [event.status];
-      if (event.kind === 'OrderDelayed') return ['held'];
-      if (event.kind === 'OrderCanceled') return [event.reason];
-      if (event.kind === 'Fill') return [`fill ${event.sizeMicro / oneShareMicro}`];
-      return 'code' in event && event.code !== null ? [event.code] : [];
-    });
+    return resultsOf(events);
   }
 }
 

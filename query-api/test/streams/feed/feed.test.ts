@@ -185,7 +185,7 @@ function startsOf(changes: readonly FeedChange[]): readonly ReplayStart[] {
 }
 
 describe('Feed', () => {
-  /** A log of so many records and a feed that has read them, by a clock that the test moves. */
+  /** A log of `count` records and a feed that has read them, by a clock that the test moves. */
   async function followedByClock(count: number) {
     const log = new MemoryClient(logPartition);
     const executions = [...engineLog(5, 200)];

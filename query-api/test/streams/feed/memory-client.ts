@@ -17,7 +17,7 @@ export class MemoryClient {
   opened = 0;
   /** While true every call of the broker fails. */
   isAway = false;
-  /** Readers get the records before this offset; what lies behind it is their lag. */
+  /** Readers get the records before this offset; the others are their lag. */
   served = Number.POSITIVE_INFINITY;
   /** The clock of fetches. */
   monotonicMs = (): number => performance.now();
