@@ -37,6 +37,7 @@ export * from './read-refusals.ts';
 export * from './redis-cache.ts';
 export * from './redis-keys.ts';
 export { refusalCauses } from './refusal-causes.ts';
+export * from './refusal-codes.ts';
 export * from './refusals.ts';
 export * from './routes/index.ts';
 export * from './signing.ts';

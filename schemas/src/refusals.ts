@@ -315,16 +315,6 @@ export const refusals: Readonly<Record<RefusalCode, Refusal>> = list;
 /** In the order of their numbers on the log. */
 export const refusalCodes = Object.keys(list) as readonly RefusalCode[];
 
-/** Whether a code that was read is one of this version. */
-export function isRefusalCode(code: string): code is RefusalCode {
-  return Object.hasOwn(refusals, code);
-}
-
-/** Whether the matcher remembers the refusal of an order: it has no other result, before or later. */
-export function isFinalCode(code: string): boolean {
-  return isRefusalCode(code) && refusals[code].final === true;
-}
-
 /** The text of a refusal with its facts filled in: `{min}` becomes `facts.min`. */
 export function refusalText(
   code: RefusalCode,
