@@ -17,6 +17,7 @@ import {
   registryConnection,
 } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
+import { NewestRecords } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
@@ -141,7 +142,7 @@ async function openParts(room: Room) {
   const signingDomain = signing.domains.own;
   const owners = new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
   const entryRoom = new EntryRoom({ ledger: money.ledger, owners });
-  const [accounts, catalog, sessions, comments, profiles] = await Promise.all([
+  const [accounts, markets, sessions, comments, profiles] = await Promise.all([
     openAccounts(topics, {
       ...follow(room),
       clock,
@@ -165,7 +166,7 @@ async function openParts(room: Room) {
     entryRoom,
     funds: new LedgerFunds({ trading: results.fundedWallets, room: entryRoom, clock }),
     accounts,
-    catalog,
+    ...markets,
     transfers: openTransfers(topics),
     unconfirmed: openUnconfirmed(room, { ...money, ...results }),
     sessions,
@@ -189,7 +190,7 @@ function publicServices(
 ): PublicServices {
   const { ledger, owners, signatures, partitions, recentResults, comments, profiles } = parts;
   const { accounts, idempotencyKeys, activity, transfers } = parts;
-  const { catalog: markets, hasher: hashes } = parts;
+  const { catalog: markets, newMarkets, hasher: hashes } = parts;
   const { commands } = parts.channel;
   const unfunded = new UnfundedRequests(limits?.limiter ?? null, parts.fundedWallets);
   const authentication: Authentication = {
@@ -201,52 +202,31 @@ function publicServices(
   };
   const counts = openRepetitionCounts(room.metrics);
   const repetitions = { authentication, usedProofs: parts.usedProofs, counts };
+  const ofMarkets = { authentication, clock, markets, newMarkets, partitions, commands };
+  const ofMoney = { ...ofMarkets, idempotencyKeys, owners, hashes, ledger, unfunded };
   return {
     clock,
     domains: parts.domains,
     accounts: { ...accounts, authentication, signatures, repetitions, activity, owners },
-    money: {
-      authentication,
-      clock,
-      idempotencyKeys,
-      markets,
-      owners,
-      hashes,
-      partitions,
-      ledger,
-      commands,
-      transfers,
-      freezes: accounts.freezes,
-      unfunded,
-    },
+    money: { ...ofMoney, transfers, freezes: accounts.freezes },
     orders: {
-      authentication,
-      clock,
-      idempotencyKeys,
-      markets,
-      owners,
-      hashes,
-      signatures,
-      partitions,
+      ...ofMoney,
       ...parts.cached,
+      signatures,
       unconfirmed: parts.unconfirmed,
-      ledger,
-      commands,
       metrics,
-      unfunded,
       orderTraces: room.traces === null ? null : new OrderTraces(room.traces),
     },
-    cancels: {
-      authentication,
-      clock,
-      markets,
-      partitions,
-      recentResults,
-      commands,
-      funds: parts.funds,
-    },
+    cancels: { ...ofMarkets, recentResults, funds: parts.funds },
     sessions: { authentication, heartbeats: parts.sessions.heartbeats },
-    social: { authentication, comments, profiles, room: parts.entryRoom, listed: markets },
+    social: {
+      authentication,
+      comments,
+      profiles,
+      room: parts.entryRoom,
+      listed: markets,
+      newMarkets,
+    },
     repetitions,
     newKeys: accounts.newKeys,
     keyReadings: parts.keyReadings,
@@ -333,15 +313,17 @@ function openUnconfirmed(
   return unconfirmed;
 }
 
-async function openCatalog(room: Room, { client, names, codecs }: Topics): Promise<CatalogIndex> {
+async function openCatalog(room: Room, { client, names, codecs }: Topics) {
   const catalog = new CatalogIndex();
-  await followTable(client, {
+  const { catalog: topic } = names;
+  const reader = await followTable(client, {
     ...follow(room),
-    topic: names.catalog,
+    topic,
     codec: codecs.catalog,
     take: (entry) => catalog.take(entry),
   });
-  return catalog;
+  const newMarkets = new NewestRecords(await client.admin(), [{ topic, reader }]);
+  return { catalog, newMarkets };
 }
 
 function openTransfers({ records, names, codecs }: Topics): TransferWriter {

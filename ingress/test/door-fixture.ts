@@ -99,6 +99,17 @@ export const market: CatalogMarket = {
   listed: true,
 };
 
+/** Another one, for `lateMarkets`. */
+export const lateMarket: CatalogMarket = {
+  ...market,
+  market: 2,
+  conditionId: Buffer.alloc(32, 0xd1),
+  questionId: Buffer.alloc(32, 0xd2),
+  token0: Buffer.alloc(32, 0xb0),
+  token1: Buffer.alloc(32, 0xb1),
+  slug: 'will-it-be-late',
+};
+
 export const conditionId: ConditionId = conditionIdFromBytes(market.conditionId);
 export const tokenId = tokenIdFromBytes(market.token0);
 
@@ -191,6 +202,10 @@ export interface Fakes {
   readonly givenBack: string[];
   readonly frozen: Set<string>;
   readonly unfunded: UnfundedFake;
+  /** Listed, and not known before the newest entries of the catalog are read. */
+  readonly lateMarkets: CatalogMarket[];
+  /** Whether the newest entries of the catalog can be read. */
+  catalogIsRead: boolean;
   /** Whether wallets are known to have no money. */
   isWithoutMoney: boolean;
 }
@@ -248,6 +263,8 @@ export async function openDoor(
     reserved: [],
     givenBack: [],
     unfunded: new UnfundedFake(),
+    lateMarkets: [],
+    catalogIsRead: true,
     isWithoutMoney: false,
   };
   const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => fakes.monotonicMs };
@@ -259,6 +276,12 @@ export async function openDoor(
   const process = new SessionProcess(sessionsTopic, { room: accounts.room });
   const markets = new CatalogIndex();
   markets.take(market);
+  const newMarkets = {
+    settle: async () => {
+      for (const late of fakes.lateMarkets) markets.take(late);
+      return fakes.catalogIsRead;
+    },
+  };
   const { door } = accounts.open(owners, clock);
   const { keys } = door;
   const social = openSocial(markets, clock, accounts.room);
@@ -318,6 +341,7 @@ export async function openDoor(
       clock,
       idempotencyKeys: retries,
       markets,
+      newMarkets,
       owners,
       hashes: hasher,
       partitions,
@@ -337,6 +361,7 @@ export async function openDoor(
       clock,
       idempotencyKeys: retries,
       markets,
+      newMarkets,
       owners,
       hashes: hasher,
       signatures,
@@ -356,6 +381,7 @@ export async function openDoor(
       authentication,
       clock,
       markets,
+      newMarkets,
       partitions,
       recentResults: memory,
       commands,
@@ -368,6 +394,7 @@ export async function openDoor(
       profiles: social.profiles,
       room: accounts.room,
       listed: social.listed,
+      newMarkets,
     },
     repetitions,
     newKeys: noNewKeys,

@@ -72,11 +72,12 @@ async function booksGoOn(markets: readonly ListedMarket[]): Promise<void> {
     const tokenId = tokenOf(market);
     const bids = async () => (await client.book(tokenId).catch(() => null))?.bids;
     await untilNone('it has a book', async () => ((await bids()) ? [] : [market.slug]), comesMaxMs);
-    const { orderID } = await client.placeOrder({ tokenId, ...place });
+    const placed = await client.placeOrder({ tokenId, ...place });
+    expect(placed).toMatchObject({ success: true, status: 'live' });
     const missing = async () =>
       (await bids())?.some(({ price }) => price === place.price) ? [] : [market.slug];
     await untilNone('its book shows the order', missing, comesMaxMs);
-    await client.cancelOrder(orderID);
+    await client.cancelOrder(placed.orderID);
   };
   await Promise.all(markets.map(goesOn));
 }

@@ -80,7 +80,8 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
       guardedKey = await client.connect();
       guard = await openGuard();
       const [tokenId = ''] = tokens();
-      await client.placeOrder({ tokenId, side: 'BUY', price: '0.05', size: '5' });
+      const rests = await client.placeOrder({ tokenId, side: 'BUY', price: '0.05', size: '5' });
+      expect(rests).toMatchObject({ status: 'live' });
       await loop.goesOn('before anything is set');
     }, openMaxMs);
 

@@ -18,7 +18,7 @@ interface KnownKeys {
 export interface NewKeys {
   readonly known: KnownKeys;
   /** Resolves when the keys that were given out before the call are known, if that can be had; never rejects. */
-  settle(): Promise<void>;
+  settle(): Promise<unknown>;
 }
 
 /** The keys on topics that this process follows. */

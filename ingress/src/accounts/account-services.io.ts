@@ -4,6 +4,7 @@ import type { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
 import type { Clock } from '@pm/kit/clock';
 import type { CatalogIndex } from '../catalog/catalog-index.ts';
+import type { NewMarkets } from '../catalog/new-markets.io.ts';
 import type { Authentication } from '../door/authentication.io.ts';
 import type { IdempotencyMemory } from '../door/idempotency.io.ts';
 import type { RepetitionServices } from '../door/repetitions.io.ts';
@@ -46,6 +47,7 @@ export interface MoneyServices {
   readonly clock: Clock;
   readonly idempotencyKeys: IdempotencyMemory;
   readonly markets: Pick<CatalogIndex, 'findCondition'>;
+  readonly newMarkets: NewMarkets;
   readonly owners: Pick<WalletOwners, 'isOwnedBy'>;
   readonly hashes: Pick<OrderHasher, 'keccak'>;
   readonly partitions: Pick<PartitionLiveness, 'isReady'>;

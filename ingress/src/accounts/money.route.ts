@@ -1,6 +1,7 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
 import {
   type AccountActionResult,
+  type ConditionId,
   hexBytes,
   microText,
   type OrderId,
@@ -12,6 +13,7 @@ import {
   WithdrawalBody,
 } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
+import { readWithNewMarkets } from '../catalog/new-markets.io.ts';
 import { authenticate } from '../door/authentication.io.ts';
 import { type HttpResponse, type IdempotentRequest, idempotent } from '../door/idempotency.io.ts';
 import { checkerOf } from '../door/requests.io.ts';
@@ -61,7 +63,12 @@ function positionActionRoute(
       app.post(url, options, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
-        const asked = readAsked(read(request.body), { action, request, caller }, services);
+        const body = read(request.body);
+        const asked = await readWithNewMarkets(
+          () => readAsked(body, { action, request, caller }, services),
+          (found) => namesUnlisted(body, found),
+          services.newMarkets,
+        );
         if ('code' in asked) return refuse(reply, asked.code, asked.facts);
         const { requestId, identity, position } = asked;
         return idempotent(identity, { keys: services.idempotencyKeys, reply }, () =>
@@ -99,10 +106,20 @@ function readAsked(
   if (typeof account === 'string') {
     return { code: account, facts: accountFacts(body, at.caller) };
   }
-  const condition = parseConditionId(body.condition_id ?? body.conditionId ?? '');
+  const condition = conditionIn(body);
   const token = condition === null ? undefined : markets.findCondition(condition);
   if (token === undefined) return { code: 'condition_mismatch', facts: {} };
   return askedOf({ account, token, sizeMicro: size.sizeMicro }, at.action, hashes.keccak);
+}
+
+function conditionIn({ condition_id, conditionId }: PositionActionForm): ConditionId | null {
+  return parseConditionId(condition_id ?? conditionId ?? '');
+}
+
+/** Whether the only thing wrong is that no market of the condition is known. */
+function namesUnlisted(body: PositionActionForm | null, found: Asked | AskedRefusal): boolean {
+  const isUnknown = 'code' in found && found.code === 'condition_mismatch';
+  return isUnknown && body !== null && conditionIn(body) !== null;
 }
 
 function askedOf(

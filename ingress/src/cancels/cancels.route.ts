@@ -17,6 +17,7 @@ import {
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CatalogIndex, ListedToken } from '../catalog/catalog-index.ts';
+import type { NewMarkets } from '../catalog/new-markets.io.ts';
 import type { Authentication } from '../door/authentication.io.ts';
 import { authenticate } from '../door/authentication.io.ts';
 import { checkerOf, invalidPayload } from '../door/requests.io.ts';
@@ -37,6 +38,7 @@ export interface CancelRouteServices extends CancelServices {
   readonly authentication: Authentication;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly markets: Pick<CatalogIndex, 'findToken' | 'findCondition'>;
+  readonly newMarkets: NewMarkets;
   readonly funds: Pick<PayerFunds, 'isKnownUnfunded'>;
 }
 
@@ -63,8 +65,10 @@ interface CancelRoute {
   /** The facts that texts of its refusals name. */
   readonly facts?: Readonly<Record<string, string | number>>;
   /** The cancel that a request asks for, or the refusal of the request. */
-  read(request: FastifyRequest): RefusalCode | ((canceler: Canceler) => Promise<Cancellation>);
+  read(request: FastifyRequest): AskedCancel | Promise<AskedCancel>;
 }
+
+type AskedCancel = RefusalCode | ((canceler: Canceler) => Promise<Cancellation>);
 
 /** The frame of every DELETE of orders: authenticates, reads the request, cancels and responds with the times. */
 function cancelRoute(services: CancelRouteServices, route: CancelRoute): DoorRoute {
@@ -79,7 +83,7 @@ function cancelRoute(services: CancelRouteServices, route: CancelRoute): DoorRou
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         times.mark('auth');
-        const cancel = route.read(request);
+        const cancel = await route.read(request);
         if (typeof cancel === 'string') return refuse(reply, cancel, facts);
         return answerCancel(await cancel({ caller, times }), { reply, times });
       });
@@ -184,9 +188,12 @@ function cancelMarketOrdersRoute(
 ): DoorRoute {
   return cancelRoute(services, {
     path: '/cancel-market-orders',
-    read({ body, query }) {
+    async read({ body, query }) {
       const asked: unknown = body ?? query;
-      const filter = isBody(asked) ? readFilter(asked, services.markets) : 'invalid_payload';
+      const { markets, newMarkets } = services;
+      const read = () => (isBody(asked) ? readFilter(asked, markets) : 'invalid_payload');
+      // Where the newest markets cannot be read, it is not known whether nothing rests there.
+      const filter = read() ?? ((await newMarkets.settle()) ? read() : 'cancel_unconfirmed');
       if (typeof filter === 'string') return filter;
       return (canceler) => cancelFiltered(filter, canceler, services);
     },

@@ -1,6 +1,7 @@
 import type { Clock } from '@pm/kit/clock';
 import { hexBytes, type RefusalCode } from '@pm/schemas';
 import type { ListedToken } from '../catalog/catalog-index.ts';
+import { type NewMarkets, readWithNewMarkets } from '../catalog/new-markets.io.ts';
 import { waiterOf } from '../log/waiting-shares.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import {
@@ -19,6 +20,7 @@ import type { UnfundedRequests } from './unfunded-requests.io.ts';
 
 export interface OrderPipelineOptions extends OrderTables {
   readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly newMarkets: NewMarkets;
   readonly hashes: Pick<OrderHasher, 'structHash' | 'likelyId'>;
   readonly signatures: Pick<SignaturePool, 'check'>;
   readonly metrics: Pick<IngressMetrics, 'stage'>;
@@ -69,19 +71,28 @@ export class OrderPipeline {
     caller: Caller,
     reporter?: OrderReporter,
   ): Promise<readonly (CheckedOrder | OrderRefusal)[] | RefusalCode> {
-    const { clock } = this.#options;
+    const { clock, newMarkets } = this.#options;
     // Stages are those of placements; a dry run is none.
     const metrics = reporter === undefined ? this.#options.metrics : undefined;
-    const startedMs = clock.monotonicMs();
-    const waitSeconds =
-      reporter === undefined ? this.#options.unfunded.waitSeconds(waiterOf(caller)) : null;
-    const steps = this.#checkRules(items, caller, waitSeconds);
-    const ruledMs = clock.monotonicMs();
-    metrics?.stage('check', ruledMs - startedMs);
+    let checkMs = 0;
+    const rule = () => {
+      const startedMs = clock.monotonicMs();
+      const steps = this.#checkRules(items, caller, this.#waitSeconds(caller, reporter));
+      checkMs += clock.monotonicMs() - startedMs;
+      return steps;
+    };
+    const steps = await readWithNewMarkets(rule, namesUnknownMarket, newMarkets);
+    metrics?.stage('check', checkMs);
     if (steps === null) return 'invalid_payload';
+    const ruledMs = clock.monotonicMs();
     const proven = await this.#prove(steps, caller, reporter);
     metrics?.stage('signature', clock.monotonicMs() - ruledMs);
     return proven ?? 'overloaded';
+  }
+
+  /** Until the caller may sell; null when it may, as in a dry run. */
+  #waitSeconds(caller: Caller, reporter: OrderReporter | undefined): number | null {
+    return reporter === undefined ? this.#options.unfunded.waitSeconds(waiterOf(caller)) : null;
   }
 
   /** Null when an item is malformed. `waitSeconds`: until the caller may sell; null when it may now. */
@@ -158,6 +169,11 @@ export class OrderPipeline {
     const wrapped = struct.signatureType === 3;
     return { signature, structHash, wrapped, negRisk, owner, maker: struct.maker };
   }
+}
+
+function namesUnknownMarket(steps: readonly (Step | OrderRefusal)[] | null): boolean {
+  const rules = steps?.map((step) => ('rules' in step ? step.rules : step)) ?? [];
+  return rules.some((rule) => rule.kind === 'refused' && rule.code === 'market_not_found');
 }
 
 /** The refusal of an order that is in the request twice. */

@@ -26,6 +26,9 @@ export interface CommentForm {
   readonly clientId: string;
 }
 
+/** Why a body is no comment: this process knows nothing of that name. */
+export const parentNotListed = 'parent_entity_id is not listed';
+
 type Listed = Pick<CatalogIndex, 'findEvent' | 'hasSeries' | 'findMarket' | 'findCondition'>;
 
 /** The comment of a body, or the reason why it is none (conventions.md 7.1). */
@@ -34,7 +37,7 @@ export function readCommentForm(sent: CommentBody, listed: Listed): CommentForm 
   const problem = textProblem(body, { min: 1, max: commentBodyMaxChars });
   if (problem !== null) return `body ${problem}`;
   const place = findPlace(sent, listed);
-  if (place === null) return 'parent_entity_id is not listed';
+  if (place === null) return parentNotListed;
   const replyAddress = sent.reply_address ?? '';
   const address = replyAddress === '' ? null : parseWalletAddress(replyAddress);
   if (replyAddress !== '' && address === null) return 'reply_address is no address';

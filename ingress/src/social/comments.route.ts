@@ -12,12 +12,14 @@ import {
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { depositFacts, refuseWithoutMoney } from '../accounts/entry-room.io.ts';
+import { readWithNewMarkets } from '../catalog/new-markets.io.ts';
 import { authenticate } from '../door/authentication.io.ts';
 import type { Caller } from '../orders/check.ts';
 import {
   type CommentForm,
   type CommentRefusal,
   noSuchComment,
+  parentNotListed,
   readCommentForm,
   replyRefusal,
 } from './comment-form.ts';
@@ -40,7 +42,11 @@ export function postCommentRoute(
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         const { body } = request;
-        const form = isBody(body) ? readCommentForm(body, services.listed) : 'its form';
+        const form = await readWithNewMarkets(
+          () => (isBody(body) ? readCommentForm(body, services.listed) : 'its form'),
+          (found) => found === parentNotListed,
+          services.newMarkets,
+        );
         if (typeof form === 'string') return refuse(reply, 'invalid_comment', { detail: form });
         const id = await post(services, form, caller);
         return typeof id === 'string' ? written(id) : refuse(reply, id.code, id.facts);

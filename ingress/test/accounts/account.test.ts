@@ -1,5 +1,6 @@
 import {
   type Command,
+  conditionIdFromBytes,
   type ExecutionEvent,
   parseWalletAddress,
   type RefusalCode,
@@ -10,6 +11,7 @@ import {
   call,
   conditionId,
   type Door,
+  lateMarket,
   market,
   openDoor,
   owner,
@@ -294,6 +296,13 @@ test('missing money and unavailable engines are refused before anything is sent'
   door.retries.isAway = true;
   expect((await act('merge', ten)).body.code).toBe('retries_unavailable');
   expect(door.fakes.sent).toHaveLength(0);
+});
+
+test('a split in a market that was listed a moment ago is carried out once that is read', async () => {
+  door.fakes.lateMarkets.push(lateMarket);
+  const lateCondition = conditionIdFromBytes(lateMarket.conditionId);
+  expect((await act('split', { ...ten, condition_id: lateCondition })).status).toBe(200);
+  expect(door.fakes.sent).toMatchObject([{ command: { market: lateMarket.market } }]);
 });
 
 test('a split that could not be sent gives its money back', async () => {

@@ -1,5 +1,6 @@
 import {
   type Command,
+  conditionIdFromBytes,
   type ExecutionEvent,
   type OrderId,
   type RefusalCode,
@@ -10,6 +11,7 @@ import {
   call,
   conditionId,
   type Door,
+  lateMarket,
   openDoor,
   owner,
   tokenId,
@@ -164,6 +166,21 @@ test('nothing rests in a market that is not listed', async () => {
   const answer = await cancel({ market: `0x${'00'.repeat(32)}` }, '/cancel-market-orders');
   expect([answer.status, answer.body]).toEqual([200, { canceled: [], not_canceled: {} }]);
   expect(door.fakes.sent).toHaveLength(0);
+});
+
+test('orders in a market that was listed a moment ago are canceled once that is read', async () => {
+  door.fakes.answer = () => answered([canceled]);
+  door.fakes.lateMarkets.push(lateMarket);
+  const lateCondition = conditionIdFromBytes(lateMarket.conditionId);
+  const answer = await cancel({ market: lateCondition }, '/cancel-market-orders');
+  expect(answer.body.canceled).toEqual([orderId]);
+  expect(door.fakes.sent).toMatchObject([{ command: { market: lateMarket.market } }]);
+});
+
+test('a cancel in an unknown market is not confirmed where the newest ones cannot be read', async () => {
+  door.fakes.catalogIsRead = false;
+  const answer = await cancel({ market: `0x${'00'.repeat(32)}` }, '/cancel-market-orders');
+  expect([answer.status, answer.body.code]).toEqual([503, 'cancel_unconfirmed']);
 });
 
 const more: ExecutionEvent = {

@@ -4,12 +4,14 @@ import {
   type ExecutionEvent,
   hexBytes,
   type PlaceOrder,
+  tokenIdFromBytes,
   tradeHash,
 } from '@pm/schemas';
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,
   type Door,
+  lateMarket,
   market,
   nowSeconds,
   openDoor,
@@ -255,6 +257,14 @@ test('a batch returns the result of each item in its place', async () => {
     code: 'invalid_tick_size',
   });
   expect(body[4].errorMsg).toBe(`order ${good.hash} is invalid. Duplicated.`);
+});
+
+test('an order in a market that was listed a moment ago is placed once that is read', async () => {
+  const lateToken = tokenIdFromBytes(lateMarket.token0);
+  const { item } = signedItem(testOrder({ tokenId: lateToken }));
+  expect((await placeOne(door, item)).body).toMatchObject({ code: 'market_not_found' });
+  door.fakes.lateMarkets.push(lateMarket);
+  expect((await placeOne(door, item)).body).toMatchObject({ success: true, status: 'live' });
 });
 
 const soon = String(nowSeconds + 179);

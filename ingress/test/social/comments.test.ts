@@ -7,7 +7,15 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { ProfileCreationTimes, Profiles } from '../../src/social/profiles.io.ts';
-import { call, conditionId, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
+import {
+  call,
+  conditionId,
+  type Door,
+  lateMarket,
+  openDoor,
+  owner,
+  trioIn,
+} from '../door-fixture.ts';
 import { RoomFake } from '../room-fixture.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
@@ -72,6 +80,12 @@ test('markets are commented on by number or condition, also under the mount', as
     expect((await post('/gamma/comments', body)).status).toBe(200);
   }
   expect(said.comments).toMatchObject(Array(3).fill({ parentType: 'MARKET', parentId: '1' }));
+});
+
+test('a market that was listed a moment ago is commented on once that is read', async () => {
+  door.fakes.lateMarkets.push(lateMarket);
+  const body = comment({ parent_entity_type: 'market', parent_entity_id: lateMarket.market });
+  expect((await post('/comments', body)).status).toBe(200);
 });
 
 test('the same name for a comment gives the first one again, and says nothing twice', async () => {

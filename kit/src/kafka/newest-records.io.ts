@@ -1,6 +1,7 @@
+import { within } from '../fault/index.ts';
 import type { LogAdmin } from './admin.io.ts';
 import type { LogReader } from './reader.io.ts';
-import { closeWithin, pause } from './waiting.io.ts';
+import { pause } from './waiting.io.ts';
 
 /** A topic that this process follows. */
 export interface FollowedTopic {
@@ -23,8 +24,8 @@ const restMs = 20;
 export class NewestRecords {
   readonly #admin: Pick<LogAdmin, 'bounds'>;
   readonly #followed: readonly FollowedTopic[];
-  #current: Promise<void> = Promise.resolve();
-  #next: Promise<void> | null = null;
+  #current: Promise<unknown> = Promise.resolve();
+  #next: Promise<boolean> | null = null;
 
   /** `followed` may grow until the first call. */
   constructor(admin: Pick<LogAdmin, 'bounds'>, followed: readonly FollowedTopic[]) {
@@ -32,31 +33,42 @@ export class NewestRecords {
     this.#followed = followed;
   }
 
-  /** Resolves when everything that was in the topics at the call has been taken, or after `settleMaxMs`. */
-  settle(): Promise<void> {
+  /**
+   * Resolves to true when everything that was in the topics at the call has been taken, and to false after
+   * `settleMaxMs` or where that cannot be found out. Never rejects.
+   */
+  settle(): Promise<boolean> {
     this.#next ??= this.#begin();
-    return this.#next;
+    return inTime(this.#next);
   }
 
-  async #begin(): Promise<void> {
+  async #begin(): Promise<boolean> {
     await this.#current;
     this.#next = null;
-    const settling = closeWithin(this.#settle(), settleMaxMs);
+    const settling = inTime(this.#settle());
     this.#current = settling.then(() => pause(restMs));
-    await settling;
+    return await settling;
   }
 
-  async #settle(): Promise<void> {
-    // A topic whose end is not known keeps nobody from the newest records of the others.
-    await Promise.allSettled(this.#followed.map((one) => this.#reach(one)));
+  async #settle(): Promise<boolean> {
+    // A topic whose end is not known holds up none of the others.
+    const reached = this.#followed.map((one) => this.#reach(one).catch(() => false));
+    return (await Promise.all(reached)).every((isReached) => isReached);
   }
 
-  async #reach({ topic, reader }: FollowedTopic): Promise<void> {
+  async #reach({ topic, reader }: FollowedTopic): Promise<boolean> {
     const givesUpMs = performance.now() + settleMaxMs;
     for (const [partition, { high }] of await this.#admin.bounds(topic))
-      while (reader.position(partition) < high && performance.now() < givesUpMs) {
+      while (reader.position(partition) < high) {
+        if (performance.now() >= givesUpMs) return false;
         reader.hurry();
         await pause(pollMs);
       }
+    return true;
   }
+}
+
+/** The result of a task; false after `settleMaxMs`. */
+function inTime(task: Promise<boolean>): Promise<boolean> {
+  return within(task, settleMaxMs, () => new Error('late')).catch(() => false);
 }
