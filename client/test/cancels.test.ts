@@ -78,8 +78,10 @@ describe('an order on its way when all are canceled', () => {
   });
 
   afterEach(async () => {
-    await fake.close();
-    fake = await FakeExchange.open();
+    fake.hangs = () => false;
+    fake.fates = [];
+    fake.refused.set(id, 'fenced');
+    fake.dropConnections();
     await placing;
   });
 

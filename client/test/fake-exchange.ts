@@ -76,8 +76,13 @@ export class FakeExchange {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  async close(): Promise<void> {
+  /** Requests that hang lose their connections. */
+  dropConnections(): void {
     this.#server.closeAllConnections();
+  }
+
+  async close(): Promise<void> {
+    this.dropConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 

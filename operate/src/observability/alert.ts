@@ -22,6 +22,11 @@ export function runbookOf({ name }: Pick<Alert, 'name'>): string {
   return `docs/operating/runbook/${words}.md`;
 }
 
+/** Names of the series that an expression of PromQL reads. */
+export function seriesNamedIn(expr: string): readonly string[] {
+  return expr.match(/\b(pm|process|nodejs)_\w+|\bup\b/g) ?? [];
+}
+
 /**
  * A counter that grew within the window, by labels. `increase` alone misses the first count of a series, which appears
  * with it.

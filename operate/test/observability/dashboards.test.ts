@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
+import { seriesNamedIn } from '../../src/observability/alert.ts';
 import { dashboardFiles } from '../../src/observability/dashboard-files.ts';
 import { dashboards } from '../../src/observability/dashboards.ts';
 import { metricSections, seriesNames } from '../../src/observability/metrics.ts';
 
 const panels = dashboards.flatMap(({ name, panels: of }) => of.map((panel) => ({ name, panel })));
 const exprs = panels.flatMap(({ panel }) => panel.queries.map(({ expr }) => expr));
-const namedIn = (expr: string) => expr.match(/\b(pm|process|nodejs)_\w+|\bup\b/g) ?? [];
 
 describe('the dashboards', () => {
   test.each(Object.entries(dashboardFiles()))('%s is up to date (npm run docs)', (path, text) => {
@@ -18,8 +18,8 @@ describe('the dashboards', () => {
     '%s names series that services serve',
     (_, { queries }) => {
       for (const { expr } of queries) {
-        expect(namedIn(expr).length).toBeGreaterThan(0);
-        expect(namedIn(expr).filter((name) => !seriesNames().has(name))).toEqual([]);
+        expect(seriesNamedIn(expr).length).toBeGreaterThan(0);
+        expect(seriesNamedIn(expr).filter((name) => !seriesNames().has(name))).toEqual([]);
       }
     },
   );

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { withAlarms } from '../../src/documents/alarms-table.ts';
-import { runbookOf } from '../../src/observability/alert.ts';
+import { runbookOf, seriesNamedIn } from '../../src/observability/alert.ts';
 import { seriesNames } from '../../src/observability/metrics.ts';
 import { findPromtool, judgeRules, type RuleTest } from '../../src/observability/promtool.ts';
 import { alerts, rulesFile } from '../../src/observability/rules-file.ts';
@@ -28,7 +28,7 @@ describe('the rules', () => {
   test.each(alerts.map((alert) => [alert.name, alert] as const))(
     '%s names series that services serve',
     (_, { expr }) => {
-      const named = expr.match(/\b(pm|process|nodejs)_\w+|\bup\b/g) ?? [];
+      const named = seriesNamedIn(expr);
       expect(named.length).toBeGreaterThan(0);
       expect(named.filter((name) => !seriesNames().has(name))).toEqual([]);
     },
