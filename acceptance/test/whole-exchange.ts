@@ -75,8 +75,10 @@ interface Opening {
   readonly ownBroker?: boolean;
   /** Where services find ClickHouse, in place of the shared one. */
   readonly clickhouseUrl?: string;
-  /** Processes of each service side by side, behind every gateway; without it there are two streams and gateways. */
+  /** Processes of each service side by side, behind every gateway; one of each without it. */
   readonly scale?: Scale;
+  /** Without `scale`: a second stream service with a gateway of its own. */
+  readonly hasSecondStreams?: boolean;
   /** Whether agents are served too. */
   readonly hasMcp?: boolean;
   /** More settings by service, or by process. */
@@ -85,8 +87,7 @@ interface Opening {
 
 /**
  * Every service of an exchange as a process under the supervisor of the local stack, which restarts what dies: as many
- * as `scale` says, else one of each and two stream services with a gateway each. Engines are those that tests share,
- * the broker perhaps excepted.
+ * as `scale` says, else one of each. Engines are those that tests share, the broker perhaps excepted.
  */
 export class WholeExchange {
   readonly name: string;
@@ -95,8 +96,8 @@ export class WholeExchange {
   readonly urls: EngineUrls;
   readonly operator: Operator;
   readonly log: LogPlace;
-  /** Base URLs of both gateways. */
-  readonly baseUrls: readonly [string, string];
+  /** Base URLs of the gateways: with `scale` or `hasSecondStreams` there may be two. */
+  readonly baseUrls: readonly [string, ...string[]];
   /** All processes of each service, with `scale`. */
   readonly places: Places | null;
   markets: readonly ListedMarket[] = [];
@@ -111,7 +112,7 @@ export class WholeExchange {
   private constructor(parts: {
     readonly folder: string;
     readonly options: ServicesOptions;
-    readonly secondPorts: Ports;
+    readonly secondPorts: Ports | null;
     readonly supervisor: Supervisor;
     readonly progress: readonly string[];
   }) {
@@ -126,7 +127,8 @@ export class WholeExchange {
     this.#supervisor = supervisor;
     this.places = options.places ?? null;
     const second = this.places?.of('gateway')[1]?.ports ?? secondPorts;
-    this.baseUrls = [urlOf(ports.gateway), urlOf(second.gateway)];
+    const others = second === null ? [] : [urlOf(second.gateway)];
+    this.baseUrls = [urlOf(ports.gateway), ...others];
     this.operator = openOperator(urlOf(ports.operator), keys.operatorToken);
     const place = { brokers: [urls.kafka], clientId: database };
     const client = openLogClient({ ...place, log: silentLog, limits: toolLimits });
@@ -135,7 +137,9 @@ export class WholeExchange {
 
   static async open(label: string, opening: Opening): Promise<WholeExchange> {
     const folder = mkdtempSync(join(tmpdir(), `${label}-`));
-    const [ports, secondPorts] = [await freePorts(), await freePorts()];
+    const ports = await freePorts();
+    const hasSecond = opening.scale === undefined && opening.hasSecondStreams === true;
+    const secondPorts = hasSecond ? await freePorts() : null;
     const lines: string[] = [];
     const supervisor = await Supervisor.open({
       dataDir: folder,
@@ -230,7 +234,11 @@ export class WholeExchange {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  async #start(opening: Opening, options: ServicesOptions, secondPorts: Ports): Promise<void> {
+  async #start(
+    opening: Opening,
+    options: ServicesOptions,
+    secondPorts: Ports | null,
+  ): Promise<void> {
     const supervisor = this.#supervisor;
     makeFirstOperator(options.dataDir, options.keys);
     if (opening.ownBroker) await supervisor.start([await this.#broker(options)]);
@@ -243,7 +251,7 @@ export class WholeExchange {
     });
     const { hasMcp = false } = opening;
     const services = exchangeServices(options).filter(({ name }) => hasMcp || name !== 'mcp');
-    const second = options.places === undefined ? secondStreams(options, secondPorts) : [];
+    const second = secondPorts === null ? [] : secondStreams(options, secondPorts);
     await supervisor.start([...services, ...second]);
     const { markets } = await this.operator.importEvents(opening.events);
     this.markets = markets;

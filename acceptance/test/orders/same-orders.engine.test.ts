@@ -4,6 +4,7 @@ import { testAccounts } from '@pm/deploy/demo/wallets';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { Sequences } from '@pm/domain/signoff/sequences';
+import { present } from '@pm/kit/assert';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
@@ -53,7 +54,11 @@ beforeAll(async () => {
     minOrderSize: '1',
   }));
   const events = [{ slug: 'same', title: 'Same', markets }];
-  exchange = await WholeExchange.open('same_orders', { partitions, events });
+  exchange = await WholeExchange.open('same_orders', {
+    partitions,
+    events,
+    hasSecondStreams: true,
+  });
   const accounts = testAccounts().slice(0, selfTrades.length);
   await exchange.deposit(accounts, depositUsdc);
   await exchange.operate('PUT', `markets/${exchange.markets[2]?.id}/rules`, { takerDelayMs });
@@ -61,7 +66,7 @@ beforeAll(async () => {
   clickhouse = openClickHouse({ url, database, user: 'default', password: '', log: silentLog });
   for (const [index, signer] of accounts.entries()) {
     // Each stream service has half of the wallets.
-    const streamUrl = exchange.baseUrls[index % 2 === 0 ? 0 : 1].replace(/^http/, 'ws');
+    const streamUrl = present(exchange.baseUrls[index % 2], 'two gateways').replace(/^http/, 'ws');
     const client = exchange.client(signer, { streamUrl });
     await client.connect();
     await client.keys.changeSettings({ self_trade: selfTrades[index] ?? 'cancel_newest' });

@@ -484,7 +484,7 @@ test('a rolling restart of everything under load leaves no order without its res
   await exchange.deposit(accounts, '5000');
   const { received, ended, stop } = await openTraders(exchange, {
     accounts,
-    baseUrlOf: (index) => exchange.baseUrls[index % 2 === 0 ? 0 : 1],
+    baseUrlOf: (index) => present(exchange.baseUrls[index % 2], 'two gateways'),
     seeds: { orders: seed, pauses: seed + 100 },
     retry,
     thinkMs,

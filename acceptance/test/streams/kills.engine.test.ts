@@ -1,5 +1,6 @@
 import { authFrame, ExchangeClient } from '@pm/client';
 import { testAccounts } from '@pm/deploy/demo/wallets';
+import { present } from '@pm/kit/assert';
 import { Random } from '@pm/kit/random';
 import { streamCloses, streamPaths } from '@pm/schemas';
 import { runLength } from '../../../kit/test/long-runs.ts';
@@ -48,7 +49,12 @@ beforeAll(async () => {
     minOrderSize: '1',
   }));
   const events = [{ slug: 'kills', title: 'Kills', markets }];
-  exchange = await WholeExchange.open('kills', { partitions, events, ownBroker: true });
+  exchange = await WholeExchange.open('kills', {
+    partitions,
+    events,
+    ownBroker: true,
+    hasSecondStreams: true,
+  });
   await exchange.deposit(accounts, depositUsdc);
   const ports = exchange.baseUrls.map((url) => Number(new URL(url).port));
   proxy = new CuttingProxy(ports, new Random(seed + 1));
@@ -188,7 +194,7 @@ test('every book of every reader was that of the log at the same offset', () => 
 
 test('checksums of the streams, GET /book and the books of readers are the same', async () => {
   for (const reader of rawReaders) expect(reader.checked).toBeGreaterThan(cuts);
-  const client = new ExchangeClient({ baseUrl: exchange.baseUrls[1] });
+  const client = new ExchangeClient({ baseUrl: present(exchange.baseUrls[1], 'two gateways') });
   const differing = async () => {
     const books = await Promise.all(tokens().map((token) => client.book(token)));
     return books.flatMap(({ asset_id: token, hash }) =>
