@@ -109,8 +109,7 @@ const runsFile = join(scratch, 'long-runs.txt');
 if (isDeep) Object.assign(process.env, { PM_TEST_LENGTH: 'deep', PM_TEST_RUNS: runsFile });
 compileJavaOnce();
 
-await run(single('build', 'npm', ['run', '--silent', 'build']));
-// The tools of the check use one core each.
+// What tests start is built already. The tools of the check, which it builds first, use one core each.
 await Promise.all([
   run(jest(['unit', 'simulator'], ['--maxWorkers=2'])),
   runBeside([single('check', 'npm', ['run', '--silent', 'check'])]),
