@@ -89,7 +89,7 @@ export class ServicesUnderTest {
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (bytes: Buffer) => this.said.push(bytes.toString('utf8')));
     }
-    child.stderr.pipe(process.stderr, { end: false });
+    child.stderr.on('data', (bytes: Buffer) => process.stderr.write(bytes));
     this.#children.push(child);
     return child;
   }
