@@ -7,7 +7,7 @@ import { defaultHttpLimits } from '@pm/kit/http';
 import { streamLimits } from '@pm/schemas';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import { until } from '../exchange-under-test.ts';
-import { WholeExchange } from '../whole-exchange.ts';
+import { untilNone, WholeExchange } from '../whole-exchange.ts';
 
 // What one address holds at each listener, while another one trades, cancels and reads (limits.md).
 const partitions = 2;
@@ -16,6 +16,8 @@ const accounts = testAccounts().slice(0, 2);
 const attacker = '127.0.0.9';
 const { perAddress } = defaultHttpLimits.connections;
 const connections = perAddress + 50;
+/** Longest wait until the listener has ended what is too much, on any machine, milliseconds. */
+const endedMaxMs = 240_000;
 
 let exchange: WholeExchange;
 let clients: readonly ExchangeClient[];
@@ -189,7 +191,12 @@ describe.each(
     const held = new Held(exchange.ports[listener], attack);
     const refusals = new Refusals();
     try {
-      await until(async () => (await shedAt(ops)) >= before + connections - perAddress);
+      const missing = async () => {
+        const shed = (await shedAt(ops)) - before;
+        const open = held.sockets.filter(({ closed }) => !closed).length;
+        return shed >= connections - perAddress ? [] : [`${shed} ended, ${open} open`];
+      };
+      await untilNone('connections beyond its share are ended', missing, endedMaxMs);
       for (let round = 0; round < 2; round += 1) await trade();
     } finally {
       refusals.close();
@@ -238,3 +245,8 @@ test('connections to streams with the costliest subscriptions leave orders, canc
   }
   expect(refusals.statuses).toEqual([]);
 }, 120_000);
+
+test('no process ended for any of it', () => {
+  const ended = exchange.processes.filter(({ restarts }) => restarts > 0);
+  expect(ended.map(({ name }) => name)).toEqual([]);
+});
