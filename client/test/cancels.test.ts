@@ -78,8 +78,6 @@ describe('an order on its way when all are canceled', () => {
   });
 
   afterEach(async () => {
-    fake.hangs = () => false;
-    fake.fates = [];
     fake.refused.set(id, 'fenced');
     fake.dropConnections();
     await placing;

@@ -111,6 +111,7 @@ export const lateMarket: CatalogMarket = {
 };
 
 export const conditionId: ConditionId = conditionIdFromBytes(market.conditionId);
+export const lateConditionId: ConditionId = conditionIdFromBytes(lateMarket.conditionId);
 export const tokenId = tokenIdFromBytes(market.token0);
 
 let salt = 1;

@@ -172,8 +172,11 @@ export class OrderPipeline {
 }
 
 function namesUnknownMarket(steps: readonly (Step | OrderRefusal)[] | null): boolean {
-  const rules = steps?.map((step) => ('rules' in step ? step.rules : step)) ?? [];
-  return rules.some((rule) => rule.kind === 'refused' && rule.code === 'market_not_found');
+  const isUnknown = (step: Step | OrderRefusal) => {
+    const rules = 'rules' in step ? step.rules : step;
+    return rules.kind === 'refused' && rules.code === 'market_not_found';
+  };
+  return steps?.some(isUnknown) === true;
 }
 
 /** The refusal of an order that is in the request twice. */

@@ -1,6 +1,5 @@
 import {
   type Command,
-  conditionIdFromBytes,
   type ExecutionEvent,
   parseWalletAddress,
   type RefusalCode,
@@ -11,6 +10,7 @@ import {
   call,
   conditionId,
   type Door,
+  lateConditionId,
   lateMarket,
   market,
   openDoor,
@@ -300,8 +300,7 @@ test('missing money and unavailable engines are refused before anything is sent'
 
 test('a split in a market that was listed a moment ago is carried out once that is read', async () => {
   door.fakes.lateMarkets.push(lateMarket);
-  const lateCondition = conditionIdFromBytes(lateMarket.conditionId);
-  expect((await act('split', { ...ten, condition_id: lateCondition })).status).toBe(200);
+  expect((await act('split', { ...ten, condition_id: lateConditionId })).status).toBe(200);
   expect(door.fakes.sent).toMatchObject([{ command: { market: lateMarket.market } }]);
 });
 

@@ -1,6 +1,5 @@
 import {
   type Command,
-  conditionIdFromBytes,
   type ExecutionEvent,
   type OrderId,
   type RefusalCode,
@@ -11,6 +10,7 @@ import {
   call,
   conditionId,
   type Door,
+  lateConditionId,
   lateMarket,
   openDoor,
   owner,
@@ -171,8 +171,7 @@ test('nothing rests in a market that is not listed', async () => {
 test('orders in a market that was listed a moment ago are canceled once that is read', async () => {
   door.fakes.answer = () => answered([canceled]);
   door.fakes.lateMarkets.push(lateMarket);
-  const lateCondition = conditionIdFromBytes(lateMarket.conditionId);
-  const answer = await cancel({ market: lateCondition }, '/cancel-market-orders');
+  const answer = await cancel({ market: lateConditionId }, '/cancel-market-orders');
   expect(answer.body.canceled).toEqual([orderId]);
   expect(door.fakes.sent).toMatchObject([{ command: { market: lateMarket.market } }]);
 });
