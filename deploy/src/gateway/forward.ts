@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import {
   answeredHeader,
   type ClientAddress,
-  countedAddress,
   familyOf,
   inWordsOf,
   originForm,
@@ -84,8 +83,8 @@ export async function forward(
   reply: FastifyReply,
   target: Target,
 ): Promise<FastifyReply> {
-  const { turns, addressOf, onRefused } = target;
-  const client = countedAddress(addressOf(request.raw));
+  const { turns, onRefused } = target;
+  const client = request.server.countedAddress(request.raw);
   const refuse = (reason: Refusal) => {
     onRefused(reason);
     return replyUnavailable(request, reply, refusals[reason]);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { assert } from '@pm/kit/assert';
 import {
+  type ClientAddress,
   type HttpApp,
   type LimitsAtHand,
   type RequestLimits,
@@ -12,7 +13,6 @@ import { failedAddressRules, failedProofRules, type WalletAddress } from '@pm/sc
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { type Caller, claimOf } from './callers.ts';
 import { type Charge, takeAll, takeEach } from './charges.io.ts';
-import { CountedAddresses } from './counted-addresses.io.ts';
 import type { RateLimiter } from './limiter.io.ts';
 import { limitReadings, type Plan, plansOf } from './route-plans.io.ts';
 import type { RuleVerdict } from './verdict.ts';
@@ -70,11 +70,10 @@ export function limitRequests(limits: DoorLimits): RequestLimits {
 function attachLimits(app: HttpApp, limits: DoorLimits, metrics?: Metrics): LimitsAtHand {
   const plans = plansOf(metrics);
   if (metrics !== undefined) measureLimiter(metrics, limits);
-  const addresses = new CountedAddresses();
   app.addHook('onRoute', (route: RouteOptions) => {
     const plan = plans.get(`${tableMethod(route)} ${route.url}`);
     if (plan === undefined) return;
-    const hooks = new RouteHooks(limits, plan, addresses);
+    const hooks = new RouteHooks(limits, plan, app.countedAddress);
     const before = [route.onRequest ?? []].flat();
     route.onRequest = [...before, (request, reply, done) => hooks.arrived(request, reply, done)];
     if (plan.isBodyless) return;
@@ -93,7 +92,7 @@ function attachLimits(app: HttpApp, limits: DoorLimits, metrics?: Metrics): Limi
     of(method, url) {
       const plan = plans.get(`${method} ${url}`);
       assert(plan !== undefined, 'the table of routes has every route whose answers are at hand');
-      const hooks = new RouteHooks(limits, plan, addresses);
+      const hooks = new RouteHooks(limits, plan, app.countedAddress);
       return (request) => hooks.passAtOnce(request);
     },
   };
@@ -109,19 +108,19 @@ function measureLimiter(metrics: Metrics, { limiter }: DoorLimits): void {
 class RouteHooks {
   readonly #limits: DoorLimits;
   readonly #plan: Plan;
-  readonly #addresses: CountedAddresses;
+  readonly #addressOf: ClientAddress;
 
-  constructor(limits: DoorLimits, plan: Plan, addresses: CountedAddresses) {
+  constructor(limits: DoorLimits, plan: Plan, addressOf: ClientAddress) {
     this.#limits = limits;
     this.#plan = plan;
-    this.#addresses = addresses;
+    this.#addressOf = addressOf;
   }
 
   /** The headers are complete. A request without credentials is decided here. */
   arrived(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const credentials = this.#credentialsOf(request);
     if (credentials === null) {
-      const caller = this.#addresses.of(request);
+      const caller = this.#addressCaller(request.raw);
       this.#count(takeAll, [{ caller, rules: this.#plan.rules }], reply, done);
       return;
     }
@@ -133,8 +132,7 @@ class RouteHooks {
 
   passAtOnce(request: IncomingMessage): RuleVerdict | null {
     if (this.#credentialsOf(request) !== null) return null;
-    const caller = this.#addresses.known(request);
-    if (caller === undefined) return null;
+    const caller = this.#addressCaller(request);
     const verdict = this.#limits.limiter.takeAtOnce(caller, this.#plan.rules);
     if (verdict !== null) this.#plan.allowed();
     return verdict;
@@ -169,7 +167,7 @@ class RouteHooks {
       limiter.isSpent(this.#networkOf(request), callerRules) ??
       this.#spentByUnfunded(request, credentials);
     if (spent !== null || isReserve) return spent;
-    const claim = claimOf(this.#addresses.of(request), credentials.claimed(request.headers));
+    const claim = claimOf(this.#addressCaller(request.raw), credentials.claimed(request.headers));
     return limiter.isSpent(claim, failedProofRules);
   }
 
@@ -209,23 +207,27 @@ class RouteHooks {
       charges.push({ caller: { kind: 'wallet', id: proven.wallet }, rules: callerRules });
     }
     if (addressRules.length > 0) {
-      charges.push({ caller: this.#addresses.of(request), rules: addressRules });
+      charges.push({ caller: this.#addressCaller(request.raw), rules: addressRules });
     }
     if (!isFunded) charges.push({ caller: this.#unfundedOf(request), rules: unfundedRules });
     return charges;
   }
 
+  #addressCaller(request: IncomingMessage): Caller {
+    return { kind: 'address', id: this.#addressOf(request) };
+  }
+
   #networkOf(request: FastifyRequest): Caller {
-    return { kind: 'network', id: this.#addresses.of(request).id };
+    return { kind: 'network', id: this.#addressOf(request.raw) };
   }
 
   #unfundedOf(request: FastifyRequest): Caller {
-    return { kind: 'unfunded', id: this.#addresses.of(request).id };
+    return { kind: 'unfunded', id: this.#addressOf(request.raw) };
   }
 
   /** Counts a failed proof. An address that has too many of them gets no further answers about keys. */
   #fail(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    const address = this.#addresses.of(request);
+    const address = this.#addressCaller(request.raw);
     const spent = this.#limits.limiter.isSpent(address, failedAddressRules);
     if (spent !== null) this.#refuse(reply, spent);
     else this.#count(takeEach, this.#failureOf(request), reply, done);
@@ -233,7 +235,7 @@ class RouteHooks {
 
   /** The claim counts also when the address has nothing left of the route. */
   #failureOf(request: FastifyRequest): readonly Charge[] {
-    const address = this.#addresses.of(request);
+    const address = this.#addressCaller(request.raw);
     const claimed = this.#credentialsOf(request)?.claimed(request.headers) ?? '';
     return [
       { caller: address, rules: this.#plan.rules },

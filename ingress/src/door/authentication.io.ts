@@ -4,7 +4,7 @@ import { clockSkewMs } from '@pm/domain/accounts/key-verifier';
 import type { ReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import { type Reader, showsReadKey } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
-import { countedAddress, refuse } from '@pm/kit/http';
+import { refuse } from '@pm/kit/http';
 import { checksumAddress, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WalletStatuses } from '../accounts/wallet-statuses.io.ts';
@@ -42,7 +42,7 @@ export function authenticate(
   if (refuseBanned(address, reply, authentication)) return null;
   const statusOf: Caller['statusOf'] = (wallet) => walletStatus.of(wallet);
   const { arrivedAtMs, answerPlaces } = request;
-  const client = countedAddress(request.ip);
+  const client = request.server.countedAddress(request.raw);
   const nowMs = clock.nowMs();
   return { ...proven, address, client, nowMs, arrivedAtMs, answerPlaces, statusOf };
 }

@@ -4,6 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Metrics } from '../metrics/index.ts';
 import type { RequestTrace } from '../traces/index.ts';
+import type { ClientAddress } from './client-address.io.ts';
 import type { ExpressRoute } from './express-lane.io.ts';
 import type { Verdict } from './listener-bounds.ts';
 
@@ -22,6 +23,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Declares that responses of `GET url` may be in memory: `find` is called before the framework (`ExpressLane`). */
     answerAtHand(url: string, route: Pick<ExpressRoute, 'prefix' | 'find'>): void;
+    /** The counted address of the client of a request (`countedAddressBy`), by the trusted proxies of the app. */
+    readonly countedAddress: ClientAddress;
     /** Says that the connection speaks no HTTP any more: what upgraded it bounds it. */
     upgraded(socket: Socket): void;
   }

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientAddress } from './client-address.io.ts';
-import { countedAddress } from './counted-address.ts';
 import { type ShareLimits, Shares } from './shares.ts';
 
 /**
@@ -12,6 +11,7 @@ export class BodyShares {
   readonly #shares: Shares;
   readonly #addressOf: ClientAddress;
 
+  /** `addressOf`: the counted address of a request. */
   constructor(limits: ShareLimits, addressOf: ClientAddress) {
     this.#shares = new Shares(limits);
     this.#addressOf = addressOf;
@@ -26,7 +26,7 @@ export class BodyShares {
   take(request: FastifyRequest, reply: FastifyReply): boolean {
     const bytes = announcedBytes(request);
     if (bytes === 0) return true;
-    const address = countedAddress(this.#addressOf(request.raw));
+    const address = this.#addressOf(request.raw);
     if (!this.#shares.take(address, bytes)) return false;
     reply.raw.once('close', () => this.#shares.giveBack(address, bytes));
     return true;

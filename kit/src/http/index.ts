@@ -8,7 +8,12 @@ export {
   placesText,
 } from './answered-places.ts';
 export type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
-export { type ClientAddress, clientAddressBy, trustBy } from './client-address.io.ts';
+export {
+  type ClientAddress,
+  clientAddressBy,
+  countedAddressBy,
+  trustBy,
+} from './client-address.io.ts';
 export { ConnectionShares, type ShedReason } from './connection-shares.io.ts';
 export { countedAddress } from './counted-address.ts';
 export {

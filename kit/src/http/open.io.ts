@@ -9,7 +9,7 @@ import type { Traces } from '../traces/index.ts';
 import type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
 import { noBytes, takeJsonBodies } from './body.io.ts';
 import { BodyShares } from './body-shares.io.ts';
-import { clientAddressBy } from './client-address.io.ts';
+import { countedAddressBy } from './client-address.io.ts';
 import { compressResponses } from './compress.io.ts';
 import { ConnectionShares, type ShedReason } from './connection-shares.io.ts';
 import { declareRoutes } from './door-routes.io.ts';
@@ -81,7 +81,9 @@ export function openHttp(options: HttpOptions): HttpApp {
   app.setErrorHandler<Error>(answerError);
   // One hook with a callback, and no decorators: each further hook, promise or property that fastify copies onto a
   // request costs a hundredth or more of the response with a book.
-  const bodies = new BodyShares(limits.bodies, clientAddressBy(options.trustedProxies ?? []));
+  const counted = countedAddressBy(options.trustedProxies ?? []);
+  app.decorate('countedAddress', counted);
+  const bodies = new BodyShares(limits.bodies, counted);
   app.addHook('onRequest', (request, reply, done) => {
     request.rawBody = noBytes;
     request.beganAtMs = performance.now();

@@ -4,7 +4,14 @@ export interface ShareLimits {
   readonly inAll: number;
 }
 
-/** What holders have of something that is limited for each of them and in all. Nothing is kept of one that has none. */
+/**
+ * Holders that are kept though they have nothing. An entry that comes and goes with each request makes V8 replace the
+ * table of an old map by another old one again and again, and that starts collections of all memory: half of what a
+ * response with 500 spreads cost.
+ */
+const idleMax = 1_000;
+
+/** What holders have of something that is limited for each of them and in all. */
 export class Shares {
   readonly #limits: ShareLimits;
   readonly #held = new Map<string, number>();
@@ -19,8 +26,8 @@ export class Shares {
     return this.#all;
   }
 
-  /** Holders that have something. */
-  get holders(): number {
+  /** Holders that are kept: those that have something, and at most `idleMax` others. */
+  get kept(): number {
     return this.#held.size;
   }
 
@@ -36,7 +43,7 @@ export class Shares {
   /** Takes back what was given. */
   giveBack(holder: string, amount: number): void {
     const held = (this.#held.get(holder) ?? 0) - amount;
-    if (held > 0) this.#held.set(holder, held);
+    if (held > 0 || this.#held.size <= idleMax) this.#held.set(holder, Math.max(held, 0));
     else this.#held.delete(holder);
     this.#all -= amount;
   }

@@ -22,7 +22,16 @@ test('what holders have stays within both limits, and what is given back is ther
     const [gone] = held.splice(random(Math.max(1, held.length)), 1);
     if (gone !== undefined) shares.giveBack(gone.holder, gone.amount);
     expect(shares.all).toBe(sumOf(() => true));
-    expect(shares.holders).toBe(new Set(held.map((one) => one.holder)).size);
   }
   expect(Math.min(taken, refused)).toBeGreaterThan(500);
+});
+
+test('of holders that have nothing any more a bounded number is kept', () => {
+  const shares = new Shares({ ofEach: 1, inAll: 3_000 });
+  const holders = Array.from({ length: 3_000 }, (_, index) => `holder ${index}`);
+  for (const holder of holders) shares.take(holder, 1);
+  expect(shares.kept).toBe(3_000);
+  for (const holder of holders) shares.giveBack(holder, 1);
+  expect([shares.all, shares.kept]).toEqual([0, 1_000]);
+  expect(holders.every((holder) => shares.take(holder, 1))).toBe(true);
 });

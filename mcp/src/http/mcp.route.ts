@@ -3,7 +3,7 @@ import {
   type McpHttpHandler,
   originValidationResponse,
 } from '@modelcontextprotocol/server';
-import { countedAddress, type HttpApp, Shares } from '@pm/kit/http';
+import { type HttpApp, Shares } from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
 import { bodyMaxBytes } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -58,7 +58,7 @@ export function addMcpRoute(app: HttpApp, options: McpRouteOptions): McpRoute {
     exposeHeadRoute: false,
     bodyLimit: bodyMaxBytes.mcp,
     handler: async (request, reply) => {
-      const address = countedAddress(request.ip);
+      const address = app.countedAddress(request.raw);
       if (!running.take(address, 1)) return await refuseBusy(reply);
       reply.raw.once('close', () => running.giveBack(address, 1));
       return await handle(request, reply, { handler, build, origins: options.origins });

@@ -86,7 +86,8 @@ export function lastTradesJson(batch: TokenBatch, quotes: BatchQuotes): string {
 }
 
 function shownAt({ listings }: TokenBatch, quotes: BatchQuotes, place: number): Quote {
-  const [listing, quote = noQuote] = [listings[place], quotes[place]];
+  const quote = quotes[place] ?? noQuote;
+  const listing = listings[place];
   return listing === undefined ? quote : shownQuote(listing, quote);
 }
 

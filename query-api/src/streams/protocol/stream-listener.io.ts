@@ -6,8 +6,7 @@ import { Fault } from '@pm/kit/fault';
 import {
   type ClientAddress,
   ConnectionShares,
-  clientAddressBy,
-  countedAddress,
+  countedAddressBy,
   defaultHttpLimits,
   type ShedReason,
 } from '@pm/kit/http';
@@ -69,7 +68,7 @@ export class StreamListener {
 
   constructor(parts: ListenerParts) {
     this.#parts = parts;
-    this.#addressOf = clientAddressBy(parts.trustedProxies);
+    this.#addressOf = countedAddressBy(parts.trustedProxies);
     this.#sockets = new WebSocketServer({
       noServer: true,
       maxPayload: streamLimits.frame_bytes,
@@ -127,7 +126,7 @@ export class StreamListener {
       refuseUpgrade(socket, { status: 404, error: 'not found' });
       return;
     }
-    const address = countedAddress(this.#addressOf(request));
+    const address = this.#addressOf(request);
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
       const { counts, clock } = this.#parts;
       if (socket instanceof Socket) this.#shares.upgraded(socket);
