@@ -1,9 +1,8 @@
-import { countedAddress } from '@pm/kit/http';
 import { coveredRoutes, type RateLimitsAnswer, rateScopes, streamLimits } from '@pm/schemas';
 import { type Caller, claimOf } from './callers.ts';
 import type { RateLimiter } from './limiter.io.ts';
 
-/** The reads of GET /rate-limits. */
+/** The reads of GET /rate-limits, by the counted address of the caller. */
 export interface RateLimitReads {
   ofAddress(address: string): Promise<RateLimitsAnswer>;
   /** With the buckets of the address, and of the key at the address, in the scopes that are counted for those. */
@@ -15,9 +14,9 @@ const countedFor = new Map(rateScopes.map((scope) => [scope.name, scope.countedF
 /** `limiter`: null when requests are not limited; the list is empty then. */
 export function rateLimitReads(limiter: RateLimiter | null): RateLimitReads {
   return {
-    ofAddress: (address) => answerFor(limiter, { kind: 'address', id: countedAddress(address) }),
+    ofAddress: (address) => answerFor(limiter, { kind: 'address', id: address }),
     ofKey: async (id, address) => {
-      const client = { kind: 'address', id: countedAddress(address) } as const;
+      const client = { kind: 'address', id: address } as const;
       const own = await answerFor(limiter, { kind: 'key', id });
       const shared = await answerFor(limiter, client);
       const claimed = await answerFor(limiter, claimOf(client, id));

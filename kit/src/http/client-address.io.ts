@@ -30,30 +30,38 @@ export function clientAddressBy(trustedProxies: readonly string[]): ClientAddres
   };
 }
 
+/** What is known of a connection. */
+interface Peer {
+  /** The counted form of its own address. */
+  readonly own: string;
+  readonly isTrusted: boolean;
+}
+
 /**
- * The counted form of the address of the client of a request (`countedAddress`). Computed once per connection, and once
- * per forwarded address of a connection's address: to find it costs a tenth of a small response.
+ * The counted form of the address of the client of a request (`countedAddress`). Computed once per connection, and of a
+ * trusted proxy once per forwarded address.
  */
 export function countedAddressBy(trustedProxies: readonly string[]): ClientAddress {
-  const addressOf = clientAddressBy(trustedProxies);
-  const counted: ClientAddress = (request) => countedAddress(addressOf(request));
-  const bySocket = new WeakMap<Socket, string>();
-  const byForwarded = new Map<string, string>();
+  const [isTrusted, addressOf] = [trustBy(trustedProxies), clientAddressBy(trustedProxies)];
+  const peers = new WeakMap<Socket, Peer>();
+  const forwardedBy = new Map<string, string>();
+  const learn = (socket: Socket): Peer => {
+    const from = socket.remoteAddress ?? '';
+    const peer = { own: countedAddress(from), isTrusted: isTrusted(from) };
+    peers.set(socket, peer);
+    return peer;
+  };
   return (request) => {
-    const { socket } = request;
+    const { own, isTrusted: isProxy } = peers.get(request.socket) ?? learn(request.socket);
     const forwarded = request.headers['x-forwarded-for'];
-    if (forwarded === undefined) {
-      const known = bySocket.get(socket) ?? counted(request);
-      bySocket.set(socket, known);
-      return known;
-    }
-    if (forwarded.length > forwardedMaxChars) return counted(request);
-    const name = `${socket.remoteAddress} ${forwarded}`;
-    const known = byForwarded.get(name);
+    if (forwarded === undefined || !isProxy) return own;
+    if (forwarded.length > forwardedMaxChars) return countedAddress(addressOf(request));
+    const name = `${own} ${forwarded}`;
+    const known = forwardedBy.get(name);
     if (known !== undefined) return known;
-    if (byForwarded.size >= forwardedMax) byForwarded.clear();
-    const found = counted(request);
-    byForwarded.set(name, found);
+    if (forwardedBy.size >= forwardedMax) forwardedBy.clear();
+    const found = countedAddress(addressOf(request));
+    forwardedBy.set(name, found);
     return found;
   };
 }

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { trustBy } from './client-address.io.ts';
+import { responseOf } from './closing.io.ts';
 import { countedAddress } from './counted-address.ts';
 import { type ConnectionLimits, defaultHttpLimits, evictFrom } from './listener-bounds.ts';
 
@@ -60,6 +61,11 @@ export class ConnectionShares {
   /** Connections that are counted. */
   get size(): number {
     return this.#holders.size;
+  }
+
+  /** Those connections. */
+  sockets(): Iterable<Socket> {
+    return this.#holders.keys();
   }
 
   /** Bounds the connections of a server that does not listen yet, whose keep-alive is longer than `stallMs`. */
@@ -164,10 +170,7 @@ function firstOf(
   return undefined;
 }
 
-/**
- * A request with a whole head waits for its response there. Node keeps the response of a connection in this property
- * (`ServerResponse.assignSocket`); a count of our own would cost each request.
- */
+/** A request with a whole head waits for its response. A count of our own would cost each request. */
 function isAnswering(socket: Socket): boolean {
-  return Boolean(Reflect.get(socket, '_httpMessage'));
+  return responseOf(socket) !== null;
 }

@@ -10,6 +10,7 @@ import type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
 import { noBytes, takeJsonBodies } from './body.io.ts';
 import { BodyShares } from './body-shares.io.ts';
 import { countedAddressBy } from './client-address.io.ts';
+import { endBusyConnections } from './closing.io.ts';
 import { compressResponses } from './compress.io.ts';
 import { ConnectionShares, type ShedReason } from './connection-shares.io.ts';
 import { declareRoutes } from './door-routes.io.ts';
@@ -70,7 +71,7 @@ export function openHttp(options: HttpOptions): HttpApp {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
   const shed = countShed(options.metrics);
-  watchConnections(app, { limits, shed, options });
+  const shares = watchConnections(app, { limits, shed, options });
   // Expectations other than 100-continue may be ignored (RFC 9110 10.1.1); Node would refuse them with an empty
   // response.
   app.server.on('checkExpectation', (request, response) => {
@@ -79,8 +80,8 @@ export function openHttp(options: HttpOptions): HttpApp {
   takeJsonBodies(app as unknown as FastifyInstance, limits.maxJsonDepth);
   declareRoutes(app);
   app.setErrorHandler<Error>(answerError);
-  // One hook with a callback, and no decorators: each further hook, promise or property that fastify copies onto a
-  // request costs a hundredth or more of the response with a book.
+  // One hook with a callback, and no decorators of requests: each further hook, promise or property that fastify copies
+  // onto a request costs a hundredth or more of the response with a book.
   const counted = countedAddressBy(options.trustedProxies ?? []);
   app.decorate('countedAddress', counted);
   const bodies = new BodyShares(limits.bodies, counted);
@@ -97,8 +98,10 @@ export function openHttp(options: HttpOptions): HttpApp {
     void refuse(reply, 'overloaded');
   });
   if (options.traces) traceRequests(app, options.traces, options.trustedProxies ?? []);
+  const sayIfClosing = endBusyConnections(app, () => shares.sockets());
   app.addHook('onSend', (request, reply, _payload, done) => {
     putAnswerHeaders(request, reply);
+    sayIfClosing(request, reply);
     done();
   });
   if (options.compresses === true) compressResponses(app);
@@ -125,7 +128,7 @@ function watchConnections(
     readonly shed: (reason: ShedReason) => void;
     readonly options: HttpOptions;
   },
-): void {
+): ConnectionShares {
   const { limits, shed, options } = parts;
   const shares = new ConnectionShares({
     limits: limits.connections,
@@ -135,6 +138,7 @@ function watchConnections(
   });
   shares.watch(app.server);
   app.decorate('upgraded', (socket: Socket) => shares.upgraded(socket));
+  return shares;
 }
 
 /** Routes declare by `app.answerAtHand` which of their responses may be in memory. */

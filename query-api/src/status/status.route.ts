@@ -50,12 +50,13 @@ export function statusRoute(parts: StatusParts): DoorRoute {
 export function rateLimitsRoute({ callers, rateLimits, nowMs }: StatusParts): DoorRoute {
   const route = { method: 'GET', path: '/rate-limits', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
-    if (!claimsKey(raw.headers)) return await rateLimits.ofAddress(raw.ip);
+    const address = raw.server.countedAddress(raw.raw);
+    if (!claimsKey(raw.headers)) return await rateLimits.ofAddress(address);
     const reader = callers.verify(signedFacts(raw));
     if (reader === null) return unproven({ callers, nowMs }, raw);
     // A request with a read-only key is counted for its address.
     return await (reader.apiKey === null
-      ? rateLimits.ofAddress(raw.ip)
-      : rateLimits.ofKey(reader.apiKey, raw.ip));
+      ? rateLimits.ofAddress(address)
+      : rateLimits.ofKey(reader.apiKey, address));
   });
 }
