@@ -323,13 +323,7 @@ function servicesOptions({
       ingress: { ...prefixed, ...manyTimes, ...env['ingress'] },
       operator: { ...prefixed, ...env['operator'] },
       'query-api': { ...prefixed, ...manyTimes, ...env['query-api'] },
-      // States are written often, so that kills come between and during writes.
-      streams: {
-        ...prefixed,
-        PM_STREAMS_SAVE_RECORDS: '200',
-        PM_STREAMS_SAVE_MS: '1000',
-        ...env['streams'],
-      },
+      streams: { ...prefixed, ...env['streams'] },
     },
   };
 }

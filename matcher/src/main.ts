@@ -62,8 +62,13 @@ const settleMs = 10_000;
 /** Time at the bound of what a standby keeps, without a copy seen, after which it claims. */
 const blockedMs = 1_000;
 
-/** Long poll of a matcher with standbys, milliseconds: the silence of an owner shows at its end. */
-const standbyPollMs = 100;
+/**
+ * Long poll of a matcher with standbys, milliseconds: a third of the silence after which it claims, within these. The
+ * silence shows at the end of the first poll that begins after it.
+ */
+const [pollMinMs, pollMaxMs] = [100, 250];
+const standbyPollMs = (config: MatcherConfig) =>
+  Math.min(pollMaxMs, Math.max(pollMinMs, Math.floor(silenceMsOf(config) / 3)));
 
 /** Matchers that begin to send at one moment have other runs of sequences by chance. */
 const runsAheadMax = 1_000;
@@ -140,7 +145,7 @@ async function start(life: Lifecycle): Promise<void> {
   life.onStop('ownership', () => ownership.close(), ownershipCloseMs);
   const second = {
     standbyTopic: topicName(topics.executions, config.topicPrefix),
-    maxWaitMs: standbyPollMs,
+    maxWaitMs: standbyPollMs(config),
   };
   await ownership.start((hooks) =>
     client.group({

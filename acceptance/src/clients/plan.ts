@@ -78,4 +78,9 @@ const events: readonly ImportEvent[] = [
   },
 ];
 
-export const compatPlan: WorldPlan = { events, depositUsdc: '100000', familyDomains: true };
+export const compatPlan: WorldPlan = {
+  events,
+  depositUsdc: '100000',
+  familyDomains: true,
+  partitions: 2,
+};

@@ -30,8 +30,8 @@ export interface FaultsReport extends Judgement {
   readonly results: readonly FaultResult[];
 }
 
-/** Each of 8 partitions has an order every 320 ms, which every gap contains; two cores have time left. */
-const ordersPerSecond = 25;
+/** Time between two orders of a partition, milliseconds: every gap contains one, and two cores have time left. */
+const orderEveryMs = 320;
 const walletCount = 6;
 /** Orders flow for so long before a fault, and after the recovery, milliseconds. */
 const calmMs = 2_000;
@@ -51,7 +51,7 @@ export async function runFaults(
     baseUrl: stack.baseUrl,
     signers,
     markets,
-    ordersPerSecond,
+    ordersPerSecond: (markets.length * 1_000) / orderEveryMs,
   });
   const place = { stack, brokers, dataDir };
   const results: FaultResult[] = [];

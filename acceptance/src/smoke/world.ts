@@ -39,11 +39,13 @@ export interface WorldPlan {
   readonly familyDomains: boolean;
   /** Processes of each service; default one. */
   readonly scale?: Scale;
+  /** Of the log; default as `npm start`. Each one more costs all services something, traded or not. */
+  readonly partitions?: number;
 }
 
-/** Markets and money of the smoke run, with another deposit or more processes where they are given. */
+/** Markets and money of the smoke run, with what differs. */
 export function smokePlan(
-  differing: Partial<Pick<WorldPlan, 'depositUsdc' | 'scale'>> = {},
+  differing: Partial<Pick<WorldPlan, 'depositUsdc' | 'scale' | 'partitions'>> = {},
 ): WorldPlan {
   return { events: events(), depositUsdc, familyDomains: false, ...differing };
 }
@@ -84,6 +86,7 @@ export async function openWorld(
     ...(mode.kind === 'local' ? { brokers, replicationFactor: brokers } : {}),
     signing: { familyDomains: plan.familyDomains },
     scale: plan.scale ?? {},
+    ...(plan.partitions === undefined ? {} : { partitions: plan.partitions }),
     extraEnv: withAccounts(accounts),
   });
   try {

@@ -7,7 +7,8 @@ import { untilNone } from '../whole-exchange.ts';
 export type Action = 'place' | 'cancel' | 'read';
 
 const actions: readonly Action[] = ['place', 'cancel', 'read'];
-const pauseMs = 100;
+/** So that the exchange has time left on two cores, milliseconds. */
+const pauseMs = 300;
 const requestMaxMs = 10_000;
 /** An outage by a clock lasts for as long as the clock is off; this is far less, and many times what it takes. */
 const goesOnMaxMs = 120_000;

@@ -7,13 +7,15 @@ import { silentLog } from '@pm/kit/log';
 import { leaderboardTables, tables } from '@pm/schemas';
 import { killed, runSmoke } from '../../src/smoke/run.ts';
 import { verifyWorld } from '../../src/smoke/verify.ts';
-import { openWorld, type World } from '../../src/smoke/world.ts';
+import { openWorld, smokePlan, type World } from '../../src/smoke/world.ts';
 import { engineUrls } from '../services-under-test.ts';
 import { type GuardedEngines, startGuardedEngines } from './guarded-engines.ts';
 
 jest.setTimeout(420_000);
 
 const seed = 1;
+/** Fewer than `npm start` has: each costs all services something. */
+const partitions = 4;
 let folder: string;
 let engines: GuardedEngines;
 let world: World;
@@ -28,11 +30,12 @@ beforeAll(async () => {
   );
   const { urls, shared: access } = engines;
   const mode = { kind: 'external', urls, access } as const;
-  world = await openWorld((line) => lines.push(line), undefined, { mode, accounts }).catch(
-    (error: unknown) => {
-      throw new Error(lines.slice(-20).join('\n'), { cause: error });
-    },
-  );
+  world = await openWorld((line) => lines.push(line), smokePlan({ partitions }), {
+    mode,
+    accounts,
+  }).catch((error: unknown) => {
+    throw new Error(lines.slice(-20).join('\n'), { cause: error });
+  });
 }, 240_000);
 
 afterAll(async () => {

@@ -54,6 +54,8 @@ beforeAll(async () => {
     events,
     ownBroker: true,
     hasSecondStreams: true,
+    // States are written often, so that kills come between and during writes.
+    env: { streams: { PM_STREAMS_SAVE_RECORDS: '200', PM_STREAMS_SAVE_MS: '1000' } },
   });
   await exchange.deposit(accounts, depositUsdc);
   const ports = exchange.baseUrls.map((url) => Number(new URL(url).port));
