@@ -39,6 +39,7 @@ export class StreamHub implements FeedListener {
   /** The connections, in groups of about the same size. */
   readonly #groups = Array.from({ length: groupCount }, () => new Set<Connection>());
   readonly #groupMs: number;
+  #isOver = false;
   #added = 0;
   #turn = 0;
   /** Partitions that were not live when the newest round out of turn began. */
@@ -122,14 +123,16 @@ export class StreamHub implements FeedListener {
 
   /** Closes all connections, which can be resumed elsewhere. */
   close(): void {
+    this.#isOver = true;
+    clearInterval(this.#timer);
     for (const unlisten of this.#unlisten) unlisten();
     for (const connection of [...this.#connections]) connection.close('shutdown');
-    clearInterval(this.#timer);
   }
 
   /** Without a connection all groups have their turns together, once in the interval: a hundred wake-ups less. */
   #pace(): void {
     clearInterval(this.#timer);
+    if (this.#isOver) return;
     const everyMs = this.#connections.size === 0 ? groupCount * this.#groupMs : this.#groupMs;
     this.#timer = setInterval(() => this.#beatDue(), everyMs);
   }
