@@ -9,6 +9,7 @@ import { kafkaConnection, registryConnection, storeConnection } from '@pm/kit/co
 import { kafkaProbe, registryProbe } from '@pm/kit/engines';
 import { openOpsListener } from '@pm/kit/health';
 import {
+  defaultMaxWaitMs,
   type LogAdmin,
   type LogClient,
   type LogProducer,
@@ -62,13 +63,15 @@ const settleMs = 10_000;
 /** Time at the bound of what a standby keeps, without a copy seen, after which it claims. */
 const blockedMs = 1_000;
 
+/** Shortest long poll of a matcher with standbys, milliseconds. */
+const standbyPollMinMs = 100;
+
 /**
- * Long poll of a matcher with standbys, milliseconds: a third of the silence after which it claims, within these. The
- * silence shows at the end of the first poll that begins after it.
+ * Long poll of a matcher with standbys, milliseconds: a third of the silence after which it claims, at most that of
+ * other readers. The silence shows at the end of the first poll that begins after it.
  */
-const [pollMinMs, pollMaxMs] = [100, 250];
 const standbyPollMs = (config: MatcherConfig) =>
-  Math.min(pollMaxMs, Math.max(pollMinMs, Math.floor(silenceMsOf(config) / 3)));
+  Math.min(defaultMaxWaitMs, Math.max(standbyPollMinMs, Math.floor(silenceMsOf(config) / 3)));
 
 /** Matchers that begin to send at one moment have other runs of sequences by chance. */
 const runsAheadMax = 1_000;

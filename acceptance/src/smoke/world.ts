@@ -39,8 +39,8 @@ export interface WorldPlan {
   readonly familyDomains: boolean;
   /** Processes of each service; default one. */
   readonly scale?: Scale;
-  /** Of the log; default as `npm start`. Each one more costs all services something, traded or not. */
-  readonly partitions?: number;
+  /** Partitions of the log; default as `npm start`. Each costs all services something, traded or not. */
+  readonly partitions?: number | undefined;
 }
 
 /** Markets and money of the smoke run, with what differs. */
@@ -86,7 +86,7 @@ export async function openWorld(
     ...(mode.kind === 'local' ? { brokers, replicationFactor: brokers } : {}),
     signing: { familyDomains: plan.familyDomains },
     scale: plan.scale ?? {},
-    ...(plan.partitions === undefined ? {} : { partitions: plan.partitions }),
+    partitions: plan.partitions,
     extraEnv: withAccounts(accounts),
   });
   try {

@@ -14,7 +14,6 @@ import { type GuardedEngines, startGuardedEngines } from './guarded-engines.ts';
 jest.setTimeout(420_000);
 
 const seed = 1;
-/** Fewer than `npm start` has: each costs all services something. */
 const partitions = 4;
 let folder: string;
 let engines: GuardedEngines;

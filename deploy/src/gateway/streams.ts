@@ -1,13 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import {
-  type ClientAddress,
-  countedAddress,
-  defaultHttpLimits,
-  type HttpApp,
-  Shares,
-} from '@pm/kit/http';
+import { type ClientAddress, defaultHttpLimits, type HttpApp, Shares } from '@pm/kit/http';
 import { endSocket, refuseUpgrade, takeUpgrades } from '@pm/kit/listener';
 import type { Log } from '@pm/kit/log';
 import { isStreamPath } from '@pm/schemas';
@@ -57,7 +51,7 @@ export function forwardStreams(
       return;
     }
     const address = addressOf(request);
-    const holder = isTrusted(address) ? null : countedAddress(address);
+    const holder = isTrusted(address) ? null : app.countedAddress(request);
     if (open.size >= streamShares.inAll || (holder !== null && !shares.take(holder, 1))) {
       refuseUpgrade(client, { status: 503, error: 'too many connections' });
       return;

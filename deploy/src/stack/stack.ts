@@ -36,7 +36,7 @@ export interface StackOptions {
   readonly seed: boolean;
   /** Plays recorded quotes and trades at these speeds (1 is real time); null plays nothing. */
   readonly demo: { readonly quoteSpeed: number; readonly tradeSpeed: number } | null;
-  readonly partitions?: number;
+  readonly partitions?: number | undefined;
   /** The wallet that fees are paid to; `defaultFeeWallet` unless given. */
   readonly feeWallet?: WalletAddress;
   /** Brokers of local engines; default 1. Their number is final for a data folder. */

@@ -30,7 +30,7 @@ export function clientAddressBy(trustedProxies: readonly string[]): ClientAddres
   };
 }
 
-/** What is known of a connection. */
+/** The other end of a connection, which may be a proxy. */
 interface Peer {
   /** The counted form of its own address. */
   readonly own: string;

@@ -43,7 +43,7 @@ function endWhenTaken(socket: Socket, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.once('close', () => resolve());
     response.once('finish', () => {
-      // Node has detached it by now; a request that was waiting behind it goes on.
+      // Node has detached it by now, and may have gone on with a pipelined request.
       if (responseOf(socket) === null) socket.destroySoon();
       resolve();
     });

@@ -63,7 +63,7 @@ export class ConnectionShares {
     return this.#holders.size;
   }
 
-  /** Those connections. */
+  /** The connections that are counted. */
   sockets(): Iterable<Socket> {
     return this.#holders.keys();
   }

@@ -15,7 +15,6 @@ export {
   trustBy,
 } from './client-address.io.ts';
 export { ConnectionShares, type ShedReason } from './connection-shares.io.ts';
-export { countedAddress } from './counted-address.ts';
 export {
   type Dialect,
   type DoorRoute,

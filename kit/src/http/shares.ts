@@ -27,6 +27,11 @@ export class Shares {
     return this.#all;
   }
 
+  /** Holders that have something. */
+  get holders(): number {
+    return this.#held.size - this.#idle;
+  }
+
   /** Holders that are kept: those that have something, and at most `idleMax` others. */
   get kept(): number {
     return this.#held.size;

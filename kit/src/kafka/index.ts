@@ -18,5 +18,6 @@ export type {
   RecordBatch,
   RecordPlace,
 } from './records.ts';
+export { defaultMaxWaitMs } from './topic-reader.io.ts';
 export type { TopicSpec } from './topic-spec.ts';
 export { openWatchedLog, readerMetrics, WatchedLog } from './watched-log.io.ts';

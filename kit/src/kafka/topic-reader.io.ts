@@ -8,6 +8,7 @@ import type { PartitionBounds } from './records.ts';
 import type { SharedFetcher } from './shared-fetchers.io.ts';
 import { Wakeup } from './waiting.io.ts';
 
+/** Long poll of readers that say nothing else, milliseconds. */
 export const defaultMaxWaitMs = 250;
 
 export interface TopicReaderOptions {

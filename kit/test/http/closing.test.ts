@@ -6,31 +6,30 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { HttpApp } from '../../src/http/app.io.ts';
 import { openHttp } from '../../src/http/open.io.ts';
 import { silentLog } from '../../src/log/index.ts';
-import { until } from '../kafka/deferred.ts';
+import { createDeferred, type Deferred, until } from '../kafka/deferred.ts';
 
 /** More than the buffers of a connection hold. */
 const long = Buffer.alloc(16 << 20, 'x');
-/** A client reads nothing for so long, milliseconds. */
+/** A slow client begins to read after this time, milliseconds. */
 const slowMs = 200;
 let app: HttpApp;
 let agent: Agent;
-let goOn: () => void;
+let answering: Deferred;
 
 beforeEach(async () => {
   // A proxy may keep its connections longer than this test runs.
   app = openHttp({ log: silentLog, bodyLimitBytes: 1_000, trustedProxies: ['127.0.0.1'] });
-  const told = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
+  answering = createDeferred();
+  const { promise } = answering;
   app.get('/later', async () => {
-    await told;
+    await promise;
     return { late: true };
   });
   app.get('/begun', async (_request, reply) => {
     reply.hijack();
     reply.raw.writeHead(200, { 'content-length': String(long.length) });
     reply.raw.write(long.subarray(0, 1));
-    await told;
+    await promise;
     reply.raw.end(long.subarray(1));
   });
   app.get('/written', (_request, reply) => {
@@ -51,6 +50,11 @@ async function begin(path: string): Promise<{ readonly response: Promise<Incomin
   return { response: answered.then(([response]) => response as IncomingMessage) };
 }
 
+async function takenSlowly(response: Promise<IncomingMessage>): Promise<Buffer> {
+  await wait(slowMs);
+  return await buffer(await response);
+}
+
 /** Begins to close the app; resolves to its end once no connection is taken any more. */
 async function beginClosing(): Promise<{ readonly closed: Promise<void> }> {
   const closed = app.close();
@@ -61,7 +65,7 @@ async function beginClosing(): Promise<{ readonly closed: Promise<void> }> {
 test('a request that is answered while the listener closes gets its response, which ends its connection', async () => {
   const { response } = await begin('/later');
   const { closed } = await beginClosing();
-  goOn();
+  answering.resolve();
   const { headers } = await response;
   expect(headers.connection).toBe('close');
   expect((await buffer(await response)).toString()).toBe('{"late":true}');
@@ -73,9 +77,8 @@ test('a response whose head was sent before the listener closes is sent in full 
   const { headers } = await response;
   expect(headers.connection).toBe('keep-alive');
   const { closed } = await beginClosing();
-  goOn();
-  await wait(slowMs);
-  expect((await buffer(await response)).equals(long)).toBe(true);
+  answering.resolve();
+  expect((await takenSlowly(response)).equals(long)).toBe(true);
   await closed;
 });
 
@@ -83,8 +86,7 @@ test('a response that was written before the listener closes is sent in full to 
   const { response } = await begin('/written');
   await response;
   const closed = app.close();
-  await wait(slowMs);
-  expect((await buffer(await response)).equals(long)).toBe(true);
+  expect((await takenSlowly(response)).equals(long)).toBe(true);
   await closed;
 });
 

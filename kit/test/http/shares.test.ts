@@ -22,6 +22,7 @@ test('what holders have stays within both limits, and what is given back is ther
     const [gone] = held.splice(random(Math.max(1, held.length)), 1);
     if (gone !== undefined) shares.giveBack(gone.holder, gone.amount);
     expect(shares.all).toBe(sumOf(() => true));
+    expect(shares.holders).toBe(new Set(held.map((one) => one.holder)).size);
   }
   expect(Math.min(taken, refused)).toBeGreaterThan(500);
 });
