@@ -126,19 +126,20 @@ test('no client is held after the service has ended, also one that does not clos
 });
 
 test('a stream beyond the share of its address is refused, and others get theirs', async () => {
+  const share = 16;
   const services = { ingress: closedPort, 'query-api': closedPort };
   const streams = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-  const shared = openGateway({ ...services, streams }, { connectionsPerAddress: 2 });
+  const shared = openGateway({ ...services, streams }, { connectionsPerAddress: share });
   await shared.listen({ host: '127.0.0.1', port: 0 });
   const open = async (from?: string) => {
     const one = await connectTo(shared, from);
     one.send(upgradeOf('/v1/stream'));
     return one;
   };
-  const mine = [await open(), await open()];
+  const mine = await Promise.all(Array.from({ length: share }, () => open()));
   for (const one of mine) await one.hears('first');
-  const third = await open();
-  expect(await third.hears('too many connections')).toContain('503');
+  const further = await open();
+  expect(await further.hears('too many connections')).toContain('503');
   const others = await open('127.0.0.2');
   await others.hears('first');
   // One that ends makes room.
@@ -149,7 +150,7 @@ test('a stream beyond the share of its address is refused, and others get theirs
     return (await again.hears('\r\n\r\n')).includes('101 Switching Protocols');
   };
   await until(hasRoom, 'there is room');
-  for (const one of [...mine, third, others]) one.close();
+  for (const one of [...mine, further, others]) one.close();
   await shared.close();
 });
 

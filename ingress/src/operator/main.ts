@@ -7,7 +7,7 @@ import { systemClock as clock } from '@pm/kit/clock';
 import { kafkaConnection, redisConnection, registryConnection } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
-import { openHttp } from '@pm/kit/http';
+import { defaultHttpLimits, openHttp } from '@pm/kit/http';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { refuseWebPages } from '@pm/kit/listener';
 import { type Log, openLog } from '@pm/kit/log';
@@ -230,8 +230,14 @@ async function openOps({ config, life, metrics }: Room, parts: OperatorStatusPar
 
 /** The largest body of routes that name none, bytes. */
 const bodyMaxBytes = 256 * 1024;
-/** Imports of the catalog have 16 MiB, and this listener is not for strangers. */
-const bodies = { ofEach: 64 * 1024 * 1024, inAll: 128 * 1024 * 1024 };
+/**
+ * This listener is not for strangers. Imports of the catalog have 16 MiB, and a program at the operators' address must
+ * not keep them out by opening connections.
+ */
+const limits = {
+  bodies: { ofEach: 64 * 1024 * 1024, inAll: 128 * 1024 * 1024 },
+  connections: { ...defaultHttpLimits.connections, renewMs: 0 },
+};
 
 async function listen(
   { config, life, log, metrics }: Room,
@@ -239,7 +245,7 @@ async function listen(
 ): Promise<void> {
   const { operatorHost: host, operatorPort: port, operatorNames } = config;
   const judge = refuseWebPages([host, ...operatorNames]);
-  const app = openHttp({ log, bodyLimitBytes: bodyMaxBytes, metrics, limits: { bodies }, judge });
+  const app = openHttp({ log, bodyLimitBytes: bodyMaxBytes, metrics, limits, judge });
   addOperatorRoutes(app, services);
   await app.listen({ host, port });
   life.onStop('listener', () => app.close());

@@ -4,9 +4,10 @@ import { trustBy } from './client-address.io.ts';
 import { responseOf } from './closing.io.ts';
 import { countedAddress } from './counted-address.ts';
 import { type ConnectionLimits, defaultHttpLimits, evictFrom } from './listener-bounds.ts';
+import { OpeningRates } from './opening-rates.ts';
 
 /** Why a connection was ended, or a request was refused, by what its client has already. */
-export type ShedReason = 'address' | 'all' | 'idle' | 'unread' | 'body';
+export type ShedReason = 'address' | 'rate' | 'all' | 'idle' | 'unread' | 'body';
 
 export interface ConnectionSharesOptions {
   /** Default those of every listener. */
@@ -25,14 +26,16 @@ interface Holder {
 }
 
 /**
- * Bounds the connections of a listener by what they hold: each address has a share of them, so that no client shuts
- * out the others by holding connections; a client that takes nothing of its response for `stallMs` is cut off. For one
- * beyond the share of its address a connection of that address makes room, and when most are in use one of the address
- * with the most: an idle one or, when all are in use, one on which no whole head of a request waits for its response.
- * So a program that asks nothing keeps no other client of its address out. An upgraded connection is bounded by what
+ * Bounds the connections of a listener by what they hold: each address has a share of them, and opens twice as many in
+ * `renewMs` at most, so that no client shuts out the others by holding connections or by opening them; a client that
+ * takes nothing of its response for `stallMs` is cut off. For one beyond the share of its address a connection of that
+ * address makes room, and when most are in use one of the address with the most: an idle one or, when all are in use,
+ * one on which no whole head of a request waits for its response. So a program that asks nothing, and opens connections
+ * no faster than its address may, keeps no other client of its address out. An upgraded connection is bounded by what
  * upgraded it, and counts here no more.
  *
- *   accept --- beyond its share or all, and none makes room --------------> ended
+ *   accept --- faster than its address may open them ---------------------> ended
+ *     |    \-- beyond its share or all, and none makes room --------------> ended
  *     |
  *   counted -- makes room ------------------------------------------------> ended
  *     |    \-- `stallMs` without a byte while bytes wait for the client ---> ended
@@ -44,6 +47,7 @@ export class ConnectionShares {
   readonly #onShed: (reason: ShedReason) => void;
   readonly #isTrusted: (address: string) => boolean;
   readonly #byAddress = new Map<string, Holder>();
+  readonly #rates: OpeningRates;
   /** Null for connections of trusted proxies. */
   readonly #holders = new Map<Socket, Holder | null>();
 
@@ -54,6 +58,8 @@ export class ConnectionShares {
     onShed = () => {},
   }: ConnectionSharesOptions) {
     this.#limits = { ...limits, perAddress };
+    // At a gateway an address has as many streams besides.
+    this.#rates = new OpeningRates({ most: 2 * perAddress, renewMs: limits.renewMs });
     this.#onShed = onShed;
     this.#isTrusted = trustBy(trustedProxies);
   }
@@ -84,12 +90,16 @@ export class ConnectionShares {
 
   #accept(socket: Socket): void {
     const { perAddress, inAll } = this.#limits;
+    const holder = this.#holderOf(socket.remoteAddress ?? '');
+    if (holder !== null && !this.#rates.take(holder.address, performance.now())) {
+      this.#end(socket, 'rate');
+      return;
+    }
     if (this.size >= inAll * evictFrom) this.#makeRoom(this.#greediest(), this.size >= inAll);
     if (this.size >= inAll) {
       this.#end(socket, 'all');
       return;
     }
-    const holder = this.#holderOf(socket.remoteAddress ?? '');
     if (holder !== null) {
       if (holder.sockets.size >= perAddress && !this.#makeRoom(holder.sockets, true)) {
         this.#end(socket, 'address');

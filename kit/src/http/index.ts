@@ -22,7 +22,12 @@ export {
   registerRoutes,
   tableMethod,
 } from './door-routes.io.ts';
-export { defaultHttpLimits, doorBounds, evictFrom } from './listener-bounds.ts';
+export {
+  type ConnectionLimits,
+  defaultHttpLimits,
+  doorBounds,
+  evictFrom,
+} from './listener-bounds.ts';
 export { countShed, httpMetrics, httpReadings, shedMetrics } from './observe.io.ts';
 export { openHttp } from './open.io.ts';
 export { descriptionRoutes } from './openapi-routes.io.ts';

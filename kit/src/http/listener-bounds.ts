@@ -25,6 +25,8 @@ export interface HttpLimits {
 export interface ConnectionLimits {
   /** Of one client's address (`PM_CONNECTIONS_PER_ADDRESS`); one without a request makes room for one more. */
   readonly perAddress: number;
+  /** In which an address may open twice its share of connections again, evenly, milliseconds; 0 for no bound. */
+  readonly renewMs: number;
   /** Connections of all clients; further ones are closed at once. */
   readonly inAll: number;
   /** A connection is cut off when its client has taken no byte of a response for this, milliseconds. */
@@ -39,7 +41,7 @@ export const defaultHttpLimits: HttpLimits = {
   requestTimeoutMs: 10_000,
   keepAliveTimeoutMs: 10_000,
   proxyKeepAliveTimeoutMs: 65_000,
-  connections: { perAddress: 256, inAll: 10_000, stallMs: 5_000 },
+  connections: { perAddress: 256, renewMs: 5_120, inAll: 10_000, stallMs: 5_000 },
   bodies: { ofEach: 8 * 1024 * 1024, inAll: 64 * 1024 * 1024 },
   maxHeaderBytes: 16 * 1024,
   maxParamChars: 256,

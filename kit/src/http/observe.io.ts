@@ -25,7 +25,7 @@ export const shedMetrics = {
   shed: {
     type: 'counter',
     name: 'pm_http_shed_total',
-    help: 'Connections ended and requests refused by what clients hold: connections of an address, all connections, idle ones for others, unread responses, bytes of bodies.',
+    help: 'Connections ended and requests refused by what clients hold: connections of an address, those that it opens too fast, all connections, idle ones for others, unread responses, bytes of bodies.',
     labels: ['reason'],
   },
 } as const satisfies MetricDeclarations;

@@ -35,7 +35,7 @@ async function listen(
   trustedProxies: readonly string[] = [],
 ): Promise<Listener> {
   const metrics = openMetrics('test');
-  const connections = { ...defaultHttpLimits.connections, ...limits };
+  const connections = { ...defaultHttpLimits.connections, renewMs: 0, ...limits };
   const app = openHttp({
     log: silentLog,
     bodyLimitBytes: 1_024,
@@ -100,6 +100,15 @@ test('an address has so many connections, further ones are closed, and others ar
   // One that ends makes room for another one.
   mine[0]?.destroy();
   await until(async () => await answers(await open(listener, '127.0.0.2')), 'there is room', 8_000);
+});
+
+test('an address that opens connections faster than they are renewed is closed, others are served', async () => {
+  const listener = await listen({ perAddress: 3, renewMs: 600_000 });
+  for (let each = 0; each < 6; each += 1)
+    expect(await answers(await open(listener, '127.0.0.2'))).toBe(true);
+  expect(await answers(await open(listener, '127.0.0.2'))).toBe(false);
+  expect(await answers(await open(listener, '127.0.0.3'))).toBe(true);
+  expect(await listener.shed('rate')).toBe(1);
 });
 
 test.each([

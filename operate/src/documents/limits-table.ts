@@ -1,7 +1,7 @@
 import { answeredLimits as answered } from '@pm/deploy/gateway/answered-places';
 import { turnLimits } from '@pm/deploy/gateway/gateway';
 import { streamShares } from '@pm/deploy/gateway/streams';
-import { defaultHttpLimits, evictFrom } from '@pm/kit/http';
+import { type ConnectionLimits, defaultHttpLimits, evictFrom } from '@pm/kit/http';
 import { endedForMs } from '@pm/kit/listener';
 import { requestsAtOnce } from '@pm/mcp/http/limits';
 import {
@@ -38,6 +38,7 @@ export function sharesTable(): string {
   const evicts = count(connections.inAll * evictFrom);
   const { ofEach, inAll } = requestsAtOnce;
   const rows = [
+    openingRow(connections),
     [
       'open connections of a listener, streams apart',
       `${count(connections.perAddress)} (\`PM_CONNECTIONS_PER_ADDRESS\`)`,
@@ -89,6 +90,16 @@ export function sharesTable(): string {
     '| --- | --- | --- | --- |',
   ];
   return [...head, ...rows.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
+}
+
+function openingRow({ perAddress, renewMs }: ConnectionLimits): readonly string[] {
+  const most = `${count(2 * perAddress)} (twice \`PM_CONNECTIONS_PER_ADDRESS\`) at once`;
+  return [
+    'new connections of a listener, streams too',
+    `${most}, and as many again in ${renewMs / 1_000} s`,
+    '',
+    'closed at once',
+  ];
 }
 
 /** The largest bodies as Markdown: of the services, and of the routes that differ. */
