@@ -56,6 +56,9 @@ const emptySums = (): PhaseSums => ({
   seconds: 0,
 });
 
+/** Of each kind at its first level, not measured: processes compile what only it uses. */
+const warmUpSeconds = 3;
+
 /** Phases in turn: quiet, then the flood at each level; several rounds. */
 export async function measureKind(
   plan: PhasePlan,
@@ -64,13 +67,16 @@ export async function measureKind(
 ): Promise<KindResult> {
   const quiet = emptySums();
   const floods = plan.levels.map((level) => ({ level, sums: emptySums() }));
+  const orderAddress = kind.locksOrders ? otherAddress : probeAddress;
+  const floodAt = (level: Level, round: number) => {
+    const localAddress = kind.isAtProbe ? probeAddress : nextAddress();
+    return { orderAddress, flood: { kind, level, localAddress, round } };
+  };
+  for (const level of plan.levels.slice(0, 1))
+    await runPhase({ ...plan, seconds: warmUpSeconds }, emptySums(), floodAt(level, -1));
   for (let round = 0; round < plan.rounds; round += 1) {
-    const orderAddress = kind.locksOrders ? otherAddress : probeAddress;
     await runPhase(plan, quiet, { orderAddress, flood: null });
-    for (const { level, sums } of floods) {
-      const localAddress = kind.isAtProbe ? probeAddress : nextAddress();
-      await runPhase(plan, sums, { orderAddress, flood: { kind, level, localAddress, round } });
-    }
+    for (const { level, sums } of floods) await runPhase(plan, sums, floodAt(level, round));
   }
   const { requests: _, held: __, ...named } = kind;
   return { kind: named, quiet, floods };

@@ -145,9 +145,14 @@ async function watchTaker(
   const polled = async (name: Read, isSeen: () => Promise<boolean>) =>
     note(name, await until(isSeen, plannedAt, refused));
   const untilMs = plannedAt + giveUpMs;
-  const listed = async (name: Read, waiting: Promise<boolean>) => {
-    const isSeen = await waiting;
-    note(name, isSeen ? performance.now() - plannedAt : (refused() ?? notSeen));
+  const listed = async <T>(name: Read, list: WatchedList<T>, isSeen: (rows: T) => boolean) => {
+    let wasSeen = false;
+    // A refused order is not waited for.
+    await list.waitFor((rows) => {
+      wasSeen = isSeen(rows);
+      return wasSeen || refused() !== null;
+    }, untilMs);
+    note(name, wasSeen ? performance.now() - plannedAt : (refused() ?? notSeen));
   };
   const lastPrice = `/last-trade-price?token_id=${market.tokens[1]}`;
   await Promise.all([
@@ -155,14 +160,8 @@ async function watchTaker(
     polled('lastPrice', async () => {
       return Number((await read<{ price: string }>(poster, lastPrice))?.price) === price;
     }),
-    listed(
-      'trades',
-      lists.trades.waitFor((rows) => rows.some((row) => row.size === size), untilMs),
-    ),
-    listed(
-      'ownTrades',
-      lists.ownTrades.waitFor((body) => body.includes(meeting.orderId), untilMs),
-    ),
+    listed('trades', lists.trades, (rows) => rows.some((row) => row.size === size)),
+    listed('ownTrades', lists.ownTrades, (body) => body.includes(meeting.orderId)),
   ]);
 }
 
