@@ -142,8 +142,8 @@ export async function cancelAll(
 }
 
 /**
- * An exchange of its own on the engines that tests share: a matcher, the ledger's projector, two ingress processes and
- * one of the operator, with one market in each partition.
+ * An exchange of its own on the engines that tests share: a matcher, the ledger's projector, one or two ingress
+ * processes and one of the operator, with one market in each partition.
  */
 export class ExchangeUnderTest {
   readonly name: string;
@@ -154,6 +154,7 @@ export class ExchangeUnderTest {
   readonly folder: string;
   readonly #ingresses: IngressProcess[] = [];
   #operator: OperatorProcess | null = null;
+  #domain: SigningDomain | null = null;
   tokens: readonly string[] = [];
   /** The other token of each market. */
   otherTokens: readonly string[] = [];
@@ -178,16 +179,36 @@ export class ExchangeUnderTest {
     more: Readonly<Record<string, string>> = {},
   ): Promise<ExchangeUnderTest> {
     const exchange = new ExchangeUnderTest(label, more);
-    const { keys } = exchange;
-    await setUpNamed(exchange.name, { keys, partitions });
-    exchange.startMatcher();
-    exchange.startProjectors();
-    for (let count = 0; count < 2; count += 1)
-      exchange.#ingresses.push(await exchange.openIngress());
-    exchange.#operator = await exchange.openOperator();
-    await exchange.#list(partitions);
-    await until(async () => (await exchange.ledger.state()).ready);
+    await exchange.#start(partitions, { ingresses: 2, operator: {} });
     return exchange;
+  }
+
+  /** The same with one ingress process, for tests that need no second one. `operator`: variables of its operator. */
+  static async openLone(
+    label: string,
+    partitions: number,
+    operator: Readonly<Record<string, string>> = {},
+  ): Promise<ExchangeUnderTest> {
+    const exchange = new ExchangeUnderTest(label, {});
+    await exchange.#start(partitions, { ingresses: 1, operator });
+    return exchange;
+  }
+
+  /** All processes start side by side: each waits for the engines much of the time. */
+  async #start(
+    partitions: number,
+    { ingresses, operator }: { ingresses: number; operator: Readonly<Record<string, string>> },
+  ): Promise<void> {
+    await setUpNamed(this.name, { keys: this.keys, partitions });
+    this.startMatcher();
+    this.startProjectors();
+    const opening = Array.from({ length: ingresses }, () => this.openIngress());
+    const all = [Promise.all(opening), this.openOperator(operator)] as const;
+    const [opened, operatorProcess] = await Promise.all(all);
+    this.#ingresses.push(...opened);
+    this.#operator = operatorProcess;
+    await this.#list(partitions);
+    await until(async () => (await this.ledger.state()).ready);
   }
 
   /** The matcher, or one more, with the key of an owner. */
@@ -228,7 +249,14 @@ export class ExchangeUnderTest {
     if (matcher.exitCode === null && matcher.signalCode === null) await once(matcher, 'exit');
   }
 
-  /** The two that are always there. */
+  /** The one that is always there. */
+  get ingress(): IngressProcess {
+    const [first] = this.#ingresses;
+    if (first === undefined) throw new Error('there is an ingress process');
+    return first;
+  }
+
+  /** The two that `open` starts. */
   get ingresses(): readonly [IngressProcess, IngressProcess] {
     const [first, second] = this.#ingresses;
     if (first === undefined || second === undefined)
@@ -282,18 +310,21 @@ export class ExchangeUnderTest {
     return walletFromPrivateKey(`0x${String(this.#traders).padStart(64, '7')}`);
   }
 
-  /** An API key of the wallet, known to both ingress processes. */
-  async openKey(signer: Signer, nonce = 0n): Promise<Trader> {
-    const client = new ExchangeClient({
-      baseUrl: `http://127.0.0.1:${this.ingresses[0].port}`,
-      signer,
-    });
+  /** An API key of the wallet; other ingress processes than the first learn of it from the log. */
+  async makeKey(signer: Signer, nonce = 0n): Promise<Trader> {
+    const known = this.#domain === null ? {} : { domain: this.#domain };
+    const baseUrl = `http://127.0.0.1:${this.ingress.port}`;
+    const client = new ExchangeClient({ baseUrl, signer, ...known });
     const domain = await client.signingDomain();
-    const trader = { signer, trio: await client.connect(nonce), domain };
-    // The other ingress learns of the key from the log.
-    await until(
-      async () => (await call(this.ingresses[1], trader, 'DELETE', '/cancel-all')).status === 200,
-    );
+    this.#domain = domain;
+    return { signer, trio: await client.connect(nonce), domain };
+  }
+
+  /** An API key of the wallet, known to every ingress process that is always there. */
+  async openKey(signer: Signer, nonce = 0n): Promise<Trader> {
+    const trader = await this.makeKey(signer, nonce);
+    const last = this.#ingresses.at(-1) ?? this.ingress;
+    await until(async () => (await call(last, trader, 'DELETE', '/cancel-all')).status === 200);
     return trader;
   }
 

@@ -32,7 +32,7 @@ const signer = {
   ...walletFromPrivateKey(`0x${'11'.repeat(32)}`),
   sign: () => `0x${'11'.repeat(65)}`,
 };
-const histories = runLength({ test: 60, deep: 200 });
+const histories = runLength({ test: 30, deep: 200 });
 /** The histories in which each defect is found. */
 const historiesMax = 200;
 const faultPercents = [40, 70, 95];

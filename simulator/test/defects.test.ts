@@ -47,7 +47,7 @@ const soonFound: readonly Defect[] = [
 
 const removed = isAll
   ? defectNames
-  : spread(soonFound, runLength({ test: 4, deep: soonFound.length }));
+  : spread(soonFound, runLength({ test: 3, deep: soonFound.length }));
 
 test.each(removed)(
   'runs find that %s',

@@ -1,7 +1,7 @@
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { parseScale } from '@pm/deploy/stack/scale';
 import { Command, InvalidArgumentError } from 'commander';
-import { runSmoke } from '../smoke/run.ts';
+import { runSmoke, wholeSmoke } from '../smoke/run.ts';
 import { verifyWorld } from '../smoke/verify.ts';
 import { openWorld, smokePlan, type World } from '../smoke/world.ts';
 
@@ -31,7 +31,8 @@ function percentile(sorted: readonly number[], part: number): number {
 }
 
 async function smoke(world: World): Promise<boolean> {
-  const options = { seed, ordersMin: orders, ...(kills === undefined ? {} : { kills }) };
+  const chosen = { seed, ordersMin: orders, length: wholeSmoke };
+  const options = kills === undefined ? chosen : { ...chosen, kills };
   const result = await runSmoke(world, options, progress);
   progress('comparing the log, the projections and the responses');
   const { checks, audit } = await verifyWorld(world, result);

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProcessStatus } from '@pm/deploy/local/supervised-process';
 import type { RunningStack } from '@pm/deploy/stack/stack';
 import type { Brokers } from './brokers.ts';
 
@@ -32,7 +33,6 @@ export interface Scenario {
 const pausedMs = 15_000;
 const twoDownMs = 10_000;
 const longOutageMs = 90_000;
-const registryAwayMs = 12_000;
 /** Between the kill of a matcher and the restart of a broker: the takeover is under way. */
 const takeoverMs = 500;
 
@@ -110,10 +110,18 @@ export const scenarios: readonly Scenario[] = [
     name: 'registry away at a start of all services',
     goalSeconds: null,
     async strike(place) {
-      const away = pause(place, ['registry'], registryAwayMs);
+      const { supervisor } = place.stack;
       const started = ['matcher', 'projectors', 'ingress', 'query-api', 'streams', 'operator'];
-      for (const name of started) kill(place, name);
-      await away;
+      supervisor.kill('registry', 'SIGSTOP');
+      try {
+        for (const name of started) kill(place, name);
+        // It has given up, has closed everything, and asks for the registry until it answers; then it starts again.
+        await until(place, 'a service waits for the registry', ({ waitsFor }) =>
+          waitsFor.includes('registry'),
+        );
+      } finally {
+        supervisor.kill('registry', 'SIGCONT');
+      }
       for (const name of started) await back(place, name);
       return { partitions: null };
     },
@@ -159,17 +167,26 @@ async function keepDown(place: FaultPlace, names: readonly string[], ms: number)
   for (const name of names) await back(place, name);
 }
 
-/** Longest wait for a process that has died, milliseconds. */
-const backMaxMs = 240_000;
+/** Longest wait for a process, and the pause between two looks, milliseconds. */
+const waitMaxMs = 240_000;
+const lookEveryMs = 100;
 
-async function back({ stack: { supervisor } }: FaultPlace, name: string): Promise<void> {
-  const untilMs = performance.now() + backMaxMs;
+async function back(place: FaultPlace, name: string): Promise<void> {
   // Its death is noticed a moment after the signal.
-  await sleep(100);
-  const isBack = () =>
-    supervisor.status().some((one) => one.name === name && one.state === 'ready');
-  while (!isBack()) {
-    if (performance.now() > untilMs) throw new Error(`${name} was not back in ${backMaxMs} ms`);
-    await sleep(50);
+  await sleep(lookEveryMs);
+  const isBack = (one: ProcessStatus) => one.name === name && one.state === 'ready';
+  await until(place, `${name} is back`, isBack);
+}
+
+/** Resolves when it is so of a process. */
+async function until(
+  { stack: { supervisor } }: FaultPlace,
+  what: string,
+  isSo: (process: ProcessStatus) => boolean,
+): Promise<void> {
+  const untilMs = performance.now() + waitMaxMs;
+  while (!supervisor.status().some(isSo)) {
+    if (performance.now() > untilMs) throw new Error(`not in ${waitMaxMs} ms: ${what}`);
+    await sleep(lookEveryMs);
   }
 }

@@ -19,14 +19,48 @@ export const killed = [
   'operator',
 ] as const;
 
-/** Wallets that trade; through many kills all test wallets do. */
-const traderCount = 6;
-const quietActionsPerTrader = 45;
-const timedOrders = 100;
-/** Time for orders before each kill, milliseconds; with kills at random the most of it. */
+/** How much is traded. */
+export interface SmokeLength {
+  /** Wallets that trade; through many kills all test wallets do. */
+  readonly traders: number;
+  /** Markets that are traded, of those of the world. */
+  readonly markets: number;
+  /** Orders one after the other, of which the latency is known. */
+  readonly timedOrders: number;
+  /** Actions of each wallet before the first kill. */
+  readonly quietActions: number;
+  /** Actions, times the number of wallets, before each kill and at the end; kills at random do not wait for them. */
+  readonly actionsBeforeKill: number;
+  /** Pause of a wallet after each action through the kills, milliseconds. */
+  readonly pauseMs: number;
+}
+
+/** That of `npm run smoke`: wallets trade as fast as they can. */
+export const wholeSmoke: SmokeLength = {
+  traders: 6,
+  markets: 24,
+  timedOrders: 100,
+  quietActions: 45,
+  actionsBeforeKill: 4,
+  pauseMs: 0,
+};
+
+/** Orders are on their way at each kill, and leave the processors to what starts again. */
+export const shortSmoke: SmokeLength = {
+  traders: 4,
+  markets: 12,
+  timedOrders: 10,
+  quietActions: 25,
+  actionsBeforeKill: 1,
+  pauseMs: 100,
+};
+
+/** Longest time for orders before a kill at random, milliseconds. */
 const beforeKillMs = 1_500;
 /** A killed service has so long to be ready again, milliseconds. */
 const recoveryMaxMs = 60_000;
+/** Pause between two looks at what has happened meanwhile, milliseconds. */
+const lookEveryMs = 100;
 
 export interface RunResult {
   readonly received: Received;
@@ -49,33 +83,37 @@ export interface SmokeOptions {
   readonly kills?: number;
   /** Orders that have a result before it ends; 0 for as many as there are. */
   readonly ordersMin: number;
+  readonly length: SmokeLength;
 }
 
 /** Trades without faults, then through kills of services, then sends requests that must be refused. */
 export async function runSmoke(
-  world: World,
+  opened: World,
   options: SmokeOptions,
   progress: Progress,
 ): Promise<RunResult> {
-  const { seed } = options;
+  const { seed, length } = options;
+  const world = { ...opened, markets: opened.markets.slice(0, length.markets) };
   const received = nothingReceived();
   const all = testAccounts();
-  const accounts = options.kills === undefined ? all.slice(0, traderCount) : all;
+  const accounts = options.kills === undefined ? all.slice(0, length.traders) : all;
   const traders = accounts.map(
     (signer, index) =>
       new Trader(world.stack.baseUrl, signer, { received, random: new Random(seed + index) }),
   );
   await Promise.all(traders.map((trader) => trader.connect()));
   const [watcher] = accounts;
-  const watched = world.markets[0];
-  if (watcher === undefined || watched === undefined) throw new RangeError('there is one of each');
-  const streams = await StreamWatch.open(world.stack.baseUrl, watcher, watched);
+  const [first] = traders;
+  const [market] = world.markets;
+  if (watcher === undefined || first === undefined || market === undefined)
+    throw new RangeError('there is a first of each');
+  const streams = await StreamWatch.open(world.stack.baseUrl, watcher, market);
   progress('one order at a time');
-  const one = traders[0];
-  if (one === undefined) throw new RangeError('there are traders');
-  await timeOrders(world, one, seed);
+  await timeOrders(world, first, options);
   progress('trading quietly');
-  await Promise.all(traders.map((trader, index) => tradeFor(world, trader, seed + index)));
+  await Promise.all(
+    traders.map((trader, index) => tradeFor(world, trader, { ...options, seed: seed + index })),
+  );
   const ordersOf = ({ placed, refused }: Received) => placed.size + refused.size;
   const hasEnough = () => ordersOf(received) >= options.ordersMin;
   const victims = victimsOf(options);
@@ -85,16 +123,13 @@ export async function runSmoke(
     hasEnough,
     progress,
   });
-  const first = traders[0];
-  const market = world.markets[0];
-  if (first === undefined || market === undefined) throw new RangeError('there is a first of each');
   const tenTimes = await first.sendTenTimes({
     tokenId: market.tokenIds[0],
     side: 'BUY',
     price: '0.01',
     size: '5',
   });
-  const key = { ...(await first.connect()), address: accounts[0]?.checksummed ?? '' };
+  const key = { ...(await first.connect()), address: watcher.checksummed };
   const badInput = [
     ...(await sendBadInput(world.stack.baseUrl)),
     ...(await sendForgedKey(world.stack.baseUrl, key)),
@@ -119,16 +154,24 @@ export async function runSmoke(
 }
 
 /** Sends orders one after the other without other load: the latency of a result. */
-async function timeOrders(world: World, trader: Trader, seed: number): Promise<void> {
+async function timeOrders(
+  world: World,
+  trader: Trader,
+  { seed, length }: SmokeOptions,
+): Promise<void> {
   const random = new Random(seed * 3 + 2);
-  for (let order = 0; order < timedOrders; order += 1) {
+  for (let order = 0; order < length.timedOrders; order += 1) {
     await trader.timeOne(random.pick(world.markets));
   }
 }
 
-async function tradeFor(world: World, trader: Trader, seed: number): Promise<void> {
+async function tradeFor(
+  world: World,
+  trader: Trader,
+  { seed, length }: SmokeOptions,
+): Promise<void> {
   const random = new Random(seed * 7 + 1);
-  for (let action = 0; action < quietActionsPerTrader; action += 1) {
+  for (let action = 0; action < length.quietActions; action += 1) {
     await trader.act(random.pick(world.markets));
   }
 }
@@ -150,25 +193,35 @@ async function tradeThroughKills(
   traders: readonly Trader[],
   how: KillPlan,
 ): Promise<Record<string, number>> {
-  let over = false;
+  const { pauseMs, actionsBeforeKill } = how.length;
+  let [over, actions] = [false, 0];
   const trading = Promise.all(
     traders.map(async (trader, index) => {
       const random = new Random(how.seed * 13 + index);
-      while (!over) await trader.act(random.pick(world.markets));
+      while (!over) {
+        await trader.act(random.pick(world.markets));
+        actions += 1;
+        if (pauseMs > 0) await sleep(pauseMs);
+      }
     }),
   );
+  const untilActed = async () => {
+    const wanted = actions + actionsBeforeKill * traders.length;
+    while (actions < wanted && !over) await sleep(lookEveryMs);
+  };
   const recoveryMs: Record<string, number> = {};
   const random = new Random(how.seed * 17);
   try {
     for (const [index, name] of how.victims.entries()) {
-      const flowMs = how.kills === undefined ? beforeKillMs : random.integer(0, beforeKillMs);
-      await Promise.race([sleep(flowMs), trading]);
+      const isAtRandom = how.kills !== undefined;
+      const flow = isAtRandom ? sleep(random.integer(0, beforeKillMs)) : untilActed();
+      await Promise.race([flow, trading]);
       how.progress(`kill -9 ${name} (${index + 1} of ${how.victims.length})`);
       const backMs = await killAndWait(world.stack, name);
       how.progress(`${name} is back after ${backMs} ms`);
       recoveryMs[name] = Math.max(recoveryMs[name] ?? 0, backMs);
     }
-    do await Promise.race([sleep(beforeKillMs), trading]);
+    do await Promise.race([untilActed(), trading]);
     while (!how.hasEnough());
   } finally {
     over = true;
@@ -184,9 +237,9 @@ async function killAndWait(stack: RunningStack, name: string): Promise<number> {
   stack.supervisor.kill(name, 'SIGKILL');
   const elapsed = () => Math.round(performance.now() - killedAt);
   while (elapsed() <= recoveryMaxMs) {
-    await sleep(50);
+    await sleep(lookEveryMs);
     const status = stack.supervisor.status().find((one) => one.name === name);
-    if (restartsOf(stack, name) > before && status?.state === 'ready') return elapsed();
+    if (status?.state === 'ready' && status.restarts > before) return elapsed();
   }
   return elapsed();
 }

@@ -16,25 +16,20 @@ import {
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { checkSeals } from '@pm/operate/audit/seals';
-import {
-  apiKeyBytes,
-  type CatalogEntry,
-  hexBytes,
-  parseApiKeyId,
-  type Topic,
-  topics,
-  type WalletAddress,
-} from '@pm/schemas';
+import { type CatalogEntry, type Topic, topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import {
   call,
   ExchangeUnderTest,
+  type IngressProcess,
+  type OperatorProcess,
   order,
   place,
   type Trader,
   until,
 } from '../exchange-under-test.ts';
 import { variablesOf } from '../services-under-test.ts';
+import { decisionsAbout, haltOf, valuesAbout } from './forged-values.ts';
 
 // A writer on the broker who holds no key of a service.
 let exchange: ExchangeUnderTest;
@@ -42,6 +37,14 @@ let client: LogClient;
 let producer: LogProducer;
 let installation: Installation;
 let queryApi: { url: string; opsUrl: string };
+/** What was forged before any test. */
+let forged: {
+  readonly withoutKey: Forged;
+  readonly revoked: Pick<Forged, 'trader' | 'named'>;
+  readonly byIngress: Forged & { readonly haltOffset: number };
+};
+/** Processes that started after all of it. */
+let late: { readonly ingress: IngressProcess; readonly operator: OperatorProcess };
 const foreign = openSignOffKey(Buffer.alloc(32, 66));
 const registry = () =>
   openRegistry({
@@ -51,7 +54,7 @@ const registry = () =>
   });
 
 beforeAll(async () => {
-  exchange = await ExchangeUnderTest.open('authority', 1);
+  exchange = await ExchangeUnderTest.openLone('authority', 1);
   client = openLogClient({ brokers: [engineUrl('KAFKA')], clientId: 'forger', log: silentLog });
   producer = await client.producer();
   installation = openInstallation(
@@ -69,13 +72,30 @@ beforeAll(async () => {
   const local = (port: number) => `http://127.0.0.1:${port}`;
   queryApi = { url: local(ports.queryApi), opsUrl: local(ports.queryApiOps) };
   await until(async () => (await question()) === 'Entry 0?');
-}, 180_000);
+  forged = {
+    withoutKey: await forgeWithoutKey(),
+    revoked: await repeatRevoked(),
+    byIngress: await forgeByIngress(),
+  };
+  await settle();
+  const starting = [exchange.openIngress(), exchange.openOperator()] as const;
+  const [ingress, operator] = await Promise.all(starting);
+  late = { ingress, operator };
+}, 300_000);
 
 afterAll(async () => {
   await installation?.close();
   await client?.close();
   await exchange?.close();
 }, 60_000);
+
+/** Records that an attacker appended, each as the check of seals names it, and the wallets that they are about. */
+interface Forged {
+  readonly trader: Trader;
+  /** A contract wallet that has no owner. */
+  readonly unbound: WalletAddress;
+  readonly named: readonly string[];
+}
 
 const nameOf = (topic: Topic) => `${exchange.name}-${topic.name}`;
 
@@ -155,11 +175,10 @@ const freeOf = async ({ signer }: Trader) =>
   (await exchange.ledger.balance(signer.address)).freeMicro;
 
 /** All that an attacker would change, as the API shows it. */
-async function expectUnchanged(trader: Trader, unbound: WalletAddress): Promise<void> {
-  const late = await exchange.openIngress();
-  for (const ingress of [...exchange.ingresses, late])
+async function expectUnchanged({ trader, unbound }: Forged): Promise<void> {
+  for (const ingress of [exchange.ingress, late.ingress])
     expect((await call(ingress, trader, 'DELETE', '/cancel-all')).status).toBe(200);
-  for (const { port } of [exchange.operatorProcess, await exchange.openOperator()]) {
+  for (const { port } of [exchange.operatorProcess, late.operator]) {
     const token = exchange.keys.operatorToken;
     const read = async (path: string) => {
       const url = `http://127.0.0.1:${port}/operator/wallets/${path}`;
@@ -191,46 +210,14 @@ async function settle(): Promise<void> {
   });
 }
 
-test('forged and repeated records of every kind change nothing and are named', async () => {
+/** Records of every kind by who has no key of their writers, and one that is on the log already. */
+async function forgeWithoutKey(): Promise<Forged> {
   const trader = await exchange.openTrader('100');
   const wallet = trader.signer.address;
   const unbound = `0x${'ab'.repeat(20)}` as WalletAddress;
-  const keyId = parseApiKeyId(trader.trio.apiKey);
-  if (keyId === null) throw new Error('a key');
   await setStatus(wallet, 'closed_only');
   await setStatus(wallet, 'normal');
-  const timeMs = Date.now();
   const codecs = registry();
-  const credential = {
-    apiKey: apiKeyBytes(keyId),
-    wallet: hexBytes(wallet),
-    nonce: '0',
-    version: 0,
-    active: false,
-    createdAtMs: timeMs,
-    revokedAtMs: timeMs,
-    keyKind: 'TRADING',
-    selfTrade: 'CANCEL_NEWEST',
-  } as const;
-  const status = {
-    wallet: hexBytes(wallet),
-    status: 'BANNED',
-    reason: '',
-    changedAtMs: timeMs,
-  } as const;
-  const owner = {
-    wallet: hexBytes(unbound),
-    owner: hexBytes(wallet),
-    boundAtMs: timeMs,
-    boundBy: 'operator',
-  };
-  const deposit = {
-    transferId: Buffer.alloc(32, 9),
-    wallet: hexBytes(wallet),
-    amountMicro: 1_000_000_000,
-    timeMs,
-    generation: 0,
-  };
   const catalog = await codecs.codecFor(topics.catalog);
   const listed = (await recordsOf(topics.catalog)).find(
     ({ value }) => value !== null && catalog.decode(value).kind === 'CatalogMarket',
@@ -238,12 +225,7 @@ test('forged and repeated records of every kind change nothing and are named', a
   if (listed?.value == null || listed.key === null) throw new Error('a market');
   const market: CatalogEntry = catalog.decode(listed.value);
   const changed = catalog.encode({ ...market, question: 'Forged?' } as CatalogEntry);
-  const values = {
-    credential: (await codecs.codecFor(topics.credentials)).encode(credential),
-    status: (await codecs.codecFor(topics.walletStatus)).encode(status),
-    owner: (await codecs.codecFor(topics.walletOwners)).encode(owner),
-    deposit: (await codecs.codecFor(topics.transfers)).encode(deposit),
-  };
+  const values = await valuesAbout(codecs, { wallet, unbound }, trader.trio.apiKey);
   const named = [
     ...(await forge(topics.transfers, wallet, values.deposit)),
     ...(await depositWithout(wallet, values.deposit)),
@@ -255,36 +237,25 @@ test('forged and repeated records of every kind change nothing and are named', a
   const closed = (await recordsOf(topics.walletStatus)).at(-5);
   if (closed === undefined) throw new Error('a status');
   named.push(...(await again(topics.walletStatus, closed)));
-  await settle();
-  await expectUnchanged(trader, unbound);
-  const { unproven } = await checkSeals(installation);
-  expect([...unproven].sort()).toEqual(named.sort());
-  const text = await (await fetch(`${queryApi.opsUrl}/metrics`)).text();
-  for (const reason of ['unsealed', 'unknown_key', 'wrong_role'])
-    expect(text).toContain(`topic="${nameOf(topics.catalog)}",reason="${reason}"`);
-}, 180_000);
+  return { trader, unbound, named };
+}
 
-test('a revoked key stays revoked when its record is appended again', async () => {
+/** The record that made a key, once more after the key was revoked. */
+async function repeatRevoked(): Promise<typeof forged.revoked> {
   const trader = await exchange.openTrader('1');
-  const [first, second] = exchange.ingresses;
   const created = (await recordsOf(topics.credentials)).at(-1);
   expect(created?.key?.toString()).toBe(trader.trio.apiKey);
-  const revoked = await call(first, trader, 'DELETE', '/auth/api-key');
+  const revoked = await call(exchange.ingress, trader, 'DELETE', '/auth/api-key');
   expect(revoked.status).toBe(200);
   if (created === undefined) throw new Error('a credential');
-  await again(topics.credentials, created);
-  await settle();
-  const late = await exchange.openIngress();
-  for (const ingress of [first, second, late])
-    expect((await call(ingress, trader, 'DELETE', '/cancel-all')).status).toBe(401);
-}, 180_000);
+  return { trader, named: await again(topics.credentials, created) };
+}
 
-test('the key of ingress seals and signs nothing that takes the key of the operator', async () => {
+/** What takes the key of the operator, under that of ingress. */
+async function forgeByIngress(): Promise<typeof forged.byIngress> {
   const trader = await exchange.openTrader('100');
-  const { address } = trader.signer;
-  const wallet = hexBytes(address);
+  const { address: wallet } = trader.signer;
   const unbound = `0x${'ac'.repeat(20)}` as WalletAddress;
-  const timeMs = Date.now();
   const codecs = registry();
   const catalog = await codecs.codecFor(topics.catalog);
   const markets = (await recordsOf(topics.catalog)).flatMap(({ value }) => {
@@ -293,38 +264,7 @@ test('the key of ingress seals and signs nothing that takes the key of the opera
   });
   const market = markets.at(-1);
   if (market === undefined) throw new Error('a market');
-  const { conditionId, market: number, partition, epoch } = market;
-  const freeze = { wallet, frozen: true, unsound: true, freeMicro: 0, reason: '' };
-  const owner = { wallet: hexBytes(unbound), owner: wallet, boundAtMs: timeMs, boundBy: 'ann' };
-  const written: readonly (readonly [Topic, string, Buffer])[] = [
-    [topics.catalog, 'market', catalog.encode({ ...market, question: 'Forged?', active: false })],
-    [
-      topics.routing,
-      'route',
-      (await codecs.codecFor(topics.routing)).encode({
-        conditionId,
-        market: number,
-        partition,
-        epoch: epoch + 1,
-      }),
-    ],
-    [
-      topics.walletStatus,
-      address,
-      (await codecs.codecFor(topics.walletStatus)).encode({
-        wallet,
-        status: 'BANNED',
-        reason: '',
-        changedAtMs: timeMs,
-      }),
-    ],
-    [topics.walletOwners, unbound, (await codecs.codecFor(topics.walletOwners)).encode(owner)],
-    [
-      topics.withdrawalFreezes,
-      address,
-      (await codecs.codecFor(topics.withdrawalFreezes)).encode({ ...freeze, changedAtMs: timeMs }),
-    ],
-  ];
+  const written = await decisionsAbout(codecs, { wallet, unbound }, market);
   const ingress = openSignOffKey(Buffer.from(exchange.keys.ingressSeed, 'hex'));
   const named: string[] = [];
   for (const [sequence, [topic, key, value]] of written.entries()) {
@@ -333,31 +273,43 @@ test('the key of ingress seals and signs nothing that takes the key of the opera
     const [at] = await producer.send([{ ...record, headers: { [sealHeader]: seal } }]);
     named.push(`${record.topic}:0:${at?.offset} wrong_role`);
   }
-  const { token0, token1, tick, minSizeMicro, feeRateBps, takerDelayMs } = market;
-  const rules = { token0, token1, tick, minSizeMicro, feeRateBps, takerDelayMs, tickOnly: false };
-  const halt = {
-    kind: 'SetMarket',
-    market: number,
-    conditionId,
-    ...rules,
-    mode: 'HALTED',
-  } as const;
   const envelopes = await codecs.codecFor(topics.orders);
-  const content = { partition: 0, sequence: timeMs, commands: [halt] };
+  const content = { partition: 0, sequence: Date.now(), commands: [haltOf(market)] };
   const value = sealEnvelope(envelopes, ingress, content);
   const [sent] = await producer.send([
     { topic: nameOf(topics.orders), partition: 0, key: null, value },
   ]);
-  await settle();
-  await expectUnchanged(trader, unbound);
-  const executions = await codecs.codecFor(topics.executions);
+  return { trader, unbound, named, haltOffset: sent?.offset ?? -1 };
+}
+
+test('forged and repeated records of every kind change nothing and are named', async () => {
+  const { withoutKey, revoked, byIngress } = forged;
+  await expectUnchanged(withoutKey);
+  const { unproven } = await checkSeals(installation);
+  const named = [withoutKey, revoked, byIngress].flatMap((some) => some.named);
+  expect([...unproven].sort()).toEqual(named.sort());
+  const text = await (await fetch(`${queryApi.opsUrl}/metrics`)).text();
+  for (const reason of ['unsealed', 'unknown_key', 'wrong_role'])
+    expect(text).toContain(`topic="${nameOf(topics.catalog)}",reason="${reason}"`);
+}, 180_000);
+
+test('a revoked key stays revoked when its record is appended again', async () => {
+  const { trader } = forged.revoked;
+  for (const ingress of [exchange.ingress, late.ingress])
+    expect((await call(ingress, trader, 'DELETE', '/cancel-all')).status).toBe(401);
+}, 180_000);
+
+test('the key of ingress seals and signs nothing that takes the key of the operator', async () => {
+  const { trader, named, haltOffset } = forged.byIngress;
+  await expectUnchanged(forged.byIngress);
+  const executions = await registry().codecFor(topics.executions);
   const outcomes = (await recordsOf(topics.executions)).flatMap((record) => {
     const execution = record.value === null ? null : executions.decode(record.value);
-    return execution?.inOffset === sent?.offset ? [...(execution?.events ?? [])] : [];
+    return execution?.inOffset === haltOffset ? [...execution.events] : [];
   });
   expect(outcomes).toMatchObject([{ kind: 'RecordRejected', reason: 'NOT_ALLOWED' }]);
   const bid = order(trader, exchange.tokens[0] ?? '');
-  for (const process of exchange.ingresses) {
+  for (const process of [exchange.ingress, late.ingress]) {
     const { body } = await place(process, trader, [bid]);
     expect(body[0]).toMatchObject({ success: true, status: 'live' });
   }

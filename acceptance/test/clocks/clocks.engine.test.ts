@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { authFrame, type ExchangeClient, type Signer, walletFromPrivateKey } from '@pm/client';
 import { sessionPromiseMs } from '@pm/domain/sessions/session-table';
-import type { ApiKeyTrio, SigningDomain } from '@pm/schemas';
+import { type ApiKeyTrio, clockLeapMaxMs, type SigningDomain } from '@pm/schemas';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import { LogTruth } from '../streams/log-truth.ts';
@@ -14,6 +14,10 @@ const partitions = 2;
 const offMs = 3_540_000;
 /** Longer than the session of a group, than silence before a session is missed, and than a partition may be silent. */
 const stoppedMs = 16_000;
+/** Services do most of what they do by themselves at least once in this time. */
+const offForMs = 1_000;
+/** Longer than the clock of a partition may stand still before its orders are refused. */
+const leapMs = clockLeapMaxMs + 2_000;
 /** Times to book: shorter than the matchers stand still, and as long as any machine needs. */
 const orderMs = 300;
 const longOrderMs = 1_900;
@@ -30,6 +34,14 @@ const moved = [...unasked, 'query-api', 'ingress', 'matcher'] as const;
 const signerOf = (number: number): Signer =>
   walletFromPrivateKey(`0x${String(number).padStart(64, '7')}`);
 
+/** A wallet with a resting order that goes when its connection ends. */
+interface Guarded {
+  readonly signer: Signer;
+  readonly client: ExchangeClient;
+  readonly key: ApiKeyTrio;
+  stream: StreamClient;
+}
+
 /** A standby must not take over from an owner whose clock is wrong; without one there is less to go wrong. */
 const exchanges = [
   ['a matcher and its standby', 'clocks_standby', { matcher: 2 }],
@@ -43,25 +55,24 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
     let exchange: WholeExchange;
     let domain: SigningDomain;
     let loop: OrderLoop;
-    /** A wallet with a resting order that a connection guards, and the one of the loop. */
-    const [guarded, trader] = [signerOf(1), signerOf(2)];
-    let guardedKey: ApiKeyTrio;
-    let client: ExchangeClient;
-    let guard: StreamClient;
+    const [stays, trader, leaves] = [signerOf(1), signerOf(2), signerOf(3)];
+    /** One whose connection stays, and one whose connection ends. */
+    let guard: Guarded;
+    let leaver: Guarded;
 
     const tokens = () => exchange.markets.map(({ tokenIds: [first = ''] }) => first);
 
-    /** Ids of the open orders of the guarded wallet. */
-    async function openOrders(): Promise<readonly string[]> {
+    /** Ids of the open orders of a wallet. */
+    async function openOrders({ client }: Guarded): Promise<readonly string[]> {
       const ids: string[] = [];
       for await (const { id } of client.own.openOrders()) ids.push(id);
       return ids;
     }
 
-    /** The connection of the guarded wallet and its order are still there. */
-    async function expectResting(): Promise<void> {
-      const orders = await openOrders();
-      expect([guard.closed, orders.length]).toEqual([null, 1]);
+    /** Its connection and its order are still there. */
+    async function expectResting(of: Guarded = guard): Promise<void> {
+      const orders = await openOrders(of);
+      expect([of.stream.closed, orders.length]).toEqual([null, 1]);
     }
 
     beforeAll(async () => {
@@ -72,32 +83,39 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
         env: clocks.env(),
       });
       domain = await exchange.client(trader).signingDomain();
-      await exchange.deposit([guarded, trader], '1000');
+      await exchange.deposit([trader, stays, leaves], '1000');
       const key = await exchange.client(trader).connect();
       const parts = { baseUrl: exchange.baseUrls[0], signer: trader, key, domain };
       loop = new OrderLoop({ ...parts, tokens: tokens() });
-      client = exchange.client(guarded);
-      guardedKey = await client.connect();
-      guard = await openGuard();
-      const [tokenId = ''] = tokens();
-      const rests = await client.placeOrder({ tokenId, side: 'BUY', price: '0.05', size: '5' });
-      expect(rests).toMatchObject({ status: 'live' });
+      guard = await openGuarded(stays);
+      leaver = await openGuarded(leaves);
       await loop.goesOn('before anything is set');
     }, openMaxMs);
 
     afterAll(async () => {
       await loop?.close().catch(() => undefined);
-      guard?.socket.terminate();
+      guard?.stream.socket.terminate();
+      leaver?.stream.socket.terminate();
       await exchange?.close();
       clocks.close();
     }, openMaxMs);
 
-    /** A connection that cancels the orders of the guarded wallet when it ends. */
-    async function openGuard(): Promise<StreamClient> {
+    async function openGuarded(signer: Signer): Promise<Guarded> {
+      const client = exchange.client(signer);
+      const key = await client.connect();
+      const stream = await openStream({ signer, key });
+      const [tokenId = ''] = tokens();
+      const rests = await client.placeOrder({ tokenId, side: 'BUY', price: '0.05', size: '5' });
+      expect(rests).toMatchObject({ status: 'live' });
+      return { signer, client, key, stream };
+    }
+
+    /** A connection that cancels the orders of its wallet when it ends. */
+    async function openStream(of: Pick<Guarded, 'signer' | 'key'>): Promise<StreamClient> {
       const url = `${exchange.baseUrls[0].replace('http', 'ws')}/v1/stream`;
       const stream = await StreamClient.open(url);
       const { stream_id: streamId } = await stream.of('welcome');
-      const holder = { ...guardedKey, address: guarded.checksummed };
+      const holder = { ...of.key, address: of.signer.checksummed };
       const proof = { streamId: String(streamId), cancelOnDisconnect: true };
       stream.send({ ...authFrame(holder, proof, Date.now()), id: 1 });
       await stream.of('authenticated');
@@ -110,13 +128,13 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
       ['back', -offMs],
       ['forth', offMs],
     ])('clocks set %s by an hour', (_direction, offsetMs) => {
+      // That it goes on after one is right again is seen while the next one is off.
       test.each(unasked)(
-        'trading goes on while that of %s is off, and after it',
+        'trading goes on while that of %s is off',
         async (name) => {
           await clocks.set(name, offsetMs);
-          await loop.goesOn(`${name} is off`);
+          await Promise.all([loop.goesOn(`${name} is off`), wait(offForMs)]);
           await clocks.set(name, 0);
-          await loop.goesOn(`${name} is right again`);
           await expectResting();
         },
         testMaxMs,
@@ -142,7 +160,7 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
           loop.forget();
           await Promise.race([
             loop.meets('partition_not_ready', ['place']),
-            wait(stoppedMs).then(() => loop.goesOn('another clock counts', ['place'])),
+            wait(leapMs).then(() => loop.goesOn('another clock counts', ['place'])),
           ]);
           await clocks.set('matcher', 0);
           await loop.goesOn('the matcher is right again');
@@ -150,23 +168,40 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
         },
         testMaxMs,
       );
-
-      test(
-        'ingress refuses as timestamp_skew until its clock is right, and no session ends',
-        async () => {
-          await clocks.set('ingress', offsetMs);
-          loop.forget();
-          await loop.meets('timestamp_skew', ['place', 'cancel']);
-          await loop.goesOn('reads go on', ['read']);
-          // Longer than a session lasts without a heartbeat.
-          await wait(stoppedMs);
-          await clocks.set('ingress', 0);
-          await loop.goesOn('ingress is right again');
-          await expectResting();
-        },
-        testMaxMs,
-      );
     });
+
+    /** The clock of ingress is off for longer than a session lasts without a heartbeat. */
+    async function setIngress(offsetMs: number, endsMeanwhile: () => Promise<void>): Promise<void> {
+      await clocks.set('ingress', offsetMs);
+      loop.forget();
+      await loop.meets('timestamp_skew', ['place', 'cancel']);
+      await loop.goesOn('reads go on', ['read']);
+      await wait(stoppedMs);
+      await endsMeanwhile();
+      await clocks.set('ingress', 0);
+      await loop.goesOn('ingress is right again');
+      await expectResting();
+    }
+
+    test(
+      'ingress set back refuses as timestamp_skew, and a session ends only if its heartbeats ended before',
+      async () => {
+        await expectResting(leaver);
+        leaver.stream.socket.terminate();
+        const unended = () => openOrders(leaver);
+        await setIngress(-offMs, () => untilNone('its order is canceled', unended, endsMaxMs));
+      },
+      testMaxMs,
+    );
+
+    // Later than a matcher set forth: what ingress says of the time stays in the log.
+    test(
+      'ingress set forth refuses as timestamp_skew until its clock is right, and no session ends',
+      async () => {
+        await setIngress(offMs, async () => {});
+      },
+      testMaxMs,
+    );
 
     test(
       'all processes stand still for longer than every session, and go on',
@@ -178,7 +213,7 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
         for (const name of names) exchange.resume(name);
         await loop.goesOn('everything runs again');
         // Streams may have ended its connection, which a client opens again.
-        if (guard.closed !== null) guard = await openGuard();
+        if (guard.stream.closed !== null) guard.stream = await openStream(guard);
         const openedWithinMs = performance.now() - resumedMs;
         const notReady = async () => {
           const ready = exchange.processes.filter(({ state }) => state === 'ready');
@@ -186,7 +221,7 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
         };
         await untilNone('all are ready', notReady, readyMaxMs);
         // Nothing is canceled for it, but for a client that was away for longer than its session lasts.
-        if (openedWithinMs < sessionPromiseMs) expect(await openOrders()).toHaveLength(1);
+        if (openedWithinMs < sessionPromiseMs) expect(await openOrders(guard)).toHaveLength(1);
       },
       testMaxMs,
     );
@@ -194,6 +229,7 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
     test(
       'an order whose time ends while the matchers stand still is too late, and one in time is booked',
       async () => {
+        const { client } = guard;
         const [tokenId = ''] = tokens();
         const intent = { tokenId, side: 'BUY', price: '0.04', size: '5' } as const;
         const names = exchange.processes.map(({ name }) => name);
@@ -211,20 +247,6 @@ describe.each(exchanges.slice(0, runLength({ test: 1, deep: 2 })))(
           return placed.status === 'live' ? [] : [placed.errorMsg];
         };
         await untilNone('an order with time is booked', notBooked, endsMaxMs);
-      },
-      testMaxMs,
-    );
-
-    test(
-      'a session ends although the clock of ingress is set back after its last heartbeat',
-      async () => {
-        guard.socket.terminate();
-        await clocks.set('ingress', -offMs);
-        const client = exchange.client(guarded);
-        await client.connect().catch(() => undefined);
-        await untilNone('its order is canceled', openOrders, endsMaxMs);
-        await clocks.set('ingress', 0);
-        await loop.goesOn('ingress is right again');
       },
       testMaxMs,
     );

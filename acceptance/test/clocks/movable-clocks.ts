@@ -1,11 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { untilNone } from '../whole-exchange.ts';
 
 /** A process follows its file within so long, on any machine. */
 const followedMaxMs = 60_000;
+/** A process looks every 50 ms, and a test sets tens of clocks. */
+const lookEveryMs = 20;
 
 /** The wall clocks of processes, each of which a test sets. */
 export class MovableClocks {
@@ -35,9 +37,12 @@ export class MovableClocks {
   async set(name: string, offsetMs: number): Promise<void> {
     const file = this.#fileOf(name);
     writeFileSync(file, String(offsetMs));
-    const seen = () => readFileSync(`${file}.seen`, 'utf8');
-    const unseen = async () => (seen() === String(offsetMs) ? [] : [name]);
-    await untilNone('its clock is set', unseen, followedMaxMs);
+    const waitUntil = performance.now() + followedMaxMs;
+    while (readFileSync(`${file}.seen`, 'utf8') !== String(offsetMs)) {
+      if (performance.now() > waitUntil)
+        throw new Error(`the clock of ${name} is not set in ${followedMaxMs} ms`);
+      await wait(lookEveryMs);
+    }
   }
 
   close(): void {

@@ -18,8 +18,11 @@ const first: readonly string[] = [
 const others = scenarios.filter(({ name }) => !first.includes(name));
 const ordered = [...first.map((name) => scenarioNamed(name)), ...others];
 const chosen = ordered.slice(0, runLength({ test: first.length, deep: scenarios.length }));
-/** Short runs have fewer than `npm start`, each of which gets orders: three brokers need time on two cores. */
-const partitions = chosen.length > first.length ? undefined : 4;
+/**
+ * Short runs have fewer than `npm start`, each of which gets orders: three brokers need time on two cores. Two of
+ * `orders` and two of `executions`: a broker that is lost leads one of them at least.
+ */
+const partitions = chosen.length > first.length ? undefined : 2;
 
 function scenarioNamed(wanted: string): Scenario {
   return present(
@@ -55,7 +58,8 @@ test('no order was answered as a success and never booked, and no refused one is
   expect(report.lost).toEqual([]);
   const acknowledged = report.sent.filter(({ outcome }) => outcome === 'acknowledged');
   const { markets } = present(world, 'the world is open');
-  expect(acknowledged.length).toBeGreaterThan(12 * markets.length * chosen.length);
+  // Of the calm before the first fault, and after each of them.
+  expect(acknowledged.length).toBeGreaterThan(5 * markets.length * (chosen.length + 1));
 });
 
 test('each order whose fate was open has one fate in the end', () => {

@@ -15,7 +15,7 @@ import {
 import { type Answer, Judge } from './judge.ts';
 
 // Hostile requests over connections to every listener of a running exchange (docs/hacking.md, Tests).
-const requests = runLength({ test: 3_000, deep: 250_000 });
+const requests = runLength({ test: 2_000, deep: 250_000 });
 const seed = firstSeed(20_261_124);
 /** After so many the owner gets its key again, and trading is open again. */
 const perRound = 500;

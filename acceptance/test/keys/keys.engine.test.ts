@@ -38,7 +38,7 @@ test('the key of ingress is rotated while orders go in, and refused once it is r
   const former = exchange.keys.ingressSeed;
   const formerId = idOfSeed(former);
   const trader = await exchange.openTrader('100');
-  const orders = new FlowingOrders(exchange.ingresses[0], trader, exchange);
+  const orders = new FlowingOrders(exchange.ingress, trader, exchange);
   await orders.more();
   await expect(rotation.retire({ id: formerId })).rejects.toThrow('is the key in use');
 
@@ -49,7 +49,7 @@ test('the key of ingress is rotated while orders go in, and refused once it is r
   await orders.more();
   const next = await exchange.openIngress('127.0.0.1', { PM_SIGNOFF_SEED: ingressSeed });
   await orders.use(next);
-  for (const { process } of exchange.ingresses) await stop(process);
+  await stop(exchange.ingress.process);
   await orders.more();
 
   const tick = [{ kind: 'Tick', term: 0, timeMs: Date.now() }] as const;

@@ -51,7 +51,7 @@ export class RotationUnderTest {
   }
 
   static async open(label: string): Promise<RotationUnderTest> {
-    const exchange = await ExchangeUnderTest.open(label, partitions);
+    const exchange = await ExchangeUnderTest.openLone(label, partitions);
     const brokers = [engineUrl('KAFKA')];
     const client = openLogClient({ brokers, clientId: label, log: silentLog });
     const addresses = await findInstallation(variablesOf(exchange.name), '');
@@ -198,6 +198,9 @@ const flows = new Set<FlowingOrders>();
 /** Orders of a flow that says something. */
 const enoughOrders = 20;
 
+/** Pause of a flow between its orders, milliseconds: it has to go on all the time, not to fill the cores. */
+const flowPauseMs = 100;
+
 /** Ends the flows that a failed test has left. */
 export async function stopFlows(): Promise<void> {
   for (const flow of flows) await flow.stop();
@@ -262,7 +265,7 @@ export class FlowingOrders {
         note(refusal);
       }
       note(await sender.cancel(ingress, trader).catch((error) => error));
-      await wait(20);
+      await wait(flowPauseMs);
     }
   }
 }

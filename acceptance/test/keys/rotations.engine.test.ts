@@ -28,8 +28,8 @@ afterEach(stopFlows);
 afterAll(() => rotation?.close(), 60_000);
 
 function flowing(): FlowingOrders {
-  const { ingresses, tokens } = rotation.exchange;
-  return new FlowingOrders(ingresses[0], trader, { tokens, sender: patient });
+  const { ingress, tokens } = rotation.exchange;
+  return new FlowingOrders(ingress, trader, { tokens, sender: patient });
 }
 
 /** A log that seals with these keys. */
@@ -126,7 +126,7 @@ async function operateThrough(process: OperatorProcess, slug: string): Promise<v
     { slug, title: 'More', markets: [market] },
   ]);
   const [{ id, tokenIds } = { id: '', tokenIds: [] }] = markets;
-  const [ingress] = rotation.exchange.ingresses;
+  const { ingress } = rotation.exchange;
   /** Whether an order is taken; null while that cannot be said. */
   const isTaken = async () => {
     const { status, body } = await place(ingress, trader, [order(trader, tokenIds[0] ?? '')]);

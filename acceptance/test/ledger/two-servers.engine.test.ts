@@ -2,6 +2,7 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import {
   cacheBudgets,
+  cacheBytesMin,
   isCacheKey,
   ordersPerRequestMax,
   type RedisKeys,
@@ -20,8 +21,8 @@ import {
 import { OwnRedis } from './own-redis.ts';
 
 // An exchange whose Redis of what is kept for a time is another server than that of its ledger, and a small one.
-const cacheBytes = 8 * 1_048_576;
-const maxMemoryBytes = 24 * 1_048_576;
+const cacheBytes = cacheBytesMin;
+const maxMemoryBytes = 16 * 1_048_576;
 let server: OwnRedis;
 let cache: RedisClient;
 let exchange: ExchangeUnderTest;
@@ -114,8 +115,8 @@ test('free keys fill neither the Redis of the ledger nor its neighbour', async (
   const before = await settledNames();
   const money = await exchange.ledger.balance(trader.signer.address);
   const codes: unknown[] = [];
-  for (let wallet = 0; wallet < 1 / retryLimits.walletPart + 4; wallet += 1) {
-    const { code, kept } = await fill(await exchange.openKey(exchange.newSigner()));
+  for (let wallet = 0; wallet < 1 / retryLimits.walletPart + 6; wallet += 1) {
+    const { code, kept } = await fill(await exchange.makeKey(exchange.newSigner()));
     codes.push(code);
     if (code === 'retries_unavailable' && kept === 0) break;
   }

@@ -3,9 +3,10 @@ import { loopback, type Ports } from '@pm/deploy/local/ports';
 /** Values of series by their text, at one moment; what did not answer is `up` 0. */
 export type Scrape = ReadonlyMap<string, number>;
 
+/** The matcher first: when one that stands still is given up, the others have noticed it. */
 const targets = [
-  'ingressOps',
   'matcherOps',
+  'ingressOps',
   'projectorsOps',
   'queryApiOps',
   'streamsOps',
@@ -50,14 +51,25 @@ export function worst(found: Scrape, ...parts: readonly string[]): number {
   return Math.max(-1, ...values.map(([, value]) => value));
 }
 
-/** Both scrapes as series of promtool: ten minutes of the first one, then twenty of the second. */
+/**
+ * Samples of both scrapes, 15 s apart. The first ones last longer than any rule but `TablesHeld` waits before it fires,
+ * the second ones longer than the five minutes for which Prometheus still sees a series that ended.
+ */
+const samples = { before: 24, during: 28 } as const;
+/** The last moment of each. */
+export const lastMoment = { before: '5m45s', during: '12m45s' } as const;
+
+/** Both scrapes as series of promtool: six minutes of the first one, then seven of the second. */
 export function heldFor(before: Scrape, during: Scrape): Readonly<Record<string, string>> {
   const names = new Set([...before.keys(), ...during.keys()]);
   return Object.fromEntries(
-    [...names].map((name) => [name, `${held(before.get(name), 40)} ${held(during.get(name), 80)}`]),
+    [...names].map((name) => [
+      name,
+      `${held(before.get(name), samples.before)} ${held(during.get(name), samples.during)}`,
+    ]),
   );
 }
 
-function held(value: number | undefined, samples: number): string {
-  return value === undefined ? `_x${samples}` : `${value.toFixed(6)}+0x${samples - 1}`;
+function held(value: number | undefined, count: number): string {
+  return value === undefined ? `_x${count}` : `${value.toFixed(6)}+0x${count - 1}`;
 }

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
 import { operatorsFileIn } from '@pm/deploy/setup/operators';
 import { addOperator } from '@pm/operate/operators/operators-file';
 import {
@@ -16,8 +15,6 @@ import { askOperator } from './ask-operator.ts';
 
 /** The shorter one is over when it is over; in the longer one a challenge has to arrive, on a busy machine too. */
 const windowSeconds = { unchallenged: 3, challenged: 12 };
-/** After the end of the window until it is paid, milliseconds, on a busy machine. */
-const payBoundMs = 5_000;
 const windowed = (seconds: number) => ({
   PM_SECOND_PERSON: 'on',
   PM_CHALLENGE_SECONDS: String(seconds),
@@ -32,26 +29,32 @@ interface Listed {
 
 let exchange: ExchangeUnderTest;
 let trader: Trader;
-let listed: readonly [Listed, Listed];
+let listed: readonly [Listed, Listed, Listed];
 let tokens: { readonly rita: string; readonly ron: string; readonly vera: string };
+/** Of the market that is challenged, and of one that is proposed right after it and is not. */
+let proposals: { readonly challenged: Approval; readonly unchallenged: Approval };
+/** The process that took over from the first one. */
+let second: OperatorProcess | null = null;
 
 beforeAll(async () => {
-  exchange = await ExchangeUnderTest.open('challenges', 1);
-  const names = ['paid', 'challenged'];
+  const env = windowed(windowSeconds.challenged);
+  exchange = await ExchangeUnderTest.openLone('challenges', 1, env);
+  const names = ['paid', 'challenged', 'unchallenged'];
   const markets = names.map((slug) => ({ slug, question: `${slug}?`, minOrderSize: '1' }));
   const event = { slug: 'windows', title: 'Windows', markets };
   const { markets: made } = await exchange.operator.importEvents([event]);
-  const [first, second] = made.map(({ id, conditionId, tokenIds }) => ({
+  const [paid, challenged, unchallenged] = made.map(({ id, conditionId, tokenIds }) => ({
     id,
     conditionId,
     token: tokenIds[0] ?? '',
   }));
-  if (first === undefined || second === undefined) throw new Error('two markets are listed');
-  listed = [first, second];
+  if (paid === undefined || challenged === undefined || unchallenged === undefined)
+    throw new Error('three markets are listed');
+  listed = [paid, challenged, unchallenged];
   trader = await exchange.openTrader('100');
   for (const { conditionId } of listed) {
     const body = JSON.stringify({ condition_id: conditionId, amount: shares, id: conditionId });
-    const split = await call(exchange.ingresses[0], trader, 'POST', '/account/split', { body });
+    const split = await call(exchange.ingress, trader, 'POST', '/account/split', { body });
     expect(split.status).toBe(200);
   }
   const file = operatorsFileIn(exchange.folder);
@@ -60,7 +63,13 @@ beforeAll(async () => {
     ron: addOperator(file, { name: 'ron', roles: ['resolver'] }),
     vera: addOperator(file, { name: 'vera', roles: ['viewer'] }),
   };
-  await kill(exchange.operatorProcess);
+  const process = exchange.operatorProcess;
+  await until(async () => (await askOperator(process, tokens.vera, 'status')).status === 200);
+  // Their windows pass while the first test waits for its own.
+  proposals = {
+    challenged: await proposeAndChallenge(process, challenged),
+    unchallenged: await propose(process, unchallenged, '1'),
+  };
 }, 300_000);
 
 afterAll(() => exchange?.close(), 60_000);
@@ -98,10 +107,22 @@ async function propose(operator: OperatorProcess, market: Listed, payout0: strin
   return (approved.body as { readonly approval: Approval }).approval;
 }
 
+/** A resolution that vera challenges. */
+async function proposeAndChallenge(operator: OperatorProcess, market: Listed) {
+  const proposal = await propose(operator, market, '1');
+  const path = `approvals/${proposal.id}/challenge`;
+  const reason = { reason: 'it rained' };
+  expect(await askOperator(operator, tokens.vera, path, reason)).toMatchObject({
+    status: 200,
+    body: { state: 'challenged', challengedBy: 'vera', challengeReason: 'it rained' },
+  });
+  return proposal;
+}
+
 /** The answer to an order of the market; ingress reads in the catalog what the operator's process has written. */
 async function tried({ token }: Listed): Promise<string> {
   const orders = [order(trader, token, undefined, { aheadMs: certainlyNewMs })];
-  return JSON.stringify((await place(exchange.ingresses[0], trader, orders)).body);
+  return JSON.stringify((await place(exchange.ingress, trader, orders)).body);
 }
 
 let redemptions = 0;
@@ -110,45 +131,41 @@ let redemptions = 0;
 async function redeem({ conditionId }: Listed) {
   redemptions += 1;
   const body = JSON.stringify({ condition_id: conditionId, id: `redeem-${redemptions}` });
-  return await call(exchange.ingresses[0], trader, 'POST', '/account/redeem', { body });
+  return await call(exchange.ingress, trader, 'POST', '/account/redeem', { body });
 }
 
 test('an approved resolution pays after its window, also when the process died within it', async () => {
   const [market] = listed;
-  const first = await exchange.openOperator(windowed(windowSeconds.unchallenged));
+  const first = exchange.operatorProcess;
   const { id, paysAt } = await propose(first, market, '1');
   await kill(first);
   await until(async () => (await tried(market)).includes('cancel_only'));
   expect((await redeem(market)).status).not.toBe(200);
-  const second = await exchange.openOperator(windowed(windowSeconds.unchallenged));
-  await until(async () => (await approvalOf(second, id)).state === 'carried_out');
-  const { carriedOutAt } = await approvalOf(second, id);
+  const next = await exchange.openOperator(windowed(windowSeconds.unchallenged));
+  second = next;
+  await until(async () => (await approvalOf(next, id)).state === 'carried_out');
+  const { carriedOutAt } = await approvalOf(next, id);
   expect(Date.parse(carriedOutAt ?? '')).toBeGreaterThanOrEqual(Date.parse(paysAt));
   expect(await redeem(market)).toMatchObject({ status: 200, body: { payout: shares } });
   const trail = await askOperator(
-    second,
+    next,
     tokens.vera,
     `audit?containing=/${market.id}/resolve&limit=1`,
   );
   expect(trail.body).toMatchObject({ entries: [{ who: `approval ${id}`, status: 200 }] });
-  await kill(second);
 }, 120_000);
 
 test('a challenged resolution never pays, and another one after it does, once, with two processes', async () => {
   const [, market] = listed;
-  const [one, other] = [
-    await exchange.openOperator(windowed(windowSeconds.challenged)),
-    await exchange.openOperator(windowed(windowSeconds.challenged)),
-  ];
-  const { id, paysAt } = await propose(one, market, '1');
-  const reason = { reason: 'it rained' };
-  expect(await askOperator(one, tokens.vera, `approvals/${id}/challenge`, reason)).toMatchObject({
-    status: 200,
-    body: { state: 'challenged', challengedBy: 'vera', challengeReason: 'it rained' },
-  });
+  const { challenged, unchallenged } = proposals;
+  const env = windowed(windowSeconds.unchallenged);
+  const one = second ?? (await exchange.openOperator(env));
+  const other = await exchange.openOperator(env);
   await until(async () => (await tried(market)).includes('"status":"live"'));
-  await wait(Date.parse(paysAt) + payBoundMs - Date.now());
-  expect((await approvalOf(other, id)).state).toBe('challenged');
+  // The process that pays it looks at all resolutions whose window has ended: that of the challenged one has.
+  await until(async () => (await approvalOf(other, unchallenged.id)).state === 'carried_out');
+  expect(Date.parse(challenged.paysAt)).toBeLessThanOrEqual(Date.parse(unchallenged.paysAt));
+  expect((await approvalOf(other, challenged.id)).state).toBe('challenged');
   expect((await redeem(market)).status).not.toBe(200);
   const again = await propose(one, market, '0.3');
   await until(async () => {
@@ -160,6 +177,7 @@ test('a challenged resolution never pays, and another one after it does, once, w
     const resolve = (payout0: string) =>
       askOperator(operator, tokens.rita, `markets/${market.id}/resolve`, { payout0 });
     expect([(await resolve('0.3')).status, (await resolve('1')).status]).toEqual([200, 409]);
+    expect((await approvalOf(operator, challenged.id)).state).toBe('challenged');
   }
   expect((await exchange.ledger.balance(trader.signer.address)).freeMicro).toBeGreaterThan(0);
 }, 180_000);

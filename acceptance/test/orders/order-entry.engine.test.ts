@@ -14,6 +14,8 @@ import {
 } from '../exchange-under-test.ts';
 
 const usdc = 1_000_000;
+/** Hundreds of looks at the money while it moves leave the exchange its processors. */
+const watchEveryMs = 5;
 let exchange: ExchangeUnderTest;
 
 beforeAll(async () => {
@@ -163,6 +165,7 @@ test('splits, merges and withdrawals are carried out once, and free money never 
     while (!isOver) {
       const { freeMicro, availableMicro } = await exchange.ledger.balance(trader.signer.address);
       lowest = Math.min(lowest, freeMicro, availableMicro);
+      await wait(watchEveryMs);
     }
   })();
   const asked = Array.from({ length: 30 }, (_, index) => ({ amount: '10', id: `out-${index}` }));

@@ -61,11 +61,11 @@ export async function startSecuredKafka(options: SecuredKafkaOptions): Promise<S
   return { broker: `127.0.0.1:${port}`, stop: () => stopProcess(child) };
 }
 
-/** Asks a process to end, and waits for it. */
+/** Kills a process, whose data is of no use any more, and waits for its end. */
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  child.kill('SIGTERM');
+  child.kill('SIGKILL');
   await ended;
 }
 

@@ -9,8 +9,8 @@ import type { RawReader } from './raw-reader.ts';
 const killed = ['streams', 'matcher', 'streams-2', 'freeze', 'kafka'] as const;
 
 /** Between two kills, and between two cuts, milliseconds. */
-const betweenKills = { least: 1_500, most: 4_000 };
-const betweenCuts = { least: 150, most: 700 };
+const betweenKills = { least: 1_000, most: 2_500 };
+const betweenCuts = { least: 200, most: 900 };
 /** Longer than the streams hold connections without the log, on any machine. */
 const brokerAwayMaxMs = 180_000;
 const freezeMs = 4_000;

@@ -15,18 +15,20 @@ import { RawReader } from './raw-reader.ts';
 
 const seed = 20_261_123;
 const partitions = 2;
-const marketCount = 3;
-const traderCount = 4;
+/** One in each partition, the second with fees. */
+const marketCount = 2;
+/** Each has two readers of every book. */
+const traderCount = 3;
 const depositUsdc = '5000';
-/** Connections that are cut; every process is killed once for each fifty of them. */
-const cuts = runLength({ test: 50, deep: 500 });
+/** Fewest connections that are cut; every process is killed once for each fifty of them. */
+const cuts = runLength({ test: 25, deep: 500 });
 const killRounds = Math.ceil(cuts / 50);
 /** A connection is never silent for longer without a reason (docs/trading/streams.md, Connections). */
 const silenceMaxMs = 5_000;
 /** Longer than the broker, and after it the matcher, take to come back on a busy machine. */
 const retry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 600_000 };
 /** Between two actions of a trader, milliseconds. */
-const thinkMs = { least: 40, most: 250 };
+const thinkMs = { least: 80, most: 400 };
 /** Readers and projections reach the end of the log within so long once orders stop, milliseconds. */
 const quietMaxMs = 180_000;
 /** Longest time after the last kill until enough was traded, milliseconds. */

@@ -14,6 +14,8 @@ import { untilNone, WholeExchange } from '../whole-exchange.ts';
 const share = 0.5;
 const drawn = 2 ** 32;
 const spansMaxMs = 60_000;
+/** Orders while the receiver of traces does not answer. */
+const unseenOrders = 10;
 /** The parent of each span of an order; what follows from a record in the log has that of the process before. */
 const parents: Readonly<Record<string, string>> = {
   authenticate: 'order',
@@ -195,7 +197,7 @@ test.each(['hangs', 'away'] as const)(
   async (how) => {
     if (how === 'hangs') receiver.mode = how;
     else await receiver.close();
-    const orders = Array.from({ length: 20 }, () => newOrder());
+    const orders = Array.from({ length: unseenOrders }, () => newOrder());
     for (const order of orders) {
       const [result] = await place([order]);
       expect([result?.success, result?.status, result?.orderID]).toEqual([

@@ -9,7 +9,7 @@ import { FakeStreamServer, noFaults } from './fake-stream-server.ts';
 const key = { apiKey: 'key', secret: `${'A'.repeat(43)}=`, passphrase: 'p', address: '0x00' };
 /** Ends no test: on a busy machine a connection may be cut many times before it carries a message. */
 const retry = { firstPauseMs: 1, longestPauseMs: 4, totalMs: 600_000 };
-const cutsMin = runLength({ test: 100, deep: 1_000 });
+const cutsMin = runLength({ test: 50, deep: 1_000 });
 
 let servers: FakeStreamServer[] = [];
 let endings: (() => Promise<unknown>)[] = [];

@@ -32,10 +32,13 @@ test('slugs of events and of markets are unique', () => {
 
 test('markets quoted in tenths of a cent have the finer tick', () => {
   const ticks = new Map(markets.map(({ slug, tickSize }) => [slug, tickSize]));
-  for (const quote of recorded.quotes.filter(({ slug }) => ticks.has(slug))) {
-    const decimals = Math.max(...[quote.bid, quote.ask].map((p) => p?.split('.')[1]?.length ?? 0));
-    if (decimals > 2) expect(ticks.get(quote.slug)).toBe('0.001');
+  const fine = new Set<string>();
+  for (const { slug, bid, ask } of recorded.quotes) {
+    const decimals = Math.max(...[bid, ask].map((price) => price?.split('.')[1]?.length ?? 0));
+    if (decimals > 2 && ticks.has(slug)) fine.add(slug);
   }
+  expect(fine.size).toBeGreaterThan(0);
+  expect([...fine].filter((slug) => ticks.get(slug) !== '0.001')).toEqual([]);
 });
 
 test('every category of the leaderboards has markets', () => {

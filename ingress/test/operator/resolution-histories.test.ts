@@ -8,7 +8,7 @@ import { retryMs, settleMs, unshownMaxMs } from '../../src/operator/resolutions.
 import { carriedOut, event, market, openOperator, token, tokenNamed } from '../operator-fixture.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 
-const histories = runLength({ test: 10, deep: 40 });
+const histories = runLength({ test: 5, deep: 40 });
 const stepsOfHistory = 30;
 const markets = 3;
 const payouts = ['0', '0.5', '1'] as const;

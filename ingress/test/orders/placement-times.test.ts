@@ -145,7 +145,7 @@ test.each([
   },
 );
 
-const requests = runLength({ test: 250, deep: 1_000 });
+const requests = runLength({ test: 125, deep: 1_000 });
 
 test(`of ${requests} requests stalled between arrival and log none is booked late`, async () => {
   const next = seeded(20_260_101);

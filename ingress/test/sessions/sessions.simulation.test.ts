@@ -1,9 +1,10 @@
 import type { ApiKeyId, Command, HeartbeatId } from '@pm/schemas';
+import { runLength, seedsFrom } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import { holderOf, SessionProcess, SessionsTopic } from '../sessions-fixture.ts';
 
-const seeds = Array.from({ length: 12 }, (_one, index) => index + 1);
+const seeds = seedsFrom(1, runLength({ test: 6, deep: 12 }));
 const clientsTotal = 8;
 const orderPartitions = 2;
 const simulatedMs = 150_000;

@@ -165,7 +165,7 @@ describe('the client', () => {
         });
         expect(own).toEqual(official);
       }),
-      { numRuns: runLength({ test: 60, deep: 300 }) },
+      { numRuns: runLength({ test: 30, deep: 300 }) },
     );
   });
 

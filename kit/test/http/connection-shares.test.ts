@@ -8,7 +8,7 @@ import { silentLog } from '../../src/log/index.ts';
 import { openMetrics } from '../../src/metrics/index.ts';
 import { createDeferred, until } from '../kafka/deferred.ts';
 
-const large = 'x'.repeat(64 * 1024 * 1024);
+const large = 'x'.repeat(40 * 1024 * 1024);
 /** The slow client waits after each part: longer in all than a stall may last. */
 const partBytes = 4 * 1024 * 1024;
 const apps: HttpApp[] = [];

@@ -20,7 +20,10 @@ test('frames come out as they were sent, however the connection cuts them', () =
       got.push(...(assembler.push(Buffer.from(piece)) ?? []));
       at += piece.length;
     }
-    expect(got).toEqual(sent);
+    // An assertion on each of the buffers takes longer than the rest.
+    const isSame = got.length === sent.length && Buffer.concat(got).equals(bytes);
+    const areFrames = got.every((frame, at) => frame.length === sent[at]?.length);
+    if (!isSame || !areFrames) expect(got).toEqual(sent);
   }
 });
 

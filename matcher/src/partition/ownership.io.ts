@@ -26,9 +26,10 @@ interface PartitionOwnershipParts {
   onStop(error: unknown): void;
 }
 
-/** How often due ticks and claims are published, and the position for lag displays is committed, milliseconds. */
+/** How often due ticks and claims are published, milliseconds. */
 const tickCheckMs = 25;
-const commitEveryMs = 1_000;
+/** How often a position is committed, milliseconds: displays of lag read it, and the name of the owner with it. */
+const commitEveryMs = 5_000;
 
 /** Faults of the log client that stop one partition: its records may come back, the other partitions go on. */
 const partitionCodes = ['offset_gap', 'offset_out_of_range', 'partition_unknown', 'reader_stalled'];

@@ -41,7 +41,7 @@ class BookReader {
 }
 
 describe('the events of a record', () => {
-  const records = runLength({ test: 600, deep: 2_000 });
+  const records = runLength({ test: 300, deep: 2_000 });
 
   it('conserve money: wallets lose exactly what collateral gains', () => {
     for (const seed of [31, 32, 33]) {

@@ -24,7 +24,7 @@ const newestOpening: readonly Command[] = [
 const groups = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 /** Between them they come to every kind of leftover below within a few hundred commands. */
 const rareSeeds = [28, 840, 738];
-const commandsTotal = runLength({ test: 100_000, deep: 1_000_000 });
+const commandsTotal = runLength({ test: 50_000, deep: 1_000_000 });
 const seedsPerGroup = Math.ceil(commandsTotal / commandsPerSeedMax / groups.length);
 const commandsPerSeed = Math.ceil(commandsTotal / seedsPerGroup / groups.length);
 const seedAt = (at: number): number => rareSeeds[at] ?? 1 + at - rareSeeds.length;

@@ -45,7 +45,7 @@ function stoppedAfter(
 }
 
 describe('a restored engine', () => {
-  const recordsTotal = runLength({ test: 300, deep: 700 });
+  const recordsTotal = runLength({ test: 200, deep: 700 });
 
   it.each([
     [11, defaultLimits],

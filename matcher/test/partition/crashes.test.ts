@@ -37,8 +37,8 @@ async function successorOf(log: MemoryLog, files: MemoryFiles): Promise<MatcherP
 jest.setTimeout(240_000);
 
 describe('a killed process', () => {
-  const few = records.slice(0, runLength({ test: 30, deep: count }));
-  const histories = runLength({ test: 15, deep: 60 });
+  const few = records.slice(0, runLength({ test: 20, deep: count }));
+  const histories = runLength({ test: 8, deep: 60 });
 
   // Before the send; after the send and before its acknowledgement: at each send of the run.
   test.each<SendVerdict>(['lose', 'store_and_lose_answer'])(
@@ -130,7 +130,7 @@ describe('a killed process', () => {
 });
 
 describe('slices that are computed while one is sent', () => {
-  const seeds = runLength({ test: 5, deep: 25 });
+  const seeds = runLength({ test: 3, deep: 25 });
   const fates = [
     'store',
     'store',

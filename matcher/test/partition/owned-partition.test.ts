@@ -153,7 +153,7 @@ describe('an owned partition', () => {
 });
 
 describe('two owners of one partition', () => {
-  const rounds = runLength({ test: 6, deep: 20 });
+  const rounds = runLength({ test: 3, deep: 20 });
 
   /** Goes on as the group does: the partition of an owner that was replaced is restored. */
   async function outlive(process: MatcherProcess): Promise<number> {

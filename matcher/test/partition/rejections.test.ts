@@ -333,7 +333,7 @@ describe('newer records', () => {
 });
 
 describe('poison', () => {
-  const records = runLength({ test: 5_000, deep: 100_000 });
+  const records = runLength({ test: 2_500, deep: 100_000 });
 
   /** Mutations of sealed records: flips, cuts, growth, splices; each breaks the seal or the header. */
   function mutated(value: Buffer, roll: (below: number) => number): Buffer {

@@ -104,7 +104,7 @@ describe('restore', () => {
     },
   );
 
-  const rounds = runLength({ test: 20, deep: 60 });
+  const rounds = runLength({ test: 10, deep: 60 });
 
   test('any flipped bit in any snapshot is found; all bad means a full replay', async () => {
     const { log, files, chain } = await livedThrough();

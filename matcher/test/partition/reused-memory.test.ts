@@ -1,9 +1,12 @@
 import { openRecordCodec } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { Engine } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { firstPosition, RecordProcessor } from '../../src/partition/record-processor.ts';
 import { codecs, keys, openingRecords, partition, randomRecords } from './sealed-records.ts';
+
+const count = runLength({ test: 750, deep: 1_500 });
 
 /** The outputs of a log, read with a codec. */
 function outputsOf(records: readonly Buffer[], codec: typeof codecs.orders): Buffer[] {
@@ -22,7 +25,7 @@ function outputsOf(records: readonly Buffer[], codec: typeof codecs.orders): Buf
 }
 
 it('the engine keeps no reference to a record whose memory is used for the next one', () => {
-  const records = [...openingRecords(), ...randomRecords(77, 1_500)];
+  const records = [...openingRecords(), ...randomRecords(77, count)];
   const plain = openRecordCodec(topics.orders.value, 1, async () => null);
   const expected = outputsOf(records, plain);
   const outputs = outputsOf(records, codecs.orders);

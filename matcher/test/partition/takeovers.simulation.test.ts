@@ -3,7 +3,7 @@ import { topicNames } from './matcher-process.ts';
 import { readOutputs } from './reading.ts';
 import { ReplicaHistory } from './replica-history.ts';
 
-const histories = runLength({ test: 3, deep: 16 });
+const histories = runLength({ test: 2, deep: 16 });
 
 describe('replicas that stand still, die, and lose sends', () => {
   const seen = { claims: 0, copies: 0, pauses: 0, kills: 0 };

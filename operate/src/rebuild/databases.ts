@@ -68,15 +68,18 @@ export async function takeSnapshot(rebuild: Rebuild): Promise<void> {
   const { clickhouse } = installation;
   await dropDatabase(tables, snapshot);
   await tables.command(`CREATE DATABASE IF NOT EXISTS \`${snapshot}\``);
-  for (const { name } of foldedTables)
+  for (const { name } of foldedTables) {
+    let isAgain = false;
     await insist(async () => {
       rebuild.assertMayGoOn();
-      // A partial clone is dropped.
-      await clickhouse.command(`DROP TABLE IF EXISTS \`${snapshot}\`.${name} SYNC`);
+      // A statement that failed may have left a partial clone.
+      if (isAgain) await clickhouse.command(`DROP TABLE IF EXISTS \`${snapshot}\`.${name} SYNC`);
+      isAgain = true;
       await clickhouse.command(
         `CREATE TABLE \`${snapshot}\`.${name} CLONE AS \`${served}\`.${name}`,
       );
     });
+  }
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   prepareDatabases,
   takeSnapshot,
 } from './databases.ts';
+import { HaltedBatches } from './halted-batches.ts';
 import { holdLeftMs, whileHeld } from './hold.ts';
 import { endsOf, farther, type Offsets, type Rebuild, recordsBetween } from './progress.ts';
 import { type RebuildLock, takeRebuildLock } from './rebuild-lock.ts';
@@ -85,6 +86,7 @@ function rebuildOf(
     served,
     rebuilt: `${served}_rebuild`,
     snapshot: `${served}_still`,
+    halted: new HaltedBatches(),
     tables: retriedTables(installation.clickhouse),
     isAlone: lock.isHeld,
     assertMayGoOn() {

@@ -6,19 +6,30 @@ import { Fault } from '@pm/kit/fault';
 import { rebuildHold } from '@pm/schemas';
 import { variablesOf } from '../../../acceptance/test/services-under-test.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
+import { foldedTables } from '../../src/rebuild/compare.ts';
+import { comparisonLine } from '../../src/rebuild/output.ts';
 import { runRebuild } from '../../src/rebuild/run-rebuild.ts';
 import { type RebuildProcess, RebuiltExchange } from './rebuilt-exchange.ts';
 
 const kills = runLength({ test: 3, deep: 8 });
+/** What a run prints when a step begins. */
+const steps = [
+  'folding the log up to',
+  'taking a snapshot',
+  'comparing at',
+  'folding the log to its end',
+  'exchanging the tables',
+];
 /** Exchanged tables after which a run dies: in the middle first, before any, and with `completeness` alone left. */
 const survivedTables = [9, 0, 17].slice(0, runLength({ test: 1, deep: 3 }));
 let exchange: RebuiltExchange;
 
+/** Later tests start from what earlier ones leave, and a comparison of a later one judges their exchanges. */
 beforeAll(async () => {
   exchange = new RebuiltExchange('rebuild');
   await exchange.open();
-  await exchange.grow(150);
   exchange.startProjector();
+  await exchange.grow(100);
   await exchange.settle();
 }, 600_000);
 
@@ -33,17 +44,17 @@ interface Rebuilt {
   readonly look?: (sql: string) => Params | undefined | Promise<Params | undefined>;
   readonly breaking?: AbortController;
   readonly compareOnly?: boolean;
-  /** Takes the names of tables that differed. */
-  readonly differing?: string[];
+  /** Takes what the command prints: its steps, and a line for each compared table. */
+  readonly lines?: string[];
 }
 
-/** Rebuilds in this process; resolves to the names of tables that differed. */
+/** Rebuilds in this process; resolves to the lines. */
 async function rebuildHere({
   look = () => undefined,
   breaking: { signal } = new AbortController(),
   compareOnly = false,
-  differing = [],
-}: Rebuilt): Promise<readonly string[]> {
+  lines = [],
+}: Rebuilt = {}): Promise<string> {
   const installation = openInstallation(
     await findInstallation(variablesOf(exchange.name), ''),
     'rebuild',
@@ -68,34 +79,50 @@ async function rebuildHere({
         goesOnHalted: false,
         signal,
         onProgress: () => {},
-        onStep: () => {},
-        onComparison: ({ table, difference }) => {
-          if (difference !== null) differing.push(table);
+        onStep: (step) => {
+          lines.push(step);
+        },
+        onComparison: (comparison) => {
+          lines.push(comparisonLine(comparison));
         },
       },
     );
     expect(isExchanged).toBe(!compareOnly);
-    return differing;
+    return lines.join('\n');
   } finally {
     await installation.close();
   }
 }
 
-/** Every served table is what the log says. */
-async function expectEqual(): Promise<void> {
-  expect(await rebuildHere({ compareOnly: true })).toEqual([]);
+/** All tables were compared, and each served one is what the log says. */
+function expectAllEqual(text: string): void {
+  expect(text).not.toContain('DIFFER');
+  expect(text.match(/^equal /gm)).toHaveLength(foldedTables.length);
 }
 
-/** Fails all statements after a number of exchanged tables, as if the command had died; tables that differed before. */
-async function dyingRebuild(survived: number): Promise<readonly string[]> {
-  const differing: string[] = [];
+function isHolding(sql: string): boolean {
+  return sql.includes('INSERT INTO') && sql.includes(rebuildHold.name);
+}
+
+/**
+ * Ends every other hold at once. Fails all statements after a number of exchanged tables, as if the command had died.
+ * Resolves to the lines and the number of holds.
+ */
+async function dyingRebuild(
+  survived: number,
+): Promise<{ readonly text: string; readonly held: number }> {
+  const lines: string[] = [];
   let exchanged = 0;
-  const look = (sql: string): undefined => {
+  let held = 0;
+  const look = (sql: string) => {
     if (sql.startsWith('EXCHANGE')) exchanged += 1;
     if (exchanged > survived) throw new Fault('killed', 'stop');
+    if (!isHolding(sql)) return undefined;
+    held += 1;
+    return held % 2 === 1 ? { ms: 1 } : undefined;
   };
-  await expect(rebuildHere({ look, differing })).rejects.toThrow('killed');
-  return differing;
+  await expect(rebuildHere({ look, lines })).rejects.toThrow('killed');
+  return { text: lines.join('\n'), held };
 }
 
 describe('npm run rebuild', () => {
@@ -107,15 +134,19 @@ describe('npm run rebuild', () => {
     );
     expect(await exchange.wrongFills()).toBeLessThan(0);
     exchange.startProjector();
+    // It has written, so it has read.
+    await exchange.grow(1);
+    await exchange.settle();
     const stop = exchange.keepGrowing();
-    const first = exchange.rebuild();
-    const code = await first.ended;
-    await wait(2_000);
+    const run = exchange.rebuild();
+    const code = await run.ended;
     await stop();
-    expect(`${code}\n${first.output}`).toMatch(/^0\n/);
-    expect(first.output).toMatch(/DIFFER +fills /);
-    expect(first.output).toMatch(/DIFFER +positions /);
-    expect(first.output).toMatch(/equal +order_events /);
+    expect(`${code}\n${run.output}`).toMatch(/^0\n/);
+    expect(run.output).toMatch(/DIFFER +fills /);
+    expect(run.output).toMatch(/DIFFER +positions /);
+    expect(run.output).toMatch(/equal +order_events /);
+    expect(run.output).toContain('the rebuilt tables are served');
+    await exchange.grow(5);
     await exchange.settle();
     expect(await exchange.wrongFills()).toBe(0);
   }, 600_000);
@@ -124,50 +155,12 @@ describe('npm run rebuild', () => {
     expect(await exchange.copies()).toEqual([]);
   });
 
-  test('does not trust a copy of an earlier run that differs from the served tables, and folds again', async () => {
-    await exchange.grow(100);
-    await exchange.settle();
-    const killed = exchange.rebuild(['--compare-only']);
-    await killed.said('comparing at');
-    killed.kill();
-    await killed.ended;
-    expect(await exchange.copies()).toContain(`${exchange.name}_rebuild`);
-    await exchange.clickhouse.command(
-      `DELETE FROM ${exchange.name}_rebuild.fills WHERE in_offset % 5 = 1`,
-    );
-    const run = exchange.rebuild();
-    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
-    const [before = '', after = ''] = run.output.split('folding from the first record');
-    expect(before).toMatch(/DIFFER +fills /);
-    expect(after).not.toContain('DIFFER');
-    expect(after).toContain('every table equals the log');
-    expect(await exchange.wrongFills()).toBe(0);
-    expect(await exchange.copies()).toEqual([]);
-  }, 600_000);
-
-  test('starts with the first record on --fresh', async () => {
-    const killed = exchange.rebuild(['--compare-only']);
-    await killed.said('comparing at');
-    killed.kill();
-    await killed.ended;
-    await exchange.clickhouse.command(`TRUNCATE TABLE ${exchange.name}_rebuild.fills`);
-    const run = exchange.rebuild(['--compare-only', '--fresh']);
-    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
-    expect(run.output).not.toContain('DIFFER');
-    expect(await exchange.copies()).toEqual([]);
-  }, 600_000);
-
-  test('is the only run on its tables, and leaves no hold when it is interrupted', async () => {
-    const run = exchange.rebuild();
-    await run.said('folding the log');
-    run.kill('SIGINT');
-    expect(await run.ended).toBe(130);
-    expect(run.output).toContain('Run it again');
+  test('is the only run on its tables, and leaves no hold when it is broken off', async () => {
     const breaking = new AbortController();
     const reason = new Error('broken off');
     let beside: RebuildProcess | undefined;
     const look = async (sql: string) => {
-      if (!sql.includes('INSERT INTO') || !sql.includes(rebuildHold.name)) return undefined;
+      if (!isHolding(sql)) return undefined;
       beside = exchange.rebuild();
       await beside.ended;
       breaking.abort(reason);
@@ -179,37 +172,47 @@ describe('npm run rebuild', () => {
     expect(beside?.output).toMatch(/another rebuild works on these tables \(process \d+ on /);
   }, 600_000);
 
-  test('resumes after it was killed at any step, and the served tables are never wrong', async () => {
+  test('does not trust a copy of an earlier run that differs from the served tables, and folds again', async () => {
+    expect(await exchange.copies()).toContain(`${exchange.name}_rebuild`);
+    await exchange.clickhouse.command(
+      `DELETE FROM ${exchange.name}_rebuild.fills WHERE in_offset % 5 = 1`,
+    );
+    const text = await rebuildHere();
+    const [before = '', after = ''] = text.split('folding from the first record');
+    expect(before).toMatch(/DIFFER +fills /);
+    // What the first test repaired is right.
+    expectAllEqual(after);
+    expect(await exchange.wrongFills()).toBe(0);
+    expect(await exchange.copies()).toEqual([]);
+  }, 600_000);
+
+  test('creates missing tables and columns for a projector that waits for them', async () => {
+    await exchange.settle();
+    await exchange.clickhouse.command('DROP TABLE tape SYNC');
+    await exchange.clickhouse.command('ALTER TABLE wallet_cancels DROP COLUMN reason');
+    await exchange.growInVain(30);
     const stop = exchange.keepGrowing();
-    const wrong: number[] = [];
-    const look = async () => wrong.push(await exchange.wrongFills());
-    for (let killed = 0; killed < kills; killed += 1) {
-      const run = exchange.rebuild();
-      // Later each time, so that each step is interrupted once.
-      const dies = wait(400 + (killed * 4_000) / kills).then(() => run.kill());
-      await Promise.all([look(), run.ended, dies]);
-      await look();
-      if (killed === Math.floor(kills / 2)) {
-        await exchange.stopProjector('SIGKILL');
-        exchange.startProjector();
-      }
-    }
-    const last = exchange.rebuild();
-    const code = await last.ended;
-    await look();
+    const run = exchange.rebuild(['--halted']);
+    const code = await run.ended;
     await stop();
-    expect(`${code}\n${last.output}`).toMatch(/^0\n/);
-    expect(wrong.filter((count) => count !== 0)).toEqual([]);
+    expect(`${code}\n${run.output}`).toMatch(/^0\n/);
+    expect(run.output).toMatch(/DIFFER +wallet_cancels +other columns: reason/);
+    expect(run.output).toMatch(/DIFFER +tape /);
     await exchange.settle();
     expect(await exchange.wrongFills()).toBe(0);
   }, 600_000);
+
+  /** Holds of each run that died. */
+  const holds: number[] = [];
 
   test.each(survivedTables)(
     'leaves everything right when it dies after %i exchanged tables',
     async (survived) => {
       const stop = exchange.keepGrowing();
-      // Nor was anything wrong after the runs that were killed before.
-      expect(await dyingRebuild(survived)).toEqual([]);
+      const { text, held } = await dyingRebuild(survived);
+      holds.push(held);
+      // Nor did a run before leave anything wrong.
+      expectAllEqual(text);
       expect(await exchange.wrongFills()).toBe(0);
       await stop();
       // The hold of a dead run expires after a minute.
@@ -221,46 +224,68 @@ describe('npm run rebuild', () => {
     600_000,
   );
 
-  test('holds the tables again when a hold ended before the snapshot or the exchange', async () => {
+  test('holds the tables again when a hold ended before the snapshot or the exchange', () => {
+    // Of the runs that died: one hold that ended and one that did not, before each of the two.
+    expect(holds).toEqual(survivedTables.map(() => 4));
+  });
+
+  test('resumes after it was killed at any step, and the served tables are never wrong', async () => {
     const stop = exchange.keepGrowing();
-    let held = 0;
-    const look = (sql: string) => {
-      if (!sql.includes('INSERT INTO') || !sql.includes(rebuildHold.name)) return undefined;
-      held += 1;
-      return held % 2 === 1 ? { ms: 1 } : undefined;
-    };
-    // Nor did a run that died leave anything wrong.
-    expect(await rebuildHere({ look })).toEqual([]);
+    const wrong: number[] = [];
+    const look = async () => wrong.push(await exchange.wrongFills());
+    for (let killed = 0; killed < kills; killed += 1) {
+      const run = exchange.rebuild();
+      await Promise.all([look(), run.said(steps[killed % steps.length] ?? '')]);
+      // Later in the step in each round of a longer run.
+      await wait(300 * Math.floor(killed / steps.length));
+      run.kill();
+      await run.ended;
+      await look();
+      if (killed === Math.floor(kills / 2)) {
+        await exchange.stopProjector('SIGKILL');
+        exchange.startProjector();
+      }
+    }
+    const text = await rebuildHere();
+    await look();
     await stop();
-    expect(held).toBe(4);
+    expect(text).not.toContain('folding from the first record');
+    // Nor did the run that died leave anything wrong.
+    expectAllEqual(text);
+    expect(wrong.filter((count) => count !== 0)).toEqual([]);
     await exchange.settle();
     expect(await exchange.wrongFills()).toBe(0);
+  }, 600_000);
+
+  test('leaves no hold when it is interrupted', async () => {
+    const run = exchange.rebuild();
+    await run.said('folding the log');
+    run.kill('SIGINT');
+    expect(await run.ended).toBe(130);
+    expect(run.output).toContain('Run it again');
+    expect(await exchange.isHeld()).toBe(false);
+  }, 600_000);
+
+  test('starts with the first record on --fresh', async () => {
+    expect(await exchange.copies()).toContain(`${exchange.name}_rebuild`);
+    // A row that no fold writes: a resumed copy would keep it.
+    await exchange.clickhouse.command(
+      `INSERT INTO ${exchange.name}_rebuild.fills
+       SELECT * REPLACE (in_offset + 1000000 AS in_offset) FROM fills LIMIT 1`,
+    );
+    const run = exchange.rebuild(['--compare-only', '--fresh']);
+    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
+    // Nor did the run that resumed leave anything wrong.
+    expectAllEqual(run.output);
+    expect(await exchange.copies()).toEqual([]);
   }, 600_000);
 
   test('creates all lost tables again', async () => {
     await exchange.clickhouse.command(`DROP DATABASE ${exchange.name} SYNC`);
-    const run = exchange.rebuild();
-    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
+    await rebuildHere();
     await exchange.grow(5);
     await exchange.settle();
     expect(await exchange.wrongFills()).toBe(0);
-    await expectEqual();
-  }, 600_000);
-
-  test('creates missing tables and columns for a projector that waits for them', async () => {
-    await exchange.settle();
-    await exchange.clickhouse.command('DROP TABLE tape SYNC');
-    await exchange.clickhouse.command('ALTER TABLE wallet_cancels DROP COLUMN reason');
-    const stop = exchange.keepGrowing();
-    await wait(2_000);
-    const run = exchange.rebuild(['--halted']);
-    const code = await run.ended;
-    await stop();
-    expect(`${code}\n${run.output}`).toMatch(/^0\n/);
-    expect(run.output).toMatch(/DIFFER +wallet_cancels +other columns: reason/);
-    expect(run.output).toMatch(/DIFFER +tape /);
-    await exchange.settle();
-    expect(await exchange.wrongFills()).toBe(0);
-    await expectEqual();
+    expectAllEqual(await rebuildHere({ compareOnly: true }));
   }, 600_000);
 });

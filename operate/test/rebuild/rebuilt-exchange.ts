@@ -35,6 +35,8 @@ export class RebuiltExchange {
   #producer: LogProducer | null = null;
   #codec: RecordCodec<Execution> | null = null;
   #projector: ChildProcess | null = null;
+  /** Warnings of the projector, one JSON object a line. */
+  #warnings = '';
   #stopGrowing: () => Promise<void> = async () => {};
 
   constructor(name: string) {
@@ -83,24 +85,39 @@ export class RebuiltExchange {
 
   /** Appends records to the log of every partition. */
   async grow(records: number): Promise<void> {
-    for (const [partition, log] of this.#logs.entries())
-      for (const execution of log.records(records)) await this.#send(partition, execution);
+    const producer = this.#producer;
+    if (producer === null) throw new Error('not open');
+    const topic = `${this.name}-executions`;
+    for (const [partition, log] of this.#logs.entries()) {
+      const values = log.records(records).map((execution) => this.#seal(partition, execution));
+      await producer.send(values.map((value) => ({ topic, partition, key: null, value })));
+    }
   }
 
-  async #send(partition: number, execution: Execution): Promise<void> {
-    const [codec, producer] = [this.#codec, this.#producer];
-    if (codec === null || producer === null) throw new Error('not open');
+  /** Appends records that the tables cannot take, until the projector has tried to write them in each partition. */
+  async growInVain(records: number): Promise<void> {
+    this.#warnings = '';
+    await this.grow(records);
+    const hasTried = (partition: number) =>
+      this.#warnings.includes(`"partition":${partition},"code":"tables_differ"`);
+    for (let tries = 0; tries < 3_000; tries += 1) {
+      if (this.#logs.every((_, partition) => hasTried(partition))) return;
+      await wait(20);
+    }
+    throw new Error('the projector does not try to write');
+  }
+
+  /** The next record of a partition. */
+  #seal(partition: number, execution: Execution): Buffer {
+    if (this.#codec === null) throw new Error('not open');
     const events = execution.events.map((event) => ofPartition(event, partition));
-    const sealed = sealExecution(codec, this.#chains[partition] ?? firstChain, {
-      ...execution,
-      events,
-    });
+    const chain = this.#chains[partition] ?? firstChain;
+    const sealed = sealExecution(this.#codec, chain, { ...execution, events });
     this.#chains[partition] = sealed.chain;
     const counts = this.#fills[partition] ?? [];
     const fills = events.filter(({ kind }) => kind === 'Fill').length;
     counts.push((counts.at(-1) ?? 0) + fills);
-    const topic = `${this.name}-executions`;
-    await producer.send([{ topic, partition, key: null, value: sealed.value }]);
+    return sealed.value;
   }
 
   /** Appends records until the returned function is called. */
@@ -123,15 +140,20 @@ export class RebuiltExchange {
     const given = {
       PM_VIEWS: 'tables',
       PM_BATCH_MS: '100',
+      PM_BATCH_PAUSE_MAX_MS: '1000',
       PM_OPS_PORT: '0',
       PM_PARENT_PIPE: '1',
       PM_LOG_LEVEL: 'warn',
       PM_LEDGER_SEED: loadOrMakeKeys(join(this.#folder, 'keys.json')).ledgerSeed,
     };
-    this.#projector = spawn(process.execPath, [builtEntry('programs/projectors.mjs')], {
-      stdio: ['pipe', 'ignore', 'inherit'],
+    const child = spawn(process.execPath, [builtEntry('programs/projectors.mjs')], {
+      stdio: ['pipe', 'pipe', 'inherit'],
       env: { PATH: process.env['PATH'], ...variablesOf(this.name), ...given },
     });
+    child.stdout.on('data', (text: Buffer) => {
+      this.#warnings += text.toString();
+    });
+    this.#projector = child;
   }
 
   async stopProjector(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
@@ -214,7 +236,8 @@ export class RebuildProcess {
         this.output += text.toString();
       });
     this.#child = child;
-    this.ended = once(child, 'exit').then(([code]) => code as number | null);
+    // Its output has been read when it is closed.
+    this.ended = once(child, 'close').then(([code]) => code as number | null);
   }
 
   kill(signal: NodeJS.Signals = 'SIGKILL'): void {

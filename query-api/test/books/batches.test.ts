@@ -3,6 +3,7 @@ import { silentLog } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 import { microText, priceText, redisKeys } from '@pm/schemas';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { noQuote, type Quote, shownMidpointMicro } from '../../src/books/quote.ts';
 import { StoredBooks } from '../../src/books/stored-books.io.ts';
 import { addReadRoutes } from '../../src/door/app.route.ts';
@@ -11,6 +12,7 @@ import { get, marketEntry, post, token, World } from '../in-memory.ts';
 /** Batches out of memory against answers computed each time from what is stored, while books and listings change. */
 const keys = redisKeys('t-');
 const markets = [1, 2, 3, 4, 5];
+const steps = runLength({ test: 60, deep: 120 });
 
 interface Stored extends Quote {
   readonly json: string;
@@ -210,7 +212,7 @@ test.each([1, 2, 3])(
     const dice = new Dice(seed);
     const setting = setUp();
     const asked: (readonly Item[])[] = [];
-    for (let step = 0; step < 120; step += 1) {
+    for (let step = 0; step < steps; step += 1) {
       if (dice.isOneIn(2)) change(dice, setting, step);
       if (asked.length < 6 || dice.isOneIn(10)) asked.push(someItems(dice));
       await agrees(setting, dice.pick(asked));

@@ -48,7 +48,7 @@ const cases: readonly Case[] = routes
   )
   .filter(({ name, parameter }) => !dependent.has(name) && !opaque.has(parameter));
 
-const samplesMax = runLength({ test: 10, deep: 25 });
+const samplesMax = runLength({ test: 5, deep: 25 });
 
 /**
  * Texts that some parameter takes and others do not. Left out: leading zeros, truths in capitals and sides of prices in

@@ -17,12 +17,12 @@ import {
 } from '../hostile-fixture.ts';
 import { World } from '../in-memory.ts';
 
-const randomReads = runLength({ test: 2_000, deep: 14_000 });
+const randomReads = runLength({ test: 1_000, deep: 14_000 });
 /** Reads of each route, after which its statements are known. */
 const warmUpReadsPerRoute = 20;
 const warmUpReads = warmUpReadsPerRoute * readRoutes.length;
 /** Reads while one store is away. */
-const readsWhileAway = runLength({ test: 500, deep: 1_500 });
+const readsWhileAway = runLength({ test: 250, deep: 1_500 });
 const databaseReadsMin = 3_000;
 /** Growth of the heap that remains after a collection: by what is made once, and by each read. */
 const heapGrowthMaxBytes = { once: 4 * 1024 * 1024, perRead: 600 };

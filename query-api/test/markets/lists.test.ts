@@ -19,7 +19,7 @@ const random = new Random(20_261_121);
 const upTo = (count: number) => random.below(count);
 const pick = <T>(list: readonly T[]): T => list[upTo(list.length)] as T;
 const dayMs = 86_400_000;
-const queries = runLength({ test: 250, deep: 2_000 });
+const queries = runLength({ test: 125, deep: 2_000 });
 const tags = ['7', '8', '9', '10'];
 const series = ['3', '4'];
 const condition = (market: number) => `0x${market.toString(16).padStart(64, '0')}`;

@@ -1,5 +1,6 @@
 import { OpenOrderPage } from '@pm/schemas';
 import { Value } from 'typebox/value';
+import { runLength } from '../../../kit/test/long-runs.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { noQuote } from '../../src/books/quote.ts';
 import type { OpenOrderRow } from '../../src/orders/open-orders.ts';
@@ -19,6 +20,8 @@ import {
 } from '../in-memory.ts';
 import { orderRow } from '../order-rows.ts';
 
+/** Lists that are walked while orders come and go. */
+const walks = runLength({ test: 10, deep: 20 });
 const user = wallet(1);
 const orderId = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
 const known = () => {
@@ -100,7 +103,7 @@ describe('GET /data/orders', () => {
 
   it('lists every order that rests all the time once, whatever comes and goes meanwhile', async () => {
     const random = seeded(41);
-    for (let run = 0; run < 20; run += 1) {
+    for (let walk = 0; walk < walks; walk += 1) {
       const { world } = known();
       // Many have the time of others.
       for (let index = 1; index <= 250; index += 1) rest(world, index, random(60));

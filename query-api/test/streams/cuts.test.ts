@@ -33,7 +33,7 @@ import { apiKey, eventEntry, marketEntry, token } from '../in-memory.ts';
 import { engineLog, logPartition } from './feed/engine-log.ts';
 import { executionCodec, MemoryClient } from './feed/memory-client.ts';
 
-const cuts = runLength({ test: 50, deep: 1_000 });
+const cuts = runLength({ test: 25, deep: 1_000 });
 const recordsPerCut = 8;
 
 /** The stream service over a log in memory, with a folder of its own. */

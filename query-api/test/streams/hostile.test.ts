@@ -14,7 +14,7 @@ import { type FamilyClient, FamilyWorld, goodAuth } from './family-world.ts';
 import { StreamClient } from './stream-client.ts';
 import { StreamWorld } from './stream-world.ts';
 
-const frames = runLength({ test: 2_000, deep: 10_000 });
+const frames = runLength({ test: 1_000, deep: 10_000 });
 /** Growth of the heap that remains after a collection: by what is made once, and by frames. */
 const heapGrowthMaxBytes = 4 * 1024 * 1024 + frames * 1_600;
 

@@ -15,7 +15,7 @@ import { topics } from '../../src/topics/topics.ts';
 const judgeLongMax = 2 ** 52 - 1;
 
 /** Values of each topic that are written and read. */
-const values = runLength({ test: 60, deep: 300 });
+const values = runLength({ test: 30, deep: 300 });
 
 /** Any value of a schema. */
 function anyOf(schema: AvroSchema): fc.Arbitrary<unknown> {

@@ -18,7 +18,7 @@ async function findingSeed(run: typeof runSeed, defect: Defect): Promise<number 
 
 const all = Object.entries(defects);
 const soonFound = all.filter(([, { isLong }]) => isLong !== true);
-const count = runLength({ test: 6, deep: all.length });
+const count = runLength({ test: 5, deep: all.length });
 
 test.each(count < all.length ? spread(soonFound, count) : all)(
   'runs find that %s, and nothing with the whole client',

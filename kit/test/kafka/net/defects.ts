@@ -64,6 +64,7 @@ export const defects: Readonly<Record<string, Defect>> = {
     ],
     kinds: ['a partition cannot be read', 'two brokers name each other'],
     finds: ['stall not reported'],
+    isLong: true,
   },
   'two places open a member': {
     edits: [

@@ -6,7 +6,7 @@ import { runSeed } from './run.ts';
  * `PM_TEST_LENGTH=200 PM_TEST_SEED=1000 npx jest --selectProjects simulator --testPathPatterns kafka/net`.
  */
 const first = firstSeed(1);
-const count = runLength({ test: 6, deep: 200 });
+const count = runLength({ test: 4, deep: 200 });
 
 /** Many times what a run takes, milliseconds. */
 const runMaxMs = 10 * 60_000;

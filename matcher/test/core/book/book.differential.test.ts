@@ -5,7 +5,7 @@ import { at } from '../../../src/core/book/order-pool.ts';
 import { BatchBook, commandWords, fillWords, packPrice } from '../../../src/core/index.ts';
 import { NaiveBook } from '../naive/naive-book.ts';
 
-const commandsTotal = runLength({ test: 100_000, deep: 1_000_000 });
+const commandsTotal = runLength({ test: 50_000, deep: 1_000_000 });
 const timeoutMs = 60_000 + commandsTotal / 8;
 const perComparison = 10_000;
 const perBatch = 100;

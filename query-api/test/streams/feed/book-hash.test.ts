@@ -10,7 +10,7 @@ import { bookChecksum } from '../../../src/streams/protocol/render-book.ts';
 import { condition, token } from '../../in-memory.ts';
 import { engineLog, logPartition } from './engine-log.ts';
 
-const records = runLength({ test: 800, deep: 10_000 });
+const records = runLength({ test: 400, deep: 10_000 });
 /** Records between two restarts. */
 const recordsPerLife = Math.min(400, Math.ceil(records / 4));
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');

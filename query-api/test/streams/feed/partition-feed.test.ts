@@ -8,7 +8,7 @@ import { allOf, changeText } from './change-text.ts';
 import { engineLog, logPartition, storedOffset } from './engine-log.ts';
 import { type NaiveChange, NaiveFeed } from './naive-feed.ts';
 
-const records = runLength({ test: 800, deep: 20_000 });
+const records = runLength({ test: 400, deep: 20_000 });
 
 /** Per key in order: changes of different keys may come in any order. */
 function byKey(changes: readonly NaiveChange[]): Record<string, readonly string[]> {

@@ -4,7 +4,7 @@ import { RecordTable } from '../../../src/streams/feed/record-table.ts';
 
 const [keyWords, stride] = [2, 6];
 /** Before each comparison. */
-const changes = runLength({ test: 8_000, deep: 20_000 });
+const changes = runLength({ test: 4_000, deep: 20_000 });
 
 function keyOf(number: number): Buffer {
   return bytesOf(8, number);

@@ -9,7 +9,7 @@ import { StateFiles, statesKept } from '../../../src/streams/feed/state-files.io
 import { changeText, ordersOf } from './change-text.ts';
 import { engineLog, logPartition, storedOffset } from './engine-log.ts';
 
-const records = runLength({ test: 500, deep: 1_500 });
+const records = runLength({ test: 250, deep: 1_500 });
 /** The longest test has ten restarts. */
 const recordsPerLife = Math.max(1, Math.floor(records / 10));
 
