@@ -31,6 +31,8 @@ export interface SmokeLength {
   readonly quietActions: number;
   /** Actions, times the number of wallets, before each kill and at the end; kills at random do not wait for them. */
   readonly actionsBeforeKill: number;
+  /** What each wallet splits in each market first, USDC; null for nothing: sells are refused until it has bought. */
+  readonly splitUsdc: string | null;
   /** Pause of a wallet after each action through the kills, milliseconds. */
   readonly pauseMs: number;
 }
@@ -42,16 +44,21 @@ export const wholeSmoke: SmokeLength = {
   timedOrders: 100,
   quietActions: 45,
   actionsBeforeKill: 4,
+  splitUsdc: null,
   pauseMs: 0,
 };
 
-/** Orders are on their way at each kill, and leave the processors to what starts again. */
+/**
+ * Orders are on their way at each kill, and leave the processors to what starts again. Each can be paid: a client takes
+ * 65 s to be sure of an order that is refused for its money after an attempt was lost.
+ */
 export const shortSmoke: SmokeLength = {
   traders: 4,
   markets: 12,
   timedOrders: 10,
   quietActions: 25,
   actionsBeforeKill: 1,
+  splitUsdc: '100',
   pauseMs: 100,
 };
 
@@ -108,6 +115,9 @@ export async function runSmoke(
   if (watcher === undefined || first === undefined || market === undefined)
     throw new RangeError('there is a first of each');
   const streams = await StreamWatch.open(world.stack.baseUrl, watcher, market);
+  const { splitUsdc } = length;
+  if (splitUsdc !== null)
+    await Promise.all(traders.map((trader) => trader.splitIn(world.markets, splitUsdc)));
   progress('one order at a time');
   await timeOrders(world, first, options);
   progress('trading quietly');

@@ -100,6 +100,12 @@ export class Trader {
     return this.#client.connect();
   }
 
+  /** Splits the amount, USDC, in each of these markets. */
+  async splitIn(markets: readonly SmokeMarket[], amount: string): Promise<void> {
+    for (const { conditionId } of markets)
+      await this.#client.account.split({ conditionId, amount });
+  }
+
   /** One random action in a market: mostly an order, sometimes a batch, a cancel, or a cancel of everything. */
   async act(market: SmokeMarket): Promise<void> {
     const dice = this.#random.next();

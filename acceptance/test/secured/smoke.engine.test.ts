@@ -16,6 +16,8 @@ jest.setTimeout(420_000);
 
 const seed = 1;
 const partitions = 2;
+/** No order is refused for want of money. */
+const depositUsdc = '20000';
 const length = runLength({ test: 1, deep: 2 }) === 1 ? shortSmoke : wholeSmoke;
 let folder: string;
 let engines: GuardedEngines;
@@ -31,7 +33,7 @@ beforeAll(async () => {
   );
   const { urls, shared: access } = engines;
   const mode = { kind: 'external', urls, access } as const;
-  world = await openWorld((line) => lines.push(line), smokePlan({ partitions }), {
+  world = await openWorld((line) => lines.push(line), smokePlan({ partitions, depositUsdc }), {
     mode,
     accounts,
   }).catch((error: unknown) => {

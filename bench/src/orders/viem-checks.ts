@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { clientsRoot, installNpmClients } from '@pm/acceptance/clients/packages';
 import { headers as names } from '@pm/schemas';
-import { hashTypedData, verifyTypedData } from 'viem';
 import { type SampleRequest, sampleDomain } from './sample.ts';
 
 const types = {
@@ -20,6 +22,19 @@ const types = {
 } as const;
 
 type Hex = `0x${string}`;
+
+interface Viem {
+  hashTypedData(data: object): Hex;
+  verifyTypedData(data: object): Promise<boolean>;
+}
+
+/** That of the published clients, since nothing else needs it. */
+function openViem(): Viem {
+  installNpmClients((line) => console.error(line));
+  return createRequire(join(clientsRoot, 'package.json'))('viem') as Viem;
+}
+
+const { hashTypedData, verifyTypedData } = openViem();
 
 function typedData(order: SampleRequest['submission']['order']) {
   const { name, version, chainId, exchange } = sampleDomain;

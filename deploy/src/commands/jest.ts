@@ -1,8 +1,14 @@
 import { join } from 'node:path';
 import { repositoryRoot } from '../local/paths.ts';
 
-/** The program of Jest. */
-export const jestProgram: string = join(repositoryRoot, 'node_modules/jest/bin/jest.js');
+/**
+ * Jest, as arguments of Node, which its workers get too. Suites make garbage at a high rate: with less room for new
+ * objects it takes a twelfth more processor time.
+ */
+export const jestProgram: readonly string[] = [
+  '--max-semi-space-size=64',
+  join(repositoryRoot, 'node_modules/jest/bin/jest.js'),
+];
 
 /**
  * In short runs the second compiler of Java takes more time than it saves: a broker is idle with half as much without.

@@ -35,7 +35,7 @@ function changedFiles(): readonly string[] {
 function relatedOf(project: string, sources: readonly string[]): readonly string[] {
   if (sources.length === 0) return [];
   const args = ['--selectProjects', project, '--listTests', '--findRelatedTests', ...sources];
-  const found = lines(process.execPath, [jestProgram, ...args]);
+  const found = lines(process.execPath, [...jestProgram, ...args]);
   return found.filter((line) => line.endsWith('.ts')).map((path) => relative(repositoryRoot, path));
 }
 
@@ -50,7 +50,7 @@ function runSuites(project: string, suites: readonly string[], more: readonly st
   if (suites.length === 0) return true;
   const args = ['--selectProjects', project, '--maxWorkers=2', ...more];
   const name = `${suites.length} suites of ${project}`;
-  return run(name, process.execPath, [jestProgram, ...args, '--runTestsByPath', ...suites]);
+  return run(name, process.execPath, [...jestProgram, ...args, '--runTestsByPath', ...suites]);
 }
 
 compileJavaOnce();

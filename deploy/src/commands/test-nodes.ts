@@ -18,7 +18,7 @@ for (const major of nodeMajors) {
   console.log(`\n== unit tests on Node ${node.version}`);
   const { status } = spawnSync(
     node.binary,
-    [jestProgram, '--selectProjects', 'unit', '--maxWorkers=2', ...process.argv.slice(2)],
+    [...jestProgram, '--selectProjects', 'unit', '--maxWorkers=2', ...process.argv.slice(2)],
     { cwd: repositoryRoot, stdio: 'inherit' },
   );
   results.push({ name: `Node ${node.version}`, result: status === 0 ? 'passed' : 'FAILED' });

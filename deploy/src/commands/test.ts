@@ -42,7 +42,7 @@ function jest(projects: readonly string[], args: readonly string[]): Part {
   return {
     name,
     program: process.execPath,
-    args: [jestProgram, ...which],
+    args: [...jestProgram, ...which],
     report: () => reportFrom(file, (text) => jestReport(text, repositoryRoot)),
   };
 }

@@ -63,6 +63,8 @@ export function judgeRules(promtool: string, tests: readonly RuleTest[]): string
     });
     const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', ...files], {
       encoding: 'utf8',
+      // It ends soon: collections would take a sixth of its time.
+      env: { GOGC: '400', ...process.env },
     });
     return status === 0 ? '' : `${stdout}${stderr}`;
   } finally {
