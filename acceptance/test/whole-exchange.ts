@@ -28,7 +28,6 @@ import { openLogClient, toolLimits } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import type { ImportEvent, ImportResult } from '@pm/schemas';
-import { killAll } from '../src/smoke/world.ts';
 import { engineUrls } from './services-under-test.ts';
 
 /** Longest wait for a process that was killed, milliseconds: many times what it takes on a machine of its own. */
@@ -227,7 +226,7 @@ export class WholeExchange {
 
   async close(): Promise<void> {
     await this.log.client.close();
-    killAll(this.#supervisor);
+    this.#supervisor.killAll();
     await this.#supervisor.stop();
     const redis = openRedis({ url: this.urls.redis, log: silentLog });
     const keys = await redis.keys(`${this.name}:*`);

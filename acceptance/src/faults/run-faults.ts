@@ -33,7 +33,7 @@ export interface FaultsReport extends Judgement {
 /** Time between two orders of a partition, milliseconds: every gap contains one, and two cores have time left. */
 const orderEveryMs = 320;
 const walletCount = 6;
-/** Orders flow for so long before the first fault, and after each recovery, milliseconds. */
+/** Time for orders before the first fault and after each recovery, milliseconds. */
 const calmMs = 2_000;
 /** Pause between two looks whether the exchange is calm, milliseconds. */
 const lookEveryMs = 250;

@@ -115,10 +115,13 @@ export const scenarios: readonly Scenario[] = [
       supervisor.kill('registry', 'SIGSTOP');
       try {
         for (const name of started) kill(place, name);
-        // It has given up, has closed everything, and asks for the registry until it answers; then it starts again.
-        await until(place, 'a service waits for the registry', ({ waitsFor }) =>
-          waitsFor.includes('registry'),
-        );
+        // Each has given up, has closed everything, and asks for the registry until it answers; then it starts again.
+        for (const name of started)
+          await until(
+            place,
+            `${name} waits for the registry`,
+            (one) => one.name === name && one.waitsFor.includes('registry'),
+          );
       } finally {
         supervisor.kill('registry', 'SIGCONT');
       }

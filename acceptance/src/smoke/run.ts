@@ -7,7 +7,7 @@ import { sendBadInput, sendForgedKey } from './bad-input.ts';
 import { appendPoison } from './poison.ts';
 import { StreamWatch } from './stream-watch.ts';
 import { nothingReceived, type Received, Trader } from './trader.ts';
-import type { World } from './world.ts';
+import { marketCount, type World } from './world.ts';
 
 /** Services that are killed while orders flow, in this order where each is killed once. */
 export const killed = [
@@ -40,7 +40,7 @@ export interface SmokeLength {
 /** That of `npm run smoke`: wallets trade as fast as they can. */
 export const wholeSmoke: SmokeLength = {
   traders: 6,
-  markets: 24,
+  markets: marketCount,
   timedOrders: 100,
   quietActions: 45,
   actionsBeforeKill: 4,

@@ -6,7 +6,6 @@ import type { EngineAccess } from '@pm/deploy/local/engines';
 import type { BrokerCount } from '@pm/deploy/local/engines/kafka-broker';
 import type { Progress } from '@pm/deploy/local/managed-process';
 import { freePorts } from '@pm/deploy/local/ports';
-import type { Supervisor } from '@pm/deploy/local/supervisor';
 import { type EngineMode, engineMode } from '@pm/deploy/stack/mode';
 import type { Scale } from '@pm/deploy/stack/scale';
 import { type ExtraEnv, wideLimits } from '@pm/deploy/stack/services';
@@ -25,7 +24,8 @@ export interface World {
   end(): Promise<void>;
 }
 
-const marketCount = 24;
+/** Markets of the world. */
+export const marketCount = 24;
 const marketsPerEvent = 4;
 
 /** So little that money runs short now and then: such refusals are tested too. */
@@ -110,7 +110,7 @@ export async function openWorld(
       })),
       accessOf: (name) => ({ ...stack.access, ...accounts[name] }),
       end: async () => {
-        killAll(stack.supervisor);
+        stack.supervisor.killAll();
         await stack.stop();
         rmSync(dataDir, { recursive: true, force: true });
       },
@@ -119,14 +119,6 @@ export async function openWorld(
     await stack.stop();
     throw error;
   }
-}
-
-/**
- * Kills the processes of a supervisor whose data is of no use any more, so that its stop, called at once, does not wait
- * for what they write at their end.
- */
-export function killAll(supervisor: Supervisor): void {
-  for (const { name } of supervisor.status()) supervisor.kill(name, 'SIGKILL');
 }
 
 function events(): ImportEvent[] {

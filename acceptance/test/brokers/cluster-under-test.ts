@@ -11,7 +11,6 @@ import { Supervisor } from '@pm/deploy/local/supervisor';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { createDeferred, type Deferred } from '../../../kit/test/kafka/deferred.ts';
 import { FaultProxy } from '../../../kit/test/kafka/fault-proxy.ts';
-import { killAll } from '../../src/smoke/world.ts';
 
 /** Leader (-1 for none) and copies in sync of a partition. */
 interface PartitionState {
@@ -186,7 +185,7 @@ export class ClusterUnderTest {
   async close(): Promise<void> {
     for (const gate of this.#gates.values()) gate.resolve();
     await this.#admin.disconnect();
-    killAll(this.#supervisor);
+    this.#supervisor.killAll();
     await this.#supervisor.stop();
     for (const proxy of this.#proxies.values()) await proxy.close();
     rmSync(this.folder, { recursive: true, force: true });

@@ -12,8 +12,12 @@ import { untilNone, WholeExchange } from '../whole-exchange.ts';
 // What one address holds at each listener, while another one trades, cancels and reads (limits.md).
 const partitions = 2;
 const accounts = testAccounts().slice(0, 2);
-/** It is no address of a gateway. */
-const attacker = '127.0.0.9';
+/** No addresses of a gateway: one for each attack, since an address opens only so many connections in a time. */
+let attackers = 8;
+const newAttacker = () => {
+  attackers += 1;
+  return `127.0.0.${attackers}`;
+};
 const { perAddress } = defaultHttpLimits.connections;
 const connections = perAddress + 50;
 /** Longest wait until the listener has ended what is too much, on any machine, milliseconds. */
@@ -73,11 +77,13 @@ class Refusals {
   }
 }
 
-/** Connections that a process has ended and requests that it has refused by what clients hold. */
-async function shedAt(opsPort: number): Promise<number> {
+/** Connections that a process has ended and requests that it has refused by what clients hold, by reason. */
+async function shedAt(opsPort: number): Promise<{ readonly held: number; readonly rate: number }> {
   const metrics = await (await fetch(`http://${loopback}:${opsPort}/metrics`)).text();
-  const counts = metrics.matchAll(/^pm_http_shed_total\{.*\} (\d+)$/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  const counts = [...metrics.matchAll(/^pm_http_shed_total\{.*reason="(\w+)".*\} (\d+)$/gm)];
+  const sumOf = (isWanted: (reason: string | undefined) => boolean) =>
+    counts.reduce((sum, [, reason, count]) => sum + (isWanted(reason) ? Number(count) : 0), 0);
+  return { held: sumOf((reason) => reason !== 'rate'), rate: sumOf((reason) => reason === 'rate') };
 }
 
 /** Connections of the attacker to one listener. */
@@ -86,7 +92,7 @@ class Held {
 
   readonly #timers = new Map<Socket, NodeJS.Timeout>();
 
-  constructor(port: number, { first, againMs, isRead, trickleMs }: Attack) {
+  constructor(port: number, attacker: string, { first, againMs, isRead, trickleMs }: Attack) {
     this.sockets = Array.from({ length: connections }, () => {
       const socket = connect({ host: loopback, port, localAddress: attacker });
       socket.on('error', () => {});
@@ -125,7 +131,7 @@ class Held {
 }
 
 /** Whether a new connection of the attacker gets the response to its request. */
-async function isServed(port: number): Promise<boolean> {
+async function isServed(port: number, attacker: string): Promise<boolean> {
   const socket = connect({ host: loopback, port, localAddress: attacker });
   socket.on('error', () => {});
   socket.write(idle.first);
@@ -139,7 +145,7 @@ interface Attack {
   readonly name: string;
   /** Sent over each connection. */
   readonly first: string;
-  /** Sent again so long after each response, milliseconds. */
+  /** Pause after each response before it is sent again, milliseconds. */
   readonly againMs?: number;
   /** A byte more of the body at these intervals, milliseconds. */
   readonly trickleMs?: number;
@@ -202,11 +208,12 @@ describe.each(
   test('of one address leave orders, cancels and reads of others as they are', async () => {
     const ops = exchange.ports[`${listener}Ops`];
     const before = await shedAt(ops);
-    const held = new Held(exchange.ports[listener], attack);
+    const attacker = newAttacker();
+    const held = new Held(exchange.ports[listener], attacker, attack);
     const refusals = new Refusals();
     try {
       const missing = async () => {
-        const shed = (await shedAt(ops)) - before;
+        const shed = (await shedAt(ops)).held - before.held;
         const open = held.sockets.filter(({ closed }) => !closed).length;
         return shed >= connections - perAddress ? [] : [`${shed} ended, ${open} open`];
       };
@@ -219,8 +226,9 @@ describe.each(
       await held.end();
     }
     expect(refusals.statuses).toEqual([]);
+    expect((await shedAt(ops)).rate).toBe(before.rate);
     // Later the address is served as any other.
-    await until(() => isServed(exchange.ports[listener]));
+    await until(() => isServed(exchange.ports[listener], attacker));
   }, 120_000);
 });
 
@@ -240,6 +248,7 @@ function worstFrames(connection: number): readonly string[] {
 test('connections to streams with the costliest subscriptions leave orders, cancels and reads of others as they are', async () => {
   const url = `ws://${loopback}:${exchange.ports.streams}/ws/live-data`;
   const wanted = streamLimits.connections_per_address + 20;
+  const attacker = newAttacker();
   let refused = 0;
   const sockets = Array.from({ length: wanted }, (_, at) => {
     const { socket } = new StreamClient(url, {}, attacker);
@@ -261,6 +270,17 @@ test('connections to streams with the costliest subscriptions leave orders, canc
   }
   expect(refusals.statuses).toEqual([]);
 }, 120_000);
+
+test('an address opens connections to the listener of operators as fast as it can', async () => {
+  const attacker = newAttacker();
+  const { operator: port, operatorOps } = exchange.ports;
+  for (let opened = 0; opened < 3 * perAddress; opened += 1) {
+    const socket = connect({ host: loopback, port, localAddress: attacker });
+    await once(socket, 'connect');
+    socket.destroy();
+  }
+  expect((await shedAt(operatorOps)).rate).toBe(0);
+});
 
 test('no process ended for any of it', () => {
   const ended = exchange.processes.filter(({ restarts }) => restarts > 0);

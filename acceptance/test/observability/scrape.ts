@@ -56,8 +56,12 @@ export function worst(found: Scrape, ...parts: readonly string[]): number {
  * the second ones longer than the five minutes for which Prometheus still sees a series that ended.
  */
 const samples = { before: 24, during: 28 } as const;
+const sampleSeconds = 15;
 /** The last moment of each. */
-export const lastMoment = { before: '5m45s', during: '12m45s' } as const;
+export const lastMoment = {
+  before: `${(samples.before - 1) * sampleSeconds}s`,
+  during: `${(samples.before + samples.during - 1) * sampleSeconds}s`,
+} as const;
 
 /** Both scrapes as series of promtool: six minutes of the first one, then seven of the second. */
 export function heldFor(before: Scrape, during: Scrape): Readonly<Record<string, string>> {

@@ -14,7 +14,7 @@ import {
 } from '../exchange-under-test.ts';
 
 const usdc = 1_000_000;
-/** Hundreds of looks at the money while it moves leave the exchange its processors. */
+/** Pause between two looks at the money, milliseconds. */
 const watchEveryMs = 5;
 let exchange: ExchangeUnderTest;
 

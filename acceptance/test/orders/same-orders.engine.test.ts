@@ -20,7 +20,7 @@ import {
   readWalletFills,
   streamedOrders,
 } from './order-sources.ts';
-import { SeededOrders } from './seeded-orders.ts';
+import { gtdSeconds, SeededOrders } from './seeded-orders.ts';
 
 const seed = 20_261_124;
 const partitions = 2;
@@ -34,8 +34,6 @@ const marketCount = 4;
 const takerDelayMs = 300;
 /** Further ahead than any GTD order of the run, milliseconds. */
 const leapMs = 300_000;
-/** A GTD order ends so long after it was signed, seconds: before the leap's end. */
-const gtdSeconds = 240;
 /** Streams and tables reach the end of the log within so long, milliseconds. */
 const quietMaxMs = 60_000;
 /** A missed heartbeat cancels after 10 to 15 s. */
@@ -125,7 +123,7 @@ async function leaveOrders({ orders }: (typeof wallets)[number]): Promise<void> 
   for (const { tokenIds } of exchange.markets) {
     const rests = { tokenId: tokenIds[0] ?? '', side: 'BUY', price: '0.05', size: '10' } as const;
     await orders.place(rests);
-    const expiration = Math.floor(Date.now() / 1000) + gtdSeconds;
+    const expiration = Math.floor(Date.now() / 1000) + gtdSeconds.most;
     await orders.place({ ...rests, timeInForce: 'GTD', expiration });
   }
 }

@@ -5,7 +5,8 @@ import type { ListedMarket } from '../whole-exchange.ts';
 /** Sizes beyond what any wallet holds are refused by the matcher, which alone knows of locked tokens. */
 const hugeSize = '50000';
 /** GTD orders end so long after they were signed at the earliest (conventions.md 3.6), and a little later, seconds. */
-const gtdSeconds = { least: 190, most: 240 };
+/** Life of a GTD order, seconds. */
+export const gtdSeconds = { least: 190, most: 240 };
 
 /** One wallet that sends orders of every type, by the random numbers of a seed. */
 export class SeededOrders {

@@ -420,7 +420,7 @@ async function openGuard(baseUrl: string, signer: Signer, key: ApiKeyTrio): Prom
   return client;
 }
 
-test('sessions end with their process of streams, those of the other go on, also when an ingress dies', async () => {
+test('sessions end with their process of streams, those of the other go on while connected, also when an ingress dies', async () => {
   const urls = bothOf('streams', 'streams');
   const [first] = bothOf('ingress', 'ingress');
   const guarded: { signer: Signer; key: ApiKeyTrio; guard: StreamClient }[] = [];
@@ -447,6 +447,7 @@ test('sessions end with their process of streams, those of the other go on, also
   await Promise.all([exchange.kill('ingress'), exchange.kill('streams')]);
   await untilNone('its orders are canceled', () => openOrders(0), knownMaxMs);
   await away;
+  // Its connection has lived for longer than a session without heartbeats.
   expect(await openOrders(1)).toHaveLength(1);
   for (const { guard } of guarded) guard.socket.terminate();
 }, 480_000);

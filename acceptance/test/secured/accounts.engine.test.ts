@@ -23,7 +23,6 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { redisKeys, type TokenId, type WalletAddress } from '@pm/schemas';
 import { tryCreate, tryRead, tryWrite } from '../../../kit/test/kafka/broker-access.ts';
-import { killAll } from '../../src/smoke/world.ts';
 import { untilNone } from '../whole-exchange.ts';
 import { type GuardedEngines, startGuardedEngines } from './guarded-engines.ts';
 
@@ -99,7 +98,7 @@ beforeAll(async () => {
 /** Its processes end before the first questions of other callers, which ask the engines alone. */
 async function endExchange(): Promise<void> {
   if (supervisor === undefined) return;
-  killAll(supervisor);
+  supervisor.killAll();
   await supervisor.stop();
 }
 

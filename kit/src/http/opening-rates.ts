@@ -8,7 +8,7 @@ export interface OpeningLimit {
 
 /** Sums of gaps are rounded by less. */
 const roundingMs = 0.001;
-/** Addresses that are remembered; the one that came first is forgotten for one more. */
+/** Addresses that are remembered; the one that opened none for the longest time is forgotten for one more. */
 const addressesMax = 10_000;
 
 /**
@@ -30,6 +30,8 @@ export class OpeningRates {
   take(address: string, nowMs: number): boolean {
     const renewedAtMs = Math.max(this.#renewedAtMs.get(address) ?? nowMs, nowMs) + this.#gapMs;
     if (renewedAtMs - nowMs > this.#limit.renewMs + roundingMs) return false;
+    // In the order of their newest ones.
+    this.#renewedAtMs.delete(address);
     this.#renewedAtMs.set(address, renewedAtMs);
     if (this.#renewedAtMs.size > addressesMax) this.#forgetFirst();
     return true;

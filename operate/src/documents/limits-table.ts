@@ -95,7 +95,7 @@ export function sharesTable(): string {
 function openingRow({ perAddress, renewMs }: ConnectionLimits): readonly string[] {
   const most = `${count(2 * perAddress)} (twice \`PM_CONNECTIONS_PER_ADDRESS\`) at once`;
   return [
-    'new connections of a listener, streams too',
+    'new connections of a public listener, streams too',
     `${most}, and as many again in ${renewMs / 1_000} s`,
     '',
     'closed at once',

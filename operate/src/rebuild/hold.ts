@@ -3,7 +3,6 @@ import { insist } from '@pm/deploy/installation/retry-budget';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { topicName } from '@pm/kit/registry';
 import { createTableSql, projectorGroup, rebuildHold, topics } from '@pm/schemas';
-import { type OpenBatches, openBatches, stillOpen } from './halted-batches.ts';
 import type { Rebuild } from './progress.ts';
 
 /** A hold expires after so long. */
@@ -54,8 +53,7 @@ export async function holdLeftMs({ tables, served }: Rebuild): Promise<number> {
 
 /**
  * Resolves when no batch is open: no commit names a range. A projector commits its range before it looks for a hold, so
- * a range that is not seen here has not begun, and its projector will find the hold. Batches of halted projectors are
- * waited for once in a run.
+ * a range that is not seen here has not begun, and its projector will find the hold.
  */
 async function waitForRest(
   rebuild: Rebuild,
@@ -67,21 +65,17 @@ async function waitForRest(
   const deadlineMs = performance.now() + restMs;
   const admin = await client.admin();
   let hasOwner = false;
-  /** Open at every look so far; null before the first. */
-  let standing: OpenBatches | null = null;
   try {
     for (;;) {
       rebuild.assertMayGoOn();
       const commits = await insist(() => admin.commits(group, topic));
-      const open = openBatches(commits);
-      if (rebuild.halted.include(open)) return;
-      standing = stillOpen(standing ?? open, open);
+      const begun = [...commits].filter(([, { metadata }]) => metadata !== '');
+      if (begun.length === 0) return;
       hasOwner ||= (await insist(() => admin.groupMembers(group, topic))).size > 0;
       if (performance.now() > deadlineMs) {
-        if (goesOnHalted) rebuild.halted.add(standing);
         // No projector runs that could end it; the next one starts from the tables served then.
         if (!hasOwner || goesOnHalted) return;
-        throw new StackError('START_FAILED', halted([...open.values()]));
+        throw new StackError('START_FAILED', halted(begun.map(([partition]) => partition)));
       }
       await sleep(pollMs);
     }

@@ -1,7 +1,6 @@
 import type { Installation } from '@pm/deploy/installation/open';
 import type { RetriedTables } from '@pm/deploy/installation/retry-budget';
 import { piecesOf } from '../audit/read-log.ts';
-import type { HaltedBatches } from './halted-batches.ts';
 
 /** Per partition an offset of `executions`: that of the first record that is not in. */
 export type Offsets = ReadonlyMap<number, number>;
@@ -16,8 +15,6 @@ export interface Rebuild {
   readonly rebuilt: string;
   /** Name of the database with a snapshot of the served tables, while they are compared. */
   readonly snapshot: string;
-  /** What this run need not wait for again. */
-  readonly halted: HaltedBatches;
   /** Whether this run alone works on the tables. */
   isAlone(): boolean;
   /** Throws when this run must leave the tables as they are: it is broken off, or another may have begun. */

@@ -16,7 +16,6 @@ import {
   prepareDatabases,
   takeSnapshot,
 } from './databases.ts';
-import { HaltedBatches } from './halted-batches.ts';
 import { holdLeftMs, whileHeld } from './hold.ts';
 import { endsOf, farther, type Offsets, type Rebuild, recordsBetween } from './progress.ts';
 import { type RebuildLock, takeRebuildLock } from './rebuild-lock.ts';
@@ -86,7 +85,6 @@ function rebuildOf(
     served,
     rebuilt: `${served}_rebuild`,
     snapshot: `${served}_still`,
-    halted: new HaltedBatches(),
     tables: retriedTables(installation.clickhouse),
     isAlone: lock.isHeld,
     assertMayGoOn() {

@@ -66,7 +66,7 @@ if (promtool === null) {
 }
 const judged = promtool === null ? test.skip : test;
 
-/** When a fault is over for a rule: its series end it after half an hour, and the rule looks back so far. */
+/** Moment at which a rule is silent again: its series are right for ten minutes, and its windows have passed. */
 function overAt({ expr }: Alert): string {
   const windows = expr.matchAll(/(?:\[|offset )(\d+)([mh])/g);
   const minutes = [...windows].map(([, count, unit]) => Number(count) * (unit === 'h' ? 60 : 1));

@@ -2,7 +2,6 @@ import type { Installation } from '@pm/deploy/installation/open';
 import { Fault } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
 import { exchangeTables } from '../../src/rebuild/databases.ts';
-import { HaltedBatches } from '../../src/rebuild/halted-batches.ts';
 import type { Rebuild } from '../../src/rebuild/progress.ts';
 
 /** Two databases of tables with identities, as far as an exchange sees them. */
@@ -47,7 +46,6 @@ class FakeServer {
       served: 'pm',
       rebuilt: 'pm_rebuild',
       snapshot: 'pm_still',
-      halted: new HaltedBatches(),
       isAlone: () => true,
       assertMayGoOn: () => {},
     };
