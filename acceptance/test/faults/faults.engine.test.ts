@@ -19,8 +19,8 @@ const others = scenarios.filter(({ name }) => !first.includes(name));
 const ordered = [...first.map((name) => scenarioNamed(name)), ...others];
 const chosen = ordered.slice(0, runLength({ test: first.length, deep: scenarios.length }));
 /**
- * Short runs have fewer than `npm start`, each of which gets orders: three brokers need time on two cores. A broker that
- * is killed is the one that leads most of them.
+ * Short runs have fewer than `npm start`, each of which gets orders: three brokers need time on two cores. A broker
+ * that is killed is the one that leads most of them.
  */
 const partitions = chosen.length > first.length ? undefined : 2;
 

@@ -124,7 +124,7 @@ export class Supervisor {
     return isSent;
   }
 
-  /** Kills all processes, whose data is of no use any more: `stop`, called at once, does not wait for what they write. */
+  /** Kills all processes, whose data is of no use any more, so that `stop`, called at once, waits for none of them. */
   killAll(): void {
     for (const { name } of this.status()) this.kill(name, 'SIGKILL');
   }

@@ -26,13 +26,13 @@ interface Holder {
 }
 
 /**
- * Bounds the connections of a listener by what they hold: each address has a share of them, and opens twice as many at
- * once and as many again in `renewMs`, so that no client shuts out the others by holding connections or by opening them;
- * a client that takes nothing of its response for `stallMs` is cut off. For one beyond the share of its address a
- * connection of that address makes room, and when most are in use one of the address with the most: an idle one or, when
- * all are in use, one on which no whole head of a request waits for its response. So a program that asks nothing, and
- * opens connections no faster than its address may, keeps no other client of its address out. An upgraded connection is
- * bounded by what upgraded it, and counts here no more.
+ * Bounds the connections of a listener by what they hold: each address has a share of them, and opens twice as many
+ * at once and as many again in `renewMs`, so that no client shuts out the others by holding connections or by opening
+ * them; a client that takes nothing of its response for `stallMs` is cut off. For one beyond the share of its address
+ * a connection of that address makes room, and when most are in use one of the address with the most: an idle one or,
+ * when all are in use, one on which no whole head of a request waits for its response. So a program that asks nothing,
+ * and opens connections no faster than its address may, keeps no other client of its address out. An upgraded
+ * connection is bounded by what upgraded it, and counts here no more.
  *
  *   accept --- faster than its address may open them ---------------------> ended
  *     |    \-- beyond its share or all, and none makes room --------------> ended
