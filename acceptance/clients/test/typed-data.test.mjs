@@ -8,7 +8,7 @@ import { familyDomains } from '../../../schemas/dist/index.js';
 
 const wallet = `0x${'1a'.repeat(20)}`;
 const zero32 = `0x${'0'.repeat(64)}`;
-/** Of an installation that is no other exchange. */
+/** The domain of an installation, which is none of the family's. */
 const ownDomain = {
   name: 'Prediction Exchange',
   version: '2',

@@ -17,7 +17,7 @@ type Unsent = Omit<WrittenRecord, 'outcome' | 'offset'>;
 
 /** Between two sends of a writer, milliseconds: there are 13 for a topic, so each leader has requests all the same. */
 const restMs = 60;
-/** The same of kafkajs' producer, which has one writer. */
+/** Between two sends of the one writer of kafkajs' producer, milliseconds. */
 const bareRestMs = 15;
 const unknown: Outcome = { outcome: 'unknown', offset: null };
 const notWritten: Outcome = { outcome: 'certainly not written', offset: null };

@@ -58,7 +58,7 @@ test('no order was answered as a success and never booked, and no refused one is
   expect(report.lost).toEqual([]);
   const acknowledged = report.sent.filter(({ outcome }) => outcome === 'acknowledged');
   const { markets } = present(world, 'the world is open');
-  // Of the calm before the first fault, and after each of them.
+  // Orders flow before the first fault and after each of them.
   expect(acknowledged.length).toBeGreaterThan(5 * markets.length * (chosen.length + 1));
 });
 

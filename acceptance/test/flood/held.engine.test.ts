@@ -12,7 +12,7 @@ import { untilNone, WholeExchange } from '../whole-exchange.ts';
 // What one address holds at each listener, while another one trades, cancels and reads (limits.md).
 const partitions = 2;
 const accounts = testAccounts().slice(0, 2);
-/** No addresses of a gateway: one for each attack, since an address opens only so many connections in a time. */
+/** No addresses of a gateway: one for each attack, since the connections that an address opens have a rate. */
 let attackers = 8;
 const newAttacker = () => {
   attackers += 1;

@@ -31,7 +31,7 @@ let exchange: ExchangeUnderTest;
 let trader: Trader;
 let listed: readonly [Listed, Listed, Listed];
 let tokens: { readonly rita: string; readonly ron: string; readonly vera: string };
-/** Of the market that is challenged, and of one that is proposed right after it and is not. */
+/** Resolutions of the market that is challenged, and of one that is proposed right after it and is not. */
 let proposals: { readonly challenged: Approval; readonly unchallenged: Approval };
 /** The process that took over from the first one. */
 let second: OperatorProcess | null = null;

@@ -56,7 +56,7 @@ const emptySums = (): PhaseSums => ({
   seconds: 0,
 });
 
-/** Of each kind at its first level, not measured: processes compile what only it uses. */
+/** Each kind floods at its first level for this, not measured, while processes compile what only it uses, seconds. */
 const warmUpSeconds = 3;
 
 /** Phases in turn: quiet, then the flood at each level; several rounds. */

@@ -153,7 +153,7 @@ export const publicDoorFields = {
   }),
   connectionsPerAddress: integer('PM_CONNECTIONS_PER_ADDRESS', {
     meaning:
-      'Open connections of one client address, and at the gateway as many streams besides. For one more, one on which no request waits for its response is closed, else the new one; a further stream is refused. Twice as many new ones are accepted at once, and as many again in 5.12 s. Connections of trusted proxies are not counted.',
+      'Open connections of one client address, and at the gateway as many streams besides. For one more, one on which no request waits for its response is closed, else the new one; a further stream is refused. Twice as many new ones are accepted at once, and then at a rate. Connections of trusted proxies are not counted.',
     unit: 'connections',
     min: 1,
     max: 10_000,

@@ -4,7 +4,7 @@ import { trustBy } from './client-address.io.ts';
 import { responseOf } from './closing.io.ts';
 import { countedAddress } from './counted-address.ts';
 import { type ConnectionLimits, defaultHttpLimits, evictFrom } from './listener-bounds.ts';
-import { OpeningRates } from './opening-rates.ts';
+import { OpeningRates, openingLimitOf } from './opening-rates.ts';
 
 /** Why a connection was ended, or a request was refused, by what its client has already. */
 export type ShedReason = 'address' | 'rate' | 'all' | 'idle' | 'unread' | 'body';
@@ -58,8 +58,7 @@ export class ConnectionShares {
     onShed = () => {},
   }: ConnectionSharesOptions) {
     this.#limits = { ...limits, perAddress };
-    // At a gateway an address has as many streams besides.
-    this.#rates = new OpeningRates({ most: 2 * perAddress, renewMs: limits.renewMs });
+    this.#rates = new OpeningRates(openingLimitOf(this.#limits));
     this.#onShed = onShed;
     this.#isTrusted = trustBy(trustedProxies);
   }
@@ -90,8 +89,8 @@ export class ConnectionShares {
 
   #accept(socket: Socket): void {
     const { perAddress, inAll } = this.#limits;
-    const holder = this.#holderOf(socket.remoteAddress ?? '');
-    if (holder !== null && !this.#rates.take(holder.address, performance.now())) {
+    const address = this.#countedOf(socket.remoteAddress ?? '');
+    if (address !== null && !this.#rates.take(address, performance.now())) {
       this.#end(socket, 'rate');
       return;
     }
@@ -100,6 +99,7 @@ export class ConnectionShares {
       this.#end(socket, 'all');
       return;
     }
+    const holder = address === null ? null : this.#holderOf(address);
     if (holder !== null) {
       if (holder.sockets.size >= perAddress && !this.#makeRoom(holder.sockets, true)) {
         this.#end(socket, 'address');
@@ -113,9 +113,12 @@ export class ConnectionShares {
     socket.once('close', () => this.#forget(socket));
   }
 
-  #holderOf(from: string): Holder | null {
-    if (this.#isTrusted(from)) return null;
-    const address = countedAddress(from);
+  /** Null for a trusted proxy, whose connections are those of many clients. */
+  #countedOf(from: string): string | null {
+    return this.#isTrusted(from) ? null : countedAddress(from);
+  }
+
+  #holderOf(address: string): Holder {
     return this.#byAddress.get(address) ?? { address, sockets: new Set() };
   }
 

@@ -23,7 +23,6 @@ export {
   tableMethod,
 } from './door-routes.io.ts';
 export {
-  type ConnectionLimits,
   defaultHttpLimits,
   doorBounds,
   evictFrom,
@@ -31,6 +30,7 @@ export {
 export { countShed, httpMetrics, httpReadings, shedMetrics } from './observe.io.ts';
 export { openHttp } from './open.io.ts';
 export { descriptionRoutes } from './openapi-routes.io.ts';
+export { openingLimitOf } from './opening-rates.ts';
 export {
   parseBooleanParam,
   parseIntegerParam,

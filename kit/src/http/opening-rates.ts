@@ -1,9 +1,19 @@
+import type { ConnectionLimits } from './listener-bounds.ts';
+
 /** How many connections an address may open. */
 export interface OpeningLimit {
   /** At once. */
   readonly most: number;
   /** In which it may open as many again, evenly, milliseconds. */
   readonly renewMs: number;
+}
+
+/** The limit that belongs to a share of connections: at a gateway an address has as many streams besides. */
+export function openingLimitOf({
+  perAddress,
+  renewMs,
+}: Pick<ConnectionLimits, 'perAddress' | 'renewMs'>): OpeningLimit {
+  return { most: 2 * perAddress, renewMs };
 }
 
 /** Sums of gaps are rounded by less. */
@@ -33,14 +43,10 @@ export class OpeningRates {
     // In the order of their newest ones.
     this.#renewedAtMs.delete(address);
     this.#renewedAtMs.set(address, renewedAtMs);
-    if (this.#renewedAtMs.size > addressesMax) this.#forgetFirst();
-    return true;
-  }
-
-  #forgetFirst(): void {
-    for (const address of this.#renewedAtMs.keys()) {
-      this.#renewedAtMs.delete(address);
-      return;
+    if (this.#renewedAtMs.size > addressesMax) {
+      const [oldest] = this.#renewedAtMs.keys();
+      if (oldest !== undefined) this.#renewedAtMs.delete(oldest);
     }
+    return true;
   }
 }

@@ -1,7 +1,7 @@
 import { answeredLimits as answered } from '@pm/deploy/gateway/answered-places';
 import { turnLimits } from '@pm/deploy/gateway/gateway';
 import { streamShares } from '@pm/deploy/gateway/streams';
-import { type ConnectionLimits, defaultHttpLimits, evictFrom } from '@pm/kit/http';
+import { defaultHttpLimits, evictFrom, openingLimitOf } from '@pm/kit/http';
 import { endedForMs } from '@pm/kit/listener';
 import { requestsAtOnce } from '@pm/mcp/http/limits';
 import {
@@ -38,7 +38,7 @@ export function sharesTable(): string {
   const evicts = count(connections.inAll * evictFrom);
   const { ofEach, inAll } = requestsAtOnce;
   const rows = [
-    openingRow(connections),
+    openingRow(),
     [
       'open connections of a listener, streams apart',
       `${count(connections.perAddress)} (\`PM_CONNECTIONS_PER_ADDRESS\`)`,
@@ -92,11 +92,12 @@ export function sharesTable(): string {
   return [...head, ...rows.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
 }
 
-function openingRow({ perAddress, renewMs }: ConnectionLimits): readonly string[] {
-  const most = `${count(2 * perAddress)} (twice \`PM_CONNECTIONS_PER_ADDRESS\`) at once`;
+function openingRow(): readonly string[] {
+  const { most, renewMs } = openingLimitOf(defaultHttpLimits.connections);
+  const atOnce = `${count(most)} (twice \`PM_CONNECTIONS_PER_ADDRESS\`) at once`;
   return [
     'new connections of a public listener, streams too',
-    `${most}, and as many again in ${renewMs / 1_000} s`,
+    `${atOnce}, and as many again in ${renewMs / 1_000} s`,
     '',
     'closed at once',
   ];

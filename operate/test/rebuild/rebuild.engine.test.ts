@@ -227,7 +227,7 @@ describe('npm run rebuild', () => {
   );
 
   test('holds the tables again when a hold ended before the snapshot or the exchange', () => {
-    // Of the runs that died: one hold that ended and one that did not, before each of the two.
+    // Each run that died had one hold that ended and one that did not, before each of the two.
     expect(holds).toEqual(survivedTables.map(() => 4));
   });
 
