@@ -29,10 +29,14 @@ class OneEnvironment extends TestEnvironment {
   }
 }
 
+/** Where jest-circus keeps what it calls at each event: in the globals, so that of earlier suites too. */
+const eventHandlers = Symbol.for('EVENT_HANDLERS');
+
 let environment;
 
 /** Jest constructs one for each suite. */
 module.exports = function environmentOfWorker(config, context) {
   environment ??= new OneEnvironment(config, context);
+  delete environment.global[eventHandlers];
   return environment;
 };

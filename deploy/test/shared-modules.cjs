@@ -1,9 +1,12 @@
 // Jest's runtime, without what costs most: it loads all modules again for each suite, and follows every promise.
-// Packages and sources are loaded once in a worker here; suites and what they import from folders `test` stay apart.
+// Packages, sources and Jest's own modules are loaded once in a worker here; suites, what they import from folders `test`
+// and what runs a suite stay apart.
 const { default: Runtime } = require('jest-runtime');
 
 /** A path within the repository. */
 const ofSuites = /^(?!.*node_modules).*[/\\]test[/\\]/;
+/** Modules with the state of the suite that runs. */
+const ofRunner = /[/\\]node_modules[/\\]jest-circus[/\\]/;
 
 /**
  * Stands in for the storage in which Jest keeps the test that a promise belongs to. With a real one each `await` takes
@@ -37,14 +40,15 @@ module.exports = class extends Runtime {
   requireModule(from, name, options, ...more) {
     const isOfJest = options?.isInternalModule === true;
     if (isOfJest && name === 'node:async_hooks') return { AsyncLocalStorage: NoStorage };
-    if (this.#shared === null || isOfJest || this.#isOfSuite(from, name))
+    if (this.#shared === null || this.#isOfSuite(from, name, isOfJest))
       return super.requireModule(from, name, options, ...more);
     return this.#shared.requireModule(from, name, options, ...more);
   }
 
-  #isOfSuite(from, name) {
+  #isOfSuite(from, name, isOfJest) {
     if (name !== undefined && this._resolution.isCoreModule(name)) return true;
     const path = name === undefined ? from : this._resolution.resolveCjs(from, name);
+    if (isOfJest) return ofRunner.test(path);
     return ofSuites.test(path.slice(this._config.rootDir.length));
   }
 };
