@@ -334,14 +334,13 @@ function watchProgress(shared: Shared): ProgressWatch {
   return progress;
 }
 
-/** Reads in regular rounds who owns each partition. */
+/** Who owns each partition. */
 function watchPartitions(shared: Shared, counts: PartitionCounts): PartitionWatch {
   const { life, config, log, client } = shared;
   const group = matcherGroup(config.topicPrefix);
   const topic = nameOf(shared, topics.orders);
   const watch = new PartitionWatch({ client, topic, group, counts, log });
   life.onStop('partition watch', () => watch.close());
-  watch.start();
   return watch;
 }
 

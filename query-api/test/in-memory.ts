@@ -408,7 +408,7 @@ export class World {
       threads: this.threads,
       profiles: this.profiles,
       rateLimits: rateLimitReads(null),
-      partitions: { facts: () => this.partitionFacts },
+      partitions: { facts: async () => this.partitionFacts },
       streams: { instances: () => this.streamInstances },
       solvency: new SolvencyFacts(),
       progress: {

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { within } from '@pm/kit/fault';
 import type { LogAdmin } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
@@ -12,7 +11,7 @@ export interface PartitionWatchOptions {
   readonly group: string;
   readonly counts: PartitionFacts['counts'];
   readonly log: Log;
-  /** How old the facts may be while the broker answers, milliseconds, default 1 s. */
+  /** Time from an answer of the broker to the next question, milliseconds, default 1 s. */
   readonly askEveryMs?: number;
 }
 
@@ -23,45 +22,42 @@ const askEveryDefaultMs = 1_000;
 const answerTimeoutMs = 2_000;
 
 /**
- * Reads in rounds who owns the partitions and how far their inputs go; what is known stays while the broker is away.
+ * Who owns the partitions and how far their inputs go, asked when a caller wants it and the last answer is older than
+ * `askEveryMs`. What is known stays while the broker is away, and no caller waits for a broker that did not answer last
+ * time.
  */
 export class PartitionWatch {
   readonly #parts: PartitionWatchOptions;
-  readonly #closing = new AbortController();
   #admin: Admin | null = null;
   #inputs: ReadonlyMap<number, number> = new Map();
   #owners: ReadonlyMap<number, string> = new Map();
-  #running: Promise<void> = Promise.resolve();
+  #asking: Promise<void> | null = null;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #isAway = false;
+  #isClosed = false;
 
   constructor(parts: PartitionWatchOptions) {
     this.#parts = parts;
   }
 
-  start(): void {
-    this.#running = this.#run();
-  }
-
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#running;
+    this.#isClosed = true;
+    await this.#asking;
     await this.#admin?.close();
   }
 
-  /** What was read last. */
-  facts(): PartitionFacts {
+  async facts(): Promise<PartitionFacts> {
+    const { askEveryMs = askEveryDefaultMs } = this.#parts;
+    const isOld = performance.now() - this.#askedMs >= askEveryMs;
+    if (isOld && !this.#isClosed)
+      this.#asking ??= this.#ask().finally(() => {
+        this.#asking = null;
+      });
+    if (!this.#isAway) await this.#asking;
     return { inputs: this.#inputs, owners: this.#owners, counts: this.#parts.counts };
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      await this.#poll();
-      const pauseMs = this.#parts.askEveryMs ?? askEveryDefaultMs;
-      await wait(pauseMs, undefined, { signal }).catch(() => {});
-    }
-  }
-
-  async #poll(): Promise<void> {
+  async #ask(): Promise<void> {
     const { client, topic, group, log } = this.#parts;
     try {
       this.#admin ??= await client.admin();
@@ -78,8 +74,11 @@ export class PartitionWatch {
       const placed = [...members].map(([at, { instance }]) => [at, instance] as const);
       const named = [...commits].map(([at, { metadata }]) => [at, metadata] as const);
       this.#owners = ownersOf(new Map(placed), new Map(named));
+      this.#isAway = false;
     } catch (error) {
+      this.#isAway = true;
       log.debug({ err: error }, 'the owners of the partitions are not known');
     }
+    this.#askedMs = performance.now();
   }
 }

@@ -27,9 +27,9 @@ export interface StatusParts {
  */
 export function statusRoute(parts: StatusParts): DoorRoute {
   const { progress, partitions, streams, solvency } = parts;
-  const body = () => ({
+  const body = async () => ({
     ...wireProgress(progress.progress()),
-    partitions: wirePartitions(partitions.facts()),
+    partitions: wirePartitions(await partitions.facts()),
     streams: streams.instances(),
     solvency: solvency.wire(),
   });
@@ -37,9 +37,9 @@ export function statusRoute(parts: StatusParts): DoorRoute {
     method: 'GET',
     path: '/status',
     add(app, { url, mount }) {
-      app.get(url, (_request, reply) =>
+      app.get(url, async (_request, reply) =>
         mount === null
-          ? sendAnswer(reply, body(), 'gamma')
+          ? sendAnswer(reply, await body(), 'gamma')
           : reply.type('text/plain; charset=utf-8').send('OK'),
       );
     },
