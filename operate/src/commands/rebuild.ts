@@ -3,7 +3,8 @@ import { findInstallation } from '@pm/deploy/installation/addresses';
 import { type Installation, openInstallation } from '@pm/deploy/installation/open';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { messageOf } from '@pm/deploy/local/stack-error';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { haltedSecondsMax, restWaitMs } from '../rebuild/hold.ts';
 import { comparisonLine, progressBar } from '../rebuild/output.ts';
 import { runRebuild } from '../rebuild/run-rebuild.ts';
 
@@ -22,9 +23,22 @@ const given = new Command('npm run rebuild --')
   )
   .option('--compare-only', 'compare only: exchange nothing and leave no copy')
   .option('--fresh', 'drop the tables of an earlier run and fold from the first record')
-  .option('--halted', 'go on although halted projectors leave a batch open')
+  .addOption(
+    new Option(
+      '--halted [seconds]',
+      'go on although halted projectors leave a batch open for so long',
+    )
+      .preset(String(restWaitMs / 1_000))
+      .argParser(secondsOf),
+  )
   .parse()
-  .opts<{ data: string; compareOnly?: boolean; fresh?: boolean; halted?: boolean }>();
+  .opts<{ data: string; compareOnly?: boolean; fresh?: boolean; halted?: number }>();
+
+function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= haltedSecondsMax) return seconds;
+  throw new InvalidArgumentError(`a whole number from 1 to ${haltedSecondsMax} is needed`);
+}
 
 let installation: Installation | null = null;
 let code = 1;
@@ -41,7 +55,7 @@ try {
   const { differing, isExchanged } = await runRebuild(installation, {
     compareOnly: given.compareOnly ?? false,
     fresh: given.fresh ?? false,
-    goesOnHalted: given.halted ?? false,
+    haltedMs: given.halted === undefined ? null : given.halted * 1_000,
     signal: broken.signal,
     onProgress: bar.show,
     onStep: bar.step,

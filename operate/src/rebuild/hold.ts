@@ -7,8 +7,10 @@ import type { Rebuild } from './progress.ts';
 
 /** A hold expires after so long. */
 const holdMs = 60_000;
-/** Time for open batches to end. */
-const restMs = 20_000;
+/** Time for open batches to end, milliseconds. */
+export const restWaitMs = 20_000;
+/** Longest wait for them that may be asked for, seconds: the rest of a hold is for the work. */
+export const haltedSecondsMax = 40;
 const pollMs = 100;
 
 /**
@@ -18,7 +20,7 @@ const pollMs = 100;
  */
 export async function whileHeld<T>(
   rebuild: Rebuild,
-  how: { readonly goesOnHalted: boolean },
+  how: { readonly haltedMs: number | null },
   work: () => Promise<T>,
 ): Promise<T> {
   await liftHold(rebuild);
@@ -57,12 +59,12 @@ export async function holdLeftMs({ tables, served }: Rebuild): Promise<number> {
  */
 async function waitForRest(
   rebuild: Rebuild,
-  { goesOnHalted }: { readonly goesOnHalted: boolean },
+  { haltedMs }: { readonly haltedMs: number | null },
 ): Promise<void> {
   const { client, addresses } = rebuild.installation;
   const topic = topicName(topics.executions, addresses.topicPrefix);
   const group = projectorGroup(addresses.topicPrefix, 'tables');
-  const deadlineMs = performance.now() + restMs;
+  const deadlineMs = performance.now() + (haltedMs ?? restWaitMs);
   const admin = await client.admin();
   let hasOwner = false;
   try {
@@ -74,7 +76,7 @@ async function waitForRest(
       hasOwner ||= (await insist(() => admin.groupMembers(group, topic))).size > 0;
       if (performance.now() > deadlineMs) {
         // No projector runs that could end it; the next one starts from the tables served then.
-        if (!hasOwner || goesOnHalted) return;
+        if (!hasOwner || haltedMs !== null) return;
         throw new StackError('START_FAILED', halted(begun.map(([partition]) => partition)));
       }
       await sleep(pollMs);

@@ -25,8 +25,11 @@ export interface RebuildOptions {
   readonly compareOnly: boolean;
   /** Drops the result of an earlier run and folds from the first record. */
   readonly fresh: boolean;
-  /** Goes on although projectors have an open batch: they are halted and write nothing. */
-  readonly goesOnHalted: boolean;
+  /**
+   * Goes on although projectors have an open batch after so many milliseconds: they are halted and write nothing. Null:
+   * the run ends then.
+   */
+  readonly haltedMs: number | null;
   /** Interrupts the run: the hold is lifted, and the folded tables stay for the next run. */
   readonly signal: AbortSignal;
   /** Folded records, of those to fold. */

@@ -78,7 +78,7 @@ async function rebuildHere({
       {
         compareOnly,
         fresh: false,
-        goesOnHalted: false,
+        haltedMs: null,
         signal,
         onProgress: () => {},
         onStep: (step) => {
@@ -194,7 +194,7 @@ describe('npm run rebuild', () => {
     await exchange.clickhouse.command('ALTER TABLE wallet_cancels DROP COLUMN reason');
     await exchange.growInVain(30);
     const stop = exchange.keepGrowing();
-    const run = exchange.rebuild(['--halted']);
+    const run = exchange.rebuild(['--halted', '3']);
     const code = await run.ended;
     await stop();
     expect(`${code}\n${run.output}`).toMatch(/^0\n/);
