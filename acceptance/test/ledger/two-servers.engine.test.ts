@@ -90,12 +90,23 @@ test('keys of each kind are found on their server alone', async () => {
   expect((await split('kept-split')).status).toBe(200);
   expect((await makeReadKey()).status).toBe(200);
 
-  const kept = new Set((await namesOn(cache)).map(kindOf));
+  const kept = new Set<keyof RedisKeys>();
+  // Some are gone after a second: a request like one before makes them again.
+  const wanted: readonly (keyof RedisKeys)[] = [
+    'limits',
+    'limitsBytes',
+    'retry',
+    'retries',
+    'usedProofs',
+  ];
+  await until(async () => {
+    await place(other, trader, [order(trader, token)], 'kept-1');
+    for (const name of await namesOn(cache)) kept.add(kindOf(name));
+    return wanted.every((name) => kept.has(name));
+  });
   const folded = new Set((await namesOn(exchange.redis)).map(kindOf));
   expect([...kept].filter((name) => !isCacheKey(name))).toEqual([]);
   expect([...folded].filter((name) => isCacheKey(name))).toEqual([]);
-  for (const name of ['limits', 'limitsBytes', 'retry', 'retries', 'usedProofs'] as const)
-    expect([name, kept.has(name)]).toEqual([name, true]);
   expect(folded.has('ledgerState')).toBe(true);
 });
 

@@ -99,12 +99,12 @@ const freeBelow = 26_384;
  * release: until they are used, no other search takes them, of whatever process.
  */
 const claimAbove = 6_384;
-const claimMs = 120_000;
+const claimMs = 600_000;
 /** Ports that are tried for each that is wanted. */
 const triesPerPort = 100;
 
 /**
- * Finds free ports at random, and holds all of them until released. Two searches do not find the same one, also for two
+ * Finds free ports at random, and holds all of them until released. Two searches do not find the same one, also for ten
  * minutes after its release; another program may still take one, and the start then fails with its number.
  *
  * @throws StackError PORT_IN_USE when there are none.
