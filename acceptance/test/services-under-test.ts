@@ -54,12 +54,6 @@ export function variablesOf(name: string): Readonly<Record<string, string>> {
   };
 }
 
-/** The matcher reads no sealed topic. */
-function variablesFor(program: string, name: string): Readonly<Record<string, string>> {
-  const { PM_ROOT_KEY: rootKey = '', ...others } = variablesOf(name);
-  return program === 'matcher' ? others : { ...others, PM_ROOT_KEY: rootKey };
-}
-
 interface OperatorParts {
   readonly port: number;
   /** The folder with the file of operators. */
@@ -83,7 +77,7 @@ export class ServicesUnderTest {
   start(program: string, environment: Readonly<Record<string, string>>): ChildProcess {
     const { PATH } = process.env;
     const child = spawn(process.execPath, [builtEntry(`programs/${program}.mjs`)], {
-      env: { PATH, ...variablesFor(program, this.#name), ...this.#more, ...environment },
+      env: { PATH, ...variablesOf(this.#name), ...this.#more, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [child.stdout, child.stderr]) {

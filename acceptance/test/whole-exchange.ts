@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ExchangeClient, type ExchangeClientOptions, type Signer } from '@pm/client';
 import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
+import { logPlaceOf } from '@pm/deploy/installation/open';
 import type { EngineUrls } from '@pm/deploy/local/engines';
 import { ensureEngineJars } from '@pm/deploy/local/engines/download-engines';
 import { kafkaBroker } from '@pm/deploy/local/engines/kafka-broker';
@@ -132,7 +133,7 @@ export class WholeExchange {
     this.operator = openOperator(urlOf(ports.operator), keys.operatorToken);
     const place = { brokers: [urls.kafka], clientId: database };
     const client = openLogClient({ ...place, log: silentLog, limits: toolLimits });
-    this.log = { client, registryUrl: urls.registry, topicPrefix };
+    this.log = logPlaceOf(client, { topicPrefix, rootKey: keys.rootKey });
   }
 
   static async open(label: string, opening: Opening): Promise<WholeExchange> {

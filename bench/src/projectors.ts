@@ -57,7 +57,7 @@ try {
 }
 
 async function listMarkets(): Promise<void> {
-  const codec = await log.codecFor(topics.catalog);
+  const codec = await log.schemas.codecFor(topics.catalog);
   const operator = await operatorProducer(log, place.keys);
   for (const entry of catalogEntries(booksOf(shape), 7)) {
     const record = { topic: topics.catalog.name, partition: 0, value: codec.encode(entry) };

@@ -25,7 +25,6 @@ export const ingressFields = {
   ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,
-  ...registryFields,
   ...redisFields,
   ...redisCacheFields,
   ...publicDoorFields,
@@ -73,7 +72,7 @@ export type IngressConfig = ConfigOf<typeof ingressFields>;
 /** Reads and checks the environment. Throws the `Fault` `invalid_config` (stop). */
 export function readIngressConfig(env?: Readonly<Record<string, string | undefined>>) {
   return readConfig(ingressFields, env, {
-    known: namesOf(clickhouseFields, storeFields),
+    known: namesOf(registryFields, clickhouseFields, storeFields),
     elsewhere: { program: 'operator', names: namesOf(operatorOwnFields) },
   });
 }

@@ -9,13 +9,7 @@ import { openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock as clock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
-import {
-  freshnessIn,
-  kafkaConnection,
-  keySecretsIn,
-  redisConnection,
-  registryConnection,
-} from '@pm/kit/config';
+import { freshnessIn, kafkaConnection, keySecretsIn, redisConnection } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { NewestRecords } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
@@ -128,7 +122,6 @@ async function openParts(room: Room) {
     clientId: 'ingress',
     used: ingressTopics,
     kafka: kafkaConnection(config),
-    registry: registryConnection(config),
     sealing: [openSignOffKey(config.signOffSeed)],
     metrics: room.metrics,
     onUnproven: countUnproven(room.metrics, log, clock.monotonicMs),

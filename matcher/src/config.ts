@@ -12,6 +12,7 @@ import {
   redisFields,
   registryFields,
   replicationMinField,
+  rootKeyFields,
   secret,
   serviceFields,
   storeFields,
@@ -24,7 +25,7 @@ const instancePattern = /^[\w.-]{1,64}$/;
 /** Variables of the matcher; the configuration reference is made of them. */
 export const matcherFields = {
   ...kafkaFields,
-  ...registryFields,
+  ...rootKeyFields,
   ...serviceFields,
   ...traceFields,
   ...storeFields,
@@ -112,7 +113,7 @@ export type MatcherConfig = ConfigOf<typeof matcherFields>;
 /** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names every wrong setting. */
 export function readMatcherConfig(): MatcherConfig {
   return readConfig(matcherFields, undefined, {
-    known: namesOf(redisFields, redisCacheFields, clickhouseFields),
+    known: namesOf(registryFields, redisFields, redisCacheFields, clickhouseFields),
   });
 }
 

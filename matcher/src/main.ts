@@ -2,11 +2,12 @@ import { randomBytes, randomInt } from 'node:crypto';
 import * as files from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writerIdBytes } from '@pm/domain/authority/seal';
+import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { SealedObjects } from '@pm/domain/objects/sealed-objects.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
-import { kafkaConnection, registryConnection, storeConnection } from '@pm/kit/config';
-import { kafkaProbe, registryProbe } from '@pm/kit/engines';
+import { kafkaConnection, storeConnection } from '@pm/kit/config';
+import { kafkaProbe } from '@pm/kit/engines';
 import { openOpsListener } from '@pm/kit/health';
 import {
   defaultMaxWaitMs,
@@ -21,7 +22,7 @@ import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openObjectStore } from '@pm/kit/objects';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import { Schemas, topicName } from '@pm/kit/registry';
 import { openTraces } from '@pm/kit/traces';
 import { matcherGroup, ownerIdBytes, topics } from '@pm/schemas';
 import { type MatcherConfig, operatorKeyOf, readMatcherConfig, silenceMsOf } from './config.ts';
@@ -90,7 +91,7 @@ async function start(life: Lifecycle): Promise<void> {
   const log = openLog('matcher', config.logLevel).child({ instance: config.instance });
   life.useLog(log);
   const logTopics = logTopicsOf(config);
-  life.needs({ ...config, engines: [kafkaProbe(config, logTopics), registryProbe(config)] });
+  life.needs({ ...config, engines: [kafkaProbe(config, logTopics)] });
   const processMetrics = openMetrics('matcher');
   const metrics = openMatcherMetrics(processMetrics);
   const traces = await openTraces(config, { service: 'matcher', metrics: processMetrics, life });
@@ -105,7 +106,7 @@ async function start(life: Lifecycle): Promise<void> {
   // 3. The log and the codecs of its records.
   const client = openConnections(life, { config, log, metrics: processMetrics });
   const [codecs, admin, outputs, ticks] = await Promise.all([
-    openCodecs(config, log),
+    openCodecs(life, { client, config, log }),
     openDurable(client, config, logTopics),
     // Outputs and ticks have a producer each, so that neither waits for the other.
     client.producer(),
@@ -239,15 +240,28 @@ async function openDurable(
   return admin;
 }
 
-async function openCodecs(config: MatcherConfig, log: Log) {
-  const { topicPrefix } = config;
-  const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
+/** By the schemas that `service-keys` lists, which is all that it reads there. */
+async function openCodecs(
+  life: Lifecycle,
+  { client, config, log }: Pick<Shared, 'client' | 'config' | 'log'>,
+) {
+  const schemas = new Schemas();
+  await openSealedLog({
+    client,
+    schemas,
+    topicPrefix: config.topicPrefix,
+    rootKey: Buffer.from(config.rootKey, 'hex'),
+    sealing: [],
+    log,
+    onUnproven: () => {},
+    onFault: (fault) => life.fail(fault),
+  });
   const [orders, executions, deadLetters] = await Promise.all([
     // Decoded orders and cancels reuse their memory: a record is applied before the next one is decoded, and the engine
     // copies what it keeps.
-    registry.codecFor(topics.orders, ['PlaceOrder', 'CancelOrder']),
-    registry.codecFor(topics.executions),
-    registry.codecFor(topics.deadLetters),
+    schemas.codecFor(topics.orders, ['PlaceOrder', 'CancelOrder']),
+    schemas.codecFor(topics.executions),
+    schemas.codecFor(topics.deadLetters),
   ]);
   return { orders, executions, deadLetters };
 }

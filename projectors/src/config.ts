@@ -32,7 +32,6 @@ export const projectorsFields = {
   ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,
-  ...registryFields,
   ...redisFields,
   ...clickhouseFields,
   ...storeFields,
@@ -132,7 +131,7 @@ export function loadConfig(
   known: readonly string[] = [],
 ) {
   const config = readConfig(projectorsFields, env, {
-    known: [...known, ...namesOf(redisCacheFields)],
+    known: [...known, ...namesOf(registryFields, redisCacheFields)],
   });
   return { ...config, views: config.views.filter(isView) };
 }

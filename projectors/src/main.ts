@@ -4,20 +4,15 @@ import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { tracedReader } from '@pm/domain/traces/traced-reader.io';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
-import {
-  clickhouseAccount,
-  kafkaConnection,
-  redisConnection,
-  registryConnection,
-} from '@pm/kit/config';
-import { kafkaProbe, redisProbe, registryProbe } from '@pm/kit/engines';
+import { clickhouseAccount, kafkaConnection, redisConnection } from '@pm/kit/config';
+import { kafkaProbe, redisProbe } from '@pm/kit/engines';
 import { openOpsListener } from '@pm/kit/health';
 import { openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient, watchRedisServer } from '@pm/kit/redis';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import { Schemas, topicName } from '@pm/kit/registry';
 import { openTraces } from '@pm/kit/traces';
 import { redisKeys, topics } from '@pm/schemas';
 import { booksView } from './books/books-view.io.ts';
@@ -43,7 +38,7 @@ await runService('projectors', async (life) => {
   life.useLog(log);
   const executions = topicName(topics.executions, config.topicPrefix);
   const isMoney = config.views.includes('ledger');
-  const engines = [kafkaProbe(config, [executions]), registryProbe(config)];
+  const engines = [kafkaProbe(config, [executions])];
   life.needs({ ...config, engines: isMoney ? [...engines, redisProbe(config)] : engines });
   const registered = openMetrics('projectors');
   const metrics = projectorMetrics(registered);
@@ -55,10 +50,10 @@ await runService('projectors', async (life) => {
   for (const view of config.views) progress.waitFor(`starting:${view}`);
   await startOps(life, config, { metrics: registered, progress });
   const { topicPrefix } = config;
-  const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
+  const schemas = new Schemas();
   const client = await openSealedLog({
     client: connections,
-    registry,
+    schemas,
     topicPrefix,
     rootKey: Buffer.from(config.rootKey, 'hex'),
     sealing: [openSignOffKey(config.ledgerSeed)],
@@ -67,7 +62,7 @@ await runService('projectors', async (life) => {
     onFault: (fault) => life.fail(fault),
   });
   life.onStop('log client', () => client.close());
-  const room = { config, life, log, metrics, progress, client, registry, traces };
+  const room = { config, life, log, metrics, progress, client, schemas, traces };
   await startViews({ ...room, stored: await openStored(room, client) }, registered);
 });
 
@@ -126,10 +121,10 @@ async function startMarketViews(room: Room, redis: RedisClient | null): Promise<
 }
 
 async function openCatalog(room: Room): Promise<Catalog> {
-  const { client, registry, log, life } = room;
+  const { client, schemas, log, life } = room;
   const catalog = await Catalog.open({
     client,
-    codec: await registry.codecFor(topics.catalog),
+    codec: await schemas.codecFor(topics.catalog),
     topic: topicNameOf(room, topics.catalog),
     log,
     fail: (error) => life.fail(error),
@@ -158,7 +153,7 @@ async function startBooks(room: Room, redis: RedisClient, catalog: Catalog): Pro
 }
 
 async function startTables(room: Room, catalog: Catalog): Promise<void> {
-  const { config, client, registry, metrics, life, log } = room;
+  const { config, client, schemas, metrics, life, log } = room;
   const clickhouse = openClickHouse({ ...clickhouseAccount(config), log });
   life.onStop('clickhouse', () => clickhouse.close());
   const cleanup = scheduleOpenOrdersCleanup(clickhouse, log);
@@ -167,7 +162,7 @@ async function startTables(room: Room, catalog: Catalog): Promise<void> {
     ...tracedReader(room.traces, 'tables'),
     client,
     topic: topicNameOf(room, topics.executions),
-    openCodec: () => registry.codecFor(topics.executions, reusedEvents),
+    openCodec: () => schemas.codecFor(topics.executions, reusedEvents),
     checksChain: false,
     tables: openProjectionTables(clickhouse),
     catalog,

@@ -2,7 +2,7 @@ import type { ExecutionLog } from '@pm/domain/executions/execution-reader.io';
 import type { LogClient } from '@pm/kit/kafka';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
-import { type Registry, topicName } from '@pm/kit/registry';
+import { type Schemas, topicName } from '@pm/kit/registry';
 import type { Traces } from '@pm/kit/traces';
 import { projectorGroup, type Topic, topics } from '@pm/schemas';
 import type { CheckpointObjects } from './checkpoints/checkpoint-objects.io.ts';
@@ -21,7 +21,7 @@ export interface Room {
   readonly metrics: ProjectorMetrics;
   readonly progress: ViewProgress;
   readonly client: LogClient;
-  readonly registry: Registry;
+  readonly schemas: Schemas;
   /** Null while nothing is traced. */
   readonly traces: Traces | null;
   /** Null without a store. */
@@ -49,7 +49,7 @@ export async function executionLog(
   room: Omit<Room, 'stored'>,
   { checksChain }: Pick<ExecutionLog, 'checksChain'>,
 ): Promise<ExecutionLog> {
-  const codec = await room.registry.codecFor(topics.executions);
+  const codec = await room.schemas.codecFor(topics.executions);
   return { client: room.client, codec, topic: topicNameOf(room, topics.executions), checksChain };
 }
 

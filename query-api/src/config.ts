@@ -23,7 +23,6 @@ export const queryApiFields = {
   ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,
-  ...registryFields,
   ...redisFields,
   ...redisCacheFields,
   ...clickhouseFields,
@@ -53,7 +52,7 @@ export const queryApiFields = {
 
 /** Reads the environment; throws the `Fault` `invalid_config` that names every variable that is wrong. */
 export function readQueryApiConfig() {
-  return readConfig(queryApiFields, undefined, { known: namesOf(storeFields) });
+  return readConfig(queryApiFields, undefined, { known: namesOf(registryFields, storeFields) });
 }
 
 export type QueryApiConfig = ReturnType<typeof readQueryApiConfig>;

@@ -16,16 +16,15 @@ import {
   kafkaConnection,
   redisCacheConnection,
   redisConnection,
-  registryConnection,
 } from '@pm/kit/config';
-import { kafkaProbe, registryProbe } from '@pm/kit/engines';
+import { kafkaProbe } from '@pm/kit/engines';
 import { answeredBy } from '@pm/kit/http';
 import { openWatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
+import { Schemas, topicName } from '@pm/kit/registry';
 import { openTraces, type Traces } from '@pm/kit/traces';
 import {
   matcherGroup,
@@ -95,7 +94,7 @@ interface Shared {
    */
   notFollowed(): readonly string[];
   readonly client: SealedLog;
-  readonly registry: Registry;
+  readonly schemas: Schemas;
   /** Null when requests are not limited. */
   readonly limits: DoorLimiter | null;
   /** Null while nothing is traced. */
@@ -136,7 +135,7 @@ async function start(life: Lifecycle): Promise<void> {
   });
   const following = followTopics(followed, {
     client: shared.client,
-    registry: shared.registry,
+    schemas: shared.schemas,
     log: shared.log,
     topicPrefix: shared.config.topicPrefix,
     onFault: (fault) => life.fail(fault),
@@ -161,7 +160,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const log = openLog(name, config.logLevel);
   life.useLog(log);
   const executions = topicName(topics.executions, config.topicPrefix);
-  life.needs({ ...config, engines: [kafkaProbe(config, [executions]), registryProbe(config)] });
+  life.needs({ ...config, engines: [kafkaProbe(config, [executions])] });
   const metrics = openMetrics(name);
   const traces = await openTraces(config, { service: name, metrics, life });
   const redis = openRedis({ ...redisConnection(config), log });
@@ -175,7 +174,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const limits = openDoorLimiter({ config, keys, clock: systemClock, log });
   life.onStop('rate limits', () => limits?.close());
   const { topicPrefix } = config;
-  const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
+  const schemas = new Schemas();
   const { monotonicMs } = systemClock;
   const kafka = { ...kafkaConnection(config), clientId: name };
   const connections = openWatchedLog({ ...kafka, log, metrics, monotonicMs });
@@ -183,7 +182,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({
     client: connections,
-    registry,
+    schemas,
     topicPrefix,
     rootKey: Buffer.from(config.rootKey, 'hex'),
     sealing: [],
@@ -203,7 +202,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
     clickhouse,
     notFollowed: () => connections.notReady(executions),
     client,
-    registry,
+    schemas,
     limits,
     traces,
   };
@@ -215,11 +214,11 @@ async function openRecentRecords(
   recent: RecentLog,
   counts: PartitionCounts,
 ): Promise<RecentFollower> {
-  const { life, config, log, client, registry } = shared;
+  const { life, config, log, client, schemas } = shared;
   const topic = nameOf(shared, topics.executions);
   const group = projectorGroup(config.topicPrefix, 'tables');
   const admin = await client.admin();
-  const codec = registry.readerFor(topics.executions);
+  const codec = schemas.readerFor(topics.executions);
   const storedPositions = () => admin.committed(group, topic);
   const onExecution = counts.take.bind(counts);
   const options = { client, recent, codec, topic, log, storedPositions, onExecution };
@@ -310,9 +309,9 @@ async function openCollateral(shared: Shared): Promise<Collateral> {
 }
 
 /** The domains of signatures, by the first record of the log and the configuration. */
-async function readDomains({ client, registry, config }: Shared) {
+async function readDomains({ client, schemas, config }: Shared) {
   const topic = topicName(topics.orders, config.topicPrefix);
-  const reader = registry.readerFor(topics.orders);
+  const reader = schemas.readerFor(topics.orders);
   return acceptedDomains(config, await readOpening(client, { topic, reader }));
 }
 

@@ -7,9 +7,12 @@ import { openInstallation } from '@pm/deploy/installation/open';
 import { addressesOf } from '@pm/deploy/installation/read-addresses';
 import type { Progress } from '@pm/deploy/local/managed-process';
 import { loopback, type PortName } from '@pm/deploy/local/ports';
+import { restoreRegistry } from '@pm/deploy/setup/exchange-setup';
 import { setUpTables } from '@pm/deploy/setup/tables';
 import { storeFolderIn } from '@pm/deploy/stack/services';
 import { database } from '@pm/deploy/stack/stack';
+import { openLogClient } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
 import { runAudit } from '@pm/operate/audit/run-audit';
 import { nothingReceived, Trader } from '../smoke/trader.ts';
@@ -64,6 +67,7 @@ const losses: readonly Loss[] = [
       await supervisor.restart('projectors');
     },
   },
+  { name: 'contents of the registry', lose: loseRegistry },
   {
     name: 'disks of matcher and projectors',
     lose: (world) => loseHosts(world, services.slice(0, 2)),
@@ -130,6 +134,23 @@ async function loseEngine(world: World, name: 'redis' | 'clickhouse'): Promise<v
   const folder = join(dataDirOf(world), 'engines', name);
   await world.stack.supervisor.restart(name, () => rm(folder, { recursive: true, force: true }));
 }
+
+/** Its schemas are in topics of its own. Services start again one after the other, and set-up puts the schemas back. */
+async function loseRegistry({ stack }: World): Promise<void> {
+  const { urls, access, supervisor, keys } = stack;
+  const client = openLogClient({ brokers: [urls.kafka], clientId: 'drill', log: silentLog });
+  const admin = await client.admin();
+  await supervisor.restart('registry', async () => {
+    for (const topic of registryTopics)
+      if (await admin.hasTopic(topic)) await admin.deleteTopic(topic);
+  });
+  await client.close();
+  for (const name of services) await supervisor.restart(name);
+  await restoreRegistry({ urls, access, topicPrefix: '', keys, progress: () => {} });
+}
+
+/** Where Apicurio keeps its schemas (apicurio.storage.kind=kafkasql). */
+const registryTopics = ['kafkasql-journal', 'kafkasql-snapshots', 'registry-events'];
 
 /** Kills services and empties the disk of their host; the supervisor starts them again, as an orchestrator does. */
 async function loseHosts(world: World, names: readonly string[]): Promise<void> {

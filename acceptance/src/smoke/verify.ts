@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { feeWalletOf, logPlaceOf } from '@pm/deploy/installation/fee-wallet';
+import { feeWalletOf } from '@pm/deploy/installation/fee-wallet';
+import { logPlaceOf } from '@pm/deploy/installation/open';
 import { addressesOf } from '@pm/deploy/installation/read-addresses';
 import { loopback } from '@pm/deploy/local/ports';
 import { database, type RunningStack } from '@pm/deploy/stack/stack';
@@ -58,7 +59,7 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
     database,
     log: silentLog,
   });
-  const log = logPlaceOf(client, addresses);
+  const log = logPlaceOf(client, { ...addresses, rootKey: stack.keys.rootKey });
   try {
     const projections = await waitForProjections(stack, client);
     const audit = new LogAudit(await feeWalletOf(log));

@@ -1,3 +1,4 @@
+import { logPlaceOf } from '@pm/deploy/installation/open';
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { openLogClient } from '@pm/kit/kafka';
@@ -48,8 +49,8 @@ async function freeByLog(): Promise<ReadonlyMap<string, number>> {
     log: silentLog,
   });
   try {
-    const names = { topicPrefix: `${exchange.name}-`, registryUrl: engineUrl('REGISTRY') };
-    const options = { client, ...names };
+    const names = { topicPrefix: `${exchange.name}-`, rootKey: exchange.keys.rootKey };
+    const options = logPlaceOf(client, names);
     const audit = await auditLog(options);
     expect(audit.violations).toEqual([]);
     const free = new Map(await sumTransfers(options));

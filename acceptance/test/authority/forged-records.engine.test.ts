@@ -1,5 +1,5 @@
 import { findInstallation } from '@pm/deploy/installation/addresses';
-import { type Installation, openInstallation } from '@pm/deploy/installation/open';
+import { type Installation, logPlaceOf, openInstallation } from '@pm/deploy/installation/open';
 import { freePorts } from '@pm/deploy/local/ports';
 import { manyTimes } from '@pm/deploy/stack/services';
 import { sealHeader, sealRecord } from '@pm/domain/authority/seal';
@@ -14,7 +14,6 @@ import {
   readRange,
 } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry } from '@pm/kit/registry';
 import { checkSeals } from '@pm/operate/audit/seals';
 import { type CatalogEntry, type Topic, topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
@@ -46,12 +45,9 @@ let forged: {
 /** Processes that started after all of it. */
 let late: { readonly ingress: IngressProcess; readonly operator: OperatorProcess };
 const foreign = openSignOffKey(Buffer.alloc(32, 66));
-const registry = () =>
-  openRegistry({
-    url: engineUrl('REGISTRY'),
-    topicPrefix: `${exchange.name}-`,
-    log: silentLog,
-  });
+/** The schemas that its log lists. */
+const listedSchemas = () =>
+  logPlaceOf(client, { topicPrefix: `${exchange.name}-`, rootKey: exchange.keys.rootKey }).schemas;
 
 beforeAll(async () => {
   exchange = await ExchangeUnderTest.openLone('authority', 1);
@@ -217,7 +213,7 @@ async function forgeWithoutKey(): Promise<Forged> {
   const unbound = `0x${'ab'.repeat(20)}` as WalletAddress;
   await setStatus(wallet, 'closed_only');
   await setStatus(wallet, 'normal');
-  const codecs = registry();
+  const codecs = listedSchemas();
   const catalog = await codecs.codecFor(topics.catalog);
   const listed = (await recordsOf(topics.catalog)).find(
     ({ value }) => value !== null && catalog.decode(value).kind === 'CatalogMarket',
@@ -256,7 +252,7 @@ async function forgeByIngress(): Promise<typeof forged.byIngress> {
   const trader = await exchange.openTrader('100');
   const { address: wallet } = trader.signer;
   const unbound = `0x${'ac'.repeat(20)}` as WalletAddress;
-  const codecs = registry();
+  const codecs = listedSchemas();
   const catalog = await codecs.codecFor(topics.catalog);
   const markets = (await recordsOf(topics.catalog)).flatMap(({ value }) => {
     const entry = value === null ? null : catalog.decode(value);
@@ -302,7 +298,7 @@ test('a revoked key stays revoked when its record is appended again', async () =
 test('the key of ingress seals and signs nothing that takes the key of the operator', async () => {
   const { trader, named, haltOffset } = forged.byIngress;
   await expectUnchanged(forged.byIngress);
-  const executions = await registry().codecFor(topics.executions);
+  const executions = await listedSchemas().codecFor(topics.executions);
   const outcomes = (await recordsOf(topics.executions)).flatMap((record) => {
     const execution = record.value === null ? null : executions.decode(record.value);
     return execution?.inOffset === haltOffset ? [...execution.events] : [];

@@ -1,4 +1,4 @@
-import type { Registry } from '@pm/kit/registry';
+import type { Schemas } from '@pm/kit/registry';
 import {
   apiKeyBytes,
   type CatalogMarket,
@@ -18,7 +18,7 @@ export interface Attacked {
 }
 
 /** Records that revoke the key of a wallet, ban it, make it an owner and bring it money. */
-export async function valuesAbout(codecs: Registry, { wallet, unbound }: Attacked, apiKey: string) {
+export async function valuesAbout(codecs: Schemas, { wallet, unbound }: Attacked, apiKey: string) {
   const keyId = parseApiKeyId(apiKey);
   if (keyId === null) throw new Error('a key');
   const timeMs = Date.now();
@@ -51,7 +51,7 @@ export async function valuesAbout(codecs: Registry, { wallet, unbound }: Attacke
 
 /** What only an operator decides about a market and wallets, with the keys of its records. */
 export async function decisionsAbout(
-  codecs: Registry,
+  codecs: Schemas,
   { wallet, unbound }: Attacked,
   market: CatalogMarket,
 ): Promise<readonly (readonly [Topic, string, Buffer])[]> {
@@ -80,14 +80,14 @@ export function haltOf(market: CatalogMarket): Command {
   return { kind: 'SetMarket', market: number, conditionId, ...rules, mode: 'HALTED' };
 }
 
-async function banOf(codecs: Registry, wallet: WalletAddress): Promise<Buffer> {
+async function banOf(codecs: Schemas, wallet: WalletAddress): Promise<Buffer> {
   const status = { status: 'BANNED', reason: '', changedAtMs: Date.now() } as const;
   const codec = await codecs.codecFor(topics.walletStatus);
   return codec.encode({ wallet: hexBytes(wallet), ...status });
 }
 
 async function bindingOf(
-  codecs: Registry,
+  codecs: Schemas,
   { wallet, unbound }: Attacked,
   bound: { readonly boundAtMs: number; readonly boundBy: string },
 ): Promise<Buffer> {

@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
-import { engineUrl } from '../../../kit/test/engines.ts';
 import { contentsOf, freshTopic } from '../../../kit/test/kafka/engine.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import {
@@ -202,11 +201,9 @@ describe('leaders are killed and paused between append and answer', () => {
   beforeAll(
     async () => {
       const topicPrefix = `t-brokers-${process.pid}-`;
-      const registryUrl = engineUrl('REGISTRY');
       const { addresses: brokers } = cluster;
       world = await openWorld({
         brokers,
-        registryUrl,
         topicPrefix,
         copies: 3,
         limits: steadyLimits,
@@ -214,8 +211,8 @@ describe('leaders are killed and paused between append and answer', () => {
       await openPartitions(world);
       owner = new SpawnedMatcher({
         PM_KAFKA_BROKERS: cluster.addresses.join(),
-        PM_REGISTRY_URL: registryUrl,
         PM_TOPIC_PREFIX: topicPrefix,
+        PM_ROOT_KEY: keys.operator.publicKey.toString('hex'),
         PM_OWNER_SEED: Buffer.alloc(32, 2).toString('hex'),
         PM_REPLICATION_MIN: '3',
         PM_OPERATOR_KEY: keys.operator.publicKey.toString('hex'),

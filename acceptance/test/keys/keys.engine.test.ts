@@ -65,7 +65,7 @@ test('the key of ingress is rotated while orders go in, and refused once it is r
 }, 240_000);
 
 test('the lists name both keys, and a service with the retired one does not start', async () => {
-  const { client, exchange, registry } = rotation;
+  const { client, exchange, schemas } = rotation;
   const former = exchange.keys.ingressSeed;
   const lines = shownKeys(await rotation.log.read(), ownKeys(rotation.keys()));
   const lineOf = (seed: string) => lines.find((line) => line.includes(idOfSeed(seed)));
@@ -80,7 +80,7 @@ test('the lists name both keys, and a service with the retired one does not star
   expect(lines.filter((line) => line.includes('ONLY'))).toEqual([]);
   const opened = openSealedLog({
     client,
-    registry,
+    schemas,
     topicPrefix: `${exchange.name}-`,
     rootKey: Buffer.from(exchange.keys.rootKey, 'hex'),
     sealing: [openSignOffKey(Buffer.from(former, 'hex'))],

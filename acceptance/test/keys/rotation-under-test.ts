@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ExchangeClient } from '@pm/client';
 import { findInstallation } from '@pm/deploy/installation/addresses';
-import { logPlaceOf } from '@pm/deploy/installation/fee-wallet';
+import { logPlaceOf } from '@pm/deploy/installation/open';
 import {
   type ExchangeKeys,
   loadOrMakeKeys,
@@ -17,7 +17,7 @@ import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { type LogClient, openLogClient, readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry, type Registry } from '@pm/kit/registry';
+import type { Schemas } from '@pm/kit/registry';
 import { idOf } from '@pm/operate/keys/key-lists';
 import { InstallationKeys } from '@pm/operate/keys/key-log';
 import { type RetiredKeys, retireKeys, rotateKey } from '@pm/operate/keys/rotation';
@@ -90,12 +90,10 @@ export class RotationUnderTest {
     return { log: this.log, file, onStep: () => {} };
   }
 
-  get registry(): Registry {
-    return openRegistry({
-      url: engineUrl('REGISTRY'),
-      topicPrefix: `${this.exchange.name}-`,
-      log: silentLog,
-    });
+  /** The schemas that its log lists. */
+  get schemas(): Schemas {
+    const { name, keys } = this.exchange;
+    return logPlaceOf(this.client, { topicPrefix: `${name}-`, rootKey: keys.rootKey }).schemas;
   }
 
   nameOf(topic: Topic): string {
@@ -104,7 +102,7 @@ export class RotationUnderTest {
 
   /** Appends an envelope to each partition that only its key may make wrong. */
   async sendSignedBy(seed: string, commands: readonly Command[]): Promise<void> {
-    const codec = await this.registry.codecFor(topics.orders);
+    const codec = await this.schemas.codecFor(topics.orders);
     const key = openSignOffKey(Buffer.from(seed, 'hex'));
     const producer = await this.client.producer();
     for (let partition = 0; partition < partitions; partition += 1) {
@@ -117,7 +115,7 @@ export class RotationUnderTest {
 
   /** How many records were rejected for this reason so far. */
   async rejected(reason: DeadLetter['reason']): Promise<number> {
-    const codec = await this.registry.codecFor(topics.deadLetters);
+    const codec = await this.schemas.codecFor(topics.deadLetters);
     const topic = this.nameOf(topics.deadLetters);
     const admin = await this.client.admin();
     const bounds = await admin.bounds(topic).finally(() => admin.close());

@@ -37,10 +37,10 @@ async function sealedLog(
   seeds: readonly string[],
   onUnproven: (record: UnprovenRecord) => void,
 ): Promise<SealedLog> {
-  const { client, registry, exchange } = rotation;
+  const { client, schemas, exchange } = rotation;
   return await openSealedLog({
     client,
-    registry,
+    schemas,
     topicPrefix: `${exchange.name}-`,
     rootKey: Buffer.from(exchange.keys.rootKey, 'hex'),
     sealing: seeds.map((seed) => openSignOffKey(Buffer.from(seed, 'hex'))),
@@ -165,7 +165,7 @@ test('the key of the operator is rotated while orders go in, and a retired one c
   await rotation.sendSignedBy(former, [halt]);
   await rotation.awaitRejected('UNKNOWN_KEY', before);
 
-  const codec = await rotation.registry.codecFor(topics.catalog);
+  const codec = await rotation.schemas.codecFor(topics.catalog);
   const { records, unproven } = await readCatalog();
   expect(unproven).toEqual([]);
   const listed = records.find(

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { logPlaceOf } from '@pm/deploy/installation/open';
 import { loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
@@ -12,7 +13,7 @@ import { Sequences } from '@pm/domain/signoff/sequences';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { openRegistry, type RecordCodec } from '@pm/kit/registry';
+import type { RecordCodec } from '@pm/kit/registry';
 import type { LogAudit } from '@pm/operate/audit/log-audit';
 import { auditLog, sumTransfers } from '@pm/operate/audit/read-log';
 import {
@@ -24,7 +25,6 @@ import {
   topics,
   walletFromBytes,
 } from '@pm/schemas';
-import { engineUrl } from '../../../kit/test/engines.ts';
 import { until } from '../exchange-under-test.ts';
 import { engineUrls, ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   const urls = engineUrls();
   await setUpNamed(name, { keys, partitions });
   const client = openLogClient({ brokers: [urls.kafka], clientId: name, log: silentLog });
-  const registry = openRegistry({ url: urls.registry, topicPrefix, log: silentLog });
+  const { schemas } = logPlaceOf(client, { topicPrefix, rootKey: keys.rootKey });
   const redis = openRedis({ url: urls.redis, log: silentLog });
   services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
@@ -65,13 +65,13 @@ beforeAll(async () => {
     client,
     redis,
     producer: await client.producer(),
-    orders: await registry.codecFor(topics.orders),
+    orders: await schemas.codecFor(topics.orders),
     ledger: openLedger(redis, redisKeys(name)),
   };
-  const transfers = await registry.codecFor(topics.transfers);
+  const transfers = await schemas.codecFor(topics.transfers);
   const sealed = await openSealedLog({
     client,
-    registry,
+    schemas,
     topicPrefix,
     rootKey: Buffer.from(keys.rootKey, 'hex'),
     sealing: [openSignOffKey(Buffer.from(keys.operatorSeed, 'hex'))],
@@ -224,7 +224,7 @@ async function matched(): Promise<void> {
 /** Compares the ledger with the log, for every wallet, once it has folded all records. */
 async function expectLedgerOfLog(): Promise<LogAudit> {
   const { client, ledger } = world;
-  const options = { client, registryUrl: engineUrl('REGISTRY'), topicPrefix };
+  const options = logPlaceOf(client, { topicPrefix, rootKey: keys.rootKey });
   await matched();
   const audit = await auditLog(options);
   const transfers = await sumTransfers(options);

@@ -8,7 +8,7 @@ import { present } from '@pm/kit/assert';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import { topicName } from '@pm/kit/registry';
 import { tables, topics } from '@pm/schemas';
 import { untilNone, WholeExchange } from '../whole-exchange.ts';
 import { type OrderFacts, orderDifferences } from './order-facts.ts';
@@ -155,8 +155,8 @@ async function ownerTerms(): Promise<ReadonlyMap<number, number>> {
  * an ingress as the witness.
  */
 async function leap(): Promise<void> {
-  const { client, registryUrl: url, topicPrefix } = exchange.log;
-  const codec = await openRegistry({ url, topicPrefix, log: silentLog }).codecFor(topics.orders);
+  const { client, schemas, topicPrefix } = exchange.log;
+  const codec = await schemas.codecFor(topics.orders);
   const { ingressSeed, ownerSeed } = exchange.keys;
   const signers = [ingressSeed, ownerSeed].map((seed) => openSignOffKey(Buffer.from(seed, 'hex')));
   const timeMs = Date.now() + leapMs;

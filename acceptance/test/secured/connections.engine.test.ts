@@ -186,7 +186,7 @@ test('Redis, the registry and ClickHouse are used over TLS with a user, and not 
     topicPrefix: `secured-${process.pid}-`,
     log,
   });
-  await registered.codecFor(topics.routing);
+  await registered.register([topics.routing]);
   const tables = openClickHouse({ ...clickhouseAccount(whole), database: 'system', log });
   expect(await tables.selectRows('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   await tables.command('SELECT 1');
@@ -212,7 +212,7 @@ test('Redis, the registry and ClickHouse are used over TLS with a user, and not 
       log,
       maxTries: 1,
     });
-    await expect(refusedRegistry.codecFor(topics.routing)).rejects.toThrow();
+    await expect(refusedRegistry.register([topics.routing])).rejects.toThrow();
     const refusedTables = openClickHouse({
       ...clickhouseAccount(refused),
       database: 'system',

@@ -1,23 +1,23 @@
+import { logPlaceOf } from '@pm/deploy/installation/open';
 import type { ExchangeKeys } from '@pm/deploy/setup/keys';
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry, type RecordCodec, type Registry } from '@pm/kit/registry';
+import type { RecordCodec, Schemas } from '@pm/kit/registry';
 import { type Envelope, type Execution, topics } from '@pm/schemas';
 
 /** Where the log is, as it travels to a child process. */
 export interface LogPlace {
   readonly brokers: string;
-  readonly registry: string;
+  readonly rootKey: string;
 }
 
 export interface OpenLog {
   readonly client: LogClient;
   readonly orders: RecordCodec<Envelope>;
   readonly executions: RecordCodec<Execution>;
-  readonly codecFor: Registry['codecFor'];
-  readonly readerFor: Registry['readerFor'];
+  readonly schemas: Schemas;
 }
 
 export const ordersTopic: string = topics.orders.name;
@@ -25,24 +25,23 @@ export const executionsTopic: string = topics.executions.name;
 
 export async function openLog(place: LogPlace, clientId: string): Promise<OpenLog> {
   const client = openLogClient({ brokers: place.brokers.split(','), clientId, log: silentLog });
-  const registry = openRegistry({ url: place.registry, topicPrefix: '', log: silentLog });
+  const { schemas } = logPlaceOf(client, { topicPrefix: '', rootKey: place.rootKey });
   return {
     client,
-    orders: await registry.codecFor(topics.orders),
-    executions: await registry.codecFor(topics.executions),
-    codecFor: registry.codecFor,
-    readerFor: registry.readerFor,
+    orders: await schemas.codecFor(topics.orders),
+    executions: await schemas.codecFor(topics.executions),
+    schemas,
   };
 }
 
 /** A producer that seals with the key of the operator. */
 export async function operatorProducer(
-  { client, readerFor }: OpenLog,
+  { client, schemas }: OpenLog,
   keys: Pick<ExchangeKeys, 'rootKey' | 'operatorSeed'>,
 ): Promise<LogProducer> {
   const sealed = await openSealedLog({
     client,
-    registry: { readerFor },
+    schemas,
     topicPrefix: '',
     rootKey: Buffer.from(keys.rootKey, 'hex'),
     sealing: [openSignOffKey(Buffer.from(keys.operatorSeed, 'hex'))],

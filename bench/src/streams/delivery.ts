@@ -33,8 +33,9 @@ export async function measureDelivery(
   world: World,
   { rates, seconds }: { readonly rates: readonly number[]; readonly seconds: number },
 ): Promise<readonly DeliveryPhase[]> {
-  const { kafka: brokers, registry } = world.stack.urls;
-  const log = await openLog({ brokers, registry }, 'bench-streams');
+  const { keys, urls } = world.stack;
+  const { kafka: brokers } = urls;
+  const log = await openLog({ brokers, rootKey: keys.rootKey }, 'bench-streams');
   const trips = await openRoundTrips(brokers, tripPauseMs);
   const subscriber = await Subscriber.open(world);
   try {

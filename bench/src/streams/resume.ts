@@ -81,8 +81,8 @@ async function fillLog(log: OpenLog, keys: ExchangeKeys): Promise<number> {
   return opening.length + stream.length;
 }
 
-async function listMarkets({ codecFor }: OpenLog, producer: LogProducer): Promise<void> {
-  const codec = await codecFor(topics.catalog);
+async function listMarkets({ schemas }: OpenLog, producer: LogProducer): Promise<void> {
+  const codec = await schemas.codecFor(topics.catalog);
   for (const entry of catalogEntries(booksOf(shape), 7)) {
     const record = { topic: topics.catalog.name, partition: 0, value: codec.encode(entry) };
     await producer.send([{ ...record, key: Buffer.from(catalogKey(entry)) }]);

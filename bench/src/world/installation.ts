@@ -59,7 +59,7 @@ export async function openInstallation(): Promise<Installation> {
       engines: [],
     });
     return {
-      place: { brokers: urls.kafka, registry: urls.registry },
+      place: { brokers: urls.kafka, rootKey: keys.rootKey },
       urls,
       tables: clickhouseAccount(addressesOf(urls, access)),
       keys,

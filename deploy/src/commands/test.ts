@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { repositoryRoot } from '../local/paths.ts';
@@ -10,14 +10,13 @@ import { emptyReport, failuresText, jestReport, type PartReport } from './test-r
 import { busyShare, coreTimes, type PartTimes, timesText } from './test-times.ts';
 
 /**
- * `npm test`: unit tests with simulations, then tests on real engines; beside them checks, the client in Python and
- * published clients. Each part runs even if an earlier one failed; where the time went and the names of failed tests
- * come last. `npm run test:deep` is the same with the long runs at their deep lengths, and says what they were.
+ * `npm test`: checks with unit tests and simulations, then tests on real engines with the client in Python and
+ * published clients beside them. Each part runs even if an earlier one failed; where the time went and the names of
+ * failed tests come last. `npm run test:deep` is the same with the long runs at their deep lengths, and says what they
+ * were.
  */
 const command = new Command('npm test').option('--deep', 'long runs at their deep lengths').parse();
 const { deep: isDeep = false } = command.opts<{ deep?: boolean }>();
-/** A third suite at a time makes all of them slower where two cores are busy. */
-const workersMax = 2;
 const scratch = mkdtempSync(join(tmpdir(), 'exchange-test-'));
 const parts = new Map<string, PartReport & PartTimes>();
 
@@ -68,16 +67,14 @@ function reportFrom(file: string, read: (text: string) => PartReport): PartRepor
   }
 }
 
-/** Runs parts whose lines are seen at once, one after the other. */
-async function runInTurn(several: readonly Part[]): Promise<void> {
-  for (const part of several) {
-    console.log(`\n== ${part.name}`);
-    const passed = await timed(part, 'inherit');
-    console.log(`== ${part.name} ${passed ? 'passed' : 'FAILED'}`);
-  }
+/** Runs a part whose lines are seen at once. */
+async function run(part: Part): Promise<void> {
+  console.log(`\n== ${part.name}`);
+  const passed = await timed(part, 'inherit');
+  console.log(`== ${part.name} ${passed ? 'passed' : 'FAILED'}`);
 }
 
-/** Runs parts one after the other beside others; what each has said comes once it has ended. */
+/** Runs parts one after the other beside another part; what each has said comes once it has ended. */
 async function runBeside(several: readonly Part[]): Promise<void> {
   for (const part of several) {
     const file = join(scratch, 'said.txt');
@@ -112,25 +109,21 @@ const runsFile = join(scratch, 'long-runs.txt');
 if (isDeep) Object.assign(process.env, { PM_TEST_LENGTH: 'deep', PM_TEST_RUNS: runsFile });
 compileJavaOnce();
 
-const coreCount = availableParallelism();
-const workers = `--maxWorkers=${Math.min(coreCount, workersMax)}`;
-const suites = [
-  jest(['unit', 'simulator'], [workers]),
-  jest(['engines'], [...enginesArgs, workers]),
-];
-// Programs that wait for processes a part of their time, and what they start is built already.
-const others = [
-  single('check', 'npm', ['run', '--silent', 'check']),
-  // Its environment serves the published clients too, which run the client in Python against their exchange.
-  counted('client in Python', 'deploy/dist/commands/test-python.js'),
-  // Against an exchange of their own; their packages are fetched here, once.
-  counted('published clients', 'acceptance/dist/commands/clients.js'),
-];
-// Published clients give a response up after ten seconds: with one core nothing runs beside them.
-if (coreCount === 1) {
-  await runInTurn(suites);
-  await runBeside(others);
-} else await Promise.all([runInTurn(suites), runBeside(others)]);
+// What tests start is built already. The tools of the check, which it builds first, use one core each.
+await Promise.all([
+  run(jest(['unit', 'simulator'], ['--maxWorkers=2'])),
+  runBeside([single('check', 'npm', ['run', '--silent', 'check'])]),
+]);
+// Both wait for processes a part of their time. A third worker would make all of them slower.
+await Promise.all([
+  run(jest(['engines'], [...enginesArgs, '--maxWorkers=2'])),
+  runBeside([
+    // Its environment serves the published clients too, which run the client in Python against their exchange.
+    counted('client in Python', 'deploy/dist/commands/test-python.js'),
+    // Against an exchange of their own; their packages are fetched here, once.
+    counted('published clients', 'acceptance/dist/commands/clients.js'),
+  ]),
+]);
 if (isDeep) console.log(`\nlong runs\n${readFileSync(runsFile, 'utf8')}`);
 rmSync(scratch, { recursive: true, force: true });
 

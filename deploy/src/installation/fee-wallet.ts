@@ -3,32 +3,23 @@ import {
   noKeptOpenings,
   readFirstEnvelope,
 } from '@pm/domain/signoff/first-envelope.io';
-import { registryConnection } from '@pm/kit/config';
 import type { LogClient } from '@pm/kit/kafka';
-import { silentLog } from '@pm/kit/log';
-import { openRegistry, type Registry, type RegistryAccess, topicName } from '@pm/kit/registry';
-import { type CommandOf, topics, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { ownReader, type RecordReader, type Schemas, topicName } from '@pm/kit/registry';
+import {
+  AvroError,
+  type CommandOf,
+  type Envelope,
+  topics,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
-import type { Addresses } from './read-addresses.ts';
 
-/** Addresses of the log of an installation, and the prefix of its topics. */
+/** The log of an installation: its client, the prefix of its topics, and the schemas that it lists. */
 export interface LogPlace {
   readonly client: LogClient;
-  readonly registryUrl: string;
-  readonly registryAccess?: RegistryAccess;
   readonly topicPrefix: string;
-}
-
-/** The log of an installation, with the sign-in at its registry. */
-export function logPlaceOf(client: LogClient, addresses: Addresses): LogPlace {
-  const { url: registryUrl, access: registryAccess } = registryConnection(addresses);
-  return { client, registryUrl, registryAccess, topicPrefix: addresses.topicPrefix };
-}
-
-/** The registry of a log; opens nothing yet. */
-export function registryAt({ registryUrl: url, registryAccess, topicPrefix }: LogPlace): Registry {
-  const access = registryAccess ?? {};
-  return openRegistry({ url, access, topicPrefix, log: silentLog });
+  readonly schemas: Schemas;
 }
 
 type Opening = CommandOf<'OpenPartition'>;
@@ -42,19 +33,25 @@ export function* knownOpenings(openings: Openings): Iterable<readonly [number, O
     if (opening !== null) yield [partition, opening] as const;
 }
 
+/** How the first records of partitions are read. */
+interface OpeningReads {
+  readonly reader: RecordReader<Envelope>;
+  readonly kept: KeptOpenings;
+}
+
 /**
- * How each partition was opened, by its first record; null where that is neither there nor kept. Partitions that never
- * had a record are absent. Creates no topic and registers no schema.
+ * How each partition was opened, by its first record; null where that is neither there nor kept. Without `reads`, as
+ * this version would have written it: null where it cannot be read so. Partitions that never had a record are absent.
+ * Creates no topic.
  */
 export async function readOpenings(
-  place: LogPlace,
-  kept: KeptOpenings = noKeptOpenings,
+  { client, topicPrefix }: Pick<LogPlace, 'client' | 'topicPrefix'>,
+  reads?: OpeningReads,
 ): Promise<Openings> {
-  const { client, topicPrefix } = place;
+  const { reader, kept } = reads ?? { reader: ownReader(topics.orders), kept: noKeptOpenings };
   const topic = topicName(topics.orders, topicPrefix);
   const admin = await client.admin();
   const bounds = await boundsOf(topic, admin).finally(() => admin.close());
-  const reader = registryAt(place).readerFor(topics.orders);
   const found = new Map<number, Opening | null>();
   for (const [partition, { low, high }] of bounds) {
     if (high === 0) continue;
@@ -62,12 +59,19 @@ export async function readOpenings(
       found.set(partition, null);
       continue;
     }
-    const first = await readFirstEnvelope(client, { topic, partition, reader, kept });
+    const reading = readFirstEnvelope(client, { topic, partition, reader, kept });
+    const first = await reading.catch((error: unknown) => {
+      if (reads === undefined && error instanceof AvroError) return unreadable;
+      throw error;
+    });
     const opening = first?.commands.find((one) => one.kind === 'OpenPartition');
     if (opening !== undefined) found.set(partition, opening);
+    else if (first === unreadable) found.set(partition, null);
   }
   return found;
 }
+
+const unreadable = { commands: [] as Envelope['commands'] };
 
 async function boundsOf(topic: string, admin: Awaited<ReturnType<LogClient['admin']>>) {
   return (await admin.hasTopic(topic)) ? await admin.bounds(topic) : new Map<number, never>();
@@ -77,7 +81,8 @@ async function boundsOf(topic: string, admin: Awaited<ReturnType<LogClient['admi
  * The fee wallet of an installation. Throws a `StackError` when no partition was opened, or two with different wallets.
  */
 export async function feeWalletOf(place: LogPlace): Promise<WalletAddress> {
-  const openings = [...knownOpenings(await readOpenings(place))];
+  const reader = place.schemas.readerFor(topics.orders);
+  const openings = [...knownOpenings(await readOpenings(place, { reader, kept: noKeptOpenings }))];
   const wallets = new Set(openings.map(([, { feeWallet }]) => walletFromBytes(feeWallet)));
   const [wallet] = wallets;
   if (wallet !== undefined && wallets.size === 1) return wallet;

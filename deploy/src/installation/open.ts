@@ -1,24 +1,22 @@
 import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
-import {
-  clickhouseAccount,
-  kafkaConnection,
-  redisConnection,
-  registryConnection,
-} from '@pm/kit/config';
+import { clickhouseAccount, kafkaConnection, redisConnection } from '@pm/kit/config';
 import { type LogClient, openLogClient, toolLimits } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { openRegistry } from '@pm/kit/registry';
+import { Schemas } from '@pm/kit/registry';
 import { type RedisKeys, redisKeys } from '@pm/schemas';
 import type { InstallationAddresses } from './addresses.ts';
+import type { LogPlace } from './fee-wallet.ts';
 
 /** Clients of the engines of an installation, for a tool. */
 export interface Installation {
   readonly addresses: InstallationAddresses;
   /** Leaves out records of sealed topics that are not proved. */
   readonly client: LogClient;
+  /** Learns what is listed when it is first asked for more. */
+  readonly schemas: Schemas;
   /** The same once more, with the records that are left out. Closes with the installation. */
   sealedLog(onUnproven: (record: UnprovenRecord) => void): Promise<SealedLog>;
   readonly clickhouse: ClickHouse;
@@ -39,19 +37,10 @@ export function openInstallation(addresses: InstallationAddresses, tool: string)
     log: silentLog,
     limits: toolLimits,
   });
-  const { topicPrefix } = addresses;
+  const place = logPlaceOf(unchecked, addresses);
+  const { schemas } = place;
   const sealedLog: Installation['sealedLog'] = (onUnproven) =>
-    openSealedLog({
-      client: unchecked,
-      registry: openRegistry({ ...registryConnection(addresses), topicPrefix, log: silentLog }),
-      topicPrefix,
-      rootKey: Buffer.from(addresses.rootKey, 'hex'),
-      sealing: [],
-      log: silentLog,
-      onUnproven,
-      // A tool reads each topic to an end: keys that cannot be followed stop that reading as well.
-      onFault: () => {},
-    });
+    openSealedLog({ ...keyReading(addresses), ...place, onUnproven });
   const redis = openRedis({ ...redisConnection(addresses), log: silentLog });
   const clickhouse = openClickHouse({
     ...clickhouseAccount(addresses),
@@ -61,6 +50,7 @@ export function openInstallation(addresses: InstallationAddresses, tool: string)
   return {
     addresses,
     client: openedOnUse(unchecked, () => sealedLog(() => {})),
+    schemas,
     sealedLog,
     clickhouse,
     redis,
@@ -70,6 +60,25 @@ export function openInstallation(addresses: InstallationAddresses, tool: string)
       redis.disconnect();
     },
   };
+}
+
+/** A log whose listed schemas are read when the first of them is asked for; `client` leaves out nothing. */
+export function logPlaceOf(
+  client: LogClient,
+  addresses: Pick<InstallationAddresses, 'topicPrefix' | 'rootKey'>,
+): LogPlace {
+  const schemas = new Schemas();
+  const place = { client, schemas, topicPrefix: addresses.topicPrefix };
+  schemas.onUnknown(async () => {
+    await openSealedLog({ ...keyReading(addresses), ...place });
+  });
+  return place;
+}
+
+/** A tool reads each topic to an end: keys that cannot be followed stop that reading as well. */
+function keyReading({ rootKey }: Pick<InstallationAddresses, 'rootKey'>) {
+  const ignored = { onUnproven: () => {}, onFault: () => {} };
+  return { rootKey: Buffer.from(rootKey, 'hex'), sealing: [], log: silentLog, ...ignored };
 }
 
 /** A log that is opened with its first reader, group or producer. */

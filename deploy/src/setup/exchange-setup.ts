@@ -1,16 +1,9 @@
-import { kafkaConnection } from '@pm/kit/config';
-import { openLogClient, type TopicSpec } from '@pm/kit/kafka';
+import { kafkaConnection, registryConnection } from '@pm/kit/config';
+import { type LogClient, openLogClient, type TopicSpec } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { topicName } from '@pm/kit/registry';
+import { openRegistry, Schemas, topicName } from '@pm/kit/registry';
 import { type Topic, topics, type WalletAddress } from '@pm/schemas';
-import {
-  type LogPlace,
-  logPlaceOf,
-  type Openings,
-  readOpenings,
-  refuseOtherFeeWallet,
-  registryAt,
-} from '../installation/fee-wallet.ts';
+import { type Openings, readOpenings, refuseOtherFeeWallet } from '../installation/fee-wallet.ts';
 import { refuseOtherKeys } from '../installation/identity.ts';
 import { type Addresses, addressesOf } from '../installation/read-addresses.ts';
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
@@ -18,6 +11,7 @@ import type { Progress } from '../local/managed-process.ts';
 import { reportSlowBrokers } from './broker-settings.ts';
 import type { ExchangeKeys } from './keys.ts';
 import { openPartitions } from './partitions.ts';
+import { setUpSchemas } from './schemas.ts';
 import { keepOpenings, readServiceKeys, setUpServiceKeys } from './service-keys.ts';
 import { setUpTables } from './tables.ts';
 
@@ -46,8 +40,20 @@ export async function setUpExchange(options: SetupOptions): Promise<readonly str
   return await withLog(options, async (place, addresses) => {
     const openings = await readOpenings(place);
     refuseOther(openings, options);
-    await setUpLog(place, options);
+    await setUpLog(place, { ...options, addresses });
     return await setUpTables({ ...options, addresses });
+  });
+}
+
+/**
+ * Puts schemas that the log lists back into a registry that has lost them, and changes nothing else. Rejects as
+ * `setUpExchange` does, and for a log that another root key has listed schemas on.
+ */
+export async function restoreRegistry(
+  options: Pick<SetupOptions, 'urls' | 'access' | 'topicPrefix' | 'keys' | 'progress'>,
+): Promise<void> {
+  await withLog(options, async (place, addresses) => {
+    await setUpSchemasOf(place, { ...options, addresses });
   });
 }
 
@@ -63,21 +69,29 @@ function refuseOther(openings: Openings, { keys, feeWallet }: SetupOptions): voi
   refuseOtherFeeWallet(openings, feeWallet);
 }
 
+interface OpenedLog {
+  readonly client: LogClient;
+  readonly topicPrefix: string;
+}
+
 async function withLog<T>(
   { urls, access, topicPrefix }: Pick<SetupOptions, 'urls' | 'access' | 'topicPrefix'>,
-  work: (place: LogPlace, addresses: Addresses) => Promise<T>,
+  work: (place: OpenedLog, addresses: Addresses) => Promise<T>,
 ): Promise<T> {
   const addresses = addressesOf(urls, { ...access, PM_TOPIC_PREFIX: topicPrefix });
   const kafka = kafkaConnection(addresses);
   const client = openLogClient({ ...kafka, clientId: 'setup', log: silentLog });
   try {
-    return await work(logPlaceOf(client, addresses), addresses);
+    return await work({ client, topicPrefix }, addresses);
   } finally {
     await client.close();
   }
 }
 
-async function setUpLog(place: LogPlace, options: SetupOptions): Promise<void> {
+async function setUpLog(
+  place: OpenedLog,
+  options: SetupOptions & { readonly addresses: Addresses },
+): Promise<void> {
   const { progress, topicPrefix } = options;
   const { client } = place;
   const admin = await client.admin();
@@ -86,18 +100,16 @@ async function setUpLog(place: LogPlace, options: SetupOptions): Promise<void> {
   await admin.ensureTopics(specs);
   progress(`topics: ${Object.keys(topics).length}, ${options.partitions} matching partitions`);
   await reportSlowBrokers(admin, progress);
-  const registry = registryAt(place);
-  await registry.registerAll();
-  progress(`schemas: ${Object.keys(topics).length} registered, FULL_TRANSITIVE`);
   const { keys } = options;
-  const services = { client, registry, topicPrefix, keys };
-  const sealed = await readServiceKeys(services);
-  refuseOther(await readOpenings(place, sealed), options);
+  const { services, sealed } = await setUpSchemasOf(place, options);
+  const { schemas } = services;
+  const reader = schemas.readerFor(topics.orders);
+  refuseOther(await readOpenings(place, { reader, kept: sealed }), options);
   const opened = await openPartitions({
     client,
     admin,
     producer: await client.producer(),
-    codec: await registry.codecFor(topics.orders),
+    codec: await schemas.codecFor(topics.orders),
     ordersTopic: topicName(topics.orders, topicPrefix),
     keys,
     feeWallet: options.feeWallet,
@@ -111,6 +123,20 @@ async function setUpLog(place: LogPlace, options: SetupOptions): Promise<void> {
   await keepOpenings(services, sealed);
   const older = adopted === 0 ? '' : `, ${adopted} records of an earlier version adopted`;
   progress(`service keys: ${listed} listed${older}`);
+}
+
+/** The keys and schemas that the log lists, after those of this version were listed. */
+async function setUpSchemasOf(
+  { client, topicPrefix }: OpenedLog,
+  options: Pick<SetupOptions, 'keys' | 'progress'> & { readonly addresses: Addresses },
+) {
+  const { keys, progress, addresses } = options;
+  const services = { client, schemas: new Schemas(), topicPrefix, keys };
+  const sealed = await readServiceKeys(services);
+  const connection = registryConnection(addresses);
+  const registry = openRegistry({ ...connection, topicPrefix, log: silentLog });
+  await setUpSchemas({ ...services, registry, progress });
+  return { services, sealed };
 }
 
 /** Topics whose first records checkpoints and copies of snapshots make dispensable. */

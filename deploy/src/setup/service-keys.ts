@@ -9,14 +9,14 @@ import { readFirstValue } from '@pm/domain/signoff/first-envelope.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { type Registry, topicName } from '@pm/kit/registry';
+import { type Schemas, topicName } from '@pm/kit/registry';
 import { type KeyRole, topics } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
 import { type ExchangeKeys, readAuthority } from './keys.ts';
 
 export interface ServiceKeySetup {
   readonly client: LogClient;
-  readonly registry: Registry;
+  readonly schemas: Schemas;
   readonly topicPrefix: string;
   readonly keys: ExchangeKeys;
 }
@@ -38,7 +38,8 @@ export async function readServiceKeys(options: ServiceKeySetup): Promise<SealedL
     onUnproven: () => {},
     onFault: () => {},
   });
-  if (sealed.isNew) await refuseOtherRoot(options.client, options.topicPrefix);
+  if (sealed.isNew && options.schemas.all().length === 0)
+    await refuseOtherRoot(options.client, options.topicPrefix);
   return sealed;
 }
 
@@ -90,8 +91,8 @@ export async function keepOpenings(options: ServiceKeySetup, sealed: SealedLog):
   }
 }
 
-/** The log with the right to list keys on it. */
-function placeOf(options: ServiceKeySetup) {
+/** The log with the right to list keys and schemas on it. */
+export function placeOf(options: ServiceKeySetup) {
   const { rootSeed } = readAuthority(options.keys, 'set-up of the keys of services');
   return { ...options, root: openSignOffKey(Buffer.from(rootSeed, 'hex')), log: silentLog };
 }

@@ -24,6 +24,7 @@ export function serviceSecrets(keys: ExchangeKeys): Readonly<Record<KeptService,
     ingress: { ...door, PM_SIGNOFF_SEED: keys.ingressSeed },
     operator: { ...root, PM_OPERATOR_SEED: keys.operatorSeed },
     matcher: {
+      ...root,
       PM_OWNER_SEED: keys.ownerSeed,
       PM_OPERATOR_KEY: keys.openingKey,
     },

@@ -103,7 +103,7 @@ function matcher(options: ServicesOptions, { number, ports }: Place): ManagedPro
       PM_REPLICATION_MIN: String(options.replicationMin),
       ...(hasStandby && { PM_TICK_MS: String(heartbeatMs) }),
     },
-    needs: ['kafka', 'registry', 'store'],
+    needs: ['kafka', 'store'],
   });
   return hasStandby ? { ...description, standInGroup: 'matcher' } : description;
 }
@@ -120,7 +120,7 @@ function projectors(options: ServicesOptions, { number, ports }: Place): Managed
       // The Redis of this stack is for trying things out; that of other engines holds money.
       PM_LEDGER_SYNC: options.engines.includes('redis') ? 'any' : 'always',
     },
-    needs: ['kafka', 'registry', 'redis', 'clickhouse', 'store'],
+    needs: ['kafka', 'redis', 'clickhouse', 'store'],
   });
 }
 
@@ -137,7 +137,7 @@ function ingress(options: ServicesOptions, { number, ports }: Place): ManagedPro
       ...behindGateway,
       ...signingEnv(options),
     },
-    needs: ['kafka', 'registry', 'redis'],
+    needs: ['kafka', 'redis'],
   });
 }
 
@@ -156,7 +156,7 @@ function queryApi(options: ServicesOptions, { number, ports }: Place): ManagedPr
       ...behindGateway,
       ...signingEnv(options),
     },
-    needs: ['kafka', 'registry', 'redis', 'clickhouse'],
+    needs: ['kafka', 'redis', 'clickhouse'],
   });
 }
 
@@ -173,7 +173,7 @@ function streams(options: ServicesOptions, { number, ports }: Place): ManagedPro
       PM_STREAMS_DIR: join(options.dataDir, numbered('streams', number)),
       PM_INGRESS_URL: urlsOf(options, 'ingress', 'ingress'),
     },
-    needs: ['kafka', 'registry'],
+    needs: ['kafka'],
   });
 }
 
@@ -192,7 +192,7 @@ function operatorService(options: ServicesOptions): ManagedProcess {
       ...serviceSecrets(keys).operator,
       PM_SIGNING_DOMAIN: options.signing?.signingDomain ?? '',
     },
-    needs: ['kafka', 'registry', 'redis'],
+    needs: ['kafka', 'redis'],
   });
 }
 
@@ -335,7 +335,6 @@ function sharedEnv(options: ServicesOptions, { needs }: ServiceSpec): Record<str
       ),
     ),
     PM_KAFKA_BROKERS: urls.kafka,
-    PM_REGISTRY_URL: urls.registry,
     PM_REDIS_URL: urls.redis,
     PM_CLICKHOUSE_URL: urls.clickhouse,
     PM_CLICKHOUSE_DATABASE: options.database,

@@ -7,6 +7,7 @@ import { topics, type WalletAddress } from '@pm/schemas';
 import { engineUrls, setUpNamed } from '../../../acceptance/test/services-under-test.ts';
 import { feeWalletOf, readOpenings } from '../../src/installation/fee-wallet.ts';
 import { installationKeys } from '../../src/installation/identity.ts';
+import { logPlaceOf } from '../../src/installation/open.ts';
 import { loadOrMakeKeys } from '../../src/setup/keys.ts';
 
 const name = `fee_wallet_${process.pid}`;
@@ -17,7 +18,7 @@ const [first, other] = ['ab', 'cd'].map((pair) => `0x${pair.repeat(20)}`) as [
   WalletAddress,
   WalletAddress,
 ];
-const { kafka, registry: registryUrl } = engineUrls();
+const { kafka } = engineUrls();
 const client = openLogClient({ brokers: [kafka], clientId: name, log: silentLog });
 
 afterAll(async () => {
@@ -28,7 +29,7 @@ afterAll(async () => {
 test('no new keys are made for an existing log, and a setup with other keys than its own changes nothing', async () => {
   const own = { keys, partitions: 2, feeWallet: first };
   await setUpNamed(name, own);
-  const openings = () => readOpenings({ client, registryUrl, topicPrefix });
+  const openings = () => readOpenings({ client, topicPrefix });
   const lost = join(folder, 'lost', 'keys.json');
   await expect(installationKeys(lost, openings)).rejects.toThrow('is missing, and the log belongs');
   expect(existsSync(lost)).toBe(false);
@@ -49,6 +50,6 @@ test('a setup with another fee wallet than that of the partitions is refused and
   );
   const admin = await client.admin();
   expect((await admin.bounds(`${topicPrefix}${topics.orders.name}`)).size).toBe(2);
-  expect(await feeWalletOf({ client, registryUrl, topicPrefix })).toBe(first);
+  expect(await feeWalletOf(logPlaceOf(client, { topicPrefix, rootKey: keys.rootKey }))).toBe(first);
   await setUpNamed(name, { keys, partitions: 2, feeWallet: first });
 }, 60_000);

@@ -2,17 +2,18 @@ import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import type { LogClient, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { RecordReader } from '@pm/kit/registry';
-import type { ServiceKeyEntry } from '@pm/schemas';
+import { type RecordReader, type Schemas, topicName } from '@pm/kit/registry';
+import { type ServiceKeyEntry, topics } from '@pm/schemas';
+import { ownListing } from './own-listing.io.ts';
 import type { ServiceKeys } from './service-keys.ts';
 
 export interface KeyFollowerOptions {
   /** A client that leaves out what the root key has not sealed. */
   readonly client: LogClient;
   readonly keys: ServiceKeys;
-  /** The topic `service-keys` as the broker calls it. */
-  readonly topic: string;
-  readonly codec: RecordReader<ServiceKeyEntry>;
+  /** Learns what is listed. */
+  readonly schemas: Schemas;
+  readonly topicPrefix: string;
   readonly log: Log;
   onFault(fault: Fault): void;
 }
@@ -26,27 +27,34 @@ const lookMaxMs = 10_000;
 /** Follows the topic `service-keys`. */
 export class KeyFollower {
   readonly #options: KeyFollowerOptions;
+  readonly #topic: string;
   readonly #reader: LogReader;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
 
   private constructor(options: KeyFollowerOptions, reader: LogReader) {
     this.#options = options;
+    this.#topic = topicOf(options);
     this.#reader = reader;
   }
 
-  /** Resolves when all keys that are listed at the call are known. */
+  /** Resolves when all keys and schemas that are listed at the call are known. */
   static async open(options: KeyFollowerOptions): Promise<KeyFollower> {
-    const { client, keys, topic, codec, log, onFault } = options;
+    const { client, keys, schemas, log, onFault } = options;
     const reader = await followTable(client, {
-      topic,
-      codec,
+      topic: topicOf(options),
+      codec: selfListed(schemas),
       log,
       unreadable: 'stop',
-      take: (entry) => keys.apply(entry),
+      take: (entry) => {
+        if (entry.kind === 'SchemaListed') schemas.learn(entry);
+        else keys.apply(entry);
+      },
       onFault,
     });
-    return new KeyFollower(options, reader);
+    const follower = new KeyFollower(options, reader);
+    schemas.onUnknown(() => follower.#readToEnd());
+    return follower;
   }
 
   /**
@@ -61,16 +69,36 @@ export class KeyFollower {
   }
 
   async #look(): Promise<void> {
-    const { client, topic } = this.#options;
     const restMs = this.#lookedMs + lookEveryMs - performance.now();
     if (restMs > 0) await pause(restMs);
     this.#lookedMs = performance.now();
-    const admin = await client.admin();
-    const bounds = await admin.bounds(topic).finally(() => admin.close());
-    const end = bounds.get(0)?.high ?? 0;
-    while (this.#reader.position(0) < end && performance.now() < this.#lookedMs + lookMaxMs)
-      await pause(checkMs);
+    await this.#readToEnd();
   }
+
+  async #readToEnd(): Promise<void> {
+    const untilMs = performance.now() + lookMaxMs;
+    const admin = await this.#options.client.admin();
+    const bounds = await admin.bounds(this.#topic).finally(() => admin.close());
+    const end = bounds.get(0)?.high ?? 0;
+    while (this.#reader.position(0) < end && performance.now() < untilMs) await pause(checkMs);
+  }
+}
+
+function topicOf({ topicPrefix }: Pick<KeyFollowerOptions, 'topicPrefix'>): string {
+  return topicName(topics.serviceKeys, topicPrefix);
+}
+
+/** Learns the schema of each id of the topic from the first record under it. */
+function selfListed(schemas: Schemas): RecordReader<ServiceKeyEntry> {
+  const reader = schemas.readerFor(topics.serviceKeys);
+  return {
+    ...reader,
+    async prepare(value) {
+      const listing = ownListing(value);
+      if (listing !== null) schemas.learn(listing);
+      await reader.prepare(value);
+    },
+  };
 }
 
 function pause(ms: number): Promise<void> {

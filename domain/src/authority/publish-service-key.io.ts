@@ -1,14 +1,14 @@
 import type { LogAdmin, LogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import { type Registry, topicName } from '@pm/kit/registry';
-import { type PartitionEnd, type ServiceKeyEntry, topics } from '@pm/schemas';
+import { type Schemas, topicName } from '@pm/kit/registry';
+import { type ListedSchema, type PartitionEnd, type ServiceKeyEntry, topics } from '@pm/schemas';
 import type { SignOffKey } from '../signoff/keys.ts';
 import { SealedLog, sealedTopics } from './sealed-log.io.ts';
 
 export interface ServiceKeyPlace {
   /** The log without seals. */
   readonly client: LogClient;
-  readonly registry: Pick<Registry, 'codecFor' | 'readerFor'>;
+  readonly schemas: Schemas;
   readonly topicPrefix: string;
   readonly root: SignOffKey;
   readonly log: Log;
@@ -24,7 +24,8 @@ export interface PublishedServiceKey {
 
 /**
  * Lists a key of a service, or retires it, under the root key; resolves when the record is durable. A key that was
- * retired is never listed again. Rejects with the faults of the client and of the registry.
+ * retired is never listed again. Rejects with the faults of the client, and with
+ * `schema_not_listed` before `listSchemas`.
  */
 export async function publishServiceKey(
   place: ServiceKeyPlace,
@@ -57,9 +58,26 @@ export async function keepOpening(
   await append(place, { kind: 'PartitionOpened', ...opening });
 }
 
-async function append(place: ServiceKeyPlace, entry: ServiceKeyEntry): Promise<void> {
-  const { root, registry, topicPrefix } = place;
-  const codec = await registry.codecFor(topics.serviceKeys);
+/**
+ * Lists schemas under their ids. That of `service-keys` itself is written first, when it is among them: readers learn
+ * the topic's own schema from the first record under its id.
+ */
+export async function listSchemas(
+  place: ServiceKeyPlace,
+  listed: readonly ListedSchema[],
+): Promise<void> {
+  for (const one of listed) place.schemas.learn(one);
+  const isOwn = ({ topic }: ListedSchema) => topic === topics.serviceKeys.name;
+  const ordered = [...listed.filter(isOwn), ...listed.filter((one) => !isOwn(one))];
+  await append(place, ...ordered.map((one) => ({ kind: 'SchemaListed', ...one }) as const));
+}
+
+async function append(
+  place: ServiceKeyPlace,
+  ...entries: readonly ServiceKeyEntry[]
+): Promise<void> {
+  const { root, schemas, topicPrefix } = place;
+  const codec = await schemas.codecFor(topics.serviceKeys);
   const sealed = new SealedLog({
     ...place,
     rootKey: root.publicKey,
@@ -68,10 +86,13 @@ async function append(place: ServiceKeyPlace, entry: ServiceKeyEntry): Promise<v
     onFault: () => {},
   });
   const producer = await sealed.producer();
-  const key = Buffer.from(entry.kind, 'utf8');
   const topic = topicName(topics.serviceKeys, topicPrefix);
+  const recordOf = (entry: ServiceKeyEntry) => {
+    const key = Buffer.from(entry.kind, 'utf8');
+    return { topic, partition: 0, key, value: codec.encode(entry) };
+  };
   try {
-    await producer.send([{ topic, partition: 0, key, value: codec.encode(entry) }]);
+    await producer.send(entries.map(recordOf));
   } finally {
     await producer.close();
   }

@@ -1,5 +1,5 @@
 import type { IncomingRecord, RecordBatch } from '@pm/kit/kafka';
-import { type RecordReader, type Registry, readValue, topicName } from '@pm/kit/registry';
+import { type RecordReader, readValue, type Schemas, topicName } from '@pm/kit/registry';
 import { type Transfer, topics } from '@pm/schemas';
 import type { SealClaim } from './seal-check.ts';
 import { placeOf, type ServiceKeys } from './service-keys.ts';
@@ -16,16 +16,16 @@ export class ReservedDeposits {
 
   constructor(
     keys: Pick<ServiceKeys, 'isReservedDeposit'>,
-    log: { readonly registry: Pick<Registry, 'readerFor'>; readonly topicPrefix: string },
+    log: { readonly schemas: Pick<Schemas, 'readerFor'>; readonly topicPrefix: string },
   ) {
     this.#keys = keys;
     this.#topic = topicName(topics.transfers, log.topicPrefix);
-    this.#readerFor = () => log.registry.readerFor(topics.transfers);
+    this.#readerFor = () => log.schemas.readerFor(topics.transfers);
   }
 
   /**
    * Whether the record of a partition brings money under another seal than that of an operator, where that counts no
-   * more. False for one that cannot be read: its reader decides. Rejects with the faults of the registry.
+   * more. False for one that cannot be read: its reader decides.
    */
   isForeign(
     at: Pick<RecordBatch, 'topic' | 'partition'>,

@@ -12,7 +12,7 @@ import type {
   RecordBatch,
 } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import { type Registry, topicName } from '@pm/kit/registry';
+import { type Schemas, topicName } from '@pm/kit/registry';
 import { type SealRole, type Topic, topics } from '@pm/schemas';
 import type { SignOffKey, Verifier } from '../signoff/keys.ts';
 import { KeyFollower } from './key-follower.io.ts';
@@ -25,7 +25,8 @@ import type { UnprovenRecord } from './unproven-records.io.ts';
 export interface SealedLogOptions {
   /** The log without seals. Closing the sealed log closes it. */
   readonly client: LogClient;
-  readonly registry: Pick<Registry, 'readerFor'>;
+  /** Learns the schemas that the log lists. */
+  readonly schemas: Schemas;
   readonly topicPrefix: string;
   /** Raw public key, 32 bytes. */
   readonly rootKey: Buffer;
@@ -44,8 +45,8 @@ const checksMax = 256;
  * The log as services use it: seals every record of a topic with writers, and leaves out, of what it reads from them,
  * every record whose seal does not count. Other topics pass unchanged.
  *
- * Resolves when the listed keys are known. Rejects with the `Fault` `service_key_not_listed` (stop) when one of
- * `sealing` may not seal, and with the faults of the client and of the registry.
+ * Resolves when the listed keys and schemas are known. Rejects with the `Fault` `service_key_not_listed` (stop) when
+ * one of `sealing` may not seal, and with the faults of the client.
  */
 export async function openSealedLog(options: SealedLogOptions): Promise<SealedLog> {
   const sealed = new SealedLog(options);
@@ -109,12 +110,12 @@ export class SealedLog implements LogClient {
 
   /** See `openSealedLog`. */
   async followKeys(): Promise<void> {
-    const { registry, topicPrefix, log, onFault, sealing } = this.#options;
+    const { schemas, topicPrefix, log, onFault, sealing } = this.#options;
     this.#follower = await KeyFollower.open({
       client: this,
       keys: this.#keys,
-      topic: topicName(topics.serviceKeys, topicPrefix),
-      codec: registry.readerFor(topics.serviceKeys),
+      schemas,
+      topicPrefix,
       log,
       onFault,
     });

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { PartitionEnd, SealRole, ServiceKeyEntry } from '@pm/schemas';
+import type { ListedSchema, PartitionEnd, SealRole, ServiceKeyEntry } from '@pm/schemas';
 import { keyIdOf, publicKeyObject } from '../signoff/keys.ts';
 
 /** A key whose seals count, or counted up to some places. */
@@ -18,6 +18,9 @@ export function placeOf({ topic, partition }: Pick<PartitionEnd, 'topic' | 'part
   return `${topic} ${partition}`;
 }
 
+/** What the root key may say of keys. */
+type KeyEntry = Exclude<ServiceKeyEntry, ListedSchema & { readonly kind: 'SchemaListed' }>;
+
 /** The keys of services by their ids, folded from the topic `service-keys`. Only the root key never changes. */
 export class ServiceKeys {
   readonly #keys = new Map<string, ServiceKey>();
@@ -32,7 +35,7 @@ export class ServiceKeys {
     this.#keys.set(idOf(rootKey), { role: 'ROOT', publicKey, retiredAt: null });
   }
 
-  /** Whether the root key has sealed nothing yet. */
+  /** Whether the root key has listed no key and adopted nothing yet. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
@@ -61,7 +64,7 @@ export class ServiceKeys {
     return this.#openings.get(partition) ?? null;
   }
 
-  apply(entry: ServiceKeyEntry): void {
+  apply(entry: KeyEntry): void {
     this.#isEmpty = false;
     if (entry.kind === 'PartitionOpened') {
       const { partition, envelope } = entry;

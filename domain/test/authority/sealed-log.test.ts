@@ -1,8 +1,10 @@
 import { silentLog } from '@pm/kit/log';
-import { openRecordCodec } from '@pm/kit/registry';
+import { openRecordCodec, Schemas } from '@pm/kit/registry';
 import { type KeyRole, type Topic, topics } from '@pm/schemas';
+import { ownListings } from '../../../kit/test/registry/own-schemas.ts';
 import {
   adoptUnsealed,
+  listSchemas,
   publishServiceKey,
   reserveDeposits,
 } from '../../src/authority/publish-service-key.io.ts';
@@ -18,12 +20,7 @@ const [root, ingress, operator, ledger, stranger] = [1, 2, 3, 4, 5].map(keyOf) a
   SignOffKey,
   SignOffKey,
 ];
-const codec = openRecordCodec(topics.serviceKeys.value, 1, async () => null);
-const transferCodec = openRecordCodec(topics.transfers.value, 2, async () => null);
-const registry = {
-  codecFor: async () => codec,
-  readerFor: (topic: Topic) => (topic.name === topics.transfers.name ? transferCodec : codec),
-} as unknown as Parameters<typeof publishServiceKey>[0]['registry'];
+const transferCodec = openRecordCodec(topics.transfers.value, 4, async () => null);
 const credentials = `x-${topics.credentials.name}`;
 let log: MemoryLog;
 let place: Parameters<typeof publishServiceKey>[0];
@@ -31,8 +28,9 @@ let unproven: string[];
 
 beforeEach(async () => {
   log = new MemoryLog();
-  place = { client: log, registry, topicPrefix: 'x-', root, log: silentLog };
+  place = { client: log, schemas: new Schemas(), topicPrefix: 'x-', root, log: silentLog };
   unproven = [];
+  await listSchemas(place, ownListings);
   await list('INGRESS', ingress);
   await list('OPERATOR', operator);
   await list('LEDGER', ledger);
@@ -45,7 +43,7 @@ function list(role: KeyRole, { publicKey }: SignOffKey, active = true): Promise<
 function open(...sealing: readonly SignOffKey[]): Promise<SealedLog> {
   return openSealedLog({
     client: log,
-    registry,
+    schemas: new Schemas(),
     topicPrefix: 'x-',
     rootKey: root.publicKey,
     sealing,
@@ -124,7 +122,8 @@ test('keys that the root key did not list are no keys', async () => {
   const theirs = { ...place, root: stranger };
   await publishServiceKey(theirs, { publicKey: stranger.publicKey, role: 'INGRESS', active: true });
   await expect(open(stranger)).rejects.toMatchObject({ code: 'service_key_not_listed' });
-  expect(unproven).toEqual([`x-${topics.serviceKeys.name}:3 unknown_key`]);
+  const offset = ownListings.length + 3;
+  expect(unproven).toEqual([`x-${topics.serviceKeys.name}:${offset} unknown_key`]);
 });
 
 test('an old record that is appended again changes nothing, also of a writer that is gone', async () => {

@@ -3,14 +3,14 @@ import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
 import type { KeptOpenings } from '@pm/domain/signoff/first-envelope.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
-import type { kafkaConnection, registryConnection } from '@pm/kit/config';
-import { kafkaProbe, registryProbe } from '@pm/kit/engines';
+import type { kafkaConnection } from '@pm/kit/config';
+import { kafkaProbe } from '@pm/kit/engines';
 import type { Fault } from '@pm/kit/fault';
 import { type LogClient, type LogProducer, openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
 import type { EngineProbe } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
-import { openRegistry, type RecordCodec, type Registry, topicName } from '@pm/kit/registry';
+import { type RecordCodec, Schemas, topicName } from '@pm/kit/registry';
 import { type Infer, type Topic, topics } from '@pm/schemas';
 
 type Topics = typeof topics;
@@ -29,7 +29,6 @@ export interface LogOptions<K extends TopicName> {
   /** The topics that the program reads or writes. */
   readonly used: Pick<Topics, K>;
   readonly kafka: ReturnType<typeof kafkaConnection>;
-  readonly registry: ReturnType<typeof registryConnection>;
   readonly topicPrefix: string;
   /** Raw public key that lists the keys of services. */
   readonly rootKey: string;
@@ -84,17 +83,17 @@ async function openTopicsOf<const K extends TopicName>(
   connections: WatchedLog,
   options: LogOptions<K | CommandTopic>,
 ): Promise<TopicsClient<K | CommandTopic>> {
-  const { topicPrefix, log, used } = options;
-  const registry = openRegistry({ ...options.registry, topicPrefix, log });
+  const { topicPrefix, used } = options;
+  const schemas = new Schemas();
   const client = await openSealedLog({
     ...options,
     client: connections,
-    registry,
+    schemas,
     rootKey: Buffer.from(options.rootKey, 'hex'),
   });
   const names = namesOf(used, topicPrefix);
   const [codecs, executionEnds, orders, records] = await Promise.all([
-    openCodecs(used, registry),
+    openCodecs(used, schemas),
     endsOf(client, names.executions),
     client.producer(),
     client.producer(),
@@ -104,11 +103,9 @@ async function openTopicsOf<const K extends TopicName>(
 }
 
 /** The engines that the programs cannot start without. */
-export function neededEngines(
-  config: Parameters<typeof kafkaProbe>[0] & Parameters<typeof registryProbe>[0],
-): readonly EngineProbe[] {
+export function neededEngines(config: Parameters<typeof kafkaProbe>[0]): readonly EngineProbe[] {
   const { orders, executions } = namesOf(topics, config.topicPrefix);
-  return [kafkaProbe(config, [orders, executions]), registryProbe(config)];
+  return [kafkaProbe(config, [orders, executions])];
 }
 
 async function endsOf(client: LogClient, topic: string): Promise<ReadonlyMap<number, number>> {
@@ -127,11 +124,11 @@ function namesOf<K extends TopicName>(
 
 async function openCodecs<K extends TopicName>(
   used: Pick<Topics, K>,
-  registry: Registry,
+  schemas: Schemas,
 ): Promise<CodecsOf<K>> {
   const opening = keysOf(used).map(async (key) => {
     const topic: Topic = used[key];
-    return [key, await registry.codecFor(topic)] as const;
+    return [key, await schemas.codecFor(topic)] as const;
   });
   return Object.fromEntries(await Promise.all(opening)) as unknown as CodecsOf<K>;
 }

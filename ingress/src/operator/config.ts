@@ -65,7 +65,6 @@ export const operatorFields = {
   ...serviceFields,
   ...kafkaFields,
   ...rootKeyFields,
-  ...registryFields,
   ...redisFields,
   signingDomain: signingFields.signingDomain,
 };
@@ -74,6 +73,7 @@ export type OperatorConfig = ConfigOf<typeof operatorFields>;
 
 /** Reads and checks the environment. Throws the `Fault` `invalid_config` (stop). */
 export function readOperatorConfig(env?: Readonly<Record<string, string | undefined>>) {
-  const known = namesOf(redisCacheFields, clickhouseFields, storeFields, traceFields);
+  const engines = namesOf(registryFields, redisCacheFields, clickhouseFields, storeFields);
+  const known = [...engines, ...namesOf(traceFields)];
   return readConfig(operatorFields, env, { known });
 }

@@ -4,7 +4,7 @@ import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { readOpening } from '@pm/domain/signoff/opening.io';
 import { systemClock as clock } from '@pm/kit/clock';
-import { kafkaConnection, redisConnection, registryConnection } from '@pm/kit/config';
+import { kafkaConnection, redisConnection } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
 import { defaultHttpLimits, openHttp } from '@pm/kit/http';
@@ -97,7 +97,6 @@ async function openParts(room: Room) {
     clientId: name,
     used: operatorTopics,
     kafka: kafkaConnection(config),
-    registry: registryConnection(config),
     sealing: [openSignOffKey(config.operatorSeed)],
     metrics,
     onUnproven: countUnproven(metrics, log, clock.monotonicMs),

@@ -1,9 +1,9 @@
 import { bearerAgent } from '@pm/domain/accounts/agent-key';
 import type { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry } from '@pm/kit/registry';
 import { headers, topics, type WalletAddress } from '@pm/schemas';
-import { engineUrl, logClients } from '../../../kit/test/engines.ts';
+import { logClients } from '../../../kit/test/engines.ts';
+import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { type AccountTopic, openAccounts } from '../../src/accounts/open-accounts.io.ts';
 import { WalletOwners } from '../../src/accounts/wallet-owners.ts';
 import { openWallets } from '../../src/operator/open-wallets.io.ts';
@@ -30,15 +30,15 @@ type Process = Awaited<ReturnType<typeof openAccounts>>;
 
 async function openTopicLog() {
   const client = openClient();
-  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
+  const schemas = ownSchemas();
   const codecs = {
-    credentials: await registry.codecFor(topics.credentials),
-    readKeys: await registry.codecFor(topics.readKeys),
-    agents: await registry.codecFor(topics.agents),
-    walletStatus: await registry.codecFor(topics.walletStatus),
-    withdrawalFreezes: await registry.codecFor(topics.withdrawalFreezes),
-    walletOwners: await registry.codecFor(topics.walletOwners),
-    notificationMarks: await registry.codecFor(topics.notificationMarks),
+    credentials: await schemas.codecFor(topics.credentials),
+    readKeys: await schemas.codecFor(topics.readKeys),
+    agents: await schemas.codecFor(topics.agents),
+    walletStatus: await schemas.codecFor(topics.walletStatus),
+    withdrawalFreezes: await schemas.codecFor(topics.withdrawalFreezes),
+    walletOwners: await schemas.codecFor(topics.walletOwners),
+    notificationMarks: await schemas.codecFor(topics.notificationMarks),
   };
   return { client, records: await client.producer(), names, codecs };
 }

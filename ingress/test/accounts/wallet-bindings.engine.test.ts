@@ -1,7 +1,7 @@
 import { silentLog } from '@pm/kit/log';
-import { openRegistry } from '@pm/kit/registry';
 import { topics, type WalletAddress } from '@pm/schemas';
-import { engineUrl, logClients } from '../../../kit/test/engines.ts';
+import { logClients } from '../../../kit/test/engines.ts';
+import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { openWalletBindings } from '../../src/accounts/wallet-bindings.io.ts';
 import { WalletOwners } from '../../src/accounts/wallet-owners.ts';
 import { addressOf, ownAddresses } from '../owners-fixture.ts';
@@ -16,12 +16,12 @@ const openClient = logClients('owners');
 /** One more ingress process, as far as wallets go. */
 async function openProcess() {
   const client = openClient();
-  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
+  const schemas = ownSchemas();
   const topicLog = {
     client,
     records: await client.producer(),
     names: { walletOwners: topic },
-    codecs: { walletOwners: await registry.codecFor(topics.walletOwners) },
+    codecs: { walletOwners: await schemas.codecFor(topics.walletOwners) },
   };
   const owners = new WalletOwners(keccak, ownAddresses);
   const onFault = (fault: Error) => {

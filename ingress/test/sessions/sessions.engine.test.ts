@@ -1,8 +1,8 @@
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry } from '@pm/kit/registry';
 import { type Command, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { openSessions, type SessionLimits, type Sessions } from '../../src/sessions/sessions.io.ts';
 import { RoomFake } from '../room-fixture.ts';
 import { holderOf } from '../sessions-fixture.ts';
@@ -46,8 +46,8 @@ function openClient(): LogClient {
 
 async function openWatcher(): Promise<Watcher> {
   const client = openClient();
-  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
-  const codecs = { sessions: await registry.codecFor(topics.sessions) };
+  const schemas = ownSchemas();
+  const codecs = { sessions: await schemas.codecFor(topics.sessions) };
   const topicLog = { client, names: { sessions: topic }, codecs };
   const canceled: Watcher['canceled'] = [];
   const endedAfterMs: number[] = [];

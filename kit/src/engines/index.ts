@@ -1,1 +1,1 @@
-export { kafkaProbe, redisProbe, registryProbe } from './probes.io.ts';
+export { kafkaProbe, redisProbe } from './probes.io.ts';

@@ -4,15 +4,11 @@ import {
   type kafkaFields,
   redisConnection,
   type redisFields,
-  registryConnection,
-  type registryFields,
 } from '../config/index.ts';
 import { openLogClient } from '../kafka/index.ts';
 import type { EngineProbe } from '../lifecycle/index.ts';
 import { silentLog } from '../log/index.ts';
 import { openRedis } from '../redis/index.ts';
-import { addressOf } from '../registry/address.ts';
-import { askRegistry } from '../registry/request.io.ts';
 
 /** The log works when every partition of these topics has a leader, whichever brokers are away. */
 export function kafkaProbe(
@@ -30,16 +26,6 @@ export function kafkaProbe(
       } finally {
         await client.close();
       }
-    },
-  };
-}
-
-export function registryProbe(config: ConfigOf<typeof registryFields>): EngineProbe {
-  const { url, access } = registryConnection(config);
-  return {
-    name: 'registry',
-    async probe() {
-      await askRegistry(addressOf(url, access), '/config');
     },
   };
 }

@@ -1,14 +1,7 @@
-import { type AvroSchema, type Infer, subjectOf, type Topic, topics } from '@pm/schemas';
-import { Fault } from '../fault/index.ts';
+import { type ListedSchema, subjectOf, type Topic, toAvroJson } from '@pm/schemas';
 import type { Log } from '../log/index.ts';
-import { addressOf, type RegistryAccess, type RegistryAddress } from './address.ts';
-import {
-  type FetchSchema,
-  openRecordCodec,
-  type RecordCodec,
-  type RecordReader,
-} from './record-codec.io.ts';
-import { askRegistry } from './request.io.ts';
+import { addressOf, type RegistryAccess } from './address.ts';
+import { restoreSchemas } from './restore.io.ts';
 import { openRegistrar } from './schema-ids.io.ts';
 
 export interface RegistryOptions {
@@ -22,77 +15,51 @@ export interface RegistryOptions {
   readonly maxTries?: number;
 }
 
-/** The schema registry as this process uses it: at start, and for a record of another version. */
+/**
+ * The schema registry, as set-up uses it: it gives new schemas their ids, and has all schemas for readers that are not
+ * of the exchange. Services know ids from the log alone (`Schemas`).
+ */
 export interface Registry {
   /**
-   * Registers the value schema of every topic under `<prefix><name>-value` with FULL_TRANSITIVE. Throws a `Fault`:
-   * `schema_incompatible` or `registry_refused` (stop) naming the subject, `registry_unavailable` (retry).
+   * Registers the value schemas of topics under `<prefix><name>-value` with FULL_TRANSITIVE; resolves to them with
+   * their ids. Rejects with a `Fault`: `schema_incompatible` or `registry_refused` (stop) naming the subject,
+   * `registry_unavailable` (retry).
    */
-  registerAll(): Promise<void>;
+  register(some: readonly Topic[]): Promise<readonly ListedSchema[]>;
   /**
-   * The codec of a topic's values; registers its schema when `registerAll` has not. Same faults. Decoded branches
-   * named in `reuse` live until the next decode.
+   * Puts listed schemas that the registry lacks back under their ids; resolves to their number. Rejects with a `Fault`:
+   * `registry_foreign` (stop) when it has another schema under a listed id, `registry_not_restored` (stop) when it
+   * takes no ids, `registry_refused` (stop), `registry_unavailable` (retry).
    */
-  codecFor<const S extends AvroSchema>(
-    topic: Topic<S>,
-    reuse?: readonly string[],
-  ): Promise<RecordCodec<Infer<S>>>;
-  /** Reads a topic's values and registers nothing: every schema is fetched by `prepare`. */
-  readerFor<const S extends AvroSchema>(topic: Topic<S>): RecordReader<Infer<S>>;
+  restore(listed: readonly ListedSchema[]): Promise<number>;
 }
-
-/** Ids of a registry begin with 1, so no record claims to be written under this one. */
-const noSchemaId = 0;
 
 /** The name of a topic on the broker. */
 export function topicName(topic: Pick<Topic, 'name'>, prefix: string): string {
   return `${prefix}${topic.name}`;
 }
 
-/** Opens nothing yet: the first registration connects. */
+/** Opens nothing yet: the first request connects. */
 export function openRegistry(options: RegistryOptions): Registry {
   const address = addressOf(options.url, options.access);
-  const log = options.log.child({ part: 'registry' });
-  const registrar = openRegistrar(address, log, options.maxTries);
-  const fetchSchema = schemaFetcher(address);
-  const ids = new Map<string, Promise<number>>();
-  const idFor = (topic: Topic): Promise<number> => {
-    const subject = subjectOf(topicName(topic, options.topicPrefix));
-    const known = ids.get(subject);
-    if (known !== undefined) return known;
-    const asked = registrar.register(subject, topic.value);
-    ids.set(subject, asked);
-    // A failure is not cached: the next call asks again.
-    asked.catch(() => ids.delete(subject));
-    return asked;
-  };
+  const registrar = openRegistrar(
+    address,
+    options.log.child({ part: 'registry' }),
+    options.maxTries,
+  );
+  const subjectFor = (topic: Pick<Topic, 'name'>) =>
+    subjectOf(topicName(topic, options.topicPrefix));
+  const register = async (topic: Topic): Promise<ListedSchema> => ({
+    topic: topic.name,
+    schemaId: await registrar.register(subjectFor(topic), topic.value),
+    schema: JSON.stringify(toAvroJson(topic.value)),
+  });
   return {
-    async registerAll() {
-      await Promise.all(Object.values(topics).map(idFor));
-    },
-    async codecFor(topic, reuse) {
-      return openRecordCodec(topic.value, await idFor(topic), fetchSchema, reuse);
-    },
-    readerFor(topic) {
-      return openRecordCodec(topic.value, noSchemaId, fetchSchema);
-    },
+    register: (some) => Promise.all(some.map(register)),
+    restore: (listed) =>
+      restoreSchemas(
+        address,
+        listed.map((one) => ({ ...one, subject: subjectFor({ name: one.topic }) })),
+      ),
   };
-}
-
-function schemaFetcher(address: RegistryAddress): FetchSchema {
-  return async (id) => {
-    try {
-      const answer = await askRegistry(address, `/schemas/ids/${id}`);
-      return answer.status === 404 ? null : schemaIn(JSON.parse(answer.text));
-    } catch (cause) {
-      throw new Fault('registry_unavailable', 'retry', { facts: { schemaId: id }, cause });
-    }
-  };
-}
-
-function schemaIn(body: unknown): unknown {
-  const text: unknown =
-    typeof body === 'object' && body !== null ? Reflect.get(body, 'schema') : null;
-  if (typeof text !== 'string') throw new Error('an answer without a schema');
-  return JSON.parse(text);
 }

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import {
   AvroError,
   type AvroSchema,
   type Codec,
-  canonicalForm,
   compileCodec,
   compileResolver,
   type Infer,
@@ -11,6 +9,7 @@ import {
   toAvroJson,
 } from '@pm/schemas';
 import { assert } from '../assert/index.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import { fitToReader } from './fit.ts';
 import { writerSchemaFrom } from './writer-schema.ts';
 
@@ -24,17 +23,17 @@ export interface RecordCodec<T> {
   encode(value: T): Buffer;
   /**
    * The value. Buffers in it are views of `bytes`. Throws `AvroError` for bytes that cannot be read, ever; a `Fault`
-   * (stop) when the writer's schema was not fetched by `prepare` before.
+   * (stop) when the writer's schema was not looked up by `prepare` before.
    */
   decode(bytes: Buffer): T;
-  /** Whether `decode` needs no schema from the registry for these bytes. */
+  /** Whether `decode` needs no look for these bytes. */
   knows(bytes: Buffer): boolean;
-  /** Fingerprint of the schema that the bytes were written with; null when it is not fetched or none is registered. */
+  /** Fingerprint of the schema that the bytes were written with; null when it was not looked up or is not listed. */
   fingerprintOf(bytes: Buffer): Buffer | null;
   /**
-   * Fetches the writer's schema when it is not known yet; cached for ever. An id the registry does not know, or one of
-   * another kind of record, makes `decode` throw `AvroError`; the former is asked for again by the next call, since a
-   * later version may be registered under it. Throws a `Fault` `registry_unavailable` (retry).
+   * Looks up the writer's schema when it is not known yet; cached for ever. An id that is not listed, or one of another
+   * kind of record, makes `decode` throw `AvroError`; the former is looked up again by the next call, since a later
+   * version may be listed under it. Rejects with the faults of the look.
    */
   prepare(bytes: Buffer): Promise<void>;
 }
@@ -42,13 +41,13 @@ export interface RecordCodec<T> {
 /** The part of a codec that reads. */
 export type RecordReader<T> = Pick<RecordCodec<T>, 'decode' | 'knows' | 'prepare'>;
 
-/** Fetches a schema by its id: Avro JSON, or `null` when the registry has none of that id. */
+/** Looks up a schema by its id: Avro JSON, or `null` when none of that id is listed. */
 export type FetchSchema = (id: number) => Promise<unknown>;
 
 const magicByte = 0;
 
 /**
- * Ids kept per topic, and as many that no registered schema has; a schema changes a few times a year, so more are
+ * Ids kept per topic, and as many that no listed schema has; a schema changes a few times a year, so more are
  * forged, and the oldest is dropped.
  */
 const maxWriters = 256;
@@ -143,7 +142,7 @@ interface Reader {
 /** A schema that differs from that of the reader in its documentation alone is the same. */
 function writerFor(json: unknown, id: number, { schema, writer }: Reader): Writer {
   try {
-    if (json === null) throw new AvroError('not in the registry');
+    if (json === null) throw new AvroError('not listed');
     const fingerprint = fingerprintOf(json);
     if (fingerprint.equals(writer.fingerprint)) return writer;
     const resolver = resolverFor(writerSchemaFrom(json, schema), schema);
@@ -157,11 +156,6 @@ function writerFor(json: unknown, id: number, { schema, writer }: Reader): Write
     };
     return { decode, fingerprint: null };
   }
-}
-
-/** Throws `AvroError` for what is not a schema. */
-function fingerprintOf(json: unknown): Buffer {
-  return createHash('sha256').update(canonicalForm(json)).digest();
 }
 
 function headerOf(id: number): Buffer {

@@ -11,7 +11,10 @@ const maxErrorChars = 300;
 
 interface RegistryRequest {
   readonly method: 'GET' | 'PUT' | 'POST';
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
+  /** Of the body; that of Confluent's API without it. */
+  readonly type?: string;
+  readonly more?: Readonly<Record<string, string>>;
 }
 
 /** A response of the registry. */
@@ -37,18 +40,25 @@ export async function askRegistry(
   throw Object.assign(new Error(text), { status: response.status });
 }
 
+/** The status of the response that an error stands for; null without a response. */
+export function statusOf(error: unknown): number | null {
+  const status = error instanceof Error ? Reflect.get(error, 'status') : null;
+  return typeof status === 'number' ? status : null;
+}
+
 /** Not by `fetch`, which takes no authorities of its own. */
 function send(
   address: RegistryAddress,
   path: string,
-  { method, body }: RegistryRequest,
+  { method, body, type, more }: RegistryRequest,
 ): Promise<RegistryResponse> {
   const url = new URL(`${address.url}${path}`);
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;
   const tls = address.ca === null ? {} : { ca: address.ca };
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(registryTimeoutMs);
-    const sent = request(url, { method, headers: headersOf(address), signal, ...tls });
+    const headers = { ...headersOf(address, type), ...more };
+    const sent = request(url, { method, headers, signal, ...tls });
     sent.once('response', (response) => collect(response).then(resolve, reject));
     sent.once('error', reject);
     sent.end(body);
@@ -67,8 +77,10 @@ async function collect(response: IncomingMessage): Promise<RegistryResponse> {
 }
 
 /** With the user and password of the address. */
-function headersOf({ auth }: RegistryAddress): Record<string, string> {
-  const type = 'application/vnd.schemaregistry.v1+json';
+function headersOf(
+  { auth }: RegistryAddress,
+  type = 'application/vnd.schemaregistry.v1+json',
+): Record<string, string> {
   const headers = { accept: 'application/json', 'content-type': type };
   if (auth === null) return headers;
   const pair = Buffer.from(`${auth.username}:${auth.password}`).toString('base64');

@@ -7,7 +7,7 @@ import type { Log } from '../log/index.ts';
 import type { RegistryAddress } from './address.ts';
 import { setUnsetLevel } from './compatibility-level.io.ts';
 import { registeredId } from './registered-schema.io.ts';
-import { registryTimeoutMs } from './request.io.ts';
+import { registryTimeoutMs, statusOf } from './request.io.ts';
 
 /** Every retained version must read every other: a log is replayed from its start (traps.md). */
 const compatibility = 'FULL_TRANSITIVE' as COMPATIBILITY.FULL_TRANSITIVE;
@@ -102,11 +102,6 @@ function faultOf(subject: string, error: unknown): Fault {
 }
 
 const maxReasonChars = 300;
-
-function statusOf(error: unknown): number | null {
-  const status = error instanceof Error ? Reflect.get(error, 'status') : null;
-  return typeof status === 'number' ? status : null;
-}
 
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : '';

@@ -9,6 +9,8 @@ export class FakeRegistry {
   readonly requests: string[] = [];
   readonly levels = new Map<string, string>();
   readonly schemas = new Map<number, string>();
+  /** By subject; ids are taken in the mode IMPORT alone. */
+  readonly modes = new Map<string, string>();
   /** Statuses to answer first, whatever is asked; 0 for a right answer. */
   readonly failures: number[] = [];
   /** Subjects whose new version is incompatible. */
@@ -28,10 +30,10 @@ export class FakeRegistry {
     });
   }
 
-  /** Its base, with a path as Apicurio has one. */
-  async start(): Promise<string> {
+  /** Its base, with a path as Apicurio has one, or with none, as Confluent's. */
+  async start(path = '/apis/ccompat/v7'): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/apis/ccompat/v7`;
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
   }
 
   async stop(): Promise<void> {
@@ -55,6 +57,10 @@ export class FakeRegistry {
     if (failure !== undefined && failure !== 0)
       return [failure, { error_code: failure, message: 'set to fail' }];
     const [, kind, name = '', versions] = path.split('/');
+    if (kind === 'mode') {
+      this.modes.set(name.replace(/\?.*/, ''), JSON.parse(body).mode);
+      return [200, {}];
+    }
     if (kind === 'config') return this.#config(request.method ?? '', name, body);
     if (kind === 'subjects' && versions === undefined) return this.#lookUp(name, body);
     if (kind === 'subjects') return this.#register(name, body);
@@ -81,9 +87,13 @@ export class FakeRegistry {
     const schemas = this.#subjects.get(subject) ?? new Set();
     this.#subjects.set(subject, schemas);
     if (this.incompatible.has(subject)) return [409, { error_code: 409, message: 'incompatible' }];
-    const { schema } = JSON.parse(body);
+    const { schema, id } = JSON.parse(body);
     schemas.add(schema);
-    return [200, { id: this.store(schema) }];
+    if (id === undefined || this.modes.get(subject) !== 'IMPORT')
+      return [200, { id: this.store(schema) }];
+    this.#ids.set(schema, id);
+    this.schemas.set(id, schema);
+    return [200, { id }];
   }
 }
 

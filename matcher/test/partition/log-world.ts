@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { listSchemas } from '@pm/domain/authority/publish-service-key.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { checkChain, firstChain, sealEnvelope } from '@pm/domain/signoff/records';
 import { Sequences } from '@pm/domain/signoff/sequences';
 import { type LogClient, type LogClientOptions, openLogClient, readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import { topicName } from '@pm/kit/registry';
 import { type Command, type Execution, newestRules, topics } from '@pm/schemas';
+import { ownListings, ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { Engine } from '../../src/core/index.ts';
 import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import { firstPosition, RecordProcessor } from '../../src/partition/record-processor.ts';
@@ -20,12 +22,12 @@ export function topicNames(topicPrefix: string) {
     orders: topicName(topics.orders, topicPrefix),
     executions: topicName(topics.executions, topicPrefix),
     deadLetters: topicName(topics.deadLetters, topicPrefix),
+    serviceKeys: topicName(topics.serviceKeys, topicPrefix),
   };
 }
 
 interface WorldOptions {
   readonly brokers: readonly string[];
-  readonly registryUrl: string;
   readonly topicPrefix: string;
   /** Of each topic; one may be missing at any time, if there are several. */
   readonly copies: number;
@@ -34,7 +36,7 @@ interface WorldOptions {
 
 /** The topics of a matcher, and what writes and reads them. */
 export async function openWorld(options: WorldOptions) {
-  const { brokers, registryUrl, topicPrefix, copies, limits = {} } = options;
+  const { brokers, topicPrefix, copies, limits = {} } = options;
   const names = topicNames(topicPrefix);
   const client = openLogClient({ brokers, clientId: 'matcher-test', log: silentLog, limits });
   const admin = await client.admin();
@@ -48,12 +50,14 @@ export async function openWorld(options: WorldOptions) {
     { ...spec, name: names.orders, partitions: 4, maxMessageBytes: 1 << 20 },
     { ...spec, name: names.executions, partitions: 4, maxMessageBytes: 16 << 20 },
     { ...spec, name: names.deadLetters, partitions: 1, maxMessageBytes: 1 << 20 },
+    { ...spec, name: names.serviceKeys, partitions: 1, maxMessageBytes: 1 << 20 },
   ]);
-  const registry = openRegistry({ url: registryUrl, topicPrefix, log: silentLog });
-  await registry.registerAll();
+  const schemas = ownSchemas();
+  const listing = { client, schemas, topicPrefix, root: keys.operator, log: silentLog };
+  await listSchemas(listing, ownListings);
   const codecs = {
-    orders: await registry.codecFor(topics.orders),
-    executions: await registry.codecFor(topics.executions),
+    orders: await schemas.codecFor(topics.orders),
+    executions: await schemas.codecFor(topics.executions),
   };
   return { names, client, admin, codecs, producer: await client.producer() };
 }

@@ -91,18 +91,16 @@ export class SpawnedMatcher {
 /** What a matcher of these tests is started with. */
 export function matcherEnvironment({
   broker,
-  registryUrl,
   topicPrefix,
   instance,
 }: {
   readonly broker: string;
-  readonly registryUrl: string;
   readonly topicPrefix: string;
   readonly instance: string;
 }): Readonly<Record<string, string>> {
   return {
     PM_KAFKA_BROKERS: broker,
-    PM_REGISTRY_URL: registryUrl,
+    PM_ROOT_KEY: keys.operator.publicKey.toString('hex'),
     PM_TOPIC_PREFIX: topicPrefix,
     PM_OWNER_SEED: Buffer.alloc(32, 2).toString('hex'),
     PM_REPLICATION_MIN: '1',

@@ -20,7 +20,6 @@ import {
 import { areReady, hasRead, matcherEnvironment, SpawnedMatcher } from './spawned-matcher.ts';
 
 const broker = engineUrl('KAFKA');
-const registryUrl = engineUrl('REGISTRY');
 const topicPrefix = `t-takeovers-${process.pid}-${Date.now().toString(36)}-`;
 const names = topicNames(topicPrefix);
 
@@ -65,7 +64,7 @@ describe('two matchers whose owners are killed and stopped', () => {
 
   const spawn = (instance: string): SpawnedMatcher => {
     const matcher = new SpawnedMatcher({
-      ...matcherEnvironment({ broker, registryUrl, topicPrefix, instance }),
+      ...matcherEnvironment({ broker, topicPrefix, instance }),
       PM_SNAPSHOT_DIR: join(directory, 'snapshots'),
       PM_SNAPSHOT_EVERY_RECORDS: '2000',
     });
@@ -75,7 +74,7 @@ describe('two matchers whose owners are killed and stopped', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pm-takeovers-'));
-    world = await openWorld({ brokers: [broker], registryUrl, topicPrefix, copies: 1 });
+    world = await openWorld({ brokers: [broker], topicPrefix, copies: 1 });
     await openPartitions(world);
     reader = await world.client.reader({
       topic: names.executions,

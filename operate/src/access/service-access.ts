@@ -164,6 +164,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
     topics: [
       // Ticks go to `orders`. It starts only on topics whose settings keep what was acknowledged.
       { operations: ['Read', 'Write', 'DescribeConfigs'], topics: ['orders', 'executions'] },
+      { operations: ['Read'], topics: ['serviceKeys'] },
       { operations: ['Write'], topics: ['deadLetters'] },
     ],
     groups: [{ operation: 'Read', names: matchers }],

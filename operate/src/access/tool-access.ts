@@ -70,7 +70,7 @@ export const toolAccess: readonly DeclaredAccess[] = [
   {
     name: 'repair',
     topics: [
-      { operations: ['Read'], topics: ['orders'] },
+      { operations: ['Read'], topics: ['orders', 'serviceKeys'] },
       ...[{}, { ofCopies: true } as const].map((which) => ({
         operations: ['Read', 'Write', 'Create', 'Delete', 'DescribeConfigs'] as const,
         topics: ['executions'] as const,

@@ -1,4 +1,4 @@
-import { type LogPlace, logPlaceOf, registryAt } from '@pm/deploy/installation/fee-wallet';
+import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
 import type { Installation } from '@pm/deploy/installation/open';
 import { readRange } from '@pm/kit/kafka';
 import { topicName } from '@pm/kit/registry';
@@ -53,7 +53,7 @@ export function notJudged(changed: number): string {
 }
 
 async function compareState(
-  { clickhouse, redis, keys, client, addresses }: Installation,
+  { clickhouse, redis, keys, client, schemas, addresses }: Installation,
   expected: {
     readonly audit: LogAudit;
     readonly deposits: ReadonlyMap<string, number>;
@@ -62,7 +62,7 @@ async function compareState(
 ): Promise<readonly StateCheck[]> {
   const { audit, seed } = expected;
   const { positions } = audit.totals;
-  const markets = await marketsOf({ client, addresses });
+  const markets = await marketsOf({ client, schemas, addresses });
   const rows = `${positions.count} rows, every column`;
   const [books, ledger] = ['the levels of the log, hashes right', 'deposits and the log'];
   return [
@@ -111,11 +111,11 @@ function restingIn({ orders }: LogAudit): number {
 /** All listed markets of the catalog topic. */
 async function marketsOf({
   client,
+  schemas,
   addresses,
-}: Pick<Installation, 'client' | 'addresses'>): Promise<readonly AuditedMarket[]> {
+}: Pick<Installation, 'client' | 'schemas' | 'addresses'>): Promise<readonly AuditedMarket[]> {
   const { topicPrefix } = addresses;
-  const registry = registryAt(logPlaceOf(client, addresses));
-  const codec = await registry.codecFor(topics.catalog);
+  const codec = await schemas.codecFor(topics.catalog);
   const topic = topicName(topics.catalog, topicPrefix);
   const admin = await client.admin();
   const bounds = (await admin.bounds(topic).finally(() => admin.close())).get(0);

@@ -1,4 +1,4 @@
-import { feeWalletOf, type LogPlace, registryAt } from '@pm/deploy/installation/fee-wallet';
+import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
 import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import { type IncomingRecord, readRange } from '@pm/kit/kafka';
 import { topicName } from '@pm/kit/registry';
@@ -73,8 +73,7 @@ export async function eachRecord(
   take: (execution: Execution, record: IncomingRecord & { readonly value: Buffer }) => void,
 ): Promise<void> {
   const { client, topicPrefix } = place;
-  const registry = registryAt(place);
-  const codec = await registry.codecFor(topics.executions);
+  const codec = await place.schemas.codecFor(topics.executions);
   await readRange(client, {
     partition,
     from,
@@ -94,8 +93,7 @@ export async function eachRecord(
 /** Sum of `transfers` by wallet, each transfer id once, void withdrawals left out, micro-USDC. */
 export async function sumTransfers(options: LogPlace): Promise<Map<string, number>> {
   const { client, topicPrefix } = options;
-  const registry = registryAt(options);
-  const codec = await registry.codecFor(topics.transfers);
+  const codec = await options.schemas.codecFor(topics.transfers);
   const topic = topicName(topics.transfers, topicPrefix);
   const bounds = (await (await client.admin()).bounds(topic)).get(0);
   const sums = new TransferSums();

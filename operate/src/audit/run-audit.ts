@@ -1,5 +1,5 @@
 import { readCompleteness } from '@pm/deploy/installation/completeness';
-import { feeWalletOf, type LogPlace, logPlaceOf } from '@pm/deploy/installation/fee-wallet';
+import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
 import type { Installation } from '@pm/deploy/installation/open';
 import { CompletenessCheck } from './completeness.ts';
 import { judgeState, notJudged } from './judge-state.ts';
@@ -49,7 +49,7 @@ export async function runAudit(
     options.onCheck({ name, wrong, facts });
   };
   const { addresses, client, clickhouse } = installation;
-  const log = logPlaceOf(client, addresses);
+  const log = { client, schemas: installation.schemas, topicPrefix: addresses.topicPrefix };
   const complete = await readCompleteness(clickhouse, addresses.clickhouseDatabase);
   const seals = new OwnerSeals();
   const folded = await foldLog(log, new CompletenessCheck(complete), seals, options);

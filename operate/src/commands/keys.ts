@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findInstallation } from '@pm/deploy/installation/addresses';
-import { logPlaceOf } from '@pm/deploy/installation/fee-wallet';
+import { logPlaceOf } from '@pm/deploy/installation/open';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { lockFolder } from '@pm/deploy/local/run-lock';
 import { messageOf, StackError } from '@pm/deploy/local/stack-error';

@@ -1,5 +1,5 @@
 import { findInstallation } from '@pm/deploy/installation/addresses';
-import { logPlaceOf } from '@pm/deploy/installation/fee-wallet';
+import { logPlaceOf } from '@pm/deploy/installation/open';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { kafkaConnection } from '@pm/kit/config';
 import { openLogClient } from '@pm/kit/kafka';

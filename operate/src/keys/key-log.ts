@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type LogPlace, registryAt } from '@pm/deploy/installation/fee-wallet';
+import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
 import { StackError } from '@pm/deploy/local/stack-error';
 import type { AuthoritySeeds } from '@pm/deploy/setup/keys';
 import { publishServiceKey } from '@pm/domain/authority/publish-service-key.io';
@@ -21,7 +21,7 @@ import {
   readRange,
 } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { type RecordCodec, type Registry, topicName } from '@pm/kit/registry';
+import { type RecordCodec, topicName } from '@pm/kit/registry';
 import {
   AvroError,
   type Envelope,
@@ -43,7 +43,6 @@ const keyIdFrom = registryHeaderBytes + envelopeSignatureBytes;
 
 interface Parts {
   readonly place: LogPlace;
-  readonly registry: Registry;
   readonly admin: LogAdmin;
   readonly producer: LogProducer;
   readonly orders: RecordCodec<Envelope>;
@@ -74,14 +73,13 @@ export class InstallationKeys implements KeyLog {
     place: LogPlace,
     { rootSeed, openingSeed }: AuthoritySeeds,
   ): Promise<InstallationKeys> {
-    const registry = registryAt(place);
+    const { schemas } = place;
     return new InstallationKeys({
       place,
-      registry,
       admin: await place.client.admin(),
       producer: await place.client.producer(),
-      orders: await registry.codecFor(topics.orders),
-      executions: await registry.codecFor(topics.executions),
+      orders: await schemas.codecFor(topics.orders),
+      executions: await schemas.codecFor(topics.executions),
       root: openSignOffKey(Buffer.from(rootSeed, 'hex')),
       opening: openSignOffKey(Buffer.from(openingSeed, 'hex')),
     });
@@ -125,9 +123,8 @@ export class InstallationKeys implements KeyLog {
   }
 
   async publish({ publicKey, role, active }: KeyChange): Promise<void> {
-    const { place, registry, root } = this.#parts;
-    const { client, topicPrefix } = place;
-    const listing = { client, registry, topicPrefix, root, log: silentLog };
+    const { place, root } = this.#parts;
+    const listing = { ...place, root, log: silentLog };
     await publishServiceKey(listing, { publicKey, role, active });
   }
 
@@ -162,20 +159,19 @@ export class InstallationKeys implements KeyLog {
   }
 
   async #serviceKeys(): Promise<KeysById> {
-    const { place, registry, root } = this.#parts;
-    const { client, topicPrefix } = place;
+    const { place, root } = this.#parts;
     const rootKey = root.publicKey;
     const ignored = { onUnproven: () => {}, onFault: () => {} };
-    const checked = { client, registry, topicPrefix, rootKey, sealing: [], log: silentLog };
+    const checked = { ...place, rootKey, sealing: [], log: silentLog };
     const sealed = await openSealedLog({ ...checked, ...ignored });
     return await this.#listed(sealed);
   }
 
   async #listed(sealed: LogClient): Promise<KeysById> {
-    const { admin, registry, place } = this.#parts;
+    const { admin, place } = this.#parts;
     const topic = topicName(topics.serviceKeys, place.topicPrefix);
     const { low = 0, high = 0 } = (await admin.bounds(topic)).get(0) ?? {};
-    const codec = registry.readerFor(topics.serviceKeys);
+    const codec = place.schemas.readerFor(topics.serviceKeys);
     const list = new ServiceKeyList();
     await readRange(sealed, {
       topic,

@@ -5,7 +5,7 @@ import type { Installation } from '@pm/deploy/installation/open';
 import { insist, retriedTables } from '@pm/deploy/installation/retry-budget';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { openClickHouse } from '@pm/kit/clickhouse';
-import { clickhouseAccount, registryConnection } from '@pm/kit/config';
+import { clickhouseAccount } from '@pm/kit/config';
 import { silentLog } from '@pm/kit/log';
 import { TablesFold } from '@pm/projectors/fold';
 import { type Comparison, compareTable, foldedTables } from './compare.ts';
@@ -132,15 +132,14 @@ async function judge(
 }
 
 async function openFold({ installation, rebuilt }: Rebuild) {
-  const { addresses, client } = installation;
+  const { addresses, client, schemas } = installation;
   const clickhouse = openClickHouse({
     ...clickhouseAccount(addresses),
     database: rebuilt,
     log: silentLog,
   });
   const { topicPrefix } = addresses;
-  const registry = registryConnection(addresses);
-  const parts = { client, registry, topicPrefix, clickhouse, log: silentLog };
+  const parts = { client, schemas, topicPrefix, clickhouse, log: silentLog };
   const fold = await insist(() => TablesFold.open(parts));
   const close = async () => {
     await fold.close();

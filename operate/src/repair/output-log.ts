@@ -1,4 +1,4 @@
-import { type LogPlace, registryAt } from '@pm/deploy/installation/fee-wallet';
+import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { noKeptOpenings, readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
 import { type LogAdmin, type PartitionBounds, readRange } from '@pm/kit/kafka';
@@ -45,10 +45,10 @@ export class OutputLog {
   }
 
   static async open(place: LogPlace, admin: Pick<LogAdmin, 'bounds'>): Promise<OutputLog> {
-    const registry = registryAt(place);
+    const { schemas } = place;
     return new OutputLog(place, admin, {
-      orders: await registry.codecFor(topics.orders),
-      executions: await registry.codecFor(topics.executions),
+      orders: await schemas.codecFor(topics.orders),
+      executions: await schemas.codecFor(topics.executions),
     });
   }
 

@@ -8,7 +8,6 @@ import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
 import { firstChain, sealExecution } from '@pm/domain/signoff/records';
 import { type LogClient, type OutgoingRecord, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry } from '@pm/kit/registry';
 import { sealedOutputEvery, topics, type WalletAddress } from '@pm/schemas';
 import { setUpNamed, variablesOf } from '../../../acceptance/test/services-under-test.ts';
 import { engineUrl } from '../../../kit/test/engines.ts';
@@ -41,9 +40,7 @@ afterAll(async () => {
 
 /** Outputs of a partition without orders, each chained to the one before. */
 async function outputsOf(partition: number, timeMs: number): Promise<OutgoingRecord[]> {
-  const url = engineUrl('REGISTRY');
-  const registry = openRegistry({ url, topicPrefix: `${name}-`, log: silentLog });
-  const codec = await registry.codecFor(topics.executions);
+  const codec = await installation.schemas.codecFor(topics.executions);
   let chain = firstChain;
   return Array.from({ length: outputs }, (_, inOffset) => {
     const sealed = sealExecution(codec, chain, {
@@ -81,11 +78,7 @@ test('a log that was rewritten with a whole chain but without the key of an owne
   ])
     for (let from = 0; from < records.length; from += 200)
       await producer.send(records.slice(from, from + 200));
-  const place = {
-    client,
-    registryUrl: engineUrl('REGISTRY'),
-    topicPrefix: `${name}-`,
-  };
+  const place = { client, schemas: installation.schemas, topicPrefix: `${name}-` };
   const seals = new OwnerSeals();
   const audit = new LogAudit(`0x${'fe'.repeat(20)}` as WalletAddress);
   await auditPieces(place, { audit, pieces: await piecesOf(place), seals });

@@ -1,8 +1,9 @@
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry } from '@pm/kit/registry';
-import { topics, walletFromBytes } from '@pm/schemas';
+import { openRecordCodec } from '@pm/kit/registry';
+import { toAvroJson, topics, walletFromBytes } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { sumTransfers } from '../../src/audit/read-log.ts';
 
 const topicPrefix = `read_log_${process.pid}-`;
@@ -20,12 +21,14 @@ test('transfers are summed over records of every version of their schema', async
   const kept = { replicationFactor: 1, minInSyncReplicas: 1, retentionMs: -1, partitions: 1 };
   const { compacted, maxMessageBytes } = topics.transfers;
   await admin.ensureTopics([{ name: topic, compacted, maxMessageBytes, ...kept }]);
-  const registryUrl = engineUrl('REGISTRY');
-  const open = () => openRegistry({ url: registryUrl, topicPrefix, log: silentLog });
+  const schemas = ownSchemas();
   const { value: schema } = topics.transfers;
   const earlier = { ...topics.transfers, value: { ...schema, doc: 'Of an earlier version.' } };
-  const older = await open().codecFor(earlier);
-  const newer = await open().codecFor(topics.transfers);
+  const { name } = topics.transfers;
+  const json = { ...(toAvroJson(earlier.value) as object), aliases: ['EarlierTransfer'] };
+  schemas.learn({ topic: name, schemaId: 1_000, schema: JSON.stringify(json) });
+  const older = openRecordCodec(earlier.value, 1_000, async () => null);
+  const newer = await schemas.codecFor(topics.transfers);
   const producer = await client.producer();
   const wallet = Buffer.alloc(20, 5);
   const amounts = [70, -30, 2];
@@ -35,6 +38,6 @@ test('transfers are summed over records of every version of their schema', async
     const value = codec.encode({ transferId, wallet, amountMicro, timeMs: 1, generation: 0 });
     await producer.send([{ topic, partition: 0, key: wallet, value }]);
   }
-  const sums = await sumTransfers({ client, registryUrl, topicPrefix });
+  const sums = await sumTransfers({ client, schemas, topicPrefix });
   expect(sums.get(walletFromBytes(wallet))).toBe(42);
 });

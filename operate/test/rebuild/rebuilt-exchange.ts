@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { logPlaceOf } from '@pm/deploy/installation/open';
 import { builtEntry } from '@pm/deploy/local/paths';
 import { loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { firstChain, sealExecution } from '@pm/domain/signoff/records';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry, type RecordCodec } from '@pm/kit/registry';
+import type { RecordCodec } from '@pm/kit/registry';
 import { type Execution, rebuildHold, topics } from '@pm/schemas';
 import { setUpNamed, variablesOf } from '../../../acceptance/test/services-under-test.ts';
 import { engineUrl } from '../../../kit/test/engines.ts';
@@ -60,12 +61,8 @@ export class RebuiltExchange {
   async open(): Promise<void> {
     const keys = loadOrMakeKeys(join(this.#folder, 'keys.json'));
     await setUpNamed(this.name, { keys, partitions });
-    const registry = openRegistry({
-      url: engineUrl('REGISTRY'),
-      topicPrefix: `${this.name}-`,
-      log: silentLog,
-    });
-    this.#codec = await registry.codecFor(topics.executions);
+    const place = logPlaceOf(this.#client, { topicPrefix: `${this.name}-`, rootKey: keys.rootKey });
+    this.#codec = await place.schemas.codecFor(topics.executions);
     this.#producer = await this.#client.producer();
   }
 

@@ -1,16 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  type IncomingRecord,
-  type LogAdmin,
-  type LogClient,
-  type LogProducer,
-  readRange,
-} from '@pm/kit/kafka';
-import { silentLog } from '@pm/kit/log';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
+import { type IncomingRecord, type LogAdmin, type LogProducer, readRange } from '@pm/kit/kafka';
+import { topicName } from '@pm/kit/registry';
 import { PartitionReplay } from '@pm/matcher/replay';
 import { topics } from '@pm/schemas';
-import { engineUrl, logClients } from '../../../kit/test/engines.ts';
+import { logClients } from '../../../kit/test/engines.ts';
+import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import {
   keys,
   openingRecords,
@@ -28,7 +23,7 @@ const client = logClients('repair-test');
 let made = 0;
 
 interface World {
-  readonly place: { client: LogClient; registryUrl: string; topicPrefix: string };
+  readonly place: LogPlace;
   readonly admin: LogAdmin;
   readonly names: { orders: string; executions: string };
   readonly outputs: readonly Buffer[];
@@ -37,7 +32,8 @@ interface World {
 async function openWorld(): Promise<World> {
   made += 1;
   const topicPrefix = `repair-${process.pid}-${made}-`;
-  const place = { client: client(), registryUrl: engineUrl('REGISTRY'), topicPrefix };
+  const schemas = ownSchemas();
+  const place = { client: client(), schemas, topicPrefix };
   const names = {
     orders: topicName(topics.orders, topicPrefix),
     executions: topicName(topics.executions, topicPrefix),
@@ -48,11 +44,9 @@ async function openWorld(): Promise<World> {
     await admin.ensureTopics([
       { ...alone, name, partitions: 4, maxMessageBytes: topics.executions.maxMessageBytes },
     ]);
-  const registry = openRegistry({ url: place.registryUrl, topicPrefix, log: silentLog });
-  await registry.registerAll();
-  const orders = await registry.codecFor(topics.orders);
-  const executions = await registry.codecFor(topics.executions);
-  // Sealed with codecs of this process; on the log with the ids of the registry.
+  const orders = await schemas.codecFor(topics.orders);
+  const executions = await schemas.codecFor(topics.executions);
+  // Sealed with codecs of this process; on the log with the ids that are listed.
   const inputs = records.map((record) =>
     withHeader(record, orders.encode(sealing.orders.decode(record))),
   );

@@ -43,14 +43,14 @@ export async function openStored(
 
 /** Takes checkpoints from now on; without a store nothing happens. */
 export async function startCheckpoints(room: Room): Promise<void> {
-  const { stored, config, client, registry, life, log, metrics } = room;
+  const { stored, config, client, schemas, life, log, metrics } = room;
   if (stored === null) return;
   const checkpointer = new Checkpointer({
     ...stored,
     executions: await executionLog(room, { checksChain: true }),
     transfers: {
       client,
-      codec: await registry.codecFor(topics.transfers),
+      codec: await schemas.codecFor(topics.transfers),
       topic: topicNameOf(room, topics.transfers),
     },
     everyMs: config.checkpointEveryMs,

@@ -32,12 +32,12 @@ interface LedgerViews {
 
 /** Starts the views of the ledger and the checks that keep it open and sound. */
 export async function startLedger(room: Room, redis: RedisClient): Promise<void> {
-  const { client, registry, config } = room;
+  const { client, schemas, config } = room;
   const keys = redisKeys(config.redisPrefix);
   const ledger = openLedger(redis, keys);
   const restore = new LedgerRestore(redis, keys);
   const views = { ledger, recovery: openRecovery(room, ledger, restore) };
-  const codec = registry.codecFor(topics.transfers);
+  const codec = schemas.codecFor(topics.transfers);
   const [executions, transfers, transfersCodec, producer] = await Promise.all([
     startExecutions(room, views),
     codec.then((transfersCodec) => startTransfers(room, views, transfersCodec)),
@@ -100,12 +100,12 @@ async function startGenerations(
   { ledger, producer, transfersCodec }: LedgerParts,
   foldAgain: () => Promise<void>,
 ): Promise<void> {
-  const { config, client, registry, log, life, progress } = room;
+  const { config, client, schemas, log, life, progress } = room;
   const generations = new LedgerGenerations({
     ledger,
     admin: await client.admin(),
     producer,
-    codecs: { orders: await registry.codecFor(topics.orders), transfers: transfersCodec },
+    codecs: { orders: await schemas.codecFor(topics.orders), transfers: transfersCodec },
     key: openSignOffKey(config.ledgerSeed),
     topics: {
       executions: topicNameOf(room, topics.executions),
@@ -138,11 +138,11 @@ function startOrphanedWithdrawals(room: Room, parts: LedgerParts): void {
 }
 
 async function startSolvencyCheck(room: Room, { ledger, producer }: LedgerParts): Promise<void> {
-  const { registry, log, life, metrics } = room;
+  const { schemas, log, life, metrics } = room;
   const solvency = new SolvencyCheck({
     ledger,
     producer,
-    codec: await registry.codecFor(topics.withdrawalFreezes),
+    codec: await schemas.codecFor(topics.withdrawalFreezes),
     topic: topicNameOf(room, topics.withdrawalFreezes),
     log,
     nowMs: systemClock.nowMs,

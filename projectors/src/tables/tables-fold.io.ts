@@ -1,10 +1,9 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import type { registryConnection } from '@pm/kit/config';
 import { Fault } from '@pm/kit/fault';
 import { type LogClient, type RecordBatch, readRange } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import { type Schemas, topicName } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
 import { Catalog } from '../log/catalog.io.ts';
 import { projectorMetrics } from '../metrics.ts';
@@ -14,7 +13,7 @@ import { reusedEvents, tablesView } from './tables-view.io.ts';
 
 export interface TablesFoldOptions {
   readonly client: LogClient;
-  readonly registry: ReturnType<typeof registryConnection>;
+  readonly schemas: Schemas;
   readonly topicPrefix: string;
   /** Opened on the database whose tables are filled; no other process may write into them. */
   readonly clickhouse: ClickHouse;
@@ -46,12 +45,11 @@ export class TablesFold {
   }
 
   static async open(options: TablesFoldOptions): Promise<TablesFold> {
-    const { client, topicPrefix, clickhouse, log } = options;
-    const registry = openRegistry({ ...options.registry, topicPrefix, log });
+    const { client, schemas, topicPrefix, clickhouse, log } = options;
     const faults: unknown[] = [];
     const catalog = await Catalog.open({
       client,
-      codec: await registry.codecFor(topics.catalog),
+      codec: await schemas.codecFor(topics.catalog),
       topic: topicName(topics.catalog, topicPrefix),
       log,
       fail: (error) => {
@@ -63,7 +61,7 @@ export class TablesFold {
       catalog,
       topicPrefix,
       limits,
-      openCodec: () => registry.codecFor(topics.executions, reusedEvents),
+      openCodec: () => schemas.codecFor(topics.executions, reusedEvents),
       topic: topicName(topics.executions, topicPrefix),
       checksChain: true,
       tables: openProjectionTables(clickhouse),

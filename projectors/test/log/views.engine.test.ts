@@ -6,7 +6,7 @@ import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { openRegistry, type RecordCodec } from '@pm/kit/registry';
+import type { RecordCodec, Schemas } from '@pm/kit/registry';
 import {
   type CatalogEntry,
   createTableSql,
@@ -18,6 +18,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../src/books/book.ts';
 import { booksView } from '../../src/books/books-view.io.ts';
@@ -56,7 +57,7 @@ interface World {
   readonly redis: RedisClient;
   readonly codec: RecordCodec<Execution>;
   readonly clickhouse: ReturnType<typeof openClickHouse>;
-  readonly registry: ReturnType<typeof openRegistry>;
+  readonly schemas: Schemas;
 }
 let world: World;
 let lives = 0;
@@ -71,9 +72,9 @@ beforeAll(async () => {
   const brokers = [engineUrl('KAFKA')];
   const client = openLogClient({ brokers, clientId: name, log: silentLog });
   const redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
-  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
-  const codec = await registry.codecFor(topics.executions);
-  world = { client, redis, clickhouse, registry, codec };
+  const schemas = ownSchemas();
+  const codec = await schemas.codecFor(topics.executions);
+  world = { client, redis, clickhouse, schemas, codec };
   await makeTopics();
   await writeLog();
 }, 90_000);
@@ -103,10 +104,10 @@ async function makeTopics(): Promise<void> {
 }
 
 async function writeLog(): Promise<void> {
-  const { client, registry, codec } = world;
+  const { client, schemas, codec } = world;
   const producer = await client.producer();
-  const catalog = await registry.codecFor(topics.catalog);
-  const transfers = await registry.codecFor(topics.transfers);
+  const catalog = await schemas.codecFor(topics.catalog);
+  const transfers = await schemas.codecFor(topics.transfers);
   const send = (topic: string, value: Buffer, key: Buffer | null = null) =>
     producer.send([{ topic: `${topicPrefix}${topic}`, partition: 0, key, value }]);
   const transfer = {
@@ -198,7 +199,7 @@ function marketOf(market: number): CatalogEntry {
 
 /** One life of the whole service, until it has projected `until` records in all views. */
 async function live(until: number): Promise<void> {
-  const { client, redis, registry, codec, clickhouse } = world;
+  const { client, redis, schemas, codec, clickhouse } = world;
   const metrics = projectorMetrics(openMetrics(`test_${lives++}`));
   const progress = new ViewProgress(metrics);
   const fail = (error: unknown) => {
@@ -208,8 +209,8 @@ async function live(until: number): Promise<void> {
   const executionLog = { client, codec, topic: `${topicPrefix}executions`, checksChain: true };
   const ledger = openLedger(redis, keys);
   const codecs = {
-    catalog: await registry.codecFor(topics.catalog),
-    transfers: await registry.codecFor(topics.transfers),
+    catalog: await schemas.codecFor(topics.catalog),
+    transfers: await schemas.codecFor(topics.transfers),
   };
   const catalog = await Catalog.open({
     client,

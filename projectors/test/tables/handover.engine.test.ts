@@ -3,9 +3,9 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
-import { openRegistry, type Registry } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { ViewProgress } from '../../src/log/progress.io.ts';
 import { RunningView } from '../../src/log/running-view.io.ts';
 import type { ViewDefinition } from '../../src/log/view-definition.io.ts';
@@ -33,15 +33,14 @@ const recordsEach = 40;
 const real = new RealTables(name);
 const logs = Array.from({ length: partitions }, (_, partition) => new TradingLog(70 + partition));
 let client: LogClient;
-let registry: Registry;
+const schemas = ownSchemas();
 let log: RealLog;
 /** Records of each partition. */
 let appended = 0;
 
 beforeAll(async () => {
   client = openLogClient({ brokers: [engineUrl('KAFKA')], clientId: name, log: silentLog });
-  registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
-  log = new RealLog(topic, { client, codec: await registry.codecFor(topics.executions) });
+  log = new RealLog(topic, { client, codec: await schemas.codecFor(topics.executions) });
   await log.open(partitions);
 }, 120_000);
 
@@ -93,7 +92,7 @@ class Member {
       topicPrefix,
       metrics,
       tables: { ...tables, insert: (rows, token) => this.#insert(tables, rows, token) },
-      openCodec: () => registry.codecFor(topics.executions, reusedEvents),
+      openCodec: () => schemas.codecFor(topics.executions, reusedEvents),
       catalog: { payout0: async () => 0 },
       groupId: `${topicPrefix}${group}`,
       limits: {

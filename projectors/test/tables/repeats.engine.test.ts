@@ -4,10 +4,11 @@ import { Fault } from '@pm/kit/fault';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
-import { openRegistry, type RecordCodec } from '@pm/kit/registry';
+import type { RecordCodec } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
+import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { ViewProgress } from '../../src/log/progress.io.ts';
 import { RunningView } from '../../src/log/running-view.io.ts';
@@ -44,11 +45,7 @@ beforeAll(async () => {
     clientId: name,
     log: silentLog,
   });
-  const url = engineUrl('REGISTRY');
-  codec = await openRegistry({ url, topicPrefix, log: silentLog }).codecFor(
-    topics.executions,
-    reusedEvents,
-  );
+  codec = await ownSchemas().codecFor(topics.executions, reusedEvents);
   const log = new RealLog(topic, { client, codec });
   await log.open(1);
   await log.append(0, new TradingLog(5).records(records));

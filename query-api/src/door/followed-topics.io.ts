@@ -8,7 +8,7 @@ import type { Fault } from '@pm/kit/fault';
 import type { HttpApp } from '@pm/kit/http';
 import type { FollowedTopic, LogClient, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import { type Registry, topicName } from '@pm/kit/registry';
+import { type Schemas, topicName } from '@pm/kit/registry';
 import {
   type AvroSchema,
   type CommentEvent,
@@ -61,7 +61,7 @@ export class FollowedTopics {
 
 export interface FollowOptions {
   readonly client: LogClient;
-  readonly registry: Registry;
+  readonly schemas: Schemas;
   readonly topicPrefix: string;
   readonly log: Log;
   onFault(fault: Fault): void;
@@ -123,7 +123,7 @@ export async function findNewKeys(
 
 /** Follows one topic with the options of all. */
 export async function follow<const S extends AvroSchema>(
-  { client, registry, topicPrefix, log, onFault, onSkip }: FollowOptions,
+  { client, schemas, topicPrefix, log, onFault, onSkip }: FollowOptions,
   topic: Topic<S>,
   fold: Fold<Infer<S>>,
 ): Promise<LogReader> {
@@ -132,7 +132,7 @@ export async function follow<const S extends AvroSchema>(
     onFault,
     ...fold,
     topic: topicName(topic, topicPrefix),
-    codec: registry.readerFor(topic),
+    codec: schemas.readerFor(topic),
     onSkip: () => onSkip(topic.name),
   });
 }

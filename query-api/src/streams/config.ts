@@ -35,7 +35,6 @@ export const streamsFields = {
   ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,
-  ...registryFields,
   host,
   httpPort,
   keySecret,
@@ -79,7 +78,7 @@ export const streamsFields = {
 /** Reads the environment; throws the `Fault` `invalid_config` that names every variable that is wrong. */
 export function readStreamsConfig() {
   return readConfig(streamsFields, undefined, {
-    known: namesOf(redisFields, redisCacheFields, clickhouseFields, storeFields),
+    known: namesOf(registryFields, redisFields, redisCacheFields, clickhouseFields, storeFields),
   });
 }
 

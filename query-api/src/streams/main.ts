@@ -8,8 +8,8 @@ import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { tracedReader } from '@pm/domain/traces/traced-reader.io';
 import { systemClock } from '@pm/kit/clock';
-import { freshnessIn, kafkaConnection, keySecretsIn, registryConnection } from '@pm/kit/config';
-import { kafkaProbe, registryProbe } from '@pm/kit/engines';
+import { freshnessIn, kafkaConnection, keySecretsIn } from '@pm/kit/config';
+import { kafkaProbe } from '@pm/kit/engines';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
 import { countShed } from '@pm/kit/http';
@@ -17,7 +17,7 @@ import { type LogClient, openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
-import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
+import { Schemas, topicName } from '@pm/kit/registry';
 import { newSpanId, openTraces, type Traces } from '@pm/kit/traces';
 import { topics, type WalletAddress } from '@pm/schemas';
 import { allWallets } from '../door/caller-wallets.ts';
@@ -67,7 +67,7 @@ interface Shared {
   readonly metrics: Metrics;
   readonly connections: WatchedLog;
   readonly client: LogClient;
-  readonly registry: Registry;
+  readonly schemas: Schemas;
   /** Null while nothing is traced. */
   readonly traces: Traces | null;
 }
@@ -94,7 +94,7 @@ async function start(life: Lifecycle): Promise<void> {
   life.onStop('feed', () => feed.close());
   const follows = {
     client: shared.client,
-    registry: shared.registry,
+    schemas: shared.schemas,
     log: shared.log,
     topicPrefix: shared.config.topicPrefix,
     onFault: (fault: Fault) => life.fail(fault),
@@ -125,11 +125,11 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const log = openLog(name, config.logLevel);
   life.useLog(log);
   const executions = topicName(topics.executions, config.topicPrefix);
-  life.needs({ ...config, engines: [kafkaProbe(config, [executions]), registryProbe(config)] });
+  life.needs({ ...config, engines: [kafkaProbe(config, [executions])] });
   const metrics = openMetrics(name);
   const traces = await openTraces(config, { service: name, metrics, life });
   const { topicPrefix } = config;
-  const registry = openRegistry({ ...registryConnection(config), topicPrefix, log });
+  const schemas = new Schemas();
   const { monotonicMs } = systemClock;
   const kafka = { ...kafkaConnection(config), clientId: name };
   const connections = openWatchedLog({ ...kafka, log, metrics, monotonicMs });
@@ -137,7 +137,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   life.onStop('log connections', () => connections.close());
   const client = await openSealedLog({
     client: connections,
-    registry,
+    schemas,
     topicPrefix,
     rootKey: Buffer.from(config.rootKey, 'hex'),
     sealing: [],
@@ -146,11 +146,11 @@ async function openShared(life: Lifecycle): Promise<Shared> {
     onFault: (fault) => life.fail(fault),
   });
   life.onStop('log client', () => client.close());
-  return { life, config, log, metrics, connections, client, registry, traces };
+  return { life, config, log, metrics, connections, client, schemas, traces };
 }
 
-function openFeed({ config, client, registry, log, traces }: Shared): Feed {
-  const codec = registry.readerFor(topics.executions);
+function openFeed({ config, client, schemas, log, traces }: Shared): Feed {
+  const codec = schemas.readerFor(topics.executions);
   const topic = topicName(topics.executions, config.topicPrefix);
   return new Feed({
     executions: { client, codec, topic },

@@ -2,9 +2,10 @@ import { followTable } from '@pm/kit/compacted';
 import { type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
-import { openRegistry, type RecordCodec } from '@pm/kit/registry';
+import type { RecordCodec } from '@pm/kit/registry';
 import { type CatalogEntry, catalogKey, redisKeys, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { watchFigures } from '../../src/markets/figures.io.ts';
 import { noMoves, noVolume } from '../../src/markets/figures.ts';
@@ -28,8 +29,8 @@ beforeAll(async () => {
   const kept = { replicationFactor: 1, minInSyncReplicas: 1, retentionMs: -1 };
   await admin.ensureTopics([{ ...kept, name: topic, partitions: 1, compacted, maxMessageBytes }]);
   await admin.close();
-  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
-  codec = await registry.codecFor(topics.catalog);
+  const schemas = ownSchemas();
+  codec = await schemas.codecFor(topics.catalog);
   producer = await client.producer();
 }, 60_000);
 

@@ -75,9 +75,21 @@ const partitionOpened = {
   ],
 } as const;
 
+const schemaListed = {
+  type: 'record',
+  name: 'SchemaListed',
+  doc: 'Values with this id in their header are written with this schema. The first schema of an id counts.',
+  fields: [
+    { name: 'topic', type: 'string', doc: 'The topic, without prefix.' },
+    { name: 'schemaId', type: 'int', doc: 'The id under which the registry has it.' },
+    { name: 'schema', type: 'string', doc: 'Avro, as JSON.' },
+  ],
+} as const;
+
 /**
- * The topic `service-keys`: the keys of services whose seals count, and from which place on they do not. Key: the kind
- * of the entry. Every record is sealed by the root key (`PM_ROOT_KEY`). Not compacted: the order of its records counts.
+ * The topic `service-keys`: the keys of services whose seals count, and from which place on they do not; and the
+ * schemas of all topics by their ids. The first record under an id of this topic lists its own schema. Key: the kind of
+ * the entry. Every record is sealed by the root key (`PM_ROOT_KEY`). Not compacted: the order of its records counts.
  */
 export const serviceKeyEntry = {
   type: 'oneOf',
@@ -89,8 +101,10 @@ export const serviceKeyEntry = {
     unsealedAdopted,
     depositsReserved,
     partitionOpened,
+    schemaListed,
   ],
 } as const;
 
 export type ServiceKeyEntry = Infer<typeof serviceKeyEntry>;
+export type ListedSchema = Infer<typeof schemaListed>;
 export type PartitionEnd = Infer<typeof partitionEnd>;

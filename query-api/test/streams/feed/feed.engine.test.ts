@@ -6,9 +6,10 @@ import { sealExecution } from '@pm/domain/signoff/records';
 import { systemClock } from '@pm/kit/clock';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry, type RecordCodec } from '@pm/kit/registry';
+import type { RecordCodec } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
 import { engineUrl } from '../../../../kit/test/engines.ts';
+import { ownSchemas } from '../../../../kit/test/registry/own-schemas.ts';
 import { Feed, type FeedRecord } from '../../../src/streams/feed/feed.io.ts';
 import { changeText, ordersOf } from './change-text.ts';
 import { engineLog } from './engine-log.ts';
@@ -30,8 +31,8 @@ const chains = seeds.map(() => Buffer.alloc(32) as Buffer);
 
 beforeAll(async () => {
   const client = openLogClient({ brokers: [engineUrl('KAFKA')], clientId: name, log: silentLog });
-  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
-  const codec = await registry.codecFor(topics.executions);
+  const schemas = ownSchemas();
+  const codec = await schemas.codecFor(topics.executions);
   const admin = await client.admin();
   const { compacted, maxMessageBytes } = topics.executions;
   const shape = { partitions: 2, replicationFactor: 1, minInSyncReplicas: 1, retentionMs: -1 };
