@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureEngineJars } from '@pm/deploy/local/engines/download-engines';
@@ -8,39 +8,59 @@ import { findRedis } from '@pm/deploy/local/engines/redis-server';
 import { defaultCacheDir } from '@pm/deploy/local/paths';
 import { holdFreePorts } from '@pm/deploy/local/ports';
 
+type Settings = Readonly<Record<string, string>>;
+
+/** The primary that a Sentinel watches, and the password of its servers. */
+interface Watched {
+  readonly name: string;
+  readonly port: number;
+  readonly password: string;
+}
+
 /** A Redis of a test: nothing is kept on disk, writes beyond its memory are refused. It can be killed and come back. */
 export class OwnRedis {
-  readonly url: string;
+  readonly port: number;
   readonly #command: string;
-  readonly #settings: readonly string[];
-  readonly #folder = mkdtempSync(join(tmpdir(), 'own-redis-'));
+  readonly #arguments: readonly string[];
+  readonly #folder: string;
   #server: ChildProcess | null = null;
 
-  private constructor(command: string, port: number, settings: Readonly<Record<string, string>>) {
-    this.url = `redis://127.0.0.1:${port}`;
+  private constructor(command: string, port: number, settings: Settings, watched?: Watched) {
+    this.port = port;
     this.#command = command;
-    const all = {
-      port: String(port),
-      bind: '127.0.0.1',
-      save: '',
-      dir: this.#folder,
-      'maxmemory-policy': 'noeviction',
-      ...settings,
-    };
-    this.#settings = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
+    this.#folder = mkdtempSync(join(tmpdir(), 'own-redis-'));
+    const all = { port: String(port), bind: '127.0.0.1', dir: this.#folder, ...settings };
+    this.#arguments = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
+    if (watched === undefined) return;
+    const file = join(this.#folder, 'sentinel.conf');
+    writeFileSync(file, sentinelLines(watched).join('\n'));
+    this.#arguments = [file, '--sentinel', ...this.#arguments];
   }
 
-  static async start(settings: Readonly<Record<string, string>> = {}): Promise<OwnRedis> {
+  static start(settings: Settings = {}): Promise<OwnRedis> {
+    return OwnRedis.#start({ save: '', 'maxmemory-policy': 'noeviction', ...settings });
+  }
+
+  /** Starts a Sentinel, which decides alone. */
+  static startSentinel(watched: Watched): Promise<OwnRedis> {
+    return OwnRedis.#start({}, watched);
+  }
+
+  static async #start(settings: Settings, watched?: Watched): Promise<OwnRedis> {
     const command = await findRedis(await ensureEngineJars(defaultCacheDir, () => {}), 'auto');
     const held = await holdFreePorts(1);
     await held.release();
-    const redis = new OwnRedis(command, held.ports[0] ?? 0, settings);
+    const redis = new OwnRedis(command, held.ports[0] ?? 0, settings, watched);
     redis.start();
     return redis;
   }
 
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
   start(): void {
-    this.#server = spawn(this.#command, [...this.#settings], { stdio: 'ignore' });
+    this.#server = spawn(this.#command, [...this.#arguments], { stdio: 'ignore' });
   }
 
   async kill(): Promise<void> {
@@ -56,4 +76,12 @@ export class OwnRedis {
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+function sentinelLines({ name, port, password }: Watched): readonly string[] {
+  return [
+    `sentinel monitor ${name} 127.0.0.1 ${port} 1`,
+    `sentinel auth-pass ${name} ${password}`,
+    `sentinel down-after-milliseconds ${name} 500`,
+  ];
 }

@@ -77,8 +77,10 @@ class CallRun {
   /** A ledger that is open, with money; nothing of the exchange on this server is touched. */
   async open(): Promise<void> {
     const keys = redisKeys(prefix);
-    const life = /^run_id:(\w+)/m.exec(await this.#redis.info('server'))?.[1] ?? '';
-    await this.#redis.hset(keys.ledgerState, { generation: 1, ready: 1, life });
+    const plan = { id: 'measured', generation: 1 };
+    await this.#redis.hset(keys.ledgerMarks, { 'transfers:0:generation': plan.generation });
+    await this.#applying.planRebuild(plan);
+    await this.#applying.open(plan, []);
     for (let index = 0; index < walletCount; index += 1)
       await this.#redis.hset(keys.wallet(walletOf(index)), { free: freeMicro });
   }

@@ -112,15 +112,27 @@ end
 `;
 
 /**
- * Whether the ledger is open and Redis is the same run as when it opened. A server that comes back without its last
- * writes has another run id; until the ledger is closed its reservations prove nothing. The second value is the
- * generation.
+ * The life of a server as primary: a start of the server and each promotion of a replica begin another one, with
+ * another run id or replication id (redis.io, "Replication ID explained"). One that comes back, or takes over, may lack
+ * its last writes. The replication id also changes without a loss, when the first replica connects. Nil where it is
+ * not known.
  */
-const isSoundFunction = `
+const lifeFunction = `
+local function life()
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+  local replication = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
+  return run and (run .. (replication or ''))
+end
+`;
+
+/**
+ * Whether the ledger is open in this life of Redis; in another one its reservations prove nothing until it is closed
+ * and opened again. The second value is the generation.
+ */
+const isSoundFunction = `${lifeFunction}
 local function isSound(stateKey)
   local state = redis.call('HMGET', stateKey, 'ready', 'life', 'generation')
-  local isReady = state[1] == '1' and state[2] == string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
-  return isReady, state[3]
+  return state[1] == '1' and state[2] == life(), state[3]
 end
 `;
 
@@ -351,18 +363,24 @@ end
 return redis.call('HMGET', KEYS[1], 'plan', 'planned')
 `;
 
+/** KEYS state. 1 unless it was opened in this life of Redis. */
+export const isOfEarlierLifeLua = `${lifeFunction}
+return redis.call('HGET', KEYS[1], 'life') == life() and 0 or 1
+`;
+
 /**
- * KEYS state, marks, insolvent. ARGV id, generation, run of the server, then the fields of marks whose generation
- * must have begun.
+ * KEYS state, marks, insolvent. ARGV id, generation, then the fields of marks whose generation must have begun. The
+ * life is the one of the server that opens it.
  */
-export const openLua = `
+export const openLua = `${lifeFunction}
 if redis.call('HGET', KEYS[1], 'plan') ~= ARGV[1] then return 0 end
-for i = 4, #ARGV do
+for i = 3, #ARGV do
   local begun = tonumber(redis.call('HGET', KEYS[2], ARGV[i] .. ':generation') or '0')
   if begun < tonumber(ARGV[2]) then return 0 end
 end
+local current = life() or ''
 redis.call('HDEL', KEYS[1], 'plan', 'planned')
-redis.call('HSET', KEYS[1], 'generation', ARGV[2], 'ready', 1, 'life', ARGV[3])
+redis.call('HSET', KEYS[1], 'generation', ARGV[2], 'ready', 1, 'life', current)
 redis.call('SUNIONSTORE', KEYS[3], KEYS[3], KEYS[3] .. ':closed')
 redis.call('DEL', KEYS[3] .. ':closed')
 return 1

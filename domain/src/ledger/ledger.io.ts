@@ -91,6 +91,6 @@ export interface Ledger {
    * `executions`.
    */
   open(plan: RebuildPlan, partitions: readonly number[]): Promise<boolean>;
-  /** Whether it was opened in an earlier run of its Redis server, which may have lost writes since. */
+  /** Whether it was opened in an earlier life of Redis as primary; writes may be lost since (`ledger-lua.ts`). */
   isOfEarlierLife(): Promise<boolean>;
 }

@@ -43,6 +43,7 @@ import {
   cancelLua,
   closeLua,
   insolventLua,
+  isOfEarlierLifeLua,
   openLua,
   planLua,
   releaseWithdrawalsLua,
@@ -83,6 +84,7 @@ class RedisLedger implements Ledger {
   readonly #close: DefinedScript<number>;
   readonly #plan: DefinedScript<readonly [id?: string, generation?: string]>;
   readonly #open: DefinedScript<number>;
+  readonly #isOfEarlierLife: DefinedScript<number>;
 
   /** Prefix of sender names, so that those of several processes differ. */
   readonly #senderPrefix = randomBytes(6).toString('hex');
@@ -102,6 +104,7 @@ class RedisLedger implements Ledger {
     this.#close = defineScript(redis, 'ledgerClose', closeLua, 1);
     this.#plan = defineScript(redis, 'ledgerPlan', planLua, 1);
     this.#open = defineScript(redis, 'ledgerOpen', openLua, 3);
+    this.#isOfEarlierLife = defineScript(redis, 'ledgerLife', isOfEarlierLifeLua, 1);
   }
 
   async reserve(reservation: Reservation): Promise<ReserveResult> {
@@ -273,18 +276,13 @@ class RedisLedger implements Ledger {
   async open({ id, generation }: RebuildPlan, partitions: readonly number[]): Promise<boolean> {
     const { ledgerState, ledgerMarks } = this.#keys;
     const places = partitions.map((partition) => this.#keys.ledgerMarkOf(partition));
-    const args = [id, generation, await this.#life(), 'transfers:0', ...places];
+    const args = [id, generation, 'transfers:0', ...places];
     const scriptKeys = [ledgerState, ledgerMarks, this.#keys.ledgerInsolvent];
     return (await this.#open.run(scriptKeys, args)) === 1;
   }
 
   async isOfEarlierLife(): Promise<boolean> {
-    return (await this.#redis.hget(this.#keys.ledgerState, 'life')) !== (await this.#life());
-  }
-
-  /** Redis has an id for each run of a server; a replica that takes over has another id. */
-  async #life(): Promise<string> {
-    return /^run_id:(\w+)/m.exec(await this.#redis.info('server'))?.[1] ?? '';
+    return (await this.#isOfEarlierLife.run([this.#keys.ledgerState], [])) === 1;
   }
 
   async state(): Promise<LedgerState> {

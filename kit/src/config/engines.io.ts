@@ -1,5 +1,5 @@
 import { cacheBytesDefault, cacheBytesMin } from '@pm/schemas';
-import { integer, list, oneOf, text, url } from './fields.ts';
+import { integer, list, oneOf, redisAddress, text, url } from './fields.ts';
 import { certificateFile, privateKeyFile, secretFile, tokenFile } from './files.io.ts';
 
 const brokerPattern = /^[\w.-]+:\d{1,5}$/;
@@ -76,17 +76,17 @@ export const registryFields = {
 
 /** Redis, and the prefix of its keys. */
 export const redisFields = {
-  redisUrl: url('PM_REDIS_URL', {
+  redisUrl: redisAddress('PM_REDIS_URL', {
     meaning:
-      'Redis with the collateral ledger and the books, and with what `PM_REDIS_CACHE_URL` describes unless that names another server.',
-    protocols: ['redis', 'rediss'],
+      'Redis with the collateral ledger and the books, and with what `PM_REDIS_CACHE_URL` describes unless that names another server: its primary, or Sentinels and the name under which they know it (redis.md).',
   }),
   redisTlsCa: certificateFile('PM_REDIS_TLS_CA', {
     meaning:
-      'Authorities that sign the certificate of a `rediss` server, in place of those of Node.',
+      'Authorities that sign the certificates of a `rediss` server and its Sentinels, in place of those of Node.',
   }),
   redisUsername: text('PM_REDIS_USERNAME', {
-    meaning: 'User at Redis, in place of the one in its URL.',
+    meaning:
+      'User at Redis, in place of the one in its URL; Sentinels are asked with the one in the URL, or with none.',
     default: '',
   }),
   redisPassword: secretFile('PM_REDIS_PASSWORD_FILE', {
@@ -101,10 +101,9 @@ export const redisFields = {
 
 /** The Redis with what public listeners keep for a time. Without its URL it is the other one. */
 export const redisCacheFields = {
-  redisCacheUrl: url('PM_REDIS_CACHE_URL', {
+  redisCacheUrl: redisAddress('PM_REDIS_CACHE_URL', {
     meaning:
-      'Redis with what is kept for a time: idempotency keys, used proofs, rate limits, uses of agents; without it the server of `PM_REDIS_URL`.',
-    protocols: ['redis', 'rediss'],
+      'Redis with what is kept for a time: idempotency keys, used proofs, rate limits, uses of agents; of the same forms; without it the server of `PM_REDIS_URL`.',
     default: '',
   }),
   redisCacheTlsCa: certificateFile('PM_REDIS_CACHE_TLS_CA', {

@@ -1,3 +1,5 @@
+import { isRedisAddress, redisAddressForms } from '../redis/address.ts';
+
 /** The value of a text, or a refusal: with its reason, or null (the reader reports the allowed values). */
 export type Parsed<T> = { readonly value: T } | { readonly reason: string } | null;
 
@@ -130,22 +132,32 @@ export function boolean(name: string, options: Described<boolean>): Field<boolea
   };
 }
 
-/** An absolute URL of one of the protocols (default http and https), without a trailing slash. */
-export function url(
-  name: string,
-  options: Described<string> & { protocols?: readonly string[] },
-): Field<string> {
-  const { protocols = ['http', 'https'] } = options;
+/** An absolute URL of http or https, without a trailing slash. */
+export function url(name: string, options: Described<string>): Field<string> {
   return {
     name,
     meaning: options.meaning,
-    allowed: `a URL starting with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
+    allowed: 'a URL starting with http:// or https://',
     secret: false,
     ...fallbackOf(options),
     parse(given) {
-      if (!protocols.some((protocol) => given.startsWith(`${protocol}://`))) return refused;
-      if (!URL.canParse(given)) return refused;
+      if (!/^https?:\/\//.test(given) || !URL.canParse(given)) return refused;
       return { value: given.replace(/\/+$/, '') };
+    },
+  };
+}
+
+/** The address of a Redis server, or of Sentinels that know it, without a trailing slash. */
+export function redisAddress(name: string, options: Described<string>): Field<string> {
+  return {
+    name,
+    meaning: options.meaning,
+    allowed: redisAddressForms,
+    secret: false,
+    ...fallbackOf(options),
+    parse(given) {
+      const value = given.replace(/\/+$/, '');
+      return isRedisAddress(value) ? { value } : refused;
     },
   };
 }

@@ -84,7 +84,7 @@ const shownChars = 80;
 
 function shown(field: Field<unknown>, given: string): string {
   if (field.secret) return `[secret of ${given.length} characters]`;
-  const bare = given.replace(/\/\/[^@/]*@/g, '//[secret]@');
+  const bare = given.replace(/\/\/\S*@/g, '//[secret]@');
   return JSON.stringify(bare.length > shownChars ? `${bare.slice(0, shownChars)}...` : bare);
 }
 

@@ -14,6 +14,12 @@ const passing = new Set([
 ]);
 
 const replyClass = /^([A-Z]{2,20}) /;
+/** Servers before 7.0 answer so when a command of a script is refused before it does anything. */
+const replyClassInScript =
+  /^ERR Error running script \(call to f_[\da-f]+\): @user_script:\d+: @user_script: \d+: -([A-Z]{2,20}) /;
+
+/** Replies of a server that is no primary: nothing was written, nor read. */
+const demoted = new Set(['MASTERDOWN', 'READONLY']);
 
 /**
  * A failed command as a `Fault`: `redis_unavailable` (retry) when there was no answer, `redis_refused` with retry for
@@ -27,6 +33,13 @@ export function redisFault(error: unknown): Fault {
   if (reply === null) return new Fault('redis_unavailable', 'retry', { cause: error });
   const reaction = passing.has(reply) ? 'retry' : 'stop';
   return new Fault('redis_refused', reaction, { facts: { reply }, cause: error });
+}
+
+/** Whether a server answered that it is no primary, so that the command had no effect and belongs to another server. */
+export function isFromDemoted(error: unknown): boolean {
+  return (
+    error instanceof Error && error.name === 'ReplyError' && demoted.has(classOf(error.message))
+  );
 }
 
 /** Whether the server answered that it does not have a script any more. */
@@ -46,5 +59,6 @@ export function resultsOf<V>(
 }
 
 function classOf(message: string): string {
-  return replyClass.exec(message)?.[1] ?? 'ERR';
+  const found = replyClassInScript.exec(message) ?? replyClass.exec(message);
+  return found?.[1] ?? 'ERR';
 }

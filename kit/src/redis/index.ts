@@ -1,3 +1,4 @@
+export { splitAccount } from './address.ts';
 export { resultsOf } from './faults.ts';
 export { openRedis, type RedisClient } from './open.io.ts';
 export {

@@ -1,14 +1,19 @@
-import { type Command, Redis } from 'ioredis';
+import { type Command, Redis, type RedisOptions } from 'ioredis';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
-import { redisFault } from './faults.ts';
+import { sentinelAddressOf, serverOf, splitAccount } from './address.ts';
+import { isFromDemoted, redisFault } from './faults.ts';
+import { PrimaryConnector } from './primary-connector.io.ts';
 
 export interface RedisClientOptions {
-  /** `redis://` or `rediss://`, with user, password and database when needed. */
+  /**
+   * `redis://` or `rediss://` of the primary, or `redis+sentinel://` or `rediss+sentinel://` of Sentinels that know it;
+   * with user, password and database when needed. Sentinels are asked with the account in the URL.
+   */
   readonly url: string;
-  /** Certificates of authorities for `rediss://`, PEM; those of Node by default. */
+  /** Certificates of authorities for servers and Sentinels with TLS, PEM; those of Node by default. */
   readonly ca?: string;
-  /** In place of those in the URL. */
+  /** At the server, in place of those in the URL. */
   readonly username?: string;
   readonly password?: string;
   readonly log: Log;
@@ -19,10 +24,16 @@ export interface RedisClientOptions {
 /** ioredis' client; every failed command rejects with a `Fault`. */
 export type RedisClient = Redis;
 
-const connectTimeoutMs = 2_000;
+const connectTimeoutMs = 1_000;
 const defaultCommandTimeoutMs = 2_000;
 const firstReconnectMs = 50;
-const maxReconnectMs = 2_000;
+const maxReconnectMs = 500;
+/** A connection that is given up is cut when its other end does not close it either. */
+const disconnectTimeoutMs = 250;
+/** Without any bytes for so long a connection with commands in flight is given up: the machine may be gone. */
+const silentMs = 2_000;
+/** How often a server is asked for its role. */
+const roleEveryMs = 1_000;
 /** Connection attempts before waiting commands are rejected. */
 const maxRetriesPerCommand = 3;
 /** Commands that wait for a connection; the next one is refused. */
@@ -35,18 +46,19 @@ const ownCommands = new Set(['auth', 'client', 'hello', 'info', 'readonly', 'sel
 
 /**
  * Opens a client that connects by itself, reconnects with growing waits (bounded, for ever), and bounds every command
- * in time and the waiting ones in number. Failed commands reject with `redis_unavailable` (retry) or `redis_refused`;
- * inside a pipeline the faults are in its result pairs. A command that timed out may still take effect: callers use
- * versions.
+ * in time and the waiting ones in number. It is connected to a primary or not at all: it leaves a server that was
+ * demoted or has become silent, and a command that a demoted one refused, which had no effect, waits for the primary
+ * within its time limit. Failed commands reject with `redis_unavailable` (retry) or `redis_refused`; inside a pipeline
+ * the faults are in its result pairs. A command that timed out may still take effect: callers use versions.
  */
 export function openRedis(options: RedisClientOptions): RedisClient {
-  const { ca, username, password } = options;
-  const client = new BoundedRedis(options.url, {
-    ...(ca === undefined ? {} : { tls: { ca } }),
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
+  const commandTimeout = options.commandTimeoutMs ?? defaultCommandTimeoutMs;
+  const client = new BoundedRedis({
+    ...placeOf(options),
     connectTimeout: connectTimeoutMs,
-    commandTimeout: options.commandTimeoutMs ?? defaultCommandTimeoutMs,
+    disconnectTimeout: disconnectTimeoutMs,
+    commandTimeout,
+    socketTimeout: Math.max(silentMs, commandTimeout),
     maxRetriesPerRequest: maxRetriesPerCommand,
     retryStrategy: (times) => Math.min(firstReconnectMs * 2 ** (times - 1), maxReconnectMs),
     enableReadyCheck: true,
@@ -54,39 +66,102 @@ export function openRedis(options: RedisClientOptions): RedisClient {
     disableClientInfo: true,
   });
   logConnection(client, options.log.child({ part: 'redis' }));
+  followRole(client);
   return client;
 }
 
-/** ioredis with two things it lacks: a bound on commands that wait for a connection, and faults. */
+type PlaceOptions = Omit<RedisOptions, 'replyMapping'>;
+
+/** The server or the Sentinels, and what they ask of who connects. */
+function placeOf({ url, ca, ...account }: RedisClientOptions): PlaceOptions {
+  const { address, ...inUrl } = splitAccount(url);
+  const { username = inUrl.username, password = inUrl.password } = account;
+  const asked = sentinelAddressOf(address);
+  const isTls = ca !== undefined || address.startsWith('rediss');
+  const tls = isTls ? { tls: ca === undefined ? {} : { ca } } : {};
+  if (asked === null)
+    return { ...serverOf(address), username, password, ...tls, Connector: PrimaryConnector };
+  const { sentinels, name, db } = asked;
+  return {
+    sentinels: [...sentinels],
+    name,
+    db,
+    username,
+    password,
+    sentinelUsername: inUrl.username,
+    sentinelPassword: inUrl.password,
+    sentinelCommandTimeout: connectTimeoutMs,
+    ...(isTls ? { ...tls, sentinelTLS: tls.tls, enableTLSForSentinelMode: true } : {}),
+  };
+}
+
+/** Asks a server for its role again and again, since a demoted one answers reads as if it were the primary. */
+function followRole(client: BoundedRedis): void {
+  const timer = setInterval(() => void client.checkRole(), roleEveryMs);
+  timer.unref();
+  client.once('end', () => clearInterval(timer));
+}
+
+/**
+ * ioredis with three things it lacks: a bound on commands that wait for a connection, faults, and leaving a server that
+ * is no primary once for all commands that it refuses.
+ */
 class BoundedRedis extends Redis {
-  #waiting = 0;
+  readonly #waiting = new Set<Command>();
   readonly #seen = new WeakSet<Command>();
+  /** The connection that was given up last. */
+  #left: Redis['stream'] | null = null;
 
   override sendCommand(
     command: Command,
     stream?: Parameters<Redis['sendCommand']>[1],
   ): ReturnType<Redis['sendCommand']> {
+    if (ownCommands.has(command.name)) return super.sendCommand(command, stream);
     // ioredis calls again with the same command when it leaves the queue.
-    if (ownCommands.has(command.name) || this.#seen.has(command)) {
-      return super.sendCommand(command, stream);
-    }
+    if (this.#seen.has(command)) return super.sendCommand(command, stream);
     this.#seen.add(command);
     const { reject } = command;
-    command.reject = (error) => reject(redisFault(error));
-    if (this.status !== 'ready' && !this.#admit(command)) return command.promise;
-    return super.sendCommand(command, stream);
+    command.reject = (error) => {
+      if (isFromDemoted(error) && !command.isSettled) this.#sendToPrimary(command);
+      else reject(redisFault(error));
+    };
+    if (this.#isConnected || this.#admit(command)) return super.sendCommand(command, stream);
+    return command.promise;
+  }
+
+  /** Leaves the server when it is no primary. */
+  async checkRole(): Promise<void> {
+    if (!this.#isConnected) return;
+    const { stream } = this;
+    const text = await this.info('replication').catch(() => '');
+    if (/^role:(?!master)/m.test(text) && stream === this.stream) this.#leave();
+  }
+
+  get #isConnected(): boolean {
+    return this.status === 'ready' && this.stream.writable;
+  }
+
+  /** The time limit of the command goes on. */
+  #sendToPrimary(command: Command): void {
+    this.#leave();
+    if (this.#admit(command)) super.sendCommand(command);
+  }
+
+  /** Many commands may be in flight to a server when it is demoted; ioredis adds a listener for each call. */
+  #leave(): void {
+    if (this.#left === this.stream) return;
+    this.#left = this.stream;
+    this.disconnect(true);
   }
 
   #admit(command: Command): boolean {
-    if (this.#waiting >= maxWaitingCommands) {
-      const facts = { waiting: this.#waiting };
+    if (this.#waiting.size >= maxWaitingCommands && !this.#waiting.has(command)) {
+      const facts = { waiting: this.#waiting.size };
       command.reject(new Fault('redis_unavailable', 'retry', { facts }));
       return false;
     }
-    this.#waiting += 1;
-    const leave = () => {
-      this.#waiting -= 1;
-    };
+    this.#waiting.add(command);
+    const leave = () => void this.#waiting.delete(command);
     command.promise.then(leave, leave);
     return true;
   }

@@ -11,6 +11,7 @@ import {
   integer,
   list,
   oneOf,
+  redisAddress,
   secret,
   text,
   url,
@@ -188,6 +189,9 @@ describe('refusing', () => {
     const found = problem(fields, { PM_A: 'hunter2', PM_B: 'gopher://me:hunter2@h' });
     expect(found).not.toContain('hunter2');
     expect(found).toContain('gopher://[secret]@h');
+    const redis = { c: redisAddress('PM_C', { meaning }) };
+    const given = 'redis+sentinel://me:hunt/er@2@a:1,b:2';
+    expect(problem(redis, { PM_C: given })).toContain('given "redis+sentinel://[secret]@a:1,b:2"');
   });
 
   test('reports all problems at once, by variable', () => {

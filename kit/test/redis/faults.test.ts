@@ -8,6 +8,10 @@ function replyError(message: string): Error {
   return Object.assign(new Error(message), { name: 'ReplyError' });
 }
 
+/** As servers before 7.0 say it. */
+const scriptRefused =
+  'ERR Error running script (call to f_7389571d7572e01e0dd01f1392fb2b813e89e061): @user_script:1: @user_script: 1:';
+
 describe('a failed command', () => {
   test.each([
     ['LOADING Redis is loading the dataset in memory', 'LOADING', 'retry'],
@@ -18,6 +22,13 @@ describe('a failed command', () => {
     ["NOPERM User u has no permissions to access the 'book:17' key", 'NOPERM', 'stop'],
     ["ERR unknown command 'x'", 'ERR', 'stop'],
     ['user_script:1: my own words', 'ERR', 'stop'],
+    [
+      `${scriptRefused} -READONLY You can't write against a read only replica.`,
+      'READONLY',
+      'retry',
+    ],
+    [`${scriptRefused} -OOM command not allowed`, 'OOM', 'retry'],
+    [`${scriptRefused} my own words`, 'ERR', 'stop'],
   ])('answered with "%s" is %s: %s', (message, reply, reaction) => {
     const fault = redisFault(replyError(message));
     expect(fault).toMatchObject({ code: 'redis_refused', reaction, facts: { reply } });

@@ -18,7 +18,7 @@ interface Program {
 const programs: Readonly<Record<string, Program>> = {
   ingress: { entry: 'ingress/src/main.ts' },
   operator: { entry: 'ingress/src/operator/main.ts' },
-  matcher: { entry: 'matcher/src/main.ts' },
+  matcher: { entry: 'matcher/src/main.ts', notUsed: ['transfers'] },
   projectors: { entry: 'projectors/src/main.ts' },
   // Ingress alone brings uses of agents to the log, and forgets agents. Who reads no transfers judges no deposits.
   'query-api': {
@@ -35,7 +35,7 @@ const programs: Readonly<Record<string, Program>> = {
     notUsed: ['orders', 'transfers', 'serviceKeys'],
   },
   rebuild: { entry: 'operate/src/commands/rebuild.ts', notUsed: ['orders', 'transfers'] },
-  repair: { entry: 'operate/src/commands/repair.ts' },
+  repair: { entry: 'operate/src/commands/repair.ts', notUsed: ['transfers'] },
 };
 
 const sources = new Map(
@@ -165,6 +165,7 @@ const notCommands = new Set([
   'duplicate',
   'exec',
   'listen',
+  'off',
   'on',
   'once',
   'pipeline',

@@ -33,7 +33,8 @@ export interface InvalidationListener {
  * Has the server report every change of a book. One connection of its own both subscribes (CLIENT TRACKING with BCAST,
  * redirected to itself) and listens, so that the two share one lifetime. It speaks RESP2, since ioredis drops the
  * invalidation pushes of RESP3. Pings go the same way as invalidations: a pong says that all earlier ones have arrived;
- * without one in time the connection is given up, so that a silent one cannot keep old books alive.
+ * without one in time the connection is given up, so that a silent one cannot keep old books alive. So is one whose
+ * client of the reads has lost its server: after a failover they would hear of the changes of another one.
  */
 export function followInvalidations(options: InvalidationOptions): InvalidationListener {
   const listener = options.redis.duplicate({
@@ -43,6 +44,10 @@ export function followInvalidations(options: InvalidationOptions): InvalidationL
     maxRetriesPerRequest: 0,
     commandTimeout: pongTimeoutMs,
   });
+  // One that is on its way to another server is left alone: ioredis would not try again.
+  const leave = () => {
+    if (listener.status === 'ready') listener.disconnect(true);
+  };
   let isCoherent = false;
   const report = (now: boolean): void => {
     if (now === isCoherent) return;
@@ -57,13 +62,11 @@ export function followInvalidations(options: InvalidationOptions): InvalidationL
   });
   listener.on('close', () => report(false));
   listener.on('ready', () => {
-    subscribe(listener, options.prefix).then(
-      () => report(true),
-      () => listener.disconnect(true),
-    );
+    subscribe(listener, options.prefix).then(() => report(true), leave);
   });
+  options.redis.on('close', leave);
   const timer = setInterval(() => {
-    if (isCoherent) listener.ping().catch(() => listener.disconnect(true));
+    if (isCoherent) listener.ping().catch(leave);
   }, pingEveryMs);
   return {
     async settle() {
@@ -71,6 +74,7 @@ export function followInvalidations(options: InvalidationOptions): InvalidationL
     },
     close() {
       clearInterval(timer);
+      options.redis.off('close', leave);
       listener.disconnect();
     },
   };
