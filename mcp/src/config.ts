@@ -1,16 +1,11 @@
 import {
   type ConfigOf,
-  clickhouseFields,
-  kafkaFields,
+  engineVariables,
   list,
   namesOf,
   publicDoorFields,
   readConfig,
-  redisCacheFields,
-  redisFields,
-  registryFields,
   serviceFields,
-  storeFields,
   traceFields,
   url,
 } from '@pm/kit/config';
@@ -39,14 +34,5 @@ export type McpConfig = ConfigOf<typeof mcpFields>;
 
 /** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names every wrong setting. */
 export function readMcpConfig(): McpConfig {
-  const others = namesOf(
-    kafkaFields,
-    registryFields,
-    redisFields,
-    redisCacheFields,
-    clickhouseFields,
-    storeFields,
-    traceFields,
-  );
-  return readConfig(mcpFields, undefined, { known: others });
+  return readConfig(mcpFields, undefined, { known: [...engineVariables, ...namesOf(traceFields)] });
 }

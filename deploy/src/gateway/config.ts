@@ -1,28 +1,67 @@
 import {
   type ConfigOf,
+  engineVariables,
   type Field,
+  list,
   publicDoorFields,
   readConfig,
   serviceFields,
   traceFields,
 } from '@pm/kit/config';
 
-/** Without it a free port, so that a gateway that was started without one still starts. */
-const opsPort: Field<number> = { ...serviceFields.opsPort, fallback: { value: 0 } };
+/** Connections are pooled by origin. */
+const originPattern = /^https?:\/\/[^\s,/?#@]{1,200}$/;
+
+/** Base URLs of the processes of a service, without a path. */
+function processUrls(
+  name: string,
+  options: {
+    readonly meaning: string;
+    readonly max?: number;
+    readonly default?: readonly string[];
+  },
+): Field<readonly string[]> {
+  const urls = list(name, { ...options, pattern: originPattern });
+  return {
+    ...urls,
+    parse: (given) => {
+      const parsed = urls.parse(given);
+      const isSound =
+        parsed !== null && 'value' in parsed && parsed.value.every((url) => URL.canParse(url));
+      return isSound ? parsed : null;
+    },
+  };
+}
 
 /** Variables of the gateway; the configuration reference is made of them. */
 export const gatewayFields = {
+  ...serviceFields,
+  ...traceFields,
   host: publicDoorFields.host,
+  httpPort: publicDoorFields.httpPort,
   trustedProxies: publicDoorFields.trustedProxies,
   connectionsPerAddress: publicDoorFields.connectionsPerAddress,
-  opsHost: serviceFields.opsHost,
-  opsPort,
-  ...traceFields,
+  ingressUrls: processUrls('PM_INGRESS_URL', {
+    meaning: 'Base URLs of all processes of ingress, which the gateway forwards to.',
+  }),
+  queryApiUrls: processUrls('PM_QUERY_API_URL', {
+    meaning: 'Base URLs of all processes of query-api, which the gateway forwards to.',
+  }),
+  streamsUrls: processUrls('PM_STREAMS_URL', {
+    meaning:
+      'Base URLs of all processes of streams, which the gateway forwards to; without one it refuses streams.',
+    default: [],
+  }),
+  mcpUrl: processUrls('PM_MCP_URL', {
+    meaning: 'Base URL of the MCP server; without it there is no `/mcp`.',
+    max: 1,
+    default: [],
+  }),
 };
 
 /** Reads the environment. Throws the `Fault` `invalid_config` (stop). */
 export function readGatewayConfig(
   env?: Readonly<Record<string, string | undefined>>,
 ): ConfigOf<typeof gatewayFields> {
-  return readConfig(gatewayFields, env);
+  return readConfig(gatewayFields, env, { known: engineVariables });
 }

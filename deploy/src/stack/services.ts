@@ -281,30 +281,27 @@ function mcp(options: ServicesOptions): ManagedProcess {
   });
 }
 
-function gateway(options: ServicesOptions, { name, ports }: Place): ManagedProcess {
+function gateway(options: ServicesOptions, { number, ports }: Place): ManagedProcess {
   const forwarded = ['ingress', 'query-api', 'streams'] as const;
-  return {
-    ...processDefaults(options, name),
-    args: [
-      `--max-old-space-size=${heapMebibytes}`,
-      programOf('gateway'),
-      String(ports.gateway),
-      urlsOf(options, 'ingress', 'ingress'),
-      urlsOf(options, 'query-api', 'queryApi'),
-      urlsOf(options, 'streams', 'streams'),
-      `http://${loopback}:${options.ports.mcp}`,
-    ],
-    env: processEnvironment({
+  const description = service(options, 'gateway', {
+    number,
+    opsPort: ports.gatewayOps,
+    httpPorts: [ports.gateway],
+    env: {
+      ...listenerOn(ports.gateway),
       // The services trust the gateway; proxies before it are those of the machine.
       ...givenOf(['PM_TRUSTED_PROXIES', 'PM_CONNECTIONS_PER_ADDRESS']),
-      PM_OPS_HOST: loopback,
-      PM_OPS_PORT: String(ports.gatewayOps),
-      PM_PARENT_PIPE: '1',
-      ...traceEnvironment(),
-      ...options.extraEnv?.['gateway'],
-    }),
-    dependsOn: forwarded.flatMap((one) => placesOf(options, one).map((place) => place.name)),
-    ports: [ports.gateway, ports.gatewayOps],
+      PM_INGRESS_URL: urlsOf(options, 'ingress', 'ingress'),
+      PM_QUERY_API_URL: urlsOf(options, 'query-api', 'queryApi'),
+      PM_STREAMS_URL: urlsOf(options, 'streams', 'streams'),
+      PM_MCP_URL: `http://${loopback}:${options.ports.mcp}`,
+    },
+    needs: [],
+  });
+  const services = forwarded.flatMap((one) => placesOf(options, one).map((place) => place.name));
+  return {
+    ...description,
+    dependsOn: [...description.dependsOn, ...services],
     ready: () => requireOk(`http://${loopback}:${ports.gateway}/ok`),
   };
 }
@@ -323,8 +320,18 @@ export function storeFolderIn(dataDir: string): string {
 const tableVariables = namesOf(clickhouseFields);
 const storeVariables = namesOf(storeFields);
 
-/** Passwords of the tables and of the store go to the services that use them. */
 function sharedEnv(options: ServicesOptions, { needs }: ServiceSpec): Record<string, string> {
+  return {
+    ...(needs.length === 0 ? {} : engineEnv(options, needs)),
+    PM_OPS_HOST: loopback,
+    ...traceEnvironment(),
+    PM_PARENT_PIPE: '1',
+    NODE_ENV: 'production',
+  };
+}
+
+/** Passwords of the tables and of the store go to the services that use them. */
+function engineEnv(options: ServicesOptions, needs: readonly string[]): Record<string, string> {
   const { urls } = options;
   return {
     ...Object.fromEntries(
@@ -339,9 +346,5 @@ function sharedEnv(options: ServicesOptions, { needs }: ServiceSpec): Record<str
     PM_CLICKHOUSE_URL: urls.clickhouse,
     PM_CLICKHOUSE_DATABASE: options.database,
     PM_TOPIC_PREFIX: options.topicPrefix,
-    PM_OPS_HOST: loopback,
-    ...traceEnvironment(),
-    PM_PARENT_PIPE: '1',
-    NODE_ENV: 'production',
   };
 }

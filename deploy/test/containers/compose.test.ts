@@ -89,6 +89,7 @@ test('no two containers publish one port, and each listens where the local stack
     'query-api': defaultPorts.queryApi,
     streams: defaultPorts.streams,
     mcp: defaultPorts.mcp,
+    gateway: defaultPorts.gateway,
   };
   for (const [name, service] of ownServices) {
     const program = programOf(service);
@@ -99,14 +100,17 @@ test('no two containers publish one port, and each listens where the local stack
 });
 
 test('the gateway forwards to the ports where the services listen', () => {
-  const { command = [] } = compose.services['gateway'] ?? {};
-  const urlOf = (name: string) =>
-    `http://${name}:${compose.services[name]?.environment?.['PM_HTTP_PORT']}`;
-  expect(command).toEqual([
-    'gateway',
-    String(defaultPorts.gateway),
-    ...['ingress', 'query-api', 'streams', 'mcp'].map(urlOf),
-  ]);
+  const forwarded = {
+    ingress: 'PM_INGRESS_URL',
+    'query-api': 'PM_QUERY_API_URL',
+    streams: 'PM_STREAMS_URL',
+    mcp: 'PM_MCP_URL',
+  };
+  const { environment = {} } = compose.services['gateway'] ?? {};
+  for (const [name, variable] of Object.entries(forwarded)) {
+    const port = compose.services[name]?.environment?.['PM_HTTP_PORT'];
+    expect([variable, environment[variable]]).toEqual([variable, `http://${name}:${port}`]);
+  }
 });
 
 test('the operator takes requests under each name that a container calls it by', () => {

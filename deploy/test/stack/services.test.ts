@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { engineVariables } from '@pm/kit/config';
 import { defaultPorts } from '../../src/local/ports.ts';
 import { loadOrMakeKeys, readAuthority } from '../../src/setup/keys.ts';
 import { Places } from '../../src/stack/scale.ts';
@@ -35,6 +36,19 @@ test('no service gets the seeds that list keys, and the matcher gets the public 
   expect(matcher?.env?.['PM_OPERATOR_KEY']).toBe(keys.openingKey);
 });
 
+test('the gateway and the MCP server, which use no engine, get no address and no sign-in of one', () => {
+  const access = { PM_KAFKA_SASL_USERNAME: 'exchange', PM_REDIS_USERNAME: 'exchange' };
+  const services = exchangeServices({ ...options, access });
+  const found = services.map(({ name, env }) => [
+    name,
+    Object.keys(env).some((variable) => engineVariables.includes(variable)),
+  ]);
+  expect(found.filter(([, hasOne]) => hasOne === false)).toEqual([
+    ['mcp', false],
+    ['gateway', false],
+  ]);
+});
+
 test('several processes of a service differ in name and place, and the others know all of them', () => {
   const second = { ...defaultPorts, ingress: 1, ingressOps: 2, streams: 3, streamsOps: 4 };
   const more = { ...second, gateway: 5, gatewayOps: 6, matcherOps: 7 };
@@ -51,8 +65,7 @@ test('several processes of a service differ in name and place, and the others kn
   expect(ingresses.map((one) => one?.env?.['PM_DOOR_PROCESSES'])).toEqual(['2', '2']);
   expect(ingresses.map((one) => one?.env?.['A'])).toEqual([undefined, 'b']);
   const both = 'http://127.0.0.1:18001,http://127.0.0.1:1';
-  for (const name of ['gateway', 'gateway-2']) expect(find(name)?.args).toContain(both);
-  for (const name of ['streams', 'streams-2'])
+  for (const name of ['gateway', 'gateway-2', 'streams', 'streams-2'])
     expect(find(name)?.env?.['PM_INGRESS_URL']).toBe(both);
   const folders = ['streams', 'streams-2'].map((name) => find(name)?.env?.['PM_STREAMS_DIR']);
   expect(new Set(folders).size).toBe(2);

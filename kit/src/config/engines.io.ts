@@ -1,6 +1,7 @@
 import { cacheBytesDefault, cacheBytesMin } from '@pm/schemas';
 import { integer, list, oneOf, redisAddress, text, url } from './fields.ts';
 import { certificateFile, privateKeyFile, secretFile, tokenFile } from './files.io.ts';
+import { namesOf } from './shared.ts';
 
 const brokerPattern = /^[\w.-]+:\d{1,5}$/;
 const topicPrefixPattern = /^[\w.-]{0,100}$/;
@@ -182,6 +183,16 @@ export const storeFields = {
     meaning: 'Authorities that sign the certificate of an https store, in place of those of Node.',
   }),
 };
+
+/** Variables of the engines, for the `known` list of programs that use none of them. */
+export const engineVariables = namesOf(
+  kafkaFields,
+  registryFields,
+  redisFields,
+  redisCacheFields,
+  clickhouseFields,
+  storeFields,
+);
 
 /** What encrypts the keys in a backup. */
 export const backupFields = {

@@ -12,6 +12,7 @@ export {
 export {
   backupFields,
   clickhouseFields,
+  engineVariables,
   kafkaFields,
   redisCacheFields,
   redisFields,
@@ -33,7 +34,7 @@ export {
   url,
 } from './fields.ts';
 export { readBounded } from './files.io.ts';
-export { path, readConfig, readParentPipe } from './read.io.ts';
+export { path, readConfig, readParentPipe, readServiceLinks } from './read.io.ts';
 export {
   addressPattern,
   bookNameFields,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Fault } from '../fault/index.ts';
 import type { ConfigOf, Described, Field, Fields } from './fields.ts';
+import { isServiceLink } from './service-links.ts';
 
 /** Checks beyond the single variable. */
 export interface ConfigRules<F extends Fields> {
@@ -24,7 +25,7 @@ type Problems = Record<string, string>;
  * Reads and checks all variables at once. Throws one `Fault` `invalid_config` (stop) that names every variable in its
  * facts, with what was given (secrets hidden) and what is allowed; unknown variables starting with `PM_` are
  * refused with the nearest known name, since a misspelt setting silently means the default, and those of another
- * program with its name.
+ * program with its name. Links of Kubernetes Services are left alone (`readServiceLinks`).
  */
 export function readConfig<const F extends Fields>(
   fields: F,
@@ -65,6 +66,11 @@ export function readParentPipe(env: Environment = process.env): boolean {
   return env[parentPipeName] === '1';
 }
 
+/** Names of the links of Kubernetes Services in the environment, which no program reads as settings. */
+export function readServiceLinks(env: Environment = process.env): readonly string[] {
+  return Object.keys(env).filter((name) => isServiceLink(name, env[name] ?? ''));
+}
+
 function readField(field: Field<unknown>, env: Environment, problems: Problems): unknown {
   const given = env[field.name] ?? '';
   if (given === '') {
@@ -75,9 +81,13 @@ function readField(field: Field<unknown>, env: Environment, problems: Problems):
   }
   const parsed = field.parse(given);
   if (parsed !== null && 'value' in parsed) return parsed.value;
-  const reason = parsed === null ? '' : `; ${parsed.reason}`;
+  const reason = parsed === null ? linkReason(field, given) : `; ${parsed.reason}`;
   problems[field.name] = `given ${shown(field, given)}${reason}; allowed: ${field.allowed}`;
   return undefined;
+}
+
+function linkReason({ name }: Field<unknown>, given: string): string {
+  return isServiceLink(name, given) ? '; a Kubernetes Service of that name has set it' : '';
 }
 
 const shownChars = 80;
@@ -91,6 +101,7 @@ function shown(field: Field<unknown>, given: string): string {
 function findUnknown(env: Environment, known: readonly string[], problems: Problems): void {
   for (const name of Object.keys(env)) {
     if (!name.startsWith('PM_') || name.startsWith(testPrefix) || known.includes(name)) continue;
+    if (isServiceLink(name, env[name] ?? '')) continue;
     problems[name] = `unknown; the nearest known name is ${nearest(name, known)}`;
   }
 }
@@ -101,7 +112,8 @@ function findForeign(
   problems: Problems,
 ): void {
   for (const name of elsewhere?.names ?? []) {
-    if (env[name] === undefined) continue;
+    const value = env[name];
+    if (value === undefined || isServiceLink(name, value)) continue;
     problems[name] = `belongs to the program ${elsewhere?.program}, and is not for this one`;
   }
 }

@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import { readParentPipe } from '../config/index.ts';
+import { readParentPipe, readServiceLinks } from '../config/index.ts';
 
 /** The process as the lifecycle uses it; tests pass a double. */
 export interface ProcessHost {
@@ -9,6 +9,8 @@ export interface ProcessHost {
   onParentGone(stop: () => void): void;
   /** Calls back at uncaught exceptions and unhandled rejections. */
   onUncaught(fail: (error: unknown) => void): void;
+  /** Names of the variables that Kubernetes has set for Services. */
+  serviceLinks(): readonly string[];
   /** One line for people, on standard error. */
   complain(line: string): void;
   exit(code: number): void;
@@ -29,6 +31,7 @@ export const processHost: ProcessHost = {
     process.on('uncaughtException', fail);
     process.on('unhandledRejection', fail);
   },
+  serviceLinks: () => readServiceLinks(),
   complain(line) {
     process.stderr.write(`${line}\n`);
   },

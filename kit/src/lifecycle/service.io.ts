@@ -12,7 +12,7 @@ const stopTimeoutMs = 10_000;
 export interface Lifecycle {
   /** Aborted when the service begins to stop. */
   readonly signal: AbortSignal;
-  /** From here on the lifecycle logs through this log. */
+  /** From here on the lifecycle logs through this log: first a warning if there are links of Kubernetes Services. */
   useLog(log: Log): void;
   /**
    * Registers a closer; at the stop the last registered runs first. Each gets `timeoutMs` (default 5 s), then
@@ -79,6 +79,9 @@ class Service implements Lifecycle {
 
   useLog(log: Log): void {
     this.#log = log;
+    const variables = this.#host.serviceLinks();
+    if (variables.length > 0)
+      log.warn({ variables }, 'links of Kubernetes Services are left alone');
   }
 
   onStop(name: string, close: () => void | Promise<void>, timeoutMs = closerTimeoutMs): void {

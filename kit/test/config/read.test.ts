@@ -16,7 +16,7 @@ import {
   text,
   url,
 } from '../../src/config/fields.ts';
-import { path, readConfig, readParentPipe } from '../../src/config/read.io.ts';
+import { path, readConfig, readParentPipe, readServiceLinks } from '../../src/config/read.io.ts';
 import { namesOf, serviceFields } from '../../src/config/shared.ts';
 import { Fault } from '../../src/fault/index.ts';
 
@@ -216,6 +216,62 @@ describe('refusing', () => {
     const env = { PM_KAFKA_BROKERS: 'a:1', PM_REDIS_URL: 'x', PM_TEST_KAFKA: 'x', HOME: '/' };
     const known = namesOf(redisFields);
     expect(readConfig(kafkaFields, env, { known }).kafkaBrokers).toEqual(['a:1']);
+  });
+
+  describe('links of Kubernetes Services', () => {
+    const http = { PM_HTTP_PORT: '8080' };
+    const fields = { port: integer('PM_HTTP_PORT', { meaning, unit, min: 1, max: 65_535 }) };
+    /** A kubelet sets these for a Service `pm-gateway` with a port `http`, and for one that is `pm`. */
+    const links = {
+      PM_GATEWAY_SERVICE_HOST: '10.0.0.1',
+      PM_GATEWAY_SERVICE_PORT: '8080',
+      PM_GATEWAY_SERVICE_PORT_HTTP: '8080',
+      PM_GATEWAY_PORT: 'tcp://10.0.0.1:8080',
+      PM_GATEWAY_PORT_8080_TCP: 'tcp://10.0.0.1:8080',
+      PM_GATEWAY_PORT_8080_TCP_PROTO: 'tcp',
+      PM_GATEWAY_PORT_8080_TCP_PORT: '8080',
+      PM_GATEWAY_PORT_8080_TCP_ADDR: '10.0.0.1',
+      PM_QUERY_API_PORT: 'udp://[fd00::1]:53',
+      PM_SERVICE_HOST: '10.0.0.2',
+      PM_PORT: 'tcp://10.0.0.2:80',
+    };
+
+    test('are left alone and named', () => {
+      const env = { ...http, ...links, GATEWAY_SERVICE_HOST: '10.0.0.3' };
+      expect(readConfig(fields, env)).toEqual({ port: 8080 });
+      expect(readServiceLinks(env)).toEqual(Object.keys(links));
+    });
+
+    test('are left alone under the name of another program too', () => {
+      const elsewhere = { program: 'operator', names: ['PM_OPERATOR_PORT'] };
+      const env = { ...http, PM_OPERATOR_PORT: 'tcp://10.0.0.1:18002' };
+      expect(readConfig(fields, env, { elsewhere })).toEqual({ port: 8080 });
+      const foreign = { ...http, PM_OPERATOR_PORT: '18002' };
+      expect(faultOf(() => readConfig(fields, foreign, { elsewhere })).facts).toEqual({
+        PM_OPERATOR_PORT: 'belongs to the program operator, and is not for this one',
+      });
+    });
+
+    test('hide no setting of such a name: it is read, and the value of a link refused', () => {
+      const own = { own: integer('PM_OWN_SERVICE_PORT', { meaning, unit, min: 1, max: 9 }) };
+      expect(readConfig(own, { PM_OWN_SERVICE_PORT: '7' })).toEqual({ own: 7 });
+      expect(readServiceLinks(http)).toEqual([]);
+      expect(problem(fields, { PM_HTTP_PORT: 'tcp://10.0.0.1:80' })).toBe(
+        'given "tcp://10.0.0.1:80"; a Kubernetes Service of that name has set it; allowed: a whole number from 1 to 65535',
+      );
+    });
+
+    test.each([
+      ['PM_GATEWAY_PORT', '8080'],
+      ['PM_GATEWAY_PORT', 'http://10.0.0.1:8080'],
+      ['PM_GATEWAY_PORTS', 'tcp://10.0.0.1:8080'],
+      ['PM_GATEWAY_SERVICE_HOSTS', '10.0.0.1'],
+      ['PM_GATEWAY_PORT_HTTP_TCP', 'tcp://10.0.0.1:8080'],
+      ['PM_GATEWAY_PORT_8080_HTTP', 'tcp://10.0.0.1:8080'],
+      ['PM_gateway_SERVICE_HOST', '10.0.0.1'],
+    ])('are of another form than %s=%s, which is refused', (name, value) => {
+      expect(problem(fields, { ...http, [name]: value })).toContain('unknown; the nearest');
+    });
   });
 
   test('checks relations once the variables are sound', () => {

@@ -69,6 +69,7 @@ function serve(start: (life: Lifecycle) => Promise<void>) {
       },
       onParentGone() {},
       onUncaught() {},
+      serviceLinks: () => [],
       complain() {},
       exit,
     };

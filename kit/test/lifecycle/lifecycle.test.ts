@@ -9,6 +9,7 @@ class FakeHost implements ProcessHost {
   signal: (signal: string) => void = () => {};
   parentGone: () => void = () => {};
   uncaught: (error: unknown) => void = () => {};
+  links: readonly string[] = [];
   exited: Promise<number>;
   #exit: (code: number) => void = () => {};
 
@@ -27,6 +28,9 @@ class FakeHost implements ProcessHost {
   onUncaught(fail: (error: unknown) => void): void {
     this.uncaught = fail;
   }
+  serviceLinks(): readonly string[] {
+    return this.links;
+  }
   complain(line: string): void {
     this.happened.push(line);
   }
@@ -37,8 +41,9 @@ class FakeHost implements ProcessHost {
 }
 
 function logInto(lines: string[]): Log {
-  const write = (level: string) => (_facts: LogFacts, message: string) => {
-    lines.push(`${level} ${message}`);
+  const write = (level: string) => (facts: LogFacts, message: string) => {
+    const variables = 'variables' in facts ? `: ${facts['variables']}` : '';
+    lines.push(`${level} ${message}${variables}`);
   };
   const log: Log = {
     debug: write('debug'),
@@ -122,6 +127,16 @@ describe('a service', () => {
     });
     expect(await host.exited).toBe(2);
     expect(host.happened).toEqual(expect.arrayContaining(['  PM_A: missing', '  PM_B: given "x"']));
+  });
+
+  test('warns once of the links of Kubernetes Services, with their names', async () => {
+    const host = new FakeHost();
+    host.links = ['PM_GATEWAY_PORT', 'PM_GATEWAY_SERVICE_HOST'];
+    await run(host, () => {});
+    expect(host.happened).toEqual([
+      'warn links of Kubernetes Services are left alone: PM_GATEWAY_PORT,PM_GATEWAY_SERVICE_HOST',
+      'info ready',
+    ]);
   });
 
   test('goes on closing when a part throws or hangs', async () => {

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ExchangeClient } from '@pm/client';
+import { readServiceLinks } from '@pm/kit/config';
 import { Fault } from '@pm/kit/fault';
 import { ServerFactory } from '../server/build-server.io.ts';
 import type { Session } from '../server/session.io.ts';
@@ -32,6 +33,9 @@ function messageOf(error: unknown): string {
 
 function main(): void {
   const settings = readStdioSettings();
+  const links = readServiceLinks();
+  if (links.length > 0)
+    complain(`links of Kubernetes Services are left alone: ${links.join(', ')}`);
   const session = openSession(settings);
   const servers = new ServerFactory({
     error: (facts) => complain(messageOf(Reflect.get(facts, 'err'))),
