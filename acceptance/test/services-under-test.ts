@@ -19,6 +19,11 @@ export function engineUrls(): EngineUrls {
   };
 }
 
+/** Names of topics, keys and tables of an exchange on engines that tests share, as variables. */
+export function namesOf(name: string): Readonly<Record<string, string>> {
+  return { PM_TOPIC_PREFIX: `${name}-`, PM_REDIS_PREFIX: name, PM_CLICKHOUSE_DATABASE: name };
+}
+
 /** Sets up an exchange whose topics and tables have a name of their own. */
 export async function setUpNamed(
   name: string,
@@ -29,11 +34,11 @@ export async function setUpNamed(
     readonly hasStore?: boolean;
   },
 ): Promise<void> {
-  const prefixed = { topicPrefix: `${name}-`, database: name };
+  const access = namesOf(name);
   const settings = { urls: engineUrls(), feeWallet: defaultFeeWallet };
   const alone = { replicationFactor: 1, progress: () => {} };
   rootKeys.set(name, parts.keys.rootKey);
-  await setUpExchange({ ...prefixed, ...settings, ...alone, ...parts });
+  await setUpExchange({ access, ...settings, ...alone, ...parts });
 }
 
 /** Root keys of the exchanges that were set up, by name. */
@@ -46,10 +51,8 @@ export function variablesOf(name: string): Readonly<Record<string, string>> {
     PM_KAFKA_BROKERS: urls.kafka,
     PM_REGISTRY_URL: urls.registry,
     PM_REDIS_URL: urls.redis,
-    PM_REDIS_PREFIX: name,
     PM_CLICKHOUSE_URL: urls.clickhouse,
-    PM_CLICKHOUSE_DATABASE: name,
-    PM_TOPIC_PREFIX: `${name}-`,
+    ...namesOf(name),
     PM_ROOT_KEY: rootKeys.get(name) ?? '',
   };
 }

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ExchangeClient, type ExchangeClientOptions, type Signer } from '@pm/client';
 import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
 import { logPlaceOf } from '@pm/deploy/installation/open';
+import { addressesOf } from '@pm/deploy/installation/read-addresses';
 import type { EngineUrls } from '@pm/deploy/local/engines';
 import { ensureEngineJars } from '@pm/deploy/local/engines/download-engines';
 import { kafkaBroker } from '@pm/deploy/local/engines/kafka-broker';
@@ -29,7 +30,7 @@ import { openLogClient, toolLimits } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import type { ImportEvent, ImportResult } from '@pm/schemas';
-import { engineUrls } from './services-under-test.ts';
+import { engineUrls, namesOf } from './services-under-test.ts';
 
 /** Longest wait for a process that was killed, milliseconds: many times what it takes on a machine of its own. */
 const backMaxMs = 300_000;
@@ -118,8 +119,9 @@ export class WholeExchange {
     readonly progress: readonly string[];
   }) {
     const { folder, options, secondPorts, supervisor, progress } = parts;
-    const { keys, ports, urls, database, topicPrefix } = options;
-    this.name = database;
+    const { keys, ports, urls, access } = options;
+    const { clickhouseDatabase: name, topicPrefix } = addressesOf(urls, access);
+    this.name = name;
     this.keys = keys;
     this.ports = ports;
     this.urls = urls;
@@ -131,7 +133,7 @@ export class WholeExchange {
     const others = second === null ? [] : [urlOf(second.gateway)];
     this.baseUrls = [urlOf(ports.gateway), ...others];
     this.operator = openOperator(urlOf(ports.operator), keys.operatorToken);
-    const place = { brokers: [urls.kafka], clientId: database };
+    const place = { brokers: [urls.kafka], clientId: name };
     const client = openLogClient({ ...place, log: silentLog, limits: toolLimits });
     this.log = logPlaceOf(client, { topicPrefix, rootKey: keys.rootKey });
   }
@@ -304,28 +306,22 @@ function servicesOptions({
   const name = `${label}_${process.pid}`;
   const { ownBroker = false, clickhouseUrl = engineUrls().clickhouse, env = {} } = opening;
   const shared = { ...engineUrls(), clickhouse: clickhouseUrl };
-  const prefixed = { PM_REDIS_PREFIX: name };
   return {
     urls: ownBroker ? { ...shared, kafka: `${loopback}:${ports.kafka}` } : shared,
-    access: {},
+    access: namesOf(name),
     ports,
     ...(places === null ? {} : { places }),
     keys: loadOrMakeKeys(join(folder, 'keys.json')),
     dataDir: folder,
     logDir: join(folder, 'logs'),
-    database: name,
-    topicPrefix: `${name}-`,
     replicationMin: 1,
     engines: [],
     extraEnv: {
       ...env,
       // A restored matcher compares every replayed record with what is stored, byte by byte.
-      matcher: { ...prefixed, PM_VERIFY_REPLAY: '1', ...env['matcher'] },
-      projectors: { ...prefixed, ...env['projectors'] },
-      ingress: { ...prefixed, ...manyTimes, ...env['ingress'] },
-      operator: { ...prefixed, ...env['operator'] },
-      'query-api': { ...prefixed, ...manyTimes, ...env['query-api'] },
-      streams: { ...prefixed, ...env['streams'] },
+      matcher: { PM_VERIFY_REPLAY: '1', ...env['matcher'] },
+      ingress: { ...manyTimes, ...env['ingress'] },
+      'query-api': { ...manyTimes, ...env['query-api'] },
     },
   };
 }

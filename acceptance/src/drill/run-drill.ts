@@ -10,7 +10,6 @@ import { loopback, type PortName } from '@pm/deploy/local/ports';
 import { restoreRegistry } from '@pm/deploy/setup/exchange-setup';
 import { setUpTables } from '@pm/deploy/setup/tables';
 import { storeFolderIn } from '@pm/deploy/stack/services';
-import { database } from '@pm/deploy/stack/stack';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
@@ -63,7 +62,7 @@ const losses: readonly Loss[] = [
       await loseEngine(world, 'clickhouse');
       const { urls, access, supervisor } = world.stack;
       const addresses = addressesOf(urls, access);
-      await setUpTables({ addresses, database, progress: () => {} });
+      await setUpTables(addresses, () => {});
       await supervisor.restart('projectors');
     },
   },
@@ -146,7 +145,7 @@ async function loseRegistry({ stack }: World): Promise<void> {
   });
   await client.close();
   for (const name of services) await supervisor.restart(name);
-  await restoreRegistry({ urls, access, topicPrefix: '', keys, progress: () => {} });
+  await restoreRegistry({ urls, access, keys, progress: () => {} });
 }
 
 /** Where Apicurio keeps its schemas (apicurio.storage.kind=kafkasql). */

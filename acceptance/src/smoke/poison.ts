@@ -22,7 +22,7 @@ export async function appendPoison({ stack, accessOf }: World): Promise<number> 
     log: silentLog,
   });
   try {
-    const topic = topicName(topics.orders, '');
+    const topic = topicName(topics.orders, stack.names.topicPrefix);
     const admin = await client.admin();
     const producer = await client.producer();
     const partitions = [...(await admin.bounds(topic)).keys()];

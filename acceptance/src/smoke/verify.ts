@@ -3,7 +3,7 @@ import { feeWalletOf } from '@pm/deploy/installation/fee-wallet';
 import { logPlaceOf } from '@pm/deploy/installation/open';
 import { addressesOf } from '@pm/deploy/installation/read-addresses';
 import { loopback } from '@pm/deploy/local/ports';
-import { database, type RunningStack } from '@pm/deploy/stack/stack';
+import type { RunningStack } from '@pm/deploy/stack/stack';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { clickhouseAccount, kafkaConnection, redisConnection } from '@pm/kit/config';
 import { type LogClient, openLogClient, toolLimits } from '@pm/kit/kafka';
@@ -56,7 +56,6 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
   const redis = openRedis({ ...redisConnection(addresses), log: silentLog });
   const clickhouse = openClickHouse({
     ...clickhouseAccount(addresses),
-    database,
     log: silentLog,
   });
   const log = logPlaceOf(client, { ...addresses, rootKey: stack.keys.rootKey });
@@ -75,7 +74,7 @@ export async function verifyWorld(world: World, result: Judged): Promise<Verdict
     });
     audit.finish();
     const deposits = await sumTransfers(log);
-    const keys = redisKeys('pm');
+    const keys = redisKeys(stack.names.redisPrefix);
     const markets = world.markets.map((market) => ({
       market: market.market,
       tokenIds: [market.tokenIds[0] as TokenId, market.tokenIds[1] as TokenId] as const,
@@ -158,11 +157,11 @@ interface ViewStatus {
 
 /** Waits until every view of every partition has passed the present end of the log; says what keeps it from that. */
 async function waitForProjections(
-  { places }: RunningStack,
+  { places, names }: RunningStack,
   client: LogClient,
 ): Promise<readonly string[]> {
   const admin = await client.admin();
-  const ends = await admin.bounds(topicName(topics.executions, ''));
+  const ends = await admin.bounds(topicName(topics.executions, names.topicPrefix));
   const isLate = (view: ViewStatus) => view.position < (ends.get(view.partition)?.high ?? 0);
   return stays(async () => {
     const asked = places.of('projectors').map(async ({ name, ports }) => {

@@ -23,18 +23,15 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { redisKeys, type TokenId, type WalletAddress } from '@pm/schemas';
 import { tryCreate, tryRead, tryWrite } from '../../../kit/test/kafka/broker-access.ts';
+import { namesOf } from '../services-under-test.ts';
 import { untilNone } from '../whole-exchange.ts';
 import { type GuardedEngines, startGuardedEngines } from './guarded-engines.ts';
 
 jest.setTimeout(180_000);
 
 const name = `accounts_${process.pid}`;
+const names = namesOf(name);
 const topicPrefix = `${name}-`;
-const names = {
-  PM_TOPIC_PREFIX: topicPrefix,
-  PM_REDIS_PREFIX: name,
-  PM_CLICKHOUSE_DATABASE: name,
-};
 const run = promisify(execFile);
 
 let folder: string;
@@ -52,7 +49,7 @@ beforeAll(async () => {
   operatorToken = keys.operatorToken;
   rootKey = keys.rootKey;
   makeFirstOperator(folder, keys);
-  const shared = { urls: engines.urls, keys, database: name, topicPrefix };
+  const shared = { urls: engines.urls, keys };
   await setUpExchange({
     ...shared,
     access: { ...engines.shared, ...engines.variablesOf('setup') },

@@ -1,15 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { database } from '@pm/deploy/stack/stack';
-import { openClickHouse } from '@pm/kit/clickhouse';
-import { silentLog } from '@pm/kit/log';
-import { leaderboardTables, tables } from '@pm/schemas';
+import { addressesOf } from '@pm/deploy/installation/read-addresses';
+import { atServer } from '@pm/deploy/installation/server';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { killed, runSmoke, shortSmoke, wholeSmoke } from '../../src/smoke/run.ts';
 import { verifyWorld } from '../../src/smoke/verify.ts';
 import { openWorld, smokePlan, type World } from '../../src/smoke/world.ts';
-import { engineUrls } from '../services-under-test.ts';
+import { engineUrls, namesOf } from '../services-under-test.ts';
 import { type GuardedEngines, startGuardedEngines } from './guarded-engines.ts';
 
 jest.setTimeout(420_000);
@@ -19,15 +17,17 @@ const partitions = 2;
 /** No order is refused for want of money. */
 const depositUsdc = '20000';
 const length = runLength({ test: 1, deep: 2 }) === 1 ? shortSmoke : wholeSmoke;
+/** Each account has rights under these names alone: a topic, key or table beside them fails the run. */
+const name = `secured_${process.pid}`;
+const names = namesOf(name);
 let folder: string;
 let engines: GuardedEngines;
 let world: World;
 const lines: string[] = [];
 
 beforeAll(async () => {
-  await dropTables();
   folder = mkdtempSync(join(tmpdir(), 'pm-secured-smoke-'));
-  engines = await startGuardedEngines(folder, {});
+  engines = await startGuardedEngines(folder, names);
   const accounts = Object.fromEntries(
     ['setup', 'audit', ...killed].map((name) => [name, engines.variablesOf(name)]),
   );
@@ -44,19 +44,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await world?.end();
   await engines?.stop();
-  await dropTables();
+  await dropDatabase();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** The tables of an exchange with other engines would say how far this one was read. */
-async function dropTables(): Promise<void> {
-  const { clickhouse: url } = engineUrls();
-  const account = { user: 'default', password: '', database };
-  const clickhouse = openClickHouse({ url, ...account, log: silentLog });
-  // The database stays: requests of other suites that name none begin in it.
-  for (const { name } of Object.values({ ...tables, ...leaderboardTables }))
-    await clickhouse.command(`DROP TABLE IF EXISTS ${name} SYNC`);
-  await clickhouse.close();
+/** The server is that of all tests. */
+async function dropDatabase(): Promise<void> {
+  const addresses = addressesOf(engineUrls(), {});
+  await atServer(addresses, (server) => server.command(`DROP DATABASE IF EXISTS ${name}`));
 }
 
 test('the smoke run holds on engines with TLS where each service and tool has its own account', async () => {

@@ -1,5 +1,5 @@
 import { addressesOf } from '@pm/deploy/installation/read-addresses';
-import { database, type RunningStack } from '@pm/deploy/stack/stack';
+import type { RunningStack } from '@pm/deploy/stack/stack';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { clickhouseAccount } from '@pm/kit/config';
 import { silentLog } from '@pm/kit/log';
@@ -33,8 +33,7 @@ export async function countTables(clickhouse: ClickHouse): Promise<TableCounts> 
     { names: Object.values(events) },
   );
   const [parts] = await clickhouse.selectRows<{ readonly count: string }>(
-    'SELECT toString(count()) AS count FROM system.parts WHERE active AND database = {database:String}',
-    { database },
+    'SELECT toString(count()) AS count FROM system.parts WHERE active AND database = currentDatabase()',
   );
   const values = new Map(rows.map(({ event, value }) => [event, Number(value)]));
   const counts = Object.entries(events).map(([name, event]) => [name, values.get(event) ?? 0]);

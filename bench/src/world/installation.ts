@@ -31,8 +31,6 @@ export interface Installation {
   stop(): Promise<void>;
 }
 
-const database = 'pm';
-
 /** Engines on free ports in a temporary folder, set up with one matching partition; no service runs. */
 export async function openInstallation(): Promise<Installation> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pm-bench-'));
@@ -48,7 +46,7 @@ export async function openInstallation(): Promise<Installation> {
   try {
     const { urls, access } = engines;
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
-    const shared = { urls, access, keys, feeWallet: defaultFeeWallet, database, topicPrefix: '' };
+    const shared = { urls, access, keys, feeWallet: defaultFeeWallet };
     await setUpExchange({ ...shared, partitions: 1, replicationFactor: 1, progress });
     const services = exchangeServices({
       ...shared,

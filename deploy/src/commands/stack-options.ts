@@ -28,6 +28,8 @@ export interface StackArguments {
   readonly scale?: string;
   readonly feeWallet: string;
   readonly fresh?: boolean;
+  /** Of `npm start` alone. */
+  readonly setupOnly?: boolean;
   readonly standby?: boolean;
   /** Absent unless one of `--demo` and `--no-demo` is given. */
   readonly demo?: boolean;
@@ -93,6 +95,7 @@ export function stackOptions(
   const { quoteSpeed, tradeSpeed } = given;
   const mode = engineMode(env);
   const isLocal = mode.kind !== 'external';
+  refuseSetUpOf(given, isLocal);
   const seed = isLocal || given.demo === true;
   return {
     mode,
@@ -109,6 +112,15 @@ export function stackOptions(
     demo: (given.demo ?? isLocal) ? { quoteSpeed, tradeSpeed } : null,
     extraEnv: { operator: secondPersonOf(seed, env) },
   };
+}
+
+/** Only engines that stay have something to set up for later, and a demo needs services. */
+function refuseSetUpOf({ setupOnly, demo }: StackArguments, isLocal: boolean): void {
+  if (setupOnly !== true || (!isLocal && demo !== true)) return;
+  const why = isLocal
+    ? 'it is for STACK=external; engines of this stack end with it, and each start sets them up'
+    : '--demo needs the services, which it does not start';
+  throw new StackError('BAD_DESCRIPTION', `--setup-only: ${why}`);
 }
 
 function brokersIn(given: StackArguments, isLocal: boolean): Pick<StackOptions, 'brokers'> {

@@ -97,7 +97,7 @@ async function status(given: StackArguments): Promise<void> {
   console.log(`${running.baseUrl}   logs: ${running.logDir}\n`);
   const readers =
     running.engines === 'local' ? readClickhousePassword(given.data, 'readers') : null;
-  console.log(`${engineTable(running.urls, readers)}\n`);
+  console.log(`${engineTable(running, readers)}\n`);
   console.log(processTable(running.processes));
 }
 

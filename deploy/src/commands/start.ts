@@ -3,11 +3,17 @@ import { messageOf, StackError } from '../local/stack-error.ts';
 import { runPanel } from '../panel/live.ts';
 import { welcomeScreen } from '../panel/welcome.ts';
 import { openControl } from '../stack/control.ts';
-import { type RunningStack, startStack } from '../stack/stack.ts';
+import { type RunningStack, setUpOnly, startStack } from '../stack/stack.ts';
 import { type StackArguments, stackOptions, withStackArguments } from './stack-options.ts';
 
-/** `npm start`: the whole exchange in the foreground, until Ctrl-C. */
-const given = withStackArguments(new Command('npm start --')).parse().opts<StackArguments>();
+/** `npm start`: the whole exchange in the foreground, until Ctrl-C; with `--setup-only` its set-up alone. */
+const given = withStackArguments(new Command('npm start --'))
+  .option(
+    '--setup-only',
+    'with STACK=external: makes topics, schemas, partitions, keys and tables, and starts nothing',
+  )
+  .parse()
+  .opts<StackArguments>();
 const isTerminal = process.stdout.isTTY === true;
 const startedAtMs = performance.now();
 
@@ -38,7 +44,15 @@ process.on('SIGINT', () => void (stack === null ? process.exit(130) : stopInOrde
 process.on('SIGTERM', () => void (stack === null ? process.exit(143) : stopInOrder()));
 
 try {
-  stack = await startStack({ ...stackOptions(given, progress), onFatal: failWith });
+  const options = stackOptions(given, progress);
+  if (given.setupOnly === true) {
+    await setUpOnly(options);
+    console.log(
+      `\nset up; keys.json and operators.json are in ${given.data}, and nothing was started`,
+    );
+    process.exit(0);
+  }
+  stack = await startStack({ ...options, onFatal: failWith });
   const control = await openControl(given.data, stack);
   console.log(welcomeScreen(stack));
   await runPanel(stack, { isTerminal, isStopped: () => stopAsked });

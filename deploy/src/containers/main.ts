@@ -73,7 +73,6 @@ async function setUp({ partitions, replication }: ExchangeArguments): Promise<vo
     feeWallet: feeWallet(),
     partitions,
     replicationFactor: replication,
-    database: engines.database,
     hasStore: true,
     progress: (line) => console.log(line),
   });
@@ -83,7 +82,7 @@ async function setUp({ partitions, replication }: ExchangeArguments): Promise<vo
 
 /** Addresses of the engines, and what they ask of who connects. */
 function enginesOf(env: Readonly<Record<string, string | undefined>>) {
-  const { kafkaBrokers, registryUrl, clickhouseUrl, redisUrl, ...rest } = readAddresses(env);
+  const { kafkaBrokers, registryUrl, clickhouseUrl, redisUrl } = readAddresses(env);
   return {
     urls: {
       kafka: kafkaBrokers.join(),
@@ -96,8 +95,6 @@ function enginesOf(env: Readonly<Record<string, string | undefined>>) {
         name.startsWith('PM_') && value !== undefined ? [[name, value] as const] : [],
       ),
     ),
-    database: rest.clickhouseDatabase,
-    topicPrefix: rest.topicPrefix,
   };
 }
 

@@ -21,9 +21,13 @@ function processUrls(
     readonly default?: readonly string[];
   },
 ): Field<readonly string[]> {
-  const urls = list(name, { ...options, pattern: originPattern });
+  const { max = 100 } = options;
+  const urls = list(name, { ...options, max, pattern: originPattern });
+  const form = 'such as `http://host:port`, without a path';
   return {
     ...urls,
+    allowed:
+      max === 1 ? `a URL ${form}` : `1 to ${max} different URLs ${form}, separated by commas`,
     parse: (given) => {
       const parsed = urls.parse(given);
       const isSound =

@@ -32,7 +32,7 @@ export async function findInstallation(
   }
   const local = running.engines === 'external' ? {} : localAccess(dataDir);
   const rootKey = loadOrMakeKeys(join(dataDir, 'keys.json')).rootKey;
-  return { ...addressesOf(running.urls, { ...env, ...local }), rootKey };
+  return { ...addressesOf(running.urls, { ...env, ...local }), ...running.names, rootKey };
 }
 
 /** What the engines of a data folder ask of who connects. */

@@ -1,4 +1,5 @@
 import {
+  type ConfigOf,
   clickhouseFields,
   kafkaFields,
   readConfig,
@@ -11,6 +12,16 @@ const fields = { ...kafkaFields, ...registryFields, ...redisFields, ...clickhous
 
 /** Addresses of an installation, the names of its topics, tables and keys, and what its engines ask of who connects. */
 export type Addresses = ReturnType<typeof readAddresses>;
+
+/** Names of the topics, keys and tables of an installation, by which several may share engines. */
+export const nameFields = {
+  topicPrefix: kafkaFields.topicPrefix,
+  redisPrefix: redisFields.redisPrefix,
+  clickhouseDatabase: clickhouseFields.clickhouseDatabase,
+};
+
+/** Their values. */
+export type InstallationNames = ConfigOf<typeof nameFields>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,4 +39,10 @@ export function addressesOf(urls: EngineUrls, access: EngineAccess | Environment
     PM_CLICKHOUSE_URL: urls.clickhouse,
     PM_REDIS_URL: urls.redis,
   });
+}
+
+/** The names in addresses. */
+export function namesAt(addresses: Addresses): InstallationNames {
+  const { topicPrefix, redisPrefix, clickhouseDatabase } = addresses;
+  return { topicPrefix, redisPrefix, clickhouseDatabase };
 }

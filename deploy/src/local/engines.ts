@@ -31,7 +31,10 @@ export interface EngineOptions {
   readonly onFatal?: (failure: StackError) => void;
 }
 
-/** Variables of services and tools for engines that ask who connects, beside the addresses (configuration.md). */
+/**
+ * Variables of services and tools for engines, beside the addresses (configuration.md): what they ask of who connects,
+ * and the names of topics, keys and tables.
+ */
 export type EngineAccess = Readonly<Record<string, string>>;
 
 /** Addresses of the engines for clients. */

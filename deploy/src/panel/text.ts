@@ -1,8 +1,7 @@
 import { localAnalyst } from '../local/engines/clickhouse-password.ts';
-import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
 import { withoutAccounts } from '../local/without-account.ts';
-import { database } from '../stack/stack.ts';
+import type { StackStatus } from '../stack/control.ts';
 import { textTable } from './text-table.ts';
 
 /** Why services are not ready, by name; services that are ready, or do not answer, are absent. */
@@ -35,19 +34,23 @@ function stateText({ state, waitsFor }: ProcessStatus, reasons: readonly string[
 }
 
 /**
- * Addresses of the engines, to read tables, topics and keys directly. Of passwords only that with which people read the
- * tables of a local stack.
+ * Addresses of the engines and names there, to read tables, topics and keys directly. Of passwords only that with which
+ * people read the tables of a local stack.
  */
-export function engineTable(urls: EngineUrls, readersPassword: string | null): string {
+export function engineTable(
+  { urls, names }: Pick<StackStatus, 'urls' | 'names'>,
+  readersPassword: string | null,
+): string {
   const { kafka, registry, clickhouse, redis } = withoutAccounts(urls);
+  const { clickhouseDatabase, topicPrefix, redisPrefix } = names;
   return textTable([
-    ['ClickHouse', clickhouse, `database ${database} (docs/data/queries.md)`],
+    ['ClickHouse', clickhouse, `database ${clickhouseDatabase} (docs/data/queries.md)`],
     ...(readersPassword === null
       ? []
       : [['', '', `user ${localAnalyst}, password ${readersPassword}`]]),
-    ['Kafka', kafka, ''],
+    ['Kafka', kafka, topicPrefix === '' ? '' : `topics ${topicPrefix}*`],
     ['schema registry', registry, ''],
-    ['Redis', redis, ''],
+    ['Redis', redis, `keys ${redisPrefix}:*`],
   ]);
 }
 

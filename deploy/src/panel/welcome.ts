@@ -13,6 +13,7 @@ type WelcomedStack = Pick<
   | 'demoMarkets'
   | 'familyDomains'
   | 'logDir'
+  | 'names'
   | 'operatorsFile'
   | 'otherTables'
   | 'places'
@@ -39,7 +40,7 @@ export function welcomeScreen(stack: WelcomedStack): string {
     ...(demoMarkets.length === 0 ? emptyLines : demoLines(stack)),
     '',
     'Engines:',
-    ...engineTable(stack.urls, stack.readersPassword)
+    ...engineTable(stack, stack.readersPassword)
       .split('\n')
       .map((line) => `  ${line}`),
     '',

@@ -17,6 +17,7 @@ import { setUpTables } from './tables.ts';
 
 export interface SetupOptions {
   readonly urls: EngineUrls;
+  /** With the names of topics and tables, where they differ from the defaults. */
   readonly access?: EngineAccess;
   readonly keys: ExchangeKeys;
   /** The fee wallet of new partitions. */
@@ -24,8 +25,6 @@ export interface SetupOptions {
   /** Partitions of `orders` and `executions`. */
   readonly partitions: number;
   readonly replicationFactor: number;
-  readonly database: string;
-  readonly topicPrefix: string;
   /** With a store, topics whose records it outlives may have a retention of their own (recovery.md). */
   readonly hasStore?: boolean;
   readonly progress: Progress;
@@ -41,7 +40,7 @@ export async function setUpExchange(options: SetupOptions): Promise<readonly str
     const openings = await readOpenings(place);
     refuseOther(openings, options);
     await setUpLog(place, { ...options, addresses });
-    return await setUpTables({ ...options, addresses });
+    return await setUpTables(addresses, options.progress);
   });
 }
 
@@ -50,7 +49,7 @@ export async function setUpExchange(options: SetupOptions): Promise<readonly str
  * `setUpExchange` does, and for a log that another root key has listed schemas on.
  */
 export async function restoreRegistry(
-  options: Pick<SetupOptions, 'urls' | 'access' | 'topicPrefix' | 'keys' | 'progress'>,
+  options: Pick<SetupOptions, 'urls' | 'access' | 'keys' | 'progress'>,
 ): Promise<void> {
   await withLog(options, async (place, addresses) => {
     await setUpSchemasOf(place, { ...options, addresses });
@@ -58,9 +57,7 @@ export async function restoreRegistry(
 }
 
 /** How the log at these addresses was opened. */
-export function openingsAt(
-  engines: Pick<SetupOptions, 'urls' | 'access' | 'topicPrefix'>,
-): Promise<Openings> {
+export function openingsAt(engines: Pick<SetupOptions, 'urls' | 'access'>): Promise<Openings> {
   return withLog(engines, (place) => readOpenings(place));
 }
 
@@ -75,14 +72,14 @@ interface OpenedLog {
 }
 
 async function withLog<T>(
-  { urls, access, topicPrefix }: Pick<SetupOptions, 'urls' | 'access' | 'topicPrefix'>,
+  { urls, access = {} }: Pick<SetupOptions, 'urls' | 'access'>,
   work: (place: OpenedLog, addresses: Addresses) => Promise<T>,
 ): Promise<T> {
-  const addresses = addressesOf(urls, { ...access, PM_TOPIC_PREFIX: topicPrefix });
+  const addresses = addressesOf(urls, access);
   const kafka = kafkaConnection(addresses);
   const client = openLogClient({ ...kafka, clientId: 'setup', log: silentLog });
   try {
-    return await work({ client, topicPrefix }, addresses);
+    return await work({ client, topicPrefix: addresses.topicPrefix }, addresses);
   } finally {
     await client.close();
   }
@@ -92,10 +89,10 @@ async function setUpLog(
   place: OpenedLog,
   options: SetupOptions & { readonly addresses: Addresses },
 ): Promise<void> {
-  const { progress, topicPrefix } = options;
-  const { client } = place;
+  const { progress } = options;
+  const { client, topicPrefix } = place;
   const admin = await client.admin();
-  const specs = topicSpecs(options);
+  const specs = topicSpecs(options, topicPrefix);
   await admin.endCompaction(specs);
   await admin.ensureTopics(specs);
   progress(`topics: ${Object.keys(topics).length}, ${options.partitions} matching partitions`);
@@ -142,9 +139,9 @@ async function setUpSchemasOf(
 /** Topics whose first records checkpoints and copies of snapshots make dispensable. */
 const retainedTopics: readonly Topic[] = [topics.orders, topics.executions];
 
-function topicSpecs(options: SetupOptions): TopicSpec[] {
+function topicSpecs(options: SetupOptions, topicPrefix: string): TopicSpec[] {
   return Object.values(topics).map((topic) => ({
-    name: topicName(topic, options.topicPrefix),
+    name: topicName(topic, topicPrefix),
     partitions: topic.partitions === 'matching' ? options.partitions : 1,
     replicationFactor: options.replicationFactor,
     minInSyncReplicas: Math.max(1, options.replicationFactor - 1),

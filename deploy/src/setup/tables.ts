@@ -10,19 +10,13 @@ import type { Addresses } from '../installation/read-addresses.ts';
 import { atServer } from '../installation/server.ts';
 import type { Progress } from '../local/managed-process.ts';
 
-export interface TablesOptions {
-  readonly addresses: Addresses;
-  readonly database: string;
-  readonly progress: Progress;
-}
-
 /**
  * Creates missing tables, and gives existing ones the settings of this version. Leaderboards with the columns of
  * another version are created again: they are computed within a minute. Returns the names of other such tables:
  * projectors write nothing until `npm run rebuild` has rebuilt them.
  */
-export function setUpTables(options: TablesOptions): Promise<readonly string[]> {
-  const { addresses, database, progress } = options;
+export function setUpTables(addresses: Addresses, progress: Progress): Promise<readonly string[]> {
+  const { clickhouseDatabase: database } = addresses;
   return atServer(addresses, async (clickhouse) => {
     await clickhouse.command(`CREATE DATABASE IF NOT EXISTS \`${database}\``);
     for (const table of await otherColumns(clickhouse, database, Object.values(leaderboardTables)))

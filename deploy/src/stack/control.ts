@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join, resolve } from 'node:path';
 import { guardServer } from '@pm/kit/listener';
+import type { InstallationNames } from '../installation/read-addresses.ts';
 import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
 import { withoutAccounts } from '../local/without-account.ts';
@@ -15,6 +16,7 @@ export interface StackStatus {
   readonly logDir: string;
   /** Without accounts, unless they were asked for. */
   readonly urls: EngineUrls;
+  readonly names: InstallationNames;
   /** Whether the engines belong to this stack. */
   readonly engines: EngineMode['kind'];
   readonly processes: readonly ProcessStatus[];
@@ -45,6 +47,7 @@ export async function openControl(dataDir: string, stack: RunningStack): Promise
       baseUrl: stack.baseUrl,
       logDir: stack.logDir,
       urls: url === paths.withAccounts ? stack.urls : withoutAccounts(stack.urls),
+      names: stack.names,
       engines: stack.engines,
       processes: stack.supervisor.status(),
     };

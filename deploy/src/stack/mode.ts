@@ -8,6 +8,7 @@ import {
   registryFields,
   storeFields,
 } from '@pm/kit/config';
+import { nameFields } from '../installation/read-addresses.ts';
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import { StackError } from '../local/stack-error.ts';
 
@@ -27,16 +28,12 @@ const urlVariables = {
   redis: 'PM_REDIS_URL',
 } as const;
 
-/** Names of this stack's topics, keys and tables are its own. */
-const ownNames: readonly string[] = [
-  kafkaFields.topicPrefix.name,
-  redisFields.redisPrefix.name,
-  clickhouseFields.clickhouseDatabase.name,
-];
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads `STACK`; throws a `StackError` with the known values for any other one, or with the missing URLs. */
+/**
+ * Reads `STACK`; throws a `StackError` with the known values for any other one, with the missing URLs, or with a name
+ * that no topic, key or database may have.
+ */
 export function engineMode(env: Environment): EngineMode {
   const kind = env['STACK'] ?? 'local';
   if (kind === 'local' || kind === 'containers') return { kind };
@@ -58,17 +55,24 @@ function externalUrls(env: Environment): EngineUrls {
   };
 }
 
-/** What the engines ask of who connects: the same for each service of this stack. */
+/** What the engines ask of who connects, and the names there: the same for each service of this stack. */
 function externalAccess(env: Environment): EngineAccess {
+  for (const field of Object.values(nameFields)) refuseName(field, env[field.name] ?? '');
   const urls: readonly string[] = Object.values(urlVariables);
   const redis = { ...redisFields, ...redisCacheFields };
   const engines = { ...kafkaFields, ...registryFields, ...redis, ...clickhouseFields };
   const fields = { ...engines, ...storeFields };
   const given = Object.values(fields).flatMap(({ name, isPath }: Field<unknown>) => {
     const value = env[name] ?? '';
-    if (value === '' || urls.includes(name) || ownNames.includes(name)) return [];
+    if (value === '' || urls.includes(name)) return [];
     // Services have working directories of their own.
     return [[name, isPath === true ? resolve(value) : value] as const];
   });
   return Object.fromEntries(given);
+}
+
+/** A wrong name is refused before anything is made. */
+function refuseName({ name, allowed, parse }: Field<string>, given: string): void {
+  if (given === '' || parse(given) !== null) return;
+  throw new StackError('BAD_DESCRIPTION', `${name}=${given}: allowed is ${allowed}`);
 }

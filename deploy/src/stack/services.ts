@@ -15,6 +15,7 @@ import { numbered, type Place, Places, type ScaledService } from './scale.ts';
 
 export interface ServicesOptions {
   readonly urls: EngineUrls;
+  /** With the names of topics, keys and tables, where they differ from the defaults. */
   readonly access: EngineAccess;
   readonly ports: Ports;
   /** Where several processes of a service run side by side; one of each unless given. */
@@ -22,8 +23,6 @@ export interface ServicesOptions {
   readonly keys: ExchangeKeys;
   readonly dataDir: string;
   readonly logDir: string;
-  readonly database: string;
-  readonly topicPrefix: string;
   /** Fewest copies of each topic with which the matcher starts. */
   readonly replicationMin: number;
   /** Processes of this stack that services wait for; none when the engines are external. */
@@ -344,7 +343,5 @@ function engineEnv(options: ServicesOptions, needs: readonly string[]): Record<s
     PM_KAFKA_BROKERS: urls.kafka,
     PM_REDIS_URL: urls.redis,
     PM_CLICKHOUSE_URL: urls.clickhouse,
-    PM_CLICKHOUSE_DATABASE: options.database,
-    PM_TOPIC_PREFIX: options.topicPrefix,
   };
 }

@@ -6,6 +6,7 @@ import type { WalletAddress } from '@pm/schemas';
 import { startContainerEngines } from '../containers/engines.ts';
 import type { DemoMarket } from '../demo/market-maker.ts';
 import { installationKeys, refuseFreshAgainst } from '../installation/identity.ts';
+import { addressesOf, type InstallationNames, namesAt } from '../installation/read-addresses.ts';
 import type { BrokerCount } from '../local/engines/kafka-broker.ts';
 import { type EngineAccess, type EngineUrls, startEngines } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
@@ -55,6 +56,7 @@ export interface RunningStack {
   readonly baseUrl: string;
   readonly urls: EngineUrls;
   readonly access: EngineAccess;
+  readonly names: InstallationNames;
   /** Password of readers of the tables of local engines; null on others. */
   readonly readersPassword: string | null;
   readonly engines: EngineMode['kind'];
@@ -77,9 +79,6 @@ export interface RunningStack {
 
 /** Partitions of a local stack (architecture.md). */
 const defaultPartitions = 8;
-
-export const database = 'pm';
-const topicPrefix = '';
 
 /**
  * Starts engines, topics, schemas, tables, services, catalog, wallets and demo, in this order, and reports each step.
@@ -110,8 +109,6 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         places,
         keys,
         ...folders,
-        database,
-        topicPrefix,
         replicationMin: options.replicationMin ?? replicationOf(options),
         engines,
         readersPassword,
@@ -127,6 +124,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       baseUrl: baseUrlOf(options),
       urls,
       access,
+      names: namesAt(addressesOf(urls, access)),
       readersPassword,
       engines: options.mode.kind,
       ports,
@@ -144,6 +142,21 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/**
+ * Sets up topics, schemas, partitions, keys and tables on engines of another installation, and starts nothing; the same
+ * again changes nothing. Throws a `StackError` while a stack runs on the data folder.
+ */
+export async function setUpOnly(options: StackOptions): Promise<void> {
+  const dataDir = resolve(options.dataDir);
+  if (options.fresh) await startAfresh(options, dataDir);
+  const opened = await openEngines(options, dataDir, join(dataDir, 'logs'));
+  try {
+    await setUp(options, dataDir, opened);
+  } finally {
+    await opened.supervisor.stop();
   }
 }
 
@@ -220,7 +233,7 @@ async function setUp(
 ) {
   const setupAccess = { ...access, ...options.extraEnv?.['setup'] };
   const keys = await installationKeys(join(dataDir, 'keys.json'), () =>
-    openingsAt({ urls, access: setupAccess, topicPrefix }),
+    openingsAt({ urls, access: setupAccess }),
   );
   const operatorsFile = makeFirstOperator(dataDir, keys);
   const otherTables = await setUpExchange({
@@ -230,8 +243,6 @@ async function setUp(
     feeWallet: options.feeWallet ?? defaultFeeWallet,
     partitions: options.partitions ?? defaultPartitions,
     replicationFactor: replicationOf(options),
-    database,
-    topicPrefix,
     hasStore: engines.length > 0 || (access['PM_STORE_URL'] ?? '') !== '',
     progress: options.progress,
   });
@@ -285,7 +296,7 @@ async function startAfresh(
 ): Promise<void> {
   if (mode.kind === 'external') {
     const access = { ...mode.access, ...extraEnv?.['setup'] };
-    refuseFreshAgainst(await openingsAt({ urls: mode.urls, access, topicPrefix }));
+    refuseFreshAgainst(await openingsAt({ urls: mode.urls, access }));
   }
   await emptyDataFolder(dataDir, progress);
 }

@@ -46,6 +46,21 @@ test('a demo alone accepts what is signed for other exchanges, unless it is conf
   expect(() => optionsOf({ PM_SIGNING_DOMAIN: '{}' })).toThrow('PM_SIGNING_DOMAIN is not JSON');
 });
 
+test('--setup-only is for engines that stay, and for no demo', () => {
+  const options = (
+    env: Readonly<Record<string, string>>,
+    more: Readonly<Record<string, boolean>>,
+  ) => {
+    const command = withStackArguments(new Command()).parse([], { from: 'user' });
+    return stackOptions({ ...command.opts(), setupOnly: true, ...more }, () => {}, env);
+  };
+  expect(options(external, {})).toMatchObject({ seed: false, demo: null });
+  expect(options(external, { demo: false })).toMatchObject({ seed: false, demo: null });
+  expect(() => options(external, { demo: true })).toThrow('--demo needs the services');
+  expect(() => options({}, {})).toThrow('--setup-only: it is for STACK=external');
+  expect(() => options({ STACK: 'containers' }, {})).toThrow('it is for STACK=external');
+});
+
 describe('copies of each topic', () => {
   const copiesOf = (env: Readonly<Record<string, string>>, ...args: string[]) => {
     const { replicationFactor, replicationMin } = optionsOf(env, ...args);

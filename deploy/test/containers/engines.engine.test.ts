@@ -57,11 +57,9 @@ async function openedOn({ urls, access }: ContainerEngines): Promise<number> {
     feeWallet: `0x${'fe'.repeat(20)}` as never,
     partitions: 2,
     replicationFactor: 1,
-    database: 'pm',
-    topicPrefix: '',
     progress: () => {},
   });
-  return (await openingsAt({ urls, access, topicPrefix: '' })).size;
+  return (await openingsAt({ urls, access })).size;
 }
 
 function isOpen(port: number): Promise<boolean> {

@@ -38,9 +38,11 @@ test('a URL that no connection can be made to is refused with the other problems
   });
   expect(problems).toEqual({
     PM_HTTP_PORT: expect.stringContaining('missing'),
-    PM_INGRESS_URL: expect.stringContaining('allowed: 1 to 100 different items'),
-    PM_QUERY_API_URL: expect.stringContaining('allowed: 1 to 100 different items'),
-    PM_MCP_URL: expect.stringContaining('allowed: 1 to 1 different items'),
+    PM_INGRESS_URL: expect.stringContaining('allowed: 1 to 100 different URLs'),
+    PM_QUERY_API_URL: expect.stringContaining('allowed: 1 to 100 different URLs'),
+    PM_MCP_URL: expect.stringContaining(
+      'allowed: a URL such as `http://host:port`, without a path',
+    ),
     PM_MISSPELT: expect.stringContaining('unknown'),
   });
 });

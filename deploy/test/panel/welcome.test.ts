@@ -12,6 +12,7 @@ const stack = {
     clickhouse: 'http://clickhouse:8123',
     redis: 'redis://redis:6379',
   },
+  names: { clickhouseDatabase: 'pm', topicPrefix: '', redisPrefix: 'pm' },
   readersPassword: null,
   logDir: '/logs',
   operatorsFile: '/data/operators.json',

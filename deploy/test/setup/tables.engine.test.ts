@@ -5,18 +5,14 @@ import { engineUrls } from '../../../acceptance/test/services-under-test.ts';
 import { addressesOf } from '../../src/installation/read-addresses.ts';
 import { setUpTables } from '../../src/setup/tables.ts';
 
-const addresses = addressesOf(engineUrls(), {});
 const database = `set_up_${process.pid}`;
+const addresses = addressesOf(engineUrls(), { PM_CLICKHOUSE_DATABASE: database });
 const account = { url: addresses.clickhouseUrl, user: 'default', password: '', log: silentLog };
 let clickhouse: ClickHouse;
 
 async function setUp() {
   const lines: string[] = [];
-  const others = await setUpTables({
-    addresses,
-    database,
-    progress: (line) => lines.push(line),
-  });
+  const others = await setUpTables(addresses, (line) => lines.push(line));
   return { others, lines };
 }
 

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findInstallation } from '../../src/installation/addresses.ts';
+import { loadOrMakeKeys } from '../../src/setup/keys.ts';
 import { openControl, stackStatus } from '../../src/stack/control.ts';
 import type { RunningStack } from '../../src/stack/stack.ts';
 
@@ -11,9 +13,11 @@ const urls = {
   redis: 'rediss+sentinel://me:secret@one.internal:26379,two.internal:26379/pm',
 };
 
+const names = { topicPrefix: 'east-', redisPrefix: 'east', clickhouseDatabase: 'east' };
+
 test('the status shows addresses without accounts, and with them to who asks for them', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'control-'));
-  const stack = { urls, engines: 'external', supervisor: { status: () => [] } };
+  const stack = { urls, names, engines: 'external', supervisor: { status: () => [] } };
   const control = await openControl(folder, stack as unknown as RunningStack);
   try {
     expect((await stackStatus(folder))?.urls).toEqual({
@@ -23,6 +27,20 @@ test('the status shows addresses without accounts, and with them to who asks for
       redis: 'rediss+sentinel://one.internal:26379,two.internal:26379/pm',
     });
     expect((await stackStatus(folder, 'withAccounts'))?.urls).toEqual(urls);
+  } finally {
+    await control.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a tool finds the names of the stack of a data folder, whatever its own variables are', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'control-'));
+  loadOrMakeKeys(join(folder, 'keys.json'));
+  const stack = { urls, names, engines: 'external', supervisor: { status: () => [] } };
+  const control = await openControl(folder, stack as unknown as RunningStack);
+  try {
+    expect(await findInstallation({}, folder)).toMatchObject(names);
+    expect(await findInstallation({ PM_TOPIC_PREFIX: 'west-' }, folder)).toMatchObject(names);
   } finally {
     await control.close();
     rmSync(folder, { recursive: true });

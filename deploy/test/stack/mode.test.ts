@@ -36,14 +36,31 @@ test('external engines need every URL, and the missing ones are named', () => {
   });
 });
 
-test('what external engines ask of who connects goes to the services, and names of topics and tables do not', () => {
+test('what external engines ask of who connects goes to the services, and so do the names there', () => {
   const access = {
     PM_CLICKHOUSE_USER: 'exchange',
     PM_CLICKHOUSE_PASSWORD: 'secret',
     PM_REDIS_CACHE_URL: 'redis://cache:6380',
   };
-  const others = { PM_TOPIC_PREFIX: 'other-', PM_CLICKHOUSE_DATABASE: 'other', PM_PORT_REDIS: '1' };
-  expect(engineMode({ STACK: 'external', ...urls, ...access, ...others })).toMatchObject({
-    access,
+  const names = {
+    PM_TOPIC_PREFIX: 'east-',
+    PM_REDIS_PREFIX: 'east',
+    PM_CLICKHOUSE_DATABASE: 'east',
+  };
+  const given = { STACK: 'external', ...urls, ...access, ...names };
+  expect(engineMode({ ...given, PM_PORT_REDIS: '1' })).toEqual({
+    kind: 'external',
+    urls: expect.anything(),
+    access: { ...access, ...names },
   });
+});
+
+test.each([
+  ['PM_TOPIC_PREFIX', 'east/'],
+  ['PM_REDIS_PREFIX', 'east:'],
+  ['PM_CLICKHOUSE_DATABASE', 'ea-st'],
+])('%s=%s is refused before anything is made, with what is allowed', (name, value) => {
+  expect(() => engineMode({ STACK: 'external', ...urls, [name]: value })).toThrow(
+    `${name}=${value}: allowed is text like ^`,
+  );
 });

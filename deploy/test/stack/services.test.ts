@@ -18,8 +18,6 @@ const options = {
   keys,
   dataDir: folder,
   logDir: folder,
-  database: '',
-  topicPrefix: '',
   replicationMin: 1,
   engines: [],
 };
@@ -47,6 +45,21 @@ test('the gateway and the MCP server, which use no engine, get no address and no
     ['mcp', false],
     ['gateway', false],
   ]);
+});
+
+test('names of topics, keys and tables reach each service that has some', () => {
+  const access = {
+    PM_TOPIC_PREFIX: 'east-',
+    PM_REDIS_PREFIX: 'east',
+    PM_CLICKHOUSE_DATABASE: 'east',
+  };
+  const services = exchangeServices({ ...options, access });
+  const withOf = (variable: string, value: string) =>
+    services.filter(({ env }) => env[variable] === value).map(({ name }) => name);
+  const onKafka = ['matcher', 'projectors', 'ingress', 'operator', 'query-api', 'streams'];
+  expect(withOf('PM_TOPIC_PREFIX', 'east-')).toEqual(onKafka);
+  expect(withOf('PM_REDIS_PREFIX', 'east')).toEqual(onKafka);
+  expect(withOf('PM_CLICKHOUSE_DATABASE', 'east')).toEqual(['projectors', 'query-api']);
 });
 
 test('several processes of a service differ in name and place, and the others know all of them', () => {

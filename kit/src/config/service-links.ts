@@ -7,7 +7,7 @@ const portValue = /^(tcp|udp|sctp):\/\/\S+:\d{1,5}$/;
 
 /**
  * Whether a variable is a link that Kubernetes sets in each container of a namespace for a Service whose name begins
- * with `pm`: `pm-gateway` makes `PM_GATEWAY_SERVICE_HOST` and `PM_GATEWAY_PORT=tcp://10.0.0.1:8080` ("Discovering
+ * with `pm`: X is its name in capitals with underscores, and `X_PORT` is such as `tcp://10.0.0.1:8080` ("Discovering
  * services", environment variables). Settings that are declared are asked for first.
  */
 export function isServiceLink(name: string, value: string): boolean {

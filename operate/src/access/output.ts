@@ -1,18 +1,9 @@
-import type { ConfigOf } from '@pm/kit/config';
-import { clickhouseFields, kafkaFields, readConfig, redisFields } from '@pm/kit/config';
+import { type InstallationNames, nameFields } from '@pm/deploy/installation/read-addresses';
+import { readConfig } from '@pm/kit/config';
 import { clickhouseUserStatements } from './clickhouse-users.ts';
 import { declaredAccess } from './declared.ts';
 import { kafkaAclLines } from './kafka-acls.ts';
 import { type RedisServer, redisUserLines } from './redis-users.ts';
-
-/** The prefixes and the database of an exchange; its addresses have no part in this. */
-const nameFields = {
-  topicPrefix: kafkaFields.topicPrefix,
-  redisPrefix: redisFields.redisPrefix,
-  clickhouseDatabase: clickhouseFields.clickhouseDatabase,
-};
-
-export type ExchangeNames = ConfigOf<typeof nameFields>;
 
 export const accessFormats = ['kafka', 'redis', 'redis-6', 'clickhouse'] as const;
 export type AccessFormat = (typeof accessFormats)[number];
@@ -20,14 +11,14 @@ export type AccessFormat = (typeof accessFormats)[number];
 /** Reads the names from the variables of the services. Throws the `Fault` `invalid_config` (stop). */
 export function readExchangeNames(
   env: Readonly<Record<string, string | undefined>>,
-): ExchangeNames {
+): InstallationNames {
   return readConfig(nameFields, env, { known: Object.keys(env) });
 }
 
 /** The accounts of one engine and their rights, in its language; of Redis, of one of its servers. */
 export function accessText(
   format: AccessFormat,
-  names: ExchangeNames,
+  names: InstallationNames,
   server: RedisServer = 'all',
 ): string {
   return `${linesOf(format, names, server).join('\n')}\n`;
@@ -35,7 +26,7 @@ export function accessText(
 
 function linesOf(
   format: AccessFormat,
-  names: ExchangeNames,
+  names: InstallationNames,
   server: RedisServer,
 ): readonly string[] {
   switch (format) {
