@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readNames } from '@pm/deploy/installation/read-addresses';
 import type { EngineUrls } from '@pm/deploy/local/engines';
 import { accountOf, declaredAccess } from '@pm/operate/access/declared';
-import { accessText, readExchangeNames } from '@pm/operate/access/output';
+import { accessText } from '@pm/operate/access/output';
 import {
   type Allowed,
   allowAll,
@@ -40,7 +41,7 @@ export async function startGuardedEngines(
 ): Promise<GuardedEngines> {
   const certificates = makeCertificates(folder);
   const accounts = declaredAccess.map(accountOf);
-  const names = readExchangeNames(env);
+  const names = readNames(env);
   // The Redis of tests is 6.2.
   const startRedis = (server: 'ledger' | 'cache') => {
     const users = accessText('redis-6', names, server)

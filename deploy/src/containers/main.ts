@@ -5,7 +5,7 @@ import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import { Command } from 'commander';
 import { installationKeys } from '../installation/identity.ts';
-import { readAddresses } from '../installation/read-addresses.ts';
+import { readAddresses, readNames } from '../installation/read-addresses.ts';
 import { messageOf, StackError } from '../local/stack-error.ts';
 import { openingsAt, setUpExchange } from '../setup/exchange-setup.ts';
 import { type ExchangeKeys, readKeys } from '../setup/keys.ts';
@@ -58,7 +58,8 @@ process.exit(0);
 
 function setUpEngines(): void {
   mkdirSync(places.installation, { recursive: true });
-  writeEngineSecrets(places);
+  const { clickhouseDatabase } = readNames(process.env);
+  writeEngineSecrets(places, clickhouseDatabase);
   console.log('passwords of the engines: there');
 }
 

@@ -15,18 +15,20 @@ export interface SecretPlaces {
   readonly secrets: string;
 }
 
-/** Accounts of ClickHouse and what each may do; set-up makes the tables and is its administrator. */
-const clickhouseAccounts = {
-  pm_setup: [],
-  pm_writer: [
-    'GRANT SELECT, INSERT, ALTER DELETE, OPTIMIZE ON pm.*',
-    'GRANT SELECT ON system.parts',
-    'GRANT SELECT ON system.tables',
-  ],
-  pm_reader: ['GRANT SELECT ON pm.*', 'GRANT SELECT ON system.tables'],
-} as const;
+type ClickhouseAccount = 'pm_setup' | 'pm_writer' | 'pm_reader';
 
-type ClickhouseAccount = keyof typeof clickhouseAccounts;
+/** Accounts of ClickHouse and what each may do; set-up makes the tables and is its administrator. */
+function clickhouseAccounts(database: string): Record<ClickhouseAccount, readonly string[]> {
+  return {
+    pm_setup: [],
+    pm_writer: [
+      `GRANT SELECT, INSERT, ALTER DELETE, OPTIMIZE ON ${database}.*`,
+      'GRANT SELECT ON system.parts',
+      'GRANT SELECT ON system.tables',
+    ],
+    pm_reader: [`GRANT SELECT ON ${database}.*`, 'GRANT SELECT ON system.tables'],
+  };
+}
 
 /** The account of each container that uses ClickHouse. */
 const clickhouseUsers = {
@@ -50,13 +52,16 @@ const readOnly = 0o400;
 /** Engines run as users of their own; their volume is in their container only. */
 const anyUser = 0o444;
 
-/** Writes the passwords of the engines, where each of them and each service finds its own; made once. */
-export function writeEngineSecrets(places: SecretPlaces): void {
+/**
+ * Writes the passwords of the engines, where each of them and each service finds its own; made once. The accounts of
+ * ClickHouse have rights in `database`.
+ */
+export function writeEngineSecrets(places: SecretPlaces, database: string): void {
   const passwords = enginePasswords(join(places.installation, 'engine-passwords.json'));
   const put = (folder: string, name: string, text: string, mode: number) =>
     replaceFile(join(places.secrets, folder, name), text, mode);
   put('redis', 'redis.conf', `requirepass ${passwords.redis}\n`, anyUser);
-  put('clickhouse', 'exchange.xml', usersXml(passwords.clickhouse), anyUser);
+  put('clickhouse', 'exchange.xml', usersXml(passwords.clickhouse, database), anyUser);
   put('grafana', 'grafana.password', passwords.grafana, anyUser);
   for (const user of redisUsers) put(user, 'redis.password', `${passwords.redis}\n`, readOnly);
   for (const [user, account] of Object.entries(clickhouseUsers))
@@ -93,8 +98,8 @@ function enginePasswords(file: string): EnginePasswords {
 }
 
 /** Users of ClickHouse with hashes of their passwords, in place of the one without a password. */
-function usersXml(passwords: EnginePasswords['clickhouse']): string {
-  const users = Object.entries(clickhouseAccounts).map(([name, grants]) => {
+function usersXml(passwords: EnginePasswords['clickhouse'], database: string): string {
+  const users = Object.entries(clickhouseAccounts(database)).map(([name, grants]) => {
     const hash = createHash('sha256')
       .update(passwords[name as ClickhouseAccount])
       .digest('hex');

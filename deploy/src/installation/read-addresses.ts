@@ -30,6 +30,11 @@ export function readAddresses(env: Environment) {
   return readConfig(fields, env, { known: Object.keys(env) });
 }
 
+/** Reads the names alone and ignores all other variables. Throws the `Fault` `invalid_config` (stop). */
+export function readNames(env: Environment): InstallationNames {
+  return readConfig(nameFields, env, { known: Object.keys(env) });
+}
+
 /** The same for engines whose addresses are known. */
 export function addressesOf(urls: EngineUrls, access: EngineAccess | Environment): Addresses {
   return readAddresses({

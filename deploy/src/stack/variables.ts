@@ -65,7 +65,7 @@ function portField([name, port]: readonly [string, number]): Field<number> {
 export const stackFields: readonly Field<unknown>[] = [
   oneOf('STACK', modes, {
     meaning:
-      'Engines: started here, as processes or in containers (containers.md), or the ones that `PM_KAFKA_BROKERS`, `PM_REGISTRY_URL`, `PM_CLICKHOUSE_URL` and `PM_REDIS_URL` name.',
+      'Engines: started here, as processes or in containers (containers.md), or the ones that `PM_KAFKA_BROKERS`, `PM_REGISTRY_URL`, `PM_CLICKHOUSE_URL` and `PM_REDIS_URL` name, under the names and with the sign-in of the other variables of engines.',
     default: 'local',
   }),
   replicationMinField,

@@ -113,6 +113,19 @@ test('the gateway forwards to the ports where the services listen', () => {
   }
 });
 
+test('names of topics, keys and tables reach each container that has some, and those of ClickHouse its accounts', () => {
+  const withOf = (variable: string) =>
+    services
+      .filter(([, { environment = {} }]) => environment[variable] === `\${${variable}:-}`)
+      .map(([name]) => name);
+  const access = (variable: string) =>
+    ownServices.flatMap(([name, { environment = {} }]) => (variable in environment ? [name] : []));
+  expect(withOf('PM_TOPIC_PREFIX')).toEqual(access('PM_KAFKA_BROKERS'));
+  expect(withOf('PM_REDIS_PREFIX')).toEqual(access('PM_REDIS_URL'));
+  const ofTables = ['setup-engines', ...access('PM_CLICKHOUSE_URL')];
+  expect(withOf('PM_CLICKHOUSE_DATABASE')).toEqual(ofTables);
+});
+
 test('the operator takes requests under each name that a container calls it by', () => {
   const named = services.flatMap(([, { command = [] }]) =>
     command.flatMap((text) => /^http:\/\/([^:]+):18002$/.exec(text)?.[1] ?? []),

@@ -31,7 +31,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const read = (...path: readonly string[]) => readFileSync(join(places.secrets, ...path), 'utf8');
 
 test('passwords of the engines are made once, and every engine and service gets its own', () => {
-  writeEngineSecrets(places);
+  writeEngineSecrets(places, 'east');
   const password = read('redis', 'redis.conf').replace('requirepass ', '').trim();
   for (const service of ['setup', 'ingress', 'operator', 'projectors', 'query-api'])
     expect(read(service, 'redis.password').trim()).toBe(password);
@@ -42,15 +42,17 @@ test('passwords of the engines are made once, and every engine and service gets 
   const users = read('clickhouse', 'exchange.xml');
   for (const account of accounts) expect(users).not.toContain(account.trim());
   expect(users).toContain('<default remove="remove"/>');
-  writeEngineSecrets(places);
+  expect(users).toContain('OPTIMIZE ON east.*</query>');
+  expect(users).toContain('GRANT SELECT ON east.*</query>');
+  writeEngineSecrets(places, 'east');
   expect(read('redis', 'redis.conf')).toContain(password);
 });
 
 test('two installations have no password in common', () => {
-  writeEngineSecrets(places);
+  writeEngineSecrets(places, 'east');
   const first = read('redis', 'redis.conf');
   rmSync(join(places.installation, 'engine-passwords.json'));
-  writeEngineSecrets(places);
+  writeEngineSecrets(places, 'east');
   expect(read('redis', 'redis.conf')).not.toBe(first);
 });
 
@@ -80,6 +82,6 @@ test('secrets of a service can be read by its user alone and have no key of anot
 
 test('a damaged file of passwords stops set-up before anything is written', () => {
   writeFileSync(join(places.installation, 'engine-passwords.json'), '{');
-  expect(() => writeEngineSecrets(places)).toThrow(SyntaxError);
+  expect(() => writeEngineSecrets(places, 'east')).toThrow(SyntaxError);
   expect(() => readdirSync(places.secrets)).toThrow('ENOENT');
 });

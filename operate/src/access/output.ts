@@ -1,5 +1,4 @@
-import { type InstallationNames, nameFields } from '@pm/deploy/installation/read-addresses';
-import { readConfig } from '@pm/kit/config';
+import type { InstallationNames } from '@pm/deploy/installation/read-addresses';
 import { clickhouseUserStatements } from './clickhouse-users.ts';
 import { declaredAccess } from './declared.ts';
 import { kafkaAclLines } from './kafka-acls.ts';
@@ -7,13 +6,6 @@ import { type RedisServer, redisUserLines } from './redis-users.ts';
 
 export const accessFormats = ['kafka', 'redis', 'redis-6', 'clickhouse'] as const;
 export type AccessFormat = (typeof accessFormats)[number];
-
-/** Reads the names from the variables of the services. Throws the `Fault` `invalid_config` (stop). */
-export function readExchangeNames(
-  env: Readonly<Record<string, string | undefined>>,
-): InstallationNames {
-  return readConfig(nameFields, env, { known: Object.keys(env) });
-}
 
 /** The accounts of one engine and their rights, in its language; of Redis, of one of its servers. */
 export function accessText(

@@ -1,13 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readNames } from '@pm/deploy/installation/read-addresses';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { Command, Option } from 'commander';
-import {
-  type AccessFormat,
-  accessFormats,
-  accessText,
-  readExchangeNames,
-} from '../access/output.ts';
+import { type AccessFormat, accessFormats, accessText } from '../access/output.ts';
 import { type RedisServer, redisServers } from '../access/redis-users.ts';
 
 /**
@@ -33,7 +29,7 @@ const { format, server, out } = new Command('npm run access --')
   .opts<{ format: AccessFormat; server: RedisServer; out?: string }>();
 
 try {
-  const text = accessText(format, readExchangeNames(process.env), server);
+  const text = accessText(format, readNames(process.env), server);
   if (out === undefined) process.stdout.write(text);
   else writeFileSync(resolve(out), text);
 } catch (error) {

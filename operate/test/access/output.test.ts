@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readNames } from '@pm/deploy/installation/read-addresses';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { Session } from 'chdb';
-import { accessText, readExchangeNames } from '../../src/access/output.ts';
+import { accessText } from '../../src/access/output.ts';
 
-const names = readExchangeNames({
+const names = readNames({
   PM_TOPIC_PREFIX: 'east.',
   PM_REDIS_PREFIX: 'east',
   PM_CLICKHOUSE_DATABASE: 'east',
@@ -28,7 +29,7 @@ test('the prefix of an exchange is in the name of every resource', () => {
 });
 
 test('an exchange without variables has the names that its services use', () => {
-  const unnamed = readExchangeNames({});
+  const unnamed = readNames({});
   expect(accessText('kafka', unnamed)).toContain('--topic dead-letters\n');
   expect(accessText('redis', unnamed)).toContain(' ~pm:book:* ');
   expect(accessText('clickhouse', unnamed)).toContain('DEFAULT DATABASE pm;');
@@ -53,7 +54,7 @@ test('of two servers of Redis each has the accounts that use it, with its own ke
 
 test('names with other characters are refused', () => {
   const env = { PM_TOPIC_PREFIX: 'a; rm -rf /' };
-  expect(() => readExchangeNames(env)).toThrow('invalid_config');
+  expect(() => readNames(env)).toThrow('invalid_config');
 });
 
 test('every statement of ClickHouse is read by its parser', async () => {
