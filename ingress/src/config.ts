@@ -3,6 +3,7 @@ import {
   type ConfigOf,
   clickhouseFields,
   decimal,
+  drainFields,
   integer,
   kafkaFields,
   namesOf,
@@ -22,6 +23,7 @@ import { operatorOwnFields } from './operator/config.ts';
 /** Variables of ingress; the configuration reference is made of them. */
 export const ingressFields = {
   ...serviceFields,
+  ...drainFields,
   ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,

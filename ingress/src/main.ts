@@ -12,7 +12,7 @@ import { followTable } from '@pm/kit/compacted';
 import { freshnessIn, kafkaConnection, keySecretsIn, redisConnection } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
 import { NewestRecords } from '@pm/kit/kafka';
-import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { type Lifecycle, type Operations, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis } from '@pm/kit/redis';
@@ -28,7 +28,7 @@ import { CatalogIndex } from './catalog/catalog-index.ts';
 import { type IngressConfig, readIngressConfig } from './config.ts';
 import type { Authentication } from './door/authentication.io.ts';
 import { type DoorMemory, openDoorMemory } from './door/door-memory.io.ts';
-import { openListeners } from './door/listeners.io.ts';
+import { openListener } from './door/listeners.io.ts';
 import type { PublicServices } from './door/public.route.ts';
 import { openRepetitionCounts } from './door/repetitions.io.ts';
 import { ClockWitness } from './log/clock-witness.io.ts';
@@ -61,6 +61,7 @@ import { ingressTopics } from './topics.ts';
 interface Room {
   readonly config: IngressConfig;
   readonly life: Lifecycle;
+  readonly operations: Operations;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crypto: NativeCrypto;
@@ -86,7 +87,7 @@ async function start(life: Lifecycle): Promise<void> {
   };
   const metrics = openIngressMetrics(room.metrics, statusOf(status).gauges);
   const limits = openLimits(room);
-  await openListeners(
+  await openListener(
     { ...room, limits },
     {
       status,
@@ -107,47 +108,54 @@ async function openRoom(life: Lifecycle): Promise<Room> {
   const log = openLog('ingress', config.logLevel);
   life.useLog(log);
   life.needs({ ...config, engines: neededEngines(config) });
-  const crypto = openNativeCrypto();
   const metrics = openMetrics('ingress');
+  const operations = await life.operations({ ...config, metrics });
+  const crypto = openNativeCrypto();
   const traces = await openTraces(config, { service: 'ingress', metrics, life });
-  return { config, life, log, metrics, crypto, traces };
+  return { config, life, operations, log, metrics, crypto, traces };
 }
 
 /** Opens the log, the ledger, the tables and the background work; resolves when all tables are loaded. */
 async function openParts(room: Room) {
-  const { config, life, log, crypto } = room;
-  const topics = await openTopics({
-    ...config,
-    ...follow(room),
-    clientId: 'ingress',
-    used: ingressTopics,
-    kafka: kafkaConnection(config),
-    sealing: [openSignOffKey(config.signOffSeed)],
-    metrics: room.metrics,
-    onUnproven: countUnproven(room.metrics, log, clock.monotonicMs),
-  });
+  const { config, life, operations, log, crypto } = room;
+  const topics = await operations.during('log', () =>
+    openTopics({
+      ...config,
+      ...follow(room),
+      clientId: 'ingress',
+      used: ingressTopics,
+      kafka: kafkaConnection(config),
+      sealing: [openSignOffKey(config.signOffSeed)],
+      metrics: room.metrics,
+      onUnproven: countUnproven(room.metrics, log, clock.monotonicMs),
+    }),
+  );
   life.onStop('log', () => topics.client.close());
   // Opened first, so that it closes after everything that asks for signatures.
   const { feeWallet, ...signing } = await openSignatures(topics, room);
   const money = openMoney(room);
   const ends = new LogEnds(await topics.client.admin(), topics.names.executions);
-  const results = await openResults(room, topics);
+  const results = await operations.during('executions', () => openResults(room, topics));
   const signingDomain = signing.domains.own;
   const owners = new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
   const entryRoom = new EntryRoom({ ledger: money.ledger, owners });
   const [accounts, markets, sessions, comments, profiles] = await Promise.all([
-    openAccounts(topics, {
-      ...follow(room),
-      clock,
-      owners,
-      room: entryRoom,
-      secrets: keySecretsIn(config),
-      freshness: freshnessIn(config),
-    }),
-    openCatalog(room, topics),
-    openSessionWatch(room, topics, { ...results, entryRoom }),
-    openComments(topics, follow(room)),
-    openProfiles(topics, { ...follow(room), clock, room: entryRoom }),
+    operations.during('accounts', () =>
+      openAccounts(topics, {
+        ...follow(room),
+        clock,
+        owners,
+        room: entryRoom,
+        secrets: keySecretsIn(config),
+        freshness: freshnessIn(config),
+      }),
+    ),
+    operations.during('catalog', () => openCatalog(room, topics)),
+    operations.during('sessions', () => openSessionWatch(room, topics, { ...results, entryRoom })),
+    operations.during('comments', () => openComments(topics, follow(room))),
+    operations.during('profiles', () =>
+      openProfiles(topics, { ...follow(room), clock, room: entryRoom }),
+    ),
   ]);
   return {
     notFollowed: topics.notFollowed,

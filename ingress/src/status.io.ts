@@ -1,4 +1,4 @@
-import type { Readiness } from '@pm/kit/health';
+import type { Readiness, Serving } from '@pm/kit/health';
 import type { ApiKeys } from './accounts/api-keys.io.ts';
 import type { WalletOwners } from './accounts/wallet-owners.ts';
 import type { CatalogIndex } from './catalog/catalog-index.ts';
@@ -42,6 +42,15 @@ export function readinessOf(parts: StatusParts): Readiness {
     ...parts.notFollowed(),
   ];
   return { ready: reasons.length === 0, reasons };
+}
+
+/**
+ * Serves while a partition works that takes what this process signs: without the ledger orders are refused, but cancels,
+ * heartbeats and keys need the log only. Without the log another process may still have it.
+ */
+export function servingOf(parts: StatusParts): Serving {
+  const serving = isSomeReady(parts.partitions) && parts.signOff.isProven;
+  return { serving, reasons: readinessOf(parts).reasons };
 }
 
 /** The status of ingress, and the same values as gauges. */

@@ -3,6 +3,7 @@ import {
   boolean,
   type ConfigOf,
   clickhouseFields,
+  drainFields,
   integer,
   kafkaFields,
   namesOf,
@@ -113,7 +114,7 @@ export type MatcherConfig = ConfigOf<typeof matcherFields>;
 /** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names every wrong setting. */
 export function readMatcherConfig(): MatcherConfig {
   return readConfig(matcherFields, undefined, {
-    known: namesOf(registryFields, redisFields, redisCacheFields, clickhouseFields),
+    known: namesOf(drainFields, registryFields, redisFields, redisCacheFields, clickhouseFields),
   });
 }
 

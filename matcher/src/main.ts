@@ -8,7 +8,6 @@ import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
 import { kafkaConnection, storeConnection } from '@pm/kit/config';
 import { kafkaProbe } from '@pm/kit/engines';
-import { openOpsListener } from '@pm/kit/health';
 import {
   defaultMaxWaitMs,
   type LogAdmin,
@@ -93,6 +92,7 @@ async function start(life: Lifecycle): Promise<void> {
   const logTopics = logTopicsOf(config);
   life.needs({ ...config, engines: [kafkaProbe(config, logTopics)] });
   const processMetrics = openMetrics('matcher');
+  const operations = await life.operations({ ...config, metrics: processMetrics });
   const metrics = openMatcherMetrics(processMetrics);
   const traces = await openTraces(config, { service: 'matcher', metrics: processMetrics, life });
 
@@ -135,15 +135,11 @@ async function start(life: Lifecycle): Promise<void> {
     partitions: () => ownership.status(),
     nowMs: () => systemClock.nowMs(),
   });
-  const ops = await openOpsListener({
-    host: config.opsHost,
-    port: config.opsPort,
-    metrics: processMetrics,
+  operations.report({
     status: () => ({ instance: config.instance, partitions: ownership.status() }),
     ready: () => ownership.readiness(client.notReady()),
+    serving: () => ownership.serving(client.notReady()),
   });
-  life.onStop('operator listener', () => ops.close());
-  log.info({ opsPort: ops.port }, 'operator listener');
 
   // 6. Join the group: from here on partitions are assigned and revoked.
   life.onStop('ownership', () => ownership.close(), ownershipCloseMs);

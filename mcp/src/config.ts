@@ -1,5 +1,6 @@
 import {
   type ConfigOf,
+  drainFields,
   engineVariables,
   list,
   namesOf,
@@ -13,6 +14,7 @@ import {
 /** Variables of the MCP server over HTTP; the configuration reference is made of them. */
 export const mcpFields = {
   ...serviceFields,
+  ...drainFields,
   host: publicDoorFields.host,
   httpPort: publicDoorFields.httpPort,
   trustedProxies: publicDoorFields.trustedProxies,

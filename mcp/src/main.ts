@@ -1,4 +1,3 @@
-import { openOpsListener } from '@pm/kit/health';
 import { openHttp } from '@pm/kit/http';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { openLog } from '@pm/kit/log';
@@ -15,24 +14,21 @@ async function start(life: Lifecycle): Promise<void> {
   const log = openLog(name, config.logLevel);
   life.useLog(log);
   const metrics = openMetrics(name);
-  const { trustedProxies, connectionsPerAddress, exchangeUrl, origins, host, opsHost } = config;
+  const operations = await life.operations({ ...config, metrics });
+  const { trustedProxies, connectionsPerAddress, exchangeUrl, origins, host } = config;
   const bounds = { trustedProxies, connectionsPerAddress, bodyLimitBytes: bodyMaxBytes.mcp };
   const app = openHttp({ log, metrics, ...bounds });
   const route = addMcpRoute(app, { exchangeUrl, origins, log });
-  let isListening = false;
-  const ops = await openOpsListener({
-    host: opsHost,
-    port: config.opsPort,
-    metrics,
-    status: () => ({ exchangeUrl, running: route.running() }),
-    ready: () => ({ ready: isListening, reasons: isListening ? [] : ['http'] }),
-  });
-  life.onStop('ops listener', () => ops.close());
   await app.listen({ host, port: config.httpPort });
   life.onStop('http', () => app.close());
   // Open streams end first: the listener closes when its connections have.
   life.onStop('mcp', () => route.close());
-  isListening = true;
+  // What the exchange does not answer, it says to the agent.
+  operations.report({
+    status: () => ({ exchangeUrl, running: route.running() }),
+    ready: () => ({ ready: true, reasons: [] }),
+    serving: () => ({ serving: true, reasons: [] }),
+  });
 }
 
 await runService(name, start);

@@ -1,5 +1,6 @@
 import {
   clickhouseFields,
+  drainFields,
   integer,
   kafkaFields,
   list,
@@ -131,7 +132,7 @@ export function loadConfig(
   known: readonly string[] = [],
 ) {
   const config = readConfig(projectorsFields, env, {
-    known: [...known, ...namesOf(registryFields, redisCacheFields)],
+    known: [...known, ...namesOf(drainFields, registryFields, redisCacheFields)],
   });
   return { ...config, views: config.views.filter(isView) };
 }

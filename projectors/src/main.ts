@@ -6,9 +6,8 @@ import { openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
 import { clickhouseAccount, kafkaConnection, redisConnection } from '@pm/kit/config';
 import { kafkaProbe, redisProbe } from '@pm/kit/engines';
-import { openOpsListener } from '@pm/kit/health';
 import { openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
-import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient, watchRedisServer } from '@pm/kit/redis';
@@ -41,6 +40,7 @@ await runService('projectors', async (life) => {
   const engines = [kafkaProbe(config, [executions])];
   life.needs({ ...config, engines: isMoney ? [...engines, redisProbe(config)] : engines });
   const registered = openMetrics('projectors');
+  const operations = await life.operations({ ...config, metrics: registered });
   const metrics = projectorMetrics(registered);
   const traces = await openTraces(config, { service: 'projectors', metrics: registered, life });
   const connections = watchedLog(config, registered, log);
@@ -48,7 +48,8 @@ await runService('projectors', async (life) => {
   life.onStop('log connections', () => connections.close());
   const progress = new ViewProgress(metrics, () => connections.notReady());
   for (const view of config.views) progress.waitFor(`starting:${view}`);
-  await startOps(life, config, { metrics: registered, progress });
+  readViews(registered, { progress, nowMs: () => systemClock.nowMs() });
+  operations.report(progress);
   const { topicPrefix } = config;
   const schemas = new Schemas();
   const client = await openSealedLog({
@@ -69,22 +70,6 @@ await runService('projectors', async (life) => {
 function watchedLog(config: Config, metrics: Metrics, log: Log): WatchedLog {
   const kafka = { ...kafkaConnection(config), clientId: 'projectors' };
   return openWatchedLog({ ...kafka, log, metrics, monotonicMs: systemClock.monotonicMs });
-}
-
-async function startOps(
-  life: Lifecycle,
-  { opsHost: host, opsPort: port }: Config,
-  { metrics, progress }: { readonly metrics: Metrics; readonly progress: ViewProgress },
-): Promise<void> {
-  readViews(metrics, { progress, nowMs: () => systemClock.nowMs() });
-  const ops = await openOpsListener({
-    host,
-    port,
-    metrics,
-    status: () => progress.status(),
-    ready: () => progress.ready(),
-  });
-  life.onStop('ops', () => ops.close());
 }
 
 /** All at the same time: a process that replaces another one is back sooner. */

@@ -2,6 +2,7 @@ import { signingFields } from '@pm/domain/accounts/signing-fields.io';
 import {
   bookNameFields,
   clickhouseFields,
+  drainFields,
   kafkaFields,
   list,
   namesOf,
@@ -20,6 +21,7 @@ import {
 /** Variables of query-api; the configuration reference is made of them. */
 export const queryApiFields = {
   ...serviceFields,
+  ...drainFields,
   ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,

@@ -20,7 +20,7 @@ import {
 import { kafkaProbe } from '@pm/kit/engines';
 import { answeredBy } from '@pm/kit/http';
 import { openWatchedLog } from '@pm/kit/kafka';
-import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { type Lifecycle, type Operations, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
@@ -58,7 +58,7 @@ import { Reports } from './reports/reports.io.ts';
 import { EventSearch } from './search/event-search.io.ts';
 import { creatorSites } from './social/creators.ts';
 import { watchEngines } from './status/engine-watch.io.ts';
-import { openOps } from './status/ops.io.ts';
+import { healthOf } from './status/ops.io.ts';
 import { PartitionCounts } from './status/partition-states.ts';
 import { PartitionWatch } from './status/partition-watch.io.ts';
 import { ProgressWatch } from './status/progress.io.ts';
@@ -80,6 +80,7 @@ const nowMs = (): number => systemClock.nowMs();
 /** Dependencies shared by the constructors below. */
 interface Shared {
   readonly life: Lifecycle;
+  readonly operations: Operations;
   readonly config: QueryApiConfig;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -118,7 +119,7 @@ async function start(life: Lifecycle): Promise<void> {
   measureEngines(shared.metrics, engines);
   let recentRecords: RecentFollower | null = null;
   let isCaughtUp = false;
-  await openOps(shared, {
+  const health = healthOf({
     engines,
     isCaughtUp: () => isCaughtUp,
     notFollowed: shared.notFollowed,
@@ -133,6 +134,7 @@ async function start(life: Lifecycle): Promise<void> {
       newest: recentRecords?.status() ?? null,
     }),
   });
+  shared.operations.report(health);
   const following = followTopics(followed, {
     client: shared.client,
     schemas: shared.schemas,
@@ -162,6 +164,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const executions = topicName(topics.executions, config.topicPrefix);
   life.needs({ ...config, engines: [kafkaProbe(config, [executions])] });
   const metrics = openMetrics(name);
+  const operations = await life.operations({ ...config, metrics });
   const traces = await openTraces(config, { service: name, metrics, life });
   const redis = openRedis({ ...redisConnection(config), log });
   life.onStop('redis', () => redis.disconnect());
@@ -193,6 +196,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   life.onStop('log client', () => client.close());
   return {
     life,
+    operations,
     config,
     log,
     metrics,

@@ -1,5 +1,6 @@
 import {
   type ConfigOf,
+  drainFields,
   engineVariables,
   type Field,
   list,
@@ -45,6 +46,7 @@ export const gatewayFields = {
   httpPort: publicDoorFields.httpPort,
   trustedProxies: publicDoorFields.trustedProxies,
   connectionsPerAddress: publicDoorFields.connectionsPerAddress,
+  ...drainFields,
   ingressUrls: processUrls('PM_INGRESS_URL', {
     meaning: 'Base URLs of all processes of ingress, which the gateway forwards to.',
   }),

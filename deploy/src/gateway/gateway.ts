@@ -16,7 +16,7 @@ import {
   type Target,
 } from './forward.ts';
 import { gatewayStreamReadings, measureGateway, type TurnGroups, type Turns } from './metrics.ts';
-import { forwardStreams } from './streams.ts';
+import { forwardStreams, type LetLeave } from './streams.ts';
 
 const waits = { waiting: 1_024, waitMs: 2_000 };
 
@@ -49,7 +49,7 @@ export type GatewayServices = Readonly<Record<Door, ServiceUrls>> & {
  * not cut the client off. The services get the address of the client, from `X-Forwarded-For` only where a trusted proxy
  * wrote it. Of several processes of a service all requests of one caller reach the same one while it can be reached.
  */
-export function openGateway(services: GatewayServices, options: GatewayOptions = {}): HttpApp {
+export function openGateway(services: GatewayServices, options: GatewayOptions = {}): Gateway {
   const { log = silentLog, trustedProxies = [], metrics, traces = null } = options;
   const { connectionsPerAddress } = options;
   const bounds = Object.values(doorBounds);
@@ -95,11 +95,14 @@ export function openGateway(services: GatewayServices, options: GatewayOptions =
   servePictures(app);
   if (services.streams !== undefined) {
     const isTrusted = trustBy(trustedProxies);
-    const streamOptions = { log, addressOf, isTrusted, connectionsPerAddress };
+    const { letLeave } = options;
+    const streamOptions = { log, addressOf, isTrusted, connectionsPerAddress, letLeave };
     const streams = forwardStreams(app, listOf(services.streams), streamOptions);
     metrics?.gauge({ ...gatewayStreamReadings.streams, read: () => streams.size });
   }
-  return app;
+  const forwarded = Object.entries({ ...pools, mcp });
+  const away = () => forwarded.flatMap(([name, service]) => (service?.isAway ? [name] : []));
+  return Object.assign(app, { away });
 }
 
 /** Settings of the gateway. */
@@ -113,7 +116,15 @@ export interface GatewayOptions {
   readonly trustedProxies?: readonly string[];
   /** Open connections of one client's address, and as many streams; default that of every listener. */
   readonly connectionsPerAddress?: number;
+  /** How streams end when it closes; default all at once. */
+  readonly letLeave?: LetLeave;
 }
+
+/** The gateway, which does not listen yet. */
+export type Gateway = HttpApp & {
+  /** Services of which no process could be reached within the last second. */
+  away(): readonly string[];
+};
 
 function openTurns(): TurnGroups {
   const turnsFor = (limits: TurnLimits): Turns => ({

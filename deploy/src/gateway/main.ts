@@ -1,4 +1,3 @@
-import { openOpsListener } from '@pm/kit/health';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
@@ -8,30 +7,35 @@ import { type GatewayServices, openGateway } from './gateway.ts';
 
 const name = 'gateway';
 
+/** Time limit of the requests and streams that are left at the end, milliseconds. */
+const closeMs = 8_000;
+
 /** The gateway as a process. It needs the services only when it is called, so that it is ready at once. */
 async function start(life: Lifecycle): Promise<void> {
   const config = readGatewayConfig();
   const log = openLog(name, config.logLevel);
   life.useLog(log);
   const metrics = openMetrics(name);
+  const operations = await life.operations({ ...config, metrics });
   const traces = await openTraces(config, { service: name, metrics, life });
   const services = servicesIn(config);
   const { trustedProxies, connectionsPerAddress } = config;
-  const options = { log, metrics, traces, trustedProxies, connectionsPerAddress };
-  const gateway = openGateway(services, options);
-  const ops = await openOpsListener({
-    host: config.opsHost,
-    port: config.opsPort,
+  const gateway = openGateway(services, {
+    log,
     metrics,
-    status: () => ({ services }),
-    ready: () => {
-      const isListening = gateway.server.listening;
-      return { ready: isListening, reasons: isListening ? [] : ['http'] };
-    },
+    traces,
+    trustedProxies,
+    connectionsPerAddress,
+    letLeave: (ends) => life.letLeave(ends),
   });
-  life.onStop('ops listener', () => ops.close());
   await gateway.listen({ host: config.host, port: config.httpPort });
-  life.onStop('http', () => gateway.close());
+  life.onStop('http', () => gateway.close(), closeMs);
+  operations.report({
+    status: () => ({ services }),
+    ready: () => ({ ready: true, reasons: [] }),
+    // It says itself what it cannot forward: taken out, it would never find that a service is back.
+    serving: () => ({ serving: true, reasons: gateway.away() }),
+  });
 }
 
 function servicesIn(config: ReturnType<typeof readGatewayConfig>): GatewayServices {

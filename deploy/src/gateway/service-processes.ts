@@ -55,6 +55,12 @@ export class ServiceProcesses<T> {
     return this.#processes;
   }
 
+  /** No process could be reached the last time that it was tried, within the time that such a one rests. */
+  get isAway(): boolean {
+    const nowMs = performance.now();
+    return this.#processes.every(({ restsUntilMs, isSilent }) => isSilent || restsUntilMs > nowMs);
+  }
+
   /** In the order in which a request tries them: the best by `rankOf` first, those that rest last. */
   inOrder(rankOf: (process: ServiceProcess<T>) => number): readonly ServiceProcess<T>[] {
     if (this.#processes.length === 1) return this.#processes;

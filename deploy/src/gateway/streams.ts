@@ -2,9 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ClientAddress, defaultHttpLimits, type HttpApp, Shares } from '@pm/kit/http';
+import type { Lifecycle } from '@pm/kit/lifecycle';
 import { endSocket, refuseUpgrade, takeUpgrades } from '@pm/kit/listener';
 import type { Log } from '@pm/kit/log';
 import { isStreamPath } from '@pm/schemas';
+import { ClientStream, restarting } from './client-stream.ts';
 import { type ServiceProcess, ServiceProcesses } from './service-processes.ts';
 
 /** The stream service answers an upgrade at once, or not at all; milliseconds. */
@@ -29,7 +31,11 @@ interface StreamOptions {
   readonly isTrusted: (address: string) => boolean;
   /** Upgraded connections of one client's address at each process; default that of `streamShares`. */
   readonly connectionsPerAddress?: number | undefined;
+  readonly letLeave?: LetLeave | undefined;
 }
+
+/** Ends streams when the gateway closes, each by its function; all at once without it. */
+export type LetLeave = Lifecycle['letLeave'];
 
 /**
  * Forwards upgrades of the stream paths to the stream service: the request with the address of its client, then
@@ -39,15 +45,21 @@ interface StreamOptions {
 export function forwardStreams(
   app: HttpApp,
   serviceUrls: readonly string[],
-  { log, addressOf, isTrusted, connectionsPerAddress = streamShares.ofEach }: StreamOptions,
+  options: StreamOptions,
 ): { readonly size: number } {
-  const open = new Set<Duplex>();
+  const { log, addressOf, isTrusted, connectionsPerAddress = streamShares.ofEach } = options;
+  const open = new Set<ClientStream>();
+  let isClosing = false;
   const ofEach = connectionsPerAddress * serviceUrls.length;
   const shares = new Shares({ ...streamShares, ofEach });
   const service = new ServiceProcesses(serviceUrls, (): Connections => ({ open: 0 }));
   takeUpgrades(app.server, (request, client, head) => {
     if (!isStreamPath((request.url ?? '').split('?', 1)[0] ?? '')) {
       refuseUpgrade(client, { status: 404, error: 'not found' });
+      return;
+    }
+    if (isClosing) {
+      refuseUpgrade(client, restarting);
       return;
     }
     const address = addressOf(request);
@@ -57,17 +69,22 @@ export function forwardStreams(
       return;
     }
     if (client instanceof Socket) app.upgraded(client);
-    open.add(client);
+    const stream = new ClientStream(client);
+    open.add(stream);
     client.on('close', () => {
-      open.delete(client);
+      open.delete(stream);
       if (holder !== null) shares.giveBack(holder, 1);
     });
     const lines = headOf(request, address);
     const processes = service.inOrder(({ connection }) => -connection.open);
-    forwardUpgrade({ client, head, lines }, { service, log }, processes);
+    forwardUpgrade({ stream, head, lines }, { service, log }, processes);
   });
+  // The app accepts no connection once this hook is over, and has closed when the last stream has ended.
   app.addHook('preClose', async () => {
-    for (const client of open) client.destroy();
+    isClosing = true;
+    const leaving = [...open].map((stream) => () => stream.leave());
+    if (options.letLeave !== undefined) void options.letLeave(leaving);
+    else for (const leave of leaving) leave();
   });
   return open;
 }
@@ -90,7 +107,7 @@ interface Service {
 
 /** A client that asks for an upgrade, and the lines that the service gets for it. */
 interface Upgrade {
-  readonly client: Duplex;
+  readonly stream: ClientStream;
   /** Its bytes after the request. */
   readonly head: Buffer;
   readonly lines: string;
@@ -107,7 +124,8 @@ function forwardUpgrade(
   parts: Service,
   [process, ...others]: readonly ServiceProcess<Connections>[],
 ): void {
-  const { client, head, lines } = upgrade;
+  const { stream, head, lines } = upgrade;
+  const client = stream.socket;
   if (process === undefined) {
     refuseUpgrade(client, { status: 503, error: 'the stream service is not reachable' });
     return;
@@ -120,9 +138,12 @@ function forwardUpgrade(
     const bytes = Buffer.from(received.subarray(0, count));
     if (!isAnswered) {
       isAnswered = true;
-      if (bytes.subarray(0, accepted.length).equals(accepted)) join(client, service, head);
+      if (bytes.subarray(0, accepted.length).equals(accepted)) {
+        stream.joined();
+        join(client, service, head);
+      }
     }
-    return client.write(bytes);
+    return stream.write(bytes);
   };
   const onread = { buffer: received, callback: take };
   const service = connect({ host, port: Number(port), noDelay: true, onread });

@@ -3,24 +3,24 @@ import { agentCredentials } from '@pm/domain/accounts/agent-key';
 import { keyCredentials } from '@pm/domain/accounts/key-credentials';
 import { limitRequests, type PayerFunds } from '@pm/domain/ratelimit/limit-requests.io';
 import type { DoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
-import { openOpsListener } from '@pm/kit/health';
 import { type HttpApp, openHttp } from '@pm/kit/http';
-import type { Lifecycle } from '@pm/kit/lifecycle';
+import type { Lifecycle, Operations } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import type { Traces } from '@pm/kit/traces';
 import { bodyMaxBytes } from '@pm/schemas';
 import type { IngressConfig } from '../config.ts';
-import { readinessOf, type StatusParts, statusOf } from '../status.io.ts';
+import { readinessOf, type StatusParts, servingOf, statusOf } from '../status.io.ts';
 import { addPublicRoutes, type PublicServices } from './public.route.ts';
 
-/** The addresses of the listeners and the process around them. */
+/** The address of the listener and the process around it. */
 export interface ListenerFrame {
   readonly config: Pick<
     IngressConfig,
-    'host' | 'opsHost' | 'opsPort' | 'httpPort' | 'trustedProxies' | 'connectionsPerAddress'
+    'host' | 'httpPort' | 'trustedProxies' | 'connectionsPerAddress'
   >;
   readonly life: Pick<Lifecycle, 'onStop'>;
+  readonly operations: Pick<Operations, 'report'>;
   readonly log: Log;
   /** Null when requests are not limited. */
   readonly limits: DoorLimiter | null;
@@ -29,30 +29,26 @@ export interface ListenerFrame {
   readonly traces?: Traces | null;
 }
 
-/** The services that the listeners serve, caught up with the log. */
+/** The services that the listener serves, caught up with the log. */
 export interface ServedParts {
   readonly status: StatusParts;
   readonly traders: PublicServices;
   readonly funds: PayerFunds;
 }
 
-/** Opens the ops listener first, so that nothing is served without being observed, and the public listener after it. */
-export async function openListeners(frame: ListenerFrame, parts: ServedParts): Promise<void> {
-  const { config, life, metrics, limits } = frame;
-  const { facts } = statusOf(parts.status);
-  const status = () => ({ ...facts(), limits: limits?.facts() ?? 'off' });
-  const ops = await openOpsListener({
-    host: config.opsHost,
-    port: config.opsPort,
-    metrics,
-    status,
-    ready: () => readinessOf(parts.status),
-  });
-  life.onStop('ops listener', () => ops.close());
+/** Opens the public listener, and says how it is from then on. */
+export async function openListener(frame: ListenerFrame, parts: ServedParts): Promise<void> {
+  const { config, life, operations, limits } = frame;
   const traders = openPublicApp(frame, parts);
   addPublicRoutes(traders, parts.traders, config.trustedProxies);
   await traders.listen({ host: config.host, port: config.httpPort });
   life.onStop('listener', () => traders.close());
+  const { facts } = statusOf(parts.status);
+  operations.report({
+    status: () => ({ ...facts(), limits: limits?.facts() ?? 'off' }),
+    ready: () => readinessOf(parts.status),
+    serving: () => servingOf(parts.status),
+  });
 }
 
 function openPublicApp(

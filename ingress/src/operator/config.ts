@@ -4,6 +4,7 @@ import {
   boolean,
   type ConfigOf,
   clickhouseFields,
+  drainFields,
   integer,
   kafkaFields,
   list,
@@ -63,6 +64,7 @@ export const operatorOwnFields = {
 export const operatorFields = {
   ...operatorOwnFields,
   ...serviceFields,
+  ...drainFields,
   ...kafkaFields,
   ...rootKeyFields,
   ...redisFields,

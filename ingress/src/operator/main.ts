@@ -6,9 +6,8 @@ import { readOpening } from '@pm/domain/signoff/opening.io';
 import { systemClock as clock } from '@pm/kit/clock';
 import { kafkaConnection, redisConnection } from '@pm/kit/config';
 import type { Fault } from '@pm/kit/fault';
-import { openOpsListener } from '@pm/kit/health';
 import { defaultHttpLimits, openHttp } from '@pm/kit/http';
-import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { type Lifecycle, type Operations, runService } from '@pm/kit/lifecycle';
 import { refuseWebPages } from '@pm/kit/listener';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
@@ -43,6 +42,7 @@ import {
   type OperatorStatusParts,
   operatorFacts,
   readinessOf,
+  servingOf,
 } from './status.io.ts';
 import { operatorTopics } from './topics.ts';
 import { marketHistories, TradedMarkets } from './traded-markets.io.ts';
@@ -53,6 +53,7 @@ const name = 'operator';
 interface Room {
   readonly config: OperatorConfig;
   readonly life: Lifecycle;
+  readonly operations: Operations;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly crypto: NativeCrypto;
@@ -70,37 +71,45 @@ const resultRestMs = 50;
  * may do. Ingress has neither this listener nor this key.
  */
 async function start(life: Lifecycle): Promise<void> {
-  const room = openRoom(life);
+  const room = await openRoom(life);
   const parts = await openParts(room);
   const status: OperatorStatusParts = { ...parts, nowMs: clock.monotonicMs };
   measureOperator(room.metrics, status);
-  await openOps(room, status);
   await listen(room, { ...operatorServices(room, parts), status: () => operatorFacts(status) });
+  room.operations.report({
+    status: () => operatorFacts(status),
+    ready: () => readinessOf(status),
+    serving: () => servingOf(status),
+  });
   const facts = { partitions: parts.partitions.count, markets: parts.catalog.marketCount };
   room.log.info(facts, 'listening for operators');
 }
 
-function openRoom(life: Lifecycle): Room {
+async function openRoom(life: Lifecycle): Promise<Room> {
   const config = readOperatorConfig();
   const log = openLog(name, config.logLevel);
   life.useLog(log);
   life.needs({ ...config, engines: neededEngines(config) });
-  return { config, life, log, metrics: openMetrics(name), crypto: openNativeCrypto() };
+  const metrics = openMetrics(name);
+  const operations = await life.operations({ ...config, metrics });
+  return { config, life, operations, log, metrics, crypto: openNativeCrypto() };
 }
 
 /** Opens the log, the ledger and the tables, and begins to refine ticks; resolves when all tables are loaded. */
 async function openParts(room: Room) {
-  const { config, life, log, metrics } = room;
-  const topics = await openTopics({
-    ...config,
-    ...follow(room),
-    clientId: name,
-    used: operatorTopics,
-    kafka: kafkaConnection(config),
-    sealing: [openSignOffKey(config.operatorSeed)],
-    metrics,
-    onUnproven: countUnproven(metrics, log, clock.monotonicMs),
-  });
+  const { config, life, operations, log, metrics } = room;
+  const topics = await operations.during('log', () =>
+    openTopics({
+      ...config,
+      ...follow(room),
+      clientId: name,
+      used: operatorTopics,
+      kafka: kafkaConnection(config),
+      sealing: [openSignOffKey(config.operatorSeed)],
+      metrics,
+      onUnproven: countUnproven(metrics, log, clock.monotonicMs),
+    }),
+  );
   life.onStop('log', () => topics.client.close());
   const owners = await openOwners(room, topics);
   const extremePrices = new ExtremePrices();
@@ -109,16 +118,20 @@ async function openParts(room: Room) {
   const channel = openChannel(topics, { ...room, program: name, seed, waitMs: resultWaitMs });
   const readOffsets = new ReadOffsets(topics.executionEnds);
   const observers = { partitions, extremePrices, readOffsets };
-  await followResults(topics, { ...follow(room), channel, restMs: resultRestMs, ...observers });
+  await operations.during('executions', () =>
+    followResults(topics, { ...follow(room), channel, restMs: resultRestMs, ...observers }),
+  );
   const { redis, ledger } = openMoney(room);
   const history = marketHistories(redis, redisKeys(config.redisPrefix));
   const traded = new TradedMarkets({ history, readOffsets });
   const [wallets, catalog, comments, audit, admission] = await Promise.all([
-    openWallets(topics, { ...follow(room), clock, owners }),
-    openCatalog(room, topics),
-    openComments(topics, follow(room)),
-    openAudit(topics, follow(room)),
-    openAdmission(topics, { ...room, ...follow(room), redis, clock }),
+    operations.during('wallets', () => openWallets(topics, { ...follow(room), clock, owners })),
+    operations.during('catalog', () => openCatalog(room, topics)),
+    operations.during('comments', () => openComments(topics, follow(room))),
+    operations.during('audit', () => openAudit(topics, follow(room))),
+    operations.during('operators', () =>
+      openAdmission(topics, { ...room, ...follow(room), redis, clock }),
+    ),
   ]);
   const parts = {
     notFollowed: topics.notFollowed,
@@ -213,18 +226,6 @@ function operatorServices(room: Room, parts: Parts): Omit<OperatorServices, 'sta
     wallets: { walletStatus, freezes, write, ledger, owners, bindings, sweep },
     comments,
   };
-}
-
-/** Opened before the operator's listener, so that nothing is served without being observed. */
-async function openOps({ config, life, metrics }: Room, parts: OperatorStatusParts): Promise<void> {
-  const ops = await openOpsListener({
-    host: config.opsHost,
-    port: config.opsPort,
-    metrics,
-    status: () => operatorFacts(parts),
-    ready: () => readinessOf(parts),
-  });
-  life.onStop('ops listener', () => ops.close());
 }
 
 /** The largest body of routes that name none, bytes. */

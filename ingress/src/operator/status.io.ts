@@ -1,4 +1,4 @@
-import type { Readiness } from '@pm/kit/health';
+import type { Readiness, Serving } from '@pm/kit/health';
 import type { Metrics } from '@pm/kit/metrics';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import type { CatalogIndex } from '../catalog/catalog-index.ts';
@@ -25,6 +25,11 @@ export function readinessOf({
 }: Pick<OperatorStatusParts, 'partitions' | 'notFollowed'>): Readiness {
   const reasons = [...(isSomeReady(partitions) ? [] : ['executions']), ...notFollowed()];
   return { ready: reasons.length === 0, reasons };
+}
+
+/** It has what operators decided in memory, so it answers their reads whatever is away. */
+export function servingOf(parts: Parameters<typeof readinessOf>[0]): Serving {
+  return { serving: true, reasons: readinessOf(parts).reasons };
 }
 
 /** The status of the operator's process. */

@@ -38,6 +38,7 @@ export { path, readConfig, readParentPipe, readServiceLinks } from './read.io.ts
 export {
   addressPattern,
   bookNameFields,
+  drainFields,
   freshnessIn,
   keySecretsIn,
   namesOf,

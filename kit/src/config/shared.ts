@@ -34,6 +34,18 @@ export const serviceFields = {
   }),
 };
 
+/** Settings of every process that balancers send requests to. */
+export const drainFields = {
+  drainMs: integer('PM_DRAIN_MS', {
+    meaning:
+      'After SIGTERM a process answers `/ready` and `/serving` with 503 for this time and serves as ever, so that balancers take it out; after that it accepts no connection, and closes WebSockets over the same time (containers.md). 0 stops at once.',
+    unit: 'milliseconds',
+    min: 0,
+    max: 60_000,
+    default: 0,
+  }),
+};
+
 /** Traces of requests and orders (observability.md); the package that sends them reads `OTEL_EXPORTER_OTLP_HEADERS`. */
 export const traceFields = {
   otlpUrl: url('PM_OTLP_URL', {

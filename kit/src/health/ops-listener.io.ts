@@ -10,14 +10,28 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
+/** Whether a process can answer something now, and the parts that are away meanwhile (short names). */
+export interface Serving {
+  readonly serving: boolean;
+  readonly reasons: readonly string[];
+}
+
+/** What a process says of itself. */
+export interface Health {
+  /** Facts for people and for the stack command; JSON values only. */
+  status(): object;
+  /** Whether everything is well: for operators, and for who starts processes one after the other. */
+  ready(): Readiness;
+  /** Whether a balancer is to send it requests. */
+  serving(): Serving;
+}
+
 export interface OpsListenerOptions {
   readonly host: string;
   /** TCP port; 0 chooses a free one. */
   readonly port: number;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
-  /** Facts for people and for the stack command; JSON values only. */
-  status(): object;
-  ready(): Readiness;
+  readonly health: Health;
 }
 
 export interface OpsListener {
@@ -35,7 +49,7 @@ const keepAliveTimeoutMs = 5_000;
 
 /**
  * Opens the operator's listener, separate from the public one: `GET /live` 200 as long as the event loop runs, `GET
- * /ready` 200 or 503 with reasons, `GET /metrics` for Prometheus, `GET /status` in JSON. Throws a `Fault`
+ * /ready` and `GET /serving` 200 or 503 with reasons, `GET /metrics` for Prometheus, `GET /status` in JSON. Throws a `Fault`
  * `ops_port_unavailable` (stop) when it cannot listen.
  */
 export async function openOpsListener(options: OpsListenerOptions): Promise<OpsListener> {
@@ -86,12 +100,17 @@ async function answerPath(
       sendJson(response, 200, { live: true });
       return;
     case '/ready': {
-      const readiness = options.ready();
+      const readiness = options.health.ready();
       sendJson(response, readiness.ready ? 200 : 503, readiness);
       return;
     }
+    case '/serving': {
+      const serving = options.health.serving();
+      sendJson(response, serving.serving ? 200 : 503, serving);
+      return;
+    }
     case '/status':
-      sendJson(response, 200, options.status());
+      sendJson(response, 200, options.health.status());
       return;
     case '/metrics': {
       const text = await options.metrics.text();

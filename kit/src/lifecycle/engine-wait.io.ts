@@ -39,7 +39,7 @@ interface Wait {
 
 /**
  * Waits, for as long as it takes, until all engines answer; ends at once when the signal is aborted. Meanwhile the
- * operator's listener says what is waited for: `/ready` is 503 with `waiting:<engine>`. Rejects when that address is
+ * operator's listener says what is waited for: `/ready` and `/serving` are 503 with `waiting:<engine>`. Rejects when that address is
  * taken.
  */
 export async function waitForEngines(
@@ -47,12 +47,16 @@ export async function waitForEngines(
   { log, signal }: { readonly log: Log; readonly signal: AbortSignal },
 ): Promise<void> {
   const wait: Wait = { sinceMs: Date.now(), attempts: 0, away: engines.map(({ name }) => name) };
+  const reasons = () => wait.away.map((name) => `${waitingPrefix}${name}`);
   const ops = await openOpsListener({
     host,
     port,
     metrics: noMetrics,
-    status: () => ({ waiting: wait }),
-    ready: () => ({ ready: false, reasons: wait.away.map((name) => `${waitingPrefix}${name}`) }),
+    health: {
+      status: () => ({ waiting: wait }),
+      ready: () => ({ ready: false, reasons: reasons() }),
+      serving: () => ({ serving: false, reasons: reasons() }),
+    },
   });
   const ended = endOf(signal);
   try {

@@ -1,24 +1,48 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Fault, reactionTo } from '../fault/index.ts';
+import { type OpsListener, openOpsListener } from '../health/index.ts';
 import { type Log, openLog } from '../log/index.ts';
+import type { Metrics } from '../metrics/index.ts';
 import { type EngineWaitOptions, waitForEngines } from './engine-wait.io.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type ProcessHost, processHost } from './host.io.ts';
+import { Operations } from './operations.io.ts';
+import { runSpread } from './spread.io.ts';
 
-/** Time limits of a stop, milliseconds: one closer, and all of them. */
+/** Time limits of a stop, milliseconds: one closer, and all of them; both besides the time over which clients leave. */
 const closerTimeoutMs = 5_000;
 const stopTimeoutMs = 10_000;
 
+export interface OperationsOptions {
+  readonly opsHost: string;
+  /** TCP port; 0 chooses a free one. */
+  readonly opsPort: number;
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
+  /** `PM_DRAIN_MS`; absent where no balancer sends requests. */
+  readonly drainMs?: number;
+}
+
 /** The argument of a service's `start`. */
 export interface Lifecycle {
-  /** Aborted when the service begins to stop. */
+  /** Aborted when the service begins to close. */
   readonly signal: AbortSignal;
   /** From here on the lifecycle logs through this log: first a warning if there are links of Kubernetes Services. */
   useLog(log: Log): void;
   /**
-   * Registers a closer; at the stop the last registered runs first. Each gets `timeoutMs` (default 5 s), then
-   * the next one runs. Registered while stopping, it runs at once.
+   * Registers a closer; at the stop the last registered runs first. Each gets `timeoutMs` (default 5 s) besides
+   * the time that clients have to leave, then the next one runs. Registered while stopping, it runs at once.
    */
   onStop(name: string, close: () => void | Promise<void>, timeoutMs?: number): void;
+  /**
+   * Opens the operations port: first of all, so that a long start can be watched. Throws a `Fault`
+   * `ops_port_unavailable` (stop).
+   */
+  operations(options: OperationsOptions): Promise<Operations>;
+  /**
+   * For closers: runs what ends the connections of clients, spread over the time that they have to leave; all at once
+   * when there is none, and after a second signal.
+   */
+  letLeave(ends: readonly (() => void)[]): Promise<void>;
   /** Engines that this service cannot work without, and where it reports that it waits for them. */
   needs(engines: EngineWaitOptions): void;
   /**
@@ -39,6 +63,12 @@ interface Closer {
  * SIGINT, or the parent's pipe with `PM_PARENT_PIPE=1`) or at a fault, after closing in reverse order, within 10 s;
  * while an engine is away it waits before. Exit codes: `exitCodes`. Resolves when the service is ready or has begun to
  * stop.
+ *
+ *   starting --> running -- signal --> draining, for `drainMs` --> stopping --> exit
+ *       \____________\______ fault, parent gone, or no drain _______/
+ *
+ * A draining service works as ever, but for what `Operations` say, so that balancers take it out before it refuses a
+ * connection. A second signal ends the drain.
  */
 export async function runService(
   name: string,
@@ -47,7 +77,7 @@ export async function runService(
 ): Promise<void> {
   const service = new Service(name, host);
   host.onUncaught((error) => service.fail(error));
-  host.onSignal((signal) => service.stop(exitCodes.asked, signal));
+  host.onSignal((signal) => service.signaled(signal));
   host.onParentGone(() => service.stop(exitCodes.asked, 'parent gone'));
   try {
     await start(service);
@@ -64,9 +94,15 @@ class Service implements Lifecycle {
   readonly #host: ProcessHost;
   #log: Log;
   #engines: EngineWaitOptions | null = null;
-  #stopping = false;
+  readonly #operations = new Operations();
+  #drainMs = 0;
+  #phase: 'starting' | 'running' | 'draining' | 'stopping' = 'starting';
+  /** How long clients have to leave while it stops, milliseconds. */
+  #leaveMs = 0;
   /** Ends the wait for engines. */
   readonly #asked = new AbortController();
+  /** Ends the drain, and the time that clients have to leave. */
+  readonly #hurried = new AbortController();
 
   constructor(name: string, host: ProcessHost) {
     this.#host = host;
@@ -86,8 +122,21 @@ class Service implements Lifecycle {
 
   onStop(name: string, close: () => void | Promise<void>, timeoutMs = closerTimeoutMs): void {
     const closer = { name, close, timeoutMs };
-    if (this.#stopping) void this.#run(closer);
+    if (this.#isStopping) void this.#run(closer);
     else this.#closers.push(closer);
+  }
+
+  async operations({ opsHost, opsPort, metrics, drainMs = 0 }: OperationsOptions) {
+    const at = { host: opsHost, port: opsPort, metrics };
+    const listener: OpsListener = await openOpsListener({ ...at, health: this.#operations });
+    this.onStop('operations listener', () => listener.close());
+    this.#log.info({ opsPort: listener.port }, 'operations listener');
+    this.#drainMs = drainMs;
+    return this.#operations;
+  }
+
+  letLeave(ends: readonly (() => void)[]): Promise<void> {
+    return runSpread(ends, { overMs: this.#leaveMs, signal: this.#hurried.signal });
   }
 
   needs(engines: EngineWaitOptions): void {
@@ -95,11 +144,37 @@ class Service implements Lifecycle {
   }
 
   started(): void {
-    if (!this.#stopping) this.#log.info({}, 'ready');
+    if (this.#phase !== 'starting') return;
+    this.#phase = 'running';
+    this.#log.info({}, 'ready');
+  }
+
+  /** The first signal begins the drain, a second one ends it; the process ends when all is closed. */
+  signaled(signal: string): void {
+    this.#asked.abort();
+    if (this.#phase === 'running' && this.#drainMs > 0) {
+      void this.#drain(signal);
+      return;
+    }
+    this.#hurried.abort();
+    if (this.#phase !== 'draining') this.stop(exitCodes.asked, signal);
+  }
+
+  async #drain(signal: string): Promise<void> {
+    this.#phase = 'draining';
+    this.#operations.drain();
+    this.#log.info({ reason: signal, drainMs: this.#drainMs }, 'draining');
+    await pause(this.#drainMs, undefined, { signal: this.#hurried.signal }).catch(() => {});
+    if (!this.#isStopping && !this.#hurried.signal.aborted) this.#leaveMs = this.#drainMs;
+    this.stop(exitCodes.asked, signal);
+  }
+
+  get #isStopping(): boolean {
+    return this.#phase === 'stopping';
   }
 
   fail(error: unknown): void {
-    if (this.#stopping) {
+    if (this.#isStopping) {
       // Half-closed parts fail; the first reason counts.
       this.#log.warn({ err: error }, 'failed while stopping');
       return;
@@ -117,14 +192,17 @@ class Service implements Lifecycle {
   /** Closes and ends the process. Only the first call counts: Ctrl-C reaches a process and its parent at once. */
   stop(exitCode: number, reason: string): void {
     if (exitCode === exitCodes.asked) this.#asked.abort();
-    if (this.#stopping) return;
-    this.#stopping = true;
+    if (this.#isStopping) return;
+    this.#phase = 'stopping';
+    this.#operations.drain();
     this.#log.info({ reason }, 'stopping');
     this.#abort.abort();
+    if (this.#leaveMs === 0) this.#hurried.abort();
+    const timeoutMs = stopTimeoutMs + this.#leaveMs;
     const overdue = setTimeout(() => {
-      this.#log.error({ timeoutMs: stopTimeoutMs }, 'did not stop in time');
+      this.#log.error({ timeoutMs }, 'did not stop in time');
       this.#host.exit(exitCode === exitCodes.asked ? exitCodes.fault : exitCode);
-    }, stopTimeoutMs);
+    }, timeoutMs);
     void this.#closeAll().then(async () => {
       clearTimeout(overdue);
       const code = exitCode === exitCodes.engineAway ? await this.#waitForEngines() : exitCode;
@@ -151,7 +229,8 @@ class Service implements Lifecycle {
   }
 
   /** Never rejects: a failing closer must not keep the rest open. */
-  async #run({ name, close, timeoutMs }: Closer): Promise<void> {
+  async #run({ name, close, ...limit }: Closer): Promise<void> {
+    const timeoutMs = limit.timeoutMs + this.#leaveMs;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Fault('close_timeout', 'stop')), timeoutMs);

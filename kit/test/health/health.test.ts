@@ -1,9 +1,15 @@
 import { Fault } from '../../src/fault/index.ts';
-import { type OpsListener, openOpsListener, type Readiness } from '../../src/health/index.ts';
+import {
+  type OpsListener,
+  openOpsListener,
+  type Readiness,
+  type Serving,
+} from '../../src/health/index.ts';
 import { openMetrics } from '../../src/metrics/index.ts';
 
 let listener: OpsListener;
 let readiness: Readiness = { ready: true, reasons: [] };
+let serving: Serving = { serving: true, reasons: [] };
 let status: () => object = () => ({ partitions: [0, 1] });
 
 beforeEach(async () => {
@@ -12,8 +18,7 @@ beforeEach(async () => {
     host: '127.0.0.1',
     port: 0,
     metrics,
-    status: () => status(),
-    ready: () => readiness,
+    health: { status: () => status(), ready: () => readiness, serving: () => serving },
   });
 });
 
@@ -41,6 +46,23 @@ describe('the operator listener', () => {
     expect([answer.status, JSON.parse(answer.text)]).toEqual([503, readiness]);
   });
 
+  test('serves with a part away, which it names, or says with 503 that it does not', async () => {
+    expect(await ask('/serving')).toMatchObject({
+      status: 200,
+      text: '{"serving":true,"reasons":[]}',
+    });
+    readiness = { ready: false, reasons: ['redis'] };
+    serving = { serving: true, reasons: ['redis'] };
+    const answers = [await ask('/ready'), await ask('/serving')];
+    expect(answers.map((answer) => [answer.status, JSON.parse(answer.text)])).toEqual([
+      [503, readiness],
+      [200, serving],
+    ]);
+    serving = { serving: false, reasons: ['executions'] };
+    const answer = await ask('/serving');
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([503, serving]);
+  });
+
   test('gives metrics in Prometheus format and status in JSON', async () => {
     const metrics = await ask('/metrics');
     expect(metrics.type).toContain('text/plain');
@@ -49,7 +71,7 @@ describe('the operator listener', () => {
   });
 
   test('says of every response that its type is not guessed', async () => {
-    for (const path of ['/live', '/ready', '/metrics', '/status', '/nothing'])
+    for (const path of ['/live', '/ready', '/serving', '/metrics', '/status', '/nothing'])
       expect([path, (await ask(path)).sniffing]).toEqual([path, 'nosniff']);
     expect(await ask('/live', 'POST')).toMatchObject({ sniffing: 'nosniff' });
   });
@@ -70,7 +92,8 @@ describe('the operator listener', () => {
 
   test('refuses to start on a port that is taken', async () => {
     const options = { host: '127.0.0.1', port: listener.port, metrics: openMetrics('second') };
-    const second = openOpsListener({ ...options, status: () => ({}), ready: () => readiness });
+    const health = { status: () => ({}), ready: () => readiness, serving: () => serving };
+    const second = openOpsListener({ ...options, health });
     await expect(second).rejects.toThrow(Fault);
     await expect(second).rejects.toMatchObject({ code: 'ops_port_unavailable', reaction: 'stop' });
   });

@@ -41,6 +41,7 @@ test('a wait ends when every engine answers, and says meanwhile what it waits fo
   const ready = await getJson(opsPort, '/ready');
   expect(ready).toEqual({ status: 503, body: { ready: false, reasons: ['waiting:kafka'] } });
   expect((await getJson(opsPort, '/live')).status).toBe(200);
+  expect((await getJson(opsPort, '/serving')).status).toBe(503);
   const { waiting: facts } = (await getJson(opsPort, '/status')).body;
   expect(facts).toMatchObject({ away: ['kafka'], sinceMs: expect.any(Number) });
   await waiting;

@@ -1,5 +1,5 @@
 import { Fault, reactionTo } from '@pm/kit/fault';
-import type { Readiness } from '@pm/kit/health';
+import type { Readiness, Serving } from '@pm/kit/health';
 import type { GroupOptions, PartitionGroup, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { PartitionStatus } from './lifecycle.ts';
@@ -181,6 +181,13 @@ export class PartitionOwnership implements GroupHooks {
       if (owned.state !== 'live') reasons.push(`${owned.state}:${partition}`);
     }
     return { ready: reasons.length === 0, reasons };
+  }
+
+  /** Serves while it is in the group with a live partition, or with none at all: others have them. */
+  serving(others: readonly string[] = []): Serving {
+    const entries = [...this.#entries.values()];
+    const isUsed = entries.length === 0 || entries.some(({ owned }) => owned.state === 'live');
+    return { serving: this.#group !== null && isUsed, reasons: this.readiness(others).reasons };
   }
 
   #restoreLater(partition: number, entry: Entry, maxMs: number): void {

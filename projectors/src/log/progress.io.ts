@@ -1,4 +1,4 @@
-import type { Readiness } from '@pm/kit/health';
+import type { Health, Readiness, Serving } from '@pm/kit/health';
 import type { RecordBatch } from '@pm/kit/kafka';
 import type { ProjectorMetrics } from '../metrics.ts';
 
@@ -33,7 +33,7 @@ export interface ViewLag {
 }
 
 /** Progress of each view of this process, for /status, /ready and the metrics. */
-export class ViewProgress {
+export class ViewProgress implements Health {
   readonly #metrics: ProjectorMetrics;
   readonly #views = new Map<string, Map<number, PartitionProgress>>();
   readonly #waiting = new Set<string>();
@@ -146,6 +146,14 @@ export class ViewProgress {
       for (const [partition, { phase }] of partitions)
         if (phase !== 'running') reasons.push(`${phase}:${view}:${partition}`);
     return { ready: reasons.length === 0, reasons };
+  }
+
+  /** Serves while a view goes on in a partition, or all partitions are those of others. */
+  serving(): Serving {
+    const { reasons } = this.ready();
+    const all = [...this.#views.values()].flatMap((partitions) => [...partitions.values()]);
+    const isUsed = all.length === 0 || all.some(({ phase }) => phase === 'running');
+    return { serving: this.#waiting.size === 0 && isUsed, reasons };
   }
 
   status(): object {

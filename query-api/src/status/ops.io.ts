@@ -1,7 +1,4 @@
-import { openOpsListener, type Readiness } from '@pm/kit/health';
-import type { Lifecycle } from '@pm/kit/lifecycle';
-import type { Metrics } from '@pm/kit/metrics';
-import type { QueryApiConfig } from '../config.ts';
+import type { Health, Readiness, Serving } from '@pm/kit/health';
 import type { EngineWatch } from './engine-watch.io.ts';
 
 /** What the operator's listener shows. */
@@ -28,22 +25,15 @@ export function readinessOf({
   return { ready: reasons.length === 0, reasons };
 }
 
-interface OpsFrame {
-  readonly life: Pick<Lifecycle, 'onStop'>;
-  readonly config: Pick<QueryApiConfig, 'opsHost' | 'opsPort'>;
-  readonly metrics: Metrics;
+/** Serves once its memory is caught up: events, markets and their search are in it, whatever is away. */
+export function servingOf(facts: Omit<OpsFacts, 'status'>): Serving {
+  return { serving: facts.isCaughtUp(), reasons: readinessOf(facts).reasons };
 }
 
-/** Opens the listener of health, status and metrics. Throws `ops_port_unavailable` (stop). */
-export async function openOps({ life, config, metrics }: OpsFrame, facts: OpsFacts): Promise<void> {
-  const { opsHost: host, opsPort: port } = config;
-  const status = () => facts.status();
-  const ops = await openOpsListener({
-    host,
-    port,
-    metrics,
-    status,
+export function healthOf(facts: OpsFacts): Health {
+  return {
+    status: () => facts.status(),
     ready: () => readinessOf(facts),
-  });
-  life.onStop('ops listener', () => ops.close());
+    serving: () => servingOf(facts),
+  };
 }

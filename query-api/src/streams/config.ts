@@ -1,6 +1,7 @@
 import {
   bookNameFields,
   clickhouseFields,
+  drainFields,
   integer,
   kafkaFields,
   list,
@@ -32,6 +33,7 @@ const {
 /** Variables of the program `streams`; the configuration reference is made of them. */
 export const streamsFields = {
   ...serviceFields,
+  ...drainFields,
   ...traceFields,
   ...kafkaFields,
   ...rootKeyFields,

@@ -11,10 +11,9 @@ import { systemClock } from '@pm/kit/clock';
 import { freshnessIn, kafkaConnection, keySecretsIn } from '@pm/kit/config';
 import { kafkaProbe } from '@pm/kit/engines';
 import type { Fault } from '@pm/kit/fault';
-import { openOpsListener } from '@pm/kit/health';
 import { countShed } from '@pm/kit/http';
 import { type LogClient, openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
-import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { type Lifecycle, type Operations, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { Schemas, topicName } from '@pm/kit/registry';
@@ -42,7 +41,7 @@ import { ReplayPlaces } from './protocol/replay-places.ts';
 import { type HubParts, StreamHub } from './protocol/stream-hub.io.ts';
 import { StreamListener } from './protocol/stream-listener.io.ts';
 import { QueuedTotal } from './protocol/stream-writer.io.ts';
-import { reasonsOf } from './readiness.ts';
+import { reasonsOf, servesSome } from './readiness.ts';
 
 const name = 'streams';
 
@@ -62,6 +61,7 @@ const observeEveryMs = 1_000;
 /** Dependencies shared by the constructors below. */
 interface Shared {
   readonly life: Lifecycle;
+  readonly operations: Operations;
   readonly config: StreamsConfig;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -89,7 +89,7 @@ async function start(life: Lifecycle): Promise<void> {
   });
   const observing = setInterval(() => measured.observe(), observeEveryMs);
   life.onStop('observing', async () => clearInterval(observing));
-  await openOps(shared, feed, { hubs: () => hubs, queued: readers.queued });
+  report(shared, feed, { hubs: () => hubs, queued: readers.queued });
   feed.start();
   life.onStop('feed', () => feed.close());
   const follows = {
@@ -127,6 +127,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const executions = topicName(topics.executions, config.topicPrefix);
   life.needs({ ...config, engines: [kafkaProbe(config, [executions])] });
   const metrics = openMetrics(name);
+  const operations = await life.operations({ ...config, metrics });
   const traces = await openTraces(config, { service: name, metrics, life });
   const { topicPrefix } = config;
   const schemas = new Schemas();
@@ -146,7 +147,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
     onFault: (fault) => life.fail(fault),
   });
   life.onStop('log client', () => client.close());
-  return { life, config, log, metrics, connections, client, schemas, traces };
+  return { life, operations, config, log, metrics, connections, client, schemas, traces };
 }
 
 function openFeed({ config, client, schemas, log, traces }: Shared): Feed {
@@ -162,16 +163,17 @@ function openFeed({ config, client, schemas, log, traces }: Shared): Feed {
   });
 }
 
-async function openOps(
-  { life, config, metrics, connections }: Shared,
+function report(
+  { operations, connections }: Shared,
   feed: Feed,
   { hubs, queued }: { hubs: () => Hubs; queued: QueuedTotal },
-): Promise<void> {
-  const { opsHost: host, opsPort: port } = config;
-  const ops = await openOpsListener({
-    host,
-    port,
-    metrics,
+): void {
+  const facts = () => ({
+    isListening: Object.keys(hubs()).length > 0,
+    partitions: feed.partitions(),
+    notFollowed: connections.notReady(),
+  });
+  operations.report({
     status: () => ({
       connections: sumOf(hubs(), 'connections'),
       subscriptions: sumOf(hubs(), 'subscriptions'),
@@ -180,15 +182,11 @@ async function openOps(
       ...completeness(feed),
     }),
     ready: () => {
-      const reasons = reasonsOf({
-        isListening: Object.keys(hubs()).length > 0,
-        partitions: feed.partitions(),
-        notFollowed: connections.notReady(),
-      });
+      const reasons = reasonsOf(facts());
       return { ready: reasons.length === 0, reasons };
     },
+    serving: () => ({ serving: servesSome(facts()), reasons: reasonsOf(facts()) }),
   });
-  life.onStop('ops listener', () => ops.close());
 }
 
 /** How far the streams have taken the log, in the form of GET /status of query-api; offsets are those of inputs. */
@@ -247,8 +245,11 @@ async function listen(shared: Shared, memory: Memory): Promise<Hubs> {
   const listener = new StreamListener({ ...bounds, clock, log, compresses, take });
   life.onStop('listener', () => listener.close());
   await listener.listen(config.host, config.httpPort);
-  // Closed before the listener, so that every client gets its positions.
-  life.onStop('connections', () => {
+  // Closed before the listener, so that every client gets its positions; and after it has stopped to accept, so that
+  // no client comes back here.
+  life.onStop('connections', async () => {
+    listener.refuse();
+    await life.letLeave([...own.leaving(), ...family.leaving()]);
     own.close();
     family.close();
   });

@@ -10,6 +10,11 @@ interface StreamsFacts {
   readonly notFollowed: readonly string[];
 }
 
+/** Serves while it has a partition up to date: channels of the others are refused by themselves. */
+export function servesSome({ isListening, partitions }: StreamsFacts): boolean {
+  return isListening && partitions.some(({ isCaughtUp, fault }) => isCaughtUp && fault === null);
+}
+
 /** Why the process is not ready; empty when it is. */
 export function reasonsOf({ isListening, partitions, notFollowed }: StreamsFacts): string[] {
   const followed = partitions.flatMap(({ partition, isCaughtUp, fault }) => {

@@ -415,14 +415,14 @@ test('a log that is folded again closes its readers; a partition that is not rea
   expect(await next.of('error')).toMatchObject({ code: 'unavailable', retryable: true });
 });
 
-test('a shutdown closes with 1001 and the positions', async () => {
+test('a shutdown closes with 1012 and the positions', async () => {
   world.feed.setLevels(1, [bid(1, 1_000_000)]);
   const client = await world.open();
   client.send(subscribe());
   await client.of('snapshot');
   world.hub.close();
-  expect(await client.of('closing')).toMatchObject({ code: 1001, resume: [{ key: yes, seq: 1 }] });
-  expect(await client.ended()).toBe(1001);
+  expect(await client.of('closing')).toMatchObject({ code: 1012, resume: [{ key: yes, seq: 1 }] });
+  expect(await client.ended()).toBe(1012);
   expect(world.feed.listeners).toBe(0);
 });
 

@@ -8,7 +8,7 @@ export interface CloseReason {
 /** Close codes of stream connections. */
 export const streamCloses = {
   normal: { code: 1000, reason: 'closed', isResumable: false },
-  shutdown: { code: 1001, reason: 'the service is shutting down', isResumable: true },
+  shutdown: { code: 1012, reason: 'the service restarts', isResumable: true },
   wrongFrames: { code: 1008, reason: 'too many wrong frames', isResumable: false },
   unsubscribed: { code: 1008, reason: 'no subscription', isResumable: false },
   notAuthorized: { code: 1008, reason: 'the key is no longer valid', isResumable: false },

@@ -66,10 +66,16 @@ export class FamilyHub implements FeedListener {
     this.#closeReaders(partition);
   }
 
+  /** Closes each connection, which can be resumed elsewhere, when it is called. */
+  leaving(): readonly (() => void)[] {
+    return [...this.#connections].map((connection) => () => connection.close('shutdown'));
+  }
+
+  /** Closes the connections that are left. */
   close(): void {
     clearInterval(this.#timer);
     for (const unlisten of this.#unlisten) unlisten();
-    for (const connection of [...this.#connections]) connection.close('shutdown');
+    for (const leave of this.leaving()) leave();
   }
 
   #streamOf(path: string): MarketStream | UserStream | LiveStream {

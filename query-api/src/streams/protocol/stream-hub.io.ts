@@ -121,12 +121,17 @@ export class StreamHub implements FeedListener {
       if (connection.reads(partition)) connection.closeVoid(partition);
   }
 
-  /** Closes all connections, which can be resumed elsewhere. */
+  /** Closes each connection, which can be resumed elsewhere, when it is called. */
+  leaving(): readonly (() => void)[] {
+    return [...this.#connections].map((connection) => () => connection.close('shutdown'));
+  }
+
+  /** Closes the connections that are left. */
   close(): void {
     this.#isOver = true;
     clearInterval(this.#timer);
     for (const unlisten of this.#unlisten) unlisten();
-    for (const connection of [...this.#connections]) connection.close('shutdown');
+    for (const leave of this.leaving()) leave();
   }
 
   /** Without a connection all groups have their turns together, once in the interval: a hundred wake-ups less. */

@@ -65,6 +65,8 @@ export class StreamListener {
   readonly #sockets: WebSocketServer;
   readonly #addressOf: ClientAddress;
   readonly #shares: ConnectionShares;
+  /** Resolves when it has closed; null while it listens. */
+  #closed: Promise<void> | null = null;
 
   constructor(parts: ListenerParts) {
     this.#parts = parts;
@@ -109,13 +111,18 @@ export class StreamListener {
     });
   }
 
-  /** Takes no further connections and ends those that are left. */
-  async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
+  /** Takes no further connections. */
+  refuse(): void {
+    this.#closed ??= new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
+  }
+
+  /** Takes no further connections and ends those that are left. */
+  async close(): Promise<void> {
+    this.refuse();
     this.#server.closeAllConnections();
-    await closed;
+    await this.#closed;
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
