@@ -60,6 +60,6 @@ for (const name of Object.keys(programs))
 for (const thread of threads) await bundleInto(join(out, thread), thread, thread);
 for (const folder of folders) copy(folder);
 for (const place of closureOf([...seldom, ...native])) copyPackage(place);
-for (const name of ['start.mjs', 'ready.sh']) copy(`deploy/image/${name}`, name);
+for (const name of ['start.mjs', 'serving.sh']) copy(`deploy/image/${name}`, name);
 copy('LICENSE');
 writeFileSync(join(out, 'package.json'), '{"private":true,"type":"module"}\n');

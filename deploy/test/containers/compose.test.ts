@@ -68,7 +68,7 @@ test('each container has a health check but the set-ups and the demo, which have
   ]);
   for (const [name, { healthcheck }] of engineServices)
     expect([name, healthcheck?.test?.[0]]).toEqual([name, 'CMD']);
-  expect(textOf('Dockerfile')).toContain('CMD ["bash", "/exchange/ready.sh"]');
+  expect(textOf('Dockerfile')).toContain('CMD ["bash", "/exchange/serving.sh"]');
 });
 
 test('no two containers publish one port, and each listens where the local stack does', () => {
