@@ -29,11 +29,14 @@ export interface StatusParts {
   notFollowed(): readonly string[];
 }
 
+/** What readiness depends on. */
+type HealthParts = Pick<StatusParts, 'partitions' | 'ledgerWatch' | 'signOff' | 'notFollowed'>;
+
 /**
  * Ready while money can be reserved, at least one partition works and takes what this process signs, and none rejects
  * it; single silent ones refuse their own orders.
  */
-export function readinessOf(parts: StatusParts): Readiness {
+export function readinessOf(parts: HealthParts): Readiness {
   const { partitions, ledgerWatch, signOff } = parts;
   const reasons = [
     ...(ledgerWatch.isReady() ? [] : ['ledger']),
@@ -48,7 +51,7 @@ export function readinessOf(parts: StatusParts): Readiness {
  * Serves while a partition works that takes what this process signs: without the ledger orders are refused, but cancels,
  * heartbeats and keys need the log only. Without the log another process may still have it.
  */
-export function servingOf(parts: StatusParts): Serving {
+export function servingOf(parts: HealthParts): Serving {
   const serving = isSomeReady(parts.partitions) && parts.signOff.isProven;
   return { serving, reasons: readinessOf(parts).reasons };
 }

@@ -79,14 +79,18 @@ describe('ownership', () => {
   test('is ready in the group when all partitions are live; a spare without any is ready', async () => {
     const { ownership, group } = openOwnership();
     expect(ownership.readiness()).toEqual({ ready: false, reasons: ['group'] });
+    expect(ownership.serving()).toEqual({ serving: false, reasons: ['group'] });
     await ownership.start(async () => group);
     expect(ownership.readiness().ready).toBe(true);
+    expect(ownership.serving()).toEqual({ serving: true, reasons: [] });
     await ownership.onAssigned(1);
     expect(ownership.readiness().ready).toBe(true);
     const silent = ['reader:executions:2'];
     expect(ownership.readiness(silent)).toEqual({ ready: false, reasons: silent });
+    expect(ownership.serving(silent)).toEqual({ serving: true, reasons: silent });
     ownership.onFault(newer, 1);
     expect(ownership.readiness()).toEqual({ ready: false, reasons: ['failed:1'] });
+    expect(ownership.serving()).toEqual({ serving: false, reasons: ['failed:1'] });
     await ownership.close();
   });
 

@@ -86,3 +86,15 @@ describe('the lag of a view', () => {
     expect(text).toMatch(/pm_projector_partitions\{view="tables",phase="halted",[^}]*\} 0/);
   });
 });
+
+test('a process serves while one of its views goes on in a partition, or others have all', () => {
+  const { progress } = openProgress();
+  progress.waitFor('starting:tables');
+  expect(progress.serving()).toEqual({ serving: false, reasons: ['starting:tables'] });
+  progress.done('starting:tables');
+  expect(progress.serving().serving).toBe(true);
+  progress.assigning('tables', 0);
+  expect(progress.serving()).toEqual({ serving: false, reasons: ['restoring:tables:0'] });
+  progress.running('books', 0, at(0));
+  expect(progress.serving()).toEqual({ serving: true, reasons: ['restoring:tables:0'] });
+});
