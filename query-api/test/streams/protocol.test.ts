@@ -426,6 +426,22 @@ test('a shutdown closes with 1012 and the positions', async () => {
   expect(world.feed.listeners).toBe(0);
 });
 
+test('a process that stops accepts no connection, and its own go on until each is closed', async () => {
+  const [first, second] = [await world.open(), await world.open()];
+  for (const client of [first, second]) {
+    client.send(subscribe());
+    await client.of('snapshot');
+  }
+  world.listener.refuse();
+  await expect(world.open()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  world.hub.leaving()[0]?.();
+  expect(await first.ended()).toBe(1012);
+  second.send({ op: 'unsubscribe', id: 2, channel: 'book', tokens: [yes] });
+  await second.of('unsubscribed');
+  world.hub.close();
+  expect(await second.ended()).toBe(1012);
+});
+
 test('a key opens its own channel, which is resumed by partition and closed when it is revoked', async () => {
   const client = await world.open();
   client.send({ op: 'auth', id: 1, headers: goodHeaders, cancel_on_disconnect: true });
