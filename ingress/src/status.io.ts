@@ -48,8 +48,8 @@ export function readinessOf(parts: HealthParts): Readiness {
 }
 
 /**
- * Serves while a partition works that takes what this process signs: without the ledger orders are refused, but cancels,
- * heartbeats and keys need the log only. Without the log another process may still have it.
+ * Serves while a partition works that takes what this process signs: without the ledger orders are refused, but cancels
+ * and heartbeats need the log only. Without the log another process may still have it.
  */
 export function servingOf(parts: HealthParts): Serving {
   const serving = isSomeReady(parts.partitions) && parts.signOff.isProven;

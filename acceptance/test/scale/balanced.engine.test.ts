@@ -43,17 +43,17 @@ beforeAll(async () => {
   const redisUrl = new URL(engineUrls().redis);
   redis = await Balancer.open([{ port: Number(redisUrl.port) }]);
   redisUrl.port = String(redis.port);
-  const PM_REDIS_URL = redisUrl.href;
-  const PM_CLICKHOUSE_URL = await tables.open();
-  const PM_DRAIN_MS = String(drainMs);
+  const drains = { PM_DRAIN_MS: String(drainMs) };
+  const usesRedis = { ...drains, PM_REDIS_URL: redisUrl.href };
+  const tablesUrl = await tables.open();
   exchange = await WholeExchange.open('balanced', {
     partitions: 1,
     events: [eventOf('balanced', 1)],
     scale,
     env: {
-      ingress: { PM_REDIS_URL, PM_DRAIN_MS },
-      'query-api': { PM_REDIS_URL, PM_CLICKHOUSE_URL, PM_DRAIN_MS },
-      gateway: { PM_DRAIN_MS },
+      ingress: usesRedis,
+      'query-api': { ...usesRedis, PM_CLICKHOUSE_URL: tablesUrl },
+      gateway: drains,
     },
   });
   ingress = await balancerOf('ingress');

@@ -2,7 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { loopback } from '@pm/deploy/local/ports';
 
 /** A process that connections go to. */
-export interface Target {
+interface Target {
   readonly port: number;
   /** Its operations port; without one it is never asked. */
   readonly opsPort?: number;

@@ -24,7 +24,7 @@ export class FrameEnds {
     return this.#isOpen && this.#left === 0 && this.#header.length === 0;
   }
 
-  /** Takes the next bytes. Returns where among them the first frame may begin, which may be their end; -1 for nowhere. */
+  /** Takes the next bytes. Returns where among them a frame may begin first, which may be their end; -1 for nowhere. */
   take(bytes: Buffer): number {
     let first = this.isBetween ? 0 : -1;
     for (let at = 0; at < bytes.length; ) {

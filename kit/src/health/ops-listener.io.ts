@@ -20,7 +20,7 @@ export interface Serving {
 export interface Health {
   /** Facts for people and for the stack command; JSON values only. */
   status(): object;
-  /** Whether everything is well: for operators, and for who starts processes one after the other. */
+  /** Whether everything is well: for operators, and for what starts processes one after the other. */
   ready(): Readiness;
   /** Whether a balancer is to send it requests. */
   serving(): Serving;
@@ -49,8 +49,8 @@ const keepAliveTimeoutMs = 5_000;
 
 /**
  * Opens the operator's listener, separate from the public one: `GET /live` 200 as long as the event loop runs, `GET
- * /ready` and `GET /serving` 200 or 503 with reasons, `GET /metrics` for Prometheus, `GET /status` in JSON. Throws a `Fault`
- * `ops_port_unavailable` (stop) when it cannot listen.
+ * /ready` and `GET /serving` 200 or 503 with reasons, `GET /metrics` for Prometheus, `GET /status` in JSON. Throws a
+ * `Fault` `ops_port_unavailable` (stop) when it cannot listen.
  */
 export async function openOpsListener(options: OpsListenerOptions): Promise<OpsListener> {
   const server = createServer({

@@ -39,8 +39,8 @@ interface Wait {
 
 /**
  * Waits, for as long as it takes, until all engines answer; ends at once when the signal is aborted. Meanwhile the
- * operator's listener says what is waited for: `/ready` and `/serving` are 503 with `waiting:<engine>`. Rejects when that address is
- * taken.
+ * operator's listener says what is waited for: `/ready` and `/serving` are 503 with `waiting:<engine>`. Rejects when
+ * that address is taken.
  */
 export async function waitForEngines(
   { opsHost: host, opsPort: port, engines }: EngineWaitOptions,

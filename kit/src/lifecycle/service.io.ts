@@ -13,7 +13,7 @@ import { runSpread } from './spread.io.ts';
 const closerTimeoutMs = 5_000;
 const stopTimeoutMs = 10_000;
 
-export interface OperationsOptions {
+interface OperationsOptions {
   readonly opsHost: string;
   /** TCP port; 0 chooses a free one. */
   readonly opsPort: number;
