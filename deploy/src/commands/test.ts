@@ -1,22 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { repositoryRoot } from '../local/paths.ts';
 import { compileJavaOnce, enginesArgs, jestProgram } from './jest.ts';
+import { areEnginesGiven, startTestEngines } from './test-engines.ts';
 import { emptyReport, failuresText, jestReport, type PartReport } from './test-report.ts';
 import { busyShare, coreTimes, type PartTimes, timesText } from './test-times.ts';
 
 /**
- * `npm test`: checks with unit tests and simulations, then tests on real engines with the client in Python and
- * published clients beside them. Each part runs even if an earlier one failed; where the time went and the names of
- * failed tests come last. `npm run test:deep` is the same with the long runs at their deep lengths, and says what they
- * were.
+ * `npm test`: unit tests with simulations, then tests on real engines; beside them checks, the client in Python and
+ * published clients. Each part runs even if an earlier one failed; where the time went and the names of failed tests
+ * come last. `npm run test:deep` is the same with the long runs at their deep lengths, and says what they were.
  */
 const command = new Command('npm test').option('--deep', 'long runs at their deep lengths').parse();
 const { deep: isDeep = false } = command.opts<{ deep?: boolean }>();
+/** A third suite at a time makes all of them slower where two cores are busy. */
+const workersMax = 2;
+const coreCount = availableParallelism();
+const workers = `--maxWorkers=${Math.min(coreCount, workersMax)}`;
 const scratch = mkdtempSync(join(tmpdir(), 'exchange-test-'));
 const parts = new Map<string, PartReport & PartTimes>();
 
@@ -25,6 +29,8 @@ interface Part {
   readonly name: string;
   readonly program: string;
   readonly args: readonly string[];
+  /** Variables besides those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Reads the report once the program has ended. */
   report(passed: boolean): PartReport;
 }
@@ -74,7 +80,19 @@ async function run(part: Part): Promise<void> {
   console.log(`== ${part.name} ${passed ? 'passed' : 'FAILED'}`);
 }
 
-/** Runs parts one after the other beside another part; what each has said comes once it has ended. */
+/** Runs all suites; the engines start while those run that need none. */
+async function runSuites(): Promise<void> {
+  const starting = areEnginesGiven(process.env) ? null : startTestEngines(() => {});
+  // Without them the engine suites start their own, and say why that fails.
+  const started = starting?.catch(() => null) ?? null;
+  await run(jest(['unit', 'simulator'], [workers]));
+  const engines = await started;
+  const suites = jest(['engines'], [...enginesArgs, workers]);
+  await run({ ...suites, env: engines?.variables ?? {} });
+  await engines?.stop();
+}
+
+/** Runs parts one after the other beside others; what each has said comes once it has ended. */
 async function runBeside(several: readonly Part[]): Promise<void> {
   for (const part of several) {
     const file = join(scratch, 'said.txt');
@@ -87,9 +105,13 @@ async function runBeside(several: readonly Part[]): Promise<void> {
 }
 
 /** Runs a program and notes its report and time. One that failed without a failed test counts as one. */
-async function timed({ name, program, args, report }: Part, out: 'inherit' | number) {
+async function timed({ name, program, args, env, report }: Part, out: 'inherit' | number) {
   const begun = { atMs: performance.now(), cores: coreTimes(cpus()) };
-  const child = spawn(program, args, { cwd: repositoryRoot, stdio: ['ignore', out, out] });
+  const child = spawn(program, args, {
+    cwd: repositoryRoot,
+    stdio: ['ignore', out, out],
+    env: { ...process.env, ...env },
+  });
   // A program that cannot be started has failed; the other parts run.
   const [code] = await once(child, 'exit').catch(() => [null]);
   const passed = code === 0;
@@ -109,21 +131,19 @@ const runsFile = join(scratch, 'long-runs.txt');
 if (isDeep) Object.assign(process.env, { PM_TEST_LENGTH: 'deep', PM_TEST_RUNS: runsFile });
 compileJavaOnce();
 
-// What tests start is built already. The tools of the check, which it builds first, use one core each.
-await Promise.all([
-  run(jest(['unit', 'simulator'], ['--maxWorkers=2'])),
-  runBeside([single('check', 'npm', ['run', '--silent', 'check'])]),
-]);
-// Both wait for processes a part of their time. A third worker would make all of them slower.
-await Promise.all([
-  run(jest(['engines'], [...enginesArgs, '--maxWorkers=2'])),
-  runBeside([
-    // Its environment serves the published clients too, which run the client in Python against their exchange.
-    counted('client in Python', 'deploy/dist/commands/test-python.js'),
-    // Against an exchange of their own; their packages are fetched here, once.
-    counted('published clients', 'acceptance/dist/commands/clients.js'),
-  ]),
-]);
+// Programs that wait for processes a part of their time, and what they start is built already.
+const others = [
+  single('check', 'npm', ['run', '--silent', 'check']),
+  // Its environment serves the published clients too, which run the client in Python against their exchange.
+  counted('client in Python', 'deploy/dist/commands/test-python.js'),
+  // Against an exchange of their own; their packages are fetched here, once.
+  counted('published clients', 'acceptance/dist/commands/clients.js'),
+];
+// Published clients give a response up after ten seconds: with one core nothing runs beside them.
+if (coreCount === 1) {
+  await runSuites();
+  await runBeside(others);
+} else await Promise.all([runSuites(), runBeside(others)]);
 if (isDeep) console.log(`\nlong runs\n${readFileSync(runsFile, 'utf8')}`);
 rmSync(scratch, { recursive: true, force: true });
 

@@ -84,26 +84,24 @@ describe('the registry', () => {
   test('takes listed schemas back under ids that it would not give, and finds them there', async () => {
     const prefix = freshPrefix();
     const registry = open(prefix);
-    // Content of its own, so that no other test has registered it.
-    const note = {
-      name: `note${randomUUID().slice(0, 8)}`,
-      type: 'string',
-      doc: 'Of this test.',
-    } as const;
-    const fields = [...thing.fields, { ...note, default: 'none' }];
-    const later: AvroSchema = { ...thing, fields };
-    const versions = [thing, later].map((one) => JSON.stringify(toAvroJson(one)));
+    // Contents of its own, so that no other test has registered them.
+    const name = `note${randomUUID().slice(0, 8)}`;
+    const note = { type: 'string', doc: 'Of this test.', default: 'none' } as const;
+    const first = { ...thing, fields: [...thing.fields, { ...note, name }] };
+    const fields = [...first.fields, { ...note, name: `${name}b` }];
+    const later = { ...first, fields };
     const at = 1_000_000 + (Date.now() % 1_000_000) * 10;
-    const fresh = versions
-      .slice(1)
-      .map((schema, index) => ({ topic: 'thing', schemaId: at + index, schema }));
-    const [known] = await registry.register([topicOf(thing)]);
-    const listed = [...(known === undefined ? [] : [known]), ...fresh];
-    expect(await registry.restore(listed)).toBe(1);
+    const listed = [first, later].map((schema, index) => ({
+      topic: 'thing',
+      schemaId: at + index,
+      schema: JSON.stringify(toAvroJson(schema)),
+    }));
+    expect(await registry.restore(listed)).toBe(2);
     expect(await registry.restore(listed)).toBe(0);
     const found = await fetch(`${url}/subjects/${prefix}thing-value/versions/latest`);
-    expect(await found.json()).toMatchObject({ version: 2, id: at, schema: versions[1] });
+    const [, newest] = listed;
+    expect(await found.json()).toMatchObject({ version: 2, id: at + 1, schema: newest?.schema });
     const [next] = await registry.register([topicOf(later)]);
-    expect(next?.schemaId).toBe(at);
+    expect(next?.schemaId).toBe(at + 1);
   });
 });
