@@ -38,6 +38,7 @@ class Drained {
         },
         onUncaught() {},
         complain() {},
+        serviceLinks: () => [],
         exit,
       };
       this.#running = runService('test', (life) => this.#start(life, { drainMs, start }), host);
