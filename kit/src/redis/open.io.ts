@@ -117,8 +117,11 @@ class BoundedRedis extends Redis {
     stream?: Parameters<Redis['sendCommand']>[1],
   ): ReturnType<Redis['sendCommand']> {
     if (ownCommands.has(command.name)) return super.sendCommand(command, stream);
-    // ioredis calls again with the same command when it leaves the queue.
-    if (this.#seen.has(command)) return super.sendCommand(command, stream);
+    // ioredis calls again with the same command when it leaves the queue. One that was refused meanwhile is not sent.
+    if (this.#seen.has(command))
+      return command.isSettled && stream === undefined
+        ? command.promise
+        : super.sendCommand(command, stream);
     this.#seen.add(command);
     const { reject } = command;
     command.reject = (error) => {
@@ -154,9 +157,16 @@ class BoundedRedis extends Redis {
     this.disconnect(true);
   }
 
+  /** In the queue of ioredis, which keeps those whose time is over until it connects or gives up. */
+  get #queued(): number {
+    const queue: unknown = Reflect.get(this, 'offlineQueue');
+    return Number(Reflect.get(Object(queue), 'length') ?? 0);
+  }
+
   #admit(command: Command): boolean {
-    if (this.#waiting.size >= maxWaitingCommands && !this.#waiting.has(command)) {
-      const facts = { waiting: this.#waiting.size };
+    const waiting = Math.max(this.#waiting.size, this.#queued);
+    if (waiting >= maxWaitingCommands && !this.#waiting.has(command)) {
+      const facts = { waiting };
       command.reject(new Fault('redis_unavailable', 'retry', { facts }));
       return false;
     }
