@@ -90,7 +90,8 @@ async function start(life: Lifecycle): Promise<void> {
   const log = openLog('matcher', config.logLevel).child({ instance: config.instance });
   life.useLog(log);
   const logTopics = logTopicsOf(config);
-  life.needs({ ...config, engines: [kafkaProbe(config, logTopics)] });
+  const listTopic = topicName(topics.serviceKeys, config.topicPrefix);
+  life.needs({ ...config, engines: [kafkaProbe(config, [...logTopics, listTopic])] });
   const processMetrics = openMetrics('matcher');
   const operations = await life.operations({ ...config, metrics: processMetrics });
   const metrics = openMatcherMetrics(processMetrics);

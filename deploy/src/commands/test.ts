@@ -88,8 +88,7 @@ async function runSuites(): Promise<void> {
   await run(jest(['unit', 'simulator'], [workers]));
   const engines = await started;
   const suites = jest(['engines'], [...enginesArgs, workers]);
-  await run({ ...suites, env: engines?.variables ?? {} });
-  await engines?.stop();
+  await run({ ...suites, env: engines?.variables ?? {} }).finally(() => engines?.stop());
 }
 
 /** Runs parts one after the other beside others; what each has said comes once it has ended. */

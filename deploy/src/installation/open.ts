@@ -69,8 +69,13 @@ export function logPlaceOf(
 ): LogPlace {
   const schemas = new Schemas();
   const place = { client, schemas, topicPrefix: addresses.topicPrefix };
+  let opening: Promise<unknown> | null = null;
   schemas.onUnknown(async () => {
-    await openSealedLog({ ...keyReading(addresses), ...place });
+    opening ??= openSealedLog({ ...keyReading(addresses), ...place }).catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    await opening;
   });
   return place;
 }

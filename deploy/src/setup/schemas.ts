@@ -30,7 +30,6 @@ export async function setUpSchemas(options: SchemaSetup): Promise<void> {
 async function mirror(options: SchemaSetup, unlisted: readonly Topic[]): Promise<void> {
   const { registry, schemas, progress } = options;
   const restored = await registry.restore(schemas.all());
-  // Restored subjects have no level yet.
   const registered = await registry.register(restored > 0 ? Object.values(topics) : unlisted);
   const isUnlisted = ({ topic }: ListedSchema) => unlisted.some(({ name }) => name === topic);
   for (const one of registered)

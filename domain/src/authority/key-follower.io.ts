@@ -1,5 +1,5 @@
 import { followTable } from '@pm/kit/compacted';
-import type { Fault } from '@pm/kit/fault';
+import { Fault } from '@pm/kit/fault';
 import type { LogClient, LogReader } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type RecordReader, type Schemas, topicName } from '@pm/kit/registry';
@@ -41,6 +41,8 @@ export class KeyFollower {
   /** Resolves when all keys and schemas that are listed at the call are known. */
   static async open(options: KeyFollowerOptions): Promise<KeyFollower> {
     const { client, keys, schemas, log, onFault } = options;
+    // A look would wait for the reader that asks for it.
+    schemas.onUnknown(async () => {});
     const reader = await followTable(client, {
       topic: topicOf(options),
       codec: selfListed(schemas),
@@ -53,7 +55,7 @@ export class KeyFollower {
       onFault,
     });
     const follower = new KeyFollower(options, reader);
-    schemas.onUnknown(() => follower.#readToEnd());
+    schemas.onUnknown(() => follower.#readAll());
     return follower;
   }
 
@@ -72,15 +74,24 @@ export class KeyFollower {
     const restMs = this.#lookedMs + lookEveryMs - performance.now();
     if (restMs > 0) await pause(restMs);
     this.#lookedMs = performance.now();
-    await this.#readToEnd();
+    await this.#reachEnd();
   }
 
-  async #readToEnd(): Promise<void> {
+  /** An id that is not listed by then is of no schema. Rejects with `service_keys_unread` (retry). */
+  async #readAll(): Promise<void> {
+    if (!(await this.#reachEnd()))
+      throw new Fault('service_keys_unread', 'retry', { facts: { topic: this.#topic } });
+  }
+
+  /** Whether everything was read in time that is listed at the call. */
+  async #reachEnd(): Promise<boolean> {
     const untilMs = performance.now() + lookMaxMs;
     const admin = await this.#options.client.admin();
     const bounds = await admin.bounds(this.#topic).finally(() => admin.close());
-    const end = bounds.get(0)?.high ?? 0;
+    const end = bounds.get(0)?.high;
+    if (end === undefined) return false;
     while (this.#reader.position(0) < end && performance.now() < untilMs) await pause(checkMs);
+    return this.#reader.position(0) >= end;
   }
 }
 
@@ -88,9 +99,9 @@ function topicOf({ topicPrefix }: Pick<KeyFollowerOptions, 'topicPrefix'>): stri
   return topicName(topics.serviceKeys, topicPrefix);
 }
 
-/** Learns the schema of each id of the topic from the first record under it. */
+/** Learns the schema of each id of the topic from the first record under it, and from nothing else. */
 function selfListed(schemas: Schemas): RecordReader<ServiceKeyEntry> {
-  const reader = schemas.readerFor(topics.serviceKeys);
+  const reader = schemas.listedReader(topics.serviceKeys);
   return {
     ...reader,
     async prepare(value) {

@@ -26,7 +26,7 @@ export async function eachExecution(
 /**
  * The execution of one record; a promise only for a schema that is not known yet. Throws or rejects with a `Fault`:
  * `execution_unreadable` (stop) with the facts of `place`, since only matchers write the topic and a record that cannot
- * be read is a broken log; `registry_unavailable` (retry).
+ * be read is a broken log; `service_keys_unread` (retry).
  */
 export function readExecution(
   codec: ExecutionCodec,

@@ -80,7 +80,7 @@ export class ExecutionReader {
   /**
    * The execution of one record; null when it only repeats an earlier one. A promise only for a schema that is not
    * known yet. With a codec that reuses memory it is valid until the next call. Throws or rejects with a `Fault`:
-   * `execution_unreadable`, `execution_gap`, `chain_broken` (stop), `registry_unavailable` (retry).
+   * `execution_unreadable`, `execution_gap`, `chain_broken` (stop), `service_keys_unread` (retry).
    */
   next(record: IncomingRecord): Execution | null | Promise<Execution | null> {
     const read = this.#read(record);

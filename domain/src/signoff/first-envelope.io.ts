@@ -19,7 +19,7 @@ interface OrdersPlace {
 
 /**
  * The first record of a partition of `orders`, which opens it, also when retention has removed it and it was kept; null
- * when it has no value. Rejects with the faults of the client and of the registry.
+ * when it has no value. Rejects with the faults of the client and of a look for its schema.
  */
 export async function readFirstEnvelope(
   client: LogClient,

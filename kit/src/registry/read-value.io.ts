@@ -2,7 +2,7 @@ import { AvroError } from '@pm/schemas';
 import type { RecordReader } from './record-codec.io.ts';
 
 /**
- * The value of a record. Only a record of a schema that this process has not read before waits for the registry: for it
+ * The value of a record. Only a record of a schema that this process has not read before waits for a look: for it
  * the result is a promise, for all others the value itself (`read instanceof Promise ? await read : read`).
  *
  * `unreadable` is called for a record without a value and for bytes that can never be read. It throws the fault of its

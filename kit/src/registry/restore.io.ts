@@ -2,8 +2,10 @@ import { AvroError, type ListedSchema } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import type { RegistryAddress } from './address.ts';
 import { importArchive } from './apicurio-archive.ts';
+import { setUnsetLevel } from './compatibility-level.io.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { askRegistry, statusOf } from './request.io.ts';
+import { compatibility } from './schema-ids.io.ts';
 
 /** A schema that the log lists, and its place in the registry. */
 export interface ListedSubject extends ListedSchema {
@@ -20,6 +22,9 @@ export async function restoreSchemas(
 ): Promise<number> {
   const missing = await missingIn(address, listed);
   if (missing.length === 0) return 0;
+  // Before its first schema, or a run that is broken off leaves a subject without one.
+  for (const { subject } of missing)
+    await asked(() => setUnsetLevel(address, subject, compatibility));
   await asked(() =>
     apicurioPath.test(address.url) ? importAll(address, missing) : registerEach(address, missing),
   );

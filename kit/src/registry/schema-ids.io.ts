@@ -10,7 +10,7 @@ import { registeredId } from './registered-schema.io.ts';
 import { registryTimeoutMs, statusOf } from './request.io.ts';
 
 /** Every retained version must read every other: a log is replayed from its start (traps.md). */
-const compatibility = 'FULL_TRANSITIVE' as COMPATIBILITY.FULL_TRANSITIVE;
+export const compatibility = 'FULL_TRANSITIVE' as COMPATIBILITY.FULL_TRANSITIVE;
 
 /** Tries of one registration and the waits between them, milliseconds: about 6 s in all. */
 const defaultMaxTries = 6;

@@ -64,7 +64,7 @@ export class Schemas {
 
   /**
    * The codec of a topic's values. Decoded branches named in `reuse` live until the next decode. Rejects with the
-   * `Fault` `schema_not_listed` (retry): set-up of this version lists it.
+   * `Fault` `schema_not_listed` (retry): set-up of this version lists it; and with the faults of the look.
    */
   async codecFor<const S extends AvroSchema>(
     topic: Topic<S>,
@@ -80,6 +80,15 @@ export class Schemas {
   /** Reads a topic's values. */
   readerFor<const S extends AvroSchema>(topic: Topic<S>): RecordReader<Infer<S>> {
     return openRecordCodec(topic.value, noSchemaId, (id) => this.#jsonOf(id));
+  }
+
+  /** The same without a look: an id that is not listed at that moment is of no schema. */
+  listedReader<const S extends AvroSchema>(topic: Topic<S>): RecordReader<Infer<S>> {
+    return openRecordCodec(
+      topic.value,
+      noSchemaId,
+      async (id) => this.#listed.get(id)?.json ?? null,
+    );
   }
 
   async #jsonOf(id: number): Promise<unknown> {

@@ -99,7 +99,7 @@ const varintBytesMax = 10;
  * Reads records of `orders`: the sign-off is verified on the raw bytes before the commands are decoded. So a sender
  * without a key can neither make the codec work nor pass for a newer version; and a forged record is rejected for the
  * same reason by every version of the commands, which a replay after an upgrade relies on. A record that names a listed
- * key and an unknown schema causes one request to the registry.
+ * key and an unknown schema causes one look at the end of `service-keys`.
  */
 export class EnvelopeReader {
   readonly #options: EnvelopeReaderOptions;

@@ -32,7 +32,7 @@ export class PartitionReplay {
     );
   }
 
-  /** The output of the next record. Throws the faults of `RecordProcessor.process` and of the registry. */
+  /** The output of the next record. Throws the faults of `RecordProcessor.process` and of a look for a schema. */
   next(record: InputRecord): Promise<OutputRecord> {
     return processPrepared(this.#processor, record, this.#orders);
   }

@@ -8,7 +8,7 @@ import { SealsAhead } from './seals-ahead.io.ts';
 import type { SignaturePool } from './signature-pool.io.ts';
 import { hashKnown } from './state-encoder.io.ts';
 
-/** The codec that fetches the schema of a record from the registry. */
+/** The codec that looks up the schema of a record. */
 export type SchemaFetcher = Pick<RecordCodec<Envelope>, 'prepare'>;
 
 /** Outputs of consecutive records. */
@@ -94,7 +94,7 @@ async function processSlice(
 
 /**
  * Processes a record after the hash of a checkpoint is known and its schema was fetched, if necessary. Throws also
- * `registry_unavailable` (retry) and `state_encoder_died` (stop).
+ * `service_keys_unread` (retry) and `state_encoder_died` (stop).
  */
 export async function processPrepared(
   processor: RecordProcessor,

@@ -31,7 +31,10 @@ export class SpawnedMatcher {
 
   async status(): Promise<readonly PartitionStatus[]> {
     const answer = await fetch(`http://127.0.0.1:${await this.#opsPort}/status`);
-    const { partitions } = (await answer.json()) as { partitions: readonly PartitionStatus[] };
+    // It has none while it starts.
+    const { partitions = [] } = (await answer.json()) as {
+      partitions?: readonly PartitionStatus[];
+    };
     return partitions;
   }
 

@@ -20,7 +20,7 @@ interface Span {
 
 /**
  * The records of a span as the ledger takes them, one transfer for each offset. Rejects with the `Fault`
- * `transfer_unreadable` (stop) or `registry_unavailable` (retry).
+ * `transfer_unreadable` (stop) or `service_keys_unread` (retry).
  */
 export async function transfersPiece(
   codec: RecordReader<Transfer>,
