@@ -48,11 +48,12 @@ export function readinessOf(parts: HealthParts): Readiness {
 }
 
 /**
- * Serves while a partition works that takes what this process signs: without the ledger orders are refused, but cancels
- * and heartbeats need the log only. Without the log another process may still have it.
+ * Serves while it follows a log that takes what it signs: without the ledger orders are refused, but cancels and
+ * heartbeats need the log only, and while no partition has an owner clients learn when to come back. Without the log
+ * another process may still have it.
  */
 export function servingOf(parts: HealthParts): Serving {
-  const serving = isSomeReady(parts.partitions) && parts.signOff.isProven;
+  const serving = parts.notFollowed().length === 0 && parts.signOff.isProven;
   return { serving, reasons: readinessOf(parts).reasons };
 }
 

@@ -54,8 +54,9 @@ export class Balancer {
   async poll(): Promise<void> {
     await Promise.all(
       this.#targets.map(async (target) => {
-        if (await serves(target)) this.#serving.add(target);
-        else this.#serving.delete(target);
+        const answer = await serves(target);
+        if (answer === true) this.#serving.add(target);
+        else if (answer === false) this.#serving.delete(target);
       }),
     );
   }
@@ -107,14 +108,15 @@ export class Balancer {
   }
 }
 
-async function serves({ opsPort }: Target): Promise<boolean> {
+/** Null without an answer in time: on a slow machine that says nothing. */
+async function serves({ opsPort }: Target): Promise<boolean | null> {
   if (opsPort === undefined) return true;
   try {
     const url = `http://${loopback}:${opsPort}/serving`;
     const response = await fetch(url, { signal: AbortSignal.timeout(pollMs) });
     await response.arrayBuffer();
     return response.ok;
-  } catch {
-    return false;
+  } catch (error) {
+    return error instanceof Error && error.name === 'TimeoutError' ? null : false;
   }
 }

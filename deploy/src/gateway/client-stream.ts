@@ -49,7 +49,7 @@ export class ClientStream {
 
   /** Closes the stream, between two frames, as a service that restarts does: the client comes back elsewhere. */
   leave(): void {
-    if (this.#isLeaving || this.socket.destroyed) return;
+    if (this.#isLeaving || this.socket.destroyed || this.socket.writableEnded) return;
     this.#isLeaving = true;
     if (!this.#isJoined) {
       this.#hasLeft = true;

@@ -16,7 +16,7 @@ import {
   type Target,
 } from './forward.ts';
 import { gatewayStreamReadings, measureGateway, type TurnGroups, type Turns } from './metrics.ts';
-import { forwardStreams, type LetLeave } from './streams.ts';
+import { type ForwardedStreams, forwardStreams, type LetLeave } from './streams.ts';
 
 const waits = { waiting: 1_024, waitMs: 2_000 };
 
@@ -93,14 +93,16 @@ export function openGateway(services: GatewayServices, options: GatewayOptions =
     mountMcp(app, { service: mcp, addressOf, processTurns, onRefused: countsOf('mcp') });
   }
   servePictures(app);
+  let streams: ForwardedStreams | null = null;
   if (services.streams !== undefined) {
     const isTrusted = trustBy(trustedProxies);
     const { letLeave } = options;
     const streamOptions = { log, addressOf, isTrusted, connectionsPerAddress, letLeave };
-    const streams = forwardStreams(app, listOf(services.streams), streamOptions);
-    metrics?.gauge({ ...gatewayStreamReadings.streams, read: () => streams.size });
+    const opened = forwardStreams(app, listOf(services.streams), streamOptions);
+    metrics?.gauge({ ...gatewayStreamReadings.streams, read: () => opened.size });
+    streams = opened;
   }
-  const forwarded = Object.entries({ ...pools, mcp });
+  const forwarded = Object.entries({ ...pools, mcp, streams });
   const away = () => forwarded.flatMap(([name, service]) => (service?.isAway ? [name] : []));
   return Object.assign(app, { away });
 }

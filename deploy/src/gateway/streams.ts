@@ -34,6 +34,12 @@ interface StreamOptions {
   readonly letLeave?: LetLeave | undefined;
 }
 
+/** The streams that are open, and whether no process of their service could be reached. */
+export interface ForwardedStreams {
+  readonly size: number;
+  readonly isAway: boolean;
+}
+
 /** Ends streams when the gateway closes, each by its function; all at once without it. */
 export type LetLeave = Lifecycle['letLeave'];
 
@@ -46,7 +52,7 @@ export function forwardStreams(
   app: HttpApp,
   serviceUrls: readonly string[],
   options: StreamOptions,
-): { readonly size: number } {
+): ForwardedStreams {
   const { log, addressOf, isTrusted, connectionsPerAddress = streamShares.ofEach } = options;
   const open = new Set<ClientStream>();
   let isClosing = false;
@@ -86,7 +92,14 @@ export function forwardStreams(
     if (options.letLeave !== undefined) void options.letLeave(leaving);
     else for (const leave of leaving) leave();
   });
-  return open;
+  return {
+    get size() {
+      return open.size;
+    },
+    get isAway() {
+      return service.isAway;
+    },
+  };
 }
 
 /** Bytes of a service as they are read; each read is copied before the next one. */

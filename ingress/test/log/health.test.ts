@@ -1,8 +1,14 @@
 import { servingOf as operatorServingOf } from '../../src/operator/status.io.ts';
 import { readinessOf, servingOf } from '../../src/status.io.ts';
 
-function partsOf(how: { ledger?: boolean; partition?: boolean; proven?: boolean }) {
-  const { ledger = true, partition = true, proven = true } = how;
+interface How {
+  ledger?: boolean;
+  partition?: boolean;
+  proven?: boolean;
+  followed?: boolean;
+}
+
+function partsOf({ ledger = true, partition = true, proven = true, followed = true }: How) {
   return {
     partitions: {
       count: 2,
@@ -11,7 +17,7 @@ function partsOf(how: { ledger?: boolean; partition?: boolean; proven?: boolean 
     },
     ledgerWatch: { isReady: () => ledger },
     signOff: { isProven: proven, rejecting: [] },
-    notFollowed: () => [],
+    notFollowed: () => (followed ? [] : ['stalled:executions']),
   };
 }
 
@@ -21,15 +27,22 @@ test('ingress serves cancels without the ledger, and says that it is away', () =
   expect(servingOf(parts)).toEqual({ serving: true, reasons: ['ledger'] });
 });
 
-test('ingress serves nothing while no partition works, or takes what it signs', () => {
+test('ingress serves nothing while it does not follow the log, or no partition takes what it signs', () => {
   expect(servingOf(partsOf({}))).toEqual({ serving: true, reasons: [] });
-  expect(servingOf(partsOf({ partition: false }))).toEqual({
+  expect(servingOf(partsOf({ followed: false }))).toEqual({
     serving: false,
-    reasons: ['executions'],
+    reasons: ['stalled:executions'],
   });
   expect(servingOf(partsOf({ proven: false }))).toEqual({
     serving: false,
     reasons: ['sign-off-key'],
+  });
+});
+
+test('ingress says to clients when to come back while no partition has an owner', () => {
+  expect(servingOf(partsOf({ partition: false }))).toEqual({
+    serving: true,
+    reasons: ['executions'],
   });
 });
 

@@ -175,8 +175,9 @@ class Service implements Lifecycle {
 
   fail(error: unknown): void {
     if (this.#isStopping) {
-      // Half-closed parts fail; the first reason counts.
+      // Half-closed parts fail; the first reason counts. Clients that are still here have nothing to wait for.
       this.#log.warn({ err: error }, 'failed while stopping');
+      this.#hurried.abort();
       return;
     }
     if (error instanceof Fault && error.code === 'invalid_config') {
@@ -192,7 +193,10 @@ class Service implements Lifecycle {
   /** Closes and ends the process. Only the first call counts: Ctrl-C reaches a process and its parent at once. */
   stop(exitCode: number, reason: string): void {
     if (exitCode === exitCodes.asked) this.#asked.abort();
-    if (this.#isStopping) return;
+    if (this.#isStopping) {
+      this.#hurried.abort();
+      return;
+    }
     this.#phase = 'stopping';
     this.#operations.drain();
     this.#log.info({ reason }, 'stopping');
@@ -214,6 +218,7 @@ class Service implements Lifecycle {
   /** The exit code after the wait. Never rejects: whoever starts this process again waits as well. */
   async #waitForEngines(): Promise<number> {
     const { signal } = this.#asked;
+    if (signal.aborted) return exitCodes.asked;
     try {
       if (this.#engines !== null) await waitForEngines(this.#engines, { log: this.#log, signal });
     } catch (error) {

@@ -11,13 +11,12 @@ export async function runSpread(
   runs: readonly (() => void)[],
   { overMs, signal }: { readonly overMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  const steps = Math.min(runs.length, Math.ceil(overMs / stepMs));
-  let next = 0;
-  for (let step = 1; step < steps && !signal.aborted; step += 1) {
-    const until = Math.ceil((runs.length * step) / steps);
+  const beganMs = performance.now();
+  for (let next = 0; next < runs.length; ) {
+    const share = (performance.now() - beganMs + stepMs) / overMs;
+    const until = share < 1 && !signal.aborted ? Math.ceil(runs.length * share) : runs.length;
     for (const run of runs.slice(next, until)) run();
-    next = until;
-    await pause(stepMs, undefined, { signal }).catch(() => {});
+    next = Math.max(next, until);
+    if (next < runs.length) await pause(stepMs, undefined, { signal }).catch(() => {});
   }
-  for (const run of runs.slice(next)) run();
 }
