@@ -1,7 +1,7 @@
 import { silentLog } from '@pm/kit/log';
 import { openRecordCodec, Schemas } from '@pm/kit/registry';
 import { type KeyRole, type Topic, topics } from '@pm/schemas';
-import { ownListings } from '../../../kit/test/registry/own-schemas.ts';
+import { ownListings, ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import {
   adoptUnsealed,
   listSchemas,
@@ -124,6 +124,25 @@ test('keys that the root key did not list are no keys', async () => {
   await expect(open(stranger)).rejects.toMatchObject({ code: 'service_key_not_listed' });
   const offset = ownListings.length + 3;
   expect(unproven).toEqual([`x-${topics.serviceKeys.name}:${offset} unknown_key`]);
+});
+
+test('schemas are those that the root key has listed, and an id keeps its first one', async () => {
+  const forged = { topic: topics.orders.name, schemaId: 500, schema: '"int"' };
+  await listSchemas({ ...place, schemas: ownSchemas(), root: stranger }, [forged]);
+  const [first, second] = ownListings;
+  if (first === undefined || second === undefined) throw new Error('two topics');
+  await listSchemas({ ...place, schemas: ownSchemas() }, [{ ...second, schemaId: first.schemaId }]);
+  const schemas = new Schemas();
+  await openSealedLog({
+    ...place,
+    schemas,
+    rootKey: root.publicKey,
+    sealing: [],
+    onUnproven: () => {},
+    onFault: () => {},
+  });
+  const known = new Map(schemas.all().map(({ topic, schemaId }) => [schemaId, topic]));
+  expect(known).toEqual(new Map(ownListings.map(({ topic, schemaId }) => [schemaId, topic])));
 });
 
 test('an old record that is appended again changes nothing, also of a writer that is gone', async () => {
