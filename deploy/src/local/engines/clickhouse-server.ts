@@ -10,7 +10,10 @@ export interface ClickHouseOptions {
   readonly dataDir: string;
   readonly logDir: string;
   readonly port: number;
-  /** Files with the passwords; null lets everyone write who can connect. */
+  /**
+   * Files with the passwords. Null for the engines that tests share: everyone writes who can connect, and suites wait
+   * for tables as for anything else.
+   */
   readonly passwordFiles: ClickhousePasswords | null;
 }
 
@@ -41,7 +44,7 @@ export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
       ...passwordArgs(options.passwordFiles),
     ],
     env: processEnvironment({ UV_THREADPOOL_SIZE: String(threadCount) }),
-    niceness: afterOrders,
+    ...(options.passwordFiles === null ? {} : { niceness: afterOrders }),
     cwd: options.dataDir,
     logFile: join(options.logDir, 'clickhouse.log'),
     dependsOn: [],
