@@ -28,7 +28,7 @@ export interface StackArguments {
   readonly scale?: string;
   readonly feeWallet: string;
   readonly fresh?: boolean;
-  /** Of `npm start` alone. */
+  /** Only `npm start` has it. */
   readonly setupOnly?: boolean;
   readonly standby?: boolean;
   /** Absent unless one of `--demo` and `--no-demo` is given. */

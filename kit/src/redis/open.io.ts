@@ -30,7 +30,7 @@ const firstReconnectMs = 50;
 const maxReconnectMs = 500;
 /** A connection that is given up is cut when its other end does not close it either. */
 const disconnectTimeoutMs = 250;
-/** Without any bytes for so long a connection with commands in flight is given up: the machine may be gone. */
+/** A connection with commands in flight that brings no byte in this time is given up: the machine may be gone. */
 const silentMs = 2_000;
 /** How often a server is asked for its role. */
 const roleEveryMs = 1_000;

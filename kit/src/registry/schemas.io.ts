@@ -13,12 +13,19 @@ import { openRecordCodec, type RecordCodec, type RecordReader } from './record-c
 /** No record claims to be written under this id: those of a registry begin with 1. */
 const noSchemaId = 0;
 
+/** A schema that the log lists, read once. */
+interface KnownSchema {
+  readonly listed: ListedSchema;
+  readonly json: unknown;
+  readonly fingerprint: Buffer;
+}
+
 /**
  * The schemas of all records by their ids, as the log lists them (`service-keys`). What a registry says does not count:
  * its contents may be lost, or be those of another installation.
  */
 export class Schemas {
-  readonly #listed = new Map<number, ListedSchema & { readonly json: unknown }>();
+  readonly #listed = new Map<number, KnownSchema>();
   /** By topic and fingerprint, the id that is written. */
   readonly #written = new Map<string, number>();
   #look: () => Promise<void> = async () => {};
@@ -28,18 +35,18 @@ export class Schemas {
    * Throws `AvroError` for one that is no schema.
    */
   learn(listed: ListedSchema): void {
-    const { topic, schemaId, schema } = listed;
-    if (this.isTaken(listed)) return;
-    const json = jsonOf(schema);
-    if (!this.#listed.has(schemaId)) this.#listed.set(schemaId, { ...listed, json });
-    this.#written.set(placeOf(topic, fingerprintOf(json)), schemaId);
+    const json = jsonOf(listed.schema);
+    const fingerprint = fingerprintOf(json);
+    const known = this.#listed.get(listed.schemaId);
+    if (known === undefined) this.#listed.set(listed.schemaId, { listed, json, fingerprint });
+    else if (!known.fingerprint.equals(fingerprint)) return;
+    this.#written.set(placeOf(listed.topic, fingerprint), listed.schemaId);
   }
 
   /** Whether the id of a schema stands for another one. Throws as `learn` does. */
   isTaken({ schemaId, schema }: ListedSchema): boolean {
-    const fingerprint = fingerprintOf(jsonOf(schema));
     const known = this.#listed.get(schemaId);
-    return known !== undefined && !fingerprintOf(known.json).equals(fingerprint);
+    return known !== undefined && !known.fingerprint.equals(fingerprintOf(jsonOf(schema)));
   }
 
   /** Has `look` called for an id, or a schema of this version, that is not listed; it learns what is listed by then. */
@@ -49,11 +56,7 @@ export class Schemas {
 
   /** All listed schemas, by the time of their first listing. */
   all(): readonly ListedSchema[] {
-    return [...this.#listed.values()].map(({ topic, schemaId, schema }) => ({
-      topic,
-      schemaId,
-      schema,
-    }));
+    return [...this.#listed.values()].map(({ listed }) => listed);
   }
 
   /** The id under which this version writes the records of a topic; null when it is not listed. */
@@ -70,8 +73,11 @@ export class Schemas {
     topic: Topic<S>,
     reuse?: readonly string[],
   ): Promise<RecordCodec<Infer<S>>> {
-    if (this.idOf(topic) === null) await this.#look();
-    const id = this.idOf(topic);
+    let id = this.idOf(topic);
+    if (id === null) {
+      await this.#look();
+      id = this.idOf(topic);
+    }
     if (id === null)
       throw new Fault('schema_not_listed', 'retry', { facts: { topic: topic.name } });
     return openRecordCodec(topic.value, id, (other) => this.#jsonOf(other), reuse);

@@ -26,8 +26,8 @@ export interface RebuildOptions {
   /** Drops the result of an earlier run and folds from the first record. */
   readonly fresh: boolean;
   /**
-   * Goes on although projectors have an open batch after so many milliseconds: they are halted and write nothing. Null:
-   * the run ends then.
+   * Goes on although projectors still have an open batch after this time, milliseconds: they are halted and write
+   * nothing. Null: the run ends then.
    */
   readonly haltedMs: number | null;
   /** Interrupts the run: the hold is lifted, and the folded tables stay for the next run. */

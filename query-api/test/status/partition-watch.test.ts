@@ -28,7 +28,7 @@ class Broker {
 
 const inputOf = async (watch: PartitionWatch) => (await watch.facts()).inputs.get(0);
 
-test('the broker is asked when somebody wants the facts, once for all who want them at a time', async () => {
+test('the broker is asked when a caller wants the facts, once for all that want them at a time', async () => {
   const broker = new Broker();
   const watch = broker.watch(60_000);
   expect(broker.asked).toBe(0);
