@@ -70,6 +70,12 @@ afterAll(async () => {
   await tables.close();
 }, 90_000);
 
+// The engines are back for the next test, whatever the last one has met.
+afterEach(() => {
+  redis.unshut();
+  tables.unshut();
+});
+
 function placesOf(service: keyof typeof scale) {
   const [port, opsPort] = listeners[service];
   const places = exchange.places?.of(service satisfies ScaledService) ?? [];

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { loopback } from '@pm/deploy/local/ports';
 
@@ -108,15 +109,28 @@ export class Balancer {
   }
 }
 
-/** Null without an answer in time: on a slow machine that says nothing. */
-async function serves({ opsPort }: Target): Promise<boolean | null> {
-  if (opsPort === undefined) return true;
-  try {
-    const url = `http://${loopback}:${opsPort}/serving`;
-    const response = await fetch(url, { signal: AbortSignal.timeout(pollMs) });
-    await response.arrayBuffer();
-    return response.ok;
-  } catch (error) {
-    return error instanceof Error && error.name === 'TimeoutError' ? null : false;
-  }
+/**
+ * True for a 200, false for any other answer and for a refused connection. Null where nothing came, which says nothing
+ * on a slow machine. A connection of its own: one that was kept may be closed by its process in the same moment.
+ */
+function serves({ opsPort }: Target): Promise<boolean | null> {
+  if (opsPort === undefined) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const signal = AbortSignal.timeout(pollMs);
+    const asked = request({
+      host: loopback,
+      port: opsPort,
+      path: '/serving',
+      agent: false,
+      signal,
+    });
+    asked.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    asked.on('error', (error: NodeJS.ErrnoException) =>
+      resolve(error.code === 'ECONNREFUSED' ? false : null),
+    );
+    asked.end();
+  });
 }
