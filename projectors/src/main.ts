@@ -30,6 +30,8 @@ import { scheduleLeaderboards } from './views/leaderboard/leaderboards.io.ts';
 
 /** Timeout of one statement of a leaderboard computation, milliseconds. */
 const leaderboardTimeoutMs = 310_000;
+/** A dozen groups that hand over within seconds need no faster ones, and each costs the broker a request. */
+const heartbeatMs = 1_000;
 
 await runService('projectors', async (life) => {
   const config = loadConfig();
@@ -69,7 +71,13 @@ await runService('projectors', async (life) => {
 
 function watchedLog(config: Config, metrics: Metrics, log: Log): WatchedLog {
   const kafka = { ...kafkaConnection(config), clientId: 'projectors' };
-  return openWatchedLog({ ...kafka, log, metrics, monotonicMs: systemClock.monotonicMs });
+  return openWatchedLog({
+    ...kafka,
+    limits: { heartbeatMs },
+    log,
+    metrics,
+    monotonicMs: systemClock.monotonicMs,
+  });
 }
 
 /** All at the same time: a process that replaces another one is back sooner. */

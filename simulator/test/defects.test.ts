@@ -24,7 +24,7 @@ async function findingOf(name: Defect): Promise<string | null> {
   return null;
 }
 
-/** What a few seconds find. */
+/** What the first seed finds, in a few seconds. */
 const soonFound: readonly Defect[] = [
   'a leader is elected that lacks acknowledged records',
   'a former owner may commit',
@@ -37,7 +37,6 @@ const soonFound: readonly Defect[] = [
   'an order is confirmed before its result',
   'money is reserved that is not there',
   'a gap in the executions is not noticed',
-  'holds without orders are never released',
   'a lost ledger stays open',
   'an insert that is repeated counts twice',
   'a token outlives its server',
@@ -45,9 +44,12 @@ const soonFound: readonly Defect[] = [
   'candles are not restored',
 ];
 
-const removed = isAll
-  ? defectNames
-  : spread(soonFound, runLength({ test: 3, deep: soonFound.length }));
+/** What takes more seeds. */
+const laterFound: readonly Defect[] = ['holds without orders are never released'];
+
+const found = [...soonFound, ...laterFound];
+const count = runLength({ test: 3, deep: found.length });
+const removed = isAll ? defectNames : spread(count < found.length ? soonFound : found, count);
 
 test.each(removed)(
   'runs find that %s',

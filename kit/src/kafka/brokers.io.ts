@@ -106,6 +106,11 @@ export class Brokers {
     await Promise.all(loads);
   }
 
+  /** Whether the newest metadata name one broker: then nothing else can lead. */
+  isAlone(): boolean {
+    return this.#cluster.getNodeIds().length === 1;
+  }
+
   /** Looks up the leaders of all known topics. */
   async refresh(): Promise<void> {
     if (this.#led.size > 0) await this.#reload([]);

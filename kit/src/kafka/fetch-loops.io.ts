@@ -5,10 +5,13 @@ import { Wakeup } from './waiting.io.ts';
 import { type Watchdog, watchdogChecks } from './watchdog.ts';
 
 export interface FetchLoopParts extends BrokerLoopParts {
-  readonly wire: BrokerLoopParts['wire'] & Pick<FetchWire, 'renew'>;
+  readonly wire: BrokerLoopParts['wire'] & Pick<FetchWire, 'renew' | 'isAlone'>;
   /** On the monotonic clock of this process. */
   readonly watchdog: Watchdog;
 }
+
+/** A lone broker is asked who leads at one of so many looks. */
+const aloneTurns = 5;
 
 /** A loop that runs, and its end. */
 interface RunningLoop {
@@ -84,14 +87,16 @@ export class FetchLoops {
 
   /**
    * A leader that was cut off from the other brokers may answer for ever with nothing new, so the leaders are looked up
-   * although nothing fails.
+   * although nothing fails. A lone broker is asked seldom: another one may have joined it.
    */
   async #lookAtIntervals(): Promise<void> {
     const { wire, limits } = this.#parts;
-    while (this.#open) {
-      await this.#lookSoon.wait(this.#isLeaderless ? limits.leaderLookMs : limits.leaderCheckMs);
+    for (let turn = 1; this.#open; turn += 1) {
+      const waitMs = this.#isLeaderless ? limits.leaderLookMs : limits.leaderCheckMs;
+      const isWoken = await this.#lookSoon.wait(waitMs);
       if (!this.#open || this.#leaders().size === 0) continue;
-      await wire.refresh().catch(() => {});
+      const isSeldom = wire.isAlone() && !isWoken && !this.#isLeaderless;
+      if (!isSeldom || turn % aloneTurns === 0) await wire.refresh().catch(() => {});
       this.refresh();
       for (const { loop } of this.#loops.values()) void loop.lookAtEnds();
     }

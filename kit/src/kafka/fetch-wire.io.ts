@@ -71,6 +71,11 @@ export class FetchWire {
     await this.#brokers.renew(node);
   }
 
+  /** Whether the newest metadata name one broker: then nothing else can lead. */
+  isAlone(): boolean {
+    return this.#brokers.isAlone();
+  }
+
   /** Looks up the leaders of all followed topics. */
   async refresh(): Promise<void> {
     await this.#brokers.refresh();

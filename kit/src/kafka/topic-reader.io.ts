@@ -8,8 +8,8 @@ import type { PartitionBounds } from './records.ts';
 import type { SharedFetcher } from './shared-fetchers.io.ts';
 import { Wakeup } from './waiting.io.ts';
 
-/** Long poll of readers that say nothing else, milliseconds. */
-export const defaultMaxWaitMs = 250;
+/** Long poll of readers that say nothing else, milliseconds: a partition that is added waits as long. */
+export const defaultMaxWaitMs = 500;
 
 export interface TopicReaderOptions {
   readonly topic: string;

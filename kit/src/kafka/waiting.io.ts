@@ -51,22 +51,23 @@ export function firstAnswer<T>(
 export class Wakeup {
   readonly #ends = new Set<() => void>();
 
-  /** Resolves at the next `wake()` or after `ms`, whichever is first. */
-  async wait(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const end = () => {
+  /** Resolves with true at the next `wake()` or with false after `ms`, whichever is first. */
+  wait(ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (isWoken: boolean) => {
         clearTimeout(timer);
-        this.#ends.delete(end);
-        resolve();
+        this.#ends.delete(wake);
+        resolve(isWoken);
       };
-      const timer = setTimeout(end, ms);
-      this.#ends.add(end);
+      const wake = () => end(true);
+      const timer = setTimeout(end, ms, false);
+      this.#ends.add(wake);
     });
   }
 
   /** Ends all running waits. */
   wake(): void {
-    for (const end of this.#ends) end();
+    for (const wake of this.#ends) wake();
   }
 
   /** Running waits. */

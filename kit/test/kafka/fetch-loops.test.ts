@@ -33,6 +33,7 @@ class MemoryBrokers {
   }
 
   leaders = () => this.leaderOf;
+  isAlone = () => false;
   refresh = async () => {
     this.refreshes += 1;
   };

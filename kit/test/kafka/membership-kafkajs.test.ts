@@ -94,7 +94,7 @@ test('a join whose last answer took a session is of a member that may be out aga
   const wasAlive: boolean[] = [];
   const sessionTimeoutMs = 1_000;
   const onJoined = () => wasAlive.push(member.alive());
-  const { member } = memberOf({}, { sessionTimeoutMs, onJoined });
+  const { member } = memberOf({ rebalanceTimeoutMs: 50_000 }, { sessionTimeoutMs, onJoined });
   const starting = member.start();
   await until(() => group.askedFor('sync') === 1, 'it joins');
   aheadMs = sessionTimeoutMs;

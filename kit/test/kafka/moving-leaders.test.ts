@@ -60,6 +60,24 @@ test('a former leader that answers with nothing new is left, and what it answere
   await Promise.all([loops.close(), pass(1_000)]);
 });
 
+test('a lone broker is asked who leads at one of five looks, and at each while a partition has no leader', async () => {
+  const brokers = new MovingLeaders(['a']);
+  brokers.isAlone = true;
+  const { loops, read } = readAll(brokers);
+  await pass(leaderCheckMs * 5 + 300);
+  expect(brokers.looks).toBe(1);
+  brokers.truth[0] = null;
+  brokers.learn();
+  brokers.onLeaders();
+  await pass(1_000);
+  expect(brokers.looks).toBeGreaterThan(3);
+  brokers.truth[0] = 'a';
+  brokers.ends[0] = 5;
+  await pass(500);
+  expect(read[0].seen).toEqual(numbers(5));
+  await Promise.all([loops.close(), pass(1_000)]);
+});
+
 test('what a broker answers that leads no more is read, and is no progress', async () => {
   const brokers = new MovingLeaders(['a']);
   brokers.ends[0] = 3;

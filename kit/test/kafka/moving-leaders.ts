@@ -34,6 +34,8 @@ export class MovingLeaders {
   readonly fetches = new Map<string, number>();
   readonly endsAsked: (readonly number[])[] = [];
   looks = 0;
+  /** Whether the metadata name one broker. */
+  isAlone = false;
   /** Called at every await of a request; may move leaders. */
   onAwait: () => void = () => {};
   /** Duration of a request, milliseconds. */
@@ -162,7 +164,7 @@ export function readAll(brokers: MovingLeaders, handle: () => Promise<void> = as
   const lanes = new Set<PartitionLane>();
   const { renew, leaders, refresh, fetch, bounds, endsAt: ends } = brokers;
   const loops = new FetchLoops({
-    wire: { renew, leaders, refresh, fetch, bounds, ends },
+    wire: { renew, leaders, refresh, fetch, bounds, ends, isAlone: () => brokers.isAlone },
     limits: defaultLimits,
     watchdog: new Watchdog(defaultLimits.stallMs, () => performance.now()),
     log: silentLog,
