@@ -4,13 +4,15 @@ ARG NODE_IMAGE=node:22.23.3-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 # A registry of packages of your own, if you have one.
 ARG NPM_CONFIG_REGISTRY
+# `on` adds the 543 MB that `tools export` needs.
+ARG EXPORT=
 WORKDIR /src
 COPY . .
 RUN npm ci --ignore-scripts --no-audit --no-fund
-RUN node_modules/.bin/tsc -b ingress matcher projectors query-api mcp console deploy \
+RUN node_modules/.bin/tsc -b ingress matcher projectors query-api mcp console deploy operate \
   && node console/build.mjs \
   && node deploy/bundle.mjs \
-  && node deploy/image.mjs /exchange \
+  && node deploy/image.mjs /exchange ${EXPORT:+--with-export} \
   # Volumes begin with the owner of the folder that they are mounted on.
   && mkdir -p /state/installation /state/snapshots /state/store /state/streams /run-exchange \
   && for name in ingress operator matcher projectors query-api streams redis clickhouse grafana setup demo; \

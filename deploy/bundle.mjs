@@ -20,6 +20,7 @@ const rooms = [
   'projectors',
   'query-api',
   'mcp',
+  'operate',
 ];
 const sources = [...rooms.map((room) => `${room}/dist`), 'deploy/dist'];
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { seldom } from './programs.mjs';
+import { exporting, seldom } from './programs.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -33,7 +33,7 @@ export async function bundleInto(file, entry, place = relative(root, file)) {
     input: join(root, entry),
     platform: 'node',
     logLevel: 'warn',
-    external: seldom,
+    external: [...seldom, ...exporting],
     // Inputs are compiled.
     tsconfig: false,
     plugins: [ownModules(dirname(join(root, place)))],

@@ -1,13 +1,15 @@
-// Collects the files of the image: `node deploy/image.mjs FOLDER`, after a build. The folder has the layout of the
-// repository, so programs find what they load beside their bundles, and of each package only what it depends on.
+// Collects the files of the image: `node deploy/image.mjs FOLDER`, after a build; `--with-export` adds what `tools export`
+// needs. The folder has the layout of the repository, so programs find what they load beside their bundles, and of each
+// package only what it depends on.
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { bundleInto, root } from './bundling.mjs';
-import { folders, native, programs, seldom, threads } from './programs.mjs';
+import { exporting, folders, native, programs, seldom, threads } from './programs.mjs';
 
-const [target] = process.argv.slice(2);
-if (target === undefined) {
-  process.stderr.write('usage: node deploy/image.mjs FOLDER\n');
+const [target, option] = process.argv.slice(2);
+const withExport = option === '--with-export';
+if (target === undefined || (option !== undefined && !withExport)) {
+  process.stderr.write('usage: node deploy/image.mjs FOLDER [--with-export]\n');
   process.exit(1);
 }
 const out = resolve(target);
@@ -59,7 +61,8 @@ for (const name of Object.keys(programs))
   for (const ending of ['mjs', 'mjs.map']) copy(`deploy/dist/programs/${name}.${ending}`);
 for (const thread of threads) await bundleInto(join(out, thread), thread, thread);
 for (const folder of folders) copy(folder);
-for (const place of closureOf([...seldom, ...native])) copyPackage(place);
+const packages = [...seldom, ...native, ...(withExport ? exporting : [])];
+for (const place of closureOf(packages)) copyPackage(place);
 for (const name of ['start.mjs', 'serving.sh']) copy(`deploy/image/${name}`, name);
 copy('LICENSE');
 writeFileSync(join(out, 'package.json'), '{"private":true,"type":"module"}\n');

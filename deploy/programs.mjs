@@ -13,6 +13,7 @@ export const programs = {
   gateway: 'deploy/dist/gateway/main.js',
   setup: 'deploy/dist/containers/main.js',
   demo: 'deploy/dist/demo/main.js',
+  tools: 'operate/dist/main.js',
 };
 
 /**
@@ -26,6 +27,9 @@ export const seldom = [
   '@opentelemetry/exporter-trace-otlp-http',
   '@opentelemetry/resources',
 ];
+
+/** The engine that reads exports back: half a gigabyte, in the image only with `--with-export`. */
+export const exporting = ['chdb'];
 
 /** Packages with binaries, which stay files. */
 export const native = ['keccak', 'secp256k1'];

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { toolUsage } from '../installation/tool-call.ts';
 import { messageOf, StackError } from '../local/stack-error.ts';
 import { eventsOfFile, importCatalog, progressLine } from '../stack/catalog-file.ts';
 import {
@@ -12,7 +13,7 @@ interface Given extends OperatorArguments {
   readonly onlyNew?: boolean;
 }
 
-const program = new Command('npm run catalog --');
+const program = new Command(toolUsage('catalog'));
 withOperatorArguments(
   program
     .command('import <file>')

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { toolUsage } from '../installation/tool-call.ts';
 import { messageOf, StackError } from '../local/stack-error.ts';
 import {
   type OperatorArguments,
@@ -8,7 +9,7 @@ import {
 import { type BindTotals, bindWallets, linesOfFile } from '../stack/wallet-file.ts';
 
 /** `npm run wallets -- bind FILE`: binds the wallets of a file to their owners; exit code 1 when a line was refused. */
-const program = new Command('npm run wallets --');
+const program = new Command(toolUsage('wallets'));
 withOperatorArguments(
   program
     .command('bind <file>')

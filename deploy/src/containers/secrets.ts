@@ -68,7 +68,10 @@ export function writeEngineSecrets(places: SecretPlaces, database: string): void
     put(user, 'clickhouse.password', `${passwords.clickhouse[account]}\n`, readOnly);
 }
 
-/** Writes the variables that follow from the keys, for each service its own; repeated after a rotation. */
+/**
+ * Writes the variables that follow from the keys, for each service its own and for the tools, which have the accounts
+ * of set-up; repeated after a rotation.
+ */
 export function writeServiceSecrets(places: SecretPlaces, keys: ExchangeKeys): void {
   const operators = readFileSync(join(places.installation, 'operators.json'), 'utf8');
   const put = (folder: string, name: string, text: string) =>
@@ -76,6 +79,7 @@ export function writeServiceSecrets(places: SecretPlaces, keys: ExchangeKeys): v
   for (const [service, variables] of Object.entries(serviceSecrets(keys)))
     put(service, 'secrets.env', linesOf(variables));
   put('operator', 'operators.json', operators);
+  put('setup', 'secrets.env', linesOf({ PM_ROOT_KEY: keys.rootKey }));
   put('demo', 'secrets.env', linesOf({ PM_OPERATOR_TOKEN: keys.operatorToken }));
 }
 

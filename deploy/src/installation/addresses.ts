@@ -6,6 +6,7 @@ import { StackError } from '../local/stack-error.ts';
 import { loadOrMakeKeys } from '../setup/keys.ts';
 import { stackStatus } from '../stack/control.ts';
 import { type Addresses, addressesOf, type Environment, readAddresses } from './read-addresses.ts';
+import { isInImage } from './tool-call.ts';
 
 /** Addresses of an installation, and the key that lists its service keys. */
 export type InstallationAddresses = Addresses & ConfigOf<typeof rootKeyFields>;
@@ -26,13 +27,29 @@ export async function findInstallation(
   if ((env['PM_KAFKA_BROKERS'] ?? '') !== '') return addressesIn(env);
   const running = await stackStatus(dataDir, 'withAccounts');
   if (running === null) {
-    const how =
-      'start one (npm run stack -- up), name its --data, or set PM_KAFKA_BROKERS and the others';
-    throw new StackError('BAD_DESCRIPTION', `no stack runs on ${dataDir}: ${how}`);
+    throw new StackError('BAD_DESCRIPTION', isInImage ? noAddresses : noStackOn(dataDir));
   }
   const local = running.engines === 'external' ? {} : localAccess(dataDir);
   const rootKey = loadOrMakeKeys(join(dataDir, 'keys.json')).rootKey;
   return { ...addressesOf(running.urls, { ...env, ...local }), ...running.names, rootKey };
+}
+
+const noAddresses =
+  'PM_KAFKA_BROKERS is not set: give this container PM_ROOT_KEY and the addresses, names and accounts of the engines, ' +
+  'as the services have them (docs/operating/containers.md)';
+
+function noStackOn(dataDir: string): string {
+  const how =
+    'start one (npm run stack -- up), name its --data, or set PM_KAFKA_BROKERS and the others';
+  return `no stack runs on ${dataDir}: ${how}`;
+}
+
+/** The refusal of a data folder without `keys.json`. */
+export function noKeysIn(dataDir: string): StackError {
+  const how = isInImage
+    ? 'mount the folder that has it, and name it (PM_DATA or --data)'
+    : '--data';
+  return new StackError('BAD_DESCRIPTION', `there is no ${join(dataDir, 'keys.json')}: ${how}`);
 }
 
 /** What the engines of a data folder ask of who connects. */

@@ -8,6 +8,7 @@ import {
 } from '@pm/schemas';
 import type { Addresses } from '../installation/read-addresses.ts';
 import { atServer } from '../installation/server.ts';
+import { toolCall } from '../installation/tool-call.ts';
 import type { Progress } from '../local/managed-process.ts';
 
 /**
@@ -37,7 +38,7 @@ export function setUpTables(addresses: Addresses, progress: Progress): Promise<r
 
 /** Advice on tables with the columns of another version. */
 export function rebuildAdvice(names: readonly string[]): string {
-  return `tables of another version (${names.join(', ')}): nothing is written into the tables before: npm run rebuild -- --halted`;
+  return `tables of another version (${names.join(', ')}): nothing is written into the tables before: ${toolCall('rebuild', '--halted')}`;
 }
 
 /** Existing tables with other columns, or other column types, than declared. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { isInImage } from '../installation/tool-call.ts';
 import { repositoryRoot } from '../local/paths.ts';
 import { loopback, portsFromEnvironment } from '../local/ports.ts';
 import { StackError } from '../local/stack-error.ts';
@@ -29,10 +30,13 @@ export function withOperatorArguments(command: Command): Command {
     );
 }
 
+const noListener = `name the operator's listener as containers reach it (--url), and set ${tokenVariable}`;
+
 /** Throws a `StackError` when there is no token. */
 export function operatorFor({ data, url }: OperatorArguments): Operator {
   if (url === undefined) {
     const file = join(data, 'keys.json');
+    if (isInImage) throw new StackError('BAD_DESCRIPTION', noListener);
     if (!existsSync(file)) {
       throw new StackError(
         'BAD_DESCRIPTION',

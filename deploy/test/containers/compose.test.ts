@@ -12,6 +12,7 @@ interface Service {
   readonly image: string;
   readonly profiles: readonly string[];
   readonly command?: readonly string[];
+  readonly entrypoint?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
@@ -35,7 +36,7 @@ const compose = parse(textOf('compose.yaml'), { merge: true }) as Compose;
 const services = Object.entries(compose.services);
 const ownServices = services.filter(([, { image }]) => image.includes('EXCHANGE_IMAGE'));
 const engineServices = services.filter(([, { image }]) => !image.includes('EXCHANGE_IMAGE'));
-const programOf = ({ command }: Service) => command?.[0] ?? '';
+const programOf = ({ command, entrypoint }: Service) => entrypoint?.at(-1) ?? command?.[0] ?? '';
 
 test('the containers run every program of the image, and no other', () => {
   const run = new Set(ownServices.map(([, service]) => programOf(service)));
@@ -47,24 +48,25 @@ test('public images have a version', () => {
     expect([name, image]).toEqual([name, expect.stringMatching(/^[\w./-]+:v?\d+\.\d+[\w.-]*$/)]);
 });
 
-test('each container is started again unless it is a set-up, and has a limit for its stop', () => {
+test('each container is started again unless it runs once, and has a limit for its stop', () => {
   for (const [name, { restart, stop_grace_period: grace }] of services) {
-    const isSetup = name.startsWith('setup-');
+    const isOnce = name.startsWith('setup-') || name === 'tools';
     expect([name, restart, grace]).toEqual([
       name,
-      isSetup ? 'no' : 'unless-stopped',
+      isOnce ? 'no' : 'unless-stopped',
       expect.stringMatching(/^\d+s$/),
     ]);
   }
 });
 
-test('each container has a health check but the set-ups and the demo, which have no listener', () => {
+test('each container has a health check but the set-ups, the tools and the demo, which have no listener', () => {
   const without = services.filter(([, { healthcheck }]) => healthcheck?.disable === true);
   expect(without.map(([name]) => name).sort()).toEqual([
     'demo',
     'setup-demo',
     'setup-engines',
     'setup-exchange',
+    'tools',
   ]);
   for (const [name, { healthcheck }] of engineServices)
     expect([name, healthcheck?.test?.[0]]).toEqual([name, 'CMD']);
@@ -182,8 +184,19 @@ test('no file of the containers has a secret: set-up writes those of each servic
   expect(given.filter((name) => /(PASSWORD|SECRET|SEED|TOKEN)$/.test(name))).toEqual([]);
 });
 
+test('the tools have the keys, the accounts and the store, and are started by hand alone', () => {
+  const { profiles, volumes, environment } = compose.services['tools'] ?? {};
+  expect(profiles).toEqual(['tools']);
+  expect(volumes).toContain(`installation:${environment?.['PM_DATA']}`);
+  expect(volumes).toContain('secrets-setup:/run/exchange:ro');
+  const { matcher } = compose.services;
+  expect(environment?.['PM_STORE_URL']).toBe(matcher?.environment?.['PM_STORE_URL']);
+  expect(matcher?.volumes).toContain(volumes?.find((volume) => volume.startsWith('store:')));
+});
+
 test('no service gets the secrets of another', () => {
-  for (const [name, service] of ownServices.filter(([one]) => !one.startsWith('setup-'))) {
+  const isService = (name: string) => !name.startsWith('setup-') && name !== 'tools';
+  for (const [name, service] of ownServices.filter(([one]) => isService(one))) {
     const secrets = (service.volumes ?? []).filter((volume) => volume.startsWith('secrets-'));
     const own = programOf(service);
     const expected = ['mcp', 'gateway'].includes(own) ? [] : [`secrets-${own}:/run/exchange:ro`];

@@ -78,6 +78,7 @@ test('secrets of a service can be read by its user alone and have no key of anot
     for (const secret of [rootSeed, openingSeed])
       expect([service, text.includes(secret)]).toEqual([service, false]);
   }
+  expect(read('setup', 'secrets.env')).toBe(`PM_ROOT_KEY=${keys.rootKey}\n`);
 });
 
 test('a damaged file of passwords stops set-up before anything is written', () => {

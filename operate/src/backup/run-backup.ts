@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StackError } from '@pm/deploy/local/stack-error';
+import { noKeysIn } from '@pm/deploy/installation/addresses';
 import { authorityName, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { type ObjectStore, sha256Of } from '@pm/kit/objects';
 import { type Bundle, sealBundle } from './sealed-bundle.ts';
@@ -34,7 +34,7 @@ export const objectIn = (id: string, name: string) => `${backupsFolder}${id}/${n
 export async function runBackup(options: BackupOptions): Promise<string> {
   const { dataDir, target, passphrase, now, onStep } = options;
   const keysFile = join(dataDir, 'keys.json');
-  if (!existsSync(keysFile)) throw new StackError('BAD_DESCRIPTION', `there is no ${keysFile}`);
+  if (!existsSync(keysFile)) throw noKeysIn(dataDir);
   const id = now.toISOString().replace(/[-:]|\.\d+/g, '');
   const kept = files.filter((name) => existsSync(join(dataDir, name)));
   const bundle: Bundle = {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readNames } from '@pm/deploy/installation/read-addresses';
+import { toolUsage } from '@pm/deploy/installation/tool-call';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { Command, Option } from 'commander';
 import { type AccessFormat, accessFormats, accessText } from '../access/output.ts';
@@ -10,7 +11,7 @@ import { type RedisServer, redisServers } from '../access/redis-users.ts';
  * `npm run access`: the accounts that services and tools need at an engine, with the least rights that each works with.
  * Changes nothing and knows no password. Exit code 1 for a variable that is wrong.
  */
-const { format, server, out } = new Command('npm run access --')
+const { format, server, out } = new Command(toolUsage('access'))
   .description(
     'Writes the accounts of services and tools at an engine with their rights, for the exchange that PM_TOPIC_PREFIX, PM_REDIS_PREFIX and PM_CLICKHOUSE_DATABASE name: commands of kafka-acls.sh, lines of an ACL file of Redis, or statements of ClickHouse. How to apply: docs/operating/security.md.',
   )

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { findInstallation } from '@pm/deploy/installation/addresses';
 import { type Installation, openInstallation } from '@pm/deploy/installation/open';
+import { toolUsage } from '@pm/deploy/installation/tool-call';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { Command } from 'commander';
@@ -11,7 +12,7 @@ import { type AuditCheck, runAudit } from '../audit/run-audit.ts';
 const seedEnd = 1_000_000;
 
 /** `npm run audit`: compares an installation with its log. One line per check; exit code 0 when all hold, else 1. */
-const given = new Command('npm run audit --')
+const given = new Command(toolUsage('audit'))
   .description(
     'Audits the running stack of a data folder, or the installation that PM_KAFKA_BROKERS, PM_REGISTRY_URL, PM_CLICKHOUSE_URL and PM_REDIS_URL name.',
   )

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { toolUsage } from '@pm/deploy/installation/tool-call';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { Command } from 'commander';
@@ -6,7 +7,7 @@ import { openPlaces } from '../backup/places.ts';
 import { runBackup } from '../backup/run-backup.ts';
 
 /** `npm run backup`: copies what is not in Kafka into a store. Exit code 0 when the backup is complete. */
-const given = new Command('npm run backup --')
+const given = new Command(toolUsage('backup'))
   .description(
     'Copies keys.json and operators.json, encrypted by the passphrase in PM_BACKUP_PASSPHRASE_FILE, with the newest snapshots and checkpoints, into a store; the exchange may run.',
   )

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { findInstallation } from '@pm/deploy/installation/addresses';
 import { openInstallation } from '@pm/deploy/installation/open';
+import { toolUsage } from '@pm/deploy/installation/tool-call';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { Command } from 'commander';
@@ -17,7 +18,7 @@ import { verifyDay } from '../export/verify-day.ts';
  * `npm run export`: writes a day of the tables as Parquet, or verifies a written one. Exit code 0 when all is well,
  * else 1.
  */
-const given = new Command('npm run export --')
+const given = new Command(toolUsage('export'))
   .description(
     'Writes a day (UTC) of the tables as Parquet files with a manifest: of the running stack of a data folder, or of the installation that PM_KAFKA_BROKERS, PM_CLICKHOUSE_URL and the others name. With --verify it checks such a folder instead.',
   )

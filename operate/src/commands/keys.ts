@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findInstallation } from '@pm/deploy/installation/addresses';
+import { findInstallation, noKeysIn } from '@pm/deploy/installation/addresses';
 import { logPlaceOf } from '@pm/deploy/installation/open';
+import { handOnCall, toolCall, toolUsage } from '@pm/deploy/installation/tool-call';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { lockFolder } from '@pm/deploy/local/run-lock';
 import { messageOf, StackError } from '@pm/deploy/local/stack-error';
@@ -26,7 +27,7 @@ import { ownKeys, shownKeys } from '../keys/shown-keys.ts';
  * change was refused or is not complete.
  */
 const roles = Object.keys(rotatedSeeds).join(', ').toLowerCase();
-const program = new Command('npm run keys --')
+const program = new Command(toolUsage('keys'))
   .description(
     'Keys of the running stack of a data folder, or of the installation that PM_KAFKA_BROKERS and the others name, with the keys.json of the folder.',
   )
@@ -59,10 +60,12 @@ program
       const id = await rotateKey({ log, file, onStep }, role);
       const field = rotatedSeeds[role];
       console.log(`${id} is the ${role} key in use: its seed is the field ${field} of keys.json.`);
+      if (handOnCall !== null) console.log(`Hand it on to the services: ${handOnCall}`);
       console.log(
         'Start each service that holds the former key again, process by process; a local',
       );
-      console.log(`stack as a whole. Then: npm run keys -- retire --role ${role.toLowerCase()}`);
+      const retire = toolCall('keys', 'retire', '--role', role.toLowerCase());
+      console.log(`stack as a whole. Then: ${retire}`);
     }),
   );
 
@@ -107,16 +110,17 @@ async function withKeys(
 ): Promise<void> {
   const { data } = program.opts<{ data: string }>();
   const path = join(data, 'keys.json');
-  if (!existsSync(path)) throw new StackError('BAD_DESCRIPTION', `there is no ${path}`);
+  if (!existsSync(path)) throw noKeysIn(data);
   const file = {
     load: () => loadOrMakeKeys(path),
     save: (keys: Parameters<typeof saveKeys>[0]) => void saveKeys(keys, path),
   };
   const keys = file.load();
-  const authority = readAuthority(keys, 'npm run keys');
+  const authority = readAuthority(keys, toolCall('keys'));
   const env = { ...process.env, PM_ROOT_KEY: keys.rootKey };
   const addresses = await findInstallation(env, data);
-  const busy = () => new StackError('DATA_FOLDER_LOCKED', `npm run keys works on ${data} already`);
+  const busy = () =>
+    new StackError('DATA_FOLDER_LOCKED', `${toolCall('keys')} works on ${data} already`);
   const lock = await lockFolder({ folder: data, file: 'keys.lock', busy });
   const kafka = kafkaConnection(addresses);
   const client = openLogClient({ ...kafka, clientId: 'keys', log: silentLog });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { handOnCall, toolUsage } from '@pm/deploy/installation/tool-call';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { operatorsFileIn } from '@pm/deploy/setup/operators';
@@ -11,7 +12,7 @@ import { addOperator, removeOperator, shownOperators } from '../operators/operat
  * when a change was refused.
  */
 const folder = process.env['PM_DATA'] ?? join(repositoryRoot, 'data');
-const program = new Command('npm run operators --').option(
+const program = new Command(toolUsage('operators')).option(
   '--file <file>',
   'file of the operators',
   process.env['PM_OPERATORS_FILE'] ?? operatorsFileIn(folder),
@@ -28,6 +29,7 @@ program
     const token = addOperator(file(), { name, roles: roles.split(','), ...expiresAt });
     console.error(`${name} is in ${file()}. The token is shown only now:`);
     console.log(token);
+    sayHandOn();
   });
 
 program
@@ -36,6 +38,7 @@ program
   .action((name: string) => {
     removeOperator(file(), name);
     console.error(`${name} is no longer in ${file()}`);
+    sayHandOn();
   });
 
 program
@@ -44,6 +47,10 @@ program
   .action(() => {
     for (const line of shownOperators(file(), Date.now())) console.log(line);
   });
+
+function sayHandOn(): void {
+  if (handOnCall !== null) console.error(`hand it on to the operator's service: ${handOnCall}`);
+}
 
 try {
   program.parse();

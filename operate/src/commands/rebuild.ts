@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { findInstallation } from '@pm/deploy/installation/addresses';
 import { type Installation, openInstallation } from '@pm/deploy/installation/open';
+import { toolUsage } from '@pm/deploy/installation/tool-call';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -12,7 +13,7 @@ import { runRebuild } from '../rebuild/run-rebuild.ts';
  * `npm run rebuild`: folds the tables again from the log, compares them with the served ones and exchanges them. Exit
  * code 1: it failed, or `--compare-only` found a difference; 130: it was interrupted.
  */
-const given = new Command('npm run rebuild --')
+const given = new Command(toolUsage('rebuild'))
   .description(
     'Folds all tables again from the log beside the served ones, compares both, and exchanges them. Works under traffic, on the running stack of a data folder or on the installation that PM_KAFKA_BROKERS and the others name. After an interruption the next run resumes.',
   )

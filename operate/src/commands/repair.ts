@@ -1,5 +1,6 @@
 import { findInstallation } from '@pm/deploy/installation/addresses';
 import { logPlaceOf } from '@pm/deploy/installation/open';
+import { toolCall, toolUsage } from '@pm/deploy/installation/tool-call';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { kafkaConnection } from '@pm/kit/config';
 import { openLogClient } from '@pm/kit/kafka';
@@ -12,7 +13,7 @@ import type { OutputGap } from '../repair/stored-outputs.ts';
  * `npm run repair`: writes missing outputs of `executions`, computed from `orders`. Exit code 0 when none is missing
  * (any more), else 1.
  */
-const given = new Command('npm run repair --')
+const given = new Command(toolUsage('repair'))
   .description(
     'Writes outputs that are missing in the topic executions, computed from orders, of the installation that PM_KAFKA_BROKERS and the others name. All services must be stopped, the engines running. After an interruption the next run resumes.',
   )
@@ -28,7 +29,7 @@ const summaries = {
   whole: 'no output is missing',
   missing: 'outputs are missing: stop all services and run it without --dry-run',
   interrupted: 'an earlier run was interrupted: stop all services and run it without --dry-run',
-  repaired: 'repaired: start the services, then run npm run audit',
+  repaired: `repaired: start the services, then ${toolCall('audit')}`,
 };
 
 let code = 1;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { toolCall, toolUsage } from '@pm/deploy/installation/tool-call';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { Command } from 'commander';
@@ -6,7 +7,7 @@ import { openPlaces } from '../backup/places.ts';
 import { backupIds, runRestore } from '../backup/run-restore.ts';
 
 /** `npm run restore`: brings a backup into an empty data folder and a store. Exit code 0 when all of it is there. */
-const given = new Command('npm run restore --')
+const given = new Command(toolUsage('restore'))
   .description(
     'Brings back a backup: snapshots and checkpoints into the store of the services, keys.json and operators.json into the data folder, which must have no other keys. It may be repeated.',
   )
@@ -37,7 +38,7 @@ try {
       id: given.id ?? null,
       onStep: (line) => console.error(line),
     });
-    console.log('restored: start the services, then npm run audit');
+    console.log(`restored: start the services, then ${toolCall('audit')}`);
   }
   code = 0;
 } catch (error) {

@@ -35,7 +35,8 @@ export interface ExportOptions {
  * then the manifest. A folder with a manifest is whole even after an interruption, and the same call writes the day
  * again.
  *
- * Throws an `ExportError`: `NOT_COMPLETE`, `BAD_ARGUMENT`, `ALREADY_WHOLE`, `DIFFERS`; and the faults of ClickHouse.
+ * Throws an `ExportError`: `NOT_COMPLETE`, `BAD_ARGUMENT`, `ALREADY_WHOLE`, `DIFFERS`, `NO_READER`; and the faults of
+ * ClickHouse.
  */
 export async function exportDay(options: ExportOptions): Promise<Manifest> {
   const { folder } = options;
@@ -49,7 +50,6 @@ export async function exportDay(options: ExportOptions): Promise<Manifest> {
       throw new ExportError('ALREADY_WHOLE', `${folder} is whole: --again writes it again`);
     const { isPartial } = options;
     const { day, completeness } = await (isPartial ? completePart : requireComplete)(options);
-    await clear(folder);
     const tables = await writeTables({ ...options, day });
     const manifest: Manifest = {
       format: 1,
@@ -82,6 +82,7 @@ async function clear(folder: string): Promise<void> {
 async function writeTables(options: ExportOptions): Promise<ExportedTable[]> {
   const reader = await ParquetReader.open();
   try {
+    await clear(options.folder);
     const written: ExportedTable[] = [];
     for (const planned of options.plan.planned) {
       const table = await writeTable(options, planned, reader);

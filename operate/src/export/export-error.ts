@@ -5,7 +5,8 @@ export type ExportErrorCode =
   | 'NOT_COMPLETE'
   | 'ALREADY_WHOLE'
   | 'NOT_WHOLE'
-  | 'DIFFERS';
+  | 'DIFFERS'
+  | 'NO_READER';
 
 /** A fault with a message for the terminal, one line. */
 export class ExportError extends Error {

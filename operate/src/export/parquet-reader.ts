@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Table } from '@pm/schemas';
-import { Session } from 'chdb';
+import type { Session } from 'chdb';
 import { ExportError } from './export-error.ts';
 import type { FileContent, PartitionRange } from './manifest.ts';
 import { fileContentSql, fileRangesSql, hasPlace } from './statements.ts';
@@ -32,7 +32,9 @@ export class ParquetReader {
     this.#folder = folder;
   }
 
+  /** Throws `NO_READER` where the package of the engine is not installed, as in the image unless asked for. */
   static async open(): Promise<ParquetReader> {
+    const { Session } = await loadEngine();
     const folder = await mkdtemp(join(tmpdir(), 'pm-parquet-'));
     return new ParquetReader(new Session(folder), folder);
   }
@@ -67,6 +69,18 @@ export class ParquetReader {
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T);
   }
 }
+
+/** Loaded on use: it has half a gigabyte. */
+async function loadEngine(): Promise<typeof import('chdb')> {
+  try {
+    return await import('chdb');
+  } catch (cause) {
+    throw new ExportError('NO_READER', noReader, { cause });
+  }
+}
+
+const noReader =
+  'the package chdb, which reads Parquet files back, is not here: build the image with --build-arg EXPORT=on (docs/operating/containers.md)';
 
 function rangeOf(row: RangeRow): PartitionRange {
   return {

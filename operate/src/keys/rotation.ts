@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { toolCall } from '@pm/deploy/installation/tool-call';
 import { StackError } from '@pm/deploy/local/stack-error';
 import {
   type ExchangeKeys,
@@ -202,7 +203,7 @@ function keyIn(
     const key = keys.get(id);
     if (key !== undefined) return { publicKey: key.publicKey, role: key.role };
   }
-  throw wrong(`no list has a key ${id}: npm run keys -- list`);
+  throw wrong(`no list has a key ${id}: ${toolCall('keys', 'list')}`);
 }
 
 function wrong(text: string): StackError {

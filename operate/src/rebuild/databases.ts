@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Installation } from '@pm/deploy/installation/open';
 import { insist, type RetriedTables, retriedTables } from '@pm/deploy/installation/retry-budget';
 import { atServer } from '@pm/deploy/installation/server';
+import { isInImage } from '@pm/deploy/installation/tool-call';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { tables as contracts, createTableSql, leaderboardTables } from '@pm/schemas';
@@ -145,14 +146,19 @@ const foldingCode = [
   'schemas/dist',
 ];
 
+/** In the image the folding code is in one file with all that this process runs. */
+const toolsBundle = 'deploy/dist/programs/tools.mjs';
+
 /** Digest of the folding code: tables that other code has begun are not reused. */
 function digestOfCode(): string {
   const hash = createHash('sha256');
-  for (const folder of foldingCode) {
-    const root = join(repositoryRoot, folder);
-    const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
-    for (const file of files.filter((name) => name.endsWith('.js')).sort())
-      hash.update(file).update(readFileSync(join(root, file)));
-  }
+  const files = isInImage ? [toolsBundle] : foldingCode.flatMap(compiledIn);
+  for (const file of files) hash.update(file).update(readFileSync(join(repositoryRoot, file)));
   return hash.digest('hex');
+}
+
+function compiledIn(folder: string): readonly string[] {
+  const files = readdirSync(join(repositoryRoot, folder), { recursive: true, encoding: 'utf8' });
+  const compiled = files.filter((name) => name.endsWith('.js')).sort();
+  return compiled.map((name) => join(folder, name));
 }

@@ -10,6 +10,7 @@ interface Compose {
       string,
       {
         readonly command?: readonly string[];
+        readonly entrypoint?: readonly string[];
         readonly environment?: Readonly<Record<string, string>>;
       }
     >
@@ -19,15 +20,18 @@ interface Compose {
 const text = readFileSync(join(repositoryRoot, 'compose.yaml'), 'utf8');
 const { services } = parse(text, { merge: true }) as Compose;
 
-/** The reader of the reference that a program is; set-up and the demo read what the tools read. */
-const readerOf = (program: string) => (program === 'setup' ? ['tools', 'npm start'] : [program]);
+const programOf = ({ command, entrypoint }: Compose['services'][string]) =>
+  entrypoint?.at(-1) ?? command?.[0] ?? '';
+
+/** The readers of the reference that a program is; set-up and the tools read what those of the repository read. */
+const readersOf = (program: string) =>
+  ['setup', 'tools'].includes(program) ? ['tools', 'npm start'] : [program];
 
 test('a container gets no variable that its program does not know', () => {
   const all = settings();
-  for (const [name, { command: [program = ''] = [], environment = {} }] of Object.entries(
-    services,
-  )) {
-    const readers = readerOf(program);
+  for (const [name, service] of Object.entries(services)) {
+    const { environment = {} } = service;
+    const readers = readersOf(programOf(service));
     const known = all
       .filter((one) => one.readers.some((reader) => readers.includes(reader)))
       .map(({ field }) => field.name);
@@ -38,9 +42,9 @@ test('a container gets no variable that its program does not know', () => {
 });
 
 test('a container gets every variable that its program needs, or its secrets do', () => {
-  for (const [name, { command: [program = ''] = [], environment = {} }] of Object.entries(
-    services,
-  )) {
+  for (const [name, service] of Object.entries(services)) {
+    const { environment = {} } = service;
+    const program = programOf(service);
     const needed = settings().filter(
       ({ field, readers }) => readers.includes(program) && field.fallback === undefined,
     );
