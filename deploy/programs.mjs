@@ -31,8 +31,8 @@ export const seldom = [
 /** The engine that reads exports back: half a gigabyte, in the image only with `--with-export`. */
 export const exporting = ['chdb'];
 
-/** Packages with binaries, which stay files. */
-export const native = ['keccak', 'secp256k1'];
+/** Packages with binaries or WebAssembly, which stay files. */
+export const native = ['keccak', 'secp256k1', 'tiny-secp256k1'];
 
 /** Files of threads, which programs open by their path. */
 export const threads = [

@@ -1,7 +1,16 @@
+import { openOrderCrypto, openWithoutBinaries } from '@pm/ingress/orders/order-crypto.io';
 import { ordersPerRequestMax } from '@pm/schemas';
 import { connectionCounts, type LoopResult, runLoops } from './orders/batches.ts';
 import { openOwnChecks } from './orders/own-checks.ts';
-import { measureSteps, ownSteps, stepNames, viemWhole } from './orders/rates.ts';
+import {
+  binarySteps,
+  measureSteps,
+  nameWithout,
+  ownSteps,
+  stepNames,
+  stepsWithout,
+  viemWhole,
+} from './orders/rates.ts';
 import { sampleBatches, sampleRequests } from './orders/sample.ts';
 import { hashByViem, wholeByViem } from './orders/viem-checks.ts';
 import { readArguments } from './report/arguments.ts';
@@ -22,7 +31,8 @@ const rules = { rounds: given.number('rounds'), seconds: given.number('seconds')
 
 const nowMs = Date.now();
 const requests = sampleRequests(nowMs);
-const own = openOwnChecks(nowMs, requests);
+const own = openOwnChecks(nowMs, requests, openOrderCrypto());
+const without = openOwnChecks(nowMs, requests, openWithoutBinaries());
 
 // A checker that disagrees about a sample has no figure.
 for (const request of requests) {
@@ -31,7 +41,11 @@ for (const request of requests) {
   if (id !== hashByViem(request)) throw new Error('ours and viem hash an order differently');
 }
 
-const steps = ownSteps(own, requests, sampleBatches(requests, nowMs));
+const batches = sampleBatches(requests, nowMs);
+const steps = new Map([
+  ...ownSteps(own, requests, batches),
+  ...stepsWithout(ownSteps(without, requests, batches)),
+]);
 const rates = await measureSteps(steps, requests, rules);
 const loops = await runLoops(given.number('loopRounds'), given.number('loopSeconds'));
 
@@ -50,10 +64,10 @@ publish(
       `${requests.length} signed single orders of 16 wallets, about ${requests[0]?.body.length ?? 0} bytes of JSON each, made ahead of time.`,
       'Whole order, ours: five headers, key, passphrase, time, HMAC over the raw body, JSON.parse, schema, form, every rule of an order (market, amounts, tick, expiry, signer), EIP-712 hash, signature under the first accepted domain.',
       'Whole order, viem: HMAC over the raw body, JSON.parse, verifyTypedData; no headers, schema or rules.',
-      'Not included in the first three tables: HTTP, worker threads, rate limits, the ledger, Kafka.',
+      'Not included in the first four tables: HTTP, worker threads, rate limits, the ledger, Kafka.',
       `${rules.rounds} rounds in turn, ${rules.seconds} s each after a fifth of it uncounted; per second of processor time, min / median / max. Ratios: median of the quotients of each round.`,
     ],
-    tables: [viemTable(), bareTable(), batchTable(), loopTable(loops)],
+    tables: [viemTable(), bareTable(), binaryTable(), batchTable(), loopTable(loops)],
     notes: [
       'Ours and viem give the same verdict and the same hash for every order of the sample.',
       `Closed loop: straight at ingress over connections that stay open, 8 partitions, ${given.number('loopRounds')} rounds of ${given.number('loopSeconds')} s after one to warm up, singles and batches in turn; BUYs of both tokens at a half, so every second order is a fill; every order waits for its own result from the log. Orders signed ahead, HMAC at the time of sending. The load generator runs on the same cores; rate limits are on, at 10,000 times the table.`,
@@ -85,6 +99,15 @@ function bareTable(): Table {
     title: 'Parts against their bare cost (1 is the ceiling)',
     head: ['part', 'bare', 'ratio'],
     rows: pairs.map(([part, bare]) => [part, bare, ratioText(quotient(part, bare))]),
+  };
+}
+
+function binaryTable(): Table {
+  return {
+    title:
+      'Where keccak and secp256k1 have no binary (JavaScript and WebAssembly), against with it',
+    head: ['step', 'ratio'],
+    rows: binarySteps.map((step) => [step, ratioText(quotient(nameWithout(step), step))]),
   };
 }
 

@@ -43,8 +43,8 @@ import { neededEngines, openTopics, type TopicsClient } from './log/topics.io.ts
 import { TransferWriter } from './log/transfer-writer.io.ts';
 import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
 import { FundedWallets } from './orders/funded-wallets.ts';
-import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
 import { openSignatures } from './orders/open-signatures.io.ts';
+import { type OrderCrypto, openOrderCrypto, reportBinaries } from './orders/order-crypto.io.ts';
 import { OrderTraces } from './orders/order-trace.io.ts';
 import { patientReservations } from './orders/patient-reservations.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
@@ -64,7 +64,7 @@ interface Room {
   readonly operations: Operations;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly crypto: NativeCrypto;
+  readonly crypto: OrderCrypto;
   /** Null while nothing is traced. */
   readonly traces: Traces | null;
 }
@@ -110,7 +110,8 @@ async function openRoom(life: Lifecycle): Promise<Room> {
   life.needs({ ...config, engines: neededEngines(config) });
   const metrics = openMetrics('ingress');
   const operations = await life.operations({ ...config, metrics });
-  const crypto = openNativeCrypto();
+  const crypto = openOrderCrypto();
+  reportBinaries(crypto, { log, metrics });
   const traces = await openTraces(config, { service: 'ingress', metrics, life });
   return { config, life, operations, log, metrics, crypto, traces };
 }

@@ -24,6 +24,15 @@ export const placementMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
+export const cryptoMetrics = {
+  native: {
+    type: 'gauge',
+    name: 'pm_ingress_native_crypto',
+    help: 'One where the package has a binary for this platform, zero where a slower one serves in its place.',
+    labels: ['package'],
+  },
+} as const satisfies MetricDeclarations;
+
 /** Requests that were sent again. */
 export const repetitionMetrics = {
   repeated: {

@@ -3,11 +3,11 @@ import { familyDomains } from '@pm/schemas';
 import { testDomain } from '../../kit/test/signing-domain.ts';
 import { OrderHasher, type OrderStruct } from '../src/orders/eip712.ts';
 import { readOrderForm } from '../src/orders/form.ts';
-import { openNativeCrypto } from '../src/orders/native-crypto.io.ts';
+import { openOrderCrypto } from '../src/orders/order-crypto.io.ts';
 import { type SignatureJob, SignatureRule } from '../src/orders/signature.ts';
 import type { TestOrder } from './wallet-fixture.ts';
 
-export const crypto = openNativeCrypto();
+export const crypto = openOrderCrypto();
 
 /** An installation that also accepts what published clients sign, as the demo does. */
 export const accepted: AcceptedDomains = { own: testDomain, family: familyDomains };

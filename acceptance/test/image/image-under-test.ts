@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,10 @@ interface Ended {
 
 type Variables = Readonly<Record<string, string>>;
 
+/** This Node, or that of another platform with the emulator before it (docs/hacking.md). */
+const [command = process.execPath, ...emulated] =
+  process.env['PM_TEST_IMAGE_NODE']?.split(' ') ?? [];
+
 /** The files of the image in a folder where nothing of the repository is found. */
 export class ImageUnderTest {
   readonly #folder = mkdtempSync(join(tmpdir(), 'image-'));
@@ -24,18 +28,28 @@ export class ImageUnderTest {
     await promisify(execFile)(process.execPath, [builder, this.#folder]);
   }
 
-  /** Runs a program as a container does: from the folder, with these variables alone. */
+  /** Starts a program as a container does: from the folder, with these variables alone. */
+  start(args: readonly string[], env: Variables): ChildProcess {
+    const start = [...emulated, join(this.#folder, 'start.mjs'), ...args];
+    return spawn(command, start, { cwd: this.#folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+
+  /** Leaves the packages as they are on a platform for which they have no binary. */
+  removeBinaries(): void {
+    for (const name of ['keccak', 'secp256k1'])
+      rmSync(join(this.#folder, 'node_modules', name, 'prebuilds'), { recursive: true });
+  }
+
+  /** Runs it to its end. */
   async run(args: readonly string[], env: Variables): Promise<Ended> {
-    const start = [join(this.#folder, 'start.mjs'), ...args];
-    const child = spawn(process.execPath, start, { cwd: this.#folder, env });
+    const child = this.start(args, env);
     const said = { out: '', err: '' };
-    child.stdout.on('data', (bytes: Buffer) => {
+    child.stdout?.on('data', (bytes: Buffer) => {
       said.out += bytes.toString('utf8');
     });
-    child.stderr.on('data', (bytes: Buffer) => {
+    child.stderr?.on('data', (bytes: Buffer) => {
       said.err += bytes.toString('utf8');
     });
-    child.stdin.end();
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, ...said };
   }

@@ -15,7 +15,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import type { ListedToken } from '../../../ingress/src/catalog/catalog-index.ts';
-import { openNativeCrypto } from '../../../ingress/src/orders/native-crypto.io.ts';
+import { openOrderCrypto } from '../../../ingress/src/orders/order-crypto.io.ts';
 import { RetryMemory } from '../../../ingress/test/retry-fixture.ts';
 import { IngressProcess } from './ingress-process.ts';
 import { type Fate, ParkedCalls } from './parked-calls.ts';
@@ -38,7 +38,7 @@ export function named(length: number, kind: number, number: number): Buffer {
 
 export const walletOf = (index: number): WalletAddress => walletFromBytes(named(20, 1, index));
 
-const { keccak } = openNativeCrypto();
+const { keccak } = openOrderCrypto();
 
 /** Where a defect is built in, to show that histories find it. */
 export interface Defects {

@@ -4,7 +4,7 @@ import { tokensOf } from '@pm/ingress/catalog/catalog-index';
 import { type Caller, checkRules } from '@pm/ingress/orders/check';
 import { OrderHasher, type OrderStruct } from '@pm/ingress/orders/eip712';
 import { readOrderForm } from '@pm/ingress/orders/form';
-import { openNativeCrypto } from '@pm/ingress/orders/native-crypto.io';
+import type { OrderCrypto } from '@pm/ingress/orders/order-crypto.io';
 import { type SignatureJob, SignatureRule } from '@pm/ingress/orders/signature';
 import {
   apiKeyBytes,
@@ -25,8 +25,11 @@ import {
 } from './sample.ts';
 
 /** The checks of ingress on one thread, in their order, with the parts of ingress. */
-export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[]) {
-  const { keccak, curve } = openNativeCrypto();
+export function openOwnChecks(
+  nowMs: number,
+  requests: readonly SampleRequest[],
+  { keccak, curve }: OrderCrypto,
+) {
   const hasher = new OrderHasher(keccak, { own: sampleDomain, family: [] });
   const rule = new SignatureRule(hasher, curve);
   const tokens = new Map(tokensOf(sampleMarket).map((token) => [token.tokenId, token]));

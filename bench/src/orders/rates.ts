@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { recoveryOf } from '@pm/ingress/orders/signature';
 import { cpuSeconds, ratePerCpuSecond } from '../report/on-cpu.ts';
 import type { OwnChecks } from './own-checks.ts';
 import type { SampleBatch, SampleRequest } from './sample.ts';
@@ -20,6 +21,11 @@ export const stepNames = {
   recover: 'part: bare recovery of the key',
 } as const;
 
+/** Steps that are also measured without the binaries of keccak and secp256k1, as on a platform that has none. */
+export const binarySteps = [stepNames.whole, stepNames.keccak, stepNames.recover] as const;
+
+export const nameWithout = (step: string) => `${step}, without binaries`;
+
 /** Inputs of an EIP-712 hash of an order: twelve words, then 0x1901 with two. */
 const structBytes = Buffer.alloc(12 * 32, 1);
 const digestBytes = Buffer.alloc(2 + 2 * 32, 1);
@@ -36,9 +42,10 @@ export function ownSteps(
     const job = own.check(item, caller);
     const struct = own.structOf(item);
     const rs = job.signature.subarray(0, 64);
+    const recovery = recoveryOf(job.signature[64] ?? 0);
     const hash = own.rule.check(job);
-    if (!Buffer.isBuffer(hash)) throw new Error('a signed sample is valid');
-    return { caller, item, job, struct, rs, hash };
+    if (!Buffer.isBuffer(hash) || recovery === null) throw new Error('a signed sample is valid');
+    return { caller, item, job, struct, rs, recovery, hash };
   });
   type Ready = (typeof ready)[number];
   const part = (work: (one: Ready) => unknown): Work => {
@@ -67,12 +74,14 @@ export function ownSteps(
       },
     ],
     [stepNames.signature, part((one) => own.rule.check(one.job))],
-    [
-      stepNames.recover,
-      part((one) => own.curve.recoverKey(one.rs, (one.job.signature[64] ?? 27) - 27, one.hash)),
-    ],
+    [stepNames.recover, part((one) => own.curve.recoverKey(one.rs, one.recovery, one.hash))],
     ['part: EIP-712 hash, viem', (request) => hashByViem(request)],
   ]);
+}
+
+/** Those steps, by checks that were opened without binaries. */
+export function stepsWithout(steps: ReadonlyMap<string, Work>): Map<string, Work> {
+  return new Map(binarySteps.map((name) => [nameWithout(name), steps.get(name) as Work]));
 }
 
 function bareHmac(request: SampleRequest): Buffer {

@@ -291,9 +291,9 @@ describe('the image', () => {
       expect([folder, existsSync(join(repositoryRoot, folder))]).toEqual([folder, true]);
   });
 
-  test('has the packages whose binaries programs load by name', () => {
+  test('has the packages whose binaries, or what serves without them, programs load by name', () => {
     const named = sources.flatMap(({ text }) =>
-      [...text.matchAll(/\('([a-z0-9]+)\/bindings'\)/g)].map(([, name = '']) => name),
+      [...text.matchAll(/\bload<.+?>\('([a-z0-9-]+)/g)].map(([, name = '']) => name),
     );
     expect([...new Set(named)].sort()).toEqual([...native].sort());
   });

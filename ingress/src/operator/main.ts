@@ -28,7 +28,7 @@ import { ReadOffsets } from '../log/read-offsets.io.ts';
 import { followResults } from '../log/results.io.ts';
 import { neededEngines, openTopics, type TopicsClient } from '../log/topics.io.ts';
 import { TransferWriter } from '../log/transfer-writer.io.ts';
-import { type NativeCrypto, openNativeCrypto } from '../orders/native-crypto.io.ts';
+import { type OrderCrypto, openOrderCrypto } from '../orders/order-crypto.io.ts';
 import { openComments } from '../social/comments.io.ts';
 import { openAudit } from './audit-trail.io.ts';
 import { type OperatorConfig, readOperatorConfig } from './config.ts';
@@ -56,7 +56,7 @@ interface Room {
   readonly operations: Operations;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly crypto: NativeCrypto;
+  readonly crypto: OrderCrypto;
 }
 
 type Topics = TopicsClient<keyof typeof operatorTopics>;
@@ -92,7 +92,7 @@ async function openRoom(life: Lifecycle): Promise<Room> {
   life.needs({ ...config, engines: neededEngines(config) });
   const metrics = openMetrics(name);
   const operations = await life.operations({ ...config, metrics });
-  return { config, life, operations, log, metrics, crypto: openNativeCrypto() };
+  return { config, life, operations, log, metrics, crypto: openOrderCrypto() };
 }
 
 /** Opens the log, the ledger and the tables, and begins to refine ticks; resolves when all tables are loaded. */

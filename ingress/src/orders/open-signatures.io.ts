@@ -5,7 +5,7 @@ import { walletFromBytes } from '@pm/schemas';
 import type { IngressConfig } from '../config.ts';
 import type { TopicsClient } from '../log/topics.io.ts';
 import { OrderHasher } from './eip712.ts';
-import type { NativeCrypto } from './native-crypto.io.ts';
+import type { OrderCrypto } from './order-crypto.io.ts';
 import { SignatureRule } from './signature.ts';
 import { SignaturePool } from './signature-pool.io.ts';
 
@@ -19,7 +19,7 @@ export async function openSignatures(
     config,
     life,
     crypto,
-  }: { readonly config: IngressConfig; readonly life: Lifecycle; readonly crypto: NativeCrypto },
+  }: { readonly config: IngressConfig; readonly life: Lifecycle; readonly crypto: OrderCrypto },
 ) {
   const opening = await readOpening(client, { topic: names.orders, reader: codecs.orders });
   const domains = acceptedDomains(config, opening);

@@ -1,6 +1,6 @@
 import { type SigningDomain, walletFromBytes } from '@pm/schemas';
 import type { HashedDomain, OrderHasher } from './eip712.ts';
-import type { Curve, SignatureJob } from './signature.ts';
+import { type Curve, recoveryOf, type SignatureJob } from './signature.ts';
 
 /** The proof of a signature under one known domain. */
 export interface DomainReading {
@@ -55,8 +55,8 @@ function namesOf({ name, version, chainId, ...contracts }: SigningDomain, negRis
 function recover(signature: Buffer, digest: Buffer, curve: Curve): Buffer | null {
   if (signature.length !== plainBytes) return null;
   const last = signature[64] ?? 255;
-  const recovery = last >= 27 ? last - 27 : last;
-  if (recovery !== 0 && recovery !== 1) return null;
+  const recovery = recoveryOf(last);
+  if (recovery === null) return null;
   const key = curve.recoverKey(signature.subarray(0, 64), recovery, digest);
   return key === null ? null : curve.addressOf(key);
 }

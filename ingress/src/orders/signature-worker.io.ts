@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
 import { assert } from '@pm/kit/assert';
 import { OrderHasher } from './eip712.ts';
-import { openNativeCrypto } from './native-crypto.io.ts';
+import { openOrderCrypto } from './order-crypto.io.ts';
 import { type SignatureJob, SignatureRule } from './signature.ts';
 import { type DomainReading, explainSignature } from './signature-explanation.ts';
 
@@ -33,7 +33,7 @@ function run(): void {
   const port = parentPort;
   assert(port !== null, 'this file runs as a worker thread');
   const { domains } = workerData as WorkerData;
-  const { keccak, curve } = openNativeCrypto();
+  const { keccak, curve } = openOrderCrypto();
   const hasher = new OrderHasher(keccak, domains);
   const rule = new SignatureRule(hasher, curve);
   const resultOf = (job: PooledJob): PooledResult =>

@@ -23,10 +23,13 @@ export type SignatureVerdict = Buffer | 'other_domain' | null;
 /** What a wallet's own signature proves: for the domain of the installation, one of the family's, or nothing here. */
 export type AttestationVerdict = 'own' | 'family' | 'other_domain' | 'invalid';
 
-/** The functions of secp256k1 that ingress needs. `signature` is r and s, 64 bytes; high s is refused by both. */
+/** The last byte of a signature as the parity of the signer's point. */
+export type Recovery = 0 | 1;
+
+/** The functions of secp256k1 that ingress needs. `signature` is r and s, 64 bytes; a high s is not refused by them. */
 export interface Curve {
   /** Public key of the signer, 65 bytes; null when no key could have signed. */
-  recoverKey(signature: Buffer, recovery: number, hash: Buffer): Buffer | null;
+  recoverKey(signature: Buffer, recovery: Recovery, hash: Buffer): Buffer | null;
   addressOf(publicKey: Buffer): Buffer;
 }
 
@@ -121,9 +124,9 @@ export class SignatureRule {
   }
 }
 
-function recoveryOf(last: number): number | null {
-  if (last === 27 || last === 28) return last - 27;
-  return last === 0 || last === 1 ? last : null;
+export function recoveryOf(last: number): Recovery | null {
+  if (last === 0 || last === 27) return 0;
+  return last === 1 || last === 28 ? 1 : null;
 }
 
 function isHighS(signature: Buffer): boolean {

@@ -1,6 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { familyDomains } from '@pm/schemas';
 import { testDomain } from '../../../kit/test/signing-domain.ts';
+import { recoveryOf } from '../../src/orders/signature.ts';
 import { accepted, bytesOf, crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
 import {
   digestOf,
@@ -213,11 +214,9 @@ test('native recovery finds the key that the independent library signs with', ()
     const wallet = walletOf(byte);
     const digest = digestOf(keccak(Buffer.from([byte])), keccak(Buffer.from([byte, 1])));
     const signature = bytesOf(wallet.sign(digest));
-    const key = crypto.curve.recoverKey(
-      signature.subarray(0, 64),
-      (signature[64] ?? 0) - 27,
-      digest,
-    );
+    const recovery = recoveryOf(signature[64] ?? 255);
+    if (recovery === null) throw new Error('a wallet gives 27 or 28');
+    const key = crypto.curve.recoverKey(signature.subarray(0, 64), recovery, digest);
     expect(key === null ? null : hexOf(crypto.curve.addressOf(key))).toBe(wallet.address);
   }
 });

@@ -2,6 +2,7 @@ import { gatewayMetrics, gatewayReadings, gatewayStreamReadings } from '@pm/depl
 import { unprovenMetrics } from '@pm/domain/authority/unproven-records.io';
 import { limitMetrics, limitReadings } from '@pm/domain/ratelimit/route-plans.io';
 import {
+  cryptoMetrics,
   foreignMetrics,
   ingressReadings,
   placementMetrics,
@@ -69,6 +70,7 @@ export const metricSections: readonly MetricSection[] = [
     'ingress',
     ['ingress'],
     placementMetrics,
+    cryptoMetrics,
     ingressReadings,
     silenceReadings,
     sessionMetrics,

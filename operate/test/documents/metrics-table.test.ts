@@ -33,6 +33,7 @@ test('no label is a path, an address, a wallet or an id of a client', () => {
     'of',
     'outcome',
     'ownership',
+    'package',
     'partition',
     'phase',
     'projection',

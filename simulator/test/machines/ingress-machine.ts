@@ -14,7 +14,7 @@ import { RecentResults } from '../../../ingress/src/log/recent-results-cache.ts'
 import { followResults } from '../../../ingress/src/log/results.io.ts';
 import type { CommandTopics } from '../../../ingress/src/log/topics.io.ts';
 import { TransferWriter } from '../../../ingress/src/log/transfer-writer.io.ts';
-import { openNativeCrypto } from '../../../ingress/src/orders/native-crypto.io.ts';
+import { openOrderCrypto } from '../../../ingress/src/orders/order-crypto.io.ts';
 import type { Reservations } from '../../../ingress/src/orders/reservation.io.ts';
 import { OrderSubmitter } from '../../../ingress/src/orders/submit.io.ts';
 import { UnconfirmedOrders } from '../../../ingress/src/orders/unconfirmed-orders.io.ts';
@@ -22,7 +22,7 @@ import type { DefectParts } from '../defect-parts.ts';
 import { codecs, keys, partitionCount, topicNames } from '../exchange-facts.ts';
 import type { Machine } from '../time/machine.ts';
 
-export const { keccak } = openNativeCrypto();
+export const { keccak } = openOrderCrypto();
 
 export interface IngressParts {
   readonly machine: Machine;

@@ -1,13 +1,16 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { freePorts } from '@pm/deploy/local/ports';
+import { manyTimes } from '@pm/deploy/stack/services';
 import { ExchangeUnderTest, order, place, until } from '../exchange-under-test.ts';
 import { variablesOf } from '../services-under-test.ts';
 import { ImageUnderTest } from './image-under-test.ts';
 
 /**
- * The commands of an operator as containers run them: from the files of the image, with addresses and secrets in
- * variables and mounted folders, on a small exchange that has traded.
+ * Programs as containers run them: from the files of the image, with addresses and secrets in variables and mounted
+ * folders, on a small exchange that has traded.
  */
 const image = new ImageUnderTest();
 let exchange: ExchangeUnderTest;
@@ -149,6 +152,37 @@ test('an export says how to build the image with what reads its files back', asy
   const { code, err } = await tools(['export', '--verify', exchange.folder]);
   expect([code, err]).toEqual([1, expect.stringContaining('--build-arg EXPORT=on')]);
 });
+
+test('without binaries for its platform ingress takes orders all the same, and says so once', async () => {
+  image.removeBinaries();
+  const { keys } = exchange;
+  const [{ ingress: port, ingressOps }, said] = [await freePorts(), [] as string[]];
+  const child = image.start(['ingress'], {
+    ...variablesOf(exchange.name),
+    PM_HTTP_PORT: String(port),
+    PM_OPS_PORT: String(ingressOps),
+    PM_SIGNOFF_SEED: keys.ingressSeed,
+    PM_KEY_SECRET: keys.keySecret,
+    ...manyTimes,
+  });
+  child.stdout?.on('data', (bytes: Buffer) => said.push(bytes.toString('utf8')));
+  try {
+    const url = `http://127.0.0.1:${port}/ok`;
+    await until(async () => (await fetch(url).catch(() => null))?.ok === true);
+    const trader = await exchange.openTrader('100');
+    const orders = [order(trader, exchange.tokens[1] ?? '', '0.30')];
+    await until(async () => {
+      const { body } = await place({ process: child, port }, trader, orders);
+      return body[0]?.success === true;
+    });
+    const metrics = await (await fetch(`http://127.0.0.1:${ingressOps}/metrics`)).text();
+    expect(metrics).toMatch(/^pm_ingress_native_crypto\{[^}]*package="secp256k1"[^}]*\} 0$/m);
+    expect(said.join('').split('no binaries for this platform')).toHaveLength(2);
+  } finally {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+}, 120_000);
 
 test('what is missing is named by its variable or folder', async () => {
   const withoutLog = { PM_KAFKA_BROKERS: '' };
