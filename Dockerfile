@@ -4,11 +4,11 @@ ARG NODE_IMAGE=node:22.23.3-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 # A registry of packages of your own, if you have one.
 ARG NPM_CONFIG_REGISTRY
-# `on` adds the 543 MB that `tools export` needs.
-ARG EXPORT=
 WORKDIR /src
 COPY . .
 RUN npm ci --ignore-scripts --no-audit --no-fund
+# `on` adds the 543 MB that `tools export` needs.
+ARG EXPORT=
 RUN node_modules/.bin/tsc -b ingress matcher projectors query-api mcp console deploy operate \
   && node console/build.mjs \
   && node deploy/bundle.mjs \
