@@ -34,6 +34,7 @@ import { openRepetitionCounts } from './door/repetitions.io.ts';
 import { ClockWitness } from './log/clock-witness.io.ts';
 import { DelayedResults } from './log/delayed-results.io.ts';
 import { openChannel } from './log/open-channel.io.ts';
+import { watchOpened } from './log/opened-partitions.io.ts';
 import { PartitionLiveness } from './log/partition-liveness.ts';
 import { ReadOffsets } from './log/read-offsets.io.ts';
 import { RecentResults } from './log/recent-results-cache.ts';
@@ -96,7 +97,7 @@ async function start(life: Lifecycle): Promise<void> {
     },
   );
   const facts = {
-    partitions: partitions.count,
+    partitions: partitions.numbers.length,
     markets: catalog.marketCount,
     keys: accounts.keys.size,
   };
@@ -284,11 +285,12 @@ async function openResults(room: Room, topics: Topics) {
   const readOffsets = new ReadOffsets(topics.executionEnds);
   const delayedResults = new DelayedResults();
   const fundedWallets = new FundedWallets();
-  const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
+  const partitions = new PartitionLiveness(topics.executionEnds.keys(), clock);
   let proof: SignOffProof | null = null;
   const channel = openChannel(topics, {
     ...room,
     program: 'ingress',
+    partitions,
     seed,
     waitMs,
     onRejected: (partition) => proof?.onRejected(partition),
@@ -296,7 +298,9 @@ async function openResults(room: Room, topics: Topics) {
   const witness = new ClockWitness({ clock, envelopes: channel.envelopes });
   const cached = { recentResults, readOffsets, delayedResults, fundedWallets };
   const parts = { channel, partitions, ...cached };
-  await followResults(topics, { ...follow(room), ...parts, witness });
+  const results = await followResults(topics, { ...follow(room), ...parts, witness });
+  const opening = watchOpened(results, room.log);
+  room.life.onStop('opened partitions', () => opening.close());
   const signOff = new SignOffProof({ partitions, commands: channel.commands, log: room.log });
   proof = signOff;
   const proving = signOff.start();

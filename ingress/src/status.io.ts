@@ -3,7 +3,7 @@ import type { ApiKeys } from './accounts/api-keys.io.ts';
 import type { WalletOwners } from './accounts/wallet-owners.ts';
 import type { CatalogIndex } from './catalog/catalog-index.ts';
 import type { CommandChannel } from './log/command-channel.io.ts';
-import { isSomeReady, numbersOf, partitionFacts } from './log/partition-facts.ts';
+import { isSomeReady, partitionFacts, silentCount } from './log/partition-facts.ts';
 import type { PartitionLiveness } from './log/partition-liveness.ts';
 import type { RecentResults } from './log/recent-results-cache.ts';
 import type { SignOffProof } from './log/sign-off-proof.io.ts';
@@ -14,7 +14,7 @@ import type { UnconfirmedOrders } from './orders/unconfirmed-orders.io.ts';
 /** The parts that status, readiness and gauges look at. They exist only once they are caught up. */
 export interface StatusParts {
   readonly nowMs: () => number;
-  readonly partitions: Pick<PartitionLiveness, 'count' | 'at' | 'isReady'>;
+  readonly partitions: Pick<PartitionLiveness, 'numbers' | 'at' | 'isReady'>;
   readonly ledgerWatch: { isReady(): boolean };
   readonly signatures: Pick<SignaturePool, 'queued'>;
   readonly channel: Pick<CommandChannel, 'envelopes' | 'waiters'>;
@@ -60,14 +60,13 @@ export function servingOf(parts: HealthParts): Serving {
 /** The status of ingress, and the same values as gauges. */
 export function statusOf(parts: StatusParts): { facts(): object; readonly gauges: IngressGauges } {
   const { partitions, channel } = parts;
-  const numbers = numbersOf(partitions);
   const queued = (partition: number) => channel.envelopes.queued(partition);
   const gauges: IngressGauges = {
     queuedSignatures: () => parts.signatures.queued,
-    queuedCommands: () => numbers.reduce((sum, partition) => sum + queued(partition), 0),
+    queuedCommands: () => partitions.numbers.reduce((sum, partition) => sum + queued(partition), 0),
     waitingCommands: () => channel.waiters.count,
     rememberedResults: () => parts.recentResults.size,
-    silentPartitions: () => numbers.filter((partition) => !partitions.isReady(partition)).length,
+    silentPartitions: () => silentCount(partitions),
     silences: () =>
       partitionFacts(partitions, queued, parts.nowMs()).flatMap(({ partition, silentMs }) =>
         silentMs === null ? [] : [{ partition, silentMs }],

@@ -308,7 +308,7 @@ export async function openDoor(
     },
   };
   const at = () => ({ inOffset: 0, clockMs: fakes.nowMs, seenAtMs: 0 });
-  const partitions = { count: 3, at, isReady: () => fakes.ready };
+  const partitions = { numbers: [0, 1, 2], at, isReady: () => fakes.ready };
   const ledger: Reservations = {
     reserve: async (reservation) => {
       fakes.reserved.push(reservation.orderId);

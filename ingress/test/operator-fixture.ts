@@ -200,7 +200,7 @@ export async function openOperator(
     catalog,
     clock,
     keccak: crypto.keccak,
-    partitions: 3,
+    partitions: { numbers: [0, 1, 2], placeable: [0, 1, 2] },
     traded: { isTraded: async ({ market: number }) => fakes.traded.has(number) },
     feeNoticeMs,
     commands: {

@@ -207,7 +207,7 @@ export const nothingLeft = {
   events: [],
 } as const;
 
-const alwaysReady = { count: 2, isReady: () => true, at: () => ({ clockMs: Date.now() }) };
+const alwaysReady = { numbers: [0, 1], isReady: () => true, at: () => ({ clockMs: Date.now() }) };
 
 export function holderOf(number: number): { apiKey: ApiKeyId; address: WalletAddress } {
   const digits = number.toString(16).padStart(8, '0');

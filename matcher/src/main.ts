@@ -128,16 +128,18 @@ async function start(life: Lifecycle): Promise<void> {
     monotonicMs: systemClock.monotonicMs,
     instance: config.instance,
     openPartition: (partition) => openPartition(shared, partition, ownership),
+    isOpened: (partition) => codecs.sealed.openingOf(partition) !== null,
     onStop: (error) => life.fail(error),
   });
 
   // 5. Metrics, status and readiness for operators, before the first partition is assigned.
   readPartitions(processMetrics, {
     partitions: () => ownership.status(),
+    unopened: () => ownership.unopened.length,
     nowMs: () => systemClock.nowMs(),
   });
   operations.report({
-    status: () => ({ instance: config.instance, partitions: ownership.status() }),
+    status: () => factsOf(config, ownership),
     ready: () => ownership.readiness(client.notReady()),
     serving: () => ownership.serving(client.notReady()),
   });
@@ -159,6 +161,10 @@ async function start(life: Lifecycle): Promise<void> {
       sessionTimeoutMs: config.sessionTimeoutMs,
     }),
   );
+}
+
+function factsOf({ instance }: MatcherConfig, ownership: PartitionOwnership) {
+  return { instance, partitions: ownership.status(), unopened: ownership.unopened };
 }
 
 /** Dependencies that all partitions share. */
@@ -237,13 +243,13 @@ async function openDurable(
   return admin;
 }
 
-/** By the schemas that `service-keys` lists, which is all that it reads there. */
+/** By the schemas that `service-keys` lists; the same topic says which partitions are opened. */
 async function openCodecs(
   life: Lifecycle,
   { client, config, log }: Pick<Shared, 'client' | 'config' | 'log'>,
 ) {
   const schemas = new Schemas();
-  await openSealedLog({
+  const sealed = await openSealedLog({
     client,
     schemas,
     topicPrefix: config.topicPrefix,
@@ -260,7 +266,7 @@ async function openCodecs(
     schemas.codecFor(topics.executions),
     schemas.codecFor(topics.deadLetters),
   ]);
-  return { orders, executions, deadLetters };
+  return { orders, executions, deadLetters, sealed };
 }
 
 /** Envelope reader -> engine -> execution writer, with ticks and snapshots beside them. */

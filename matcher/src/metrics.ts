@@ -169,6 +169,12 @@ export const matcherReadings = {
     help: 'Markets of a partition that this process owns.',
     labels: ['partition'],
   },
+  unopened: {
+    type: 'gauge',
+    name: 'pm_matcher_partitions_unopened',
+    help: 'Partitions of the topics that are placed here and that set-up has not opened.',
+    labels: [],
+  },
   unseenOutputs: {
     type: 'gauge',
     name: 'pm_matcher_unseen_outputs',
@@ -199,8 +205,13 @@ type Reading = Pick<
 /** Opens the gauges that are read: `partitions` is called for each of them at each scrape. */
 export function readPartitions(
   metrics: Metrics,
-  { partitions, nowMs }: { partitions(): readonly Reading[]; nowMs(): number },
+  {
+    partitions,
+    unopened,
+    nowMs,
+  }: { partitions(): readonly Reading[]; unopened(): number; nowMs(): number },
 ): void {
+  metrics.gauge({ ...matcherReadings.unopened, read: unopened });
   const read = (
     gauge: (typeof matcherReadings)[keyof typeof matcherReadings],
     numberOf: (status: Reading) => number,

@@ -1,4 +1,5 @@
 import type { ExecutionLog } from '@pm/domain/executions/execution-reader.io';
+import type { OpenedPartitions } from '@pm/domain/signoff/first-envelope.io';
 import type { LogClient } from '@pm/kit/kafka';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
@@ -20,7 +21,7 @@ export interface Room {
   readonly log: Log;
   readonly metrics: ProjectorMetrics;
   readonly progress: ViewProgress;
-  readonly client: LogClient;
+  readonly client: LogClient & OpenedPartitions;
   readonly schemas: Schemas;
   /** Null while nothing is traced. */
   readonly traces: Traces | null;

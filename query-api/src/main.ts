@@ -342,7 +342,7 @@ function watchPartitions(shared: Shared, counts: PartitionCounts): PartitionWatc
   const { life, config, log, client } = shared;
   const group = matcherGroup(config.topicPrefix);
   const topic = nameOf(shared, topics.orders);
-  const watch = new PartitionWatch({ client, topic, group, counts, log });
+  const watch = new PartitionWatch({ client, topic, group, counts, opened: client, log });
   life.onStop('partition watch', () => watch.close());
   return watch;
 }

@@ -74,7 +74,6 @@ export class IngressProcess {
     this.#envelopes = new EnvelopeSender({
       producer: log.producer(this, 'send', calls),
       topic: topicNames.orders,
-      partitions: log.partitions.length,
       nextSequence: () => sequence++,
       seal: (envelope) => log.encode({ ...envelope, keyId, signature: noSignature }),
     });
@@ -93,7 +92,7 @@ export class IngressProcess {
     // Nobody waits: what is read later is a step of the history.
     const readOffsets = new ReadOffsets(new Map(this.#readTo.entries()), 0);
     const delayedResults = new DelayedResults();
-    const liveness = new PartitionLiveness(log.partitions.length, this.clock);
+    const liveness = new PartitionLiveness(log.partitions.keys(), this.clock);
     this.partitions = { isReady: () => true, at: (partition) => liveness.at(partition) };
     this.#results = new ResultReader({
       codec: log.reader<Execution>(),

@@ -102,7 +102,7 @@ async function places(): Promise<readonly PoisonPlace[]> {
   return poisoned.map((topic) => ({
     topic,
     name: topicName(topic, exchange.log.topicPrefix),
-    partitions: topic.partitions === 'matching' ? partitions : 1,
+    partitions: topic.partitions === 'single' ? 1 : partitions,
     good: values.get(topic) ?? [],
     foreign: [...values].flatMap(([other, some]) => (other === topic ? [] : some.slice(0, 3))),
   }));

@@ -9,6 +9,7 @@ import type { Progress } from '../local/managed-process.ts';
 import { repositoryRoot } from '../local/paths.ts';
 import { type Ports, portsFromEnvironment } from '../local/ports.ts';
 import { StackError } from '../local/stack-error.ts';
+import { firstPartitions, partitionsOf } from '../setup/partition-count.ts';
 import { engineMode } from '../stack/mode.ts';
 import { parseScale, type Scale } from '../stack/scale.ts';
 import type { SigningChoice } from '../stack/services.ts';
@@ -24,6 +25,8 @@ export interface StackArguments {
   readonly brokers: number;
   /** Absent unless `--replication` is given. */
   readonly replication?: number;
+  /** Absent unless `--partitions` is given. */
+  readonly partitions?: string;
   /** Absent unless `--scale` is given. */
   readonly scale?: string;
   readonly feeWallet: string;
@@ -56,6 +59,10 @@ export function withStackArguments(command: Command): Command {
       '--replication <copies>',
       'copies of each topic: 1 on one local broker, 3 on three and on engines of your own',
       Number,
+    )
+    .option(
+      '--partitions <count>',
+      'partitions of the log: set-up adds those that are missing (also PM_PARTITIONS; a new log has 8, with STACK=external 64)',
     )
     .option(
       '--scale <processes>',
@@ -105,6 +112,8 @@ export function stackOptions(
     progress,
     ...brokersIn(given, isLocal),
     ...replicationOf(given, isLocal, env),
+    partitions: partitionsOf(given.partitions, env),
+    partitionsOfNew: isLocal ? firstPartitions.local : firstPartitions.external,
     feeWallet: feeWalletOf(given),
     fresh: given.fresh ?? false,
     signing: signingOf(seed, env),

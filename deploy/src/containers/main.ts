@@ -10,6 +10,7 @@ import { messageOf, StackError } from '../local/stack-error.ts';
 import { openingsAt, setUpExchange } from '../setup/exchange-setup.ts';
 import { type ExchangeKeys, readKeys } from '../setup/keys.ts';
 import { makeFirstOperator } from '../setup/operators.ts';
+import { partitionsOf } from '../setup/partition-count.ts';
 import { openOperator } from '../stack/operator.ts';
 import { seedCatalog, seedWallets } from '../stack/seeding.ts';
 import { type SecretPlaces, writeEngineSecrets, writeServiceSecrets } from './secrets.ts';
@@ -19,7 +20,8 @@ import { type SecretPlaces, writeEngineSecrets, writeServiceSecrets } from './se
  * services start, `demo` after them. Each can be repeated and changes nothing that is there.
  */
 interface ExchangeArguments {
-  readonly partitions: number;
+  /** Absent unless `--partitions` is given. */
+  readonly partitions?: string;
   readonly replication: number;
 }
 
@@ -37,7 +39,7 @@ program.command('engines').description('makes the passwords of the engines').act
 program
   .command('exchange')
   .description('makes keys, topics, schemas and tables')
-  .option('--partitions <count>', 'partitions of the log; final', Number, 8)
+  .option('--partitions <count>', 'partitions of the log: those that are missing are added')
   .option('--replication <copies>', 'copies of each topic', Number, 3)
   .action(setUp);
 program
@@ -63,7 +65,8 @@ function setUpEngines(): void {
   console.log('passwords of the engines: there');
 }
 
-async function setUp({ partitions, replication }: ExchangeArguments): Promise<void> {
+async function setUp({ partitions: given, replication }: ExchangeArguments): Promise<void> {
+  const partitions = partitionsOf(given, process.env);
   const engines = enginesOf(process.env);
   const keys = await installationKeys(keysFile, () => patiently(() => openingsAt(engines)));
   makeFirstOperator(places.installation, keys);

@@ -61,8 +61,9 @@ export async function readOpenings(
     }
     const reading = readFirstEnvelope(client, { topic, partition, reader, kept });
     const first = await reading.catch((error: unknown) => {
-      if (reads === undefined && error instanceof AvroError) return unreadable;
-      throw error;
+      if (!(error instanceof AvroError)) throw error;
+      // By all schemas that the log lists it is no opening: a record of another program.
+      return reads === undefined ? unreadable : null;
     });
     const opening = first?.commands.find((one) => one.kind === 'OpenPartition');
     if (opening !== undefined) found.set(partition, opening);

@@ -141,7 +141,8 @@ async function unreadyReasons(port: number): Promise<readonly string[]> {
   try {
     const signal = AbortSignal.timeout(1_000);
     const response = await fetch(`http://${loopback}:${port}/ready`, { signal });
-    return reasonsIn(await response.text());
+    const reasons = reasonsIn(await response.text());
+    return response.ok ? [] : reasons;
   } catch {
     return [];
   }

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { kafkaConnection, registryConnection } from '@pm/kit/config';
-import { type LogClient, openLogClient, type TopicSpec } from '@pm/kit/kafka';
+import { type LogAdmin, type LogClient, openLogClient, type TopicSpec } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, Schemas, topicName } from '@pm/kit/registry';
 import { type Topic, topics, type WalletAddress } from '@pm/schemas';
@@ -10,10 +11,13 @@ import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import { reportSlowBrokers } from './broker-settings.ts';
 import type { ExchangeKeys } from './keys.ts';
+import { firstPartitions } from './partition-count.ts';
+import { partitionLines } from './partition-lines.ts';
 import { openPartitions } from './partitions.ts';
 import { setUpSchemas } from './schemas.ts';
 import { keepOpenings, readServiceKeys, setUpServiceKeys } from './service-keys.ts';
 import { setUpTables } from './tables.ts';
+import { readTradingMode } from './trading-mode.ts';
 
 export interface SetupOptions {
   readonly urls: EngineUrls;
@@ -22,8 +26,10 @@ export interface SetupOptions {
   readonly keys: ExchangeKeys;
   /** The fee wallet of new partitions. */
   readonly feeWallet: WalletAddress;
-  /** Partitions of `orders` and `executions`. */
-  readonly partitions: number;
+  /** Fewest partitions of `orders` and `executions`; as many as there are when absent. */
+  readonly partitions?: number | undefined;
+  /** Partitions of a log that is made, unless `partitions` says so; those of local engines unless given. */
+  readonly partitionsOfNew?: number;
   readonly replicationFactor: number;
   /** With a store, topics whose records it outlives may have a retention of their own (recovery.md). */
   readonly hasStore?: boolean;
@@ -92,17 +98,19 @@ async function setUpLog(
   const { progress } = options;
   const { client, topicPrefix } = place;
   const admin = await client.admin();
-  const specs = topicSpecs(options, topicPrefix);
+  const { partitions, hasGrown } = await growLog(admin, place, options);
+  const specs = topicSpecs({ ...options, partitions }, topicPrefix);
   await admin.endCompaction(specs);
   await admin.ensureTopics(specs);
-  progress(`topics: ${Object.keys(topics).length}, ${options.partitions} matching partitions`);
+  progress(`topics: ${Object.keys(topics).length}, ${partitions} matching partitions`);
   await reportSlowBrokers(admin, progress);
   const { keys } = options;
   const { services, sealed } = await setUpSchemasOf(place, options);
   const { schemas } = services;
   const reader = schemas.readerFor(topics.orders);
   refuseOther(await readOpenings(place, { reader, kept: sealed }), options);
-  const opened = await openPartitions({
+  if (hasGrown && sealed.openedPartitions.length > 0) await untilAssigned(progress);
+  const found = await openPartitions({
     client,
     admin,
     producer: await client.producer(),
@@ -112,14 +120,40 @@ async function setUpLog(
     feeWallet: options.feeWallet,
     nowMs: Date.now(),
     wasListed: (keyId) => sealed.isKnown(keyId),
+    tradingMode: () => readTradingMode({ client, schemas, topicPrefix }),
     kept: sealed,
   });
-  progress(`partitions: ${opened} opened, ${options.partitions - opened} kept`);
+  for (const line of partitionLines(found)) progress(line);
   // Last: a key that is listed here is in every partition.
   const { listed, adopted } = await setUpServiceKeys(services, sealed);
   await keepOpenings(services, sealed);
   const older = adopted === 0 ? '' : `, ${adopted} records of an earlier version adopted`;
   progress(`service keys: ${listed} listed${older}`);
+}
+
+/**
+ * The number of partitions that the topics of the log have from here on: as many as any of them, and not fewer than are
+ * wanted. Kafka takes no partition away, so more than are wanted are growth.
+ */
+async function growLog(
+  admin: LogAdmin,
+  { topicPrefix }: OpenedLog,
+  { partitions, partitionsOfNew = firstPartitions.local }: SetupOptions,
+): Promise<{ readonly partitions: number; readonly hasGrown: boolean }> {
+  const names = Object.values<Topic>(topics)
+    .filter((topic) => topic.partitions === 'matching')
+    .map((topic) => topicName(topic, topicPrefix));
+  const { count, hasGrown } = await admin.growTopics(names, partitions ?? 1);
+  return { partitions: count === 0 ? (partitions ?? partitionsOfNew) : count, hasGrown };
+}
+
+/** Members of groups look for added partitions every 15 s (`metadataMaxAgeMs`), and join again. */
+const assignedAfterMs = 20_000;
+
+/** Projectors have a partition before its matcher writes to it: readers of newest records would wait for them. */
+async function untilAssigned(progress: Progress): Promise<void> {
+  progress(`partitions were added: they are opened in ${assignedAfterMs / 1_000} s`);
+  await sleep(assignedAfterMs);
 }
 
 /** The keys and schemas that the log lists, after those of this version were listed. */
@@ -139,10 +173,14 @@ async function setUpSchemasOf(
 /** Topics whose first records checkpoints and copies of snapshots make dispensable. */
 const retainedTopics: readonly Topic[] = [topics.orders, topics.executions];
 
-function topicSpecs(options: SetupOptions, topicPrefix: string): TopicSpec[] {
-  return Object.values(topics).map((topic) => ({
+function topicSpecs(
+  options: SetupOptions & { readonly partitions: number },
+  topicPrefix: string,
+): TopicSpec[] {
+  return Object.values<Topic>(topics).map((topic) => ({
     name: topicName(topic, topicPrefix),
-    partitions: topic.partitions === 'matching' ? options.partitions : 1,
+    partitions: topic.partitions === 'single' ? 1 : options.partitions,
+    keepsPartitions: topic.partitions !== 'single',
     replicationFactor: options.replicationFactor,
     minInSyncReplicas: Math.max(1, options.replicationFactor - 1),
     compacted: topic.compacted,

@@ -1,9 +1,10 @@
-import { type KeptOpenings, readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
+import { existsSync } from 'node:fs';
+import type { KeptOpenings, OpenedPartitions } from '@pm/domain/signoff/first-envelope.io';
 import { keyIdOf, openSignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import { Sequences } from '@pm/domain/signoff/sequences';
-import type { LogAdmin, LogClient, LogProducer } from '@pm/kit/kafka';
-import type { RecordCodec } from '@pm/kit/registry';
+import type { LogAdmin, LogClient, LogProducer, PartitionBounds } from '@pm/kit/kafka';
+import { type RecordCodec, readValue } from '@pm/kit/registry';
 import {
   type Command,
   type CommandOf,
@@ -13,7 +14,10 @@ import {
   newestRules,
   type WalletAddress,
 } from '@pm/schemas';
+import { StackError } from '../local/stack-error.ts';
 import { type ExchangeKeys, publicKeyOf, readAuthority } from './keys.ts';
+import { findOpening } from './openings.ts';
+import type { TradingMode } from './trading-mode.ts';
 
 /** An order older than this when it reaches the book is refused (architecture.md). */
 const bookAgeLimitMs = 2_000;
@@ -31,49 +35,115 @@ export interface PartitionOpening {
   /** The wallet that fees are paid to. */
   readonly feeWallet: WalletAddress;
   readonly nowMs: number;
-  readonly kept: KeptOpenings;
+  readonly kept: KeptOpenings & OpenedPartitions;
   /**
    * Whether set-up or a rotation has listed the key with this id (hex) before, in all partitions that were there; it
    * may be retired by now.
    */
   wasListed(keyId: string): boolean;
+  /** What all markets take at the moment: partitions that are added begin with it. */
+  tradingMode(): Promise<TradingMode>;
+}
+
+/** The partitions of `orders` after set-up, by their numbers. */
+export interface PartitionsFound {
+  /** Opened now. */
+  readonly opened: readonly number[];
+  /** Of these, behind records of others: their matchers reject those. */
+  readonly behindOthers: readonly number[];
+  readonly openBefore: readonly number[];
+  /** Not opened, since their first records are gone: a matcher could not begin with them. */
+  readonly cut: readonly number[];
+  /** Not opened, since the seed of the opening key is not there. */
+  readonly locked: readonly number[];
+}
+
+/** How a partition was opened; without `value` it was not. */
+interface PartitionState {
+  readonly partition: number;
+  readonly bounds: PartitionBounds;
+  readonly value: Buffer | null;
 }
 
 /**
- * Writes the first record of every partition that has none: its opening, the rules and the keys that may sign, signed
- * by the opening key. A partition opened by an older version gets newer rules, and keys of the ledger and the operator
- * that were never listed, as a later record; a repetition changes nothing. Returns the number of opened partitions.
+ * Writes into every partition that has none the record that opens it: the rules and the keys that may sign, signed by
+ * the opening key. A partition opened by an older version gets newer rules, and keys of the ledger and the operator
+ * that were never listed, as a later record; a repetition changes nothing. Partitions that cannot be opened stay as
+ * they are, beside others that are. Throws a `StackError` for a first record that is gone and was never kept.
  */
-export async function openPartitions(opening: PartitionOpening): Promise<number> {
-  const { admin, producer, ordersTopic: topic } = opening;
-  let opened = 0;
-  const records: { topic: string; partition: number; key: null; value: Buffer }[] = [];
+export async function openPartitions(opening: PartitionOpening): Promise<PartitionsFound> {
+  const { producer, ordersTopic: topic, kept, keys } = opening;
+  const states = await partitionStates(opening);
+  const closed = states.filter(({ value }) => value === null);
+  const isGrowth = kept.openedPartitions.length > 0;
+  const cut = closed.filter(({ bounds }) => bounds.low > 0);
+  if (!isGrowth && cut[0] !== undefined) throw neverKept(topic, cut[0].partition);
+  const whole = closed.filter(({ bounds }) => bounds.low === 0);
+  const isLocked = isGrowth && !existsSync(keys.authorityFile);
+  const opened = isLocked ? [] : whole;
   const sequence = new Sequences().next(opening.nowMs);
-  const add = (partition: number, commands: readonly Command[]) => {
+  const mode = isGrowth && opened.length > 0 ? await opening.tradingMode() : 'OPEN';
+  const halt = mode === 'OPEN' ? [] : [{ kind: 'SetTradingMode', mode } as const];
+  const records = [
+    ...opened.map(({ partition }) => ({
+      partition,
+      commands: [...openingCommands(opening, partition), ...halt],
+    })),
+    ...(await lateRecords(opening, states)),
+  ].map(({ partition, commands }) => {
     const value = sealed(opening, { partition, sequence, commands });
-    records.push({ topic, partition, key: null, value });
-  };
-  for (const [partition, { high }] of await admin.bounds(topic)) {
-    if (high === 0) {
-      opened += 1;
-      add(partition, openingCommands(opening, partition));
-      continue;
-    }
-    const missing = await missingCommands(opening, partition);
-    if (missing.length > 0) add(partition, missing);
-  }
+    return { topic, partition, key: null, value };
+  });
   if (records.length > 0) await producer.send(records);
-  return opened;
+  return {
+    opened: numbersOf(opened),
+    behindOthers: numbersOf(opened.filter(({ bounds }) => bounds.high > 0)),
+    openBefore: numbersOf(states.filter(({ value }) => value !== null)),
+    cut: numbersOf(cut),
+    locked: numbersOf(isLocked ? whole : []),
+  };
 }
 
-/** What an older version has not written; the first record says what rules it began with. */
+function numbersOf(states: readonly PartitionState[]): readonly number[] {
+  return states.map(({ partition }) => partition).sort((one, other) => one - other);
+}
+
+async function partitionStates(opening: PartitionOpening): Promise<readonly PartitionState[]> {
+  const { admin, kept, keys, ordersTopic } = opening;
+  const place = { ...opening, openingKey: keys.openingKey };
+  const states: PartitionState[] = [];
+  for (const [partition, bounds] of await admin.bounds(ordersTopic)) {
+    const value = kept.openingOf(partition) ?? (await findOpening(place, partition, bounds));
+    states.push({ partition, bounds, value });
+  }
+  return states;
+}
+
+function neverKept(topic: string, partition: number): StackError {
+  return new StackError(
+    'BAD_DESCRIPTION',
+    `the first record of ${topic}/${partition}, which opens it, is gone and was never kept`,
+  );
+}
+
+/** What an older version has not written into the partitions that are open. */
+async function lateRecords(opening: PartitionOpening, states: readonly PartitionState[]) {
+  const records: { partition: number; commands: readonly Command[] }[] = [];
+  for (const { partition, value } of states) {
+    const commands = value === null ? [] : await missingCommands(opening, value);
+    if (commands.length > 0) records.push({ partition, commands });
+  }
+  return records;
+}
+
+/** The record that opens a partition says what rules it began with. */
 async function missingCommands(
   opening: PartitionOpening,
-  partition: number,
+  value: Buffer,
 ): Promise<readonly Command[]> {
-  const { client, codec, ordersTopic: topic, kept } = opening;
-  const first = await readFirstEnvelope(client, { topic, partition, reader: codec, kept });
-  const commands = first?.commands ?? [];
+  const { commands } = await readValue(opening.codec, value, (cause) => {
+    throw cause;
+  });
   const hasRules = commands.some((one) => one.kind === 'SetRules' && one.version >= newestRules);
   const missing = laterKeys(opening).filter(
     ({ publicKey }) => !opening.wasListed(keyIdOf(publicKey).toString('hex')),

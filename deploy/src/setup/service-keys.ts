@@ -5,7 +5,6 @@ import {
   reserveDeposits,
 } from '@pm/domain/authority/publish-service-key.io';
 import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
-import { readFirstValue } from '@pm/domain/signoff/first-envelope.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
@@ -13,6 +12,7 @@ import { type Schemas, topicName } from '@pm/kit/registry';
 import { type KeyRole, topics } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
 import { type ExchangeKeys, readAuthority } from './keys.ts';
+import { findOpening } from './openings.ts';
 
 export interface ServiceKeySetup {
   readonly client: LogClient;
@@ -67,27 +67,20 @@ export async function setUpServiceKeys(
 }
 
 /**
- * Keeps the first record of every partition of `orders` under the root key, so that retention may remove it there. A
- * repetition changes nothing. Throws a `StackError` when one is gone and was never kept.
+ * Keeps the opening of every partition of `orders` under the root key: readers take the partition as opened from here
+ * on, and retention may remove its first records. A repetition changes nothing.
  */
 export async function keepOpenings(options: ServiceKeySetup, sealed: SealedLog): Promise<void> {
-  const { client, topicPrefix } = options;
-  const topic = topicName(topics.orders, topicPrefix);
+  const { client, topicPrefix, schemas, keys } = options;
+  const ordersTopic = topicName(topics.orders, topicPrefix);
   const admin = await client.admin();
-  const bounds = await admin.bounds(topic).finally(() => admin.close());
-  const unkept = [...bounds].filter(
-    ([partition, { high }]) => high > 0 && sealed.openingOf(partition) === null,
-  );
-  if (unkept.length === 0) return;
-  const place = placeOf(options);
-  for (const [partition, { low }] of unkept) {
-    const envelope = low === 0 ? await readFirstValue(client, { topic, partition }) : null;
-    if (envelope === null)
-      throw new StackError(
-        'BAD_DESCRIPTION',
-        `the first record of ${topic}/${partition}, which opens it, is gone and was never kept`,
-      );
-    await keepOpening(place, { partition, envelope });
+  const bounds = await admin.bounds(ordersTopic).finally(() => admin.close());
+  const codec = await schemas.codecFor(topics.orders);
+  const place = { client, codec, ordersTopic, openingKey: keys.openingKey };
+  for (const [partition, ends] of bounds) {
+    if (sealed.openingOf(partition) !== null) continue;
+    const envelope = await findOpening(place, partition, ends);
+    if (envelope !== null) await keepOpening(placeOf(options), { partition, envelope });
   }
 }
 

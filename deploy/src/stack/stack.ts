@@ -37,7 +37,9 @@ export interface StackOptions {
   readonly seed: boolean;
   /** Plays recorded quotes and trades at these speeds (1 is real time); null plays nothing. */
   readonly demo: { readonly quoteSpeed: number; readonly tradeSpeed: number } | null;
+  /** See `SetupOptions`. */
   readonly partitions?: number | undefined;
+  readonly partitionsOfNew?: number;
   /** The wallet that fees are paid to; `defaultFeeWallet` unless given. */
   readonly feeWallet?: WalletAddress;
   /** Brokers of local engines; default 1. Their number is final for a data folder. */
@@ -76,9 +78,6 @@ export interface RunningStack {
   readonly familyDomains: boolean;
   stop(): Promise<void>;
 }
-
-/** Partitions of a local stack (architecture.md). */
-const defaultPartitions = 8;
 
 /**
  * Starts engines, topics, schemas, tables, services, catalog, wallets and demo, in this order, and reports each step.
@@ -241,7 +240,8 @@ async function setUp(
     access: setupAccess,
     keys,
     feeWallet: options.feeWallet ?? defaultFeeWallet,
-    partitions: options.partitions ?? defaultPartitions,
+    partitions: options.partitions,
+    ...(options.partitionsOfNew !== undefined && { partitionsOfNew: options.partitionsOfNew }),
     replicationFactor: replicationOf(options),
     hasStore: engines.length > 0 || (access['PM_STORE_URL'] ?? '') !== '',
     progress: options.progress,

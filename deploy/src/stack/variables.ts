@@ -19,6 +19,7 @@ import {
   traceFields,
 } from '@pm/kit/config';
 import { type PortName, portsFromEnvironment, portVariable } from '../local/ports.ts';
+import { partitionsField } from '../setup/partition-count.ts';
 import { modes } from './mode.ts';
 
 const listeners: Readonly<Record<PortName, string>> = {
@@ -69,6 +70,7 @@ export const stackFields: readonly Field<unknown>[] = [
     default: 'local',
   }),
   replicationMinField,
+  partitionsField,
   path('PM_DATA', {
     meaning: 'Data folder of the local stack: engines, keys, snapshots (also `--data`).',
     default: 'data',

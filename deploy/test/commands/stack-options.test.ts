@@ -94,3 +94,19 @@ describe('copies of each topic', () => {
     );
   });
 });
+
+test('the number of partitions is asked for by option or variable, and is what is there otherwise', () => {
+  const partitionsIn = (env: Readonly<Record<string, string>>, ...args: string[]) => {
+    const { partitions, partitionsOfNew } = optionsOf(env, ...args);
+    return [partitions, partitionsOfNew];
+  };
+  expect(partitionsIn({})).toEqual([undefined, 8]);
+  expect(partitionsIn(external)).toEqual([undefined, 64]);
+  expect(partitionsIn({ ...external, PM_PARTITIONS: '16' })).toEqual([16, 64]);
+  expect(partitionsIn({ PM_PARTITIONS: '16' }, '--partitions', '12')).toEqual([12, 8]);
+  for (const wrong of ['0', '1025', '1.5', 'many'])
+    expect(() => partitionsIn({}, '--partitions', wrong)).toThrow(
+      `--partitions ${wrong}: allowed is a whole number from 1 to 1024`,
+    );
+  expect(() => partitionsIn({ PM_PARTITIONS: '-1' })).toThrow('PM_PARTITIONS=-1: allowed is');
+});

@@ -11,7 +11,14 @@ import { type Command, newestRules, rules, topics, type WalletAddress } from '@p
 import { MemoryLog } from '../../../domain/test/authority/memory-log.ts';
 import { loneReader } from '../../../kit/test/kafka/lone-reader.ts';
 import { loadOrMakeKeys, publicKeyOf, readAuthority } from '../../src/setup/keys.ts';
-import { openPartitions } from '../../src/setup/partitions.ts';
+import { findOpening } from '../../src/setup/openings.ts';
+import { partitionLines } from '../../src/setup/partition-lines.ts';
+import {
+  openPartitions,
+  type PartitionOpening,
+  type PartitionsFound,
+} from '../../src/setup/partitions.ts';
+import { AskedModes, type TradingMode } from '../../src/setup/trading-mode.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'partitions-'));
 const keys = loadOrMakeKeys(join(folder, 'keys.json'));
@@ -35,10 +42,13 @@ class ReadableLog extends MemoryLog {
 
 let log: ReadableLog;
 let sequence = 0;
+let mode: TradingMode = 'OPEN';
+let found: PartitionsFound;
 
 beforeEach(() => {
   log = new ReadableLog();
   sequence = 0;
+  mode = 'OPEN';
 });
 
 async function append(commands: readonly Command[]): Promise<void> {
@@ -48,8 +58,11 @@ async function append(commands: readonly Command[]): Promise<void> {
 }
 
 /** Set-up, where the keys with these ids were listed before; returns the commands of each record so far. */
-async function setUp(listed: readonly string[]): Promise<readonly (readonly Command[])[]> {
-  await openPartitions({
+async function setUp(
+  listed: readonly string[],
+  more: Partial<PartitionOpening> = {},
+): Promise<readonly (readonly Command[])[]> {
+  found = await openPartitions({
     client: log,
     admin: (await log.admin()) as LogAdmin,
     producer: (await log.producer()) as never,
@@ -59,13 +72,18 @@ async function setUp(listed: readonly string[]): Promise<readonly (readonly Comm
     feeWallet: `0x${'ab'.repeat(20)}` as WalletAddress,
     nowMs: 1_700_000_000_000,
     wasListed: (keyId) => listed.includes(keyId),
+    tradingMode: async () => mode,
     kept: noKeptOpenings,
+    ...more,
   });
   return envelopes().map(({ commands }) => commands);
 }
 
 function envelopes() {
-  return log.records('orders').map(({ value }) => codec.decode(value ?? Buffer.alloc(0)));
+  return log
+    .records('orders')
+    .filter(({ value }) => value?.[0] === 0)
+    .map(({ value }) => codec.decode(value ?? Buffer.alloc(0)));
 }
 
 /** The state of the partition, as its matcher has it. */
@@ -77,6 +95,24 @@ function replayed(): Engine {
   }
   return engine;
 }
+
+/** Partition 7 is opened beside this one, which was added. */
+const added = { kept: { openingOf: () => null, openedPartitions: [7] } };
+
+/** Records that others have written here: bytes of no schema, and a market under the key of the operator. */
+async function writeOthers(): Promise<void> {
+  await log.append({ topic: 'orders', partition: 0, key: null, value: Buffer.from('poison') });
+  const key = openSignOffKey(Buffer.from(keys.operatorSeed, 'hex'));
+  const content = { partition: 0, sequence: 1, commands: [setOperator()] };
+  const value = sealEnvelope(codec, key, content);
+  await log.append({ topic: 'orders', partition: 0, key: null, value });
+}
+
+const isFirst = async (offset: number) => {
+  const place = { client: log, codec, ordersTopic: 'orders', openingKey: keys.openingKey };
+  const value = await findOpening(place, 0, { low: 0, high: log.records('orders').length });
+  return value !== null && value === log.records('orders')[offset]?.value;
+};
 
 const setOperator = (active = true): Command => ({
   kind: 'SetKey',
@@ -124,4 +160,65 @@ test('a key that was retired stays retired, whatever file of keys set-up starts 
   await append([setOperator(false)]);
   await setUp([idOf(publicOf(keys.ledgerSeed)), idOf(operator)]);
   expect(replayed().signOffKey(keyIdOf(operator))).toMatchObject({ active: false });
+});
+
+test('a partition with records of others is opened behind them, once', async () => {
+  await writeOthers();
+  await setUp([], added);
+  expect(found).toMatchObject({ opened: [0], behindOthers: [0], openBefore: [] });
+  expect(await isFirst(2)).toBe(true);
+  await setUp([idOf(publicOf(keys.ledgerSeed)), idOf(operator)], added);
+  expect(found).toMatchObject({ opened: [], openBefore: [0] });
+  expect(log.records('orders')).toHaveLength(3);
+});
+
+test('an opening that another key has signed opens nothing', async () => {
+  const forger = openSignOffKey(Buffer.alloc(32, 9));
+  const forged = { ...forger, keyId: opening.keyId };
+  const [first] = older as readonly [Command];
+  const commands = [{ ...first, operatorKey: opening.publicKey } as Command];
+  const value = sealEnvelope(codec, forged, { partition: 0, sequence: 1, commands });
+  await log.append({ topic: 'orders', partition: 0, key: null, value });
+  await setUp([], added);
+  expect(await isFirst(1)).toBe(true);
+});
+
+test('an added partition whose first records are gone stays unopened, and set-up goes on', async () => {
+  await writeOthers();
+  const admin = (await log.admin()) as LogAdmin;
+  const cut = { ...admin, bounds: async () => new Map([[0, { low: 2, high: 2 }]]) };
+  await setUp([], { ...added, admin: cut });
+  expect(found).toMatchObject({ opened: [], cut: [0] });
+  expect(partitionLines(found).join()).toContain('partition 0: WARNING: never opened');
+  expect(log.records('orders')).toHaveLength(2);
+  const gone = 'is gone and was never kept';
+  await expect(setUp([], { admin: cut })).rejects.toThrow(gone);
+});
+
+test('an added partition waits for the opening key, and set-up goes on', async () => {
+  const away = { ...keys, authorityFile: join(folder, 'elsewhere.json') };
+  await setUp([], { ...added, keys: away });
+  expect(found).toMatchObject({ opened: [], locked: [0] });
+  expect(partitionLines(found).join()).toContain('bring it back');
+  expect(log.records('orders')).toEqual([]);
+});
+
+test('an added partition begins with the mode that all markets have', async () => {
+  mode = 'CANCEL_ONLY';
+  const [commands = []] = await setUp([], added);
+  expect(commands.at(-1)).toEqual({ kind: 'SetTradingMode', mode: 'CANCEL_ONLY' });
+});
+
+test('the mode of all markets is the one that was asked for last and not refused', () => {
+  const asked = new AskedModes();
+  const ask = (id: string, status: number, body = '{"mode":"HALTED"}') =>
+    asked.take({ id, status, body, action: 'POST /operator/trading-mode' });
+  expect(asked.newest).toBe('OPEN');
+  ask('1', 0);
+  ask('1', 503);
+  asked.take({ id: '2', status: 0, body: '{"mode":"OPEN"}', action: 'POST /operator/catalog' });
+  ask('3', 0, '{"mode":"OPEN"}');
+  ask('3', 403, '{"mode":"OPEN"}');
+  ask('4', 0, 'no JSON');
+  expect(asked.newest).toBe('HALTED');
 });

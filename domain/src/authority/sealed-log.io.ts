@@ -14,6 +14,7 @@ import type {
 import type { Log } from '@pm/kit/log';
 import { type Schemas, topicName } from '@pm/kit/registry';
 import { type SealRole, type Topic, topics } from '@pm/schemas';
+import type { OpenedPartitions } from '../signoff/first-envelope.io.ts';
 import type { SignOffKey, Verifier } from '../signoff/keys.ts';
 import { KeyFollower } from './key-follower.io.ts';
 import { ReservedDeposits } from './reserved-deposits.io.ts';
@@ -54,7 +55,7 @@ export async function openSealedLog(options: SealedLogOptions): Promise<SealedLo
   return sealed;
 }
 
-export class SealedLog implements LogClient {
+export class SealedLog implements LogClient, OpenedPartitions {
   readonly #options: SealedLogOptions;
   readonly #keys: ServiceKeys;
   readonly #writers: ReadonlyMap<string, readonly SealRole[]>;
@@ -85,9 +86,14 @@ export class SealedLog implements LogClient {
     return this.#keys.hasReservedDeposits;
   }
 
-  /** The first record of a partition of `orders`, as set-up has kept it under the root key; null when it has not. */
+  /** The record that opens a partition of `orders`, as set-up has kept it under the root key; null when it has not. */
   openingOf(partition: number): Buffer | null {
     return this.#keys.openingOf(partition);
+  }
+
+  /** Those partitions, in order. Set-up keeps the opening last, so they take records; more come while this runs. */
+  get openedPartitions(): readonly number[] {
+    return this.#keys.openedPartitions;
   }
 
   /** Whether the key with this id (hex) was ever listed. */

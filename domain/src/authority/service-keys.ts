@@ -59,9 +59,14 @@ export class ServiceKeys {
     return this.#depositsFrom !== null && offset >= (this.#depositsFrom.get(place) ?? 0);
   }
 
-  /** The first record of a partition of `orders`, as it was kept; null when it was not. */
+  /** The record that opens a partition of `orders`, as it was kept; null when it was not. */
   openingOf(partition: number): Buffer | null {
     return this.#openings.get(partition) ?? null;
+  }
+
+  /** Partitions of `orders` whose opening was kept, in order. */
+  get openedPartitions(): readonly number[] {
+    return [...this.#openings.keys()].sort((a, b) => a - b);
   }
 
   apply(entry: KeyEntry): void {

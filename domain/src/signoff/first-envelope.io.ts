@@ -2,14 +2,26 @@ import { type LogClient, readRange } from '@pm/kit/kafka';
 import { type RecordReader, readValue } from '@pm/kit/registry';
 import type { Envelope } from '@pm/schemas';
 
-/** First records of partitions that are kept beside the log, under the root key. */
+/** Openings of partitions that are kept beside the log, under the root key. */
 export interface KeptOpenings {
   /** The bytes of one; null when it was not kept. */
   openingOf(partition: number): Buffer | null;
 }
 
+/**
+ * The partitions of `orders` that are opened, as `service-keys` says and no topic does: topics may have more. No
+ * market and no record goes to any other.
+ */
+export interface OpenedPartitions {
+  /** In order; a later look may find more. */
+  readonly openedPartitions: readonly number[];
+}
+
 /** For readers of a log that is whole. */
-export const noKeptOpenings: KeptOpenings = { openingOf: () => null };
+export const noKeptOpenings: KeptOpenings & OpenedPartitions = {
+  openingOf: () => null,
+  openedPartitions: [],
+};
 
 interface OrdersPlace {
   /** The broker's name of the topic `orders`. */
@@ -36,7 +48,7 @@ export async function readFirstEnvelope(
 }
 
 /** The bytes of that record as the log has them. Rejects with `offset_out_of_range` (stop) when it has them no more. */
-export async function readFirstValue(
+async function readFirstValue(
   client: LogClient,
   { topic, partition }: OrdersPlace,
 ): Promise<Buffer | null> {

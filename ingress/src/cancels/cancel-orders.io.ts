@@ -42,7 +42,7 @@ export interface Canceler {
 /** Dependencies of cancels. */
 export interface CancelServices {
   readonly recentResults: Pick<RecentResults, 'partitionOf'>;
-  readonly partitions: Pick<PartitionLiveness, 'count' | 'isReady'>;
+  readonly partitions: Pick<PartitionLiveness, 'numbers' | 'isReady'>;
   readonly commands: Pick<CommandSender, 'run'>;
 }
 
@@ -168,7 +168,7 @@ function askEverywhere(
     orderIds: orderIds.map(hexBytes),
     acceptedAtMs: caller.arrivedAtMs,
   };
-  const partitions = partitionsOf(services);
+  const partitions = services.partitions.numbers;
   // Ids that every partition is asked for are no reason to use what is kept for cancels.
   const waiting = waitingOf(caller, false);
   const found = new Map<OrderId, PlacedEvent>();
@@ -239,7 +239,7 @@ export async function cancelAll(
   services: CancelAllServices,
 ): Promise<Cancellation> {
   const command = commandOf(canceler, -1, -1);
-  const all = partitionsOf(services).map((partition) =>
+  const all = services.partitions.numbers.map((partition) =>
     cancelWhere({ partition, command, canceler }, services),
   );
   return conclude(await Promise.all(all));
@@ -302,10 +302,6 @@ function commandOf(
     session: false,
     acceptedAtMs: caller.arrivedAtMs,
   };
-}
-
-function partitionsOf({ partitions }: CancelAllServices): readonly number[] {
-  return [...Array(partitions.count).keys()];
 }
 
 /** Whether a budget ran out before everything that was meant had been canceled and fenced. */

@@ -144,11 +144,12 @@ export class CatalogIndex {
     return this.#groups.has(group.toString('hex'));
   }
 
-  /** Markets that still trade, per partition. */
-  openMarketsPerPartition(partitions: number): number[] {
-    const counts = Array.from({ length: partitions }, () => 0);
+  /** Markets that still trade in each of these partitions. */
+  openMarketsPerPartition(partitions: readonly number[]): Map<number, number> {
+    const counts = new Map(partitions.map((partition) => [partition, 0]));
     for (const { partition, closed } of [...this.#markets.values(), ...this.#unlisted.values()]) {
-      if (!closed) counts[partition] = (counts[partition] ?? 0) + 1;
+      const count = counts.get(partition);
+      if (!closed && count !== undefined) counts.set(partition, count + 1);
     }
     return counts;
   }

@@ -6,7 +6,8 @@ import { type MarketDraft, named } from './market-change.ts';
 
 export interface ChangeContext {
   readonly catalog: CatalogIndex;
-  readonly partitions: number;
+  /** Where new markets may be placed. */
+  readonly partitions: readonly number[];
   readonly nowMs: number;
   readonly keccak: Keccak;
 }
@@ -14,7 +15,7 @@ export interface ChangeContext {
 /** Numbers, load and names while a change set is being made; nothing outside of it changes. */
 export class ImportDraft implements MarketDraft {
   readonly context: ChangeContext;
-  readonly load: number[];
+  readonly load: Map<number, number>;
   readonly entries: CatalogEntry[] = [];
   readonly names = new Set<string>();
   readonly #last: ReturnType<CatalogIndex['lastNumbers']>;

@@ -5,7 +5,7 @@ import {
   type ImportResult,
   tokenIdFromBytes,
 } from '@pm/schemas';
-import { type OperatorProblem, refused } from '../operator/requests.io.ts';
+import { notYet, type OperatorProblem, refused } from '../operator/requests.io.ts';
 import { type ChangeSet, changeSetOf } from './change-set.ts';
 import { asItStands, type ChangedMarket, type ImportRefusal } from './facts.ts';
 import type { CatalogServices } from './matcher-market.io.ts';
@@ -45,7 +45,9 @@ export class CatalogImporter {
   }
 
   async #import(body: ImportCatalog): Promise<CatalogImportResult> {
-    const { catalog, partitions, keccak, clock } = this.#services;
+    const { catalog, keccak, clock } = this.#services;
+    const partitions = this.#services.partitions.placeable;
+    if (partitions.length === 0) return noPartition;
     const nowMs = clock.nowMs();
     const plan = changeSetOf(body, { catalog, partitions, nowMs, keccak });
     if (plan.kind === 'refused') return plan;
@@ -132,6 +134,13 @@ export class CatalogImporter {
     return carryOut(this.#services.commands, market.partition, command, 'MarketSet');
   }
 }
+
+/** Before set-up has opened the first one. */
+const noPartition: CatalogImportResult = {
+  kind: 'failed',
+  path: 'partitions',
+  ...notYet('none is opened yet'),
+};
 
 function termsOfTraded(slug: string): CatalogImportResult {
   const text = 'is traded: an import changes none of its terms';

@@ -1,3 +1,4 @@
+import { assert } from '@pm/kit/assert';
 import {
   type CatalogEvent,
   type CatalogMarket,
@@ -36,8 +37,8 @@ export interface MarketDraft {
     readonly nowMs: number;
     readonly keccak: Keccak;
   };
-  /** Open markets per partition, those of this import included. */
-  readonly load: number[];
+  /** Open markets of each partition that takes new ones, those of this import included. */
+  readonly load: Map<number, number>;
   readonly names: Set<string>;
   next(kind: 'market'): number;
   /** The neg-risk group of an event: that of its markets. */
@@ -239,7 +240,9 @@ function namesOf(sent: ImportMarket, known: CatalogMarket | undefined) {
  */
 function stateOf({ known, begun }: Identity, draft: MarketDraft) {
   if (known === undefined) {
-    return { ...newState, partition: begun?.partition ?? takeLeastLoaded(draft.load) };
+    // A listing that an older version began in a partition that is not opened begins again elsewhere.
+    const hasBegun = begun !== undefined && draft.load.has(begun.partition);
+    return { ...newState, partition: hasBegun ? begun.partition : takeLeastLoaded(draft.load) };
   }
   return {
     active: known.active,
@@ -309,9 +312,14 @@ function rewardsOf(sent: ImportMarket, known: CatalogMarket | undefined): number
 }
 
 /** The partition with the fewest open markets, the lowest of several; it is loaded by this. */
-function takeLeastLoaded(load: number[]): number {
-  const partition = load.indexOf(Math.min(...load));
-  load[partition] = (load[partition] ?? 0) + 1;
+function takeLeastLoaded(load: Map<number, number>): number {
+  const [first, ...others] = [...load].sort(([one], [other]) => one - other);
+  assert(first !== undefined, 'the log has an opened partition');
+  const [partition, count] = others.reduce(
+    (least, one) => (one[1] < least[1] ? one : least),
+    first,
+  );
+  load.set(partition, count + 1);
   return partition;
 }
 

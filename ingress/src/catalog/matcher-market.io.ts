@@ -2,6 +2,7 @@ import type { Clock } from '@pm/kit/clock';
 import type { CatalogMarket, Command, CommandOf, ExecutionEvent } from '@pm/schemas';
 import { refusals } from '@pm/schemas';
 import type { CommandSender } from '../log/command-channel.io.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import {
   isResolved,
   notFound,
@@ -22,7 +23,7 @@ export interface CatalogServices {
   readonly catalog: CatalogIndex;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly keccak: Keccak;
-  readonly partitions: number;
+  readonly partitions: Pick<PartitionLiveness, 'numbers' | 'placeable'>;
   readonly traded: Pick<TradedMarkets, 'isTraded'>;
   /** Time between the notice of a higher fee of a traded market and its beginning, milliseconds. */
   readonly feeNoticeMs: number;
@@ -95,6 +96,8 @@ export async function carryOut(
 ): Promise<OperatorProblem | null> {
   const result = await commands.run(partition, command);
   if (result.kind === 'pending') return notYet('the partition has not answered in time');
+  if (result.kind === 'unsent' && result.code === 'partition_not_ready')
+    return notYet(`partition ${partition} is not opened: set-up opens it`);
   if (result.kind === 'unsent') return notYet('the command could not be put on the log');
   if (result.kind === 'rejected') return refused('the matcher does not take this operator key');
   for (const { event } of result.events) {

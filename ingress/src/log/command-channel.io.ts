@@ -5,6 +5,7 @@ import type { LogProducer } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
 import type { Command, Envelope, Execution } from '@pm/schemas';
 import { EnvelopeSender, isCertainlyUnsent } from './envelope-sender.io.ts';
+import type { PartitionLiveness } from './partition-liveness.ts';
 import { type CommandResult, type FinalResult, ResultWaiters } from './result-waiters.ts';
 import { SentSequences } from './sent-sequences.ts';
 import { type Waiter, WaitingShares } from './waiting-shares.ts';
@@ -14,7 +15,8 @@ export interface CommandChannelOptions {
   readonly codec: Pick<RecordCodec<Envelope>, 'encode' | 'fingerprint'>;
   readonly producer: Pick<LogProducer, 'send'>;
   readonly topic: string;
-  readonly partitions: number;
+  /** Says which partitions are opened: no record goes to any other. */
+  readonly partitions: Pick<PartitionLiveness, 'has'>;
   /** Unix milliseconds, which runs of sequences begin with. */
   nowMs(): number;
   /** See `Sequences`. */
@@ -45,11 +47,11 @@ export function openCommandChannel(options: CommandChannelOptions): CommandChann
   const envelopes = new EnvelopeSender({
     producer,
     topic,
-    partitions,
     seal: (envelope) => sealEnvelope(codec, key, envelope),
     nextSequence: (partition) => sent.add(sequences.next(options.nowMs()), partition),
   });
-  const commands = new CommandSender({ envelopes, waiters, waitMs: options.waitMs });
+  const { waitMs } = options;
+  const commands = new CommandSender({ envelopes, waiters, partitions, waitMs });
   const take = (partition: number, execution: Execution) => {
     const { sequence } = execution;
     const isTaken = !execution.events.some(({ kind }) => kind === 'RecordRejected');
@@ -65,6 +67,7 @@ export function openCommandChannel(options: CommandChannelOptions): CommandChann
 export interface CommandSenderOptions {
   readonly envelopes: Pick<EnvelopeSender, 'add'>;
   readonly waiters: ResultWaiters;
+  readonly partitions: Pick<PartitionLiveness, 'has'>;
   /** How long a result is waited for, milliseconds. */
   readonly waitMs: number;
   /** Places for those who wait; tests make them few. */
@@ -96,6 +99,9 @@ type Outrun = Extract<FinalResult, { kind: 'outrun' }>;
 
 const overloaded: CommandResult = { kind: 'unsent', code: 'overloaded' };
 
+/** What is on the log of a partition before its opening stays there and is rejected. */
+const notOpened: CommandResult = { kind: 'unsent', code: 'partition_not_ready' };
+
 /** Sends commands to the log and waits for their results, bounded in number and time. */
 export class CommandSender {
   readonly #options: CommandSenderOptions;
@@ -109,13 +115,14 @@ export class CommandSender {
   /**
    * The result of a command. An envelope of a run that another process uses too, or that the partition no longer
    * keeps, may come too late and then changed nothing: its commands go again, in another run. `overloaded` at once
-   * where the waiter has no place.
+   * where the waiter has no place, and `partition_not_ready` where the partition is not opened.
    */
   async run(
     partition: number,
     command: Command,
     { waiter, mayUseReserve, onDurable }: Waiting = ownWaiting,
   ): Promise<CommandResult> {
+    if (!this.#options.partitions.has(partition)) return notOpened;
     if (!this.#shares.take(waiter, mayUseReserve)) return overloaded;
     try {
       return await this.#run(partition, command, onDurable);

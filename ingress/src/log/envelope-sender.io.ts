@@ -1,4 +1,3 @@
-import { assert } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
 import { type Command, envelopeCommandsMax } from '@pm/schemas';
@@ -18,7 +17,6 @@ export interface EnvelopeSenderOptions {
   readonly producer: Pick<LogProducer, 'send'>;
   /** The topic `orders` as the broker calls it. */
   readonly topic: string;
-  readonly partitions: number;
   /** Encodes and signs one envelope. */
   seal(envelope: { partition: number; sequence: number; commands: readonly Command[] }): Buffer;
   /** The sequence of the next envelope, larger than all before under the same key. */
@@ -45,28 +43,25 @@ interface OpenEnvelope {
  */
 export class EnvelopeSender {
   readonly #options: EnvelopeSenderOptions;
-  readonly #waiting: OpenEnvelope[][];
-  readonly #sending: boolean[];
-  readonly #queued: number[];
+  readonly #waiting = new Map<number, OpenEnvelope[]>();
+  readonly #sending = new Set<number>();
+  readonly #queued = new Map<number, number>();
 
   constructor(options: EnvelopeSenderOptions) {
     this.#options = options;
-    this.#waiting = Array.from({ length: options.partitions }, () => []);
-    this.#sending = Array.from({ length: options.partitions }, () => false);
-    this.#queued = Array.from({ length: options.partitions }, () => 0);
   }
 
   /** Commands of a partition that are not durable yet. */
   queued(partition: number): number {
-    return this.#queued[partition] ?? 0;
+    return this.#queued.get(partition) ?? 0;
   }
 
   /** Takes a command for the next envelope; null when the partition's queue is full. */
   add(partition: number, command: Command): CommandTicket | null {
-    const envelopes = this.#waiting[partition];
-    assert(envelopes !== undefined, 'the partition of a command exists');
     if (this.queued(partition) >= roomFor(command)) return null;
-    this.#queued[partition] = this.queued(partition) + 1;
+    const envelopes = this.#waiting.get(partition) ?? [];
+    this.#waiting.set(partition, envelopes);
+    this.#queued.set(partition, this.queued(partition) + 1);
     const last = envelopes.at(-1);
     const open = last !== undefined && last.commands.length < envelopeCommandsMax ? last : null;
     const envelope = open ?? this.#open(partition, envelopes);
@@ -97,20 +92,20 @@ export class EnvelopeSender {
   }
 
   #start(partition: number): void {
-    if (this.#sending[partition] === true) return;
-    this.#sending[partition] = true;
+    if (this.#sending.has(partition)) return;
+    this.#sending.add(partition);
     void this.#drain(partition);
   }
 
   async #drain(partition: number): Promise<void> {
     // Commands that one request adds in this iteration of the event loop go into one envelope.
     await Promise.resolve();
-    const envelopes = this.#waiting[partition] ?? [];
+    const envelopes = this.#waiting.get(partition) ?? [];
     for (let next = envelopes.shift(); next !== undefined; next = envelopes.shift()) {
       await this.#send(partition, next);
-      this.#queued[partition] = this.queued(partition) - next.commands.length;
+      this.#queued.set(partition, this.queued(partition) - next.commands.length);
     }
-    this.#sending[partition] = false;
+    this.#sending.delete(partition);
   }
 
   async #send(partition: number, envelope: OpenEnvelope): Promise<void> {

@@ -5,12 +5,14 @@ import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import { foreignMetrics } from '../metrics.ts';
 import { type CommandChannel, openCommandChannel } from './command-channel.io.ts';
+import type { PartitionLiveness } from './partition-liveness.ts';
 import type { CommandTopics } from './topics.io.ts';
 
 export interface ChannelOptions {
   /** Name of the program, as it is in the names of its metrics. */
   readonly program: 'ingress' | 'operator';
   readonly seed: Buffer;
+  readonly partitions: Pick<PartitionLiveness, 'has'>;
   /** How long a result is waited for, milliseconds. */
   readonly waitMs: number;
   readonly log: Log;
@@ -29,7 +31,7 @@ export function openChannel(topics: CommandTopics, options: ChannelOptions): Com
     codec: topics.codecs.orders,
     producer: topics.orders,
     topic: topics.names.orders,
-    partitions: topics.executionEnds.size,
+    partitions: options.partitions,
     nowMs: () => clock.nowMs(),
     runsAhead: randomInt(runsAheadMax),
     waitMs: options.waitMs,

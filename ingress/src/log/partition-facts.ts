@@ -1,6 +1,6 @@
 import type { PartitionLiveness, PartitionProgress } from './partition-liveness.ts';
 
-type Partitions = Pick<PartitionLiveness, 'count' | 'at' | 'isReady'>;
+type Partitions = Pick<PartitionLiveness, 'numbers' | 'at' | 'isReady'>;
 
 /** One partition in the status of a process. */
 export interface PartitionFacts {
@@ -20,7 +20,7 @@ export function partitionFacts(
   queued: (partition: number) => number,
   nowMs: number,
 ): readonly PartitionFacts[] {
-  return numbersOf(partitions).map((partition) => ({
+  return partitions.numbers.map((partition) => ({
     partition,
     ready: partitions.isReady(partition),
     queuedCommands: queued(partition),
@@ -29,11 +29,11 @@ export function partitionFacts(
 }
 
 export function isSomeReady(partitions: Partitions): boolean {
-  return numbersOf(partitions).some((partition) => partitions.isReady(partition));
+  return partitions.numbers.some((partition) => partitions.isReady(partition));
 }
 
-export function numbersOf({ count }: Pick<Partitions, 'count'>): readonly number[] {
-  return [...Array(count).keys()];
+export function silentCount(partitions: Partitions): number {
+  return partitions.numbers.filter((partition) => !partitions.isReady(partition)).length;
 }
 
 function progressFacts({ inOffset, clockMs, seenAtMs }: PartitionProgress, nowMs: number) {

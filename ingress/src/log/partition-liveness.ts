@@ -21,20 +21,50 @@ interface Clocks {
   monotonicMs(): number;
 }
 
-/** Keeps the progress of each partition and the rule that input offsets follow each other without a gap. */
-export class PartitionLiveness {
-  readonly count: number;
-  readonly #clock: Clocks;
-  readonly #progress: PartitionProgress[];
+/** From when a partition was added until markets may be placed there, ms: every process follows it by then. */
+const settledAfterMs = 30_000;
 
-  constructor(count: number, clock: Clocks) {
-    this.count = count;
+/**
+ * The partitions that are opened and followed. Keeps the progress of each and the rule that input offsets follow each
+ * other without a gap.
+ */
+export class PartitionLiveness {
+  readonly #clock: Clocks;
+  /** When each was added, on the monotonic clock; those of the start are there from the beginning. */
+  readonly #addedAtMs: Map<number, number>;
+  readonly #progress = new Map<number, PartitionProgress>();
+
+  /** `opened`: the partitions at the start of the process. */
+  constructor(opened: Iterable<number>, clock: Clocks) {
+    this.#addedAtMs = new Map([...opened].map((one) => [one, Number.NEGATIVE_INFINITY]));
     this.#clock = clock;
-    this.#progress = Array.from({ length: count }, () => unseen);
+  }
+
+  /** Their numbers, which may leave some out. */
+  get numbers(): readonly number[] {
+    return [...this.#addedAtMs.keys()];
+  }
+
+  /** Those where markets may be placed: a partition that was opened later has to be heard, and known everywhere. */
+  get placeable(): readonly number[] {
+    const sinceMs = this.#clock.monotonicMs() - settledAfterMs;
+    return [...this.#addedAtMs].flatMap(([partition, addedAtMs]) => {
+      const isSettled = addedAtMs <= sinceMs && this.isReady(partition);
+      return isSettled || addedAtMs === Number.NEGATIVE_INFINITY ? [partition] : [];
+    });
+  }
+
+  has(partition: number): boolean {
+    return this.#addedAtMs.has(partition);
+  }
+
+  /** Another one that was opened, and is followed from now on. */
+  add(partition: number): void {
+    if (!this.has(partition)) this.#addedAtMs.set(partition, this.#clock.monotonicMs());
   }
 
   at(partition: number): PartitionProgress {
-    return this.#progress[partition] ?? unseen;
+    return this.#progress.get(partition) ?? unseen;
   }
 
   /** Whether orders can be booked: its owner is heard, and its clock is not as far back as before a witness. */
@@ -47,7 +77,7 @@ export class PartitionLiveness {
   /** What is in front of the first execution that will be taken in; a partition without it begins anywhere. */
   begin(newest: ReadonlyMap<number, NewestInput>): void {
     for (const [partition, { inOffset, clockMs }] of newest)
-      this.#progress[partition] = { inOffset, clockMs, seenAtMs: null };
+      this.#progress.set(partition, { inOffset, clockMs, seenAtMs: null });
   }
 
   /**
@@ -57,11 +87,11 @@ export class PartitionLiveness {
   observe(partition: number, inOffset: number, clockMs: number): boolean {
     const before = this.at(partition);
     const isFirst = before === unseen;
-    this.#progress[partition] = {
+    this.#progress.set(partition, {
       inOffset: Math.max(before.inOffset, inOffset),
       clockMs: Math.max(before.clockMs, clockMs),
       seenAtMs: this.#clock.monotonicMs(),
-    };
+    });
     if (isFirst) return true;
     if (inOffset > before.inOffset + 1) {
       const facts = { partition, expected: before.inOffset + 1, found: inOffset };

@@ -13,7 +13,10 @@ export type CommandResult =
   /** The matcher rejected the whole record: it changed nothing. */
   | { readonly kind: 'rejected' }
   /** Certainly not on the log. */
-  | { readonly kind: 'unsent'; readonly code: 'overloaded' | 'internal_error' }
+  | {
+      readonly kind: 'unsent';
+      readonly code: 'overloaded' | 'internal_error' | 'partition_not_ready';
+    }
   /** No result in time; the command may be on the log. */
   | { readonly kind: 'pending' };
 

@@ -1,7 +1,7 @@
 import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
 import { newestInputs } from '@pm/domain/executions/newest-inputs.io';
 import type { Fault } from '@pm/kit/fault';
-import { isStall, type LogReader, type RecordBatch } from '@pm/kit/kafka';
+import { isStall, type RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type Execution, type ExecutionEvent, orderIdFromBytes } from '@pm/schemas';
 import { extremeMarketOf } from '../catalog/market-rules.ts';
@@ -11,6 +11,7 @@ import { type EventsPlace, resultsOf } from '../orders/order-result.ts';
 import type { ClockWitness } from './clock-witness.io.ts';
 import type { CommandChannel } from './command-channel.io.ts';
 import type { DelayedResults } from './delayed-results.io.ts';
+import { type FollowedResults, followAdded } from './opened-partitions.io.ts';
 import type { PartitionLiveness } from './partition-liveness.ts';
 import type { ReadOffsets } from './read-offsets.io.ts';
 import type { RecentResults } from './recent-results-cache.ts';
@@ -130,29 +131,36 @@ export async function followResults(
     /** The results cannot be followed any further. */
     onFault(fault: Fault): void;
   },
-): Promise<LogReader> {
+): Promise<FollowedResults> {
   const { channel, log, onFault, restMs = 0, ...observers } = options;
+  const { partitions, recentResults } = observers;
   const channels = new Map([[channel.keyId, channel]]);
   const codec = codecs.executions;
   const topic = names.executions;
   const source = new ResultReader({ codec, channels, ...observers });
   const newest = await newestInputs({ client, codec, topic }, executionEnds);
-  observers.partitions.begin(newest);
+  partitions.begin(newest);
   // Of a partition that has ended and holds no record any more nothing is known.
   const clocks = [...executionEnds].map(([partition, end]) => {
     const clockMs = newest.get(partition)?.clockMs ?? (end === 0 ? 0 : Number.POSITIVE_INFINITY);
     return [partition, clockMs] as const;
   });
-  observers.recentResults?.begin(new Map(clocks));
-  return await client.reader({
-    topic,
-    positions: executionEnds,
-    dense: true,
-    restMs,
-    onBatch: (batch) => source.onBatch(batch),
-    onFault: (fault) => {
-      if (isStall(fault)) log.warn({ code: fault.code }, 'results are held up');
-      else onFault(fault);
-    },
-  });
+  recentResults?.begin(new Map(clocks));
+  const read = (positions: ReadonlyMap<number, number>) =>
+    client.reader({
+      topic,
+      positions,
+      dense: true,
+      restMs,
+      onBatch: (batch) => source.onBatch(batch),
+      onFault: (fault) => {
+        if (isStall(fault)) log.warn({ code: fault.code }, 'results are held up');
+        else onFault(fault);
+      },
+    });
+  await read(executionEnds);
+  const added = { client, topic, partitions, log, follow: read };
+  return {
+    followOpened: () => followAdded({ ...added, ...(recentResults && { recentResults }) }),
+  };
 }

@@ -2,11 +2,10 @@ import type { Log } from '@pm/kit/log';
 import { runRounds } from '@pm/kit/rounds';
 import type { CommandOf } from '@pm/schemas';
 import type { CommandSender } from './command-channel.io.ts';
-import { numbersOf } from './partition-facts.ts';
 import type { PartitionLiveness } from './partition-liveness.ts';
 
 export interface SignOffProofOptions {
-  readonly partitions: Pick<PartitionLiveness, 'count' | 'isReady'>;
+  readonly partitions: Pick<PartitionLiveness, 'numbers' | 'isReady'>;
   readonly commands: Pick<CommandSender, 'run'>;
   readonly log: Log;
 }
@@ -58,7 +57,7 @@ export class SignOffProof {
   /** Tries the partitions that work and have not taken the key; resolves with the pause before the next round. */
   async round(): Promise<number> {
     const { partitions } = this.#options;
-    const untried = numbersOf(partitions).filter(
+    const untried = partitions.numbers.filter(
       (partition) => !this.#proven.has(partition) && partitions.isReady(partition),
     );
     await Promise.all(untried.map((partition) => this.#try(partition)));

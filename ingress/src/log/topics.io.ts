@@ -1,6 +1,6 @@
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
-import type { KeptOpenings } from '@pm/domain/signoff/first-envelope.io';
+import type { KeptOpenings, OpenedPartitions } from '@pm/domain/signoff/first-envelope.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
 import type { kafkaConnection } from '@pm/kit/config';
@@ -42,14 +42,14 @@ export interface LogOptions<K extends TopicName> {
 
 /** The log as a program uses it: connections, the names of topics on the broker, and the codecs of their values. */
 export interface TopicsClient<K extends TopicName> {
-  readonly client: LogClient & KeptOpenings;
+  readonly client: LogClient & KeptOpenings & OpenedPartitions;
   /** For commands alone, so that nothing slow is ever in front of them. */
   readonly orders: LogProducer;
   /** For everything else. */
   readonly records: LogProducer;
   readonly names: Readonly<Record<K, string>>;
   readonly codecs: CodecsOf<K>;
-  /** Ends of the partitions of `executions`, from which results are read. */
+  /** Ends of `executions`, from which results are read, in the partitions that are opened. */
   readonly executionEnds: ReadonlyMap<number, number>;
   /** Topics, other than that of results, that are followed no more: `reader:TOPIC:PARTITION`. */
   notFollowed(): readonly string[];
@@ -94,7 +94,7 @@ async function openTopicsOf<const K extends TopicName>(
   const names = namesOf(used, topicPrefix);
   const [codecs, executionEnds, orders, records] = await Promise.all([
     openCodecs(used, schemas),
-    endsOf(client, names.executions),
+    openedEnds(client, names.executions, options.log),
     client.producer(),
     client.producer(),
   ]);
@@ -108,11 +108,22 @@ export function neededEngines(config: Parameters<typeof kafkaProbe>[0]): readonl
   return [kafkaProbe(config, [orders, executions])];
 }
 
-async function endsOf(client: LogClient, topic: string): Promise<ReadonlyMap<number, number>> {
+/** Partitions that were added and that set-up has not opened are left alone. */
+async function openedEnds(
+  client: LogClient & OpenedPartitions,
+  topic: string,
+  log: Log,
+): Promise<ReadonlyMap<number, number>> {
   const admin = await client.admin();
   const bounds = await admin.bounds(topic).finally(() => admin.close());
-  return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+  const opened = new Set(client.openedPartitions);
+  const unopened = [...bounds.keys()].filter((partition) => !opened.has(partition));
+  if (unopened.length > 0) log.warn({ topic, unopened }, notOpenedText);
+  const ends = [...bounds].map(([partition, { high }]) => [partition, high] as const);
+  return new Map(ends.filter(([partition]) => opened.has(partition)));
 }
+
+const notOpenedText = 'partitions are not opened and take no market: run set-up, which opens them';
 
 function namesOf<K extends TopicName>(
   used: Pick<Topics, K>,

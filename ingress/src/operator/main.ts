@@ -20,9 +20,11 @@ import { CatalogLocks } from '../catalog/catalog-locks.io.ts';
 import { CatalogWriter } from '../catalog/catalog-writer.io.ts';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import { ExtremePrices, TickRefinements } from '../catalog/tick-refinements.io.ts';
+import type { CommandChannel } from '../log/command-channel.io.ts';
 import { openTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { openChannel } from '../log/open-channel.io.ts';
+import { watchOpened } from '../log/opened-partitions.io.ts';
 import { PartitionLiveness } from '../log/partition-liveness.ts';
 import { ReadOffsets } from '../log/read-offsets.io.ts';
 import { followResults } from '../log/results.io.ts';
@@ -81,7 +83,7 @@ async function start(life: Lifecycle): Promise<void> {
     ready: () => readinessOf(status),
     serving: () => servingOf(status),
   });
-  const facts = { partitions: parts.partitions.count, markets: parts.catalog.marketCount };
+  const facts = { partitions: parts.partitions.numbers.length, markets: parts.catalog.marketCount };
   room.log.info(facts, 'listening for operators');
 }
 
@@ -113,14 +115,13 @@ async function openParts(room: Room) {
   life.onStop('log', () => topics.client.close());
   const owners = await openOwners(room, topics);
   const extremePrices = new ExtremePrices();
-  const partitions = new PartitionLiveness(topics.executionEnds.size, clock);
+  const partitions = new PartitionLiveness(topics.executionEnds.keys(), clock);
   const seed = config.operatorSeed;
-  const channel = openChannel(topics, { ...room, program: name, seed, waitMs: resultWaitMs });
+  const sending = { program: name, partitions, seed, waitMs: resultWaitMs } as const;
+  const channel = openChannel(topics, { ...room, ...sending });
   const readOffsets = new ReadOffsets(topics.executionEnds);
   const observers = { partitions, extremePrices, readOffsets };
-  await operations.during('executions', () =>
-    followResults(topics, { ...follow(room), channel, restMs: resultRestMs, ...observers }),
-  );
+  await openResults(room, topics, { channel, ...observers });
   const { redis, ledger } = openMoney(room);
   const history = marketHistories(redis, redisKeys(config.redisPrefix));
   const traded = new TradedMarkets({ history, readOffsets });
@@ -163,6 +164,25 @@ async function openParts(room: Room) {
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
+/** Follows the results of all orders, also in partitions that are opened later. */
+async function openResults(
+  room: Room,
+  topics: Topics,
+  observers: {
+    readonly channel: CommandChannel;
+    readonly partitions: PartitionLiveness;
+    readonly extremePrices: ExtremePrices;
+    readonly readOffsets: ReadOffsets;
+  },
+): Promise<void> {
+  const { life, operations, log } = room;
+  const results = await operations.during('executions', () =>
+    followResults(topics, { ...follow(room), restMs: resultRestMs, ...observers }),
+  );
+  const opening = watchOpened(results, log);
+  life.onStop('opened partitions', () => opening.close());
+}
+
 /** Owners of wallets; which addresses are reserved follows from the first record of the log. */
 async function openOwners(
   { config, crypto }: Room,
@@ -201,7 +221,7 @@ function catalogServices(
     catalog,
     clock,
     keccak: crypto.keccak,
-    partitions: partitions.count,
+    partitions,
     traded,
     feeNoticeMs: config.feeNoticeSeconds * 1000,
     commands: channel.commands,

@@ -145,13 +145,13 @@ export function addTradingModeRoute(app: HttpApp, services: CatalogServices): vo
   app.post('/operator/trading-mode', { schema: { body: ModeChange } }, async (request, reply) => {
     const { mode } = request.body;
     const command = { kind: 'SetTradingMode', mode } as const;
-    const partitions = [...Array(services.partitions).keys()];
+    const partitions = services.partitions.numbers;
     const problems = await Promise.all(
       partitions.map((partition) =>
         carryOut(services.commands, partition, command, 'TradingModeSet'),
       ),
     );
-    const open = partitions.filter((partition) => problems[partition] !== null);
+    const open = partitions.filter((_partition, index) => problems[index] !== null);
     const problem = problems.find((one) => one !== null);
     if (problem === undefined || problem === null) return { mode, partitions: partitions.length };
     const { status, text } = problem;

@@ -3,14 +3,14 @@ import type { Metrics } from '@pm/kit/metrics';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import type { CatalogIndex } from '../catalog/catalog-index.ts';
 import type { CommandChannel } from '../log/command-channel.io.ts';
-import { isSomeReady, numbersOf, partitionFacts } from '../log/partition-facts.ts';
+import { isSomeReady, partitionFacts, silentCount } from '../log/partition-facts.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import { operatorReadings } from './metrics.ts';
 
 /** The parts that status, readiness and gauges of the operator's process look at. */
 export interface OperatorStatusParts {
   readonly nowMs: () => number;
-  readonly partitions: Pick<PartitionLiveness, 'count' | 'at' | 'isReady'>;
+  readonly partitions: Pick<PartitionLiveness, 'numbers' | 'at' | 'isReady'>;
   readonly channel: Pick<CommandChannel, 'envelopes' | 'waiters'>;
   readonly catalog: Pick<CatalogIndex, 'marketCount'>;
   readonly owners: Pick<WalletOwners, 'boundCount'>;
@@ -48,15 +48,12 @@ export function operatorFacts(parts: OperatorStatusParts) {
 /** The gauges of the operator's process; those of HTTP are the kit's. */
 export function measureOperator(metrics: Metrics, parts: OperatorStatusParts): void {
   const { partitions, channel } = parts;
-  const numbers = numbersOf(partitions);
   const { queuedCommands, waitingCommands, silentPartitions } = operatorReadings;
   metrics.gauge({
     ...queuedCommands,
-    read: () => numbers.reduce((sum, partition) => sum + channel.envelopes.queued(partition), 0),
+    read: () =>
+      partitions.numbers.reduce((sum, partition) => sum + channel.envelopes.queued(partition), 0),
   });
   metrics.gauge({ ...waitingCommands, read: () => channel.waiters.count });
-  metrics.gauge({
-    ...silentPartitions,
-    read: () => numbers.filter((partition) => !partitions.isReady(partition)).length,
-  });
+  metrics.gauge({ ...silentPartitions, read: () => silentCount(partitions) });
 }

@@ -1,5 +1,4 @@
 import type { Session } from '@pm/domain/sessions/session-table';
-import { present } from '@pm/kit/assert';
 import { apiKeyBytes, type Command } from '@pm/schemas';
 import type { CommandResult } from '../log/result-waiters.ts';
 
@@ -8,7 +7,7 @@ export interface SessionCancelOptions {
   run(partition: number, command: Command): Promise<CommandResult>;
   /** The progress of the partitions of `executions`. */
   readonly partitions: {
-    readonly count: number;
+    readonly numbers: readonly number[];
     isReady(partition: number): boolean;
     at(partition: number): { readonly clockMs: number };
   };
@@ -57,11 +56,10 @@ class PartitionLimit {
 /** Takes all orders of a missed session off the books of every partition. */
 export class SessionCancels {
   readonly #options: SessionCancelOptions;
-  readonly #limits: readonly PartitionLimit[];
+  readonly #limits = new Map<number, PartitionLimit>();
 
   constructor(options: SessionCancelOptions) {
     this.#options = options;
-    this.#limits = Array.from({ length: options.partitions.count }, () => new PartitionLimit());
   }
 
   /**
@@ -69,8 +67,8 @@ export class SessionCancels {
    * longer ours: what is not ours may belong to the next session of the key.
    */
   async cancel(session: Session, ours: Ours): Promise<boolean> {
-    const partitions = this.#limits.map((_limit, partition) => partition);
-    const done = partitions.map((partition) => this.#cancelIn(partition, session, ours));
+    const { numbers } = this.#options.partitions;
+    const done = numbers.map((partition) => this.#cancelIn(partition, session, ours));
     return (await Promise.all(done)).every((isDone) => isDone);
   }
 
@@ -87,7 +85,8 @@ export class SessionCancels {
   }
 
   async #limited<T>(partition: number, act: () => Promise<T>): Promise<T> {
-    const limit = present(this.#limits[partition], 'the limit of a partition');
+    const limit = this.#limits.get(partition) ?? new PartitionLimit();
+    this.#limits.set(partition, limit);
     await limit.enter();
     try {
       return await act();

@@ -29,6 +29,8 @@ class Exchange {
   /** Partitions whose results do not come in time; they carry out all the same. */
   readonly silent = new Set<number>();
   steps = 0;
+  /** Where new markets may be placed. */
+  placeable: readonly number[] = Array.from({ length: partitions }, (_, number) => number);
 
   /** A process that has read the topic. */
   start(): CatalogImporter {
@@ -36,7 +38,7 @@ class Exchange {
     for (const entry of this.entries.values()) catalog.take(entry);
     return new CatalogImporter({
       catalog,
-      partitions,
+      partitions: { numbers: this.placeable, placeable: this.placeable },
       traded: { isTraded: async () => false },
       feeNoticeMs: 0,
       clock: { nowMs: () => 1_700_000_000_000 },
@@ -202,4 +204,21 @@ test('a number that a book gives to another market is left to it', async () => {
   expect(exchange.markets().map(({ market: number }) => number)).not.toContain(1);
   expect(await exchange.import(other)).toBe('done');
   expect(exchange.withoutFacts()).toEqual([1]);
+});
+
+test('a listing that began in a partition which is not opened begins again in one that is', async () => {
+  const exchange = await brokenOff(6);
+  const begun = exchange.markets().map(({ partition }) => partition);
+  expect(begun).toContain(2);
+  exchange.placeable = [0, 1];
+  exchange.stepsLeft = Number.POSITIVE_INFINITY;
+  expect(await exchange.import(body)).toBe('done');
+  expect(exchange.markets()).toHaveLength(slugs.length);
+  expect(exchange.markets().filter(({ partition }) => partition === 2)).toEqual([]);
+});
+
+test('nothing is listed before a partition is opened', async () => {
+  const exchange = new Exchange();
+  exchange.placeable = [];
+  expect([await exchange.import(body), exchange.steps]).toEqual(['failed', 0]);
 });

@@ -26,7 +26,6 @@ function openSink() {
   let sequence = 100;
   const sink = new EnvelopeSender({
     topic: 'orders',
-    partitions: 2,
     nextSequence: () => sequence++,
     seal: (envelope) => {
       last = envelope;
@@ -112,7 +111,9 @@ test('a failed send fails its own envelope only', async () => {
 function openRunner(waitMs = 50) {
   const { sink, sends } = openSink();
   const waiters = new ResultWaiters();
-  return { sends, waiters, runner: new CommandSender({ envelopes: sink, waiters, waitMs }) };
+  const partitions = { has: (partition: number) => partition < 2 };
+  const runner = new CommandSender({ envelopes: sink, waiters, partitions, waitMs });
+  return { sends, waiters, runner };
 }
 
 const execution = (sequence: number, events: readonly ExecutionEvent[]) => ({
@@ -231,6 +232,13 @@ test('commands of an outrun envelope go again under a later sequence, a few time
   expect(waiters.count).toBe(0);
 });
 
+test('a command for a partition that is not opened is refused before anything is sent', async () => {
+  const { runner, waiters, sends } = openRunner();
+  expect(await runner.run(2, tick(1))).toEqual({ kind: 'unsent', code: 'partition_not_ready' });
+  await turn();
+  expect([sends, waiters.count]).toEqual([[], 0]);
+});
+
 describe('a channel', () => {
   function openChannel() {
     const foreign: number[] = [];
@@ -240,7 +248,7 @@ describe('a channel', () => {
       codec: openRecordCodec(topics.orders.value, 1, async () => null),
       producer: { send: async () => [] },
       topic: 'orders',
-      partitions: 4,
+      partitions: { has: (partition) => partition < 4 },
       nowMs: () => nowMs.value,
       waitMs: 10,
       onForeign: () => foreign.push(nowMs.value),

@@ -11,7 +11,7 @@ interface How {
 function partsOf({ ledger = true, partition = true, proven = true, followed = true }: How) {
   return {
     partitions: {
-      count: 2,
+      numbers: [0, 1],
       at: () => ({ inOffset: 0, clockMs: 0, atMs: 0 }) as never,
       isReady: (number: number) => partition && number === 1,
     },

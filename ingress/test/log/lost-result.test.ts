@@ -37,11 +37,15 @@ test('a command whose partition the result lacks is waited for: it is on the log
   const sink = new EnvelopeSender({
     producer,
     topic: 'orders',
-    partitions: 2,
     seal: () => Buffer.from('sealed'),
     nextSequence: () => sequence++,
   });
-  const runner = new CommandSender({ envelopes: sink, waiters, waitMs: 50 });
+  const runner = new CommandSender({
+    envelopes: sink,
+    waiters,
+    partitions: { has: () => true },
+    waitMs: 50,
+  });
   const outcome = await runner.run(1, command as Command);
   expect(log).toHaveLength(1);
   // `unsent` would give the reservation back while the order stands on the log.

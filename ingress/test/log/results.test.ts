@@ -31,7 +31,10 @@ const anyCommand: Command = { kind: 'Tick', term: 0, timeMs: 1 };
 function openSource() {
   const now = { ms: 1_000, wallMs: 0 };
   const witnesses: [number, Command][] = [];
-  const hearings = new PartitionLiveness(2, { monotonicMs: () => now.ms, nowMs: () => now.wallMs });
+  const hearings = new PartitionLiveness([0, 1], {
+    monotonicMs: () => now.ms,
+    nowMs: () => now.wallMs,
+  });
   const witness = new ClockWitness({
     clock: { nowMs: () => now.wallMs, monotonicMs: () => now.ms },
     envelopes: {
@@ -358,7 +361,7 @@ function logWithLateCopies() {
 
 test('results are followed from among late copies of a former owner, and known from its clock on', async () => {
   const { client, codec: executions } = logWithLateCopies();
-  const partitions = new PartitionLiveness(1, { monotonicMs: () => 1, nowMs: () => 5 });
+  const partitions = new PartitionLiveness([0], { monotonicMs: () => 1, nowMs: () => 5 });
   const seen: number[] = [];
   const faults: string[] = [];
   const topics = {

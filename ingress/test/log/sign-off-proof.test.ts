@@ -11,7 +11,7 @@ function open() {
   };
   const proof = new SignOffProof({
     log: silentLog,
-    partitions: { count: 2, isReady: (partition) => fakes.ready[partition] === true },
+    partitions: { numbers: [0, 1], isReady: (partition) => fakes.ready[partition] === true },
     commands: {
       run: async (partition) => {
         fakes.tried.push(partition);

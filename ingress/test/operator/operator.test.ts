@@ -379,6 +379,18 @@ test('the version of a fee schedule counts its changes, by rules and by imports'
   }
 });
 
+test('a market of a partition that is not opened says so', async () => {
+  const operator = await openOperator();
+  operator.fakes.answer = () => ({ kind: 'unsent', code: 'partition_not_ready' });
+  const { status, body } = await operator.post('/operator/catalog', {
+    events: [event('a', [market('a-1')])],
+  });
+  expect([status, body.error]).toEqual([
+    503,
+    'slug a-1: partition 0 is not opened: set-up opens it, try again',
+  ]);
+});
+
 test('the trading mode goes into every partition, and those without a result are named', async () => {
   const operator = await openOperator();
   const { status, body } = await operator.post('/operator/trading-mode', { mode: 'CANCEL_ONLY' });

@@ -9,7 +9,7 @@ test('a cancel bears the time from before the log was asked, however long that t
       if (command.kind === 'CancelOrders') times.acceptedAtMs = command.acceptedAtMs;
       return nothingLeft;
     },
-    partitions: { count: 1, isReady: () => true, at: () => ({ clockMs: times.nowMs }) },
+    partitions: { numbers: [0], isReady: () => true, at: () => ({ clockMs: times.nowMs }) },
     nowMs: () => times.nowMs,
   });
   const isStillSo = async () => {

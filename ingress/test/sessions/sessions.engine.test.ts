@@ -63,7 +63,7 @@ async function openWatcher(): Promise<Watcher> {
     room: new RoomFake(),
     run,
     limits,
-    partitions: { count: 1, isReady: () => true, at: () => ({ clockMs: Date.now() }) },
+    partitions: { numbers: [0], isReady: () => true, at: () => ({ clockMs: Date.now() }) },
     counts: {
       onBeat() {},
       onMissed() {},

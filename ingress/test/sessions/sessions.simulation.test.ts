@@ -176,7 +176,7 @@ class World {
       wallAheadMs: this.random(600) - 300,
       readMs: () => this.random(60),
       partitions: {
-        count: orderPartitions,
+        numbers: [...Array(orderPartitions).keys()],
         isReady: (one) => Date.now() - (this.partitions[one]?.heardAtMs ?? 0) <= 2_000,
         at: (one) => ({ clockMs: this.partitions[one]?.clockMs ?? 0 }),
       },

@@ -158,7 +158,7 @@ test('a partition without an owner holds up the end of the session, not the othe
   let isReady = false;
   const process = open(topic, {
     partitions: {
-      count: 3,
+      numbers: [0, 1, 2],
       isReady: (partition) => partition !== 1 || isReady,
       at: () => ({ clockMs: 5 }),
     },
@@ -183,7 +183,7 @@ test('a partition is asked again until nothing is left, and after a refusal for 
   const codes = ['too_many_open_orders', 'too_many_open_orders', 'too_late'] as const;
   let runs = 0;
   const process = open(topic, {
-    partitions: { count: 1, isReady: () => true, at: () => ({ clockMs: 5 }) },
+    partitions: { numbers: [0], isReady: () => true, at: () => ({ clockMs: 5 }) },
     run: async () => {
       const code = codes[runs];
       runs += 1;

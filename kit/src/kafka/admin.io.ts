@@ -1,17 +1,17 @@
 import { type Admin, AssignerProtocol, type Kafka } from 'kafkajs';
 import { Fault, insist, within } from '../fault/index.ts';
-import { connectAdmin } from './admin-connection.io.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
 import { openCluster } from './kafkajs-cluster.io.ts';
-import { failureOf } from './kafkajs-errors.ts';
 import { untilTopicsKnown } from './known-topics.io.ts';
 import type { LogClientLimits } from './limits.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
 import { parseClaim } from './sticky-assignor.io.ts';
+import { TopicOffsets } from './topic-offsets.io.ts';
 import {
   configOf,
   creationOf,
   minInSyncName,
+  partitionsName,
   policyName,
   refuseDifference,
   retentionName,
@@ -20,7 +20,7 @@ import {
   type TopicSpec,
   uncleanName,
 } from './topic-spec.ts';
-import { closeWithin, pause } from './waiting.io.ts';
+import { pause } from './waiting.io.ts';
 import { withFaults } from './with-faults.io.ts';
 
 /** The member of a group that owns a partition. */
@@ -41,6 +41,13 @@ export interface TopicDurability {
   readonly electsUnclean: boolean;
 }
 
+/** Partitions that each of some topics has. */
+export interface GrownTopics {
+  readonly count: number;
+  /** Some were added. */
+  readonly hasGrown: boolean;
+}
+
 export interface LogAdmin {
   /**
    * Creates what is missing and waits until every broker that answers knows all of them with their leaders (else
@@ -48,6 +55,12 @@ export interface LogAdmin {
    * `Fault` `topic_differs` (stop) with the topic, the field, the wanted value and the found one.
    */
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
+  /**
+   * Brings those of these topics that exist to one number of partitions: the larger of `least` and of what any of them
+   * has. Resolves with it when every broker that answers knows all of them with their leaders (else `topic_unknown`,
+   * retry); with 0 when none exists.
+   */
+  growTopics(topics: readonly string[], least: number): Promise<GrownTopics>;
   /** Lets the broker remove nothing more from those topics that exist and are compacted, and should not be. */
   endCompaction(topics: readonly TopicSpec[]): Promise<void>;
   /** The properties by which a topic, which must exist, survives the loss of brokers. */
@@ -97,30 +110,6 @@ export interface TopicReaders {
 const deletionLooks = 300;
 const deletionLookMs = 100;
 
-/** Null for an answer of a broker that does not lead a partition. */
-function elsewhere(error: unknown): null {
-  if (failureOf(error).type === notLeader) return null;
-  throw error;
-}
-
-/** The same of a shared connection, which also fails for every topic when one that it has asked for was deleted. */
-function elsewhereOrDeleted(error: unknown): null {
-  return failureOf(error).type === unknownTopic ? null : elsewhere(error);
-}
-
-const notLeader = 'NOT_LEADER_FOR_PARTITION';
-const unknownTopic = 'UNKNOWN_TOPIC_OR_PARTITION';
-
-/**
- * Looks at the metadata of a shared connection that lack the topic asked for: kafkajs lets questions about several
- * topics share one look, which may have begun before the topic was named.
- */
-const sharedLooksMax = 20;
-
-function lacksTopic(error: unknown): boolean {
-  return error instanceof TypeError || failureOf(error).name === 'KafkaJSTopicMetadataNotLoaded';
-}
-
 /** A connection for questions that others use as well. */
 export interface AdminConnection {
   readonly admin: Admin;
@@ -132,8 +121,10 @@ export class KafkajsAdmin implements LogAdmin {
   readonly #leave: () => Promise<void>;
   readonly #kafka: Kafka;
   readonly #limits: LogClientLimits;
+  readonly #offsets: TopicOffsets;
 
   constructor({ admin, leave }: AdminConnection, kafka: Kafka, limits: LogClientLimits) {
+    this.#offsets = new TopicOffsets({ admin, kafka, limits });
     this.#admin = admin;
     this.#leave = leave;
     this.#kafka = kafka;
@@ -147,8 +138,22 @@ export class KafkajsAdmin implements LogAdmin {
     if (missing.length > 0)
       await this.#admin.createTopics({ waitForLeaders: false, topics: missing.map(creationOf) });
     const names = topics.map(({ name }) => name);
-    await untilTopicsKnown(this.#kafka, this.#limits, names);
+    await untilTopicsKnown(this.#kafka, this.#limits, { topics: names });
     for (const topic of topics) await this.#compare(topic);
+  }
+
+  async growTopics(names: readonly string[], least: number): Promise<GrownTopics> {
+    const existing = new Set(await this.#admin.listTopics());
+    const found = names.filter((name) => existing.has(name));
+    if (found.length === 0) return { count: 0, hasGrown: false };
+    const { topics } = await this.#admin.fetchTopicMetadata({ topics: found });
+    const count = Math.max(least, ...topics.map(({ partitions }) => partitions.length));
+    const smaller = topics.filter(({ partitions }) => partitions.length < count);
+    if (smaller.length === 0) return { count, hasGrown: false };
+    const topicPartitions = smaller.map(({ name: topic }) => ({ topic, count }));
+    await this.#admin.createPartitions({ topicPartitions });
+    await untilTopicsKnown(this.#kafka, this.#limits, { topics: found, partitions: count });
+    return { count, hasGrown: true };
   }
 
   async endCompaction(topics: readonly TopicSpec[]): Promise<void> {
@@ -207,42 +212,8 @@ export class KafkajsAdmin implements LogAdmin {
     return (await this.#admin.listTopics()).includes(topic);
   }
 
-  async bounds(topic: string): Promise<ReadonlyMap<number, PartitionBounds>> {
-    const found = await withFaults(this.#offsets(topic));
-    return new Map(
-      found.map(({ partition, low, high }) => [
-        partition,
-        { low: parseOffset(low), high: parseOffset(high) },
-      ]),
-    );
-  }
-
-  /**
-   * A partition may have no leader yet, or another one than this admin knows: then an admin with new metadata asks
-   * again, which kafkajs does not.
-   */
-  async #offsets(topic: string) {
-    const { maxMetadataTries, maxRetryMs } = this.#limits;
-    let found = await this.#sharedOffsets(topic).catch(elsewhereOrDeleted);
-    for (let tried = 1; found === null && tried < maxMetadataTries; tried += 1) {
-      if (tried > 1) await pause(maxRetryMs);
-      const admin = await connectAdmin(this.#kafka, this.#limits);
-      const close = () => closeWithin(admin.disconnect(), this.#limits.closeTimeoutMs);
-      found = await admin.fetchTopicOffsets(topic).catch(elsewhere).finally(close);
-    }
-    if (found === null) throw new Fault('leader_unknown', 'retry', { facts: { topic } });
-    return found;
-  }
-
-  async #sharedOffsets(topic: string) {
-    for (let looks = 1; ; looks += 1) {
-      try {
-        return await this.#admin.fetchTopicOffsets(topic);
-      } catch (error) {
-        if (looks === sharedLooksMax || !lacksTopic(error)) throw error;
-        await pause(this.#limits.initialRetryMs);
-      }
-    }
+  bounds(topic: string): Promise<ReadonlyMap<number, PartitionBounds>> {
+    return withFaults(this.#offsets.bounds(topic));
   }
 
   async committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>> {
@@ -322,8 +293,10 @@ export class KafkajsAdmin implements LogAdmin {
   async #compare(spec: TopicSpec): Promise<void> {
     const { topics } = await this.#admin.fetchTopicMetadata({ topics: [spec.name] });
     const found = await this.#settings(spec.name, Object.keys(configOf(spec)));
-    for (const [field, wanted] of Object.entries(shapeOf(spec)))
+    for (const [field, wanted] of Object.entries(shapeOf(spec))) {
+      if (field === partitionsName && spec.keepsPartitions === true) continue;
       refuseDifference(spec.name, field, wanted, shapeFound(topics[0])[field] ?? 'none');
+    }
     for (const [field, wanted] of Object.entries(configOf(spec))) {
       if (field === retentionName && spec.keepsRetention === true) continue;
       refuseDifference(spec.name, field, wanted, found.get(field) ?? 'none');

@@ -12,6 +12,12 @@ const lookMs = 50;
 /** Answers of a broker that has not heard of a topic or of its leader yet. */
 const notYet: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
 
+interface AwaitedTopics {
+  readonly topics: readonly string[];
+  /** Fewest partitions of each; 1 unless given. */
+  readonly partitions?: number;
+}
+
 /**
  * Resolves when every broker that answers knows these topics with their leaders: brokers learn of a new topic one after
  * the other, and each request goes to any of them. Rejects with `topic_unknown` (retry) when one takes too long.
@@ -19,7 +25,7 @@ const notYet: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEAD
 export async function untilTopicsKnown(
   kafka: Kafka,
   limits: LogClientLimits,
-  topics: readonly string[],
+  awaited: AwaitedTopics,
 ): Promise<void> {
   const cluster = openCluster(kafka, limits);
   try {
@@ -29,7 +35,7 @@ export async function untilTopicsKnown(
       const late = () => new Error('no connection');
       const finding = cluster.findBroker({ nodeId: String(node) });
       const broker = await within(finding, limits.connectTimeoutMs, late).catch(() => null);
-      if (broker !== null) await untilKnownAt(broker, limits, topics);
+      if (broker !== null) await untilKnownAt(broker, limits, awaited);
     });
     await Promise.all(waits);
   } finally {
@@ -40,15 +46,18 @@ export async function untilTopicsKnown(
 async function untilKnownAt(
   broker: Broker,
   { metadataTimeoutMs }: LogClientLimits,
-  topics: readonly string[],
+  { topics, partitions = 1 }: AwaitedTopics,
 ): Promise<void> {
   const late = () => new Error('no answer');
   for (let looks = 0; looks < looksMax; looks += 1) {
     try {
       const asking = broker.metadata([...topics]);
       const { topicMetadata } = await within(asking, metadataTimeoutMs, late);
-      const partitions = topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata);
-      if (partitions.every(({ leader }) => leader >= 0)) return;
+      const isKnown = topicMetadata.every(
+        ({ partitionMetadata: found }) =>
+          found.length >= partitions && found.every(({ leader }) => leader >= 0),
+      );
+      if (isKnown) return;
     } catch (error) {
       // A broker that does not answer is away, and learns of them before it is back.
       if (!notYet.has(failureOf(error).type)) return;

@@ -5,6 +5,8 @@ import { Fault } from '../fault/index.ts';
 export interface TopicSpec {
   readonly name: string;
   readonly partitions: number;
+  /** A topic that exists may have another number of partitions. */
+  readonly keepsPartitions?: boolean;
   readonly replicationFactor: number;
   readonly minInSyncReplicas: number;
   /** Keeps the newest record of each key instead of a time span. */
@@ -27,6 +29,9 @@ export const policyName = 'cleanup.policy';
 export const retentionName = 'retention.ms';
 export const minInSyncName = 'min.insync.replicas';
 export const uncleanName = 'unclean.leader.election.enable';
+
+/** A part of the shape of a topic. */
+export const partitionsName = 'partitions';
 
 /** The topic as kafkajs creates it. */
 export function creationOf(spec: TopicSpec) {
@@ -60,14 +65,17 @@ function compactionOf({ compactAfterMs }: TopicSpec): Record<string, string> {
 
 /** Partitions and copies, as they should be. */
 export function shapeOf(spec: TopicSpec): Record<string, string> {
-  return { partitions: String(spec.partitions), replicationFactor: String(spec.replicationFactor) };
+  return {
+    [partitionsName]: String(spec.partitions),
+    replicationFactor: String(spec.replicationFactor),
+  };
 }
 
 /** Partitions and copies, as they are. */
 export function shapeFound(topic: ITopicMetadata | undefined): Record<string, string> {
   const partitions = topic?.partitions ?? [];
   return {
-    partitions: String(partitions.length),
+    [partitionsName]: String(partitions.length),
     replicationFactor: String(partitions[0]?.replicas.length ?? 0),
   };
 }

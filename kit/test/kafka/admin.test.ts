@@ -9,11 +9,13 @@ const offsets = [{ partition: 0, offset: '7', low: '2', high: '7' }];
 /** An admin whose connections answer in turn; the last answer is given again and again. */
 function adminOf(answers: (() => Promise<typeof offsets>)[]) {
   let asked = 0;
+  const topic = { partitions: [{ replicas: [1] }] };
   const connections: string[] = [];
   const connection = () =>
     ({
       connect: async () => void connections.push('open'),
       disconnect: async () => void connections.push('closed'),
+      fetchTopicMetadata: async () => ({ topics: [topic] }),
       fetchTopicOffsets: () => {
         const answer = answers[Math.min(asked, answers.length - 1)];
         asked += 1;
@@ -22,7 +24,8 @@ function adminOf(answers: (() => Promise<typeof offsets>)[]) {
     }) as unknown as Admin;
   const kafka = { admin: connection } as unknown as Kafka;
   const shared = { admin: connection(), leave: async () => {} };
-  return { admin: new KafkajsAdmin(shared, kafka, limits), connections, asked: () => asked };
+  const admin = new KafkajsAdmin(shared, kafka, limits);
+  return { admin, connections, topic, asked: () => asked };
 }
 
 const lost = () => Promise.reject(moved());
@@ -61,5 +64,13 @@ test('gives up on bounds that a new connection does not answer', async () => {
   const { admin, connections } = adminOf([lost, () => new Promise(() => {})]);
   const passes = { code: 'log_away', reaction: 'retry' };
   await expect(admin.bounds('t')).rejects.toMatchObject(passes);
+  expect(connections).toEqual(['open', 'closed']);
+});
+
+test('asks an admin with new metadata for partitions that were added', async () => {
+  const added = [...offsets, { partition: 1, offset: '0', low: '0', high: '0' }];
+  const { admin, connections, topic } = adminOf([async () => offsets, async () => added]);
+  topic.partitions.push({ replicas: [1] });
+  expect([...(await admin.bounds('t')).keys()]).toEqual([0, 1]);
   expect(connections).toEqual(['open', 'closed']);
 });

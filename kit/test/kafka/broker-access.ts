@@ -31,6 +31,7 @@ const operations: Readonly<Record<string, number>> = {
   Write: 4,
   Create: 5,
   Delete: 6,
+  Alter: 7,
   Describe: 8,
   DescribeConfigs: 10,
   AlterConfigs: 11,

@@ -20,6 +20,8 @@ interface PartitionOwnershipParts {
   readonly waits: RestoreWaits;
   monotonicMs(): number;
   openPartition(partition: number): OwnedPartition;
+  /** Whether set-up has opened the partition; nothing is read or written before. */
+  isOpened(partition: number): boolean;
   /** Name of this process, by which displays know the owner of a partition. */
   readonly instance: string;
   /** A fault that stops the process. */
@@ -60,6 +62,7 @@ export class PartitionOwnership implements GroupHooks {
   readonly #parts: PartitionOwnershipParts;
   readonly #entries = new Map<number, Entry>();
   readonly #released = new Map<number, PartitionStatus>();
+  readonly #unopened = new Set<number>();
   #group: PartitionGroup | null = null;
   #ending = false;
   #tickCheck: NodeJS.Timeout | undefined;
@@ -104,8 +107,10 @@ export class PartitionOwnership implements GroupHooks {
     this.#group = null;
   }
 
+  /** Rejects with `partition_not_opened` (release) while it is not opened; it is restored when it is. */
   async onAssigned(partition: number): Promise<number> {
     const { waits } = this.#parts;
+    if (!this.#parts.isOpened(partition)) throw this.#notOpened(partition);
     const entry: Entry = this.#entries.get(partition) ?? {
       owned: this.#parts.openPartition(partition),
       waitMs: waits.firstMs,
@@ -121,6 +126,7 @@ export class PartitionOwnership implements GroupHooks {
   }
 
   async onRevoked(partition: number): Promise<void> {
+    this.#unopened.delete(partition);
     const entry = this.#entries.get(partition);
     if (entry === undefined) return;
     clearTimeout(entry.timer);
@@ -138,7 +144,7 @@ export class PartitionOwnership implements GroupHooks {
 
   /** A fault of the group or of one partition; partitions report here also what failed between two batches. */
   onFault(error: unknown, partition: number | null): void {
-    if (this.#ending) return;
+    if (this.#ending || (partition !== null && this.#unopened.has(partition))) return;
     const ownFault = error instanceof Fault && partitionCodes.includes(error.code);
     if (!ownFault && reactionTo(error) === 'stop') {
       this.#parts.onStop(error);
@@ -171,16 +177,22 @@ export class PartitionOwnership implements GroupHooks {
     return [...current, ...this.#released.values()].sort((a, b) => a.partition - b.partition);
   }
 
+  /** Partitions that are placed here and not opened, in order: topics have more than set-up has opened. */
+  get unopened(): readonly number[] {
+    return [...this.#unopened].sort((one, other) => one - other);
+  }
+
   /**
    * Ready in the group when every replica is live and there are no `others` reasons; a process without partitions is a
-   * spare one, and ready.
+   * spare one, and ready. Partitions that are not opened are named, and keep nothing from being ready.
    */
   readiness(others: readonly string[] = []): Readiness {
     const reasons = [...(this.#group === null ? ['group'] : []), ...others];
     for (const [partition, { owned }] of this.#entries) {
       if (owned.state !== 'live') reasons.push(`${owned.state}:${partition}`);
     }
-    return { ready: reasons.length === 0, reasons };
+    const unopened = this.unopened.map((partition) => `unopened:${partition}`);
+    return { ready: reasons.length === 0, reasons: [...reasons, ...unopened] };
   }
 
   /** Serves while it is in the group with a live partition, or with none at all: others have them. */
@@ -206,7 +218,25 @@ export class PartitionOwnership implements GroupHooks {
     }, entry.waitMs);
   }
 
+  #notOpened(partition: number): Fault {
+    const isKnown = this.#unopened.has(partition);
+    this.#unopened.add(partition);
+    const text = 'a partition is not opened and takes no market: run set-up, which opens it';
+    if (!isKnown) this.#parts.log.warn({ partition }, text);
+    return new Fault('partition_not_opened', 'release', { facts: { partition } });
+  }
+
+  #startOpened(): void {
+    for (const partition of this.#unopened) {
+      if (this.#group === null || !this.#parts.isOpened(partition)) continue;
+      this.#unopened.delete(partition);
+      this.#parts.log.info({ partition }, 'a partition was opened');
+      void this.#group.restore(partition);
+    }
+  }
+
   #publishWhatIsDue(): void {
+    this.#startOpened();
     for (const [partition, { owned }] of this.#entries) {
       owned.publishDueTick();
       void owned.claimIfDue();

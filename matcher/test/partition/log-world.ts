@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { listSchemas } from '@pm/domain/authority/publish-service-key.io';
+import { keepOpening, listSchemas } from '@pm/domain/authority/publish-service-key.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { checkChain, firstChain, sealEnvelope } from '@pm/domain/signoff/records';
 import { Sequences } from '@pm/domain/signoff/sequences';
@@ -59,7 +59,7 @@ export async function openWorld(options: WorldOptions) {
     orders: await schemas.codecFor(topics.orders),
     executions: await schemas.codecFor(topics.executions),
   };
-  return { names, client, admin, codecs, producer: await client.producer() };
+  return { names, client, admin, codecs, listing, producer: await client.producer() };
 }
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
@@ -70,9 +70,10 @@ async function append(world: World, key: SignOffKey, partition: number, commands
   const sequence = sequences.next(Date.now());
   const value = sealEnvelope(world.codecs.orders, key, { partition, sequence, commands });
   await world.producer.send([{ topic: world.names.orders, partition, key: null, value }]);
+  return value;
 }
 
-/** The first records of each partition. */
+/** The first records of each partition, which are kept on `service-keys`. */
 export async function openPartitions(world: World): Promise<void> {
   const setKey = (key: SignOffKey, role: 'OWNER' | 'INGRESS'): Command => ({
     kind: 'SetKey',
@@ -82,13 +83,14 @@ export async function openPartitions(world: World): Promise<void> {
   });
   for (const partition of partitions) {
     const operatorKey = keys.operator.publicKey;
-    await append(world, keys.operator, partition, [
+    const envelope = await append(world, keys.operator, partition, [
       { ...opening, partition, operatorKey, timeMs: Date.now() },
       { kind: 'SetRules', version: newestRules },
       setKey(keys.owner, 'OWNER'),
       setKey(keys.ingress, 'INGRESS'),
       marketRules(1),
     ]);
+    await keepOpening(world.listing, { partition, envelope });
   }
 }
 

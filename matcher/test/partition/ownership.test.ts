@@ -15,6 +15,7 @@ function openOwnership() {
   const stops: unknown[] = [];
   const calls: string[] = [];
   const commits: [number, number][] = [];
+  const unopened = new Set<number>();
   let nowMs = 1_000_000;
   const logOf = (partition: number): MemoryLog => {
     const log = logs.get(partition) ?? new MemoryLog();
@@ -32,6 +33,7 @@ function openOwnership() {
     monotonicMs: () => nowMs,
     instance: 'm',
     openPartition: (partition) => new MatcherProcess(logOf(partition)).owned,
+    isOpened: (partition) => !unopened.has(partition),
     onStop: (error) => stops.push(error),
   });
   const group: PartitionGroup = {
@@ -62,7 +64,7 @@ function openOwnership() {
     nowMs += ms;
     return jest.advanceTimersByTimeAsync(ms);
   };
-  return { ownership, group, logOf, stops, calls, commits, batchOf, pass };
+  return { ownership, group, logOf, stops, calls, commits, batchOf, pass, unopened };
 }
 
 const newer = new Fault('newer_record', 'release');
@@ -91,6 +93,28 @@ describe('ownership', () => {
     ownership.onFault(newer, 1);
     expect(ownership.readiness()).toEqual({ ready: false, reasons: ['failed:1'] });
     expect(ownership.serving()).toEqual({ serving: false, reasons: ['failed:1'] });
+    await ownership.close();
+  });
+
+  test('nothing is read or written in a partition before it is opened, which others do not wait for', async () => {
+    const { ownership, group, logOf, calls, pass, unopened } = openOwnership();
+    unopened.add(1);
+    await ownership.start(async () => group);
+    await group.restore(1);
+    expect(ownership.readiness()).toEqual({ ready: true, reasons: ['unopened:1'] });
+    expect([ownership.unopened, ownership.status(), ownership.isWanted(1)]).toEqual([
+      [1],
+      [],
+      true,
+    ]);
+    await pass(60_000);
+    expect(readOutputs(logOf(1)).executions).toEqual([]);
+    expect(calls).toEqual(['restore 1']);
+    unopened.delete(1);
+    await pass(50);
+    expect(calls).toEqual(['restore 1', 'restore 1']);
+    expect(ownership.status()).toMatchObject([{ state: 'live' }]);
+    expect(ownership.readiness()).toEqual({ ready: true, reasons: [] });
     await ownership.close();
   });
 

@@ -7,6 +7,7 @@ test('a live partition is as late as its clock, and others are not shown', async
   const metrics = openMetrics('matcher');
   readPartitions(metrics, {
     nowMs: () => 10_000,
+    unopened: () => 3,
     partitions: () => [
       { partition: 0, state: 'live', role: 'owner', timeMs: 9_900, ...status },
       { partition: 1, state: 'restoring', role: 'none', timeMs: 0, ...status },
@@ -14,6 +15,7 @@ test('a live partition is as late as its clock, and others are not shown', async
     ],
   });
   const text = await metrics.text();
+  expect(text).toMatch(/pm_matcher_partitions_unopened\{[^}]*\} 3/);
   expect(text).toMatch(/pm_matcher_lag_seconds\{partition="0",[^}]*\} 0\.1/);
   expect(text).toMatch(/pm_matcher_lag_seconds\{partition="2",[^}]*\} 0\n/);
   expect(text).toMatch(/pm_matcher_open_orders\{partition="0",[^}]*\} 12/);

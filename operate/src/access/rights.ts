@@ -10,6 +10,7 @@ export type TopicOperation =
   | 'Describe'
   | 'Create'
   | 'Delete'
+  | 'Alter'
   | 'DescribeConfigs'
   | 'AlterConfigs';
 export type GroupOperation = 'Read' | 'Describe';

@@ -18,6 +18,9 @@ export const toolAccess: readonly DeclaredAccess[] = [
         operations: ['Describe', 'Create', 'DescribeConfigs', 'AlterConfigs'],
         topics: allTopics,
       },
+      // It adds partitions, which begin with the mode of all markets that operators asked for.
+      { operations: ['Alter'], topics: ['orders', 'executions'] },
+      { operations: ['Read'], topics: ['audit'] },
       // Openings of partitions, and keys of services.
       { operations: ['Read', 'Write'], topics: ['orders', 'serviceKeys'] },
     ],

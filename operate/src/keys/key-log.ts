@@ -93,8 +93,11 @@ export class InstallationKeys implements KeyLog {
   async read(): Promise<KeyLists> {
     const { admin } = this.#parts;
     const partitions = new Map<number, KeysById>();
-    for (const [partition, { low, high }] of await admin.bounds(this.#names.orders))
-      partitions.set(partition, await this.#keysOf(partition, low, high));
+    for (const [partition, { low, high }] of await admin.bounds(this.#names.orders)) {
+      const keys = await this.#keysOf(partition, low, high);
+      // One that is not opened takes no keys.
+      if (keys.size > 0) partitions.set(partition, keys);
+    }
     return { partitions, services: await this.#serviceKeys() };
   }
 

@@ -38,6 +38,14 @@ const logAlerts: readonly Alert[] = [
       'a matcher was paused, killed or restarted; harmless once. Again and again: a machine pauses its processes for longer than `PM_OWNER_SILENCE_MS`, or a matcher dies again and again',
   }),
   ticket({
+    name: 'PartitionsUnopened',
+    expr: 'sum(pm_matcher_partitions_unopened) > 0',
+    forText: '5m',
+    summary: 'topics have more partitions than are opened',
+    cause:
+      'partitions were added to `orders` and `executions`; they take no market. Run set-up, which opens them while services run ([kafka.md](kafka.md))',
+  }),
+  ticket({
     name: 'SnapshotsFail',
     expr: grew('pm_matcher_snapshot_failures_total', '15m', 'partition, what'),
     summary: 'snapshots are not written or not used',

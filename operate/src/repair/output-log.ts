@@ -5,6 +5,7 @@ import { type LogAdmin, type PartitionBounds, readRange } from '@pm/kit/kafka';
 import { type RecordCodec, readValue, topicName } from '@pm/kit/registry';
 import { PartitionReplay } from '@pm/matcher/replay';
 import {
+  AvroError,
   type Envelope,
   type Execution,
   executionChainBytes,
@@ -119,11 +120,16 @@ export class OutputLog {
   async #operatorKeyOf(partition: number): Promise<Buffer> {
     const { client } = this.#place;
     const from = { topic: this.names.orders, partition, reader: this.#codecs.orders };
-    const first = await readFirstEnvelope(client, { ...from, kept: noKeptOpenings });
+    const reading = readFirstEnvelope(client, { ...from, kept: noKeptOpenings });
+    const first = await reading.catch((error: unknown) => {
+      if (error instanceof AvroError) return null;
+      throw error;
+    });
     const opening = first?.commands.find((one) => one.kind === 'OpenPartition');
-    if (opening === undefined)
-      throw new StackError('BAD_DESCRIPTION', `partition ${partition} was never opened`);
-    return Buffer.from(opening.operatorKey);
+    if (opening !== undefined) return Buffer.from(opening.operatorKey);
+    // One key opens all partitions, and one of them behind records of others.
+    if (partition !== 0) return await this.#operatorKeyOf(0);
+    throw new StackError('BAD_DESCRIPTION', `partition ${partition} was never opened`);
   }
 
   async #headOf(value: Buffer, offset: number): Promise<Pick<Execution, 'inOffset' | 'chain'>> {

@@ -42,6 +42,9 @@ export const faults: Readonly<Record<string, FaultCase>> = {
     },
     labels: { service: 'projectors', topic: 'executions', partition: '3' },
   },
+  PartitionsUnopened: {
+    series: { 'pm_matcher_partitions_unopened{service="matcher"}': gauge(0, 8) },
+  },
   PartitionFails: {
     series: {
       'pm_matcher_partition_faults_total{partition="3",code="chain_mismatch"}': counter(1),

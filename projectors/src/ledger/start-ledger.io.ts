@@ -4,7 +4,7 @@ import { LedgerRestore } from '@pm/domain/ledger/restore-ledger.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { tracedReader } from '@pm/domain/traces/traced-reader.io';
 import { systemClock } from '@pm/kit/clock';
-import type { LogProducer } from '@pm/kit/kafka';
+import type { LogAdmin, LogProducer } from '@pm/kit/kafka';
 import type { RedisClient } from '@pm/kit/redis';
 import type { RecordCodec } from '@pm/kit/registry';
 import { redisKeys, type Transfer, topics } from '@pm/schemas';
@@ -101,9 +101,10 @@ async function startGenerations(
   foldAgain: () => Promise<void>,
 ): Promise<void> {
   const { config, client, schemas, log, life, progress } = room;
+  const admin = await client.admin();
   const generations = new LedgerGenerations({
     ledger,
-    admin: await client.admin(),
+    admin: { bounds: (topic) => boundsOfOpened(room, admin, topic) },
     producer,
     codecs: { orders: await schemas.codecFor(topics.orders), transfers: transfersCodec },
     key: openSignOffKey(config.ledgerSeed),
@@ -121,6 +122,18 @@ async function startGenerations(
   progress.waitFor('ledger:folding');
   const checks = generations.start();
   life.onStop('ledger generations', () => checks.close());
+}
+
+/** A generation begins in partitions that are opened: no record goes to any other. */
+async function boundsOfOpened(
+  room: Room,
+  admin: Pick<LogAdmin, 'bounds'>,
+  topic: string,
+): ReturnType<LogAdmin['bounds']> {
+  const bounds = await admin.bounds(topic);
+  if (topic !== topicNameOf(room, topics.executions)) return bounds;
+  const opened = new Set(room.client.openedPartitions);
+  return new Map([...bounds].filter(([partition]) => opened.has(partition)));
 }
 
 function startOrphanedWithdrawals(room: Room, parts: LedgerParts): void {

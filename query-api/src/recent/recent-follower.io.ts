@@ -78,6 +78,8 @@ export class RecentFollower {
   #openedAt: ReadonlyMap<number, number> = new Map();
   /** Partitions that are followed; there may be more by now. */
   #partitions = 0;
+  /** Another one has records. */
+  #hasMore = false;
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
   readonly #ends: LogEnds;
@@ -156,7 +158,11 @@ export class RecentFollower {
     // Not older than the call: the caller may know of the newest records.
     const ends = await this.#ends.read();
     for (const [partition, end] of ends) {
-      if (partition >= this.#partitions) return false;
+      if (partition >= this.#partitions) {
+        if (end === 0) continue;
+        this.#hasMore = true;
+        return false;
+      }
       if (reader.lagRecords(partition) > settleLagMax) return false;
       while (reader.position(partition) < end) {
         reader.hurry();
@@ -184,6 +190,7 @@ export class RecentFollower {
       );
       recent.restart(positions, await newestInputs({ client, codec, topic }, positions));
       this.#partitions = positions.size;
+      this.#hasMore = false;
       this.#openedAt = new Map([...bounds].map(([partition, { high }]) => [partition, high]));
       this.#known(stored);
       const reader = await client.reader({
@@ -250,9 +257,11 @@ export class RecentFollower {
     try {
       const stored = await storedPositions();
       this.#known(stored);
-      if ([...stored.keys()].some((partition) => partition >= this.#partitions)) {
-        await this.#restart();
-      }
+      const isStored = [...stored.keys()].some((partition) => partition >= this.#partitions);
+      if (!isStored && !this.#hasMore) return;
+      // The log may not show yet what the tables have.
+      const { size } = await this.#bounds();
+      if (size > this.#partitions) await this.#restart();
     } catch (error) {
       log.warn({ err: error }, 'the position of the tables is not known');
     }

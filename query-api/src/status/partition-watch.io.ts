@@ -1,3 +1,4 @@
+import type { OpenedPartitions } from '@pm/domain/signoff/first-envelope.io';
 import { within } from '@pm/kit/fault';
 import type { LogAdmin } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
@@ -10,6 +11,8 @@ export interface PartitionWatchOptions {
   /** Consumer group of the matchers. */
   readonly group: string;
   readonly counts: PartitionFacts['counts'];
+  /** Partitions that it shows; all without it. */
+  readonly opened?: OpenedPartitions;
   readonly log: Log;
   /** Time from an answer of the broker to the next question, milliseconds, default 1 s. */
   readonly askEveryMs?: number;
@@ -58,7 +61,7 @@ export class PartitionWatch {
   }
 
   async #ask(): Promise<void> {
-    const { client, topic, group, log } = this.#parts;
+    const { client, topic, group, opened, log } = this.#parts;
     try {
       this.#admin ??= await client.admin();
       const [bounds, members, commits] = await within(
@@ -70,7 +73,8 @@ export class PartitionWatch {
         answerTimeoutMs,
         () => new Error('the broker is silent'),
       );
-      this.#inputs = new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+      const shown = opened?.openedPartitions ?? [...bounds.keys()];
+      this.#inputs = new Map(shown.map((one) => [one, bounds.get(one)?.high ?? 0]));
       const placed = [...members].map(([at, { instance }]) => [at, instance] as const);
       const named = [...commits].map(([at, { metadata }]) => [at, metadata] as const);
       this.#owners = ownersOf(new Map(placed), new Map(named));

@@ -6,6 +6,7 @@ import {
 } from '@pm/domain/accounts/key-verifier';
 import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
 import { countUnproven } from '@pm/domain/authority/unproven-records.io';
+import type { OpenedPartitions } from '@pm/domain/signoff/first-envelope.io';
 import { tracedReader } from '@pm/domain/traces/traced-reader.io';
 import { systemClock } from '@pm/kit/clock';
 import { freshnessIn, kafkaConnection, keySecretsIn } from '@pm/kit/config';
@@ -66,7 +67,7 @@ interface Shared {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly connections: WatchedLog;
-  readonly client: LogClient;
+  readonly client: LogClient & OpenedPartitions;
   readonly schemas: Schemas;
   /** Null while nothing is traced. */
   readonly traces: Traces | null;
@@ -155,6 +156,7 @@ function openFeed({ config, client, schemas, log, traces }: Shared): Feed {
   const topic = topicName(topics.executions, config.topicPrefix);
   return new Feed({
     executions: { client, codec, topic },
+    opened: client,
     ...tracedReader(traces, 'streams', newSpanId()),
     directory: config.stateDir,
     saves: { everyRecords: config.saveRecords, everyMs: config.saveMs },

@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import type { ReaderOptions } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
 import { RecentFollower } from '../../src/recent/recent-follower.io.ts';
@@ -54,4 +55,35 @@ test('records that were there when it was opened are distinguished from those th
     [1, false],
     [2, true],
   ]);
+});
+
+test('a partition that was added holds no read up before it has records, and is followed then', async () => {
+  const log = fakeLog(sealed([0, 1, 2].map((inOffset) => ({ ...plain, inOffset }))));
+  const admin = await log.client.admin();
+  const bounds = new Map([[0, { low: 0, high: 3 }]]);
+  const reader = async (options: ReaderOptions) => {
+    const opened = await log.client.reader(options);
+    return { ...opened, position: () => 3 };
+  };
+  const client = {
+    ...log.client,
+    reader,
+    admin: async () => ({ ...admin, bounds: async () => bounds }),
+  };
+  follower = new RecentFollower({
+    ...log,
+    client,
+    recent: new RecentLog(),
+    log: silentLog,
+    clock: { monotonicMs: () => 1 },
+    storedPositions: async () => new Map(),
+  });
+  await follower.start();
+  await nextTurn();
+  bounds.set(1, { low: 0, high: 0 });
+  expect(await follower.settle()).toBe(true);
+  bounds.set(1, { low: 0, high: 3 });
+  expect(await follower.settle()).toBe(false);
+  await wait(1_500);
+  expect(follower.status().partitions).toHaveLength(2);
 });

@@ -1,3 +1,4 @@
+import type { OpenedPartitions } from '@pm/domain/signoff/first-envelope.io';
 import { silentLog } from '@pm/kit/log';
 import { PartitionWatch } from '../../src/status/partition-watch.io.ts';
 
@@ -6,7 +7,7 @@ class Broker {
   asked = 0;
   answer: () => Promise<number> = async () => 7;
 
-  watch(askEveryMs: number): PartitionWatch {
+  watch(askEveryMs: number, opened?: OpenedPartitions): PartitionWatch {
     const bounds = async () => {
       this.asked += 1;
       return new Map([[0, { low: 0, high: await this.answer() }]]);
@@ -22,6 +23,7 @@ class Broker {
       counts,
       log: silentLog,
       askEveryMs,
+      ...(opened && { opened }),
     });
   }
 }
@@ -65,4 +67,14 @@ test('nothing is asked after the end', async () => {
   await watch.close();
   expect(await inputOf(watch)).toBeUndefined();
   expect(broker.asked).toBe(0);
+});
+
+test('a partition that is not opened is not shown', async () => {
+  const shown = async (openedPartitions: readonly number[]) => {
+    const watch = new Broker().watch(0, { openedPartitions });
+    const { inputs } = await watch.facts();
+    await watch.close();
+    return [...inputs.keys()];
+  };
+  expect([await shown([]), await shown([0])]).toEqual([[], [0]]);
 });

@@ -25,8 +25,11 @@ import { sessionRecord } from './sessions.ts';
 export interface Topic<S extends AvroSchema = AvroSchema> {
   readonly name: string;
   readonly value: S;
-  /** `matching`: as many partitions as the exchange has; `single`: one. */
-  readonly partitions: 'matching' | 'single';
+  /**
+   * `matching`: as many partitions as the exchange has; `first`: as many as it had at first, since keys keep their
+   * partitions; `single`: one.
+   */
+  readonly partitions: 'matching' | 'first' | 'single';
   /**
    * Compacted topics keep the newest record of each key; the others keep everything. A broker compacts without regard
    * to seals, so a forged record would remove the good one of its key: sealed topics are compacted only where they
@@ -122,7 +125,7 @@ export const topics = {
   audit: topic('audit', auditRecord, { partitions: 'single', compacted: false }),
   // Every key is written every few seconds: uncompacted for long, it would take long to read at a start.
   sessions: topic('sessions', sessionRecord, {
-    partitions: 'matching',
+    partitions: 'first',
     compacted: true,
     compactAfterMs: 600_000,
     writers: ['INGRESS'],

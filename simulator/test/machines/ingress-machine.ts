@@ -55,19 +55,19 @@ export async function startIngress(parts: IngressParts): Promise<Ingress> {
   const { clock } = machine;
   const bounds = await (await client.admin()).bounds(topicNames.executions);
   const executionEnds = new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+  const partitions = new PartitionLiveness(Array(partitionCount).keys(), clock);
   const channel = openCommandChannel({
     key: keys.ingress[slot] as (typeof keys.ingress)[number],
     codec: codecs.orders,
     producer: changed.commandProducer(await client.producer()),
     topic: topicNames.orders,
-    partitions: partitionCount,
+    partitions,
     nowMs: () => clock.nowMs(),
     runsAhead: machine.scheduler.random.below(runsAheadMax),
     waitMs: resultWaitMs,
     onForeign() {},
   });
   const commands = changed.commands(channel);
-  const partitions = new PartitionLiveness(partitionCount, clock);
   const recentResults = new RecentResults({ bytesMax: 200_000, seed: 1 });
   const readOffsets = new ReadOffsets(executionEnds);
   const delayedResults = new DelayedResults();

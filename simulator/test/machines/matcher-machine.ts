@@ -64,6 +64,7 @@ export async function startMatcher(parts: MatcherParts): Promise<PartitionOwners
     monotonicMs: () => machine.clock.monotonicMs(),
     openPartition: (partition) =>
       open({ ...parts, outputs, ticks, ranges, ownership, ownerId }, partition),
+    isOpened: () => true,
     onStop,
   });
   await ownership.start((hooks) =>

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionLog } from '@pm/domain/executions/execution-reader.io';
+import type { OpenedPartitions } from '@pm/domain/signoff/first-envelope.io';
 import type { TracedReader } from '@pm/domain/traces/traced-reader.io';
 import type { Clock } from '@pm/kit/clock';
 import type { LogAdmin } from '@pm/kit/kafka';
@@ -27,6 +28,8 @@ const firstPartitionsEveryMs = 500;
 export interface FeedParts extends TracedReader {
   /** How `executions` is read; its codec reuses no memory. */
   readonly executions: Omit<ExecutionLog, 'checksChain'>;
+  /** Partitions that it follows; all without it. */
+  readonly opened?: OpenedPartitions;
   /** Folder of the states, of this process alone. */
   readonly directory: string;
   readonly saves: SaveRules;
@@ -166,12 +169,14 @@ export class Feed {
   }
 
   async #followNew(): Promise<void> {
-    const { executions, log } = this.#parts;
+    const { executions, opened, log } = this.#parts;
     try {
       this.#admin ??= await executions.client.admin();
       const bounds = await this.#admin.bounds(executions.topic);
-      for (const partition of bounds.keys())
-        if (!this.#closing.signal.aborted) this.#follow(partition, bounds.size);
+      const followed = opened?.openedPartitions ?? [...bounds.keys()];
+      for (const partition of followed)
+        if (bounds.has(partition) && !this.#closing.signal.aborted)
+          this.#follow(partition, bounds.size);
     } catch (error) {
       log.warn({ err: error }, 'the partitions of the log are not known');
     }

@@ -1,0 +1,50 @@
+import type { LogAdmin } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { followAdded } from '../../src/log/opened-partitions.io.ts';
+import { PartitionLiveness } from '../../src/log/partition-liveness.ts';
+import { RecentResults, resultBytes } from '../../src/log/recent-results-cache.ts';
+
+function openProcess() {
+  const now = { ms: 0 };
+  const clock = { monotonicMs: () => now.ms, nowMs: () => now.ms };
+  const partitions = new PartitionLiveness([0], clock);
+  const recentResults = new RecentResults({ bytesMax: 3 * resultBytes, seed: 1 });
+  const bounds = new Map([[0, { low: 5, high: 9 }]]);
+  const followed: [number, number][] = [];
+  const opened = [0];
+  const admin = { bounds: async () => bounds, close: async () => {} } as unknown as LogAdmin;
+  const look = () =>
+    followAdded({
+      client: { admin: async () => admin, openedPartitions: opened },
+      topic: 'executions',
+      partitions,
+      recentResults,
+      log: silentLog,
+      follow: async (positions) => followed.push(...positions),
+    });
+  return { now, partitions, recentResults, bounds, followed, opened, look };
+}
+
+test('a partition that set-up opens is followed from its first record, once the broker shows it', async () => {
+  const { partitions, recentResults, bounds, followed, opened, look } = openProcess();
+  await look();
+  opened.push(9);
+  await look();
+  expect([followed, partitions.numbers]).toEqual([[], [0]]);
+  bounds.set(9, { low: 0, high: 1 });
+  await look();
+  await look();
+  expect([followed, partitions.numbers]).toEqual([[[9, 0]], [0, 9]]);
+  expect(recentResults.mayHaveForgotten(9, 300_001)).toBe(false);
+});
+
+test('markets are placed there once it is heard and every process follows it', () => {
+  const { now, partitions } = openProcess();
+  partitions.add(9);
+  partitions.observe(9, 0, 0);
+  expect(partitions.placeable).toEqual([0]);
+  now.ms = 30_000;
+  expect(partitions.placeable).toEqual([0]);
+  partitions.observe(9, 1, 30_000);
+  expect(partitions.placeable).toEqual([0, 9]);
+});
