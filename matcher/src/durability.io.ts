@@ -7,7 +7,8 @@ const minInSyncWanted = 2;
 /**
  * Rejects with `replication_low` (stop) when a topic has fewer copies than configured, acknowledges a record before a
  * second copy has it, or may elect a leader that lacks acknowledged records: then a lost broker loses orders that
- * clients know as accepted. `PM_REPLICATION_MIN` says otherwise where there is one broker.
+ * clients know as accepted. `PM_REPLICATION_MIN` says otherwise where there is one broker; settings that brokers may
+ * leave out (`PM_KAFKA_HIDDEN_SETTINGS`) and do are not judged.
  */
 export async function requireDurable(
   admin: Pick<LogAdmin, 'durability'>,
@@ -16,8 +17,16 @@ export async function requireDurable(
 ): Promise<void> {
   const { copies, minInSync, electsUnclean } = await admin.durability(topic);
   const minInSyncMin = Math.max(1, Math.min(minInSyncWanted, replicationMin - 1));
-  if (copies >= replicationMin && minInSync >= minInSyncMin && !electsUnclean) return;
+  const isInSync = minInSync === null || minInSync >= minInSyncMin;
+  if (copies >= replicationMin && isInSync && electsUnclean !== true) return;
   throw new Fault('replication_low', 'stop', {
-    facts: { topic, copies, replicationMin, minInSync, minInSyncMin, electsUnclean },
+    facts: {
+      topic,
+      copies,
+      replicationMin,
+      minInSync: minInSync ?? 'hidden',
+      minInSyncMin,
+      electsUnclean: electsUnclean ?? 'hidden',
+    },
   });
 }

@@ -41,10 +41,12 @@ export async function startSecuredKafka(options: SecuredKafkaOptions): Promise<S
     '-cp',
     join(jars.kafkaLibDir, '*'),
   ];
-  const scram = Object.entries(options.users).flatMap(([name, password]) => [
-    '--add-scram',
-    `SCRAM-SHA-512=[name=${name},password=${password}]`,
-  ]);
+  const scram = Object.entries(options.users).flatMap(([name, password]) =>
+    ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+      '--add-scram',
+      `${mechanism}=[name=${name},password=${password}]`,
+    ]),
+  );
   const format = [
     'kafka.tools.StorageTool',
     'format',
@@ -87,8 +89,9 @@ function settings(
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'CLIENTS',
     'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,CLIENTS:SASL_SSL',
-    'sasl.enabled.mechanisms': 'SCRAM-SHA-512,PLAIN,OAUTHBEARER',
+    'sasl.enabled.mechanisms': 'SCRAM-SHA-256,SCRAM-SHA-512,PLAIN,OAUTHBEARER',
     'sasl.mechanism.inter.broker.protocol': 'SCRAM-SHA-512',
+    [`${sasl}.scram-sha-256.sasl.jaas.config`]: `${security}.scram.ScramLoginModule required;`,
     [`${sasl}.scram-sha-512.sasl.jaas.config`]: `${security}.scram.ScramLoginModule required username="admin" password="${users['admin']}";`,
     [`${sasl}.plain.sasl.jaas.config`]: `${security}.plain.PlainLoginModule required ${passwords.join(' ')};`,
     [`${sasl}.oauthbearer.sasl.jaas.config`]: `${security}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="admin";`,

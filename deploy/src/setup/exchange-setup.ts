@@ -67,7 +67,11 @@ export function openingsAt(engines: Pick<SetupOptions, 'urls' | 'access'>): Prom
   return withLog(engines, (place) => readOpenings(place));
 }
 
-function refuseOther(openings: Openings, { keys, feeWallet }: SetupOptions): void {
+/** Throws a `StackError` when partitions were opened with another key or another fee wallet than these. */
+export function refuseOther(
+  openings: Openings,
+  { keys, feeWallet }: Pick<SetupOptions, 'keys' | 'feeWallet'>,
+): void {
   refuseOtherKeys(openings, keys);
   refuseOtherFeeWallet(openings, feeWallet);
 }
@@ -101,8 +105,10 @@ async function setUpLog(
   const { partitions, hasGrown } = await growLog(admin, place, options);
   const specs = topicSpecs({ ...options, partitions }, topicPrefix);
   await admin.endCompaction(specs);
-  await admin.ensureTopics(specs);
+  const hidden = await admin.ensureTopics(specs);
   progress(`topics: ${Object.keys(topics).length}, ${partitions} matching partitions`);
+  if (hidden.length > 0)
+    progress(`topics: the brokers do not show ${hidden.join(', ')}, which is allowed by name`);
   await reportSlowBrokers(admin, progress);
   const { keys } = options;
   const { services, sealed } = await setUpSchemasOf(place, options);
@@ -173,8 +179,9 @@ async function setUpSchemasOf(
 /** Topics whose first records checkpoints and copies of snapshots make dispensable. */
 const retainedTopics: readonly Topic[] = [topics.orders, topics.executions];
 
-function topicSpecs(
-  options: SetupOptions & { readonly partitions: number },
+/** The topics of an exchange, as set-up makes them. */
+export function topicSpecs(
+  options: Pick<SetupOptions, 'replicationFactor' | 'hasStore'> & { readonly partitions: number },
   topicPrefix: string,
 ): TopicSpec[] {
   return Object.values<Topic>(topics).map((topic) => ({

@@ -11,17 +11,23 @@ import type {
 } from './engines.io.ts';
 import type { ConfigOf } from './fields.ts';
 
-/** TLS and sign-in of a connection to the brokers; PEM texts. */
+/** TLS and sign-in of a connection to the brokers, PEM texts, and what they may not show. */
 export interface KafkaSecurity {
   /** Absent means plain text. */
   readonly ssl?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly sasl?:
     | {
-        readonly mechanism: 'plain' | 'scram-sha-512';
+        readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
         readonly username: string;
         readonly password: string;
       }
-    | { readonly mechanism: 'oauthbearer'; readonly tokenFile: string };
+    | {
+        readonly mechanism: 'oauthbearer';
+        readonly tokenFile: string;
+        readonly extensions?: Readonly<Record<string, string>>;
+      };
+  /** Settings of topics that the brokers may leave out where they show the others. */
+  readonly hiddenSettings?: readonly string[];
 }
 
 /** The brokers as `openLogClient` takes them. Throws the `Fault` `invalid_config` (stop) for a missing part. */
@@ -32,6 +38,9 @@ export function kafkaConnection(
     brokers: config.kafkaBrokers,
     ...tlsOf(config),
     ...saslOf(config),
+    ...(config.kafkaHiddenSettings.length === 0
+      ? {}
+      : { hiddenSettings: config.kafkaHiddenSettings }),
   };
 }
 
@@ -49,18 +58,39 @@ function tlsOf(config: ConfigOf<typeof kafkaFields>): Pick<KafkaSecurity, 'ssl'>
 function saslOf(config: ConfigOf<typeof kafkaFields>): Pick<KafkaSecurity, 'sasl'> {
   const { kafkaSaslMechanism: mechanism, kafkaSaslTokenFile: tokenFile } = config;
   const { kafkaSaslUsername: username, kafkaSaslPassword: password } = config;
+  const { kafkaSaslExtensions: extensions } = config;
   if (mechanism === 'off') {
-    if (username === '' && password === '' && tokenFile === '') return {};
+    const isUnset = username === '' && password === '' && tokenFile === '';
+    if (isUnset && extensions.length === 0) return {};
     throw invalid('PM_KAFKA_SASL_USERNAME and the others need PM_KAFKA_SASL_MECHANISM');
   }
   if (mechanism === 'OAUTHBEARER') {
     if (tokenFile === '') throw invalid('OAUTHBEARER needs PM_KAFKA_SASL_TOKEN_FILE');
-    return { sasl: { mechanism: 'oauthbearer', tokenFile } };
+    return { sasl: { mechanism: 'oauthbearer', tokenFile, ...extensionsOf(extensions) } };
   }
+  if (extensions.length > 0) throw invalid('PM_KAFKA_SASL_EXTENSIONS needs OAUTHBEARER');
   if (username === '' || password === '')
     throw invalid(`${mechanism} needs PM_KAFKA_SASL_USERNAME and PM_KAFKA_SASL_PASSWORD_FILE`);
-  const name = mechanism === 'PLAIN' ? 'plain' : 'scram-sha-512';
-  return { sasl: { mechanism: name, username, password } };
+  return { sasl: { mechanism: kafkajsNames[mechanism], username, password } };
+}
+
+const kafkajsNames = {
+  PLAIN: 'plain',
+  'SCRAM-SHA-256': 'scram-sha-256',
+  'SCRAM-SHA-512': 'scram-sha-512',
+} as const;
+
+function extensionsOf(given: readonly string[]): {
+  readonly extensions?: Readonly<Record<string, string>>;
+} {
+  if (given.length === 0) return {};
+  const pairs = given.map((one) => [
+    one.slice(0, one.indexOf('=')),
+    one.slice(one.indexOf('=') + 1),
+  ]);
+  const extensions = Object.fromEntries(pairs) as Record<string, string>;
+  if (Object.keys(extensions).length === given.length) return { extensions };
+  throw invalid('PM_KAFKA_SASL_EXTENSIONS has a name twice');
 }
 
 /** Redis as `openRedis` takes it. */

@@ -1,4 +1,5 @@
 import { cacheBytesDefault, cacheBytesMin } from '@pm/schemas';
+import { topicSettings } from '../kafka/topic-spec.ts';
 import { integer, list, oneOf, redisAddress, text, url } from './fields.ts';
 import { certificateFile, privateKeyFile, secretFile, tokenFile } from './files.io.ts';
 import { namesOf } from './shared.ts';
@@ -6,7 +7,10 @@ import { namesOf } from './shared.ts';
 const brokerPattern = /^[\w.-]+:\d{1,5}$/;
 const topicPrefixPattern = /^[\w.-]{0,100}$/;
 const namePattern = /^[A-Za-z_]\w{0,63}$/;
-const saslMechanisms = ['off', 'PLAIN', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
+const saslMechanisms = ['off', 'PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
+/** A name of letters other than `auth`, and a value of visible characters (RFC 7628, 3.1). */
+const extensionPattern = /^(?!auth=)[A-Za-z]+=[!-+\--~]+$/;
+const topicSettingPattern = new RegExp(`^(${topicSettings.join('|').replaceAll('.', '\\.')})$`);
 
 /** Address of the log, what its brokers ask of who connects, and the prefix of its topics. */
 export const kafkaFields = {
@@ -35,7 +39,7 @@ export const kafkaFields = {
     default: 'off',
   }),
   kafkaSaslUsername: text('PM_KAFKA_SASL_USERNAME', {
-    meaning: 'User of `PLAIN` and `SCRAM-SHA-512`.',
+    meaning: 'User of `PLAIN`, `SCRAM-SHA-256` and `SCRAM-SHA-512`.',
     default: '',
   }),
   kafkaSaslPassword: secretFile('PM_KAFKA_SASL_PASSWORD_FILE', {
@@ -43,6 +47,18 @@ export const kafkaFields = {
   }),
   kafkaSaslTokenFile: tokenFile('PM_KAFKA_SASL_TOKEN_FILE', {
     meaning: 'File with the token of `OAUTHBEARER`; read again at each sign-in, at most 64 KiB.',
+  }),
+  kafkaSaslExtensions: list('PM_KAFKA_SASL_EXTENSIONS', {
+    meaning:
+      'Extensions that `OAUTHBEARER` sends with the token, each as `name=value`, such as `logicalCluster` and `identityPoolId` (kafka.md).',
+    default: [],
+    pattern: extensionPattern,
+  }),
+  kafkaHiddenSettings: list('PM_KAFKA_HIDDEN_SETTINGS', {
+    meaning:
+      'Settings of topics that the brokers may leave out where they show the others; without it set-up and the matcher refuse such brokers (kafka.md).',
+    default: [],
+    pattern: topicSettingPattern,
   }),
 };
 

@@ -1,25 +1,15 @@
 import { type Admin, AssignerProtocol, type Kafka } from 'kafkajs';
 import { Fault, insist, within } from '../fault/index.ts';
+import { type ClusterSurvey, surveyCluster } from './cluster-survey.io.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
 import { openCluster } from './kafkajs-cluster.io.ts';
 import { untilTopicsKnown } from './known-topics.io.ts';
 import type { LogClientLimits } from './limits.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
 import { parseClaim } from './sticky-assignor.io.ts';
+import { brokerResource, settingsOf, TopicAdmin, type TopicDurability } from './topic-admin.io.ts';
 import { TopicOffsets } from './topic-offsets.io.ts';
-import {
-  configOf,
-  creationOf,
-  minInSyncName,
-  partitionsName,
-  policyName,
-  refuseDifference,
-  retentionName,
-  shapeFound,
-  shapeOf,
-  type TopicSpec,
-  uncleanName,
-} from './topic-spec.ts';
+import { type TopicDifference, type TopicSpec, topicSettings } from './topic-spec.ts';
 import { pause } from './waiting.io.ts';
 import { withFaults } from './with-faults.io.ts';
 
@@ -29,16 +19,6 @@ export interface PartitionOwner {
   /** The name the member gave itself (`GroupOptions.instance`). */
   readonly instance: string;
   readonly host: string;
-}
-
-/** By these a topic keeps what was acknowledged. */
-export interface TopicDurability {
-  /** Copies of the partition that has the fewest. */
-  readonly copies: number;
-  /** Copies that must have a record before it is acknowledged. */
-  readonly minInSync: number;
-  /** A leader may lack acknowledged records. */
-  readonly electsUnclean: boolean;
 }
 
 /** Partitions that each of some topics has. */
@@ -52,9 +32,26 @@ export interface LogAdmin {
   /**
    * Creates what is missing and waits until every broker that answers knows all of them with their leaders (else
    * `topic_unknown`, retry). Never changes what exists: a differing partition count, replication factor or setting is a
-   * `Fault` `topic_differs` (stop) with the topic, the field, the wanted value and the found one.
+   * `Fault` `topic_differs` (stop) with the topic, the field, the wanted value and the found one. What a broker does
+   * not create is `topic_refused` (stop) with its answer. Resolves to the settings that brokers may leave out and did.
    */
-  ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
+  ensureTopics(topics: readonly TopicSpec[]): Promise<readonly string[]>;
+  /** The differences of those topics that exist, the allowed ones among them, by topic. Changes nothing. */
+  differences(
+    topics: readonly TopicSpec[],
+  ): Promise<ReadonlyMap<string, readonly TopicDifference[]>>;
+  /**
+   * The brokers' answer (`INVALID_CONFIG`) to each creation that they would refuse, by topic; with these settings
+   * alone, or all. Changes nothing.
+   */
+  refusedCreations(
+    topics: readonly TopicSpec[],
+    settings?: readonly string[],
+  ): Promise<ReadonlyMap<string, string>>;
+  /** The settings that brokers show of some topic; null where there is none that this account may ask for. */
+  shownSettings(): Promise<readonly string[] | null>;
+  /** Brokers, the requests that they know, and ACLs as far as they may be asked. Changes nothing. */
+  survey(): Promise<ClusterSurvey>;
   /**
    * Brings those of these topics that exist to one number of partitions: the larger of `least` and of what any of them
    * has. Resolves with it when every broker that answers knows all of them with their leaders (else `topic_unknown`,
@@ -113,6 +110,8 @@ const deletionLookMs = 100;
 /** A connection for questions that others use as well. */
 export interface AdminConnection {
   readonly admin: Admin;
+  /** Settings of topics that the brokers may leave out. */
+  readonly hiddenSettings?: readonly string[];
   leave(): Promise<void>;
 }
 
@@ -122,24 +121,19 @@ export class KafkajsAdmin implements LogAdmin {
   readonly #kafka: Kafka;
   readonly #limits: LogClientLimits;
   readonly #offsets: TopicOffsets;
+  readonly #topics: TopicAdmin;
 
-  constructor({ admin, leave }: AdminConnection, kafka: Kafka, limits: LogClientLimits) {
+  constructor(
+    { admin, leave, hiddenSettings = [] }: AdminConnection,
+    kafka: Kafka,
+    limits: LogClientLimits,
+  ) {
+    this.#topics = new TopicAdmin(admin, hiddenSettings);
     this.#offsets = new TopicOffsets({ admin, kafka, limits });
     this.#admin = admin;
     this.#leave = leave;
     this.#kafka = kafka;
     this.#limits = limits;
-  }
-
-  async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
-    const existing = new Set(await this.#admin.listTopics());
-    const missing = topics.filter((topic) => !existing.has(topic.name));
-    // kafkajs' own wait for leaders fails when the broker that it asks has not heard of the topics yet.
-    if (missing.length > 0)
-      await this.#admin.createTopics({ waitForLeaders: false, topics: missing.map(creationOf) });
-    const names = topics.map(({ name }) => name);
-    await untilTopicsKnown(this.#kafka, this.#limits, { topics: names });
-    for (const topic of topics) await this.#compare(topic);
   }
 
   async growTopics(names: readonly string[], least: number): Promise<GrownTopics> {
@@ -156,27 +150,13 @@ export class KafkajsAdmin implements LogAdmin {
     return { count, hasGrown: true };
   }
 
-  async endCompaction(topics: readonly TopicSpec[]): Promise<void> {
-    const existing = new Set(await this.#admin.listTopics());
-    for (const spec of topics) {
-      if (spec.compacted || !existing.has(spec.name)) continue;
-      const found = await this.#settings(spec.name, [policyName]);
-      if (found.get(policyName) !== 'compact') continue;
-      // All settings of the topic: those that are not named go back to the defaults of the broker.
-      const configEntries = Object.entries(configOf(spec)).map(([name, value]) => ({
-        name,
-        value,
-      }));
-      await this.#admin.alterConfigs({
-        validateOnly: false,
-        resources: [{ type: topicResource, name: spec.name, configEntries }],
-      });
-    }
+  endCompaction(topics: readonly TopicSpec[]): Promise<void> {
+    return this.#topics.endCompaction(topics);
   }
 
   /** kafkajs asks one broker, which may just be away while others are not: then it chooses again. */
   durability(topic: string): Promise<TopicDurability> {
-    return insist(() => this.#durability(topic), { forMs: this.#limits.sendTimeoutMs });
+    return insist(() => this.#topics.durability(topic), { forMs: this.#limits.sendTimeoutMs });
   }
 
   async brokerSettings(
@@ -185,7 +165,8 @@ export class KafkajsAdmin implements LogAdmin {
     const { brokers } = await this.#admin.describeCluster();
     const asked = brokers.map(async ({ nodeId }) => {
       const late = () => new Error('no answer');
-      const asking = this.#configOf(brokerResource, String(nodeId), [...names]);
+      const broker = { type: brokerResource, name: String(nodeId) };
+      const asking = settingsOf(this.#admin, broker, names);
       const found = await within(asking, this.#limits.requestTimeoutMs, late).catch(() => null);
       return [nodeId, found] as const;
     });
@@ -193,19 +174,6 @@ export class KafkajsAdmin implements LogAdmin {
     for (const [node, settings] of await Promise.all(asked))
       if (settings !== null && settings.size > 0) found.set(node, settings);
     return found;
-  }
-
-  async #durability(topic: string): Promise<TopicDurability> {
-    const { topics } = await this.#admin.fetchTopicMetadata({ topics: [topic] });
-    const settings = await this.#settings(topic, [minInSyncName, uncleanName]);
-    const copies = topics.flatMap(({ partitions }) =>
-      partitions.map(({ replicas }) => replicas.length),
-    );
-    return {
-      copies: Math.min(...copies),
-      minInSync: Number(settings.get(minInSyncName) ?? 1),
-      electsUnclean: settings.get(uncleanName) !== 'false',
-    };
   }
 
   async hasTopic(topic: string): Promise<boolean> {
@@ -289,39 +257,4 @@ export class KafkajsAdmin implements LogAdmin {
   async close(): Promise<void> {
     await this.#leave();
   }
-
-  async #compare(spec: TopicSpec): Promise<void> {
-    const { topics } = await this.#admin.fetchTopicMetadata({ topics: [spec.name] });
-    const found = await this.#settings(spec.name, Object.keys(configOf(spec)));
-    for (const [field, wanted] of Object.entries(shapeOf(spec))) {
-      if (field === partitionsName && spec.keepsPartitions === true) continue;
-      refuseDifference(spec.name, field, wanted, shapeFound(topics[0])[field] ?? 'none');
-    }
-    for (const [field, wanted] of Object.entries(configOf(spec))) {
-      if (field === retentionName && spec.keepsRetention === true) continue;
-      refuseDifference(spec.name, field, wanted, found.get(field) ?? 'none');
-    }
-  }
-
-  /** The values in force, by name, those of the broker's own defaults among them. */
-  #settings(topic: string, configNames: string[]): Promise<ReadonlyMap<string, string>> {
-    return this.#configOf(topicResource, topic, configNames);
-  }
-
-  async #configOf(
-    type: number,
-    name: string,
-    configNames: string[],
-  ): Promise<ReadonlyMap<string, string>> {
-    const { resources } = await this.#admin.describeConfigs({
-      includeSynonyms: false,
-      resources: [{ type, name, configNames }],
-    });
-    const entries = resources[0]?.configEntries ?? [];
-    return new Map(entries.map((entry) => [entry.configName, entry.configValue]));
-  }
 }
-
-/** Kafka numbers of a topic and a broker among resources; Node cannot import kafkajs own names from an ES module. */
-const topicResource = 2;
-const brokerResource = 4;

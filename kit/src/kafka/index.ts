@@ -1,4 +1,5 @@
 export type { LogAdmin } from './admin.io.ts';
+export type { AclEntry, ClusterSurvey } from './cluster-survey.io.ts';
 export type { GroupOptions, PartitionGroup } from './group.io.ts';
 
 export { openLogClient } from './kafkajs-client.io.ts';
@@ -19,5 +20,13 @@ export type {
   RecordPlace,
 } from './records.ts';
 export { defaultMaxWaitMs } from './topic-reader.io.ts';
-export type { TopicSpec } from './topic-spec.ts';
+export {
+  allowanceOf,
+  configOf,
+  isAllowed,
+  settingRefusals,
+  type TopicDifference,
+  type TopicSpec,
+  topicSettings,
+} from './topic-spec.ts';
 export { openWatchedLog, readerMetrics, WatchedLog } from './watched-log.io.ts';

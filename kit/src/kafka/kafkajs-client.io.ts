@@ -33,6 +33,7 @@ class KafkajsClient implements LogClient {
   readonly #limits: LogClientLimits;
   readonly #log: Log;
   readonly #kafka: Kafka;
+  readonly #hiddenSettings: readonly string[];
   readonly #sockets = new ClientSockets();
   readonly #shared: SharedFetchers;
   readonly #admin: Shared<Admin>;
@@ -44,6 +45,7 @@ class KafkajsClient implements LogClient {
   constructor(options: LogClientOptions) {
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#log = options.log;
+    this.#hiddenSettings = options.hiddenSettings ?? [];
     this.#kafka = openKafkajs(options, this.#limits, this.#sockets);
     this.#shared = new SharedFetchers(this.#kafka, this.#limits, this.#log);
     this.#admin = new Shared({
@@ -82,7 +84,8 @@ class KafkajsClient implements LogClient {
     const leave = () => this.#admin.leave();
     return this.#openPart(async () => {
       try {
-        const connection = { admin: await withFaults(this.#admin.join()), leave };
+        const admin = await withFaults(this.#admin.join());
+        const connection = { admin, leave, hiddenSettings: this.#hiddenSettings };
         return new KafkajsAdmin(connection, this.#kafka, this.#limits);
       } catch (error) {
         await leave();

@@ -77,8 +77,10 @@ export function openKafkajs(
 /** A token is read again at each sign-in: its issuer replaces the file before it expires. */
 function saslOptions(sasl: NonNullable<KafkaSecurity['sasl']>): SASLOptions {
   if (sasl.mechanism !== 'oauthbearer') return { ...sasl };
-  const { mechanism, tokenFile } = sasl;
-  return { mechanism, oauthBearerProvider: async () => ({ value: readToken(tokenFile) }) };
+  const { mechanism, tokenFile, extensions = {} } = sasl;
+  // The types of kafkajs lack the extensions, which it sends.
+  const read = () => ({ value: readToken(tokenFile), extensions });
+  return { mechanism, oauthBearerProvider: async () => read() };
 }
 
 function readToken(file: string): string {

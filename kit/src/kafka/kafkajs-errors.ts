@@ -79,7 +79,11 @@ const maxCauses = 8;
 function innermost(error: unknown): unknown {
   let current = error;
   for (let depth = 0; depth < maxCauses; depth += 1) {
-    const next = fieldOf(current, 'originalError') ?? fieldOf(current, 'cause');
+    const next =
+      fieldOf(current, 'originalError') ??
+      fieldOf(current, 'cause') ??
+      // Creations of topics fail together.
+      fieldOf(fieldOf(current, 'errors'), '0');
     if (!(next instanceof Error)) return current;
     current = next;
   }

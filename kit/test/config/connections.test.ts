@@ -180,6 +180,67 @@ test('PLAIN and OAUTHBEARER, and TLS by the authorities of Node', () => {
 });
 
 test.each([
+  ['PLAIN', 'plain'],
+  ['SCRAM-SHA-256', 'scram-sha-256'],
+  ['SCRAM-SHA-512', 'scram-sha-512'],
+])('%s signs in with a user and a password', (name, mechanism) => {
+  const given = {
+    PM_KAFKA_SASL_MECHANISM: name,
+    PM_KAFKA_SASL_USERNAME: 'u',
+    PM_KAFKA_SASL_PASSWORD_FILE: file('password'),
+  };
+  const { sasl } = kafkaConnection(read(given));
+  expect(sasl).toEqual({ mechanism, username: 'u', password: secret });
+});
+
+test('OAUTHBEARER takes extensions, whose values may have an equals sign', () => {
+  const given = {
+    PM_KAFKA_SASL_MECHANISM: 'OAUTHBEARER',
+    PM_KAFKA_SASL_TOKEN_FILE: file('password'),
+    PM_KAFKA_SASL_EXTENSIONS: 'logicalCluster=lkc-1, identityPoolId=pool-a=',
+  };
+  expect(kafkaConnection(read(given)).sasl).toEqual({
+    mechanism: 'oauthbearer',
+    tokenFile: file('password'),
+    extensions: { logicalCluster: 'lkc-1', identityPoolId: 'pool-a=' },
+  });
+});
+
+test.each([['auth=x'], ['logicalCluster'], ['logical-cluster=lkc-1'], ['logicalCluster=a b']])(
+  'the extension %s is refused',
+  (PM_KAFKA_SASL_EXTENSIONS) => {
+    const facts = factsOf(() => read({ PM_KAFKA_SASL_EXTENSIONS }));
+    expect(Object.keys(facts)).toEqual(['PM_KAFKA_SASL_EXTENSIONS']);
+  },
+);
+
+test('two extensions of one name are refused, and extensions without OAUTHBEARER', () => {
+  const bearer = {
+    PM_KAFKA_SASL_MECHANISM: 'OAUTHBEARER',
+    PM_KAFKA_SASL_TOKEN_FILE: file('password'),
+    PM_KAFKA_SASL_EXTENSIONS: 'a=1,a=2',
+  };
+  expect(JSON.stringify(factsOf(() => kafkaConnection(read(bearer))))).toContain('a name twice');
+  const plain = {
+    PM_KAFKA_SASL_MECHANISM: 'PLAIN',
+    PM_KAFKA_SASL_USERNAME: 'u',
+    PM_KAFKA_SASL_PASSWORD_FILE: file('password'),
+    PM_KAFKA_SASL_EXTENSIONS: 'a=1',
+  };
+  expect(JSON.stringify(factsOf(() => kafkaConnection(read(plain))))).toContain('OAUTHBEARER');
+  const alone = { PM_KAFKA_SASL_EXTENSIONS: 'a=1' };
+  expect(JSON.stringify(factsOf(() => kafkaConnection(read(alone))))).toContain('MECHANISM');
+});
+
+test('settings that brokers may leave out are those of topics, by name', () => {
+  const hidden = 'min.insync.replicas,unclean.leader.election.enable';
+  const given = read({ PM_KAFKA_HIDDEN_SETTINGS: hidden });
+  expect(kafkaConnection(given).hiddenSettings).toEqual(hidden.split(','));
+  const facts = factsOf(() => read({ PM_KAFKA_HIDDEN_SETTINGS: 'min.insync.replica' }));
+  expect(Object.keys(facts)).toEqual(['PM_KAFKA_HIDDEN_SETTINGS']);
+});
+
+test.each([
   ['PM_KAFKA_TLS_CA', 'missing', 'cannot be read (ENOENT)'],
   ['PM_KAFKA_TLS_CA', 'password', 'no certificate in PEM'],
   ['PM_REDIS_TLS_CA', 'damaged.pem', 'something else, or is damaged'],

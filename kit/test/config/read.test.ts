@@ -112,6 +112,8 @@ describe('reading', () => {
       kafkaSaslUsername: '',
       kafkaSaslPassword: '',
       kafkaSaslTokenFile: '',
+      kafkaSaslExtensions: [],
+      kafkaHiddenSettings: [],
       registryUrl: 'http://127.0.0.1:8081/apis/ccompat/v7',
       registryTlsCa: '',
       registryUsername: '',

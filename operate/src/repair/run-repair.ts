@@ -177,7 +177,7 @@ class Repair {
       name,
       partitions: (await this.#admin.bounds(topic)).size,
       replicationFactor: copies,
-      minInSyncReplicas: minInSync,
+      minInSyncReplicas: minInSync ?? Math.max(1, copies - 1),
       compacted: topics.executions.compacted,
       maxMessageBytes: topics.executions.maxMessageBytes,
       retentionMs: -1,
