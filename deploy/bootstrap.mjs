@@ -32,6 +32,7 @@ const targets = {
   rebuild: 'operate/dist/commands/rebuild.js',
   repair: 'operate/dist/commands/repair.js',
   sbom: 'operate/dist/commands/sbom.js',
+  preflight: 'operate/dist/commands/preflight.js',
   access: 'operate/dist/commands/access.js',
   operators: 'operate/dist/commands/operators.js',
   keys: 'operate/dist/commands/keys.js',

@@ -7,6 +7,7 @@ const commands: ReadonlyMap<string, () => Promise<unknown>> = new Map([
   ['export', () => import('./commands/export.ts')],
   ['keys', () => import('./commands/keys.ts')],
   ['operators', () => import('./commands/operators.ts')],
+  ['preflight', () => import('./commands/preflight.ts')],
   ['rebuild', () => import('./commands/rebuild.ts')],
   ['repair', () => import('./commands/repair.ts')],
   ['restore', () => import('./commands/restore.ts')],

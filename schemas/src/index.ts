@@ -71,6 +71,7 @@ export {
   createTableSql,
   isNullable,
   type Table,
+  tableSettings,
   valueType,
 } from './tables/create-table.ts';
 export * from './tables/leaderboard-tables.ts';

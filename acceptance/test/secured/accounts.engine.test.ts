@@ -21,8 +21,10 @@ import { clickhouseAccount, redisConnection } from '@pm/kit/config';
 import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
+import { declaredAccess } from '@pm/operate/access/declared';
 import { redisKeys, type TokenId, type WalletAddress } from '@pm/schemas';
 import { tryCreate, tryRead, tryWrite } from '../../../kit/test/kafka/broker-access.ts';
+import { preflightLines } from '../preflight/preflight-lines.ts';
 import { namesOf } from '../services-under-test.ts';
 import { untilNone } from '../whole-exchange.ts';
 import { type GuardedEngines, startGuardedEngines } from './guarded-engines.ts';
@@ -234,6 +236,27 @@ async function reply(
     redis.disconnect();
   }
 }
+
+test('preflight finds all rights of all accounts at the brokers and at Redis', async () => {
+  const { urls: at } = engines;
+  const lines = await preflightLines(
+    {
+      ...engines.shared,
+      ...engines.variablesOf('admin'),
+      PM_KAFKA_BROKERS: at.kafka,
+      PM_REGISTRY_URL: at.registry,
+      PM_REDIS_URL: at.redis,
+      PM_CLICKHOUSE_URL: at.clickhouse,
+    },
+    folder,
+  );
+  const rights = lines.filter(({ need }) => need.startsWith('rights of '));
+  const ofBrokers = rights.filter(({ engine }) => engine === 'kafka');
+  expect(ofBrokers.map(({ verdict }) => verdict)).toEqual(declaredAccess.map(() => 'yes'));
+  const ofRedis = rights.filter(({ engine }) => engine.startsWith('redis'));
+  expect(ofRedis.filter(({ verdict }) => verdict !== 'yes')).toEqual([]);
+  expect(ofRedis.length).toBeGreaterThan(10);
+});
 
 test('Redis refuses a service what is not its own', async () => {
   const keys = redisKeys(name);

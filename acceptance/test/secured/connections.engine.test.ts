@@ -14,6 +14,7 @@ import type { Log } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { openRegistry } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
+import { preflightLines } from '../preflight/preflight-lines.ts';
 import { engineUrls } from '../services-under-test.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 import { type SecuredKafka, startSecuredKafka } from './secured-kafka.ts';
@@ -143,8 +144,10 @@ async function eventually<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('records are written and read with SCRAM-SHA-512, PLAIN and OAUTHBEARER over TLS', async () => {
+test('records are written and read with each mechanism over TLS', async () => {
   expect(await eventually(() => roundTrip('by-scram', scram()))).toBe('by-scram');
+  const shorter = { ...scram(), PM_KAFKA_SASL_MECHANISM: 'SCRAM-SHA-256' };
+  expect(await roundTrip('by-scram-256', shorter)).toBe('by-scram-256');
   const plain = { ...scram(), PM_KAFKA_SASL_MECHANISM: 'PLAIN' };
   expect(await roundTrip('by-plain', plain)).toBe('by-plain');
   const tokenFile = join(folder, 'token');
@@ -154,6 +157,38 @@ test('records are written and read with SCRAM-SHA-512, PLAIN and OAUTHBEARER ove
   };
   writeFileSync(tokenFile, token(60));
   expect(await roundTrip('by-token', bearer)).toBe('by-token');
+  const pool = { PM_KAFKA_SASL_EXTENSIONS: 'logicalCluster=lkc-1,identityPoolId=pool-1' };
+  expect(await roundTrip('by-pool', { ...bearer, ...pool })).toBe('by-pool');
+});
+
+test('the broker gets the extensions of a token: it refuses one with the reserved name', async () => {
+  const tokenFile = join(folder, 'token');
+  writeFileSync(tokenFile, token(60));
+  const { ssl } = kafkaConnection(readAddresses({ ...shared, ...scram() }));
+  const signedIn = (extensions: Readonly<Record<string, string>>) => {
+    const sasl = { mechanism: 'oauthbearer', tokenFile, extensions } as const;
+    const brokers = [kafka.broker];
+    const client = openLogClient({ brokers, clientId: 'pool', log, ...(ssl && { ssl }), sasl });
+    return client.admin().finally(() => client.close());
+  };
+  await eventually(() => signedIn({ logicalCluster: 'lkc-1' }));
+  await expect(signedIn({ auth: 'none' })).rejects.toThrow('authentication failed');
+});
+
+test('preflight says of each engine that a wrong password does not sign in', async () => {
+  const wrong = certificatesLine();
+  const passwords = Object.keys(shared).filter((name) => name.endsWith('PASSWORD_FILE'));
+  const found = await preflightLines({
+    ...shared,
+    ...scram(),
+    PM_KAFKA_SASL_PASSWORD_FILE: wrong,
+    ...Object.fromEntries(passwords.map((name) => [name, wrong])),
+  });
+  const refused = found.filter(({ verdict }) => verdict === 'no');
+  expect(refused.map(({ engine, need }) => `${engine}: ${need}`)).toEqual(
+    ['kafka', 'registry', 'clickhouse', 'redis'].map((engine) => `${engine}: answers and signs in`),
+  );
+  expect(JSON.stringify(found)).not.toContain(password.slice(0, 5));
 });
 
 test.each([

@@ -18,18 +18,22 @@ import type { StackOptions } from '../stack/stack.ts';
 const { name: familyVariable } = signingFields.familyDomains;
 const { name: domainVariable } = signingFields.signingDomain;
 
-/** Options of a stack on the command line. */
-export interface StackArguments {
+/** Options of a set-up on the command line. */
+export interface SetupArguments {
   readonly data: string;
-  readonly port?: string;
-  readonly brokers: number;
   /** Absent unless `--replication` is given. */
   readonly replication?: number;
   /** Absent unless `--partitions` is given. */
   readonly partitions?: string;
+  readonly feeWallet: string;
+}
+
+/** Options of a stack on the command line. */
+export interface StackArguments extends SetupArguments {
+  readonly port?: string;
+  readonly brokers: number;
   /** Absent unless `--scale` is given. */
   readonly scale?: string;
-  readonly feeWallet: string;
   readonly fresh?: boolean;
   /** Only `npm start` has it. */
   readonly setupOnly?: boolean;
@@ -40,20 +44,13 @@ export interface StackArguments {
   readonly tradeSpeed: number;
 }
 
-/** Adds the options that `npm start` and `npm run stack -- up` share. */
-export function withStackArguments(command: Command): Command {
+/** Adds the options by which topics, partitions and keys are set up. */
+export function withSetupArguments(command: Command): Command {
   return command
     .option(
       '--data <folder>',
       'where everything is kept',
       process.env['PM_DATA'] ?? join(repositoryRoot, 'data'),
-    )
-    .option('--port <port>', 'port of the base URL (others: PM_PORT_KAFKA, PM_PORT_REDIS ...)')
-    .option(
-      '--brokers <count>',
-      'local Kafka brokers, 1 or 3: of three, one may be lost; final for a data folder',
-      Number,
-      1,
     )
     .option(
       '--replication <copies>',
@@ -65,13 +62,25 @@ export function withStackArguments(command: Command): Command {
       'partitions of the log: set-up adds those that are missing (also PM_PARTITIONS; a new log has 8, with STACK=external 64)',
     )
     .option(
-      '--scale <processes>',
-      'several processes of services side by side, such as ingress=2,streams=3 (1 to 3 of each)',
-    )
-    .option(
       '--fee-wallet <address>',
       'wallet that receives the fees; it can never change; the operator withdraws from it',
       process.env['PM_FEE_WALLET'] || defaultFeeWallet,
+    );
+}
+
+/** Adds the options that `npm start` and `npm run stack -- up` share. */
+export function withStackArguments(command: Command): Command {
+  return withSetupArguments(command)
+    .option('--port <port>', 'port of the base URL (others: PM_PORT_KAFKA, PM_PORT_REDIS ...)')
+    .option(
+      '--brokers <count>',
+      'local Kafka brokers, 1 or 3: of three, one may be lost; final for a data folder',
+      Number,
+      1,
+    )
+    .option(
+      '--scale <processes>',
+      'several processes of services side by side, such as ingress=2,streams=3 (1 to 3 of each)',
     )
     .option(
       '--standby',
@@ -120,6 +129,22 @@ export function stackOptions(
     seed,
     demo: (given.demo ?? isLocal) ? { quoteSpeed, tradeSpeed } : null,
     extraEnv: { operator: secondPersonOf(seed, env) },
+  };
+}
+
+/** The part of `stackOptions` for a set-up on engines of another installation, whether `STACK` says so or not. */
+export function externalSetupOptions(
+  given: SetupArguments,
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<StackOptions, 'mode' | 'dataDir' | 'replicationFactor' | 'partitions' | 'feeWallet'> {
+  const mode = engineMode({ ...env, STACK: 'external' });
+  const { replicationFactor } = replicationOf({ ...given, brokers: 1 }, false, env);
+  return {
+    mode,
+    dataDir: given.data,
+    replicationFactor,
+    partitions: partitionsOf(given.partitions, env) ?? firstPartitions.external,
+    feeWallet: feeWalletOf(given),
   };
 }
 
@@ -223,7 +248,7 @@ function wrong(name: string, allowed: string): StackError {
   return new StackError('BAD_DESCRIPTION', `${name} is not ${allowed}`);
 }
 
-function feeWalletOf({ feeWallet }: StackArguments): WalletAddress {
+function feeWalletOf({ feeWallet }: Pick<SetupArguments, 'feeWallet'>): WalletAddress {
   const wallet = parseWalletAddress(feeWallet);
   if (wallet !== null) return wallet;
   const what = `the fee wallet is 0x and 40 hex digits, not ${feeWallet}`;

@@ -11,10 +11,18 @@ export async function installationKeys(
   file: string,
   readOpened: () => Promise<Openings>,
 ): Promise<ExchangeKeys> {
+  return (await existingKeys(file, readOpened)) ?? loadOrMakeKeys(file);
+}
+
+/** The keys in `file`; null where `installationKeys` would make new ones. Throws as it does, and changes nothing. */
+export async function existingKeys(
+  file: string,
+  readOpened: () => Promise<Openings>,
+): Promise<ExchangeKeys | null> {
   const found = readKeys(file);
   if (found !== null) return found;
   const openings = await readOpened();
-  if (openings.size === 0) return loadOrMakeKeys(file);
+  if (openings.size === 0) return null;
   throw new StackError(
     'BAD_DESCRIPTION',
     `${file} is missing, and the log belongs to an installation: ${openings.size} of its partitions were opened with ` +

@@ -9,6 +9,7 @@ import {
   oneOf,
   path,
   publicDoorFields,
+  redisCacheFields,
   redisFields,
   registryFields,
   replicationMinField,
@@ -100,12 +101,13 @@ export const stackFields: readonly Field<unknown>[] = [
   ...Object.entries(portsFromEnvironment({})).map(portField),
 ];
 
-/** Variables of `npm run audit`, `rebuild`, `backup` and the others; needed only where no local stack runs. */
+/** Variables of `npm run audit`, `rebuild`, `preflight` and the others; needed only where no local stack runs. */
 export const toolFields: readonly Field<unknown>[] = Object.values({
   ...kafkaFields,
   ...rootKeyFields,
   ...registryFields,
   ...redisFields,
+  ...redisCacheFields,
   ...clickhouseFields,
   ...storeFields,
   ...backupFields,

@@ -136,6 +136,34 @@ export class KafkajsAdmin implements LogAdmin {
     this.#limits = limits;
   }
 
+  async ensureTopics(topics: readonly TopicSpec[]): Promise<readonly string[]> {
+    await this.#topics.createMissing(topics);
+    const names = topics.map(({ name }) => name);
+    await untilTopicsKnown(this.#kafka, this.#limits, { topics: names });
+    return await this.#topics.hiddenOf(topics);
+  }
+
+  differences(
+    topics: readonly TopicSpec[],
+  ): Promise<ReadonlyMap<string, readonly TopicDifference[]>> {
+    return this.#topics.differences(topics);
+  }
+
+  refusedCreations(
+    topics: readonly TopicSpec[],
+    settings: readonly string[] = topicSettings,
+  ): Promise<ReadonlyMap<string, string>> {
+    return this.#topics.refusedCreations(topics, settings);
+  }
+
+  shownSettings(): Promise<readonly string[] | null> {
+    return this.#topics.shownSettings();
+  }
+
+  survey(): Promise<ClusterSurvey> {
+    return surveyCluster(this.#admin, this.#kafka, this.#limits);
+  }
+
   async growTopics(names: readonly string[], least: number): Promise<GrownTopics> {
     const existing = new Set(await this.#admin.listTopics());
     const found = names.filter((name) => existing.has(name));

@@ -7,4 +7,11 @@ export {
   type ScriptArgument,
   type ScriptClient,
 } from './script.io.ts';
-export { redisMetrics, watchRedisServer } from './server-facts.io.ts';
+export {
+  type RedisServerFacts,
+  type RedisServerKind,
+  readServerFacts,
+  readServerKind,
+  redisMetrics,
+  watchRedisServer,
+} from './server-facts.io.ts';

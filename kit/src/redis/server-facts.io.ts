@@ -36,6 +36,29 @@ export async function readServerFacts(
   };
 }
 
+/** Version and role of a server. */
+export interface RedisServerKind {
+  /** `7.2.4` */
+  readonly version: string;
+  readonly isPrimary: boolean;
+  readonly isCluster: boolean;
+}
+
+/** Rejects with the faults of `openRedis`. */
+export async function readServerKind(redis: Pick<RedisClient, 'info'>): Promise<RedisServerKind> {
+  const info = (section: string) =>
+    redis.info(section).catch((error: unknown) => {
+      throw redisFault(error);
+    });
+  const server = await info('server');
+  const [replication, cluster] = [await info('replication'), await info('cluster')];
+  return {
+    version: fieldOf(server, 'redis_version'),
+    isPrimary: fieldOf(replication, 'role') === 'master',
+    isCluster: fieldOf(cluster, 'cluster_enabled') === '1',
+  };
+}
+
 const syncs: readonly string[] = ['always', 'everysec', 'no'];
 
 async function syncOf(redis: Pick<RedisClient, 'config'>): Promise<RedisSync> {

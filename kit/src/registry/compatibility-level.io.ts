@@ -12,15 +12,27 @@ export async function setUnsetLevel(
   subject: string,
   level: string,
 ): Promise<void> {
-  const path = `/config/${encodeURIComponent(subject)}`;
-  const shown = await levelAt(address, path);
-  if (shown === level) return;
-  if (shown !== null && shown !== (await levelAt(address, '/config'))) return;
+  const path = pathOf(subject);
+  if ((await levelAt(address, path)) === level) return;
+  if ((await foreignLevel(address, subject, level)) !== null) return;
   await askRegistry(address, path, {
     method: 'PUT',
     body: JSON.stringify({ compatibility: level }),
   });
 }
+
+/** The level that a subject was given on purpose and that is not this one; else null. Rejects as `askRegistry` does. */
+export async function foreignLevel(
+  address: RegistryAddress,
+  subject: string,
+  level: string,
+): Promise<string | null> {
+  const shown = await levelAt(address, pathOf(subject));
+  if (shown === null || shown === level) return null;
+  return shown === (await levelAt(address, '/config')) ? null : shown;
+}
+
+const pathOf = (subject: string) => `/config/${encodeURIComponent(subject)}`;
 
 /** The level that the registry shows there; null where there is none. */
 export async function levelAt(address: RegistryAddress, path: string): Promise<string | null> {

@@ -15,6 +15,12 @@ export interface ListedSubject extends ListedSchema {
 /** Path of Confluent's API in Apicurio, which takes no ids there but has an import of its own. */
 const apicurioPath = /\/apis\/ccompat\/v\d+$/;
 
+/** The API of Apicurio itself, behind the address of Confluent's; null for any other registry. */
+export function apicurioBase(address: RegistryAddress): RegistryAddress | null {
+  if (!apicurioPath.test(address.url)) return null;
+  return { ...address, url: address.url.replace(apicurioPath, '/apis/registry/v3') };
+}
+
 /** See `Registry.restore`. */
 export async function restoreSchemas(
   address: RegistryAddress,
@@ -25,8 +31,9 @@ export async function restoreSchemas(
   // Before its first schema, or a run that is broken off leaves a subject without one.
   for (const { subject } of missing)
     await asked(() => setUnsetLevel(address, subject, compatibility));
+  const own = apicurioBase(address);
   await asked(() =>
-    apicurioPath.test(address.url) ? importAll(address, missing) : registerEach(address, missing),
+    own === null ? registerEach(address, missing) : importAll(address, own, missing),
   );
   const [first] = await missingIn(address, missing);
   if (first === undefined) return missing.length;
@@ -70,12 +77,12 @@ async function registerEach(
 
 async function importAll(
   address: RegistryAddress,
+  own: RegistryAddress,
   missing: readonly ListedSubject[],
 ): Promise<void> {
   const versions = new Map<string, readonly number[]>();
   for (const { subject } of missing)
     if (!versions.has(subject)) versions.set(subject, await versionsOf(address, subject));
-  const own = { ...address, url: address.url.replace(apicurioPath, '/apis/registry/v3') };
   await askRegistry(own, '/admin/import?requireEmptyRegistry=false', {
     method: 'POST',
     body: importArchive(missing, versions),

@@ -12,26 +12,46 @@ export function kafkaAclLines(
   declared: readonly DeclaredAccess[],
   topicPrefix: string,
 ): readonly string[] {
-  return declared.flatMap((access) => {
-    const line = (
-      operations: readonly string[],
-      kind: 'topic' | 'group',
-      names: readonly string[],
-    ) =>
+  return declared.flatMap((access) =>
+    kafkaRightsOf(access, topicPrefix).map(({ operations, kind, names }) =>
       [
-        `kafka-acls.sh ${connection} --add --allow-principal User:${accountOf(access)}`,
+        `kafka-acls.sh ${connection} --add --allow-principal ${principalOf(access)}`,
         ...operations.map((operation) => `--operation ${operation}`),
         ...names.map((name) => `--${kind} ${name}`),
-      ].join(' ');
-    return [
-      ...access.topics.map((right) =>
-        line(right.operations, 'topic', topicNames(right, topicPrefix)),
-      ),
-      ...access.groups.map(({ operation, names }) =>
-        line([operation], 'group', names(topicPrefix)),
-      ),
-    ];
-  });
+      ].join(' '),
+    ),
+  );
+}
+
+/** An account as ACLs name it. */
+export function principalOf(access: Pick<DeclaredAccess, 'name'>): string {
+  return `User:${accountOf(access)}`;
+}
+
+/** Operations that an account needs on topics or groups by their exact names. */
+export interface KafkaRight {
+  readonly operations: readonly string[];
+  readonly kind: 'topic' | 'group';
+  readonly names: readonly string[];
+}
+
+/** The declared rights of an account at the brokers. */
+export function kafkaRightsOf(
+  access: Pick<DeclaredAccess, 'topics' | 'groups'>,
+  topicPrefix: string,
+): readonly KafkaRight[] {
+  return [
+    ...access.topics.map((right) => ({
+      operations: right.operations,
+      kind: 'topic' as const,
+      names: topicNames(right, topicPrefix),
+    })),
+    ...access.groups.map(({ operation, names }) => ({
+      operations: [operation],
+      kind: 'group' as const,
+      names: names(topicPrefix),
+    })),
+  ];
 }
 
 function topicNames(right: TopicRight, topicPrefix: string): readonly string[] {

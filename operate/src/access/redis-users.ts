@@ -22,24 +22,43 @@ export function redisUserLines(
   declared: readonly DeclaredAccess[],
   { server, redisPrefix, hasReadOnlyKeys }: RedisUsersOptions,
 ): readonly string[] {
-  const keys = redisKeys(redisPrefix);
   const read = hasReadOnlyKeys ? '%R~' : '~';
   const users = declared.flatMap((access) => {
-    const rights = rightsAt(server, access);
+    const rights = redisRightsOf(access, { server, redisPrefix });
     if (rights === null) return [];
     const { reads, writes, commands, channels } = rights;
     const rules = [
       `user ${accountOf(access)} on`,
       `#${passwordHashOf(access)}`,
       'resetkeys resetchannels -@all',
-      ...reads.map((name) => `${read}${patternOf(keys, name)}`),
-      ...writes.map((name) => `~${patternOf(keys, name)}`),
+      ...reads.map((pattern) => `${read}${pattern}`),
+      ...writes.map((pattern) => `~${pattern}`),
       ...channels.map((channel) => `&${channel}`),
       ...commands.map((command) => `+${command}`),
     ];
     return [rules.join(' ')];
   });
   return ['user default off', ...users];
+}
+
+/** The declared rights of an account at one server; keys are patterns. */
+export interface RedisServerRights {
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  readonly commands: readonly string[];
+  readonly channels: readonly string[];
+}
+
+/** Null for an account that the server does not need. */
+export function redisRightsOf(
+  access: DeclaredAccess,
+  { server, redisPrefix }: Pick<RedisUsersOptions, 'server' | 'redisPrefix'>,
+): RedisServerRights | null {
+  const rights = rightsAt(server, access);
+  if (rights === null) return null;
+  const keys = redisKeys(redisPrefix);
+  const patterns = (names: readonly RedisKeyName[]) => names.map((name) => patternOf(keys, name));
+  return { ...rights, reads: patterns(rights.reads), writes: patterns(rights.writes) };
 }
 
 function rightsAt(server: RedisServer, { redis, redisCache }: DeclaredAccess): RedisRights | null {

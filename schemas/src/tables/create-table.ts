@@ -52,6 +52,15 @@ export function changeableSettings(table: Table): readonly string[] {
   return [...mergeSettings, ...(table.settings ?? [])];
 }
 
+/** All settings that a table is created with, `name = value`. */
+export function tableSettings(table: Table): readonly string[] {
+  return [
+    `non_replicated_deduplication_window = ${deduplicationWindow}`,
+    `index_granularity = ${table.indexGranularity ?? 8192}`,
+    ...changeableSettings(table),
+  ];
+}
+
 /** `CREATE TABLE IF NOT EXISTS` with a COMMENT on the table and on every column. */
 export function createTableSql(table: Table, database: string): string {
   const columns = table.columns.map((column) => {
@@ -59,18 +68,13 @@ export function createTableSql(table: Table, database: string): string {
     return `  \`${column.name}\` ${column.type} COMMENT ${quoted(column.comment)}${codec}`;
   });
   const indexes = (table.indexes ?? []).map((index) => `  INDEX ${index}`);
-  const settings = [
-    `non_replicated_deduplication_window = ${deduplicationWindow}`,
-    `index_granularity = ${table.indexGranularity ?? 8192}`,
-    ...changeableSettings(table),
-  ];
   return [
     `CREATE TABLE IF NOT EXISTS \`${database}\`.\`${table.name}\` (`,
     [...columns, ...indexes].join(',\n'),
     `) ENGINE = ${table.engine}`,
     ...(table.partitionBy === undefined ? [] : [`PARTITION BY ${table.partitionBy}`]),
     `ORDER BY (${table.orderBy.join(', ')})`,
-    `SETTINGS ${settings.join(', ')}`,
+    `SETTINGS ${tableSettings(table).join(', ')}`,
     `COMMENT ${quoted(table.comment)}`,
   ].join('\n');
 }
