@@ -1,4 +1,5 @@
 import { CommentThreads } from '@pm/domain/comments/threads';
+import { type TransferStore, TransferTotals } from '@pm/domain/ledger/transfer-totals';
 import { systemClock } from '@pm/kit/clock';
 import { silentLog } from '@pm/kit/log';
 import { Catalog } from '@pm/query-api/markets/catalog';
@@ -77,12 +78,19 @@ await serveParent(async ({ shape, slices, perTurn, tokensPerMarket }: HubJob) =>
   return { info, work, rounds: slices };
 });
 
+/** No wallet is read. */
+const noStore: TransferStore = {
+  hasNewId: () => false,
+  append: () => {},
+  transfersOf: () => [],
+};
+
 function openHub(feed: MemoryFeed, catalog: Catalog, queued: QueuedTotal): StreamHub {
   return new StreamHub({
     feed,
     facts: { catalog, profiles: new Profiles(), secret: Buffer.alloc(32, 1) },
     comments: new CommentFeed(new CommentThreads(), catalog),
-    ownStates: new OwnStates(),
+    ownStates: new OwnStates(new TransferTotals(noStore)),
     room: new ReaderRoom(readersMaxBytes),
     counts: new ConnectionCounts(new ReaderRoom(readersMaxBytes)),
     openings: new Openings(systemClock, silentLog),

@@ -10,67 +10,108 @@ export interface WalletTransfers {
   readonly totalMicro: number;
 }
 
-/**
- * Ids of transfers that are kept at most, some 80 bytes each. A repetition follows within minutes: ingress answers
- * later ones from the ledger and writes no record. Past the limit the older half is forgotten.
- */
-const transferIdsMax = 1_000_000;
+/** A transfer that moved money, at its offset. */
+export interface StoredTransfer extends Pick<Transfer, 'amountMicro' | 'timeMs'> {
+  readonly offset: number;
+  /** Hexadecimal. */
+  readonly id: string;
+}
+
+/** Has every transfer that moved money: too many for memory. */
+export interface TransferStore {
+  /** Whether the id is one of the newest. A repetition follows within minutes: ingress writes no later one. */
+  hasNewId(transferId: Buffer): boolean;
+  append(offset: number, transfer: Transfer): void;
+  /** Those of a wallet in the order of the log. */
+  transfersOf(wallet: WalletAddress): readonly StoredTransfer[];
+}
+
+/** Withdrawals before them are void. */
+export interface TransferFences {
+  readonly generation: number;
+  /** Unix milliseconds; 0 for none. */
+  readonly fenceMs: number;
+}
 
 const noTransfers: WalletTransfers = { offset: -1, timeMs: 0, totalMicro: 0 };
+export const noFences: TransferFences = { generation: 0, fenceMs: 0 };
 
 /**
  * The transfers of each wallet, folded from the topic `transfers` as a rebuilt ledger applies them: each id once, and
  * no withdrawal that an earlier fence makes void. The open ledger pays a withdrawal up to its reservation only; every
- * record of ingress has one of the whole amount.
+ * record of ingress has one of the whole amount. In memory are the totals of wallets that are asked for, until they
+ * are forgotten.
  */
 export class TransferTotals {
-  readonly #totals = new Map<WalletAddress, WalletTransfers>();
-  readonly #idsMax: number;
-  #newIds = new Set<string>();
-  #oldIds = new Set<string>();
-  #generation = 0;
-  #fenceMs = 0;
+  readonly #store: TransferStore;
+  readonly #kept = new Map<WalletAddress, WalletTransfers>();
+  #fences: TransferFences;
 
-  constructor(idsMax: number = transferIdsMax) {
-    this.#idsMax = idsMax;
+  constructor(store: TransferStore, fences: TransferFences = noFences) {
+    this.#store = store;
+    this.#fences = fences;
   }
 
-  /** Ids that are kept. */
-  get ids(): number {
-    return this.#newIds.size + this.#oldIds.size;
+  /** After the newest record. */
+  get fences(): TransferFences {
+    return this.#fences;
   }
 
+  /** Wallets in memory. */
+  get kept(): number {
+    return this.#kept.size;
+  }
+
+  /** Keeps the total of the wallet from now on. */
   of(wallet: WalletAddress): WalletTransfers {
-    return this.#totals.get(wallet) ?? noTransfers;
+    const kept = this.#kept.get(wallet) ?? sumOf(this.#store.transfersOf(wallet));
+    this.#kept.set(wallet, kept);
+    return kept;
   }
 
-  /** Takes the next record; returns the wallet whose total it changed, or null. */
+  forget(wallet: WalletAddress): void {
+    this.#kept.delete(wallet);
+  }
+
+  /** Takes the next record; returns the wallet whose total in memory it changed, or null. */
   apply(offset: number, transfer: Transfer): WalletAddress | null {
-    const { amountMicro, timeMs, generation } = transfer;
+    const { amountMicro, timeMs, transferId } = transfer;
     if (amountMicro === 0) {
-      if (generation > 0) this.#generation = Math.max(this.#generation, generation);
-      else this.#fenceMs = Math.max(this.#fenceMs, timeMs);
+      this.#takeFence(transfer);
       return null;
     }
     if (amountMicro < 0 && this.#isVoid(transfer)) return null;
-    const id = transfer.transferId.toString('latin1');
-    if (this.#newIds.has(id) || this.#oldIds.has(id)) return null;
-    this.#keep(id);
+    if (this.#store.hasNewId(transferId)) return null;
+    this.#store.append(offset, transfer);
     const wallet = walletFromBytes(transfer.wallet);
-    const totalMicro = this.of(wallet).totalMicro + amountMicro;
-    this.#totals.set(wallet, { offset, timeMs, totalMicro });
+    const kept = this.#kept.get(wallet);
+    if (kept === undefined) return null;
+    this.#kept.set(wallet, { offset, timeMs, totalMicro: kept.totalMicro + amountMicro });
     return wallet;
   }
 
-  #keep(id: string): void {
-    if (this.#newIds.size >= this.#idsMax / 2) {
-      this.#oldIds = this.#newIds;
-      this.#newIds = new Set();
-    }
-    this.#newIds.add(id);
+  #takeFence({ generation, timeMs }: Transfer): void {
+    const before = this.#fences;
+    this.#fences =
+      generation > 0
+        ? { ...before, generation: Math.max(before.generation, generation) }
+        : { ...before, fenceMs: Math.max(before.fenceMs, timeMs) };
   }
 
   #isVoid({ generation, timeMs }: Transfer): boolean {
-    return generation < this.#generation || timeMs < this.#fenceMs - withdrawalLateMs;
+    const { generation: newest, fenceMs } = this.#fences;
+    return generation < newest || timeMs < fenceMs - withdrawalLateMs;
   }
+}
+
+/** Each id once. */
+function sumOf(transfers: readonly StoredTransfer[]): WalletTransfers {
+  const ids = new Set<string>();
+  let sum = noTransfers;
+  for (const { offset, timeMs, amountMicro, id } of transfers) {
+    if (ids.has(id)) continue;
+    ids.add(id);
+    sum = { offset, timeMs, totalMicro: sum.totalMicro + amountMicro };
+  }
+  return sum;
 }

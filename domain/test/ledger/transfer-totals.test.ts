@@ -2,6 +2,7 @@ import { Random } from '@pm/kit/random';
 import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';
 import { TransferTotals } from '../../src/ledger/transfer-totals.ts';
 import { LedgerModel } from '../../src/testing/ledger-model.ts';
+import { MemoryTransfers } from '../../src/testing/memory-transfers.ts';
 
 /** Deposits, withdrawals and fences; ids are repeated now and then. */
 function randomTransfer(random: Random): Transfer {
@@ -21,7 +22,7 @@ test.each([1, 2, 3])(
   (seed) => {
     const random = new Random(seed);
     const ledger = new LedgerModel();
-    const totals = new TransferTotals();
+    const totals = new TransferTotals(new MemoryTransfers());
     for (let offset = 0; offset < 600; offset += 1) {
       const transfer = randomTransfer(random);
       const transferId = conditionIdFromBytes(transfer.transferId);
@@ -35,19 +36,20 @@ test.each([1, 2, 3])(
   },
 );
 
-test('only the newest ids are kept', () => {
-  const totals = new TransferTotals(100);
-  const transfer = (id: number): Transfer => {
-    const transferId = Buffer.alloc(32);
-    transferId.writeUInt32BE(id);
-    return { transferId, wallet: Buffer.alloc(20, 1), amountMicro: 1, timeMs: 1, generation: 0 };
-  };
-  for (let id = 0; id < 1_000; id += 1) {
-    expect(totals.apply(id, transfer(id))).not.toBeNull();
-    const again = Array.from({ length: Math.min(id + 1, 50) }, (_, back) =>
-      totals.apply(id, transfer(id - back)),
-    );
-    expect(again.filter((one) => one !== null)).toEqual([]);
-    expect(totals.ids).toBeLessThanOrEqual(100);
+test('only wallets that are read are in memory, and those that are forgotten are summed again', () => {
+  const random = new Random(4);
+  const totals = new TransferTotals(new MemoryTransfers());
+  const expected = new TransferTotals(new MemoryTransfers());
+  const wallets = [1, 2, 3, 4].map((at) => walletFromBytes(Buffer.alloc(20, at)));
+  for (const wallet of wallets) expected.of(wallet);
+  for (let offset = 0; offset < 300; offset += 1) {
+    const transfer = randomTransfer(random);
+    expected.apply(offset, transfer);
+    const changed = totals.apply(offset, transfer);
+    if (totals.kept === 0) expect(changed).toBeNull();
+    if (offset % 50 === 10) expect(wallets.map((one) => totals.of(one).totalMicro)).toHaveLength(4);
+    if (offset % 50 === 30) for (const wallet of wallets) totals.forget(wallet);
+    expect(totals.kept).toBe(offset % 50 >= 10 && offset % 50 < 30 ? 4 : 0);
   }
+  expect(wallets.map((one) => totals.of(one))).toEqual(wallets.map((one) => expected.of(one)));
 });

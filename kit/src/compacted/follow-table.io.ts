@@ -13,6 +13,8 @@ export interface EntryPlace {
 export interface CompactedOptions<T> {
   /** Name of the topic on the broker. */
   readonly topic: string;
+  /** As for `followCompacted`. */
+  readonly from?: number;
   readonly codec: RecordReader<T>;
   readonly log: Log;
   take(value: T, place: EntryPlace): void;
@@ -44,6 +46,7 @@ export function followTable<T>(
   };
   return followCompacted(client, {
     topic,
+    ...(options.from === undefined ? {} : { from: options.from }),
     async onRecord({ key, value, offset }) {
       const name = key?.toString('utf8') ?? '';
       if (value === null) {

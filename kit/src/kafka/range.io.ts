@@ -75,6 +75,8 @@ const quietWaitMs = 500;
 
 export interface FollowOptions {
   readonly topic: string;
+  /** Where to begin in each partition that has records before; default with the first that is there. */
+  readonly from?: number;
   /** One call at a time per partition; `value` is null when the key was deleted. */
   onRecord(record: IncomingRecord, partition: number): void | Promise<void>;
   /** As for readers; no further call after a `stop`. */
@@ -82,26 +84,31 @@ export interface FollowOptions {
 }
 
 /**
- * Reads a compacted topic from its start and goes on live, then together with the other topics that this process
- * follows. Resolves when all records that existed at the call are
- * handled; rejects when a fault stops the reader before.
+ * Reads a compacted topic from its start, or any topic from an offset, and goes on live, then together with the other
+ * topics that this process follows. Resolves when all records that existed at the call are handled; rejects when a
+ * fault stops the reader before.
  */
 export async function followCompacted(
   client: LogClient,
   options: FollowOptions,
 ): Promise<LogReader> {
-  const { topic } = options;
+  const { topic, from = 0 } = options;
   const admin = await client.admin();
   const bounds = await admin.bounds(topic).finally(() => admin.close());
   const caughtUp = new Deferred<void>();
-  const pending = new Map([...bounds].filter(([, { low, high }]) => low < high));
+  const first = new Map(
+    [...bounds].map(([partition, { low }]) => [partition, Math.max(low, from)]),
+  );
+  const pending = new Map(
+    [...bounds].filter(([partition, { high }]) => (first.get(partition) ?? 0) < high),
+  );
   const reached = (partition: number, position: number) => {
     if (position >= (pending.get(partition)?.high ?? 0)) pending.delete(partition);
     if (pending.size === 0) caughtUp.resolve();
   };
   const reader = await client.reader({
     topic,
-    positions: new Map([...bounds].map(([partition, { low }]) => [partition, low])),
+    positions: first,
     dense: false,
     maxWaitMs: quietWaitMs,
     catchesUp: true,

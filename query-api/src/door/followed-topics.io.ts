@@ -69,7 +69,7 @@ export interface FollowOptions {
   onSkip(topic: string): void;
 }
 
-type Fold<T> = Pick<CompactedOptions<T>, 'take' | 'forget' | 'unreadable'>;
+type Fold<T> = Pick<CompactedOptions<T>, 'take' | 'forget' | 'from' | 'unreadable'>;
 
 /** Resolves once all views have caught up with the log: nothing is served from half a catalog. */
 export async function followTopics(known: FollowedTopics, options: FollowOptions): Promise<void> {

@@ -48,7 +48,7 @@ export const streamsFields = {
   ...bookNameFields,
   stateDir: path('PM_STREAMS_DIR', {
     meaning:
-      'Folder of the states from which a restart goes on; without them the log is read from its start.',
+      'Folder of the states from which a restart goes on, and of the transfers of all wallets, 80 bytes each; without them the log is read from its start.',
   }),
   saveRecords: integer('PM_STREAMS_SAVE_RECORDS', {
     meaning: 'Records of a partition after which its state is written.',

@@ -33,8 +33,10 @@ import { readStreamsConfig, type StreamsConfig } from './config.ts';
 import { FamilyHub } from './family/family-hub.io.ts';
 import { Feed } from './feed/feed.io.ts';
 import { measureStreams, type StreamsMetrics } from './metrics.ts';
+import { followTransfers, openStoredTransfers } from './own/follow-transfers.io.ts';
 import { SessionKeepAlives } from './own/keep-alive.io.ts';
 import { OwnStates } from './own/own-states.ts';
+import type { StoredTransfers } from './own/stored-transfers.io.ts';
 import { ConnectionCounts } from './protocol/connection-counts.ts';
 import { Openings } from './protocol/openings.io.ts';
 import { ReaderRoom, readerBounds } from './protocol/reader-room.ts';
@@ -78,7 +80,6 @@ async function start(life: Lifecycle): Promise<void> {
   const followed = new FollowedTopics();
   const comments = new CommentFeed(followed.threads, followed.catalog);
   followed.comments = comments;
-  const ownStates = new OwnStates();
   const feed = openFeed(shared);
   const readers = openReaders(shared.log);
   let hubs: Hubs = {};
@@ -101,18 +102,21 @@ async function start(life: Lifecycle): Promise<void> {
     onFault: (fault: Fault) => life.fail(fault),
     onSkip: measured.skipped,
   };
-  await Promise.all([followTopics(followed, follows), followOwnStates(ownStates, follows)]);
+  const stored = await openStoredTransfers(shared.config.stateDir, follows);
+  const ownStates = new OwnStates(stored.totals);
+  await Promise.all([followTopics(followed, follows), followOwnStates(ownStates, stored, follows)]);
   followed.catalog.settle();
   hubs = await listen(shared, { feed, followed, measured, comments, ownStates, readers });
 }
 
 /** Resolves when all transfers and sessions that were there at the call are known. */
-async function followOwnStates(ownStates: OwnStates, options: FollowOptions): Promise<void> {
+async function followOwnStates(
+  ownStates: OwnStates,
+  stored: StoredTransfers,
+  options: FollowOptions,
+): Promise<void> {
   await Promise.all([
-    follow(options, topics.transfers, {
-      unreadable: 'stop',
-      take: (transfer, { offset }) => ownStates.takeTransfer(offset, transfer),
-    }),
+    followTransfers(ownStates, stored, options),
     follow(options, topics.sessions, {
       unreadable: 'stop',
       take: (record) => ownStates.takeSession(record),

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { coversNothing } from '@pm/domain/accounts/request-hmac';
 import { CommentThreads } from '@pm/domain/comments/threads';
+import { TransferTotals } from '@pm/domain/ledger/transfer-totals';
+import { MemoryTransfers } from '@pm/domain/testing/memory-transfers';
 import { systemClock } from '@pm/kit/clock';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
@@ -56,7 +58,7 @@ class Instance {
       feed: this.#feed,
       facts: { catalog, profiles: new Profiles(), secret: Buffer.alloc(32, 1) },
       comments: new CommentFeed(new CommentThreads(), catalog),
-      ownStates: new OwnStates(),
+      ownStates: new OwnStates(new TransferTotals(new MemoryTransfers())),
       room,
       counts,
       openings: new Openings(clock, silentLog),

@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { KeyHolder, KeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { coversNothing } from '@pm/domain/accounts/request-hmac';
 import { CommentThreads } from '@pm/domain/comments/threads';
+import { TransferTotals } from '@pm/domain/ledger/transfer-totals';
+import { MemoryTransfers } from '@pm/domain/testing/memory-transfers';
 import { silentLog } from '@pm/kit/log';
 import type { StreamCloseName } from '@pm/schemas';
 import { Catalog } from '../../src/markets/catalog.ts';
@@ -40,7 +42,7 @@ export class StreamWorld {
   readonly queued = new QueuedTotal(1 << 29);
   readonly resumes: ResumeOutcome[] = [];
   readonly comments = new CommentFeed(new CommentThreads(), this.catalog);
-  readonly ownStates = new OwnStates();
+  readonly ownStates: OwnStates;
   readonly closes: (StreamCloseName | 'left')[] = [];
   /** Moves the clocks of the service. */
   aheadMs = 0;
@@ -55,7 +57,12 @@ export class StreamWorld {
   readonly listener: StreamListener;
   url = '';
 
-  constructor(queueBytes?: number, roomBytes: number = 1 << 29) {
+  constructor(
+    queueBytes?: number,
+    roomBytes: number = 1 << 29,
+    ownStates = new OwnStates(new TransferTotals(new MemoryTransfers())),
+  ) {
+    this.ownStates = ownStates;
     this.room = new ReaderRoom(roomBytes);
     this.counts = new ConnectionCounts(this.room);
     this.catalog.apply(eventEntry('1'));

@@ -1,4 +1,4 @@
-import { TransferTotals, type WalletTransfers } from '@pm/domain/ledger/transfer-totals';
+import type { TransferTotals, WalletTransfers } from '@pm/domain/ledger/transfer-totals';
 import { type Session, SessionTable } from '@pm/domain/sessions/session-table';
 import {
   type ApiKeyId,
@@ -13,12 +13,21 @@ export type OwnState =
   | { readonly kind: 'transfers'; readonly transfers: WalletTransfers }
   | { readonly kind: 'session'; readonly session: Session };
 
-/** Transfers and sessions by wallet, folded from their topics. */
+type Totals = Pick<TransferTotals, 'apply' | 'forget' | 'of'>;
+
+/**
+ * Transfers and sessions by wallet, folded from their topics. Transfers are in memory of the wallets that were read and
+ * not forgotten since.
+ */
 export class OwnStates {
-  readonly #totals = new TransferTotals();
+  readonly #totals: Totals;
   readonly #sessions = new SessionTable();
   readonly #keys = new Map<WalletAddress, Set<ApiKeyId>>();
   readonly #listeners = new Set<(wallet: WalletAddress, state: OwnState) => void>();
+
+  constructor(totals: Totals) {
+    this.#totals = totals;
+  }
 
   /** Calls the listener with each new state from now on. */
   listen(listener: (wallet: WalletAddress, state: OwnState) => void): () => void {
@@ -48,6 +57,11 @@ export class OwnStates {
       return session === undefined ? [] : [{ kind: 'session', session } as const];
     });
     return [{ kind: 'transfers', transfers: this.#totals.of(wallet) }, ...sessions];
+  }
+
+  /** Nothing reads the states of the wallet any more: no transfers of it are reported before it is read again. */
+  forget(wallet: WalletAddress): void {
+    this.#totals.forget(wallet);
   }
 
   #report(wallet: WalletAddress, state: OwnState): void {

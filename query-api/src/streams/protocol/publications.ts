@@ -30,6 +30,7 @@ export class Publications {
   readonly #facts: RenderFacts;
   readonly #renderOwn: RenderOwn;
   readonly #room: Pick<ReaderRoom, 'countOnce'>;
+  readonly #onForgotten: (publication: Publication) => void;
   readonly #byId = new Map<string, Publication>();
   readonly #bySubject = new Map<string, Set<Publication>>();
   /** The newest rules of markets that the catalog does not know yet, by number. */
@@ -43,11 +44,18 @@ export class Publications {
     {
       renderOwn,
       room,
-    }: { readonly renderOwn: RenderOwn; readonly room: Pick<ReaderRoom, 'countOnce'> },
+      onForgotten,
+    }: {
+      readonly renderOwn: RenderOwn;
+      readonly room: Pick<ReaderRoom, 'countOnce'>;
+      /** The last reader of a publication has left. */
+      readonly onForgotten?: (publication: Publication) => void;
+    },
   ) {
     this.#facts = facts;
     this.#renderOwn = renderOwn;
     this.#room = room;
+    this.#onForgotten = onForgotten ?? (() => {});
   }
 
   get size(): number {
@@ -91,6 +99,7 @@ export class Publications {
     const list = this.#bySubject.get(subject);
     list?.delete(publication);
     if (list?.size === 0) this.#bySubject.delete(subject);
+    this.#onForgotten(publication);
   }
 
   /** Those of a channel of a market. */

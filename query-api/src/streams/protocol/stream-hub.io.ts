@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   checksumEvery,
+  parseWalletAddress,
   type StreamCloseName,
   streamHeartbeatMs,
   streamLagMaxMs,
@@ -12,7 +13,7 @@ import type { FeedListener, FeedRecord } from '../feed/feed.io.ts';
 import type { OwnState } from '../own/own-states.ts';
 import { ownMessage, stateMessage } from '../own/render-own.ts';
 import { Connection, type ConnectionParts } from './connection.io.ts';
-import { subjects } from './publication.ts';
+import { type Publication, subjects } from './publication.ts';
 import { Publications } from './publications.ts';
 import type { StreamSocket } from './stream-socket.io.ts';
 import { checksumOf } from './subscriptions.io.ts';
@@ -57,6 +58,7 @@ export class StreamHub implements FeedListener {
     this.#publications = new Publications(parts.facts, {
       renderOwn: (change, { key }) => ownMessage(change, key, catalog),
       room: parts.room,
+      onForgotten: ({ name, numbering }) => this.#forgetStates(name, numbering),
     });
     const { comments, ownStates, feed } = parts;
     this.#unlisten = [
@@ -154,6 +156,12 @@ export class StreamHub implements FeedListener {
     this.#publications.deliver(subjects.states(wallet), ({ key }) =>
       stateMessage(state, wallet, key),
     );
+  }
+
+  /** Of `own` only the states outside of partitions have no numbers. */
+  #forgetStates(name: string, numbering: Publication['numbering']): void {
+    const wallet = numbering === 'none' ? parseWalletAddress(name) : null;
+    if (wallet !== null) this.#parts.ownStates.forget(wallet);
   }
 
   #checksum(market: number): void {

@@ -1,0 +1,214 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import {
+  noFences,
+  type StoredTransfer,
+  type TransferFences,
+  type TransferStore,
+  TransferTotals,
+} from '@pm/domain/ledger/transfer-totals';
+import { hexBytes, type Transfer, type WalletAddress } from '@pm/schemas';
+import { grouped, groupOf, groups, idOf, rowBytes, rowsOf, writeRow } from './transfer-rows.ts';
+
+/** Form of the files; another one is not read. */
+const version = 1;
+/** Rows of a file, and at most in memory: 5 MiB, which a start reads from the log. */
+const rowsPerFile = 65_536;
+const firstRows = 1_024;
+/** A file begins with its facts as JSON, then the first row of each group, then the rows. */
+const headBytes = 1_024;
+const firstsBytes = (groups + 1) * Uint32Array.BYTES_PER_ELEMENT;
+const rowsAt = headBytes + firstsBytes;
+const suffix = '.rows';
+
+/** The newest record of a file, by which another log is known. */
+export interface LastTransfer {
+  readonly offset: number;
+  readonly transferId: string;
+  readonly wallet: string;
+  readonly amountMicro: number;
+  readonly timeMs: number;
+  readonly generation: number;
+}
+
+interface Head {
+  readonly version: number;
+  /** Offset after the newest record of the file before; 0 for the first file. */
+  readonly from: number;
+  readonly last: LastTransfer;
+  /** Those after it. */
+  readonly fences: TransferFences;
+  readonly rows: number;
+}
+
+/**
+ * The transfers of all wallets in files of the folder of states: whole ones, each of which continues the one before,
+ * and in memory the rows after them, at most those of a file. The folder belongs to one process. The log is the only
+ * truth: what the files do not have is read from it. Methods throw what `node:fs` throws.
+ */
+export class StoredTransfers implements TransferStore {
+  readonly totals: TransferTotals;
+  readonly #folder: string;
+  readonly #rowsPerFile: number;
+  /** Offsets before each file. */
+  readonly #files: number[] = [];
+  #last: LastTransfer | null = null;
+  #rows = Buffer.alloc(firstRows * rowBytes);
+  #count = 0;
+  #newIds = new Set<string>();
+  #oldIds = new Set<string>();
+
+  constructor(directory: string, rows = rowsPerFile) {
+    this.#folder = join(directory, 'transfers');
+    this.#rowsPerFile = rows;
+    mkdirSync(this.#folder, { recursive: true });
+    this.totals = new TransferTotals(this, this.#openFiles());
+  }
+
+  /** The newest record that is in a file; null without one. The log is read on after it. */
+  get last(): LastTransfer | null {
+    return this.#last;
+  }
+
+  /** Rows that are in memory. */
+  get rowsInMemory(): number {
+    return this.#count;
+  }
+
+  hasNewId(transferId: Buffer): boolean {
+    const id = transferId.toString('latin1');
+    return this.#newIds.has(id) || this.#oldIds.has(id);
+  }
+
+  append(offset: number, transfer: Transfer): void {
+    const at = this.#count * rowBytes;
+    if (at === this.#rows.length) this.#rows = Buffer.concat([this.#rows, Buffer.alloc(at)]);
+    writeRow(this.#rows, at, offset, transfer);
+    this.#newIds.add(transfer.transferId.toString('latin1'));
+    this.#count += 1;
+  }
+
+  transfersOf(wallet: WalletAddress): readonly StoredTransfer[] {
+    const key = hexBytes(wallet);
+    const group = groupOf(key);
+    const found = this.#files.flatMap((from) => [...rowsOf(this.#readGroup(from, group), key)]);
+    found.push(...rowsOf(this.#rows.subarray(0, this.#count * rowBytes), key));
+    return found;
+  }
+
+  /** The record was given to `totals`. The rows in memory are written once there are enough. */
+  taken(offset: number, transfer: Transfer): void {
+    if (this.#count < this.#rowsPerFile) return;
+    const from = this.#last === null ? 0 : this.#last.offset + 1;
+    const last = lastOf(offset, transfer);
+    const head: Head = { version, from, last, fences: this.totals.fences, rows: this.#count };
+    this.#write(head, grouped(this.#rows.subarray(0, this.#count * rowBytes)));
+    this.#files.push(from);
+    this.#last = last;
+    this.#count = 0;
+    [this.#oldIds, this.#newIds] = [this.#newIds, new Set()];
+  }
+
+  /** Removes everything: it is of another log. */
+  drop(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Takes the files up to the first that does not continue the one before, and removes the others. */
+  #openFiles(): TransferFences {
+    let fences = noFences;
+    const names = readdirSync(this.#folder);
+    const all = names
+      .filter((name) => name.endsWith(suffix))
+      .map((name) => Number.parseInt(name, 10));
+    let isSound = true;
+    for (const from of all.sort((one, other) => one - other)) {
+      const head: Head | null = isSound ? this.#readHead(from) : null;
+      isSound = head !== null && from === (this.#last === null ? 0 : this.#last.offset + 1);
+      if (head === null || !isSound) {
+        rmSync(this.#path(from), { force: true });
+        continue;
+      }
+      this.#files.push(from);
+      this.#last = head.last;
+      fences = head.fences;
+    }
+    this.#readIds();
+    return fences;
+  }
+
+  /** Those of the newest file. */
+  #readIds(): void {
+    const from = this.#files.at(-1);
+    const head = from === undefined ? null : this.#readHead(from);
+    if (from === undefined || head === null) return;
+    const rows = this.#read(from, rowsAt, head.rows * rowBytes);
+    for (let at = 0; at < rows.length; at += rowBytes) this.#oldIds.add(idOf(rows, at));
+  }
+
+  /** Null for a file that is not whole, or of another form. */
+  #readHead(from: number): Head | null {
+    const text = this.#read(from, 0, headBytes).toString('utf8');
+    try {
+      const head = JSON.parse(text) as Head;
+      return head.version === version && head.from === from ? head : null;
+    } catch {
+      return null;
+    }
+  }
+
+  #readGroup(from: number, group: number): Buffer {
+    const places = this.#read(from, headBytes + group * 4, 8);
+    const [first, end] = [places.readUInt32LE(0), places.readUInt32LE(4)];
+    return first === end
+      ? places.subarray(0, 0)
+      : this.#read(from, rowsAt + first * rowBytes, (end - first) * rowBytes);
+  }
+
+  #read(from: number, position: number, bytes: number): Buffer {
+    const buffer = Buffer.alloc(bytes);
+    const file = openSync(this.#path(from), 'r');
+    try {
+      const read = readSync(file, buffer, 0, bytes, position);
+      return buffer.subarray(0, read);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** A file has its name only once all its bytes are on the disk. */
+  #write(head: Head, { rows, firsts }: ReturnType<typeof grouped>): void {
+    const temporary = join(this.#folder, 'unfinished');
+    const file = openSync(temporary, 'w');
+    try {
+      writeSync(file, Buffer.from(JSON.stringify(head).padEnd(headBytes)));
+      writeSync(file, Buffer.from(firsts.buffer));
+      writeSync(file, rows);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, this.#path(head.from));
+  }
+
+  #path(from: number): string {
+    return join(this.#folder, from + suffix);
+  }
+}
+
+/** A record as the next start knows it again. */
+export function lastOf(offset: number, transfer: Transfer): LastTransfer {
+  const { transferId, wallet, amountMicro, timeMs, generation } = transfer;
+  const ids = { transferId: transferId.toString('hex'), wallet: wallet.toString('hex') };
+  return { offset, ...ids, amountMicro, timeMs, generation };
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TransferTotals } from '@pm/domain/ledger/transfer-totals';
+import { MemoryTransfers } from '@pm/domain/testing/memory-transfers';
+import { Random } from '@pm/kit/random';
+import { hexBytes, type Transfer, type WalletAddress } from '@pm/schemas';
+import { heapInUse } from '../../../../kit/test/hostile/heap.ts';
+import { OwnStates } from '../../../src/streams/own/own-states.ts';
+import { StoredTransfers } from '../../../src/streams/own/stored-transfers.io.ts';
+import { wallet } from '../../in-memory.ts';
+
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'transfers-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function transferOf(id: number, owner: WalletAddress, changes: Partial<Transfer> = {}): Transfer {
+  const transferId = Buffer.alloc(32);
+  transferId.writeUInt32BE(id);
+  const facts = { amountMicro: 1_000_000, timeMs: 1_780_000_000_000 + id, generation: 0 };
+  return { transferId, wallet: hexBytes(owner), ...facts, ...changes };
+}
+
+/** Takes the records of a log from where the files end. */
+function follow(stored: StoredTransfers, log: readonly Transfer[], end = log.length): void {
+  const states = new OwnStates(stored.totals);
+  for (let offset = (stored.last?.offset ?? -1) + 1; offset < end; offset += 1) {
+    states.takeTransfer(offset, log[offset] as Transfer);
+    stored.taken(offset, log[offset] as Transfer);
+  }
+}
+
+/** Deposits, withdrawals, fences and, within some 50 records, repetitions. */
+function randomLog(seed: number): readonly Transfer[] {
+  const random = new Random(seed);
+  return Array.from({ length: 400 }, (_, index) => {
+    const amountMicro = random.chance(0.05)
+      ? 0
+      : random.integer(1, 1_000) * (random.chance(0.4) ? -1 : 1);
+    const generation = random.chance(0.7) ? 0 : random.integer(1, 4);
+    const owner = wallet(random.integer(1, 5));
+    const id = Math.max(0, index - (random.chance(0.3) ? random.integer(1, 50) : 0));
+    return transferOf(id, owner, { amountMicro, generation });
+  });
+}
+
+const totalsOf = (totals: TransferTotals) =>
+  [1, 2, 3, 4, 5].map((index) => totals.of(wallet(index)));
+const filesIn = () => readdirSync(join(folder, 'transfers')).sort();
+/** Rows of a file. */
+const rows = 60;
+
+function expectedOf(log: readonly Transfer[]): ReturnType<typeof totalsOf> {
+  const totals = new TransferTotals(new MemoryTransfers());
+  for (const [offset, transfer] of log.entries()) totals.apply(offset, transfer);
+  return totalsOf(totals);
+}
+
+test.each([1, 2, 3])('deaths at any record change no total, seed %d', (seed) => {
+  const log = randomLog(seed);
+  const expected = expectedOf(log);
+  for (let end = 0; end <= log.length; end += 57) {
+    rmSync(folder, { recursive: true, force: true });
+    follow(new StoredTransfers(folder, rows), log, end);
+    const restarted = new StoredTransfers(folder, rows);
+    if (end > 200) expect(restarted.last?.offset).toBeGreaterThan(end - 2 * rows);
+    follow(restarted, log);
+    expect(totalsOf(restarted.totals)).toEqual(expected);
+  }
+});
+
+test('a file that is not whole, and those after it, are removed and read from the log again', () => {
+  const log = randomLog(4);
+  follow(new StoredTransfers(folder, rows), log);
+  const files = filesIn();
+  expect(files.length).toBeGreaterThan(3);
+  const [, second = ''] = files.map((name) => Number.parseInt(name, 10)).sort((a, b) => a - b);
+  truncateSync(join(folder, 'transfers', `${second}.rows`), 100);
+  const again = new StoredTransfers(folder, rows);
+  expect([again.last?.offset, filesIn()]).toEqual([Number(second) - 1, ['0.rows']]);
+  follow(again, log);
+  expect([totalsOf(again.totals), filesIn()]).toEqual([expectedOf(log), files]);
+});
+
+test('of 100,000 wallets that nothing subscribes to no transfer stays in memory', async () => {
+  const stored = new StoredTransfers(folder, 5_000);
+  const states = new OwnStates(stored.totals);
+  const wallets = 100_000;
+  const deposit = (from: number, to: number) => {
+    for (let index = from; index < to; index += 1) {
+      const transfer = transferOf(index, wallet(index));
+      states.takeTransfer(index, transfer);
+      stored.taken(index, transfer);
+    }
+  };
+  deposit(0, 20_000);
+  const before = await heapInUse();
+  deposit(20_000, wallets);
+  expect([stored.totals.kept, stored.rowsInMemory]).toEqual([0, 0]);
+  // Two maps of totals and ids took some 300 for each.
+  expect(((await heapInUse()) - before) / wallets).toBeLessThan(30);
+  expect(states.of(wallet(77_777))).toMatchObject([{ transfers: { totalMicro: 1_000_000 } }]);
+  states.forget(wallet(77_777));
+  expect(stored.totals.kept).toBe(0);
+}, 120_000);
