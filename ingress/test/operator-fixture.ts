@@ -85,6 +85,7 @@ const onePerson: SecondPersonRule = {
 const quietStatus = {
   readiness: { ready: true, reasons: [] },
   markets: 0,
+  marketsMax: 1_000,
   boundWallets: 0,
   waitingCommands: 0,
   partitions: [],
@@ -115,12 +116,14 @@ export async function openOperator(
     catalogTopic = new MemoryTopic<CatalogEntry>(),
     daySums = new MemorySums(),
     feeNoticeMs = 0,
+    marketsMax = 1_000,
   }: {
     secondPerson?: SecondPersonRule;
     approvalsTopic?: MemoryTopic<Approval>;
     catalogTopic?: MemoryTopic<CatalogEntry>;
     daySums?: Pick<DaySums, 'add'>;
     feeNoticeMs?: number;
+    marketsMax?: number;
   } = {},
 ) {
   const catalog = new CatalogIndex();
@@ -203,6 +206,7 @@ export async function openOperator(
     partitions: { numbers: [0, 1, 2], placeable: [0, 1, 2] },
     traded: { isTraded: async ({ market: number }) => fakes.traded.has(number) },
     feeNoticeMs,
+    marketsMax,
     commands: {
       run: async (partition, command) => {
         sent.push({ partition, command });

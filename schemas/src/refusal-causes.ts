@@ -126,4 +126,6 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'No order with this id has reached the book. For the time-to-book limit (2 s) one of the caller that does is refused as `fenced`.',
   log_unavailable:
     'The heartbeat was not written to the log, or not read back in time: Kafka, or a partition of it, is away. While it is, no session ends.',
+  catalog_full:
+    'A listing would pass the markets that the exchange is set up for: `PM_MARKETS_MAX`, which goes with the memory of its services (docs/trading/limits.md). Resolved markets count.',
 };

@@ -306,6 +306,11 @@ const list = {
     text: 'the log of the exchange cannot be reached for the moment, try again shortly',
     retry: true,
   },
+  catalog_full: {
+    status: 409,
+    text: 'the catalog has {markets} markets, and {more} more would pass the {max} of PM_MARKETS_MAX',
+    retry: true,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;
@@ -326,18 +331,6 @@ export function refusalText(
 /** A text with `{name}` replaced by `facts.name`; what has no fact stays. */
 export function filledText(text: string, facts: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(facts[name] ?? whole));
-}
-
-const retryAfterStatuses: ReadonlySet<number> = new Set([425, 429, 503]);
-
-/** Whether the response of a refusal carries the header `Retry-After`. */
-export function hasRetryAfter(code: RefusalCode): boolean {
-  return retryAfterStatuses.has(refusals[code].status);
-}
-
-/** Seconds after which the same request is worth another attempt; undefined where waiting alone does not help. */
-export function retryAfterSeconds(code: RefusalCode): number | undefined {
-  return hasRetryAfter(code) ? 1 : undefined;
 }
 
 /**
@@ -408,6 +401,7 @@ const retries: Readonly<Record<RetryCode, 'unchanged' | 'unknown' | 'act'>> = {
   deposit_required: 'act',
   order_unconfirmed: 'unknown',
   log_unavailable: 'unknown',
+  catalog_full: 'act',
 };
 
 /** Undefined for refusals without `retry`. */

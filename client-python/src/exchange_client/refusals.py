@@ -316,4 +316,10 @@ refusals: dict[str, Refusal] = {
         final=False,
         waiting="unknown",
     ),
+    "catalog_full": Refusal(
+        409,
+        "the catalog has {markets} markets, and {more} more would pass the {max} of PM_MARKETS_MAX",
+        retry=True,
+        final=False,
+    ),
 }

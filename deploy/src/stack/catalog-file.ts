@@ -48,11 +48,24 @@ export async function importCatalog(
 /** Event numbers in a response count within its page; the error gets those of the file. */
 function placedInFile(error: unknown, page: readonly ImportEvent[], before: number): unknown {
   if (!(error instanceof OperatorRefusal)) return error;
+  const full = catalogFull(error.response);
+  if (full !== null)
+    return new OperatorRefusal(`${before} events are imported, the next ones are refused`, full);
   const place = /\/events\/(\d+)/.exec(error.response);
   if (place === null) return error;
   const index = Number(place[1]);
   const response = error.response.replaceAll(place[0], `/events/${before + index}`);
   return new OperatorRefusal(`event ${before + index} (${page[index]?.slug}) is refused`, response);
+}
+
+/** Why there is no room for more markets; null for another refusal. */
+function catalogFull(response: string): string | null {
+  try {
+    const { code, error } = JSON.parse(response) as Readonly<Record<string, unknown>>;
+    return code === 'catalog_full' && typeof error === 'string' ? `${code}: ${error}` : null;
+  } catch {
+    return null;
+  }
 }
 
 async function* pagesOf(events: Iterable<ImportEvent> | AsyncIterable<ImportEvent>) {

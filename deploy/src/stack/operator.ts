@@ -62,15 +62,7 @@ const passing = new Set([429, 503]);
 
 async function post<T>(url: string, token: string, body: unknown): Promise<T> {
   for (let retries = 0; ; retries += 1) {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Bearer ${token}`,
-      },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
+    const response = await send(url, token, body);
     const text = await response.text();
     if (response.status === 202)
       throw new OperatorRefusal(`${url} waits for a second operator`, text.slice(0, 500));
@@ -79,5 +71,18 @@ async function post<T>(url: string, token: string, body: unknown): Promise<T> {
       throw new OperatorRefusal(`${url} returned ${response.status}`, text.slice(0, 500));
     }
     await sleep(retryMs);
+  }
+}
+
+async function send(url: string, token: string, body: unknown): Promise<Response> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    return await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
+  } catch (error) {
+    const { cause, message } = error as Error & { readonly cause?: Partial<Error> };
+    const why = cause?.message ?? message;
+    const text = `${url} gives no response (${why}): see the log of operator, then send the same again`;
+    throw new StackError('START_FAILED', text);
   }
 }

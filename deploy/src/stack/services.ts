@@ -188,6 +188,7 @@ function operatorService(options: ServicesOptions): ManagedProcess {
       PM_SECOND_PERSON: 'off',
       PM_CHALLENGE_SECONDS: '0',
       PM_FEE_NOTICE_SECONDS: '0',
+      ...givenOf(['PM_MARKETS_MAX']),
       ...serviceSecrets(keys).operator,
       PM_SIGNING_DOMAIN: options.signing?.signingDomain ?? '',
     },

@@ -84,6 +84,14 @@ describe('an event that is refused', () => {
     );
   });
 
+  it('is said with what is imported where the catalog is full', async () => {
+    const error = 'slug market-43: the catalog has 30000 markets';
+    const answer = JSON.stringify({ error, path: 'slug market-43', code: 'catalog_full' });
+    await expect(importCatalog(refusing(answer), events, () => {})).rejects.toThrow(
+      `40 events are imported, the next ones are refused: catalog_full: ${error}`,
+    );
+  });
+
   it('is reported unchanged where the response names no place', async () => {
     const answer = '{"error":"slug market-43: try again"}';
     await expect(importCatalog(refusing(answer), events, () => {})).rejects.toThrow(

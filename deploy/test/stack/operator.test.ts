@@ -16,3 +16,13 @@ test('the tools send their token, and report a refusal', async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });
+
+test('an operator that gives no response is named, with the reason', async () => {
+  const server = createServer((request) => request.socket.destroy());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/operator/catalog`;
+  const imported = openOperator(`http://127.0.0.1:${port}`, 'a token').importEvents([]);
+  await expect(imported).rejects.toThrow(`${url} gives no response (other side closed)`);
+  await new Promise((resolve) => server.close(resolve));
+});

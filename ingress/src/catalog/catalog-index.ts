@@ -38,6 +38,11 @@ export class CatalogIndex {
     return this.#markets.size;
   }
 
+  /** Markets that have a number, listed or begun to be. */
+  get numberedCount(): number {
+    return this.#markets.size + this.#unlisted.size;
+  }
+
   take(entry: CatalogEntry): void {
     switch (entry.kind) {
       case 'CatalogMarket':

@@ -3,6 +3,7 @@ import {
   conditionIdFromBytes,
   type ImportCatalog,
   type ImportResult,
+  refusalText,
   tokenIdFromBytes,
 } from '@pm/schemas';
 import { notYet, type OperatorProblem, refused } from '../operator/requests.io.ts';
@@ -52,8 +53,28 @@ export class CatalogImporter {
     const plan = changeSetOf(body, { catalog, partitions, nowMs, keccak });
     if (plan.kind === 'refused') return plan;
     const failure =
-      (await this.#tradedIn(plan)) ?? (await this.#list(plan)) ?? (await this.#change(plan));
+      this.#withoutRoom(plan) ??
+      (await this.#tradedIn(plan)) ??
+      (await this.#list(plan)) ??
+      (await this.#change(plan));
     return failure ?? { kind: 'done', result: resultOf(plan.markets) };
+  }
+
+  /** Markets beyond those that the processes hold. One that an import has begun to list has its place. */
+  #withoutRoom({ markets }: ChangeSet): CatalogImportResult | null {
+    const { catalog, marketsMax } = this.#services;
+    const begun = new Set(catalog.unlisted().map(({ market }) => market));
+    const more = markets.filter(
+      ({ change, entry }) => change === 'listed' && !begun.has(entry.market),
+    );
+    const first = more[Math.max(0, marketsMax - catalog.numberedCount)];
+    if (first === undefined) return null;
+    const facts = { markets: catalog.numberedCount, more: more.length, max: marketsMax };
+    const problem = {
+      ...refused(refusalText('catalog_full', facts)),
+      code: 'catalog_full',
+    } as const;
+    return { kind: 'failed', path: `slug ${first.entry.slug}`, ...problem };
   }
 
   /** The first change by which a traded market would pay or cost differently: an import has no second person. */

@@ -27,6 +27,8 @@ export interface CatalogServices {
   readonly traded: Pick<TradedMarkets, 'isTraded'>;
   /** Time between the notice of a higher fee of a traded market and its beginning, milliseconds. */
   readonly feeNoticeMs: number;
+  /** Markets that may be listed, resolved ones included: every process keeps facts of each. */
+  readonly marketsMax: number;
   /** Commands signed with the operator's key. */
   readonly commands: Pick<CommandSender, 'run'>;
   readonly writer: Pick<CatalogWriter, 'writeRoutes' | 'writeEntries' | 'deleteMarket'>;

@@ -29,6 +29,14 @@ export const operatorOwnFields = {
       'Whether markets at extreme prices get a finer tick by themselves (conventions.md 3.5).',
     default: true,
   }),
+  marketsMax: integer('PM_MARKETS_MAX', {
+    meaning:
+      'Markets that may be listed, resolved ones included; a listing beyond them is refused with `catalog_full`. Each takes memory in every service ([limits.md](../trading/limits.md)): with larger heaps there may be more.',
+    unit: 'markets',
+    min: 1,
+    max: 10_000_000,
+    default: 30_000,
+  }),
   operatorHost: text('PM_OPERATOR_HOST', {
     meaning: "Address that the operator's listener binds to; never public.",
     default: '127.0.0.1',

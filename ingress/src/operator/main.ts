@@ -75,7 +75,8 @@ const resultRestMs = 50;
 async function start(life: Lifecycle): Promise<void> {
   const room = await openRoom(life);
   const parts = await openParts(room);
-  const status: OperatorStatusParts = { ...parts, nowMs: clock.monotonicMs };
+  const { marketsMax } = room.config;
+  const status: OperatorStatusParts = { ...parts, marketsMax, nowMs: clock.monotonicMs };
   measureOperator(room.metrics, status);
   await listen(room, { ...operatorServices(room, parts), status: () => operatorFacts(status) });
   room.operations.report({
@@ -224,6 +225,7 @@ function catalogServices(
     partitions,
     traded,
     feeNoticeMs: config.feeNoticeSeconds * 1000,
+    marketsMax: config.marketsMax,
     commands: channel.commands,
     writer,
     locks,

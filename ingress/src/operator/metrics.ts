@@ -17,6 +17,16 @@ export const operatorReadings = {
     name: 'pm_operator_partitions_silent',
     help: 'Partitions without a sign of life.',
   },
+  markets: {
+    type: 'gauge',
+    name: 'pm_operator_markets',
+    help: 'Markets of the catalog, resolved ones included.',
+  },
+  marketsMax: {
+    type: 'gauge',
+    name: 'pm_operator_markets_max',
+    help: 'Markets that may be listed (`PM_MARKETS_MAX`); a listing beyond them is refused.',
+  },
   resolutionsDue: {
     type: 'gauge',
     name: 'pm_operator_resolutions_due',

@@ -32,7 +32,7 @@ export interface OperatorProblem {
   readonly text: string;
   /** The place in the body that is wrong. */
   readonly path?: string;
-  /** Why the matcher refused it. */
+  /** Why the matcher refused it, or the catalog. */
   readonly code?: RefusalCode;
 }
 
@@ -41,8 +41,11 @@ export function isProblem(result: object): result is OperatorProblem {
   return typeof Reflect.get(result, 'status') === 'number';
 }
 
-export function sendProblem(reply: FastifyReply, { status, text, path }: OperatorProblem) {
-  return reply.code(status).send({ error: text, ...(path === undefined ? {} : { path }) });
+export function sendProblem(reply: FastifyReply, { status, text, path, code }: OperatorProblem) {
+  const place = path === undefined ? {} : { path };
+  return reply
+    .code(status)
+    .send({ error: text, ...place, ...(code === undefined ? {} : { code }) });
 }
 
 /** A body that is wrong, or conflicts with the catalog. */

@@ -12,7 +12,9 @@ export interface OperatorStatusParts {
   readonly nowMs: () => number;
   readonly partitions: Pick<PartitionLiveness, 'numbers' | 'at' | 'isReady'>;
   readonly channel: Pick<CommandChannel, 'envelopes' | 'waiters'>;
-  readonly catalog: Pick<CatalogIndex, 'marketCount'>;
+  readonly catalog: Pick<CatalogIndex, 'marketCount' | 'numberedCount'>;
+  /** See `CatalogServices`. */
+  readonly marketsMax: number;
   readonly owners: Pick<WalletOwners, 'boundCount'>;
   /** See `TopicsClient`. */
   notFollowed(): readonly string[];
@@ -34,11 +36,12 @@ export function servingOf(parts: Parameters<typeof readinessOf>[0]): Serving {
 
 /** The status of the operator's process. */
 export function operatorFacts(parts: OperatorStatusParts) {
-  const { partitions, channel, catalog, owners } = parts;
+  const { partitions, channel, catalog, owners, marketsMax } = parts;
   const queued = (partition: number) => channel.envelopes.queued(partition);
   return {
     readiness: readinessOf(parts),
     markets: catalog.marketCount,
+    marketsMax,
     boundWallets: owners.boundCount,
     waitingCommands: channel.waiters.count,
     partitions: partitionFacts(partitions, queued, parts.nowMs()),
@@ -47,13 +50,16 @@ export function operatorFacts(parts: OperatorStatusParts) {
 
 /** The gauges of the operator's process; those of HTTP are the kit's. */
 export function measureOperator(metrics: Metrics, parts: OperatorStatusParts): void {
-  const { partitions, channel } = parts;
-  const { queuedCommands, waitingCommands, silentPartitions } = operatorReadings;
+  const { partitions, channel, catalog } = parts;
+  const { queuedCommands, waitingCommands, silentPartitions, markets, marketsMax } =
+    operatorReadings;
   metrics.gauge({
     ...queuedCommands,
     read: () =>
       partitions.numbers.reduce((sum, partition) => sum + channel.envelopes.queued(partition), 0),
   });
   metrics.gauge({ ...waitingCommands, read: () => channel.waiters.count });
+  metrics.gauge({ ...markets, read: () => catalog.numberedCount });
+  metrics.gauge({ ...marketsMax, read: () => parts.marketsMax });
   metrics.gauge({ ...silentPartitions, read: () => silentCount(partitions) });
 }

@@ -32,6 +32,8 @@ class Exchange {
   /** Where new markets may be placed. */
   placeable: readonly number[] = Array.from({ length: partitions }, (_, number) => number);
 
+  marketsMax = 1_000;
+
   /** A process that has read the topic. */
   start(): CatalogImporter {
     const catalog = new CatalogIndex();
@@ -41,6 +43,7 @@ class Exchange {
       partitions: { numbers: this.placeable, placeable: this.placeable },
       traded: { isTraded: async () => false },
       feeNoticeMs: 0,
+      marketsMax: this.marketsMax,
       clock: { nowMs: () => 1_700_000_000_000 },
       keccak: (bytes) => createHash('sha256').update(bytes).digest(),
       commands: {
@@ -221,4 +224,16 @@ test('nothing is listed before a partition is opened', async () => {
   const exchange = new Exchange();
   exchange.placeable = [];
   expect([await exchange.import(body), exchange.steps]).toEqual(['failed', 0]);
+});
+
+test('an import that was killed is completed where its markets are the last that have room', async () => {
+  const steps = await stepsOfImport();
+  for (let at = 0; at <= steps; at += 1) {
+    const exchange = await brokenOff(at);
+    exchange.marketsMax = slugs.length;
+    expect(await exchange.import(body)).toBe('done');
+    expectListed(exchange, slugs);
+    expect(await exchange.import(other)).toBe('failed');
+    expectListed(exchange, slugs);
+  }
 });

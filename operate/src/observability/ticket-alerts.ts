@@ -183,6 +183,13 @@ const streamAlerts: readonly Alert[] = [
       'one network, or too much for the machine: `pm_streams_queued_bytes` near a quarter of the largest heap or 512 MB; `pm_streams_merged_deltas` grows before',
   }),
   ticket({
+    name: 'CatalogNearlyFull',
+    expr: 'max(pm_operator_markets) / max(pm_operator_markets_max) > 0.8',
+    summary: 'most of the markets that may be listed are listed',
+    cause:
+      'beyond `PM_MARKETS_MAX` a listing is refused with `catalog_full`: larger heaps and a larger number ([limits.md](../trading/limits.md))',
+  }),
+  ticket({
     name: 'NoRoomForReaders',
     expr: `sum(increase(${closed('4029')}[10m])) > 10`,
     summary: 'streams have no room for readers',

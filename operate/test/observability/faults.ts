@@ -228,6 +228,9 @@ export const faults: Readonly<Record<string, FaultCase>> = {
   ReadersTooSlow: {
     series: { 'pm_streams_closed_total{reason="too_slow",code="4008"}': counter(30) },
   },
+  CatalogNearlyFull: {
+    series: { pm_operator_markets: gauge(700, 850), pm_operator_markets_max: gauge(1_000, 1_000) },
+  },
   NoRoomForReaders: {
     series: { 'pm_streams_closed_total{reason="no_room",code="4029"}': counter(5) },
   },

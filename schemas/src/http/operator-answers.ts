@@ -134,6 +134,10 @@ export const WalletOwnerAnswer = Type.Object({
 export const OperatorStatus = Type.Object({
   readiness: Type.Object({ ready: flag, reasons: Type.Array(text) }),
   markets: count,
+  marketsMax: Type.Integer({
+    minimum: 0,
+    description: 'Markets that may be listed (`PM_MARKETS_MAX`).',
+  }),
   boundWallets: count,
   waitingCommands: count,
   partitions: Type.Array(
