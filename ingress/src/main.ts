@@ -14,7 +14,7 @@ import type { Fault } from '@pm/kit/fault';
 import { NewestRecords } from '@pm/kit/kafka';
 import { type Lifecycle, type Operations, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
-import { type Metrics, openMetrics } from '@pm/kit/metrics';
+import { type Metrics, measureHeld, openMetrics } from '@pm/kit/metrics';
 import { openRedis } from '@pm/kit/redis';
 import { openTraces, type Traces } from '@pm/kit/traces';
 import { redisKeys } from '@pm/schemas';
@@ -55,7 +55,7 @@ import { openSessionCounts } from './sessions/session-metrics.io.ts';
 import { openSessions } from './sessions/sessions.io.ts';
 import { openComments } from './social/comments.io.ts';
 import { openProfiles } from './social/profiles.io.ts';
-import { type StatusParts, statusOf } from './status.io.ts';
+import { heldBy, type StatusParts, statusOf } from './status.io.ts';
 import { ingressTopics } from './topics.ts';
 
 /** Dependencies shared by the constructors below. */
@@ -87,6 +87,7 @@ async function start(life: Lifecycle): Promise<void> {
     sessions: parts.sessions.counts,
   };
   const metrics = openIngressMetrics(room.metrics, statusOf(status).gauges);
+  measureHeld(room.metrics, () => heldBy(status));
   const limits = openLimits(room);
   await openListener(
     { ...room, limits },

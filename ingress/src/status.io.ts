@@ -57,6 +57,17 @@ export function servingOf(parts: HealthParts): Serving {
   return { serving, reasons: readinessOf(parts).reasons };
 }
 
+/** Entries in memory. */
+export function heldBy(parts: StatusParts): Readonly<Record<string, number>> {
+  return {
+    markets: parts.catalog.marketCount,
+    api_keys: parts.keys.size,
+    bound_wallets: parts.owners.boundCount,
+    results: parts.recentResults.size,
+    unconfirmed_orders: parts.unconfirmed.size,
+  };
+}
+
 /** The status of ingress, and the same values as gauges. */
 export function statusOf(parts: StatusParts): { facts(): object; readonly gauges: IngressGauges } {
   const { partitions, channel } = parts;

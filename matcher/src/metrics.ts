@@ -1,4 +1,9 @@
-import type { MetricDeclarations, Metrics, OpenedMetrics } from '@pm/kit/metrics';
+import {
+  type MetricDeclarations,
+  type Metrics,
+  measureHeld,
+  type OpenedMetrics,
+} from '@pm/kit/metrics';
 import type { RefusalCode } from '@pm/schemas';
 import type { PartitionStatus } from './partition/lifecycle.ts';
 
@@ -212,6 +217,10 @@ export function readPartitions(
   }: { partitions(): readonly Reading[]; unopened(): number; nowMs(): number },
 ): void {
   metrics.gauge({ ...matcherReadings.unopened, read: unopened });
+  measureHeld(metrics, () => ({
+    markets: sumOf(partitions(), ({ markets }) => markets),
+    open_orders: sumOf(partitions(), ({ openOrders }) => openOrders),
+  }));
   const read = (
     gauge: (typeof matcherReadings)[keyof typeof matcherReadings],
     numberOf: (status: Reading) => number,
@@ -235,6 +244,10 @@ export function readPartitions(
   read(matcherReadings.openOrders, ({ openOrders }) => openOrders);
   read(matcherReadings.markets, ({ markets }) => markets);
   read(matcherReadings.slicesQueued, ({ slicesQueued }) => slicesQueued);
+}
+
+function sumOf(statuses: readonly Reading[], numberOf: (status: Reading) => number): number {
+  return statuses.reduce((sum, status) => sum + numberOf(status), 0);
 }
 
 /** Opens them, but those that are read (`readPartitions`). */

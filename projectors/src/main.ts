@@ -9,7 +9,7 @@ import { kafkaProbe, redisProbe } from '@pm/kit/engines';
 import { openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
 import { runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
-import { type Metrics, openMetrics } from '@pm/kit/metrics';
+import { type Metrics, measureHeld, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient, watchRedisServer } from '@pm/kit/redis';
 import { Schemas, topicName } from '@pm/kit/registry';
 import { openTraces } from '@pm/kit/traces';
@@ -87,7 +87,8 @@ async function startViews(room: Room, registered: Metrics): Promise<void> {
   const redis = wants('ledger', 'books') ? openViewRedis(room, registered) : null;
   const starting: Promise<void>[] = [];
   if (redis !== null && wants('ledger')) starting.push(startLedger(room, redis));
-  if (wants('books', 'tables', 'leaderboards')) starting.push(startMarketViews(room, redis));
+  if (wants('books', 'tables', 'leaderboards'))
+    starting.push(startMarketViews(room, redis, registered));
   await Promise.all(starting);
   if (wants('checkpoints')) await startCheckpoints(room);
   for (const view of config.views) progress.done(`starting:${view}`);
@@ -103,9 +104,14 @@ function openViewRedis({ config, life, log }: Room, metrics: Metrics): RedisClie
 }
 
 /** The views that need the catalog. */
-async function startMarketViews(room: Room, redis: RedisClient | null): Promise<void> {
+async function startMarketViews(
+  room: Room,
+  redis: RedisClient | null,
+  registered: Metrics,
+): Promise<void> {
   const { views } = room.config;
   const catalog = await openCatalog(room);
+  measureHeld(registered, () => ({ markets: catalog.marketCount }));
   const starting: Promise<void>[] = [];
   if (redis !== null && views.includes('books')) starting.push(startBooks(room, redis, catalog));
   if (views.includes('tables')) starting.push(startTables(room, catalog));

@@ -22,7 +22,7 @@ import { answeredBy } from '@pm/kit/http';
 import { openWatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, type Operations, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
-import { type Metrics, openMetrics } from '@pm/kit/metrics';
+import { type Metrics, measureHeld, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { Schemas, topicName } from '@pm/kit/registry';
 import { openTraces, type Traces } from '@pm/kit/traces';
@@ -114,6 +114,12 @@ async function start(life: Lifecycle): Promise<void> {
     isCoherent: () => Number(books.stored.isCoherent),
     recentRows: () => recent.rowCount,
   });
+  measureHeld(shared.metrics, () => ({
+    markets: followed.catalog.size,
+    api_keys: followed.keys.size,
+    cached_books: books.stored.size,
+    recent_rows: recent.rowCount,
+  }));
   const engines = watchEngines(shared);
   life.onStop('engine watch', () => engines.close());
   measureEngines(shared.metrics, engines);

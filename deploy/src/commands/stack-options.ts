@@ -10,6 +10,8 @@ import { repositoryRoot } from '../local/paths.ts';
 import { type Ports, portsFromEnvironment } from '../local/ports.ts';
 import { StackError } from '../local/stack-error.ts';
 import { firstPartitions, partitionsOf } from '../setup/partition-count.ts';
+import { heapsOf } from '../stack/heaps.ts';
+import { machineMemoryBytes } from '../stack/machine-memory.ts';
 import { engineMode } from '../stack/mode.ts';
 import { parseScale, type Scale } from '../stack/scale.ts';
 import type { SigningChoice } from '../stack/services.ts';
@@ -113,11 +115,14 @@ export function stackOptions(
   const isLocal = mode.kind !== 'external';
   refuseSetUpOf(given, isLocal);
   const seed = isLocal || given.demo === true;
+  const scale = scaleOf(given);
   return {
     mode,
     dataDir: given.data,
     ports: portsOf(given, env),
-    scale: scaleOf(given),
+    scale,
+    heaps: heapsOf({ env, memoryBytes: machineMemoryBytes(), processes: scale }),
+    goesOn: true,
     progress,
     ...brokersIn(given, isLocal),
     ...replicationOf(given, isLocal, env),

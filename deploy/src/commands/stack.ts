@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { readClickhousePassword } from '../local/engines/clickhouse-password.ts';
 import { messageOf, StackError } from '../local/stack-error.ts';
-import { engineTable, processTable } from '../panel/text.ts';
+import { engineTable, failuresText, processTable } from '../panel/text.ts';
 import { stackStatus } from '../stack/control.ts';
 import { type StackArguments, withStackArguments } from './stack-options.ts';
 
@@ -99,6 +99,8 @@ async function status(given: StackArguments): Promise<void> {
     running.engines === 'local' ? readClickhousePassword(given.data, 'readers') : null;
   console.log(`${engineTable(running, readers)}\n`);
   console.log(processTable(running.processes));
+  const failures = failuresText(running.processes);
+  if (failures !== '') console.log(`\n${failures}`);
 }
 
 function logs(service: string, given: StackArguments): void {

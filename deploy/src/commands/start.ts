@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { messageOf, StackError } from '../local/stack-error.ts';
 import { runPanel } from '../panel/live.ts';
+import { failuresText } from '../panel/text.ts';
 import { welcomeScreen } from '../panel/welcome.ts';
 import { openControl } from '../stack/control.ts';
 import { type RunningStack, setUpOnly, startStack } from '../stack/stack.ts';
@@ -55,6 +56,8 @@ try {
   stack = await startStack({ ...options, onFatal: failWith });
   const control = await openControl(given.data, stack);
   console.log(welcomeScreen(stack));
+  const failures = failuresText(stack.supervisor.status());
+  if (failures !== '') console.log(`${failures}\n`);
   await runPanel(stack, { isTerminal, isStopped: () => stopAsked });
   await control.close();
 } catch (error) {

@@ -1,4 +1,6 @@
-/** Reports a step on the terminal; one short line per call. */
+import type { Heap } from './process-end.ts';
+
+/** Reports a step on the terminal: one short line per call, and after a failed start the end of a log. */
 export type Progress = (line: string) => void;
 
 /**
@@ -32,6 +34,8 @@ export interface ManagedProcess {
   readonly stopTimeoutMs: number;
   /** How long it may take to become ready. */
   readonly readyTimeoutMs: number;
+  /** Of a Node process: the bound that its arguments set. */
+  readonly heap?: Heap;
   /** Expected memory once warm, for the status table. */
   readonly memoryHintBytes: number;
   /**

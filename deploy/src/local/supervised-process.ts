@@ -1,19 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '@pm/kit/lifecycle';
-import { type ManagedProcess, mebibyte, WaitsForEngines } from './managed-process.ts';
+import { type ManagedProcess, WaitsForEngines } from './managed-process.ts';
 import { requireFreePort } from './ports.ts';
+import { reasonOfEnd } from './process-end.ts';
 import type { ProcessLedger } from './process-ledger.ts';
+import { openLog, tailOf, textAfter } from './process-log.ts';
 import { lowerPriority } from './process-priority.ts';
 import { isAlive, sendSignal, startMarkOf, usageOf } from './process-table.ts';
 import { messageOf, StackError } from './stack-error.ts';
@@ -23,7 +16,7 @@ import { messageOf, StackError } from './stack-error.ts';
  *                 |  ^       |
  *                 |  +-- waiting (for engines, as long as it takes)
  *                 |          |
- *                 +----------+--> died -> (supervisor: back-off, then starting; or failed)
+ *                 +----------+--> died or failed -> (supervisor: a pause, then starting)
  */
 export type ProcessState =
   | 'stopped'
@@ -41,16 +34,17 @@ export interface ProcessStatus {
   readonly state: ProcessState;
   /** Engines that it waits for. */
   readonly waitsFor: readonly string[];
+  /** Why it ended or did not start the last time; '' once it is ready. */
+  readonly reason: string;
   readonly restarts: number;
   readonly rssBytes: number;
   readonly cpuSeconds: number;
 }
 
-/** A log of this size is renamed at the next start of its process. */
-const maxLogBytes = 8 * mebibyte;
 const readyPollMs = 100;
 const waitingPollMs = 250;
-const tailLines = 12;
+/** How much of the end of a log is searched for the reason of an end. */
+const outputMaxBytes = 64 * 1024;
 
 /**
  * One running process: starts, probes and stops it, and reports an unexpected death.
@@ -65,8 +59,11 @@ export class SupervisedProcess {
   restarts = 0;
   /** Monotonic time since when it is ready, for the back-off. */
   readySinceMs = 0;
-  /** Whether it has ended because an engine was away. */
-  endedForEngine = false;
+  /** Why it ended or did not start the last time; '' once it is ready. */
+  reason = '';
+  /** In the last start: whether it has come as far as a process. */
+  #hasRun = false;
+  #exitCode: number | null = null;
   #waitsFor: readonly string[] = [];
 
   constructor(
@@ -83,6 +80,16 @@ export class SupervisedProcess {
     return this.description.name;
   }
 
+  /** Whether it has ended because an engine was away. */
+  get endedForEngine(): boolean {
+    return this.#exitCode === exitCodes.engineAway;
+  }
+
+  /** Whether another start may do better than the last one: its settings are valid, and its ports were free. */
+  get failureMayPass(): boolean {
+    return this.#hasRun && this.#exitCode !== exitCodes.invalidConfig;
+  }
+
   /**
    * Prepares and starts it, and waits until it is ready.
    *
@@ -90,6 +97,7 @@ export class SupervisedProcess {
    */
   async start(): Promise<void> {
     this.state = 'starting';
+    this.#hasRun = false;
     try {
       for (const port of this.description.ports) await requireFreePort(port, this.name);
       await this.description.prepare();
@@ -99,6 +107,7 @@ export class SupervisedProcess {
     } catch (error) {
       await this.stop();
       this.state = 'failed';
+      if (!this.#hasRun) this.reason = messageOf(error);
       throw error;
     }
   }
@@ -129,9 +138,9 @@ export class SupervisedProcess {
   status(): ProcessStatus {
     const pid = this.#child?.pid;
     const usage = pid === undefined ? { rssBytes: 0, cpuSeconds: 0 } : usageOf(pid);
-    const { name, state, restarts } = this;
+    const { name, state, restarts, reason } = this;
     const waitsFor = state === 'waiting' ? this.#waitsFor : [];
-    return { name, pid, state, waitsFor, restarts, ...usage };
+    return { name, pid, state, waitsFor, reason, restarts, ...usage };
   }
 
   /** A stop may come while it is being prepared; it must not start after that. */
@@ -141,7 +150,9 @@ export class SupervisedProcess {
 
   #spawn(): void {
     const { command, args, cwd, env, niceness, logFile, watchesStdin } = this.description;
-    const log = openLog(logFile);
+    const { log, bytes } = openLog(logFile);
+    this.#hasRun = true;
+    this.#exitCode = null;
     try {
       // Detached: a group of its own, which a terminal's Ctrl-C does not reach and which can be
       // killed as a whole.
@@ -157,8 +168,10 @@ export class SupervisedProcess {
       this.#ended = new Promise((resolve) => {
         child.once('error', (error) => resolve(this.#onEnd(child, messageOf(error))));
         child.once('exit', (code, signal) => {
-          this.endedForEngine = code === exitCodes.engineAway;
-          resolve(this.#onEnd(child, signal === null ? `exit code ${code}` : `signal ${signal}`));
+          this.#exitCode = code;
+          const output = textAfter(logFile, bytes, outputMaxBytes);
+          const reason = reasonOfEnd({ code, signal, output }, this.description.heap);
+          resolve(this.#onEnd(child, reason));
         });
       });
       this.#record(child);
@@ -184,6 +197,7 @@ export class SupervisedProcess {
     }
     if (this.state === 'ready') {
       this.state = 'died';
+      this.reason = `died (${reason})`;
       this.#onDeath(this, reason);
     }
     return reason;
@@ -198,6 +212,7 @@ export class SupervisedProcess {
         await this.description.ready();
         if (this.#child === undefined) break;
         this.state = 'ready';
+        this.reason = '';
         this.readySinceMs = performance.now();
         return;
       } catch (error) {
@@ -228,24 +243,10 @@ export class SupervisedProcess {
 
   #failed(what: string): StackError {
     const { logFile } = this.description;
+    this.reason = what;
     return new StackError(
       'START_FAILED',
       `${this.name} ${what}. The end of ${logFile}:\n${tailOf(logFile)}`,
     );
   }
-}
-
-/** The last lines of a log, indented. */
-export function tailOf(logFile: string): string {
-  if (!existsSync(logFile)) return '  (no log)';
-  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-tailLines);
-  return lines.map((line) => `  ${line}`).join('\n');
-}
-
-function openLog(logFile: string): number {
-  mkdirSync(dirname(logFile), { recursive: true });
-  if (existsSync(logFile) && statSync(logFile).size > maxLogBytes) {
-    renameSync(logFile, `${logFile}.1`);
-  }
-  return openSync(logFile, 'a');
 }

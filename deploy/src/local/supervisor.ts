@@ -1,22 +1,25 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ManagedProcess, type Progress, processEnvironment } from './managed-process.ts';
-import { builtEntry } from './paths.ts';
+import type { ManagedProcess, Progress } from './managed-process.ts';
 import { defaultMinFreeBytes, requireDiskSpace } from './probes.ts';
 import { endOrphans, ProcessLedger } from './process-ledger.ts';
+import { tailOf } from './process-log.ts';
+import { enoughOf, groupOf, quorumOf } from './quorum.ts';
+import { type Ends, pauseMsAfter } from './restart-pauses.ts';
 import { lockDataFolder, type RunLock } from './run-lock.ts';
 import { messageOf, StackError } from './stack-error.ts';
-import { type ProcessStatus, SupervisedProcess, tailOf } from './supervised-process.ts';
+import { startWatchdog } from './start-watchdog.ts';
+import { type ProcessStatus, SupervisedProcess } from './supervised-process.ts';
 
 export interface SupervisorOptions {
   /** Locked while the supervisor runs, and its owner's alone; contains the list of its processes. */
   readonly dataDir: string;
   readonly progress: Progress;
   /**
-   * Called once, after everything has been stopped, when a process that may not die has died or one
-   * could not be restarted. Without it the message goes to standard error and this process ends
+   * Called once, after everything has been stopped, when a process that may not die has died, or one without which
+   * the others do not go on has died too often. Without it the message goes to standard error and this process ends
    * with code 1.
    */
   readonly onFatal?: (failure: StackError) => void;
@@ -25,20 +28,23 @@ export interface SupervisorOptions {
 
 /** Rights of a data folder. */
 const ownerOnly = 0o700;
-/** Back-off between restarts: none after the first death, then it doubles up to the longest. */
-const secondDelayMs = 500;
-const longestDelayMs = 8000;
 /** Longest pause before a restart while enough others take the work over: they need the processors for it. */
 const spareDelayMs = 2_000;
 const sparePollMs = 50;
-/** Deaths in a row, each within a minute of its start, after which a process is not restarted. */
+/** Deaths in a row, each within a minute of its start, after which the stack ends; see `goesOn` for the exception. */
 const maxDeathsInARow = 8;
+/** A process that has lived this long begins with short pauses again. */
 const goodLifeMs = 60_000;
+const defaultPatienceMs = 60_000;
 
-/** Ends of a process in a row: by its own fault, and because an engine was away. */
-interface Ends {
-  deaths: number;
-  waits: number;
+export interface StartOptions {
+  /**
+   * A process that fails is started again after pauses that grow, and the others go on without it, unless its
+   * configuration is wrong or its port is taken; otherwise the first failure ends the start.
+   */
+  readonly goesOn?: boolean;
+  /** With `goesOn`: how long others wait for one that they depend on and that is not ready; a minute unless given. */
+  readonly patienceMs?: number;
 }
 
 /**
@@ -54,6 +60,10 @@ export class Supervisor {
   readonly #watchdog: ChildProcess;
   readonly #processes = new Map<string, SupervisedProcess>();
   readonly #endsInARow = new Map<string, Ends>();
+  /** Processes that the others go on without. */
+  readonly #dispensable = new Set<string>();
+  /** Reason of the last failed start that was reported, by process. */
+  readonly #reported = new Map<string, string>();
   readonly #abort = new AbortController();
   #stopped: Promise<void> | undefined;
 
@@ -87,27 +97,38 @@ export class Supervisor {
   }
 
   /**
-   * Starts more processes and waits until all are ready. When one fails, those already started go
-   * on: the caller stops.
+   * Starts more processes and waits until all are ready, or with `goesOn` until each is or has failed once. When one
+   * fails, those already started go on: the caller stops.
    *
-   * @throws StackError of the first that failed; BAD_DESCRIPTION for an unknown or circular
-   * dependency.
+   * @throws StackError of the first that failed, with `goesOn` of the last if all have; BAD_DESCRIPTION for an unknown
+   * or circular dependency.
    */
-  async start(descriptions: readonly ManagedProcess[]): Promise<void> {
+  async start(
+    descriptions: readonly ManagedProcess[],
+    { goesOn = false, patienceMs = defaultPatienceMs }: StartOptions = {},
+  ): Promise<void> {
     this.#requireOrder(descriptions);
     const added = descriptions.map((description) => this.#add(description));
+    if (goesOn) for (const { name } of added) this.#dispensable.add(name);
     const started = new Map<string, Promise<void>>();
+    const failures: unknown[] = [];
+    const startOf = goesOn
+      ? (process: SupervisedProcess) => this.#startOrRetry(process, failures)
+      : (process: SupervisedProcess) => this.#startFirst(process);
     for (const process of added) {
-      const needs = process.description.dependsOn.map((name) =>
-        enoughOf(quorumOf(name, added, started)),
-      );
-      const start = Promise.all(needs).then(() => this.#startFirst(process));
+      const needs = process.description.dependsOn.map((name) => {
+        const need = enoughOf(quorumOf(name, added, started));
+        return goesOn && started.has(name) ? this.#withPatience(need, patienceMs) : need;
+      });
+      const start = Promise.all(needs).then(() => startOf(process));
       // Awaited below; a failure must not count as unhandled before that.
       start.catch(() => undefined);
       started.set(process.name, start);
     }
     const names = [...started.keys()];
     await Promise.all(names.map((name) => enoughOf(quorumOf(name, added, started))));
+    const isAnyReady = added.some(({ state }) => state === 'ready');
+    if (failures.length > 0 && !isAnyReady) throw failures.at(-1);
   }
 
   status(): ProcessStatus[] {
@@ -161,13 +182,38 @@ export class Supervisor {
       await this.#startOne(process);
     } catch (error) {
       const { restart, quorum } = process.description;
-      const isRevived = restart && (process.endedForEngine || quorum !== undefined);
-      if (!isRevived || this.#stopped !== undefined) throw error;
-      const revived = this.#revive(process, messageOf(error));
+      if (!restart || this.#stopped !== undefined) throw error;
       // The others of its quorum may be enough.
-      if (quorum !== undefined) throw error;
-      await revived;
-      if (process.state !== 'ready') throw error;
+      if (quorum !== undefined) void this.#revive(process);
+      const isAgain = process.endedForEngine && quorum === undefined;
+      if (!isAgain || !(await this.#pause(process, this.#countEnd(process)))) throw error;
+      await this.#startFirst(process);
+    }
+  }
+
+  /** A failure is among `failures`, and the process is started again until it is ready. */
+  async #startOrRetry(process: SupervisedProcess, failures: unknown[]): Promise<void> {
+    try {
+      await this.#startFirst(process);
+    } catch (error) {
+      const { restart, quorum } = process.description;
+      const mayPass = restart && quorum === undefined && process.failureMayPass;
+      if (!mayPass || this.#stopped !== undefined) throw error;
+      failures.push(error);
+      this.#report(process, error);
+      void this.#revive(process);
+    }
+  }
+
+  /** Resolves or rejects with `need`, or resolves after so long. */
+  async #withPatience(need: Promise<void>, patienceMs: number): Promise<void> {
+    const waited = new AbortController();
+    const signal = AbortSignal.any([waited.signal, this.#abort.signal]);
+    const patience = sleep(patienceMs, undefined, { signal }).catch(() => undefined);
+    try {
+      await Promise.race([need, patience]);
+    } finally {
+      waited.abort();
     }
   }
 
@@ -227,29 +273,54 @@ export class Supervisor {
     this.#options.progress(`${process.name}: died (${reason})`);
     if (performance.now() - process.readySinceMs > goodLifeMs)
       this.#endsInARow.delete(process.name);
-    if (process.description.restart) void this.#revive(process, reason);
+    if (process.description.restart) void this.#revive(process);
     else void this.#fail(process, `died (${reason}), and the stack cannot go on without it`);
   }
 
-  async #revive(process: SupervisedProcess, reason: string): Promise<void> {
-    const { deaths, waits } = this.#countEnd(process);
-    if (deaths > maxDeathsInARow) {
-      await this.#fail(process, `died ${deaths} times in a row (last: ${reason})`);
-      return;
+  /** Starts a process that has ended again, after pauses that grow, until it is ready. */
+  async #revive(process: SupervisedProcess): Promise<void> {
+    for (;;) {
+      const ends = this.#countEnd(process);
+      if (ends.deaths > maxDeathsInARow && !this.#dispensable.has(process.name)) {
+        await this.#fail(process, `died ${ends.deaths} times in a row (last: ${process.reason})`);
+        return;
+      }
+      if (!(await this.#pause(process, ends))) return;
+      try {
+        await this.#startOne(process);
+        return;
+      } catch (error) {
+        this.#report(process, error);
+      }
     }
+  }
+
+  /** The pause before a restart. @returns whether the process is to be started still. */
+  async #pause(process: SupervisedProcess, ends: Ends): Promise<boolean> {
+    const pauseMs = pauseMsAfter(ends);
     process.restarts += 1;
     const untilMs = performance.now() + spareDelayMs;
     try {
       const { signal } = this.#abort;
-      await sleep(delayMsAfter(deaths + waits), undefined, { signal });
+      await sleep(pauseMs, undefined, { signal });
       while (performance.now() < untilMs && this.#isSpare(process))
         await sleep(sparePollMs, undefined, { signal });
-      // It was restarted meanwhile.
-      if (process.state !== 'died' && process.state !== 'failed') return;
-      await this.#startOne(process);
-    } catch (error) {
-      if (this.#stopped === undefined) await this.#revive(process, messageOf(error));
+    } catch {
+      // The stack stops.
+      return false;
     }
+    // Otherwise it was restarted meanwhile.
+    return process.state === 'died' || process.state === 'failed';
+  }
+
+  /** A failed start, with the end of the log unless the one before had the same reason. */
+  #report(process: SupervisedProcess, error: unknown): void {
+    if (this.#stopped !== undefined) return;
+    const { name, reason } = process;
+    const isKnown = this.#reported.get(name) === reason;
+    this.#reported.set(name, reason);
+    const what = isKnown ? `${name} ${reason}` : messageOf(error);
+    this.#options.progress(`${name}: not ready, started again after a pause: ${what}`);
   }
 
   /** Whether enough others are ready that do its work: most of a quorum, or one that stands in. */
@@ -290,55 +361,6 @@ export class Supervisor {
   }
 }
 
-/** The starts that a dependency on a process waits for, and how many of them are enough. */
-interface QuorumStarts {
-  readonly starts: readonly Promise<void>[];
-  readonly enough: number;
-}
-
-/** Of a process that is one of several: the starts of all of them. */
-function quorumOf(
-  name: string,
-  added: readonly SupervisedProcess[],
-  started: ReadonlyMap<string, Promise<void>>,
-): QuorumStarts {
-  const quorum = added.find((process) => process.name === name)?.description.quorum;
-  const members = added.filter(({ description }) => description.quorum?.name === quorum?.name);
-  const names = quorum === undefined ? [name] : members.map((member) => member.name);
-  const starts = names.map((one) => started.get(one) ?? Promise.resolve());
-  return { starts, enough: quorum?.enough ?? 1 };
-}
-
-/** Resolves when enough have resolved; rejects with the failure by which that became impossible. */
-function enoughOf({ starts, enough }: QuorumStarts): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let [ready, failed] = [0, 0];
-    for (const start of starts) {
-      start.then(
-        () => {
-          ready += 1;
-          if (ready === enough) resolve();
-        },
-        (error: unknown) => {
-          failed += 1;
-          if (failed > starts.length - enough) reject(error);
-        },
-      );
-    }
-  });
-}
-
-/** Name of the group of processes that do the same, or stand in for each other. */
-function groupOf({ quorum, standInGroup }: ManagedProcess): string | undefined {
-  return quorum?.name ?? standInGroup;
-}
-
-/** The wait before the restart after so many ends in a row. */
-function delayMsAfter(ends: number): number {
-  if (ends <= 1) return 0;
-  return Math.min(secondDelayMs * 2 ** Math.min(ends - 2, 10), longestDelayMs);
-}
-
 /** Opens a supervisor and starts the processes; on failure stops the started ones. */
 export async function startProcesses(
   options: SupervisorOptions,
@@ -357,24 +379,4 @@ export async function startProcesses(
 function endWith(failure: StackError): void {
   console.error(failure.message);
   process.exit(1);
-}
-
-/**
- * The watchdog has its own process group, so that it survives a kill of this one.
- */
-function startWatchdog(ledgerFile: string, dataDir: string): ChildProcess {
-  mkdirSync(dataDir, { recursive: true });
-  const entry = builtEntry('local/watchdog.js');
-  const args = ['--max-old-space-size=32', entry, ledgerFile, String(process.pid)];
-  const watchdog = spawn(process.execPath, args, {
-    cwd: dataDir,
-    env: processEnvironment(),
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  watchdog.on('error', () => undefined);
-  watchdog.stdin.on('error', () => undefined);
-  // It must not keep this process alive.
-  watchdog.unref();
-  return watchdog;
 }

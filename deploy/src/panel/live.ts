@@ -4,7 +4,13 @@ import { reasonsIn } from '../local/probes.ts';
 import type { Places, ScaledService } from '../stack/scale.ts';
 import type { RunningStack } from '../stack/stack.ts';
 import { counterSum, readCounters } from './counters.ts';
-import { lagText, type ProjectionLine, processTable, type UnreadyServices } from './text.ts';
+import {
+  failuresText,
+  lagText,
+  type ProjectionLine,
+  processTable,
+  type UnreadyServices,
+} from './text.ts';
 import { textTable } from './text-table.ts';
 
 /** Interval of the panel on a terminal, and of lines without one. */
@@ -175,12 +181,15 @@ function panelText(stack: RunningStack, now: Sample, rates: Rates): string {
     String(one.inOffset),
     String(one.openOrders),
   ]);
+  const processes = stack.supervisor.status();
+  const failures = failuresText(processes);
   return [
     `${rates.ordersPerSecond.toFixed(1).padStart(8)} orders/s ${rates.fillsPerSecond.toFixed(1).padStart(8)} fills/s`,
     lagText(now.projections),
     '',
     textTable([['partition', 'owner', 'state', 'lag', 'last offset', 'open orders'], ...rows]),
     '',
-    processTable(stack.supervisor.status(), now.unready),
+    processTable(processes, now.unready),
+    ...(failures === '' ? [] : ['', failures]),
   ].join('\n');
 }

@@ -23,6 +23,14 @@ export function processTable(
   return textTable([['process', 'state', 'pid', 'restarts', 'memory', 'cpu'], ...rows]);
 }
 
+/** Why processes are not ready that have ended or failed, one a line, with the command that shows more; '' for none. */
+export function failuresText(processes: readonly ProcessStatus[]): string {
+  return processes
+    .filter(({ reason }) => reason !== '')
+    .map(({ name, reason }) => `${name} ${reason}; npm run stack -- logs ${name}`)
+    .join('\n');
+}
+
 /** Reasons that are shown of a service; a dozen partitions may be one each. */
 const reasonsMax = 3;
 

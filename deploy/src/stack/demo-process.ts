@@ -1,7 +1,8 @@
 import { type ManagedProcess, processEnvironment } from '../local/managed-process.ts';
 import { builtEntry } from '../local/paths.ts';
 import { loopback } from '../local/ports.ts';
-import { heapMebibytes, processDefaults } from './process-defaults.ts';
+import { type Heaps, heapOf } from './heaps.ts';
+import { processDefaults } from './process-defaults.ts';
 
 /** The recorded day, played against the gateway. It has no listener, so it is ready when it runs. */
 export function demoProcess(demo: {
@@ -13,11 +14,14 @@ export function demoProcess(demo: {
   readonly operatorToken: string;
   readonly quoteSpeed: number;
   readonly tradeSpeed: number;
+  readonly heaps?: Heaps | undefined;
 }): ManagedProcess {
+  const heap = heapOf('demo', demo.heaps);
   return {
     ...processDefaults(demo, 'demo'),
+    heap,
     args: [
-      `--max-old-space-size=${heapMebibytes}`,
+      `--max-old-space-size=${heap.mebibytes}`,
       builtEntry('demo/main.js'),
       '--base-url',
       `http://${loopback}:${demo.port}`,

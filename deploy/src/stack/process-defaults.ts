@@ -3,9 +3,6 @@ import { join } from 'node:path';
 import { namesOf, traceFields } from '@pm/kit/config';
 import { mebibyte } from '../local/managed-process.ts';
 
-/** Bound of the JavaScript heap of a service, so that none passes 300 MB without many readers. */
-export const heapMebibytes = 192;
-
 /** What all Node processes of the stack have in common. */
 export function processDefaults(
   options: { readonly dataDir: string; readonly logDir: string },

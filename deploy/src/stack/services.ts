@@ -10,7 +10,8 @@ import { requireOk, requireReady } from '../local/probes.ts';
 import type { ExchangeKeys } from '../setup/keys.ts';
 import { operatorsFileIn } from '../setup/operators.ts';
 import { serviceSecrets } from '../setup/service-secrets.ts';
-import { givenOf, heapMebibytes, processDefaults, traceEnvironment } from './process-defaults.ts';
+import { type Heaps, heapOf } from './heaps.ts';
+import { givenOf, processDefaults, traceEnvironment } from './process-defaults.ts';
 import { numbered, type Place, Places, type ScaledService } from './scale.ts';
 
 export interface ServicesOptions {
@@ -31,6 +32,8 @@ export interface ServicesOptions {
   readonly readersPassword?: string | null;
   /** What signatures are accepted; those for the domain of the log alone unless given. */
   readonly signing?: SigningChoice;
+  /** Those of a small machine unless given. */
+  readonly heaps?: Heaps | undefined;
   /** More settings by service, for tests. */
   readonly extraEnv?: ExtraEnv;
 }
@@ -52,8 +55,6 @@ export const manyTimes = { PM_RATE_LIMIT_SCALE: '10000' };
 /** Rate limits that count but never refuse: for runs that send more than one client may (limits.md). */
 export const wideLimits: ExtraEnv = { ingress: manyTimes, 'query-api': manyTimes };
 
-/** That of the streams: half of it is for connections and subscriptions. */
-const streamsHeapMebibytes = 384;
 /** Space for young objects: with less, responses and batches in transit are copied repeatedly. */
 const youngMebibytes = 32;
 
@@ -162,7 +163,6 @@ function queryApi(options: ServicesOptions, { number, ports }: Place): ManagedPr
 function streams(options: ServicesOptions, { number, ports }: Place): ManagedProcess {
   return service(options, 'streams', {
     number,
-    heapMebibytes: streamsHeapMebibytes,
     opsPort: ports.streamsOps,
     httpPorts: [ports.streams],
     env: {
@@ -221,7 +221,6 @@ function signingEnv({ signing }: ServicesOptions): Record<string, string> {
 interface ServiceSpec {
   /** Of the process among those of its service; 1 unless given. */
   readonly number?: number;
-  readonly heapMebibytes?: number;
   readonly opsPort: number;
   readonly httpPorts?: readonly number[];
   readonly env: Readonly<Record<string, string>>;
@@ -232,10 +231,12 @@ interface ServiceSpec {
 function service(options: ServicesOptions, program: string, spec: ServiceSpec): ManagedProcess {
   const ready = `http://${loopback}:${spec.opsPort}/ready`;
   const name = numbered(program, spec.number ?? 1);
+  const heap = heapOf(program, options.heaps);
   return {
     ...processDefaults(options, name),
+    heap,
     args: [
-      `--max-old-space-size=${spec.heapMebibytes ?? heapMebibytes}`,
+      `--max-old-space-size=${heap.mebibytes}`,
       `--max-semi-space-size=${youngMebibytes}`,
       programOf(program),
     ],

@@ -11,12 +11,13 @@ import type { BrokerCount } from '../local/engines/kafka-broker.ts';
 import { type EngineAccess, type EngineUrls, startEngines } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import { loopback, type Ports } from '../local/ports.ts';
-import { StackError } from '../local/stack-error.ts';
+import { messageOf, StackError } from '../local/stack-error.ts';
 import { Supervisor } from '../local/supervisor.ts';
 import { openingsAt, setUpExchange } from '../setup/exchange-setup.ts';
 import { authorityName, type ExchangeKeys } from '../setup/keys.ts';
 import { makeFirstOperator } from '../setup/operators.ts';
 import { demoProcess } from './demo-process.ts';
+import type { Heaps } from './heaps.ts';
 import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
 import { openPlaces, type Places, type Scale, streamsFolders } from './scale.ts';
@@ -50,6 +51,10 @@ export interface StackOptions {
   readonly replicationMin?: number;
   /** What signatures are accepted; those for the domain of the log alone unless given. */
   readonly signing?: SigningChoice;
+  /** Heap of each program; those of a small machine unless given. */
+  readonly heaps?: Heaps;
+  /** Services that fail at the start do not end it: see `StartOptions`. */
+  readonly goesOn?: boolean;
   readonly extraEnv?: ExtraEnv;
   readonly onFatal?: (failure: StackError) => void;
 }
@@ -112,13 +117,15 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         engines,
         readersPassword,
         signing,
+        heaps: options.heaps,
         extraEnv,
       }),
+      options,
     );
     const operator = openOperator(`http://${loopback}:${ports.operator}`, keys.operatorToken);
     const { operatorToken } = keys;
     const parts = { supervisor, operator, operatorToken, ...folders };
-    const demoMarkets = await seedAndPlay(options, parts);
+    const demoMarkets = await seedIfPossible(options, parts);
     return {
       baseUrl: baseUrlOf(options),
       urls,
@@ -253,15 +260,32 @@ function replicationOf({ replicationFactor = 1 }: StackOptions): number {
   return replicationFactor;
 }
 
+interface SeedParts {
+  readonly supervisor: Supervisor;
+  readonly operator: Operator;
+  readonly operatorToken: string;
+  readonly dataDir: string;
+  readonly logDir: string;
+}
+
+/** Without a service that it needs there is no demo; the others serve all the same. */
+async function seedIfPossible(
+  options: StackOptions,
+  parts: SeedParts,
+): Promise<readonly DemoMarket[]> {
+  try {
+    return await seedAndPlay(options, parts);
+  } catch (error) {
+    const isComplete = parts.supervisor.status().every(({ state }) => state === 'ready');
+    if (options.goesOn !== true || isComplete) throw error;
+    options.progress(`no demo until the next start: ${messageOf(error)}`);
+    return [];
+  }
+}
+
 async function seedAndPlay(
   options: StackOptions,
-  parts: {
-    supervisor: Supervisor;
-    operator: Operator;
-    operatorToken: string;
-    dataDir: string;
-    logDir: string;
-  },
+  parts: SeedParts,
 ): Promise<readonly DemoMarket[]> {
   if (!options.seed) return [];
   const { progress } = options;
@@ -279,6 +303,7 @@ async function seedAndPlay(
       marketsFile,
       quoteSpeed,
       tradeSpeed,
+      heaps: options.heaps,
     }),
   ]);
   await waitForTrading(baseUrl, markets, progress);

@@ -21,6 +21,7 @@ import {
 } from '@pm/kit/config';
 import { type PortName, portsFromEnvironment, portVariable } from '../local/ports.ts';
 import { partitionsField } from '../setup/partition-count.ts';
+import { heapFields } from './heaps.ts';
 import { modes } from './mode.ts';
 
 const listeners: Readonly<Record<PortName, string>> = {
@@ -82,6 +83,7 @@ export const stackFields: readonly Field<unknown>[] = [
     default: defaultFeeWallet,
     allowed: '0x and 40 hex digits',
   }),
+  ...heapFields,
   signingFields.signingDomain,
   { ...signingFields.familyDomains, fallback: { value: false, shown: '1 with the demo, else 0' } },
   oneOf('PM_REDIS', ['auto', 'bundled'], {

@@ -46,6 +46,13 @@ test('a demo alone accepts what is signed for other exchanges, unless it is conf
   expect(() => optionsOf({ PM_SIGNING_DOMAIN: '{}' })).toThrow('PM_SIGNING_DOMAIN is not JSON');
 });
 
+test('a stack of the command line has heaps as its variables say, and goes on without what fails', () => {
+  const { heaps, goesOn } = optionsOf({ PM_HEAP_MB: '300', PM_HEAP_MB_STREAMS: '1500' });
+  expect(heaps).toMatchObject({ ingress: 300, streams: 1500 });
+  expect(goesOn).toBe(true);
+  expect(() => optionsOf({ PM_HEAP_MB: 'much' })).toThrow('PM_HEAP_MB=much: allowed is');
+});
+
 test('--setup-only is for engines that stay, and for no demo', () => {
   const options = (
     env: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-import { engineTable, lagText, processTable } from '../../src/panel/text.ts';
+import { engineTable, failuresText, lagText, processTable } from '../../src/panel/text.ts';
 
 const urls = {
   kafka: '127.0.0.1:19092',
@@ -24,7 +24,7 @@ test('shows the names by which an installation shares engines with others', () =
 });
 
 test('shows what a process waits for, and why one that runs is not ready', () => {
-  const process = { pid: 1, waitsFor: [], restarts: 0, rssBytes: 0, cpuSeconds: 0 };
+  const process = { pid: 1, waitsFor: [], reason: '', restarts: 0, rssBytes: 0, cpuSeconds: 0 };
   const reasons = ['failed:0', 'failed:1', 'failed:2', 'failed:3'];
   const unready = new Map([['matcher', reasons]]);
   const table = processTable(
@@ -42,6 +42,21 @@ test('shows what a process waits for, and why one that runs is not ready', () =>
     'not ready: failed:0, failed:1, failed:2 ...',
     'ready',
   ]);
+});
+
+test('shows why a process does not run, and where its log is', () => {
+  const process = { pid: 1, waitsFor: [], restarts: 0, rssBytes: 0, cpuSeconds: 0 };
+  const text = failuresText([
+    { ...process, name: 'ingress', state: 'ready', reason: '' },
+    {
+      ...process,
+      name: 'streams',
+      state: 'failed',
+      reason: 'ended while it started (exit code 3)',
+    },
+  ]);
+  const line = 'streams ended while it started (exit code 3); npm run stack -- logs streams';
+  expect(text).toBe(line);
 });
 
 test('shows the password with which people read a local stack, and no other', () => {

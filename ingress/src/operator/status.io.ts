@@ -1,5 +1,5 @@
 import type { Readiness, Serving } from '@pm/kit/health';
-import type { Metrics } from '@pm/kit/metrics';
+import { type Metrics, measureHeld } from '@pm/kit/metrics';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import type { CatalogIndex } from '../catalog/catalog-index.ts';
 import type { CommandChannel } from '../log/command-channel.io.ts';
@@ -50,7 +50,8 @@ export function operatorFacts(parts: OperatorStatusParts) {
 
 /** The gauges of the operator's process; those of HTTP are the kit's. */
 export function measureOperator(metrics: Metrics, parts: OperatorStatusParts): void {
-  const { partitions, channel, catalog } = parts;
+  const { partitions, channel, catalog, owners } = parts;
+  measureHeld(metrics, () => ({ markets: catalog.marketCount, bound_wallets: owners.boundCount }));
   const { queuedCommands, waitingCommands, silentPartitions, markets, marketsMax } =
     operatorReadings;
   metrics.gauge({

@@ -4,4 +4,6 @@ export type {
   MetricDeclarations,
   OpenedMetrics,
 } from './declared.ts';
-export { type Metrics, openMetrics } from './metrics.io.ts';
+export { heldReadings, measureHeld, memoryReadings } from './memory.io.ts';
+export { openMetrics } from './metrics.io.ts';
+export type { Metrics } from './process-metrics.io.ts';

@@ -5,47 +5,15 @@ import type {
   GaugeMetric,
   HistogramMetric,
   LabelValues,
-  MetricDeclarations,
   MetricOptions,
   OpenedMetrics,
 } from './declared.ts';
+import { measureHeap } from './memory.io.ts';
+import type { GaugeOptions, Metrics } from './process-metrics.io.ts';
 import { SeriesHistogram } from './series.io.ts';
-
-/** One series of a gauge at a scrape. */
-export interface GaugeReading<L extends string> {
-  readonly labels: LabelValues<L>;
-  readonly value: number;
-}
-
-/**
- * The metrics of one process. A second metric of one name throws; so does a name or help that breaks the rules above.
- */
-export interface Metrics {
-  counter<const L extends string = never>(options: MetricOptions<L>): CounterMetric<L>;
-  /** Opens every metric of a declaration under its key. Gauges that are read at a scrape are opened with `gauge`. */
-  open<const D extends MetricDeclarations>(declared: D): OpenedMetrics<D>;
-  /**
-   * `read` and `readAll` are called at each scrape, for values that exist elsewhere: `read` without labels, `readAll`
-   * with them. A series that `readAll` does not return any more is gone.
-   */
-  gauge<const L extends string = never>(options: GaugeOptions<L>): GaugeMetric<L>;
-  /** `buckets` are upper bounds, ascending, in the unit of the name; default: 0.5 ms to 10 s. */
-  histogram<const L extends string = never>(
-    options: MetricOptions<L> & { readonly buckets?: readonly number[] },
-  ): HistogramMetric<L>;
-  /** All of them in Prometheus' text format. */
-  text(): Promise<string>;
-  readonly contentType: string;
-}
 
 /** Label sets of one metric; further ones are counted together under `other`, so that input cannot fill memory. */
 const maxSeries = 2_000;
-
-/** A gauge, and where its values are read. */
-interface GaugeOptions<L extends string> extends MetricOptions<L> {
-  readonly read?: () => number;
-  readonly readAll?: () => Iterable<GaugeReading<L>>;
-}
 
 const nameRule = /^pm_[a-z][a-z0-9_]*$/;
 const defaultBuckets = [
@@ -66,7 +34,7 @@ export function openMetrics(service: string): Metrics {
     gauge: (options: MetricOptions<string>) => openGauge(register, options),
     histogram: (options: MetricOptions<string>) => openHistogram(register, options),
   };
-  return {
+  const metrics: Metrics = {
     open: (declared) =>
       Object.fromEntries(
         Object.entries(declared).map(([key, metric]) => [key, of[metric.type](metric)]),
@@ -77,6 +45,8 @@ export function openMetrics(service: string): Metrics {
     text: () => register.metrics(),
     contentType: register.contentType,
   };
+  measureHeap(metrics);
+  return metrics;
 }
 
 function openCounter<L extends string>(

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { Fault } from '../../src/fault/index.ts';
-import { openMetrics } from '../../src/metrics/index.ts';
+import { measureHeld, openMetrics } from '../../src/metrics/index.ts';
 
 describe('metrics', () => {
   test('counts, sets and observes under the labels of the service', async () => {
@@ -60,6 +61,42 @@ describe('metrics', () => {
     const text = await metrics.text();
     expect(text).toContain('pm_lag_seconds{partition="0",service="matcher"} 7');
     expect(text).not.toContain('partition="1"');
+  });
+
+  /** A series of a process that was started with options, after its statements. */
+  function seriesOfProcess(series: string, args: readonly string[], options = '', source = '') {
+    const url = JSON.stringify(new URL('../../dist/metrics/index.js', import.meta.url).href);
+    const program = `import { openMetrics } from ${url}; ${source}; console.log(await openMetrics('a').text())`;
+    const env = { ...process.env, NODE_OPTIONS: options };
+    const all = [...args, '--input-type=module', '-e', program];
+    const text = execFileSync(process.execPath, all, { env, encoding: 'utf8' });
+    return Number(new RegExp(`^${series}\\S* (\\d+)$`, 'm').exec(text)?.[1]) / (1024 * 1024);
+  }
+
+  test('shows the bound of its heap without young objects, as the process was started with it', () => {
+    const boundWith = (args: readonly string[], options = '') =>
+      seriesOfProcess('pm_heap_limit_bytes', args, options);
+    const shared = '--max-semi-space-size=32 --max-old-space-size=192';
+    expect(boundWith([], shared)).toBe(192);
+    expect(boundWith(['--max-old-space-size=300'], shared)).toBe(300);
+    expect(boundWith([])).toBeGreaterThan(300);
+  });
+
+  test('counts objects as old that outlived a collection, and no young ones', () => {
+    const keep = 'const kept = Array.from({ length: 400_000 }, (_, at) => ({ at }))';
+    const args = ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'];
+    const oldAfter = (source: string) => seriesOfProcess('pm_heap_old_bytes', args, '', source);
+    const before = oldAfter('');
+    expect(oldAfter(keep) - before).toBeLessThan(6);
+    expect(oldAfter(`${keep}; gc()`) - before).toBeGreaterThan(10);
+  });
+
+  test('shows how many entries of each kind the process keeps', async () => {
+    const metrics = openMetrics('streams');
+    measureHeld(metrics, () => ({ markets: 7, wallets: 40 }));
+    const text = await metrics.text();
+    expect(text).toContain('pm_held_entries{what="markets",service="streams"} 7');
+    expect(text).toContain('pm_held_entries{what="wallets",service="streams"} 40');
   });
 
   test('has the metrics of the process', async () => {

@@ -15,7 +15,12 @@ import {
 import { operatorReadings } from '@pm/ingress/operator/metrics';
 import { httpMetrics, httpReadings, shedMetrics } from '@pm/kit/http';
 import { readerMetrics } from '@pm/kit/kafka';
-import type { MetricDeclaration, MetricDeclarations } from '@pm/kit/metrics';
+import {
+  heldReadings,
+  type MetricDeclaration,
+  type MetricDeclarations,
+  memoryReadings,
+} from '@pm/kit/metrics';
 import { redisMetrics } from '@pm/kit/redis';
 import { traceMetrics } from '@pm/kit/traces';
 import { matcherMetrics, matcherReadings } from '@pm/matcher/metrics';
@@ -52,6 +57,16 @@ const section = (
 export const metricSections: readonly MetricSection[] = [
   section('HTTP listeners', [...doors, 'operator', 'gateway', 'mcp'], httpMetrics, httpReadings),
   section('What clients hold', [...doors, 'streams', 'operator', 'gateway', 'mcp'], shedMetrics),
+  section(
+    'Memory',
+    [...doors, 'matcher', 'operator', 'projectors', 'streams', 'gateway', 'mcp'],
+    memoryReadings,
+  ),
+  section(
+    'Entries in memory',
+    [...doors, 'matcher', 'operator', 'projectors', 'streams'],
+    heldReadings,
+  ),
   section('Rate limits', doors, limitMetrics, limitReadings),
   section('Sealed topics', [...doors, 'operator', 'projectors', 'streams'], unprovenMetrics),
   section(

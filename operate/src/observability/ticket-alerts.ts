@@ -113,6 +113,10 @@ const readAlerts: readonly Alert[] = [
   }),
 ];
 
+/** By process, in the least of ten minutes: what is left after collections. */
+const heapFull =
+  '(max by (service, instance) (min_over_time(pm_heap_old_bytes[10m]) / pm_heap_limit_bytes) > 0.8)';
+
 const tradeAlerts: readonly Alert[] = [
   ticket({
     name: 'SessionCancelsLate',
@@ -158,6 +162,13 @@ const tradeAlerts: readonly Alert[] = [
       'one client sends more at once than it may, or a service is slow: the route with the longest duration',
   }),
   ticket({
+    name: 'HeapNearlyFull',
+    expr: `${heapFull} * on (service, instance) group_left (what) (topk by (service, instance) (1, pm_held_entries) ^ 0) or on (service, instance) ${heapFull}`,
+    summary: 'a process has used four fifths of its heap, and ends when it is full',
+    cause:
+      'more markets, wallets or orders than the heap holds: `what` is what it has most of; a larger heap (`PM_HEAP_MB`, or that of the service; [what-a-box-can-do.md](what-a-box-can-do.md#memory-by-markets-and-wallets))',
+  }),
+  ticket({
     name: 'EventLoopBusy',
     expr: 'max by (service) (nodejs_eventloop_lag_p99_seconds) > 0.5',
     forText: '2m',
@@ -194,7 +205,7 @@ const streamAlerts: readonly Alert[] = [
     expr: `sum(increase(${closed('4029')}[10m])) > 10`,
     summary: 'streams have no room for readers',
     cause:
-      '`pm_streams_room_bytes` near half of the largest heap: a larger heap (`--max-old-space-size`), or another instance',
+      '`pm_streams_room_bytes` near half of the largest heap: a larger heap (`PM_HEAP_MB_STREAMS`), or another instance',
   }),
   ticket({
     name: 'ResumesWait',

@@ -20,6 +20,12 @@ const steady = (step: number) => `0+${step}x${before + during + after - 1}`;
 /** A counter that is not there before its first count. */
 const appears = `_x${before} ${flat(1, during + after)}`;
 
+/** Use and bound of the heap of a process. */
+const heapOf = (service: string, old: string, limit: string) => ({
+  [`pm_heap_old_bytes{service="${service}",instance="${service}:1"}`]: old,
+  [`pm_heap_limit_bytes{service="${service}",instance="${service}:1"}`]: limit,
+});
+
 const soon = '12m';
 
 /** By alert; every alert has its fault. */
@@ -216,6 +222,19 @@ export const faults: Readonly<Record<string, FaultCase>> = {
   TurnsWait: {
     series: { 'pm_gateway_requests_waiting{group="orders"}': gauge(0, 400) },
     labels: { group: 'orders' },
+  },
+  HeapNearlyFull: {
+    series: {
+      ...heapOf('streams', gauge(100, 350), flat(384, before + during + after)),
+      ...heapOf(
+        'query-api',
+        flat(150, before + during + after),
+        flat(192, before + during + after),
+      ),
+      'pm_held_entries{service="streams",instance="streams:1",what="markets"}': gauge(40, 900),
+      'pm_held_entries{service="streams",instance="streams:1",what="wallets"}': gauge(10, 9_000),
+    },
+    labels: { service: 'streams', instance: 'streams:1', what: 'wallets' },
   },
   EventLoopBusy: {
     series: { 'nodejs_eventloop_lag_p99_seconds{service="matcher"}': gauge(0.01, 0.9) },

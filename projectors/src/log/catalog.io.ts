@@ -46,6 +46,10 @@ export class Catalog {
     return catalog;
   }
 
+  get marketCount(): number {
+    return this.#markets.size;
+  }
+
   /** Null while the catalog does not show the market. */
   find(market: number): MarketFacts | null {
     return this.#markets.get(market)?.facts ?? null;

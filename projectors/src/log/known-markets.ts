@@ -14,6 +14,10 @@ export class KnownMarkets {
   readonly #byNumber = new Map<number, KnownMarket>();
   readonly #byPartition = new Map<number, Map<number, KnownMarket>>();
 
+  get size(): number {
+    return this.#byNumber.size;
+  }
+
   take(entry: CatalogMarket): void {
     const { market, partition, negRisk } = entry;
     const { conditionId, tokens } = marketIdsOf(entry);

@@ -16,7 +16,7 @@ import { countShed } from '@pm/kit/http';
 import { type LogClient, openWatchedLog, type WatchedLog } from '@pm/kit/kafka';
 import { type Lifecycle, type Operations, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
-import { type Metrics, openMetrics } from '@pm/kit/metrics';
+import { type Metrics, measureHeld, openMetrics } from '@pm/kit/metrics';
 import { Schemas, topicName } from '@pm/kit/registry';
 import { newSpanId, openTraces, type Traces } from '@pm/kit/traces';
 import { topics, type WalletAddress } from '@pm/schemas';
@@ -89,6 +89,7 @@ async function start(life: Lifecycle): Promise<void> {
     partitions: () => feed.partitions(),
     nowMs,
   });
+  measureHeld(shared.metrics, () => ({ ...feed.counts(), api_keys: followed.keys.size }));
   const observing = setInterval(() => measured.observe(), observeEveryMs);
   life.onStop('observing', async () => clearInterval(observing));
   report(shared, feed, { hubs: () => hubs, queued: readers.queued });
@@ -184,6 +185,7 @@ function report(
       connections: sumOf(hubs(), 'connections'),
       subscriptions: sumOf(hubs(), 'subscriptions'),
       queuedBytes: queued.bytes,
+      held: feed.counts(),
       partitions: feed.partitions(),
       ...completeness(feed),
     }),

@@ -13,6 +13,7 @@ import {
   type PartitionStatus,
   type SaveRules,
 } from './follower.io.ts';
+import type { FeedCounts } from './partition-feed.ts';
 import { inPages, Replays, replayLimits } from './replay.io.ts';
 import { type FeedReplay, planReplay, type ReplayRequest } from './replay-plan.ts';
 import type { MarketChannel, MarketSnapshot, OwnSnapshot } from './snapshots.ts';
@@ -152,6 +153,18 @@ export class Feed {
   partitions(): readonly PartitionStatus[] {
     const statuses = [...this.#followers.values()].map((follower) => follower.status());
     return statuses.sort((one, other) => one.partition - other.partition);
+  }
+
+  /** Sizes of the state of all partitions. */
+  counts(): FeedCounts {
+    const sum = { markets: 0, orders: 0, wallets: 0, positions: 0 };
+    for (const { counts } of this.#followers.values()) {
+      sum.markets += counts?.markets ?? 0;
+      sum.orders += counts?.orders ?? 0;
+      sum.wallets += counts?.wallets ?? 0;
+      sum.positions += counts?.positions ?? 0;
+    }
+    return sum;
   }
 
   #followerOf(market: number): PartitionFollower | undefined {

@@ -11,7 +11,7 @@ import { isStall, type LogReader, type RecordBatch, readerSilenceMaxMs } from '@
 import type { Log } from '@pm/kit/log';
 import { type Execution, streamOwnerSilenceMs } from '@pm/schemas';
 import type { FeedChange } from './changes.ts';
-import { PartitionFeed } from './partition-feed.ts';
+import { type FeedCounts, PartitionFeed } from './partition-feed.ts';
 import { RecentChanges } from './recent-changes.ts';
 import type { StateFiles } from './state-files.io.ts';
 
@@ -150,6 +150,10 @@ export class PartitionFollower {
   /** The newest changes of `feed`. */
   get recent(): RecentChanges {
     return this.#recent;
+  }
+
+  get counts(): FeedCounts | undefined {
+    return this.#feed?.counts;
   }
 
   status(): PartitionStatus {

@@ -18,6 +18,14 @@ import { type FrozenWallets, noMoney, noTokens, WalletStates } from './wallet-st
 /** Hex digits of the chain of the first record that name the log of a partition. */
 const epochDigits = 16;
 
+/** Entries of the state of a feed. */
+export interface FeedCounts {
+  readonly markets: number;
+  readonly orders: number;
+  readonly wallets: number;
+  readonly positions: number;
+}
+
 /** How far a partition is folded. */
 export interface FeedProgress {
   /** Null before the first record, and for a log whose beginning was deleted. */
@@ -86,7 +94,7 @@ export class PartitionFeed {
   }
 
   /** Sizes of the state, for metrics. */
-  get counts() {
+  get counts(): FeedCounts {
     return {
       markets: this.#markets.size,
       orders: this.#orders.count,
