@@ -1,12 +1,10 @@
 import { testAccounts } from '@pm/deploy/demo/wallets';
-import { findInstallation } from '@pm/deploy/installation/addresses';
-import { openInstallation } from '@pm/deploy/installation/open';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
-import { type AuditCheck, runAudit } from '@pm/operate/audit/run-audit';
 import { topics } from '@pm/schemas';
 import type { Admin } from 'kafkajs';
 import { naiveKafka } from '../../../kit/test/kafka/engine.ts';
+import { expectCleanAudit } from '../clean-audit.ts';
 import { namesOf } from '../services-under-test.ts';
 import { openTraders } from '../traders.ts';
 import { eventOf, type ListedMarket, untilNone, WholeExchange } from '../whole-exchange.ts';
@@ -185,22 +183,5 @@ test('every service starts again under load, and the audit is clean', async () =
   await tradeIn(markets.filter(isIn(added)).slice(-4));
   await load.stop();
   expect(load.received.unread).toEqual([]);
-  const env = { ...namesOf(exchange.name), PM_ROOT_KEY: exchange.keys.rootKey };
-  const { kafka, registry, clickhouse, redis } = exchange.urls;
-  const urls = {
-    PM_KAFKA_BROKERS: kafka,
-    PM_REGISTRY_URL: registry,
-    PM_CLICKHOUSE_URL: clickhouse,
-    PM_REDIS_URL: redis,
-  };
-  const installation = openInstallation(await findInstallation({ ...env, ...urls }, ''), 'grown');
-  const checks: AuditCheck[] = [];
-  const holds = await runAudit(installation, {
-    waitMs: 120_000,
-    seed,
-    onProgress: () => {},
-    onCheck: (check) => checks.push(check),
-  }).finally(() => installation.close());
-  expect(checks.filter(({ wrong }) => wrong.length > 0)).toEqual([]);
-  expect(holds).toBe(true);
+  await expectCleanAudit(exchange, seed);
 }, 1_200_000);

@@ -4,12 +4,11 @@ import { openInstallation } from '@pm/deploy/installation/open';
 import { loopback } from '@pm/deploy/local/ports';
 import { type LogProducer, type OutgoingRecord, readRange } from '@pm/kit/kafka';
 import { topicName } from '@pm/kit/registry';
-import { type AuditCheck, runAudit } from '@pm/operate/audit/run-audit';
 import { checkSeals } from '@pm/operate/audit/seals';
 import { type Topic, topics } from '@pm/schemas';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { firstSeed, runLength } from '../../../kit/test/long-runs.ts';
-import { variablesOf } from '../services-under-test.ts';
+import { expectCleanAudit, variablesOfWhole } from '../clean-audit.ts';
 import { WholeExchange } from '../whole-exchange.ts';
 import { type PoisonPlace, poisonRecord } from './poison-record.ts';
 
@@ -143,7 +142,10 @@ test('each of them is counted: by the matcher, and by the readers of sealed topi
   );
   const rejected = [...rows].reduce((sum, [, count]) => sum + Number(count), 0);
   expect(rejected).toBeGreaterThanOrEqual(sentTo(topics.orders));
-  const installation = openInstallation(await findInstallation(variables(), ''), 'poison');
+  const installation = openInstallation(
+    await findInstallation(variablesOfWhole(exchange), ''),
+    'poison',
+  );
   const { unproven } = await checkSeals(installation).finally(() => installation.close());
   const [, more = '0'] = /^and (\d+) more$/.exec(unproven.at(-1) ?? '') ?? [];
   const named = unproven.filter((line) => !line.startsWith('and ')).length;
@@ -153,23 +155,9 @@ test('each of them is counted: by the matcher, and by the readers of sealed topi
   expect(named + Number(more)).toBe(wanted);
 }, 300_000);
 
-function variables(): Readonly<Record<string, string>> {
-  const rootKey = exchange.keys.rootKey;
-  return { ...variablesOf(exchange.name), PM_ROOT_KEY: rootKey };
-}
-
 test('every service starts again over them, and the audit finds the log, tables and ledger right', async () => {
   // All at once: each start reads the topics by itself.
   await Promise.all(services.map((name) => exchange.kill(name)));
   await trade();
-  const installation = openInstallation(await findInstallation(variables(), ''), 'poison');
-  const checks: AuditCheck[] = [];
-  const holds = await runAudit(installation, {
-    waitMs: 120_000,
-    seed,
-    onProgress: () => {},
-    onCheck: (check) => checks.push(check),
-  }).finally(() => installation.close());
-  expect(checks.filter(({ wrong }) => wrong.length > 0)).toEqual([]);
-  expect(holds).toBe(true);
+  await expectCleanAudit(exchange, seed);
 }, 600_000);

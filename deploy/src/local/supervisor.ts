@@ -205,7 +205,7 @@ export class Supervisor {
     }
   }
 
-  /** Resolves or rejects with `need`, or resolves after so long. */
+  /** Resolves or rejects with `need`, or resolves after `patienceMs`. */
   async #withPatience(need: Promise<void>, patienceMs: number): Promise<void> {
     const waited = new AbortController();
     const signal = AbortSignal.any([waited.signal, this.#abort.signal]);

@@ -31,7 +31,7 @@ const anyCommand: Command = { kind: 'Tick', term: 0, timeMs: 1 };
 function openSource() {
   const now = { ms: 1_000, wallMs: 0 };
   const witnesses: [number, Command][] = [];
-  const hearings = new PartitionLiveness([0, 1], {
+  const liveness = new PartitionLiveness([0, 1], {
     monotonicMs: () => now.ms,
     nowMs: () => now.wallMs,
   });
@@ -50,7 +50,7 @@ function openSource() {
   const extreme: number[] = [];
   const source = new ResultReader({
     codec,
-    partitions: hearings,
+    partitions: liveness,
     recentResults: memory,
     delayedResults: delays,
     fundedWallets: { take() {} },
@@ -75,7 +75,7 @@ function openSource() {
         return { offset, key: null, timestampMs: 0, value: codec.encode({ ...plain, ...change }) };
       }),
     });
-  return { now, source, waiters, hearings, memory, delays, extreme, feed, witnesses };
+  return { now, source, waiters, liveness, memory, delays, extreme, feed, witnesses };
 }
 
 const placed = (byte: number): OrderPlaced => ({
@@ -103,15 +103,15 @@ const placed = (byte: number): OrderPlaced => ({
 });
 
 test('a partition is ready while its executions are read', async () => {
-  const { hearings, now, feed } = openSource();
-  expect(hearings.isReady(0)).toBe(false);
+  const { liveness, now, feed } = openSource();
+  expect(liveness.isReady(0)).toBe(false);
   await feed(0, { inOffset: 10, timeMs: 77 });
-  expect([hearings.isReady(0), hearings.isReady(1)]).toEqual([true, false]);
+  expect([liveness.isReady(0), liveness.isReady(1)]).toEqual([true, false]);
   now.ms += silenceMaxMs;
-  expect(hearings.isReady(0)).toBe(true);
+  expect(liveness.isReady(0)).toBe(true);
   now.ms += 1;
-  expect(hearings.isReady(0)).toBe(false);
-  expect(hearings.at(0)).toMatchObject({ inOffset: 10, clockMs: 77 });
+  expect(liveness.isReady(0)).toBe(false);
+  expect(liveness.at(0)).toMatchObject({ inOffset: 10, clockMs: 77 });
 });
 
 test('a gap in the input offsets stops, a repetition is dropped', async () => {
@@ -319,13 +319,13 @@ test('markets at extreme prices are noted, by their best prices and by their tra
 });
 
 test('a partition whose clock is far back gets a witness of the time every second, and no orders', async () => {
-  const { now, hearings, feed, witnesses } = openSource();
+  const { now, liveness, feed, witnesses } = openSource();
   now.wallMs = 5 + clockLeapMaxMs;
   await feed(0, { inOffset: 1, timeMs: 5 });
-  expect([witnesses, hearings.isReady(0)]).toEqual([[], true]);
+  expect([witnesses, liveness.isReady(0)]).toEqual([[], true]);
   now.wallMs += 1;
   await feed(0, { inOffset: 2, timeMs: 5 }, { inOffset: 3, timeMs: 5 });
-  expect(hearings.isReady(0)).toBe(false);
+  expect(liveness.isReady(0)).toBe(false);
   now.wallMs += 1_000;
   now.ms += 1_000;
   await feed(0, { inOffset: 4, timeMs: 5 });
@@ -335,7 +335,7 @@ test('a partition whose clock is far back gets a witness of the time every secon
     [0, { kind: 'Tick', term: 0, timeMs: clockLeapMaxMs + 1_006 }],
   ]);
   await feed(0, { inOffset: 5, timeMs: now.wallMs });
-  expect(hearings.isReady(0)).toBe(true);
+  expect(liveness.isReady(0)).toBe(true);
 });
 
 test('a clock that is set back by an hour does not delay the next witness', async () => {

@@ -10,7 +10,7 @@ export interface FetchLoopParts extends BrokerLoopParts {
   readonly watchdog: Watchdog;
 }
 
-/** A lone broker is asked who leads at one of so many looks. */
+/** Looks from one question to a lone broker who leads to the next. */
 const aloneTurns = 5;
 
 /** A loop that runs, and its end. */

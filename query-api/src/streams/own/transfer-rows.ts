@@ -5,7 +5,7 @@ import type { Transfer } from '@pm/schemas';
 export const rowBytes = 80;
 const rowAt = { offset: 0, amount: 8, time: 16, wallet: 24, id: 44, end: 76 } as const;
 
-/** Rows of a file are in so many groups by wallet: one is read for a wallet. */
+/** Groups by wallet in a file: one of them is read for a wallet. */
 export const groups = 1_024;
 
 /** The last bytes of an address are as good as random. */
