@@ -30,8 +30,8 @@ import { scheduleLeaderboards } from './views/leaderboard/leaderboards.io.ts';
 
 /** Timeout of one statement of a leaderboard computation, milliseconds. */
 const leaderboardTimeoutMs = 310_000;
-/** A dozen groups that hand over within seconds need no faster ones, and each costs the broker a request. */
-const heartbeatMs = 1_000;
+/** Two of them may be lost within a session of 3 s; each group of a dozen costs the broker a request. */
+const heartbeatMs = 500;
 
 await runService('projectors', async (life) => {
   const config = loadConfig();

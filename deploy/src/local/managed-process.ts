@@ -34,6 +34,8 @@ export interface ManagedProcess {
   readonly stopTimeoutMs: number;
   /** How long it may take to become ready. */
   readonly readyTimeoutMs: number;
+  /** It needs no engine and no other process: that it is ready says nothing of the others. */
+  readonly standsAlone?: boolean;
   /** Of a Node process: the bound that its arguments set. */
   readonly heap?: Heap;
   /** Expected memory once warm, for the status table. */

@@ -4,7 +4,6 @@ import {
   fstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readSync,
   renameSync,
   statSync,
@@ -15,6 +14,8 @@ import { mebibyte } from './managed-process.ts';
 /** A log of this size is renamed at the next start of its process. */
 const maxLogBytes = 8 * mebibyte;
 const tailLines = 12;
+/** A process that runs for long has a log of any size. */
+const tailMaxBytes = 64 * 1024;
 
 /** Opens a log to append to it, and puts a large one aside before. @returns its descriptor, and its length in bytes. */
 export function openLog(logFile: string): { readonly log: number; readonly bytes: number } {
@@ -29,21 +30,26 @@ export function openLog(logFile: string): { readonly log: number; readonly bytes
 /** The last lines of a log, indented. */
 export function tailOf(logFile: string): string {
   if (!existsSync(logFile)) return '  (no log)';
-  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-tailLines);
+  const lines = textAfter(logFile, 0, tailMaxBytes).trimEnd().split('\n').slice(-tailLines);
   return lines.map((line) => `  ${line}`).join('\n');
 }
 
-/** The text of a log after its first `fromBytes`, as far as it is within its last `maxBytes`; '' without a log. */
+/**
+ * The text of a log after its first `fromBytes`, as far as it is within its last `maxBytes`; '' where it cannot be read.
+ */
 export function textAfter(logFile: string, fromBytes: number, maxBytes: number): string {
-  if (!existsSync(logFile)) return '';
-  const log = openSync(logFile, 'r');
   try {
-    const { size } = fstatSync(log);
-    const from = Math.max(fromBytes, size - maxBytes);
-    const bytes = Buffer.alloc(Math.max(0, size - from));
-    const read = readSync(log, bytes, 0, bytes.length, from);
-    return bytes.toString('utf8', 0, read);
-  } finally {
-    closeSync(log);
+    const log = openSync(logFile, 'r');
+    try {
+      const { size } = fstatSync(log);
+      const from = Math.max(fromBytes, size - maxBytes);
+      const bytes = Buffer.alloc(Math.max(0, size - from));
+      const read = readSync(log, bytes, 0, bytes.length, from);
+      return bytes.toString('utf8', 0, read);
+    } finally {
+      closeSync(log);
+    }
+  } catch {
+    return '';
   }
 }

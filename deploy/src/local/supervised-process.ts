@@ -98,6 +98,7 @@ export class SupervisedProcess {
   async start(): Promise<void> {
     this.state = 'starting';
     this.#hasRun = false;
+    this.#exitCode = null;
     try {
       for (const port of this.description.ports) await requireFreePort(port, this.name);
       await this.description.prepare();
@@ -152,7 +153,6 @@ export class SupervisedProcess {
     const { command, args, cwd, env, niceness, logFile, watchesStdin } = this.description;
     const { log, bytes } = openLog(logFile);
     this.#hasRun = true;
-    this.#exitCode = null;
     try {
       // Detached: a group of its own, which a terminal's Ctrl-C does not reach and which can be
       // killed as a whole.

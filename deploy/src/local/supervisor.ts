@@ -36,6 +36,8 @@ const maxDeathsInARow = 8;
 /** A process that has lived this long begins with short pauses again. */
 const goodLifeMs = 60_000;
 const defaultPatienceMs = 60_000;
+/** Between two looks at whether a process waits for engines. */
+const waitingLookMs = 100;
 
 export interface StartOptions {
   /**
@@ -97,10 +99,10 @@ export class Supervisor {
   }
 
   /**
-   * Starts more processes and waits until all are ready, or with `goesOn` until each is or has failed once. When one
-   * fails, those already started go on: the caller stops.
+   * Starts more processes and waits until all are ready, or with `goesOn` until each is, has failed once, or has waited
+   * for engines for `patienceMs`. When one fails, those already started go on: the caller stops.
    *
-   * @throws StackError of the first that failed, with `goesOn` of the last if all have; BAD_DESCRIPTION for an unknown
+   * @throws StackError of the first that failed, with `goesOn` of the last if none is ready that needs anything; BAD_DESCRIPTION for an unknown
    * or circular dependency.
    */
   async start(
@@ -113,7 +115,7 @@ export class Supervisor {
     const started = new Map<string, Promise<void>>();
     const failures: unknown[] = [];
     const startOf = goesOn
-      ? (process: SupervisedProcess) => this.#startOrRetry(process, failures)
+      ? (process: SupervisedProcess) => this.#startOrWait(process, { failures, patienceMs })
       : (process: SupervisedProcess) => this.#startFirst(process);
     for (const process of added) {
       const needs = process.description.dependsOn.map((name) => {
@@ -127,7 +129,9 @@ export class Supervisor {
     }
     const names = [...started.keys()];
     await Promise.all(names.map((name) => enoughOf(quorumOf(name, added, started))));
-    const isAnyReady = added.some(({ state }) => state === 'ready');
+    const isAnyReady = added.some(
+      ({ state, description }) => state === 'ready' && description.standsAlone !== true,
+    );
     if (failures.length > 0 && !isAnyReady) throw failures.at(-1);
   }
 
@@ -191,15 +195,37 @@ export class Supervisor {
     }
   }
 
-  /** A failure is among `failures`, and the process is started again until it is ready. */
+  /** Resolves too when the process has waited for engines for `patienceMs`; it goes on waiting. */
+  async #startOrWait(
+    process: SupervisedProcess,
+    { failures, patienceMs }: { readonly failures: unknown[]; readonly patienceMs: number },
+  ): Promise<void> {
+    const settled = new AbortController();
+    const start = this.#startOrRetry(process, failures).finally(() => settled.abort());
+    await Promise.race([start, this.#untilWaited(process, { patienceMs, settled })]);
+  }
+
+  async #untilWaited(
+    process: SupervisedProcess,
+    { patienceMs, settled }: { readonly patienceMs: number; readonly settled: AbortController },
+  ): Promise<void> {
+    const signal = AbortSignal.any([settled.signal, this.#abort.signal]);
+    for (let fromMs = performance.now(); performance.now() - fromMs < patienceMs; ) {
+      await sleep(waitingLookMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return await new Promise(() => {});
+      if (process.state !== 'waiting') fromMs = performance.now();
+    }
+  }
+
+  /** A failure by its own fault is among `failures`, and the process is started again until it is ready. */
   async #startOrRetry(process: SupervisedProcess, failures: unknown[]): Promise<void> {
     try {
-      await this.#startFirst(process);
+      await this.#startOne(process);
     } catch (error) {
       const { restart, quorum } = process.description;
       const mayPass = restart && quorum === undefined && process.failureMayPass;
       if (!mayPass || this.#stopped !== undefined) throw error;
-      failures.push(error);
+      if (!process.endedForEngine) failures.push(error);
       this.#report(process, error);
       void this.#revive(process);
     }
@@ -290,6 +316,7 @@ export class Supervisor {
         await this.#startOne(process);
         return;
       } catch (error) {
+        if (this.#stopped !== undefined) return;
         this.#report(process, error);
       }
     }
@@ -315,7 +342,6 @@ export class Supervisor {
 
   /** A failed start, with the end of the log unless the one before had the same reason. */
   #report(process: SupervisedProcess, error: unknown): void {
-    if (this.#stopped !== undefined) return;
     const { name, reason } = process;
     const isKnown = this.#reported.get(name) === reason;
     this.#reported.set(name, reason);

@@ -5,6 +5,7 @@ import type { Places, ScaledService } from '../stack/scale.ts';
 import type { RunningStack } from '../stack/stack.ts';
 import { counterSum, readCounters } from './counters.ts';
 import {
+  cutLines,
   failuresText,
   lagText,
   type ProjectionLine,
@@ -71,7 +72,8 @@ export async function runPanel(
       console.log(plainLine(now, rates));
       continue;
     }
-    const panel = panelText(stack, now, rates);
+    // A line that the terminal breaks would count as one.
+    const panel = cutLines(panelText(stack, now, rates), process.stdout.columns);
     // Up to the first line of the panel drawn before, then clear to the end of the screen.
     process.stdout.write(`${drawnLines === 0 ? '' : `\x1b[${drawnLines}A`}\x1b[J${panel}\n`);
     drawnLines = panel.split('\n').length;

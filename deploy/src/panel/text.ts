@@ -31,6 +31,12 @@ export function failuresText(processes: readonly ProcessStatus[]): string {
     .join('\n');
 }
 
+/** The text with each line cut to a number of characters. */
+export function cutLines(text: string, characters: number): string {
+  const lines = text.split('\n').map((line) => line.slice(0, characters));
+  return lines.join('\n');
+}
+
 /** Reasons that are shown of a service; a dozen partitions may be one each. */
 const reasonsMax = 3;
 

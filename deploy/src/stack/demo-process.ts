@@ -4,6 +4,8 @@ import { loopback } from '../local/ports.ts';
 import { type Heaps, heapOf } from './heaps.ts';
 import { processDefaults } from './process-defaults.ts';
 
+export const demoName = 'demo';
+
 /** The recorded day, played against the gateway. It has no listener, so it is ready when it runs. */
 export function demoProcess(demo: {
   readonly dataDir: string;
@@ -16,9 +18,9 @@ export function demoProcess(demo: {
   readonly tradeSpeed: number;
   readonly heaps?: Heaps | undefined;
 }): ManagedProcess {
-  const heap = heapOf('demo', demo.heaps);
+  const heap = heapOf(demoName, demo.heaps);
   return {
-    ...processDefaults(demo, 'demo'),
+    ...processDefaults(demo, demoName),
     heap,
     args: [
       `--max-old-space-size=${heap.mebibytes}`,

@@ -252,6 +252,7 @@ function service(options: ServicesOptions, program: string, spec: ServiceSpec): 
       // Further processes start after the first ones: all at once take too long on few processors.
       ...(name === program ? [] : [program]),
     ],
+    standsAlone: spec.needs.length === 0,
     ports: [spec.opsPort, ...(spec.httpPorts ?? [])],
     ready: () => requireReady(ready),
   };

@@ -16,7 +16,7 @@ import { Supervisor } from '../local/supervisor.ts';
 import { openingsAt, setUpExchange } from '../setup/exchange-setup.ts';
 import { authorityName, type ExchangeKeys } from '../setup/keys.ts';
 import { makeFirstOperator } from '../setup/operators.ts';
-import { demoProcess } from './demo-process.ts';
+import { demoName, demoProcess } from './demo-process.ts';
 import type { Heaps } from './heaps.ts';
 import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
@@ -276,7 +276,8 @@ async function seedIfPossible(
   try {
     return await seedAndPlay(options, parts);
   } catch (error) {
-    const isComplete = parts.supervisor.status().every(({ state }) => state === 'ready');
+    const services = parts.supervisor.status().filter(({ name }) => name !== demoName);
+    const isComplete = services.every(({ state }) => state === 'ready');
     if (options.goesOn !== true || isComplete) throw error;
     options.progress(`no demo until the next start: ${messageOf(error)}`);
     return [];

@@ -1,5 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import type { ManagedProcess } from '../../src/local/managed-process.ts';
+import { type ManagedProcess, WaitsForEngines } from '../../src/local/managed-process.ts';
 import { holdFreePorts } from '../../src/local/ports.ts';
 import type { Supervisor } from '../../src/local/supervisor.ts';
 import { childSource, inOwnFolder, type ProcessFolder, stateOf, until } from './process-folder.ts';
@@ -121,12 +121,43 @@ describe('a start that goes on without what fails', () => {
   );
 
   it.concurrent(
-    'ends where none becomes ready',
+    'ends where none becomes ready that needs anything',
     inOwnFolder(async (own) => {
       const supervisor = await open(own);
       const broken = { restart: true, args: ['-e', 'process.exit(3)'] };
-      const all = [own.fake('ingress', broken), own.fake('streams', broken)];
+      const gateway = own.fake('gateway', { restart: true, standsAlone: true });
+      const all = [own.fake('ingress', broken), own.fake('streams', broken), gateway];
       await expect(supervisor.start(all, { goesOn: true })).rejects.toThrow(/exit code 3/);
+    }),
+  );
+
+  it.concurrent(
+    'is over when a process has waited for its engine as long as others are patient',
+    inOwnFolder(async (own) => {
+      const supervisor = await open(own);
+      let isAway = true;
+      const ready = async (): Promise<void> => {
+        if (isAway) throw new WaitsForEngines(['clickhouse']);
+      };
+      const all = [own.fake('ingress'), own.fake('projectors', { restart: true, ready })];
+      await supervisor.start(all, { goesOn: true, patienceMs: 300 });
+      expect(stateOf(supervisor, 'projectors')).toBe('waiting');
+      isAway = false;
+      await until(() => stateOf(supervisor, 'projectors') === 'ready');
+    }),
+  );
+
+  it.concurrent(
+    'shows why a process ends again and again although its engine is there',
+    inOwnFolder(async (own) => {
+      const lines: string[] = [];
+      const supervisor = await open(own, lines);
+      const source = 'console.error("not in this time"); process.exit(75)';
+      const away = own.fake('projectors', { restart: true, args: ['-e', source] });
+      await supervisor.start([own.fake('ingress'), away], { goesOn: true });
+      expect(lines.find((line) => line.startsWith('projectors: not ready'))).toMatch(
+        /in this time/,
+      );
     }),
   );
 
