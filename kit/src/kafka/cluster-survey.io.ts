@@ -5,17 +5,19 @@ import type { LogClientLimits } from './limits.ts';
 import { closeWithin } from './waiting.io.ts';
 import { withFaults } from './with-faults.io.ts';
 
-/** One operation that an account is allowed or denied on a topic or a group. */
+/** One operation that an account is allowed or denied on a topic, a group or the cluster. */
 export interface AclEntry {
   /** `User:name` */
   readonly principal: string;
   /** By its name in `kafka-acls.sh`. */
   readonly operation: string;
-  readonly kind: 'topic' | 'group';
+  readonly kind: 'topic' | 'group' | 'cluster';
   /** `*` is all of the kind. */
   readonly name: string;
   readonly isPrefix: boolean;
   readonly isDenial: boolean;
+  /** Only for connections from one address. */
+  readonly isOfOneHost: boolean;
 }
 
 /** A cluster as its brokers describe it. */
@@ -24,7 +26,7 @@ export interface ClusterSurvey {
   readonly brokers: readonly number[];
   /** Newest version of each kind of request, by its number in the protocol. */
   readonly requests: ReadonlyMap<number, number>;
-  /** The ACLs of topics and groups; instead of them the answer (`SECURITY_DISABLED`) that refuses them. */
+  /** The ACLs of topics, groups and the cluster; instead of them the answer (`SECURITY_DISABLED`) that refuses them. */
   readonly acls: readonly AclEntry[] | { readonly refusal: string };
 }
 
@@ -62,6 +64,7 @@ async function requestsOf(
 const kinds = new Map([
   [2, 'topic'],
   [3, 'group'],
+  [4, 'cluster'],
 ] as const);
 const operations = new Map([
   [2, 'All'],
@@ -89,15 +92,16 @@ async function aclsOf(admin: Pick<Admin, 'describeAcls'>): Promise<ClusterSurvey
     // The types of kafkajs ask for a name.
     const { resources } = await admin.describeAcls(filter as never);
     return resources.flatMap(({ resourceType, resourceName, resourcePatternType, acls }) => {
-      const kind = kinds.get(resourceType as 2 | 3);
+      const kind = kinds.get(resourceType as 2 | 3 | 4);
       if (kind === undefined) return [];
-      return acls.map(({ principal, operation, permissionType }) => ({
+      return acls.map(({ principal, host, operation, permissionType }) => ({
         principal,
         operation: operations.get(operation) ?? String(operation),
         kind,
         name: resourceName,
         isPrefix: Number(resourcePatternType) === prefixed,
         isDenial: Number(permissionType) === denied,
+        isOfOneHost: host !== '*',
       }));
     });
   } catch (error) {

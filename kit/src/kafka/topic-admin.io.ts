@@ -49,11 +49,13 @@ export class TopicAdmin {
 
   /** A broker that does not know a setting ignores it or refuses it: then the topic is made without. */
   async createMissing(topics: readonly TopicSpec[]): Promise<void> {
-    const existing = new Set(await this.#admin.listTopics());
-    const missing = topics.filter(({ name }) => !existing.has(name));
-    if (missing.length === 0) return;
-    const create = (settings: readonly string[]) =>
-      this.#create(missing, { settings, validateOnly: false });
+    const create = async (settings: readonly string[]) => {
+      const existing = new Set(await this.#admin.listTopics());
+      const missing = topics.filter(({ name }) => !existing.has(name));
+      return missing.length === 0
+        ? null
+        : await this.#create(missing, { settings, validateOnly: false });
+    };
     const refused = await create(topicSettings);
     const shown = topicSettings.filter((name) => !this.#hidden.includes(name));
     const isOfSettings = refused !== null && settingRefusals.includes(refused.answer);

@@ -156,16 +156,19 @@ export function judgeRights(found: {
       : unknown(`this account may not read ACLs (${acls.refusal})`);
   }
   const own = acls.filter((one) => one.principal === principal || one.principal === 'User:*');
-  if (own.length === 0) return unknown(`no ACL names ${principal}; it may have another name`);
+  const always = own.filter((one) => !one.isOfOneHost);
   const lacking = rights.flatMap(({ operations, kind, names }) =>
     operations.flatMap((operation) =>
       names
-        .filter((name) => !isAllowedBy(own, { operation, kind, name }))
+        .filter((name) => !isAllowedBy(always, { operation, kind, name }))
         .map((name) => `${operation} on ${kind} ${name}`),
     ),
   );
   const [first] = lacking;
   if (first === undefined) return yes(`${principal} has all its rights`);
+  if (!own.some((one) => one.principal === principal))
+    return unknown(`no ACL names ${principal}; it may have another name`);
+  if (always.length < own.length) return unknown(`ACLs of ${principal} are for single hosts`);
   const more = lacking.length === 1 ? '' : ` and ${lacking.length - 1} more`;
   return no(
     `${principal} lacks ${first}${more}`,
@@ -195,8 +198,13 @@ function isAllowedBy(
       (one.name === '*' || (one.isPrefix ? name.startsWith(one.name) : name === one.name)),
   );
   const enough = ['All', operation, ...(including[operation] ?? [])];
+  const mayCreateAny = acls.some(
+    (one) => one.kind === 'cluster' && !one.isDenial && ['All', 'Create'].includes(one.operation),
+  );
   const isDenied = named.some((one) => one.isDenial && ['All', operation].includes(one.operation));
-  return !isDenied && named.some((one) => !one.isDenial && enough.includes(one.operation));
+  if (isDenied) return false;
+  if (operation === 'Create' && kind === 'topic' && mayCreateAny) return true;
+  return named.some((one) => !one.isDenial && enough.includes(one.operation));
 }
 
 /** The log of an installation: how many partitions were opened, and why they are not those of these keys. */

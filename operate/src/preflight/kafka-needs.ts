@@ -25,6 +25,9 @@ import {
 import { type Need, need, once } from './need.ts';
 import type { PreflightOptions } from './options.ts';
 
+/** Number of the request in the protocol of Kafka. */
+const createTopics = 19;
+
 /** The brokers, as needs are asked of them. */
 export type KafkaEngine = Awaited<ReturnType<typeof openKafka>>;
 
@@ -41,6 +44,7 @@ export async function openKafka(options: PreflightOptions) {
       const existing = await differences();
       return specs.filter(({ name }) => !existing.has(name));
     });
+    const survey = once(() => admin.survey());
     return {
       options,
       admin,
@@ -50,7 +54,13 @@ export async function openKafka(options: PreflightOptions) {
       differences,
       missing,
       shown: once(() => admin.shownSettings()),
-      survey: once(() => admin.survey()),
+      survey,
+      /** See `LogAdmin.refusedCreations`. Older brokers would create what is only tried. */
+      refusedCreations: async (topics: readonly TopicSpec[], settings: readonly string[]) => {
+        const { requests } = await survey();
+        if ((requests.get(createTopics) ?? 0) < 1) throw new Error('a creation cannot be tried');
+        return await admin.refusedCreations(topics, settings);
+      },
       brokers: once(() =>
         admin.brokerSettings([
           ...Object.keys({ ...failoverSettings, ...sessionSettings }),
@@ -94,10 +104,10 @@ export const kafkaNeeds: readonly Need<KafkaEngine>[] = [
   need({
     name: 'topics to be made',
     page: 'kafka.md',
-    ask: async ({ admin, missing, hidden }) => {
+    ask: async ({ refusedCreations, missing, hidden }) => {
       const wanted = await missing();
       const shown = topicSettings.filter((name) => !hidden.includes(name));
-      return { missing: wanted.length, refused: await admin.refusedCreations(wanted, shown) };
+      return { missing: wanted.length, refused: await refusedCreations(wanted, shown) };
     },
     judge: judgeCreations,
   }),
@@ -146,14 +156,14 @@ export const kafkaNeeds: readonly Need<KafkaEngine>[] = [
 
 /** A topic of the exchange that has the setting says best whether it is shown. */
 async function readSetting(engine: KafkaEngine, setting: string) {
-  const { admin, differences, missing, hidden, shown, specs } = engine;
+  const { refusedCreations, differences, missing, hidden, shown, specs } = engine;
   const existing = await differences();
   const hasIt = (spec: TopicSpec) => existing.has(spec.name) && setting in configOf(spec);
   return {
     setting,
     hidden,
     shown: specs.some(hasIt) ? [setting] : await shown(),
-    refused: await admin.refusedCreations(probesOf(await missing()), [setting]),
+    refused: await refusedCreations(probesOf(await missing()), [setting]),
     differences: [...existing.values()].flat(),
   };
 }

@@ -67,6 +67,8 @@ export interface RedisAccount {
   readonly categories: ReadonlyMap<string, readonly string[]>;
   /** `~pattern`, `%R~pattern`; patterns alone before 7.0. */
   readonly keys: readonly string[];
+  /** `&pattern`, patterns alone before 7.0. */
+  readonly channels: readonly string[];
 }
 
 /** An account by its rules; null stands for one that the server does not have. */
@@ -77,7 +79,11 @@ export function judgeAccount(found: {
 }): Judgement {
   const { name, rights, account } = found;
   if (account === null) return unknown(`there is no account ${name}; it may have another name`);
-  const lacking = [...lackingCommands(rights, account), ...lackingKeys(rights, account)];
+  const lacking = [
+    ...lackingCommands(rights, account),
+    ...lackingKeys(rights, account),
+    ...lackingChannels(rights, account),
+  ];
   const [first] = lacking;
   if (first === undefined) return yes(`${name} has all its rights`);
   const more = lacking.length === 1 ? '' : ` and ${lacking.length - 1} more`;
@@ -102,6 +108,17 @@ function lackingKeys(rights: RedisServerRights, { keys }: RedisAccount): readonl
   const readable = bare(keys.filter((rule) => !rule.startsWith('%W~')));
   const writable = bare(keys.filter((rule) => !/^%[RW]~/.test(rule)));
   const lacks = (patterns: readonly string[]) => (key: string) =>
-    !patterns.includes(key) && !patterns.includes('*');
+    !patterns.some((pattern) => includes(pattern, key));
   return [...rights.reads.filter(lacks(readable)), ...rights.writes.filter(lacks(writable))];
+}
+
+function lackingChannels(rights: RedisServerRights, { channels }: RedisAccount): readonly string[] {
+  const granted = channels.map((rule) => rule.replace(/^&/, ''));
+  return rights.channels.filter((name) => !granted.some((pattern) => includes(pattern, name)));
+}
+
+/** Whether a pattern has all that another one has: as far as it can be said of a beginning with `*` after it. */
+function includes(pattern: string, other: string): boolean {
+  const beginning = pattern.slice(0, -1);
+  return pattern === other || (/^[^*?[\\]*\*$/.test(pattern) && other.startsWith(beginning));
 }

@@ -115,7 +115,13 @@ async function readAccount(
     return Array.isArray(value) ? value.map(String) : String(value).split(' ');
   };
   const commands = fieldOf('commands');
-  return { commands, keys: fieldOf('keys'), categories: await readCategories(redis, commands) };
+  return {
+    commands,
+    keys: fieldOf('keys'),
+    // Servers before 6.2 have no rights on channels.
+    channels: reply.includes('channels') ? fieldOf('channels') : ['*'],
+    categories: await readCategories(redis, commands),
+  };
 }
 
 /** A server shows rules in as few words as it can, so it names categories that were not asked for. */

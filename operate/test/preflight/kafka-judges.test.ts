@@ -124,6 +124,7 @@ const allowed: AclEntry = {
   name: 'orders',
   isPrefix: false,
   isDenial: false,
+  isOfOneHost: false,
 };
 const rights = [{ operations: ['Read'], kind: 'topic' as const, names: ['orders'] }];
 
@@ -135,6 +136,9 @@ test.each([
   ['every operation', [{ ...allowed, operation: 'All' }], 'yes'],
   ['a prefix', [{ ...allowed, name: 'ord', isPrefix: true }], 'yes'],
   ['all topics', [{ ...allowed, name: '*' }], 'yes'],
+  ['another right of everyone', [{ ...allowed, principal: 'User:*', name: 'other' }], 'unknown'],
+  ['the right at one host', [{ ...allowed, isOfOneHost: true }], 'unknown'],
+  ['a denial for one host', [allowed, { ...allowed, isDenial: true, isOfOneHost: true }], 'yes'],
   ['the right of everyone', [{ ...allowed, principal: 'User:*' }], 'yes'],
   ['another operation', [{ ...allowed, operation: 'Write' }], 'no'],
   ['another topic', [{ ...allowed, name: 'executions' }], 'no'],
@@ -142,6 +146,14 @@ test.each([
   ['the right and a denial', [allowed, { ...allowed, name: '*', isDenial: true }], 'no'],
 ])('an account with %s', (_, acls, verdict) => {
   expect(judgeRights({ principal: 'User:pm-x', rights, acls }).verdict).toBe(verdict);
+});
+
+test('who may create at the cluster may create topics', () => {
+  const create = [{ operations: ['Create'], kind: 'topic' as const, names: ['orders'] }];
+  const atCluster: AclEntry = { ...allowed, kind: 'cluster', name: 'kafka-cluster' };
+  const found = (operation: string) =>
+    judgeRights({ principal: 'User:pm-x', rights: create, acls: [{ ...atCluster, operation }] });
+  expect([found('Create').verdict, found('Describe').verdict]).toEqual(['yes', 'no']);
 });
 
 test('who may read may describe', () => {

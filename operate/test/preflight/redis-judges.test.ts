@@ -56,11 +56,12 @@ const rights = {
   reads: ['pm:a'],
   writes: ['pm:b:*'],
   commands: ['get', 'config|get'],
-  channels: [],
+  channels: ['invalidations'],
 };
 const account = {
   commands: ['-@all', '+get', '+config|get'],
   keys: ['%R~pm:a', '~pm:b:*'],
+  channels: ['&invalidations'],
   categories: new Map([
     ['read', ['get', 'hget']],
     ['admin', ['config']],
@@ -71,6 +72,10 @@ test.each([
   ['its commands and keys', account, 'yes'],
   ['all commands and keys', { ...account, commands: ['+@all'], keys: ['~*'] }, 'yes'],
   ['keys as Redis 6.2 shows them', { ...account, keys: ['pm:a', 'pm:b:*'] }, 'yes'],
+  ['all keys with a beginning of theirs', { ...account, keys: ['~pm:*'] }, 'yes'],
+  ['keys of another beginning', { ...account, keys: ['~pn:*'] }, 'no'],
+  ['all channels', { ...account, channels: ['&*'] }, 'yes'],
+  ['no channel', { ...account, channels: [] }, 'no'],
   ['a whole command', { ...account, commands: ['+get', '+config'] }, 'yes'],
   ['a command too few', { ...account, commands: ['+get'] }, 'no'],
   ['categories that have them', { ...account, commands: ['-@all', '+@read', '+@admin'] }, 'yes'],
