@@ -39,14 +39,21 @@ function lacksTopic(error: unknown): boolean {
   return error instanceof TypeError || failureOf(error).name === 'KafkaJSTopicMetadataNotLoaded';
 }
 
+/** By topic, how many partitions it has, and when they were counted. */
+type Counts = Map<string, { readonly count: number; readonly atMs: number }>;
+
+/** Those of each connection, which several share. */
+const countsOf = new WeakMap<Admin, Counts>();
+
 /** Bounds of the partitions of topics. kafkajs knows the partitions of up to five minutes ago, with no setting. */
 export class TopicOffsets {
   readonly #parts: OffsetsParts;
-  /** By topic, how many partitions it has, and when they were counted. */
-  readonly #counts = new Map<string, { readonly count: number; readonly atMs: number }>();
+  readonly #counts: Counts;
 
   constructor(parts: OffsetsParts) {
     this.#parts = parts;
+    this.#counts = countsOf.get(parts.admin) ?? new Map();
+    countsOf.set(parts.admin, this.#counts);
   }
 
   /** Offsets [low, high) of each partition. Rejects with `leader_unknown` (retry) when one has no leader for long. */
@@ -68,7 +75,7 @@ export class TopicOffsets {
     const { kafka, limits } = this.#parts;
     const { maxMetadataTries, maxRetryMs } = limits;
     let found = await this.#sharedOffsets(topic).catch(elsewhereOrDeleted);
-    if (found !== null && found.length < (await this.#count(topic))) found = null;
+    if (found !== null && found.length < (await this.#count(topic, found.length))) found = null;
     for (let tried = 1; found === null && tried < maxMetadataTries; tried += 1) {
       if (tried > 1) await pause(maxRetryMs);
       const admin = await connectAdmin(kafka, limits);
@@ -91,11 +98,15 @@ export class TopicOffsets {
     }
   }
 
-  /** As a broker says, at most so old as `countedEveryMs`; 0 while it does not say. */
-  async #count(topic: string): Promise<number> {
-    const known = this.#counts.get(topic);
+  /**
+   * As a broker says, at most as old as `countedEveryMs`; 0 while it does not say. `found` are those of the first
+   * question of this connection about the topic, for which its metadata were asked for.
+   */
+  async #count(topic: string, found: number): Promise<number> {
     const nowMs = performance.now();
-    if (known !== undefined && nowMs - known.atMs < countedEveryMs) return known.count;
+    const known = this.#counts.get(topic);
+    if (known === undefined) this.#counts.set(topic, { count: found, atMs: nowMs });
+    if (known === undefined || nowMs - known.atMs < countedEveryMs) return known?.count ?? found;
     const asking = this.#parts.admin.fetchTopicMetadata({ topics: [topic] });
     const { topics } = await asking.catch(() => ({ topics: [] }));
     const count = topics[0]?.partitions.length ?? 0;

@@ -67,10 +67,16 @@ test('gives up on bounds that a new connection does not answer', async () => {
   expect(connections).toEqual(['open', 'closed']);
 });
 
-test('asks an admin with new metadata for partitions that were added', async () => {
+test('asks an admin with new metadata for partitions that were added, at most 5 s later', async () => {
   const added = [...offsets, { partition: 1, offset: '0', low: '0', high: '0' }];
-  const { admin, connections, topic } = adminOf([async () => offsets, async () => added]);
+  const known = async () => offsets;
+  const { admin, connections, topic } = adminOf([known, known, async () => added]);
+  const numbers = async () => [...(await admin.bounds('t')).keys()];
+  expect(await numbers()).toEqual([0]);
   topic.partitions.push({ replicas: [1] });
-  expect([...(await admin.bounds('t')).keys()]).toEqual([0, 1]);
+  const nowMs = performance.now();
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs + 5_001);
+  expect(await numbers()).toEqual([0, 1]);
+  clock.mockRestore();
   expect(connections).toEqual(['open', 'closed']);
 });
