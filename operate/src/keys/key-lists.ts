@@ -32,6 +32,20 @@ export interface KeyLists {
   readonly services: KeysById;
 }
 
+/**
+ * Without the added partitions that are not opened: they take no keys. One that is opened (`opened`, of `service-keys`)
+ * stays without keys, when retention has removed the records that list them: no change may leave it out.
+ */
+export function withoutUnopened(
+  partitions: ReadonlyMap<number, KeysById>,
+  opened: readonly number[],
+): ReadonlyMap<number, KeysById> {
+  if (opened.length === 0) return partitions;
+  return new Map(
+    [...partitions].filter(([partition, keys]) => keys.size > 0 || opened.includes(partition)),
+  );
+}
+
 /** The id of a raw public key, hex. */
 export function idOf(publicKey: Buffer): string {
   return keyIdOf(publicKey).toString('hex');

@@ -3,7 +3,7 @@ import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
 import { StackError } from '@pm/deploy/local/stack-error';
 import type { AuthoritySeeds } from '@pm/deploy/setup/keys';
 import { publishServiceKey } from '@pm/domain/authority/publish-service-key.io';
-import { openSealedLog } from '@pm/domain/authority/sealed-log.io';
+import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
 import { eachExecution } from '@pm/domain/executions/each-execution.io';
 import {
   openSignOffKey,
@@ -31,7 +31,14 @@ import {
   rules,
   topics,
 } from '@pm/schemas';
-import { idOf, type KeyLists, type KeysById, PartitionKeys, ServiceKeyList } from './key-lists.ts';
+import {
+  idOf,
+  type KeyLists,
+  type KeysById,
+  PartitionKeys,
+  ServiceKeyList,
+  withoutUnopened,
+} from './key-lists.ts';
 import type { KeyChange, KeyLog } from './rotation.ts';
 
 /** Longest wait for a matcher, milliseconds: longer than a partition takes to get another owner. */
@@ -92,13 +99,12 @@ export class InstallationKeys implements KeyLog {
 
   async read(): Promise<KeyLists> {
     const { admin } = this.#parts;
-    const partitions = new Map<number, KeysById>();
-    for (const [partition, { low, high }] of await admin.bounds(this.#names.orders)) {
-      const keys = await this.#keysOf(partition, low, high);
-      // One that is not opened takes no keys.
-      if (keys.size > 0) partitions.set(partition, keys);
-    }
-    return { partitions, services: await this.#serviceKeys() };
+    const found = new Map<number, KeysById>();
+    for (const [partition, { low, high }] of await admin.bounds(this.#names.orders))
+      found.set(partition, await this.#keysOf(partition, low, high));
+    const sealed = await this.#sealedLog();
+    const partitions = withoutUnopened(found, sealed.openedPartitions);
+    return { partitions, services: await this.#listed(sealed) };
   }
 
   async setKey(partition: number, change: KeyChange): Promise<void> {
@@ -161,13 +167,12 @@ export class InstallationKeys implements KeyLog {
     if (envelope !== null) keys.take({ envelope, offset, timestampMs, isSigned });
   }
 
-  async #serviceKeys(): Promise<KeysById> {
+  async #sealedLog(): Promise<SealedLog> {
     const { place, root } = this.#parts;
     const rootKey = root.publicKey;
     const ignored = { onUnproven: () => {}, onFault: () => {} };
     const checked = { ...place, rootKey, sealing: [], log: silentLog };
-    const sealed = await openSealedLog({ ...checked, ...ignored });
-    return await this.#listed(sealed);
+    return await openSealedLog({ ...checked, ...ignored });
   }
 
   async #listed(sealed: LogClient): Promise<KeysById> {

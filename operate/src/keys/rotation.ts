@@ -107,7 +107,9 @@ async function openedLists(log: KeyLog): Promise<KeyLists> {
   const lists = await log.read();
   for (const [partition, keys] of lists.partitions)
     if (keys.size === 0)
-      throw wrong(`partition ${partition} was not opened by the opening key of this keys.json`);
+      throw wrong(
+        `partition ${partition} was not opened by the opening key of this keys.json, or its first records are gone`,
+      );
   return lists;
 }
 

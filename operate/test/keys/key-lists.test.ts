@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { publicKeyOf } from '@pm/deploy/setup/keys';
 import { Engine } from '@pm/matcher/core';
 import { type Command, type Envelope, type KeyRole, newestRules } from '@pm/schemas';
-import { idOf, PartitionKeys, ServiceKeyList } from '../../src/keys/key-lists.ts';
+import { idOf, PartitionKeys, ServiceKeyList, withoutUnopened } from '../../src/keys/key-lists.ts';
 import { ownKeys, shownKeys } from '../../src/keys/shown-keys.ts';
 
 const seedOf = (byte: number) => Buffer.alloc(32, byte).toString('hex');
@@ -107,6 +107,19 @@ function randomCommand(): Command {
   const roles = ['INGRESS', 'OWNER', 'LEDGER', 'OPERATOR'] as const;
   return setKey(1 + (byte % 7), roles[role % 4], active % 2 === 0);
 }
+
+test('a partition is left out when it is not opened, and stays when its keys are known no more', () => {
+  const keys = folded([[opening]]);
+  const none = new Map();
+  const found = new Map([
+    [0, keys],
+    [1, none],
+    [2, none],
+    [3, keys],
+  ]);
+  expect([...withoutUnopened(found, [0, 1]).keys()]).toEqual([0, 1, 3]);
+  expect([...withoutUnopened(found, []).keys()]).toEqual([0, 1, 2, 3]);
+});
 
 test('a key that is retired on service-keys is never listed again', () => {
   const list = new ServiceKeyList();
