@@ -126,6 +126,7 @@ async function setUpLog(
     feeWallet: options.feeWallet,
     nowMs: Date.now(),
     wasListed: (keyId) => sealed.isKnown(keyId),
+    listedKeys: () => sealed.listedKeys,
     tradingMode: () => readTradingMode({ client, schemas, topicPrefix }),
     kept: sealed,
   });

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { ListedServiceKey } from '@pm/domain/authority/service-keys';
 import type { KeptOpenings, OpenedPartitions } from '@pm/domain/signoff/first-envelope.io';
 import { keyIdOf, openSignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
@@ -41,6 +42,8 @@ export interface PartitionOpening {
    * may be retired by now.
    */
   wasListed(keyId: string): boolean;
+  /** Those of them that are not retired, of all processes: partitions that are added begin with them. */
+  listedKeys(): readonly ListedServiceKey[];
   /** What all markets take at the moment: partitions that are added begin with it. */
   tradingMode(): Promise<TradingMode>;
 }
@@ -145,9 +148,7 @@ async function missingCommands(
     throw cause;
   });
   const hasRules = commands.some((one) => one.kind === 'SetRules' && one.version >= newestRules);
-  const missing = laterKeys(opening).filter(
-    ({ publicKey }) => !opening.wasListed(keyIdOf(publicKey).toString('hex')),
-  );
+  const missing = laterKeys(opening).filter((key) => !opening.wasListed(idOf(key)));
   return [...(hasRules ? [] : [newRules]), ...missing];
 }
 
@@ -188,8 +189,28 @@ function openingCommands(opening: PartitionOpening, partition: number): readonly
       timeMs: opening.nowMs,
     },
     newRules,
-    keyOf(keys.ingressSeed, 'INGRESS'),
-    keyOf(keys.ownerSeed, 'OWNER'),
-    ...laterKeys(opening),
+    ...firstKeys(opening),
   ];
+}
+
+/**
+ * The keys of `keys.json` and those that other partitions have beside them, of a second ingress or a rotation that is
+ * under way; none that was retired: its retirement is not repeated here. The opening key has its right by the opening.
+ */
+function firstKeys(opening: PartitionOpening): readonly CommandOf<'SetKey'>[] {
+  const { keys } = opening;
+  const own = [keyOf(keys.ingressSeed, 'INGRESS'), keyOf(keys.ownerSeed, 'OWNER')];
+  const listed = opening
+    .listedKeys()
+    .map((key) => ({ ...key, kind: 'SetKey', active: true }) as const);
+  const listedIds = new Set(listed.map(idOf));
+  const missing = [...own, ...laterKeys(opening)].filter(
+    (key) => !listedIds.has(idOf(key)) && !opening.wasListed(idOf(key)),
+  );
+  const others = listed.filter(({ publicKey }) => publicKey.toString('hex') !== keys.openingKey);
+  return [...missing, ...others];
+}
+
+function idOf({ publicKey }: Pick<CommandOf<'SetKey'>, 'publicKey'>): string {
+  return keyIdOf(publicKey).toString('hex');
 }

@@ -72,6 +72,7 @@ async function setUp(
     feeWallet: `0x${'ab'.repeat(20)}` as WalletAddress,
     nowMs: 1_700_000_000_000,
     wasListed: (keyId) => listed.includes(keyId),
+    listedKeys: () => [],
     tradingMode: async () => mode,
     kept: noKeptOpenings,
     ...more,
@@ -207,6 +208,27 @@ test('an added partition begins with the mode that all markets have', async () =
   mode = 'CANCEL_ONLY';
   const [commands = []] = await setUp([], added);
   expect(commands.at(-1)).toEqual({ kind: 'SetTradingMode', mode: 'CANCEL_ONLY' });
+});
+
+test('an added partition lists the keys that the others have, and none that was retired', async () => {
+  const second = openSignOffKey(Buffer.alloc(32, 7)).publicKey;
+  const [ingress, ledger, owner] = [keys.ingressSeed, keys.ledgerSeed, keys.ownerSeed].map(
+    publicOf,
+  );
+  const listedKeys = () => [
+    { role: 'INGRESS', publicKey: second } as const,
+    { role: 'OPERATOR', publicKey: opening.publicKey } as const,
+  ];
+  await setUp([second, publicOf(keys.ledgerSeed)].map(idOf), { ...added, listedKeys });
+  const engine = replayed();
+  const stateOf = (key = ingress ?? second) => engine.signOffKey(keyIdOf(key))?.active ?? null;
+  expect([second, ingress, owner, ledger].map((key) => stateOf(key))).toEqual([
+    true,
+    true,
+    true,
+    null,
+  ]);
+  expect(envelopes()[0]?.commands.filter(({ kind }) => kind === 'SetKey')).toHaveLength(4);
 });
 
 test('the mode of all markets is the one that was asked for last and not refused', () => {

@@ -20,7 +20,7 @@ import { KeyFollower } from './key-follower.io.ts';
 import { ReservedDeposits } from './reserved-deposits.io.ts';
 import { sealHeader, sealRecord, signedBytes, writerIdBytes } from './seal.ts';
 import { claimOf, type SealClaim, type UnprovenReason, WriterSequences } from './seal-check.ts';
-import { ServiceKeys } from './service-keys.ts';
+import { type ListedServiceKey, ServiceKeys } from './service-keys.ts';
 import type { UnprovenRecord } from './unproven-records.io.ts';
 
 export interface SealedLogOptions {
@@ -94,6 +94,11 @@ export class SealedLog implements LogClient, OpenedPartitions {
   /** Those partitions, in order. Set-up keeps the opening last, so they take records; more come while this runs. */
   get openedPartitions(): readonly number[] {
     return this.#keys.openedPartitions;
+  }
+
+  /** The keys that are listed and not retired. */
+  get listedKeys(): readonly ListedServiceKey[] {
+    return this.#keys.listed;
   }
 
   /** Whether the key with this id (hex) was ever listed. */

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import type { ListedSchema, PartitionEnd, SealRole, ServiceKeyEntry } from '@pm/schemas';
-import { keyIdOf, publicKeyObject } from '../signoff/keys.ts';
+import type { KeyRole, ListedSchema, PartitionEnd, SealRole, ServiceKeyEntry } from '@pm/schemas';
+import { keyIdOf, publicKeyObject, rawPublicKey } from '../signoff/keys.ts';
 
 /** A key whose seals count, or counted up to some places. */
 export interface ServiceKey {
@@ -8,6 +8,13 @@ export interface ServiceKey {
   readonly publicKey: KeyObject;
   /** From these offsets on they do not, by `placeOf`; null while it is not retired. */
   retiredAt: Ends | null;
+}
+
+/** A key that the root key has listed. */
+export interface ListedServiceKey {
+  readonly role: KeyRole;
+  /** Raw, 32 bytes. */
+  readonly publicKey: Buffer;
 }
 
 /** Ends of partitions, by `placeOf`. */
@@ -42,6 +49,13 @@ export class ServiceKeys {
 
   get(keyId: string): ServiceKey | null {
     return this.#keys.get(keyId) ?? null;
+  }
+
+  /** The keys that are listed and not retired; raw public keys, 32 bytes. */
+  get listed(): readonly ListedServiceKey[] {
+    return [...this.#keys.values()].flatMap(({ role, publicKey, retiredAt }) =>
+      role === 'ROOT' || retiredAt !== null ? [] : [{ role, publicKey: rawPublicKey(publicKey) }],
+    );
   }
 
   /** The offset before which records without a seal count. */

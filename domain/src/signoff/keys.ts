@@ -37,8 +37,7 @@ export type Verifier = (bytes: Uint8Array, signature: Uint8Array) => boolean;
  */
 export function openSignOffKey(seedOrPkcs8: Uint8Array): SignOffKey {
   const key = importPrivate(Buffer.from(seedOrPkcs8));
-  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  const publicKey = Buffer.from(spki.subarray(spkiHead.length));
+  const publicKey = rawPublicKey(createPublicKey(key));
   return { publicKey, keyId: keyIdOf(publicKey), sign: (bytes) => signBytes(null, bytes, key) };
 }
 
@@ -55,6 +54,12 @@ export function verifierFor(publicKey: Uint8Array): Verifier {
 /** The key object of a raw public key, 32 bytes. Throws a `Fault` `invalid_key` (stop) for another length. */
 export function publicKeyObject(publicKey: Uint8Array): KeyObject {
   return importPublic(Buffer.from(publicKey));
+}
+
+/** The raw public key, 32 bytes, of its key object. */
+export function rawPublicKey(publicKey: KeyObject): Buffer {
+  const spki = publicKey.export({ type: 'spki', format: 'der' });
+  return Buffer.from(spki.subarray(spkiHead.length));
 }
 
 /** The name of a key on the log: the first 8 bytes of the SHA-256 of its raw public key. */
