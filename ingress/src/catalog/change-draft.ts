@@ -6,8 +6,12 @@ import { type MarketDraft, named } from './market-change.ts';
 
 export interface ChangeContext {
   readonly catalog: CatalogIndex;
-  /** Where new markets may be placed. */
-  readonly partitions: readonly number[];
+  readonly partitions: {
+    /** Those that are opened. */
+    readonly numbers: readonly number[];
+    /** Where new markets may be placed. */
+    readonly placeable: readonly number[];
+  };
   readonly nowMs: number;
   readonly keccak: Keccak;
 }
@@ -25,7 +29,7 @@ export class ImportDraft implements MarketDraft {
 
   constructor(context: ChangeContext) {
     this.context = context;
-    this.load = context.catalog.openMarketsPerPartition(context.partitions);
+    this.load = context.catalog.openMarketsPerPartition(context.partitions.placeable);
     this.#last = context.catalog.lastNumbers();
   }
 

@@ -46,9 +46,8 @@ export class CatalogImporter {
   }
 
   async #import(body: ImportCatalog): Promise<CatalogImportResult> {
-    const { catalog, keccak, clock } = this.#services;
-    const partitions = this.#services.partitions.placeable;
-    if (partitions.length === 0) return noPartition;
+    const { catalog, partitions, keccak, clock } = this.#services;
+    if (partitions.placeable.length === 0) return noPartition;
     const nowMs = clock.nowMs();
     const plan = changeSetOf(body, { catalog, partitions, nowMs, keccak });
     if (plan.kind === 'refused') return plan;

@@ -34,6 +34,10 @@ import { refusedWords } from './texts.ts';
 export interface MarketDraft {
   readonly context: {
     readonly catalog: CatalogIndex;
+    readonly partitions: {
+      /** Those that are opened. */
+      readonly numbers: readonly number[];
+    };
     readonly nowMs: number;
     readonly keccak: Keccak;
   };
@@ -241,7 +245,9 @@ function namesOf(sent: ImportMarket, known: CatalogMarket | undefined) {
 function stateOf({ known, begun }: Identity, draft: MarketDraft) {
   if (known === undefined) {
     // A listing that an older version began in a partition that is not opened begins again elsewhere.
-    const hasBegun = begun !== undefined && draft.load.has(begun.partition);
+    // One that is opened may have the market in its book, also while its owner is not heard.
+    const { numbers } = draft.context.partitions;
+    const hasBegun = begun !== undefined && numbers.includes(begun.partition);
     return { ...newState, partition: hasBegun ? begun.partition : takeLeastLoaded(draft.load) };
   }
   return {

@@ -115,7 +115,7 @@ function entryOf<Kind extends CatalogEntry['kind']>(plan: Plan, kind: Kind): Ent
 }
 
 function contextOf({ catalog, partitions, keccak, clock }: CatalogServices): ChangeContext {
-  return { catalog, partitions: partitions.placeable, keccak, nowMs: clock.nowMs() };
+  return { catalog, partitions, keccak, nowMs: clock.nowMs() };
 }
 
 /** Tags and series. */

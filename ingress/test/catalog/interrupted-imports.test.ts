@@ -29,8 +29,10 @@ class Exchange {
   /** Partitions whose results do not come in time; they carry out all the same. */
   readonly silent = new Set<number>();
   steps = 0;
+  /** Partitions that are opened. */
+  opened: readonly number[] = Array.from({ length: partitions }, (_, number) => number);
   /** Where new markets may be placed. */
-  placeable: readonly number[] = Array.from({ length: partitions }, (_, number) => number);
+  placeable = this.opened;
 
   marketsMax = 1_000;
 
@@ -40,7 +42,7 @@ class Exchange {
     for (const entry of this.entries.values()) catalog.take(entry);
     return new CatalogImporter({
       catalog,
-      partitions: { numbers: this.placeable, placeable: this.placeable },
+      partitions: { numbers: this.opened, placeable: this.placeable },
       traded: { isTraded: async () => false },
       feeNoticeMs: 0,
       marketsMax: this.marketsMax,
@@ -213,11 +215,23 @@ test('a listing that began in a partition which is not opened begins again in on
   const exchange = await brokenOff(6);
   const begun = exchange.markets().map(({ partition }) => partition);
   expect(begun).toContain(2);
+  exchange.opened = [0, 1];
   exchange.placeable = [0, 1];
   exchange.stepsLeft = Number.POSITIVE_INFINITY;
   expect(await exchange.import(body)).toBe('done');
   expect(exchange.markets()).toHaveLength(slugs.length);
   expect(exchange.markets().filter(({ partition }) => partition === 2)).toEqual([]);
+});
+
+test('a listing that began in a partition which is not heard for now goes on there', async () => {
+  const exchange = await brokenOff(6);
+  const placesOf = () => exchange.markets().map(({ market, partition }) => [market, partition]);
+  const begun = placesOf();
+  expect(begun.map(([, partition]) => partition)).toContain(2);
+  exchange.placeable = [0, 1];
+  exchange.stepsLeft = Number.POSITIVE_INFINITY;
+  expect(await exchange.import(body)).toBe('done');
+  expect(placesOf()).toEqual(expect.arrayContaining(begun));
 });
 
 test('nothing is listed before a partition is opened', async () => {
