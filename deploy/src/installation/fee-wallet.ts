@@ -1,6 +1,7 @@
 import {
   type KeptOpenings,
   noKeptOpenings,
+  type OpenedPartitions,
   readFirstEnvelope,
 } from '@pm/domain/signoff/first-envelope.io';
 import type { LogClient } from '@pm/kit/kafka';
@@ -35,36 +36,40 @@ export function* knownOpenings(openings: Openings): Iterable<readonly [number, O
 
 /** How the first records of partitions are read. */
 interface OpeningReads {
-  readonly reader: RecordReader<Envelope>;
-  readonly kept: KeptOpenings;
+  /** By the schemas that the log lists. */
+  readonly reader?: RecordReader<Envelope>;
+  readonly kept?: KeptOpenings & OpenedPartitions;
 }
 
 /**
- * How each partition was opened, by its first record; null where that is neither there nor kept. Without `reads`, as
- * this version would have written it: null where it cannot be read so. Partitions that never had a record are absent.
+ * How each partition was opened, by its first record; null where that is neither there nor kept. Without a reader, as
+ * this version would have written it: null where it cannot be read so. Partitions that never had a record are absent,
+ * and once some openings are kept, all others: a first record that anyone may have written says nothing of the log.
  * Creates no topic.
  */
 export async function readOpenings(
   { client, topicPrefix }: Pick<LogPlace, 'client' | 'topicPrefix'>,
-  reads?: OpeningReads,
+  { reader, kept = noKeptOpenings }: OpeningReads = {},
 ): Promise<Openings> {
-  const { reader, kept } = reads ?? { reader: ownReader(topics.orders), kept: noKeptOpenings };
   const topic = topicName(topics.orders, topicPrefix);
+  const reads = { topic, reader: reader ?? ownReader(topics.orders), kept };
   const admin = await client.admin();
   const bounds = await boundsOf(topic, admin).finally(() => admin.close());
   const found = new Map<number, Opening | null>();
   for (const [partition, { low, high }] of bounds) {
-    if (high === 0) continue;
-    if (low > 0 && kept.openingOf(partition) === null) {
+    const isKept = kept.openingOf(partition) !== null;
+    if (high === 0 || (!isKept && kept.openedPartitions.length > 0)) continue;
+    if (low > 0 && !isKept) {
       found.set(partition, null);
       continue;
     }
-    const reading = readFirstEnvelope(client, { topic, partition, reader, kept });
-    const first = await reading.catch((error: unknown) => {
-      if (!(error instanceof AvroError)) throw error;
-      // By all schemas that the log lists it is no opening: a record of another program.
-      return reads === undefined ? unreadable : null;
-    });
+    const first = await readFirstEnvelope(client, { ...reads, partition }).catch(
+      (error: unknown) => {
+        if (!(error instanceof AvroError)) throw error;
+        // By all schemas that the log lists it is no opening: a record of another program.
+        return reader === undefined ? unreadable : null;
+      },
+    );
     const opening = first?.commands.find((one) => one.kind === 'OpenPartition');
     if (opening !== undefined) found.set(partition, opening);
     else if (first === unreadable) found.set(partition, null);
@@ -83,7 +88,7 @@ async function boundsOf(topic: string, admin: Awaited<ReturnType<LogClient['admi
  */
 export async function feeWalletOf(place: LogPlace): Promise<WalletAddress> {
   const reader = place.schemas.readerFor(topics.orders);
-  const openings = [...knownOpenings(await readOpenings(place, { reader, kept: noKeptOpenings }))];
+  const openings = [...knownOpenings(await readOpenings(place, { reader }))];
   const wallets = new Set(openings.map(([, { feeWallet }]) => walletFromBytes(feeWallet)));
   const [wallet] = wallets;
   if (wallet !== undefined && wallets.size === 1) return wallet;

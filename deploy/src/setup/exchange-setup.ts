@@ -15,7 +15,7 @@ import { firstPartitions } from './partition-count.ts';
 import { partitionLines } from './partition-lines.ts';
 import { openPartitions } from './partitions.ts';
 import { setUpSchemas } from './schemas.ts';
-import { keepOpenings, readServiceKeys, setUpServiceKeys } from './service-keys.ts';
+import { keepOpenings, readKept, readServiceKeys, setUpServiceKeys } from './service-keys.ts';
 import { setUpTables } from './tables.ts';
 import { readTradingMode } from './trading-mode.ts';
 
@@ -43,8 +43,8 @@ export interface SetupOptions {
  */
 export async function setUpExchange(options: SetupOptions): Promise<readonly string[]> {
   return await withLog(options, async (place, addresses) => {
-    const openings = await readOpenings(place);
-    refuseOther(openings, options);
+    const kept = await readKept({ ...place, keys: options.keys });
+    refuseOther(await readOpenings(place, { kept }), options);
     await setUpLog(place, { ...options, addresses });
     return await setUpTables(addresses, options.progress);
   });

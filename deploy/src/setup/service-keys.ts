@@ -5,10 +5,15 @@ import {
   reserveDeposits,
 } from '@pm/domain/authority/publish-service-key.io';
 import { openSealedLog, type SealedLog } from '@pm/domain/authority/sealed-log.io';
+import {
+  type KeptOpenings,
+  noKeptOpenings,
+  type OpenedPartitions,
+} from '@pm/domain/signoff/first-envelope.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { type Schemas, topicName } from '@pm/kit/registry';
+import { Schemas, topicName } from '@pm/kit/registry';
 import { type KeyRole, topics } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
 import { type ExchangeKeys, readAuthority } from './keys.ts';
@@ -30,7 +35,24 @@ const rolesOf = (keys: ExchangeKeys): readonly (readonly [KeyRole, string])[] =>
 
 /** The keys that the root key has listed. Throws a `StackError` when another root key has listed keys. */
 export async function readServiceKeys(options: ServiceKeySetup): Promise<SealedLog> {
-  const sealed = await openSealedLog({
+  const sealed = await openSealed(options);
+  if (sealed.isNew && options.schemas.all().length === 0)
+    await refuseOtherRoot(options.client, options.topicPrefix);
+  return sealed;
+}
+
+/** The openings that the root key has kept; none of a log that is not there, or of another root key. Changes nothing. */
+export async function readKept(
+  options: Omit<ServiceKeySetup, 'schemas'>,
+): Promise<KeptOpenings & OpenedPartitions> {
+  const admin = await options.client.admin();
+  const topic = topicName(topics.serviceKeys, options.topicPrefix);
+  const isThere = await admin.hasTopic(topic).finally(() => admin.close());
+  return isThere ? await openSealed({ ...options, schemas: new Schemas() }) : noKeptOpenings;
+}
+
+function openSealed(options: ServiceKeySetup): Promise<SealedLog> {
+  return openSealedLog({
     ...options,
     rootKey: Buffer.from(options.keys.rootKey, 'hex'),
     sealing: [],
@@ -38,9 +60,6 @@ export async function readServiceKeys(options: ServiceKeySetup): Promise<SealedL
     onUnproven: () => {},
     onFault: () => {},
   });
-  if (sealed.isNew && options.schemas.all().length === 0)
-    await refuseOtherRoot(options.client, options.topicPrefix);
-  return sealed;
 }
 
 /**

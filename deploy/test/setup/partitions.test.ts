@@ -10,6 +10,7 @@ import { Engine } from '@pm/matcher/core';
 import { type Command, newestRules, rules, topics, type WalletAddress } from '@pm/schemas';
 import { MemoryLog } from '../../../domain/test/authority/memory-log.ts';
 import { loneReader } from '../../../kit/test/kafka/lone-reader.ts';
+import { readOpenings } from '../../src/installation/fee-wallet.ts';
 import { loadOrMakeKeys, publicKeyOf, readAuthority } from '../../src/setup/keys.ts';
 import { findOpening } from '../../src/setup/openings.ts';
 import { partitionLines } from '../../src/setup/partition-lines.ts';
@@ -183,6 +184,22 @@ test('an opening that another key has signed opens nothing', async () => {
   await setUp([], added);
   expect(await isFirst(1)).toBe(true);
 });
+
+test('a first record says nothing of the log once the openings of other partitions are kept', async () => {
+  await log.append({ topic: 'orders', partition: 0, key: null, value: foreignOpening() });
+  const admin = { ...(await log.admin()), hasTopic: async () => true } as LogAdmin;
+  const client = Object.assign(log, { admin: async () => admin });
+  const place = { client, topicPrefix: '' };
+  expect([...(await readOpenings(place)).keys()]).toEqual([0]);
+  expect([...(await readOpenings(place, added)).keys()]).toEqual([]);
+});
+
+function foreignOpening(): Buffer {
+  const forger = openSignOffKey(Buffer.alloc(32, 9));
+  const [first] = older as readonly [Command];
+  const commands = [{ ...first, operatorKey: forger.publicKey } as Command];
+  return sealEnvelope(codec, forger, { partition: 0, sequence: 1, commands });
+}
 
 test('an added partition whose first records are gone stays unopened, and set-up goes on', async () => {
   await writeOthers();

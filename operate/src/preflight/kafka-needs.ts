@@ -3,6 +3,8 @@ import { existingKeys } from '@pm/deploy/installation/identity';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { failoverSettings, sessionSettings } from '@pm/deploy/setup/broker-settings';
 import { refuseOther, topicSpecs } from '@pm/deploy/setup/exchange-setup';
+import { readKept } from '@pm/deploy/setup/service-keys';
+import { noKeptOpenings } from '@pm/domain/signoff/first-envelope.io';
 import { kafkaConnection } from '@pm/kit/config';
 import { configOf, openLogClient, type TopicSpec, topicSettings } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
@@ -182,10 +184,12 @@ function probesOf(missing: readonly TopicSpec[]): readonly TopicSpec[] {
 /** By the checks that set-up makes before it changes anything. */
 async function readInstallation({ client, options }: KafkaEngine) {
   const { addresses, keysFile, feeWallet } = options;
-  const openings = await readOpenings({ client, topicPrefix: addresses.topicPrefix });
+  const place = { client, topicPrefix: addresses.topicPrefix };
+  const openings = await readOpenings(place);
   try {
     const keys = await existingKeys(keysFile, async () => openings);
-    if (keys !== null) refuseOther(openings, { keys, feeWallet });
+    const kept = keys === null ? noKeptOpenings : await readKept({ ...place, keys });
+    if (keys !== null) refuseOther(await readOpenings(place, { kept }), { keys, feeWallet });
     return { opened: openings.size, foreign: null };
   } catch (error) {
     if (!(error instanceof StackError)) throw error;
