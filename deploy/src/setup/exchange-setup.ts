@@ -122,6 +122,7 @@ async function setUpLog(
     producer: await client.producer(),
     codec: await schemas.codecFor(topics.orders),
     ordersTopic: topicName(topics.orders, topicPrefix),
+    partitions,
     keys,
     feeWallet: options.feeWallet,
     nowMs: Date.now(),
@@ -133,7 +134,7 @@ async function setUpLog(
   for (const line of partitionLines(found)) progress(line);
   // Last: a key that is listed here is in every partition.
   const { listed, adopted } = await setUpServiceKeys(services, sealed);
-  await keepOpenings(services, sealed);
+  await keepOpenings(services, sealed, partitions);
   const older = adopted === 0 ? '' : `, ${adopted} records of an earlier version adopted`;
   progress(`service keys: ${listed} listed${older}`);
 }

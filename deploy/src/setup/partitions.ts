@@ -32,6 +32,8 @@ export interface PartitionOpening {
   readonly producer: LogProducer;
   readonly codec: RecordCodec<Envelope>;
   readonly ordersTopic: string;
+  /** Partitions that every topic of matching has; `orders` may have been grown alone since. */
+  readonly partitions: number;
   readonly keys: ExchangeKeys;
   /** The wallet that fees are paid to. */
   readonly feeWallet: WalletAddress;
@@ -112,10 +114,11 @@ function numbersOf(states: readonly PartitionState[]): readonly number[] {
 }
 
 async function partitionStates(opening: PartitionOpening): Promise<readonly PartitionState[]> {
-  const { admin, kept, keys, ordersTopic } = opening;
+  const { admin, kept, keys, ordersTopic, partitions } = opening;
   const place = { ...opening, openingKey: keys.openingKey };
   const states: PartitionState[] = [];
   for (const [partition, bounds] of await admin.bounds(ordersTopic)) {
+    if (partition >= partitions) continue;
     const value = kept.openingOf(partition) ?? (await findOpening(place, partition, bounds));
     states.push({ partition, bounds, value });
   }

@@ -86,10 +86,14 @@ export async function setUpServiceKeys(
 }
 
 /**
- * Keeps the opening of every partition of `orders` under the root key: readers take the partition as opened from here
- * on, and retention may remove its first records. A repetition changes nothing.
+ * Keeps the opening of the first `partitions` partitions of `orders` under the root key: readers take the partition as
+ * opened from here on, and retention may remove its first records. A repetition changes nothing.
  */
-export async function keepOpenings(options: ServiceKeySetup, sealed: SealedLog): Promise<void> {
+export async function keepOpenings(
+  options: ServiceKeySetup,
+  sealed: SealedLog,
+  partitions: number,
+): Promise<void> {
   const { client, topicPrefix, schemas, keys } = options;
   const ordersTopic = topicName(topics.orders, topicPrefix);
   const admin = await client.admin();
@@ -97,7 +101,7 @@ export async function keepOpenings(options: ServiceKeySetup, sealed: SealedLog):
   const codec = await schemas.codecFor(topics.orders);
   const place = { client, codec, ordersTopic, openingKey: keys.openingKey };
   for (const [partition, ends] of bounds) {
-    if (sealed.openingOf(partition) !== null) continue;
+    if (partition >= partitions || sealed.openingOf(partition) !== null) continue;
     const envelope = await findOpening(place, partition, ends);
     if (envelope !== null) await keepOpening(placeOf(options), { partition, envelope });
   }

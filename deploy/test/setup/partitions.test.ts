@@ -69,6 +69,7 @@ async function setUp(
     producer: (await log.producer()) as never,
     codec,
     ordersTopic: 'orders',
+    partitions: 1,
     keys,
     feeWallet: `0x${'ab'.repeat(20)}` as WalletAddress,
     nowMs: 1_700_000_000_000,
@@ -211,6 +212,14 @@ test('an added partition whose first records are gone stays unopened, and set-up
   expect(log.records('orders')).toHaveLength(2);
   const gone = 'is gone and was never kept';
   await expect(setUp([], { admin: cut })).rejects.toThrow(gone);
+});
+
+test('a partition that the other topics do not have is left alone', async () => {
+  const whole = { low: 0, high: 0 };
+  const grown = { ...((await log.admin()) as LogAdmin), bounds: async () => bounds };
+  const bounds = new Map([0, 1].map((partition) => [partition, whole] as const));
+  await setUp([], { ...added, admin: grown });
+  expect(found).toMatchObject({ opened: [0], openBefore: [], cut: [], locked: [] });
 });
 
 test('an added partition waits for the opening key, and set-up goes on', async () => {
