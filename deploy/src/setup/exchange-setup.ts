@@ -13,7 +13,7 @@ import { reportSlowBrokers } from './broker-settings.ts';
 import type { ExchangeKeys } from './keys.ts';
 import { firstPartitions } from './partition-count.ts';
 import { partitionLines } from './partition-lines.ts';
-import { openPartitions } from './partitions.ts';
+import { openPartitions, opensMore } from './partitions.ts';
 import { setUpSchemas } from './schemas.ts';
 import { keepOpenings, readKept, readServiceKeys, setUpServiceKeys } from './service-keys.ts';
 import { setUpTables } from './tables.ts';
@@ -102,7 +102,7 @@ async function setUpLog(
   const { progress } = options;
   const { client, topicPrefix } = place;
   const admin = await client.admin();
-  const { partitions, hasGrown } = await growLog(admin, place, options);
+  const partitions = await growLog(admin, place, options);
   const specs = topicSpecs({ ...options, partitions }, topicPrefix);
   await admin.endCompaction(specs);
   const hidden = await admin.ensureTopics(specs);
@@ -115,8 +115,7 @@ async function setUpLog(
   const { schemas } = services;
   const reader = schemas.readerFor(topics.orders);
   refuseOther(await readOpenings(place, { reader, kept: sealed }), options);
-  if (hasGrown && sealed.openedPartitions.length > 0) await untilAssigned(progress);
-  const found = await openPartitions({
+  const opening = {
     client,
     admin,
     producer: await client.producer(),
@@ -125,12 +124,14 @@ async function setUpLog(
     partitions,
     keys,
     feeWallet: options.feeWallet,
-    nowMs: Date.now(),
-    wasListed: (keyId) => sealed.isKnown(keyId),
+    wasListed: (keyId: string) => sealed.isKnown(keyId),
     listedKeys: () => sealed.listedKeys,
     tradingMode: () => readTradingMode({ client, schemas, topicPrefix }),
     kept: sealed,
-  });
+  };
+  // An earlier set-up that stopped may have added them, or another program: it is not known when.
+  if (await opensMore(opening)) await untilAssigned(progress);
+  const found = await openPartitions({ ...opening, nowMs: Date.now() });
   for (const line of partitionLines(found)) progress(line);
   // Last: a key that is listed here is in every partition.
   const { listed, adopted } = await setUpServiceKeys(services, sealed);
@@ -147,12 +148,12 @@ async function growLog(
   admin: LogAdmin,
   { topicPrefix }: OpenedLog,
   { partitions, partitionsOfNew = firstPartitions.local }: SetupOptions,
-): Promise<{ readonly partitions: number; readonly hasGrown: boolean }> {
+): Promise<number> {
   const names = Object.values<Topic>(topics)
     .filter((topic) => topic.partitions === 'matching')
     .map((topic) => topicName(topic, topicPrefix));
-  const { count, hasGrown } = await admin.growTopics(names, partitions ?? 1);
-  return { partitions: count === 0 ? (partitions ?? partitionsOfNew) : count, hasGrown };
+  const count = await admin.growTopics(names, partitions ?? 1);
+  return count === 0 ? (partitions ?? partitionsOfNew) : count;
 }
 
 /** Members of groups look for added partitions every 15 s (`metadataMaxAgeMs`), and join again. */

@@ -70,6 +70,14 @@ interface PartitionState {
   readonly value: Buffer | null;
 }
 
+/** Whether `openPartitions` opens some beside others that are in use. */
+export async function opensMore(opening: Omit<PartitionOpening, 'nowMs'>): Promise<boolean> {
+  const { kept, keys } = opening;
+  if (kept.openedPartitions.length === 0 || !existsSync(keys.authorityFile)) return false;
+  const states = await partitionStates(opening);
+  return states.some(({ value, bounds }) => value === null && bounds.low === 0);
+}
+
 /**
  * Writes into every partition that has none the record that opens it: the rules and the keys that may sign, signed by
  * the opening key. A partition opened by an older version gets newer rules, and keys of the ledger and the operator
@@ -113,7 +121,9 @@ function numbersOf(states: readonly PartitionState[]): readonly number[] {
   return states.map(({ partition }) => partition).sort((one, other) => one - other);
 }
 
-async function partitionStates(opening: PartitionOpening): Promise<readonly PartitionState[]> {
+async function partitionStates(
+  opening: Omit<PartitionOpening, 'nowMs'>,
+): Promise<readonly PartitionState[]> {
   const { admin, kept, keys, ordersTopic, partitions } = opening;
   const place = { ...opening, openingKey: keys.openingKey };
   const states: PartitionState[] = [];

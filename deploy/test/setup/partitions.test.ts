@@ -16,6 +16,7 @@ import { findOpening } from '../../src/setup/openings.ts';
 import { partitionLines } from '../../src/setup/partition-lines.ts';
 import {
   openPartitions,
+  opensMore,
   type PartitionOpening,
   type PartitionsFound,
 } from '../../src/setup/partitions.ts';
@@ -64,6 +65,15 @@ async function setUp(
   more: Partial<PartitionOpening> = {},
 ): Promise<readonly (readonly Command[])[]> {
   found = await openPartitions({
+    ...(await place()),
+    wasListed: (keyId) => listed.includes(keyId),
+    ...more,
+  });
+  return envelopes().map(({ commands }) => commands);
+}
+
+async function place(): Promise<PartitionOpening> {
+  return {
     client: log,
     admin: (await log.admin()) as LogAdmin,
     producer: (await log.producer()) as never,
@@ -73,13 +83,11 @@ async function setUp(
     keys,
     feeWallet: `0x${'ab'.repeat(20)}` as WalletAddress,
     nowMs: 1_700_000_000_000,
-    wasListed: (keyId) => listed.includes(keyId),
+    wasListed: () => false,
     listedKeys: () => [],
     tradingMode: async () => mode,
     kept: noKeptOpenings,
-    ...more,
-  });
-  return envelopes().map(({ commands }) => commands);
+  };
 }
 
 function envelopes() {
@@ -228,6 +236,13 @@ test('an added partition waits for the opening key, and set-up goes on', async (
   expect(found).toMatchObject({ opened: [], locked: [0] });
   expect(partitionLines(found).join()).toContain('bring it back');
   expect(log.records('orders')).toEqual([]);
+});
+
+test('partitions are added to those in use until they are opened, whatever run has added them', async () => {
+  expect(await opensMore(await place())).toBe(false);
+  expect(await opensMore({ ...(await place()), ...added })).toBe(true);
+  await setUp([], added);
+  expect(await opensMore({ ...(await place()), ...added })).toBe(false);
 });
 
 test('an added partition begins with the mode that all markets have', async () => {

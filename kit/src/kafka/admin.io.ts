@@ -21,13 +21,6 @@ export interface PartitionOwner {
   readonly host: string;
 }
 
-/** Partitions that each of some topics has. */
-export interface GrownTopics {
-  readonly count: number;
-  /** Some were added. */
-  readonly hasGrown: boolean;
-}
-
 export interface LogAdmin {
   /**
    * Creates what is missing and waits until every broker that answers knows all of them with their leaders (else
@@ -57,7 +50,7 @@ export interface LogAdmin {
    * has. Resolves with it when every broker that answers knows all of them with their leaders (else `topic_unknown`,
    * retry); with 0 when none exists.
    */
-  growTopics(topics: readonly string[], least: number): Promise<GrownTopics>;
+  growTopics(topics: readonly string[], least: number): Promise<number>;
   /** Lets the broker remove nothing more from those topics that exist and are compacted, and should not be. */
   endCompaction(topics: readonly TopicSpec[]): Promise<void>;
   /** The properties by which a topic, which must exist, survives the loss of brokers. */
@@ -164,18 +157,18 @@ export class KafkajsAdmin implements LogAdmin {
     return surveyCluster(this.#admin, this.#kafka, this.#limits);
   }
 
-  async growTopics(names: readonly string[], least: number): Promise<GrownTopics> {
+  async growTopics(names: readonly string[], least: number): Promise<number> {
     const existing = new Set(await this.#admin.listTopics());
     const found = names.filter((name) => existing.has(name));
-    if (found.length === 0) return { count: 0, hasGrown: false };
+    if (found.length === 0) return 0;
     const { topics } = await this.#admin.fetchTopicMetadata({ topics: found });
     const count = Math.max(least, ...topics.map(({ partitions }) => partitions.length));
     const smaller = topics.filter(({ partitions }) => partitions.length < count);
-    if (smaller.length === 0) return { count, hasGrown: false };
+    if (smaller.length === 0) return count;
     const topicPartitions = smaller.map(({ name: topic }) => ({ topic, count }));
     await this.#admin.createPartitions({ topicPartitions });
     await untilTopicsKnown(this.#kafka, this.#limits, { topics: found, partitions: count });
-    return { count, hasGrown: true };
+    return count;
   }
 
   endCompaction(topics: readonly TopicSpec[]): Promise<void> {
