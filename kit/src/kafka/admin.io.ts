@@ -100,6 +100,9 @@ export interface TopicReaders {
 const deletionLooks = 300;
 const deletionLookMs = 100;
 
+/** After it the broker that is asked knows what another caller has added. */
+const grownElsewhereMs = 1_000;
+
 /** A connection for questions that others use as well. */
 export interface AdminConnection {
   readonly admin: Admin;
@@ -166,9 +169,24 @@ export class KafkajsAdmin implements LogAdmin {
     const smaller = topics.filter(({ partitions }) => partitions.length < count);
     if (smaller.length === 0) return count;
     const topicPartitions = smaller.map(({ name: topic }) => ({ topic, count }));
-    await this.#admin.createPartitions({ topicPartitions });
+    const adding = this.#admin.createPartitions({ topicPartitions });
+    const hasAdded = await adding.then(
+      () => true,
+      async (error: unknown) => {
+        // Brokers refuse to add what another caller has just added.
+        await pause(grownElsewhereMs);
+        if (await this.#haveAll(found, count)) return false;
+        throw error;
+      },
+    );
     await untilTopicsKnown(this.#kafka, this.#limits, { topics: found, partitions: count });
-    return count;
+    // The other caller may have added more.
+    return hasAdded ? count : await this.growTopics(names, count);
+  }
+
+  async #haveAll(names: readonly string[], count: number): Promise<boolean> {
+    const { topics } = await this.#admin.fetchTopicMetadata({ topics: [...names] });
+    return topics.every(({ partitions }) => partitions.length >= count);
   }
 
   endCompaction(topics: readonly TopicSpec[]): Promise<void> {
