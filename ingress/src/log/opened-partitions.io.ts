@@ -1,7 +1,9 @@
-import type { OpenedPartitions } from '@pm/domain/signoff/first-envelope.io';
+import type { KeptOpenings, OpenedPartitions } from '@pm/domain/signoff/first-envelope.io';
 import type { LogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
+import { type RecordReader, readValue } from '@pm/kit/registry';
 import { repeatCheck } from '@pm/kit/rounds';
+import type { Envelope } from '@pm/schemas';
 import type { PartitionLiveness } from './partition-liveness.ts';
 import type { RecentResults } from './recent-results-cache.ts';
 
@@ -20,6 +22,28 @@ interface AddedPartitions {
   readonly log: Log;
   /** Follows more partitions from these offsets on. */
   follow(positions: ReadonlyMap<number, number>): Promise<unknown>;
+}
+
+/**
+ * When partitions were added to those of the first set-up, Unix milliseconds of the set-up that opened them; those are
+ * absent. Rejects with the faults of a look for a schema.
+ */
+export async function additionsOf(
+  kept: KeptOpenings & OpenedPartitions,
+  reader: RecordReader<Envelope>,
+): Promise<ReadonlyMap<number, number>> {
+  const openedAtMs = new Map<number, number>();
+  for (const partition of kept.openedPartitions) {
+    const value = kept.openingOf(partition);
+    if (value === null) continue;
+    const { commands } = await readValue(reader, value, (cause) => {
+      throw cause;
+    });
+    const opening = commands.find((one) => one.kind === 'OpenPartition');
+    if (opening !== undefined) openedAtMs.set(partition, opening.timeMs);
+  }
+  const firstMs = Math.min(...openedAtMs.values());
+  return new Map([...openedAtMs].filter(([, timeMs]) => timeMs > firstMs));
 }
 
 /** How often a process looks for partitions that were opened, milliseconds. */

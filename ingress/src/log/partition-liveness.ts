@@ -30,14 +30,25 @@ const settledAfterMs = 30_000;
  */
 export class PartitionLiveness {
   readonly #clock: Clocks;
-  /** When each was added, on the monotonic clock; those of the start are there from the beginning. */
+  /** When each was added, on the monotonic clock; those that were settled at the start have always been there. */
   readonly #addedAtMs: Map<number, number>;
   readonly #progress = new Map<number, PartitionProgress>();
 
-  /** `opened`: the partitions at the start of the process. */
-  constructor(opened: Iterable<number>, clock: Clocks) {
-    this.#addedAtMs = new Map([...opened].map((one) => [one, Number.NEGATIVE_INFINITY]));
+  /**
+   * `opened`: the partitions at the start of the process; `additions`: when some of them were added to others, Unix
+   * milliseconds.
+   */
+  constructor(opened: Iterable<number>, clock: Clocks, additions?: ReadonlyMap<number, number>) {
     this.#clock = clock;
+    const since = (partition: number) => this.#startOf(additions?.get(partition));
+    this.#addedAtMs = new Map([...opened].map((one) => [one, since(one)]));
+  }
+
+  /** A clock elsewhere that is ahead makes no partition younger than new. */
+  #startOf(addedAtMs = Number.NEGATIVE_INFINITY): number {
+    const ageMs = Math.max(0, this.#clock.nowMs() - addedAtMs);
+    if (ageMs >= settledAfterMs) return Number.NEGATIVE_INFINITY;
+    return this.#clock.monotonicMs() - ageMs;
   }
 
   /** Their numbers, which may leave some out. */

@@ -24,7 +24,7 @@ import type { CommandChannel } from '../log/command-channel.io.ts';
 import { openTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { openChannel } from '../log/open-channel.io.ts';
-import { watchOpened } from '../log/opened-partitions.io.ts';
+import { additionsOf, watchOpened } from '../log/opened-partitions.io.ts';
 import { PartitionLiveness } from '../log/partition-liveness.ts';
 import { ReadOffsets } from '../log/read-offsets.io.ts';
 import { followResults } from '../log/results.io.ts';
@@ -116,7 +116,8 @@ async function openParts(room: Room) {
   life.onStop('log', () => topics.client.close());
   const owners = await openOwners(room, topics);
   const extremePrices = new ExtremePrices();
-  const partitions = new PartitionLiveness(topics.executionEnds.keys(), clock);
+  const additions = await additionsOf(topics.client, topics.codecs.orders);
+  const partitions = new PartitionLiveness(topics.executionEnds.keys(), clock, additions);
   const seed = config.operatorSeed;
   const sending = { program: name, partitions, seed, waitMs: resultWaitMs } as const;
   const channel = openChannel(topics, { ...room, ...sending });

@@ -1,6 +1,10 @@
+import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { sealEnvelope } from '@pm/domain/signoff/records';
 import type { LogAdmin } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { followAdded } from '../../src/log/opened-partitions.io.ts';
+import { openRecordCodec, type RecordCodec } from '@pm/kit/registry';
+import { type Envelope, topics } from '@pm/schemas';
+import { additionsOf, followAdded } from '../../src/log/opened-partitions.io.ts';
 import { PartitionLiveness } from '../../src/log/partition-liveness.ts';
 import { RecentResults, resultBytes } from '../../src/log/recent-results-cache.ts';
 
@@ -48,3 +52,38 @@ test('markets are placed there once it is heard and every process follows it', (
   partitions.observe(9, 1, 30_000);
   expect(partitions.placeable).toEqual([0, 9]);
 });
+
+test('a partition that was added just before a start waits as long as without the start', async () => {
+  const codec = openRecordCodec(topics.orders.value, 1, async () => null);
+  const openedAtMs = new Map([
+    [0, 1_000],
+    [1, 1_000],
+    [9, 90_000],
+  ]);
+  const opened = [...openedAtMs.keys()];
+  const openingOf = (partition: number) => openingAt(codec, partition, openedAtMs.get(partition));
+  const additions = await additionsOf({ openedPartitions: opened, openingOf }, codec);
+  expect([...additions]).toEqual([[9, 90_000]]);
+  const now = { ms: 100_000 };
+  const clock = { monotonicMs: () => now.ms - 99_000, nowMs: () => now.ms };
+  const partitions = new PartitionLiveness(opened, clock, additions);
+  now.ms = 119_999;
+  partitions.observe(9, 0, now.ms);
+  expect(partitions.placeable).toEqual([0, 1]);
+  now.ms = 120_000;
+  expect(partitions.placeable).toEqual([0, 1, 9]);
+});
+
+function openingAt(codec: RecordCodec<Envelope>, partition: number, timeMs = 0): Buffer {
+  const key = openSignOffKey(Buffer.alloc(32, 1));
+  const opening = {
+    kind: 'OpenPartition',
+    partition,
+    operatorKey: key.publicKey,
+    feeWallet: Buffer.alloc(20, 1),
+    bookAgeLimitMs: 1,
+    orderAgeLimitMs: 1,
+    timeMs,
+  } as const;
+  return sealEnvelope(codec, key, { partition, sequence: 1, commands: [opening] });
+}
