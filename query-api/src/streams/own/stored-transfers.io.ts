@@ -7,7 +7,8 @@ import {
   readSync,
   renameSync,
   rmSync,
-  writeSync,
+  statSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -158,10 +159,12 @@ export class StoredTransfers implements TransferStore {
 
   /** Null for a file that is not whole, or of another form. */
   #readHead(from: number): Head | null {
+    const { size } = statSync(this.#path(from));
     const text = this.#read(from, 0, headBytes).toString('utf8');
     try {
       const head = JSON.parse(text) as Head;
-      return head.version === version && head.from === from ? head : null;
+      const isWhole = size === rowsAt + head.rows * rowBytes;
+      return isWhole && head.version === version && head.from === from ? head : null;
     } catch {
       return null;
     }
@@ -191,9 +194,10 @@ export class StoredTransfers implements TransferStore {
     const temporary = join(this.#folder, 'unfinished');
     const file = openSync(temporary, 'w');
     try {
-      writeSync(file, Buffer.from(JSON.stringify(head).padEnd(headBytes)));
-      writeSync(file, Buffer.from(firsts.buffer));
-      writeSync(file, rows);
+      // A full disk takes a part of a single write without an error; these write on until all is taken.
+      writeFileSync(file, JSON.stringify(head).padEnd(headBytes));
+      writeFileSync(file, Buffer.from(firsts.buffer));
+      writeFileSync(file, rows);
       fsyncSync(file);
     } finally {
       closeSync(file);

@@ -73,13 +73,21 @@ test.each([1, 2, 3])('deaths at any record change no total, seed %d', (seed) => 
   }
 });
 
-test('a file that is not whole, and those after it, are removed and read from the log again', () => {
+/** Bytes before the rows of a file, and of a row. */
+const [rowsAt, rowBytes] = [1_024 + 1_025 * 4, 80];
+
+test.each([
+  ['in its head', 100],
+  ['after its head', 1_024],
+  ['in the middle of a row', rowsAt + 20.5 * rowBytes],
+  ['before its last row', rowsAt + (rows - 1) * rowBytes],
+])('a file that ends %s, and those after it, are read from the log again', (_, bytes) => {
   const log = randomLog(4);
   follow(new StoredTransfers(folder, rows), log);
   const files = filesIn();
   expect(files.length).toBeGreaterThan(3);
   const [, second = ''] = files.map((name) => Number.parseInt(name, 10)).sort((a, b) => a - b);
-  truncateSync(join(folder, 'transfers', `${second}.rows`), 100);
+  truncateSync(join(folder, 'transfers', `${second}.rows`), bytes);
   const again = new StoredTransfers(folder, rows);
   expect([again.last?.offset, filesIn()]).toEqual([Number(second) - 1, ['0.rows']]);
   follow(again, log);
