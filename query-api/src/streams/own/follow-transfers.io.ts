@@ -17,12 +17,12 @@ export async function openStoredTransfers(
   directory: string,
   options: TransferLog,
 ): Promise<StoredTransfers> {
-  const stored = new StoredTransfers(directory);
+  const stored = new StoredTransfers(directory, options.log);
   if (stored.last === null || (await hasRecord(stored.last, options))) return stored;
   const { offset } = stored.last;
   options.log.error({ offset }, 'the log does not continue the stored transfers: it is read again');
   stored.drop();
-  return new StoredTransfers(directory);
+  return new StoredTransfers(directory, options.log);
 }
 
 /** Resolves when all transfers that were there at the call are taken. */

@@ -18,13 +18,18 @@ import {
   type TransferStore,
   TransferTotals,
 } from '@pm/domain/ledger/transfer-totals';
+import type { Log } from '@pm/kit/log';
 import { hexBytes, type Transfer, type WalletAddress } from '@pm/schemas';
 import { grouped, groupOf, groups, idOf, rowBytes, rowsOf, writeRow } from './transfer-rows.ts';
 
 /** Form of the files; another one is not read. */
 const version = 1;
-/** Rows of a file, and at most in memory: 5 MiB, which a start reads from the log. */
+/** Rows of a file, and in memory unless a write fails: 5 MiB, which a start reads from the log. */
 const rowsPerFile = 65_536;
+/** A write that fails is tried again after this part of the rows of a file. */
+const retriesPerFile = 16;
+/** Files whose rows memory has at most while writes fail: 80 MiB, and about as much for their ids. */
+const filesInMemoryMax = 16;
 const firstRows = 1_024;
 /** A file begins with its facts as JSON, then the first row of each group, then the rows. */
 const headBytes = 1_024;
@@ -54,24 +59,30 @@ interface Head {
 
 /**
  * The transfers of all wallets in files of the folder of states: whole ones, each of which continues the one before,
- * and in memory the rows after them, at most those of a file. The folder belongs to one process. The log is the only
- * truth: what the files do not have is read from it. Methods throw what `node:fs` throws.
+ * and in memory the rows after them. The folder belongs to one process. The log is the only truth: what the files do
+ * not have is read from it. A write that fails is logged and tried again; `taken` throws what `node:fs` throws only
+ * once memory has the rows of `filesInMemoryMax` files. Other methods throw it at once.
  */
 export class StoredTransfers implements TransferStore {
   readonly totals: TransferTotals;
   readonly #folder: string;
+  readonly #log: Pick<Log, 'error'>;
   readonly #rowsPerFile: number;
   /** Offsets before each file. */
   readonly #files: number[] = [];
   #last: LastTransfer | null = null;
   #rows = Buffer.alloc(firstRows * rowBytes);
   #count = 0;
+  /** Rows in memory at which they are written. */
+  #writesAt: number;
   #newIds = new Set<string>();
   #oldIds = new Set<string>();
 
-  constructor(directory: string, rows = rowsPerFile) {
+  constructor(directory: string, log: Pick<Log, 'error'>, rows = rowsPerFile) {
     this.#folder = join(directory, 'transfers');
+    this.#log = log;
     this.#rowsPerFile = rows;
+    this.#writesAt = rows;
     mkdirSync(this.#folder, { recursive: true });
     this.totals = new TransferTotals(this, this.#openFiles());
   }
@@ -109,15 +120,30 @@ export class StoredTransfers implements TransferStore {
 
   /** The record was given to `totals`. The rows in memory are written once there are enough. */
   taken(offset: number, transfer: Transfer): void {
-    if (this.#count < this.#rowsPerFile) return;
+    if (this.#count < this.#writesAt) return;
     const from = this.#last === null ? 0 : this.#last.offset + 1;
     const last = lastOf(offset, transfer);
     const head: Head = { version, from, last, fences: this.totals.fences, rows: this.#count };
-    this.#write(head, grouped(this.#rows.subarray(0, this.#count * rowBytes)));
+    try {
+      this.#write(head, grouped(this.#rows.subarray(0, this.#count * rowBytes)));
+    } catch (error) {
+      this.#postpone(error);
+      return;
+    }
     this.#files.push(from);
     this.#last = last;
+    this.#rows = Buffer.alloc(firstRows * rowBytes);
     this.#count = 0;
+    this.#writesAt = this.#rowsPerFile;
     [this.#oldIds, this.#newIds] = [this.#newIds, new Set()];
+  }
+
+  /** A full disk may have room again: the rows stay in memory until then, as far as they may. */
+  #postpone(error: unknown): void {
+    if (this.#count >= filesInMemoryMax * this.#rowsPerFile) throw error;
+    this.#writesAt = this.#count + Math.ceil(this.#rowsPerFile / retriesPerFile);
+    const rows = this.#count;
+    this.#log.error({ err: error, rows }, 'transfers cannot be stored: they stay in memory');
   }
 
   /** Removes everything: it is of another log. */

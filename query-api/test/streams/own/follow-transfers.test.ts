@@ -62,7 +62,7 @@ async function follow(log: TransferLog, stored: StoredTransfers): Promise<number
 
 test('a start reads on after the files where the log continues them, else from its beginning', async () => {
   const log = new TransferLog(deposits(100, 3));
-  expect(await follow(log, new StoredTransfers(folder, 30))).toBe(300);
+  expect(await follow(log, new StoredTransfers(folder, silentLog, 30))).toBe(300);
   log.from.length = 0;
   const again = await openStoredTransfers(folder, log.options);
   expect([await follow(log, again), log.from]).toEqual([300, [89, 90]]);
@@ -73,7 +73,7 @@ test('a start reads on after the files where the log continues them, else from i
 });
 
 test('files of a log that was longer are of another log', async () => {
-  await follow(new TransferLog(deposits(100, 3)), new StoredTransfers(folder, 30));
+  await follow(new TransferLog(deposits(100, 3)), new StoredTransfers(folder, silentLog, 30));
   const shorter = new TransferLog(deposits(50, 3));
   const stored = await openStoredTransfers(folder, shorter.options);
   expect([stored.last, await follow(shorter, stored)]).toEqual([null, 150]);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { silentLog } from '@pm/kit/log';
 import { hexBytes, type Transfer } from '@pm/schemas';
 import { OwnStates } from '../../../src/streams/own/own-states.ts';
 import { StoredTransfers } from '../../../src/streams/own/stored-transfers.io.ts';
@@ -38,7 +39,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 /** A process of the service over the folder. */
 class Instance {
-  readonly stored = new StoredTransfers(folder, 37);
+  readonly stored = new StoredTransfers(folder, silentLog, 37);
   readonly ownStates = new OwnStates(this.stored.totals);
   readonly world = new StreamWorld(undefined, 1 << 29, this.ownStates);
 

@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TransferTotals } from '@pm/domain/ledger/transfer-totals';
 import { MemoryTransfers } from '@pm/domain/testing/memory-transfers';
+import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
 import { hexBytes, type Transfer, type WalletAddress } from '@pm/schemas';
 import { heapInUse } from '../../../../kit/test/hostile/heap.ts';
@@ -65,8 +66,8 @@ test.each([1, 2, 3])('deaths at any record change no total, seed %d', (seed) => 
   const expected = expectedOf(log);
   for (let end = 0; end <= log.length; end += 57) {
     rmSync(folder, { recursive: true, force: true });
-    follow(new StoredTransfers(folder, rows), log, end);
-    const restarted = new StoredTransfers(folder, rows);
+    follow(new StoredTransfers(folder, silentLog, rows), log, end);
+    const restarted = new StoredTransfers(folder, silentLog, rows);
     if (end > 200) expect(restarted.last?.offset).toBeGreaterThan(end - 2 * rows);
     follow(restarted, log);
     expect(totalsOf(restarted.totals)).toEqual(expected);
@@ -83,19 +84,55 @@ test.each([
   ['before its last row', rowsAt + (rows - 1) * rowBytes],
 ])('a file that ends %s, and those after it, are read from the log again', (_, bytes) => {
   const log = randomLog(4);
-  follow(new StoredTransfers(folder, rows), log);
+  follow(new StoredTransfers(folder, silentLog, rows), log);
   const files = filesIn();
   expect(files.length).toBeGreaterThan(3);
   const [, second = ''] = files.map((name) => Number.parseInt(name, 10)).sort((a, b) => a - b);
   truncateSync(join(folder, 'transfers', `${second}.rows`), bytes);
-  const again = new StoredTransfers(folder, rows);
+  const again = new StoredTransfers(folder, silentLog, rows);
   expect([again.last?.offset, filesIn()]).toEqual([Number(second) - 1, ['0.rows']]);
   follow(again, log);
   expect([totalsOf(again.totals), filesIn()]).toEqual([expectedOf(log), files]);
 });
 
+/** Writes fail from here on; returns what lets them succeed again. */
+function refuseWrites(): () => void {
+  const unfinished = join(folder, 'transfers', 'unfinished');
+  mkdirSync(unfinished);
+  return () => rmSync(unfinished, { recursive: true });
+}
+
+const deposits = Array.from({ length: 17 * rows }, (_, id) => transferOf(id, wallet(id % 5)));
+
+test('while files cannot be written, no total changes, and later they are', () => {
+  const stored = new StoredTransfers(folder, silentLog, rows);
+  const allowWrites = refuseWrites();
+  follow(stored, deposits, 10 * rows);
+  expect([stored.last, stored.rowsInMemory]).toEqual([null, 10 * rows]);
+  expect(totalsOf(stored.totals)).toEqual(expectedOf(deposits.slice(0, 10 * rows)));
+  allowWrites();
+  const states = new OwnStates(stored.totals);
+  for (const [offset, transfer] of deposits.entries()) {
+    if (offset < 10 * rows) continue;
+    states.takeTransfer(offset, transfer);
+    stored.taken(offset, transfer);
+  }
+  expect(stored.rowsInMemory).toBeLessThan(rows);
+  const again = new StoredTransfers(folder, silentLog, rows);
+  expect(again.last).toEqual(stored.last);
+  follow(again, deposits);
+  expect(totalsOf(again.totals)).toEqual(expectedOf(deposits));
+});
+
+test('files that cannot be written end the service once memory has the rows of sixteen', () => {
+  const stored = new StoredTransfers(folder, silentLog, rows);
+  refuseWrites();
+  expect(() => follow(stored, deposits)).toThrow('EISDIR');
+  expect(stored.rowsInMemory).toBe(16 * rows);
+});
+
 test('of 100,000 wallets that nothing subscribes to no transfer stays in memory', async () => {
-  const stored = new StoredTransfers(folder, 5_000);
+  const stored = new StoredTransfers(folder, silentLog, 5_000);
   const states = new OwnStates(stored.totals);
   const wallets = 100_000;
   const deposit = (from: number, to: number) => {
