@@ -75,7 +75,7 @@ export class TransferTotals {
 
   /** Takes the next record; returns the wallet whose total in memory it changed, or null. */
   apply(offset: number, transfer: Transfer): WalletAddress | null {
-    const { amountMicro, timeMs, transferId } = transfer;
+    const { amountMicro, transferId } = transfer;
     if (amountMicro === 0) {
       this.#takeFence(transfer);
       return null;
@@ -84,10 +84,11 @@ export class TransferTotals {
     if (this.#store.hasNewId(transferId)) return null;
     this.#store.append(offset, transfer);
     const wallet = walletFromBytes(transfer.wallet);
-    const kept = this.#kept.get(wallet);
-    if (kept === undefined) return null;
-    this.#kept.set(wallet, { offset, timeMs, totalMicro: kept.totalMicro + amountMicro });
-    return wallet;
+    if (!this.#kept.has(wallet)) return null;
+    // An id may be older than the newest ids: only all transfers of the wallet show that it is repeated.
+    const sum = sumOf(this.#store.transfersOf(wallet));
+    this.#kept.set(wallet, sum);
+    return sum.offset === offset ? wallet : null;
   }
 
   #takeFence({ generation, timeMs }: Transfer): void {

@@ -53,3 +53,27 @@ test('only wallets that are read are in memory, and those that are forgotten are
   }
   expect(wallets.map((one) => totals.of(one))).toEqual(wallets.map((one) => expected.of(one)));
 });
+
+test('a repetition that is older than the newest ids changes no total in memory', () => {
+  class NoNewIds extends MemoryTransfers {
+    override hasNewId(): boolean {
+      return false;
+    }
+  }
+  const totals = new TransferTotals(new NoNewIds());
+  const deposit = {
+    transferId: Buffer.alloc(32, 1),
+    wallet: Buffer.alloc(20, 1),
+    amountMicro: 5,
+    timeMs: 1_780_000_000_000,
+    generation: 0,
+  };
+  const wallet = walletFromBytes(deposit.wallet);
+  totals.of(wallet);
+  expect(totals.apply(0, deposit)).toBe(wallet);
+  const total = { offset: 0, timeMs: deposit.timeMs, totalMicro: 5 };
+  expect([totals.apply(1, deposit), totals.of(wallet)]).toEqual([null, total]);
+  const next = { ...deposit, transferId: Buffer.alloc(32, 2) };
+  expect(totals.apply(2, next)).toBe(wallet);
+  expect(totals.of(wallet)).toEqual({ ...total, offset: 2, totalMicro: 10 });
+});
