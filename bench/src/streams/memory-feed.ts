@@ -1,6 +1,6 @@
 import { type ExecutionCodec, readExecution } from '@pm/domain/executions/each-execution.io';
 import { openRecordCodec } from '@pm/kit/registry';
-import type { FeedListener, PartitionStatus } from '@pm/query-api/streams/feed/feed.io';
+import type { FeedListener, FeedPartition } from '@pm/query-api/streams/feed/feed.io';
 import { PartitionFeed } from '@pm/query-api/streams/feed/partition-feed';
 import type { StreamFeed } from '@pm/query-api/streams/protocol/targets.io';
 import { type Execution, topics } from '@pm/schemas';
@@ -68,9 +68,16 @@ export class MemoryFeed implements Methods {
     return null;
   }
 
-  partitions(): readonly PartitionStatus[] {
+  partitions(): readonly FeedPartition[] {
     const { epoch, inOffset: offset, timeMs } = this.#feed.progress;
-    const state = { lagRecords: 0, isCaughtUp: true, fault: null, faultMs: 0, isLive: true };
+    const state = {
+      lagRecords: 0,
+      isCaughtUp: true,
+      fault: null,
+      faultMs: 0,
+      isLive: true,
+      isAdded: false,
+    };
     return [{ partition: 0, epoch, offset, timeMs, ...state }];
   }
 }

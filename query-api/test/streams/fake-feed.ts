@@ -6,7 +6,7 @@ import type {
   MarketRules,
   RestingOrder,
 } from '../../src/streams/feed/changes.ts';
-import type { FeedListener, PartitionStatus } from '../../src/streams/feed/feed.io.ts';
+import type { FeedListener, FeedPartition } from '../../src/streams/feed/feed.io.ts';
 import type { FeedReplay, ReplayRequest } from '../../src/streams/feed/replay-plan.ts';
 import type { SnapshotList } from '../../src/streams/feed/snapshot-list.ts';
 import type {
@@ -61,6 +61,8 @@ export class FakeFeed implements StreamFeed {
   rules: MarketRules = rules;
   faultMs = 0;
   isLive = true;
+  /** Whether there is a partition 1, which has no records. */
+  growth: 'none' | 'begun' | 'done' = 'none';
   /** Awaited before each page of a replay. */
   pageGate: () => Promise<void> = async () => {};
 
@@ -91,6 +93,12 @@ export class FakeFeed implements StreamFeed {
 
   reset(): void {
     for (const listener of this.#listeners) listener.reset(0);
+  }
+
+  /** Partition 1 is caught up for the first time. */
+  grow(): void {
+    this.growth = 'done';
+    for (const listener of this.#listeners) listener.added(1);
   }
 
   #number(change: NewChange, index: number): FeedChange {
@@ -188,11 +196,14 @@ export class FakeFeed implements StreamFeed {
     }
   }
 
-  partitions(): readonly PartitionStatus[] {
+  partitions(): readonly FeedPartition[] {
     const { isCaughtUp, offset, faultMs, isLive } = this;
     const fault = faultMs > 0 ? 'log_away' : null;
     const state = { epoch: this.epoch, offset, timeMs, lagRecords: 0, isCaughtUp };
-    return [{ partition: 0, ...state, fault, faultMs, isLive }];
+    const first = { partition: 0, ...state, fault, faultMs, isLive, isAdded: false };
+    const isAdded = this.growth === 'begun';
+    const added = { ...first, partition: 1, isCaughtUp: !isAdded, isLive: !isAdded, isAdded };
+    return this.growth === 'none' ? [first] : [first, added];
   }
 }
 

@@ -112,6 +112,12 @@ test.each([
   expect(await client.ended()).toBe(1008);
 });
 
+test('a reader is closed with 1012 once a partition is added, of which it missed the first records', async () => {
+  const client = await reader();
+  world.feed.grow();
+  expect(await client.ended()).toBe(1012);
+});
+
 test('a key that the service reads a moment after its frame gets its orders', async () => {
   world.isKeyKnown = false;
   const client = await world.open('/ws/user');

@@ -472,6 +472,32 @@ test('a key opens its own channel, which is resumed by partition and closed when
   expect(world.held).toBe(0);
 });
 
+test('readers of all partitions are closed once one more is caught up, and have it when they come back', async () => {
+  const [bookReader, markets, trader] = [
+    await world.open(),
+    await world.open(),
+    await world.open(),
+  ];
+  bookReader.send(subscribe());
+  await bookReader.of('snapshot');
+  markets.send({ op: 'subscribe', id: 1, channel: 'markets' });
+  await markets.of('subscribed');
+  const subscribeOwn = async (client: StreamClient) => {
+    client.send({ op: 'auth', id: 1, headers: goodHeaders });
+    await client.of('authenticated');
+    client.send({ op: 'subscribe', id: 2, channel: 'own' });
+    return await client.of('subscribed');
+  };
+  world.feed.growth = 'begun';
+  expect(await subscribeOwn(trader)).toMatchObject({ keys: [{ partition: 0 }] });
+  world.feed.grow();
+  expect(await trader.of('closing')).toMatchObject({ code: 1012, resume: [{ partition: 0 }] });
+  expect([await trader.ended(), await markets.ended()]).toEqual([1012, 1012]);
+  const keys = [{ partition: 0 }, { partition: 1 }];
+  expect(await subscribeOwn(await world.open())).toMatchObject({ keys });
+  expect(bookReader.closed).toBeNull();
+});
+
 test('requests without an upgrade get the channels as a document, or 426', async () => {
   const base = world.url.replace('ws:', 'http:');
   const description = (await (await fetch(base)).json()) as { channels: readonly object[] };

@@ -63,7 +63,12 @@ export class FamilyHub implements FeedListener {
   }
 
   reset(partition: number): void {
-    this.#closeReaders(partition);
+    this.#closeReaders(partition, 'logAway');
+  }
+
+  /** Readers of all partitions missed its first records. */
+  added(partition: number): void {
+    this.#closeReaders(partition, 'shutdown');
   }
 
   /** Closes each connection, which can be resumed elsewhere, when it is called. */
@@ -91,15 +96,15 @@ export class FamilyHub implements FeedListener {
 
   #tick(): void {
     for (const { partition, faultMs } of this.#parts.feed.partitions()) {
-      if (faultMs >= streamLagMaxMs) this.#closeReaders(partition);
+      if (faultMs >= streamLagMaxMs) this.#closeReaders(partition, 'logAway');
     }
     this.#market.tick();
     for (const connection of [...this.#connections]) connection.tick();
   }
 
-  #closeReaders(partition: number): void {
+  #closeReaders(partition: number, name: StreamCloseName): void {
     for (const connection of [...this.#connections]) {
-      if (connection.reads(partition)) connection.close('logAway');
+      if (connection.reads(partition)) connection.close(name);
     }
   }
 }

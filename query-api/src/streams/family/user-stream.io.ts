@@ -7,6 +7,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import type { OwnChange, OwnFill } from '../feed/changes.ts';
+import { countedPartitions } from '../feed/counted-partitions.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
 import { KeyProof } from '../protocol/key-proof.io.ts';
 import { keptBytes, type RoomShare, textBytes } from '../protocol/reader-room.ts';
@@ -70,8 +71,7 @@ export class UserStream {
   /** Reads of the wallets begin; false while a partition is not caught up. */
   subscribe(connection: UserConnection, wallets: Iterable<WalletAddress>): boolean {
     const { feed, room } = this.#parts;
-    const statuses = feed.partitions();
-    if (statuses.length === 0 || statuses.some(({ isCaughtUp }) => !isCaughtUp)) return false;
+    if (countedPartitions(feed.partitions()) === null) return false;
     for (const wallet of wallets) {
       const read = this.#wallets.get(wallet) ?? this.#open(wallet, room.share(connection.address));
       read.readers.add(connection);

@@ -38,7 +38,13 @@ export interface FeedParts extends TracedReader {
   readonly log: Log;
 }
 
-/** Both methods are called synchronously between two records of a partition and must not throw. */
+/** A partition as readers see it. */
+export interface FeedPartition extends PartitionStatus {
+  /** It appeared while others were followed, and listeners do not know yet that it is caught up. */
+  readonly isAdded: boolean;
+}
+
+/** Methods are called synchronously between two records of a partition and must not throw. */
 export interface FeedListener {
   /** Called for records that come after the partition was caught up for the first time. */
   record(record: FeedRecord): void;
@@ -47,6 +53,11 @@ export interface FeedListener {
    * may differ, `epoch` too; it has no snapshots until it is caught up. Subscriptions of its markets start over.
    */
   reset(partition: number): void;
+  /**
+   * A partition that appeared while others were followed is caught up for the first time; called before its records.
+   * What reads all partitions does not have it.
+   */
+  added(partition: number): void;
 }
 
 /**
@@ -60,6 +71,8 @@ export class Feed {
   readonly #followers = new Map<number, PartitionFollower>();
   /** Partition by market, as far as it was asked for. */
   readonly #partitions = new Map<number, number>();
+  /** Partitions that appeared after the first ones, until listeners know of them. */
+  readonly #added = new Set<number>();
   readonly #listeners = new Set<FeedListener>();
   readonly #closing = new AbortController();
   #admin: LogAdmin | null = null;
@@ -149,9 +162,13 @@ export class Feed {
     return { toSeq, pages: this.#replays.pages(plan, feed.progress.nextOffset) };
   }
 
-  /** By partition. */
-  partitions(): readonly PartitionStatus[] {
-    const statuses = [...this.#followers.values()].map((follower) => follower.status());
+  /** By partition. One that was added is not live before listeners know of it. */
+  partitions(): readonly FeedPartition[] {
+    const statuses = [...this.#followers.values()].map((follower) => {
+      const status = follower.status();
+      const isAdded = this.#added.has(status.partition);
+      return { ...status, isAdded, isLive: status.isLive && !isAdded };
+    });
     return statuses.sort((one, other) => one.partition - other.partition);
   }
 
@@ -176,6 +193,7 @@ export class Feed {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await this.#followNew();
+      this.#noteAdded();
       const pauseMs = this.#followers.size === 0 ? firstPartitionsEveryMs : partitionsEveryMs;
       await wait(pauseMs, undefined, { signal }).catch(() => {});
     }
@@ -187,11 +205,23 @@ export class Feed {
       this.#admin ??= await executions.client.admin();
       const bounds = await this.#admin.bounds(executions.topic);
       const followed = opened?.openedPartitions ?? [...bounds.keys()];
-      for (const partition of followed)
-        if (bounds.has(partition) && !this.#closing.signal.aborted)
-          this.#follow(partition, bounds.size);
+      const isFirst = this.#followers.size === 0;
+      for (const partition of followed) {
+        if (!bounds.has(partition) || this.#closing.signal.aborted) continue;
+        if (!isFirst && !this.#followers.has(partition)) this.#added.add(partition);
+        this.#follow(partition, bounds.size);
+      }
     } catch (error) {
       log.warn({ err: error }, 'the partitions of the log are not known');
+    }
+  }
+
+  #noteAdded(): void {
+    for (const partition of this.#added) {
+      if ((this.#followers.get(partition)?.feed ?? null) === null) continue;
+      this.#added.delete(partition);
+      this.#parts.log.info({ partition }, 'a partition was added: readers of all are to have it');
+      for (const listener of this.#listeners) listener.added(partition);
     }
   }
 
@@ -208,6 +238,7 @@ export class Feed {
       clock,
       log,
       onRecord: (record) => {
+        this.#noteAdded();
         for (const listener of this.#listeners) listener.record(record);
       },
       onReset: () => {

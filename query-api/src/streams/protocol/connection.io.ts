@@ -77,6 +77,11 @@ export class Connection implements SocketReader {
     return this.#subscriptions.reads(partition);
   }
 
+  /** Whether it is to have all partitions of something. */
+  get readsAll(): boolean {
+    return this.#subscriptions.readsAll;
+  }
+
   /** Once a second: the heartbeat with the shared part of its frame, and what time brings to an end. */
   tick(shared: string): void {
     this.#subscriptions.tick();

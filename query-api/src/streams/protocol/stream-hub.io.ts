@@ -35,6 +35,8 @@ export class StreamHub implements FeedListener {
   readonly #parts: HubParts;
   readonly #publications: Publications;
   readonly #connections = new Set<Connection>();
+  /** To be closed in the turns of their groups: they do not have a partition that was added. */
+  readonly #outgrown = new Set<Connection>();
   readonly #unlisten: readonly (() => void)[];
   #timer: NodeJS.Timeout | undefined;
   /** The connections, in groups of about the same size. */
@@ -97,6 +99,7 @@ export class StreamHub implements FeedListener {
         publications: this.#publications,
         onClosed: (closed, reason) => {
           this.#connections.delete(closed);
+          this.#outgrown.delete(closed);
           group.delete(closed);
           if (this.#connections.size === 0) this.#pace();
           this.#parts.counts.close(closed.address);
@@ -121,6 +124,12 @@ export class StreamHub implements FeedListener {
     this.#publications.reset();
     for (const connection of [...this.#connections])
       if (connection.reads(partition)) connection.closeVoid(partition);
+  }
+
+  /** Readers of all partitions subscribe again, which gives them this one too; they are closed within an interval. */
+  added(): void {
+    for (const connection of this.#connections)
+      if (connection.readsAll) this.#outgrown.add(connection);
   }
 
   /** Closes each connection, which can be resumed elsewhere, when it is called. */
@@ -198,7 +207,10 @@ export class StreamHub implements FeedListener {
     this.#turn = (this.#turn + 1) % groupCount;
     if (group.size === 0) return;
     const text = this.#heartbeat();
-    for (const connection of [...group]) connection.tick(text);
+    for (const connection of [...group]) {
+      if (this.#outgrown.has(connection)) connection.close('shutdown');
+      else connection.tick(text);
+    }
   }
 
   /** Readers learn at once that a partition has stopped, or goes on: heartbeats that say so do not wait. */

@@ -90,6 +90,12 @@ export class Subscriptions {
     return false;
   }
 
+  /** Whether one of them is to have all partitions. */
+  get readsAll(): boolean {
+    for (const { publication } of this.#byId.values()) if (isByPartition(publication)) return true;
+    return false;
+  }
+
   /** Begins the subscriptions of a frame; they are sent as the reader takes them. */
   add(frame: SubscribeFrame, wallet: WalletAddress | null): StreamErrorCode | null {
     const targets = targetsOf(frame, this.#parts, wallet);
@@ -217,8 +223,11 @@ type Keyed = Pick<Publication, 'channel' | 'name' | 'numbering' | 'partition'>;
 const isNumbered = ({ publication }: { readonly publication: Keyed }): boolean =>
   publication.numbering !== 'none';
 
+const isByPartition = ({ channel, name }: Pick<Keyed, 'channel' | 'name'>): boolean =>
+  channel === 'own' || name === allMarkets;
+
 function keyFields({ channel, name, partition }: Keyed) {
-  return channel === 'own' || name === allMarkets ? { key: name, partition } : { key: name };
+  return isByPartition({ channel, name }) ? { key: name, partition } : { key: name };
 }
 
 /** The checksum of a book as it is now; null while its partition is not caught up. */

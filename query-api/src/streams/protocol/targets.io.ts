@@ -9,6 +9,7 @@ import {
 import type { Market, Outcome } from '../../markets/market.ts';
 import type { CommentFeed } from '../comments/comment-feed.ts';
 import { commentMessage, commentsSnapshot } from '../comments/render-comment.ts';
+import { countedPartitions } from '../feed/counted-partitions.ts';
 import type { Feed } from '../feed/feed.io.ts';
 import type { MarketChannel, RulesSnapshot } from '../feed/snapshots.ts';
 import type { OwnStates } from '../own/own-states.ts';
@@ -145,13 +146,6 @@ function epochOf(partition: number, feed: StreamFeed): string | null {
   return feed.partitions().find((one) => one.partition === partition)?.epoch ?? null;
 }
 
-/** All partitions, if each of them is caught up: none is left out silently. */
-function partitionsOf({ feed }: TargetParts): readonly number[] | null {
-  const statuses = feed.partitions();
-  if (statuses.length === 0 || statuses.some(({ isCaughtUp }) => !isCaughtUp)) return null;
-  return statuses.map(({ partition }) => partition);
-}
-
 /** One target for each partition, and one for what the wallet has outside of them. */
 function ownTargets(
   { tokens, markets, events }: NamedKeys,
@@ -160,7 +154,7 @@ function ownTargets(
 ): readonly Target[] | StreamErrorCode {
   if (wallet === null) return 'not_authenticated';
   if (tokens !== undefined || markets !== undefined || events !== undefined) return 'wrong_keys';
-  const partitions = partitionsOf(parts);
+  const partitions = countedPartitions(parts.feed.partitions());
   if (partitions === null) return 'unavailable';
   const targets = partitions.map((partition) => ownTarget(wallet, partition, parts));
   return [...targets, statesTarget(wallet, parts)];
@@ -246,7 +240,7 @@ function eventTarget(eventId: string, { comments, facts: { profiles } }: TargetP
 
 /** One target for each partition: all its markets, and those that are listed later. */
 function allMarketsTargets(parts: TargetParts): readonly Target[] | StreamErrorCode {
-  const partitions = partitionsOf(parts);
+  const partitions = countedPartitions(parts.feed.partitions());
   if (partitions === null) return 'unavailable';
   return partitions.map((partition) => allMarketsTarget(partition, parts));
 }

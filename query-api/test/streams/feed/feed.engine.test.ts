@@ -72,7 +72,7 @@ function follow(records: FeedRecord[], folder: string, client = world.client): F
     clock: systemClock,
     log: silentLog,
   });
-  feed.listen({ record: (record) => records.push(record), reset: () => {} });
+  feed.listen({ record: (record) => records.push(record), reset: () => {}, added: () => {} });
   feed.start();
   return feed;
 }

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, systemClock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
+import type { ReaderOptions } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import type { WalletAddress } from '@pm/schemas';
 import { until } from '../../../../kit/test/kafka/deferred.ts';
 import type { FeedChange } from '../../../src/streams/feed/changes.ts';
+import { countedPartitions } from '../../../src/streams/feed/counted-partitions.ts';
 import { Feed, type FeedRecord } from '../../../src/streams/feed/feed.io.ts';
 import { PartitionFeed } from '../../../src/streams/feed/partition-feed.ts';
 import { RecentChanges, recentChangesMax } from '../../../src/streams/feed/recent-changes.ts';
@@ -40,6 +42,8 @@ class Followed {
   readonly feed: Feed;
   readonly records: FeedRecord[] = [];
   resets = 0;
+  /** What came when a partition was added: its number, and records of it before. */
+  readonly added: (readonly [number, number])[] = [];
 
   constructor(log: MemoryClient, clock: Clock = systemClock) {
     this.feed = new Feed({
@@ -53,6 +57,10 @@ class Followed {
       record: (record) => this.records.push(record),
       reset: () => {
         this.resets += 1;
+      },
+      added: (partition) => {
+        const before = this.records.filter((record) => record.partition === partition);
+        this.added.push([partition, before.length]);
       },
     });
     feeds.push(this.feed);
@@ -466,3 +474,48 @@ async function freshTexts(seed: number, count: number): Promise<ReadonlyMap<numb
     [...feed.markets()].map((market) => [market, JSON.stringify(feed.snapshot('book', market))]),
   );
 }
+
+/** A log that gets a second partition. */
+class GrowingLog extends MemoryClient {
+  second: MemoryClient | null = null;
+
+  override async admin() {
+    const admin = await super.admin();
+    const bounds = async () =>
+      new Map([
+        ...(await admin.bounds()),
+        ...((await (await this.second?.admin())?.bounds()) ?? []),
+      ]);
+    return { ...admin, bounds };
+  }
+
+  override async reader(options: ReaderOptions) {
+    const isOfSecond = options.positions.has(secondPartition);
+    return isOfSecond && this.second !== null
+      ? await this.second.reader(options)
+      : await super.reader(options);
+  }
+}
+
+const secondPartition = logPartition + 1;
+
+test('a partition that is added counts once it is caught up, which listeners learn before its records', async () => {
+  const log = new GrowingLog(logPartition);
+  const followed = await followedLive(log, 41, 20);
+  const second = new MemoryClient(secondPartition);
+  const executions = [...engineLog(42, 60)];
+  for (const execution of executions.slice(0, 20)) second.append(execution);
+  second.served = 10;
+  log.second = second;
+  const statuses = () => followed.feed.partitions();
+  await until(() => statuses().length === 2, 'it is followed');
+  expect(countedPartitions(statuses())).toEqual([logPartition]);
+  expect([statuses()[1]?.isLive, followed.added]).toEqual([false, []]);
+  second.served = Number.POSITIVE_INFINITY;
+  second.wake();
+  await until(() => statuses()[1]?.isCaughtUp === true, 'it is caught up');
+  for (const execution of executions.slice(20)) second.append(execution);
+  await until(() => statuses()[1]?.offset === 59, 'its records are taken');
+  expect(followed.added).toEqual([[secondPartition, 0]]);
+  expect(countedPartitions(statuses())).toEqual([logPartition, secondPartition]);
+}, 60_000);
