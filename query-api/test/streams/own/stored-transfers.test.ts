@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,6 +94,29 @@ test.each([
   expect([again.last?.offset, filesIn()]).toEqual([Number(second) - 1, ['0.rows']]);
   follow(again, log);
   expect([totalsOf(again.totals), filesIn()]).toEqual([expectedOf(log), files]);
+});
+
+const built = new URL('../../../dist/streams/own/stored-transfers.io.js', `file://${__dirname}/`)
+  .href;
+/** Fills the rows of one file in a process of its own, whose files the kernel bounds. */
+const fillOneFile = `
+  import { StoredTransfers } from '${built}';
+  const stored = new StoredTransfers(process.argv[1], { error: () => {} }, 200);
+  const facts = { wallet: Buffer.alloc(20, 1), amountMicro: 1, timeMs: 1, generation: 0 };
+  for (let offset = 0; offset < 200; offset += 1) {
+    const transfer = { ...facts, transferId: Buffer.alloc(32, offset) };
+    stored.totals.apply(offset, transfer);
+    stored.taken(offset, transfer);
+  }
+`;
+
+test('a disk that takes a part of the bytes makes no file', () => {
+  // 10 or 20 KiB, as shells have two units: after the head of the file, and before its end.
+  const bounded = 'ulimit -f 20; exec "$0" --input-type=module -e "$1" "$2"';
+  execFileSync('sh', ['-c', bounded, process.execPath, fillOneFile, folder]);
+  expect(filesIn()).toEqual(['unfinished']);
+  execFileSync(process.execPath, ['--input-type=module', '-e', fillOneFile, folder]);
+  expect(filesIn()).toEqual(['0.rows']);
 });
 
 /** Writes fail from here on; returns what lets them succeed again. */
