@@ -20,7 +20,7 @@ export function variablesOfWhole(exchange: WholeExchange): Readonly<Record<strin
   };
 }
 
-/** Resolves when the audit finds log, tables, books and ledger right; fails the test with the checks that do not hold. */
+/** Resolves when the audit finds log, tables, books and ledger right; fails with the checks that do not hold. */
 export async function expectCleanAudit(exchange: WholeExchange, seed: number): Promise<void> {
   const addresses = await findInstallation(variablesOfWhole(exchange), '');
   const installation = openInstallation(addresses, 'audited');

@@ -35,7 +35,7 @@ export function tailOf(logFile: string): string {
 }
 
 /**
- * The text of a log after its first `fromBytes`, as far as it is within its last `maxBytes`; '' where it cannot be read.
+ * The text of a log after its first `fromBytes`, as far as it is within its last `maxBytes`; '' if it is unreadable.
  */
 export function textAfter(logFile: string, fromBytes: number, maxBytes: number): string {
   try {

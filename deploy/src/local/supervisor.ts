@@ -102,8 +102,8 @@ export class Supervisor {
    * Starts more processes and waits until all are ready, or with `goesOn` until each is, has failed once, or has waited
    * for engines for `patienceMs`. When one fails, those already started go on: the caller stops.
    *
-   * @throws StackError of the first that failed, with `goesOn` of the last if none is ready that needs anything; BAD_DESCRIPTION for an unknown
-   * or circular dependency.
+   * @throws StackError of the first that failed, with `goesOn` of the last if none is ready that needs anything;
+   * BAD_DESCRIPTION for an unknown or circular dependency.
    */
   async start(
     descriptions: readonly ManagedProcess[],

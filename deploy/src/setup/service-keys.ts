@@ -41,7 +41,7 @@ export async function readServiceKeys(options: ServiceKeySetup): Promise<SealedL
   return sealed;
 }
 
-/** The openings that the root key has kept; none of a log that is not there or has another root key. Changes nothing. */
+/** The openings that the root key has kept; none of a log that is absent or has another root key. Changes nothing. */
 export async function readKept(
   options: Omit<ServiceKeySetup, 'schemas'>,
 ): Promise<KeptOpenings & OpenedPartitions> {

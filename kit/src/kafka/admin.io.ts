@@ -8,7 +8,7 @@ import type { LogClientLimits } from './limits.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
 import { parseClaim } from './sticky-assignor.io.ts';
 import { brokerResource, settingsOf, TopicAdmin, type TopicDurability } from './topic-admin.io.ts';
-import { TopicOffsets } from './topic-offsets.io.ts';
+import { type PartitionCounts, TopicOffsets } from './topic-offsets.io.ts';
 import { type TopicDifference, type TopicSpec, topicSettings } from './topic-spec.ts';
 import { pause } from './waiting.io.ts';
 import { withFaults } from './with-faults.io.ts';
@@ -108,6 +108,7 @@ export interface AdminConnection {
   readonly admin: Admin;
   /** Settings of topics that the brokers may leave out. */
   readonly hiddenSettings?: readonly string[];
+  readonly counts?: PartitionCounts;
   leave(): Promise<void>;
 }
 
@@ -120,12 +121,12 @@ export class KafkajsAdmin implements LogAdmin {
   readonly #topics: TopicAdmin;
 
   constructor(
-    { admin, leave, hiddenSettings = [] }: AdminConnection,
+    { admin, leave, hiddenSettings = [], counts = new Map() }: AdminConnection,
     kafka: Kafka,
     limits: LogClientLimits,
   ) {
     this.#topics = new TopicAdmin(admin, hiddenSettings);
-    this.#offsets = new TopicOffsets({ admin, kafka, limits });
+    this.#offsets = new TopicOffsets({ admin, kafka, limits, counts });
     this.#admin = admin;
     this.#leave = leave;
     this.#kafka = kafka;

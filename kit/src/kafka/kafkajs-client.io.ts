@@ -14,6 +14,7 @@ import { type LogReader, openReader, type ReaderOptions } from './reader.io.ts';
 import type { SendQueueLimits } from './send-queue.ts';
 import { Shared } from './shared.io.ts';
 import { SharedFetchers } from './shared-fetchers.io.ts';
+import type { PartitionCounts } from './topic-offsets.io.ts';
 import { closeWithin } from './waiting.io.ts';
 import { withFaults } from './with-faults.io.ts';
 
@@ -34,6 +35,7 @@ class KafkajsClient implements LogClient {
   readonly #log: Log;
   readonly #kafka: Kafka;
   readonly #hiddenSettings: readonly string[];
+  readonly #counts: PartitionCounts = new Map();
   readonly #sockets = new ClientSockets();
   readonly #shared: SharedFetchers;
   readonly #admin: Shared<Admin>;
@@ -85,7 +87,12 @@ class KafkajsClient implements LogClient {
     return this.#openPart(async () => {
       try {
         const admin = await withFaults(this.#admin.join());
-        const connection = { admin, leave, hiddenSettings: this.#hiddenSettings };
+        const connection = {
+          admin,
+          leave,
+          hiddenSettings: this.#hiddenSettings,
+          counts: this.#counts,
+        };
         return new KafkajsAdmin(connection, this.#kafka, this.#limits);
       } catch (error) {
         await leave();

@@ -10,6 +10,8 @@ interface OffsetsParts {
   readonly admin: Admin;
   readonly kafka: Kafka;
   readonly limits: LogClientLimits;
+  /** Those of all that share the connection. */
+  readonly counts: PartitionCounts;
 }
 
 /** Null for an answer of a broker that does not lead a partition. */
@@ -40,20 +42,14 @@ function lacksTopic(error: unknown): boolean {
 }
 
 /** By topic, how many partitions it has, and when they were counted. */
-type Counts = Map<string, { readonly count: number; readonly atMs: number }>;
-
-/** Those of each connection, which several share. */
-const countsOf = new WeakMap<Admin, Counts>();
+export type PartitionCounts = Map<string, { readonly count: number; readonly atMs: number }>;
 
 /** Bounds of the partitions of topics. kafkajs knows the partitions of up to five minutes ago, with no setting. */
 export class TopicOffsets {
   readonly #parts: OffsetsParts;
-  readonly #counts: Counts;
 
   constructor(parts: OffsetsParts) {
     this.#parts = parts;
-    this.#counts = countsOf.get(parts.admin) ?? new Map();
-    countsOf.set(parts.admin, this.#counts);
   }
 
   /** Offsets [low, high) of each partition. Rejects with `leader_unknown` (retry) when one has no leader for long. */
@@ -104,13 +100,13 @@ export class TopicOffsets {
    */
   async #count(topic: string, found: number): Promise<number> {
     const nowMs = performance.now();
-    const known = this.#counts.get(topic);
-    if (known === undefined) this.#counts.set(topic, { count: found, atMs: nowMs });
+    const known = this.#parts.counts.get(topic);
+    if (known === undefined) this.#parts.counts.set(topic, { count: found, atMs: nowMs });
     if (known === undefined || nowMs - known.atMs < countedEveryMs) return known?.count ?? found;
     const asking = this.#parts.admin.fetchTopicMetadata({ topics: [topic] });
     const { topics } = await asking.catch(() => ({ topics: [] }));
     const count = topics[0]?.partitions.length ?? 0;
-    this.#counts.set(topic, { count, atMs: nowMs });
+    this.#parts.counts.set(topic, { count, atMs: nowMs });
     return count;
   }
 }
