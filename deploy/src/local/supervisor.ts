@@ -162,7 +162,7 @@ export class Supervisor {
     const process = this.#find(name);
     await process.stop();
     await whileStopped();
-    await this.#startOne(process);
+    await this.#startFirst(process);
     process.restarts += 1;
   }
 
@@ -180,7 +180,7 @@ export class Supervisor {
     return process;
   }
 
-  /** Its engine may be away at its first start as at any other. */
+  /** Its engine may be away at a start, or too slow for it: then it is started again. */
   async #startFirst(process: SupervisedProcess): Promise<void> {
     try {
       await this.#startOne(process);
