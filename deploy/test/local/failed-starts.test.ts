@@ -20,6 +20,18 @@ function withHeap(own: ProcessFolder, name: string, condition: string): ManagedP
   });
 }
 
+/** A probe that fails with this until it is let succeed. */
+function notYetReady(failure: Error) {
+  let isReady = false;
+  const ready = async (): Promise<void> => {
+    if (!isReady) throw failure;
+  };
+  const becomesReady = () => {
+    isReady = true;
+  };
+  return { ready, becomesReady };
+}
+
 const reasonOf = (supervisor: Supervisor, name: string) =>
   supervisor.status().find((one) => one.name === name)?.reason;
 
@@ -86,15 +98,12 @@ describe('a start that goes on without what fails', () => {
     'starts what is not ready in its time again until it is',
     inOwnFolder(async (own) => {
       const supervisor = await open(own);
-      let isAsleep = true;
-      const ready = async (): Promise<void> => {
-        if (isAsleep) throw new Error('still asleep');
-      };
+      const { ready, becomesReady } = notYetReady(new Error('still asleep'));
       const sleeper = own.fake('streams', { restart: true, ready, readyTimeoutMs: 300 });
       await supervisor.start([own.fake('ingress'), sleeper], { goesOn: true });
       expect(reasonOf(supervisor, 'streams')).toBe('was not ready within 0.3 s (still asleep)');
       await until(() => (supervisor.status().at(-1)?.restarts ?? 0) >= 2);
-      isAsleep = false;
+      becomesReady();
       await until(() => stateOf(supervisor, 'streams') === 'ready');
     }),
   );
@@ -103,10 +112,7 @@ describe('a start that goes on without what fails', () => {
     'starts what depends on a process that is not ready when its patience is over',
     inOwnFolder(async (own) => {
       const supervisor = await open(own);
-      let isAsleep = true;
-      const ready = async (): Promise<void> => {
-        if (isAsleep) throw new Error('still asleep');
-      };
+      const { ready, becomesReady } = notYetReady(new Error('still asleep'));
       const all = [
         own.fake('streams', { restart: true, ready }),
         own.fake('gateway', { restart: true, dependsOn: ['streams'] }),
@@ -114,7 +120,7 @@ describe('a start that goes on without what fails', () => {
       const starting = supervisor.start(all, { goesOn: true, patienceMs: 100 });
       await until(() => stateOf(supervisor, 'gateway') === 'ready');
       expect(stateOf(supervisor, 'streams')).toBe('starting');
-      isAsleep = false;
+      becomesReady();
       await starting;
       expect(stateOf(supervisor, 'streams')).toBe('ready');
     }),
@@ -135,14 +141,11 @@ describe('a start that goes on without what fails', () => {
     'is over when a process has waited for its engine as long as others are patient',
     inOwnFolder(async (own) => {
       const supervisor = await open(own);
-      let isAway = true;
-      const ready = async (): Promise<void> => {
-        if (isAway) throw new WaitsForEngines(['clickhouse']);
-      };
+      const { ready, becomesReady } = notYetReady(new WaitsForEngines(['clickhouse']));
       const all = [own.fake('ingress'), own.fake('projectors', { restart: true, ready })];
       await supervisor.start(all, { goesOn: true, patienceMs: 300 });
       expect(stateOf(supervisor, 'projectors')).toBe('waiting');
-      isAway = false;
+      becomesReady();
       await until(() => stateOf(supervisor, 'projectors') === 'ready');
     }),
   );

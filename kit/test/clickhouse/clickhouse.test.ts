@@ -201,11 +201,10 @@ describe('the client', () => {
   test('refuses the reads beyond its limit as busy', async () => {
     const reads = Array.from({ length: 1_011 }, () => clickhouse.selectRows('SELECT 1'));
     const answers = await Promise.allSettled(reads);
-    // On a slow machine some of the others are given up.
-    const busy = answers.filter(
-      (one) => one.status === 'rejected' && one.reason.code === 'clickhouse_busy',
-    );
-    expect(busy).toMatchObject([{ reason: { reaction: 'retry' } }]);
+    const refused = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    // On a slow machine the server may lose some of these connections, which is no refusal by the limit.
+    const busy = refused.filter(({ code }) => code !== 'clickhouse_unavailable');
+    expect(busy).toMatchObject([{ code: 'clickhouse_busy', reaction: 'retry' }]);
     expect(await clickhouse.selectRows('SELECT 1')).toEqual([]);
   });
 
