@@ -98,7 +98,7 @@ export class ServicesUnderTest {
   ): ChildProcess {
     return this.start('operator', {
       PM_OPERATOR_PORT: String(port),
-      PM_OPERATORS_FILE: makeFirstOperator(folder, keys),
+      PM_OPERATORS_FILE: makeFirstOperator(folder, keys).file,
       PM_SECOND_PERSON: 'off',
       PM_CHALLENGE_SECONDS: '0',
       PM_FEE_NOTICE_SECONDS: '0',

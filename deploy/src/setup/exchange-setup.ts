@@ -1,16 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kafkaConnection, registryConnection } from '@pm/kit/config';
-import { type LogAdmin, type LogClient, openLogClient, type TopicSpec } from '@pm/kit/kafka';
+import {
+  type LogAdmin,
+  type LogClient,
+  openLogClient,
+  type TopicSpec,
+  toolLimits,
+} from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, Schemas, topicName } from '@pm/kit/registry';
 import { type Topic, topics, type WalletAddress } from '@pm/schemas';
 import { type Openings, readOpenings, refuseOtherFeeWallet } from '../installation/fee-wallet.ts';
 import { refuseOtherKeys } from '../installation/identity.ts';
 import { type Addresses, addressesOf } from '../installation/read-addresses.ts';
+import { atServer } from '../installation/server.ts';
 import type { EngineAccess, EngineUrls } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import { reportSlowBrokers } from './broker-settings.ts';
 import type { ExchangeKeys } from './keys.ts';
+import { refuseOlderLog } from './older-log.ts';
 import { firstPartitions } from './partition-count.ts';
 import { partitionLines } from './partition-lines.ts';
 import { openPartitions, opensMore } from './partitions.ts';
@@ -39,12 +47,13 @@ export interface SetupOptions {
 /**
  * Sets up topics, schemas, partitions and tables; a repetition changes nothing. Returns the names of tables of another
  * version. Throws a `StackError`, before anything is changed, when partitions have another fee wallet or were opened
- * with other keys.
+ * with other keys, and when the log is older than the tables.
  */
 export async function setUpExchange(options: SetupOptions): Promise<readonly string[]> {
   return await withLog(options, async (place, addresses) => {
     const kept = await readKept({ ...place, keys: options.keys });
     refuseOther(await readOpenings(place, { kept }), options);
+    await refuseLogBehindTables(place, addresses);
     await setUpLog(place, { ...options, addresses });
     return await setUpTables(addresses, options.progress);
   });
@@ -76,6 +85,18 @@ export function refuseOther(
   refuseOtherFeeWallet(openings, feeWallet);
 }
 
+async function refuseLogBehindTables(
+  { client, topicPrefix }: OpenedLog,
+  addresses: Addresses,
+): Promise<void> {
+  const admin = await client.admin();
+  const topic = topicName(topics.executions, topicPrefix);
+  const { clickhouseDatabase: database } = addresses;
+  await atServer(addresses, (clickhouse) =>
+    refuseOlderLog({ admin, topic, clickhouse, database }),
+  ).finally(() => admin.close());
+}
+
 interface OpenedLog {
   readonly client: LogClient;
   readonly topicPrefix: string;
@@ -87,7 +108,8 @@ async function withLog<T>(
 ): Promise<T> {
   const addresses = addressesOf(urls, access);
   const kafka = kafkaConnection(addresses);
-  const client = openLogClient({ ...kafka, clientId: 'setup', log: silentLog });
+  const limits = toolLimits;
+  const client = openLogClient({ ...kafka, clientId: 'setup', log: silentLog, limits });
   try {
     return await work({ client, topicPrefix: addresses.topicPrefix }, addresses);
   } finally {

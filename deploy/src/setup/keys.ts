@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import type { KeyRole } from '@pm/schemas';
 import { replaceFile } from '../local/replace-file.ts';
-import { StackError, systemCodeOf } from '../local/stack-error.ts';
+import { StackError } from '../local/stack-error.ts';
 
 /**
  * The keys of one installation, as hex text; generated once and stored in its data folder, readable by its owner only.
@@ -77,6 +77,14 @@ const fields = [
   'bookSecret',
   'operatorToken',
 ] as const;
+/** Those that every version has had: a file that lacks one is no older file. */
+const firstFields = [
+  'operatorSeed',
+  'ownerSeed',
+  'ingressSeed',
+  'keySecret',
+  'operatorToken',
+] as const satisfies readonly (typeof fields)[number][];
 const authorityFields = ['rootSeed', 'openingSeed'] as const;
 const hex32 = /^[0-9a-f]{64}$/;
 const hex32List = /^[0-9a-f]{64}(,[0-9a-f]{64})*$/;
@@ -92,13 +100,26 @@ export function loadOrMakeKeys(file: string): ExchangeKeys {
 
 /** The same; null when there is no file. */
 export function readKeys(file: string): ExchangeKeys | null {
-  try {
-    return checked(JSON.parse(readFileSync(file, 'utf8')), file);
-  } catch (error) {
-    if (systemCodeOf(error) !== 'ENOENT') throw error;
-    return null;
-  }
+  return existsSync(file) ? checked(parsedFile(file), file) : null;
 }
+
+/** Throws a `StackError` for a file without a JSON object, e.g. one that was cut off. */
+function parsedFile(file: string): Readonly<Record<string, unknown>> {
+  const text = readFileSync(file, 'utf8');
+  try {
+    const found: unknown = JSON.parse(text);
+    if (typeof found === 'object' && found !== null) return { ...found };
+  } catch {
+    // Said below: the text of the error may have a part of a secret.
+  }
+  throw new StackError(
+    'BAD_DESCRIPTION',
+    `${file} is damaged: it is no JSON object. ${asInBackup}`,
+  );
+}
+
+const asInBackup =
+  'Move it away and restore it from a backup (npm run restore). Nothing was changed.';
 
 /**
  * The seeds of the authorities of these keys. Throws a `StackError` when their file is not there, or is of others.
@@ -122,9 +143,7 @@ export function readAuthority(
 
 function authorityIn(file: string): AuthoritySeeds | null {
   if (!existsSync(file)) return null;
-  const { rootSeed = '', openingSeed = '' } = JSON.parse(
-    readFileSync(file, 'utf8'),
-  ) as Partial<AuthoritySeeds>;
+  const { rootSeed = '', openingSeed = '' } = parsedFile(file) as Partial<AuthoritySeeds>;
   refuseMalformed({ rootSeed, openingSeed }, authorityFields, file);
   return { rootSeed, openingSeed };
 }
@@ -180,6 +199,12 @@ type StoredKeys = Partial<Omit<ExchangeKeys, 'authorityFile'> & AuthoritySeeds>;
 
 function checked(found: StoredKeys, file: string): ExchangeKeys {
   refuseMalformed(found, [...fields, ...authorityFields], file);
+  const missing = firstFields.find((field) => !(field in found));
+  if (missing !== undefined)
+    throw new StackError(
+      'BAD_DESCRIPTION',
+      `${file} is damaged: it lacks ${missing}. ${asInBackup}`,
+    );
   const { acceptedKeySecrets } = found;
   if (acceptedKeySecrets !== undefined && !hex32List.test(acceptedKeySecrets)) {
     const form = 'is not 64 hex digits, or several of them between commas';

@@ -14,19 +14,19 @@ export function operatorsFileIn(dataDir: string): string {
 
 /**
  * Makes the file of operators of a data folder, with one that may do everything. A file that is there stays as it is:
- * that operator may have been removed. Returns the file.
+ * that operator may have been removed.
  */
 export function makeFirstOperator(
   dataDir: string,
   { operatorToken }: Pick<ExchangeKeys, 'operatorToken'>,
-): string {
+): { readonly file: string; readonly isNew: boolean } {
   const file = operatorsFileIn(dataDir);
-  if (existsSync(file)) return file;
+  if (existsSync(file)) return { file, isNew: false };
   const tokenSha256 = hashOfToken(operatorToken);
   writeOperators(file, {
     operators: [{ name: firstOperatorName, roles: ['admin'], tokenSha256 }],
   });
-  return file;
+  return { file, isNew: true };
 }
 
 /** Replaces the file at once, readable by its owner only. */

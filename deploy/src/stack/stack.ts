@@ -15,7 +15,7 @@ import { messageOf, StackError } from '../local/stack-error.ts';
 import { Supervisor } from '../local/supervisor.ts';
 import { openingsAt, setUpExchange } from '../setup/exchange-setup.ts';
 import { authorityName, type ExchangeKeys } from '../setup/keys.ts';
-import { makeFirstOperator } from '../setup/operators.ts';
+import { firstOperatorName, makeFirstOperator } from '../setup/operators.ts';
 import { demoName, demoProcess } from './demo-process.ts';
 import type { Heaps } from './heaps.ts';
 import type { EngineMode } from './mode.ts';
@@ -238,10 +238,15 @@ async function setUp(
   { urls, access, engines }: OpenedEngines,
 ) {
   const setupAccess = { ...access, ...options.extraEnv?.['setup'] };
-  const keys = await installationKeys(join(dataDir, 'keys.json'), () =>
-    openingsAt({ urls, access: setupAccess }),
-  );
-  const operatorsFile = makeFirstOperator(dataDir, keys);
+  const keysFile = join(dataDir, 'keys.json');
+  const isKnown = existsSync(keysFile);
+  const keys = await installationKeys(keysFile, () => openingsAt({ urls, access: setupAccess }));
+  const { file: operatorsFile, isNew } = makeFirstOperator(dataDir, keys);
+  if (isKnown && isNew)
+    options.progress(
+      `${operatorsFile} was missing: a new one has the operator ${firstOperatorName} alone. If there were others, move it ` +
+        'away and restore it from a backup (npm run restore)',
+    );
   const otherTables = await setUpExchange({
     urls,
     access: setupAccess,

@@ -131,3 +131,16 @@ test('a damaged file is refused and not replaced', () => {
   writeFileSync(file, '{"operatorSeed":"12"}');
   expect(() => loadOrMakeKeys(file)).toThrow('operatorSeed');
 });
+
+test.each(['', '{"operatorSeed": "12', '7', '{}'])(
+  'a file with %j is damaged, and neither it nor its authorities are made anew',
+  (text) => {
+    const file = fileIn(`damaged-${text.length}`);
+    const made = loadOrMakeKeys(file);
+    const authority = readFileSync(made.authorityFile);
+    writeFileSync(file, text);
+    expect(() => loadOrMakeKeys(file)).toThrow('is damaged');
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(readFileSync(made.authorityFile)).toEqual(authority);
+  },
+);

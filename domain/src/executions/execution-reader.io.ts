@@ -40,7 +40,10 @@ export class ExecutionReader {
     this.#order = new ExecutionOrder(this.#place, offset, checksChain);
   }
 
-  /** A reader whose first record is the one at `offset`. Rejects with the faults of `next` and of `readRange`. */
+  /**
+   * A reader whose first record is the one at `offset`. Rejects with `log_behind` (retry) while the log ends before it,
+   * and with the faults of `next` and of `readRange`.
+   */
   static async open(
     log: ExecutionLog,
     partition: number,
@@ -64,6 +67,17 @@ export class ExecutionReader {
   /** Chain of the last record, 32 bytes, with `checksChain`; null while nothing is known of it. */
   get chain(): Buffer | null {
     return this.#order.chain;
+  }
+
+  /**
+   * What was folded up to the first record must come from this log. Throws `log_replaced` (stop) when the record before
+   * it has another clock than `storedMs`, Unix milliseconds, which is 0 where none was stored: an older copy of the log
+   * was brought back and has grown since (docs/operating/recovery.md).
+   */
+  requireClock(storedMs: number): void {
+    const logMs = this.lastTimeMs;
+    if (storedMs === 0 || logMs === 0 || storedMs === logMs) return;
+    throw new Fault('log_replaced', 'stop', { facts: { ...this.#place, storedMs, logMs } });
   }
 
   /** The executions of these records, in order. Same faults as `next`. */
@@ -105,7 +119,8 @@ export class ExecutionReader {
    * that offset on was read.
    */
   async #lookBack(log: ExecutionLog, offset: number): Promise<void> {
-    const { low } = await boundsOf(log, this.#place.partition);
+    const { low, high } = await boundsOf(log, this.#place.partition);
+    if (offset > high) throw logBehind(this.#place, { offset, high });
     const from = Math.max(low, offset - lookBackRecords);
     await this.#recall(log, from, offset);
     const first = Math.max(low, this.#order.nextInOffset - 1);
@@ -121,6 +136,14 @@ export class ExecutionReader {
     };
     await readRange(client, { ...this.#place, from, to, onBatch });
   }
+}
+
+/** The log ends before what was folded from it: an older copy was brought back, or a former leader has answered. */
+export function logBehind(
+  place: ExecutionPlace,
+  ends: { readonly offset: number; readonly high: number },
+): Fault {
+  return new Fault('log_behind', 'retry', { facts: { ...place, ...ends } });
 }
 
 /**

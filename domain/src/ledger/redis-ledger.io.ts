@@ -250,6 +250,11 @@ class RedisLedger implements Ledger {
     return exactNumber(await this.#redis.hget(this.#keys.ledgerMarks, `${topic}:${partition}`));
   }
 
+  async clock(partition: number): Promise<number> {
+    const { ledgerMarks, ledgerMarkOf } = this.#keys;
+    return exactNumber(await this.#redis.hget(ledgerMarks, `${ledgerMarkOf(partition)}:clock`));
+  }
+
   async marks(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
     if (partitions.length === 0) return new Map();
     const { ledgerMarks, ledgerMarkOf } = this.#keys;

@@ -80,6 +80,18 @@ describe('the reader of executions', () => {
     }
   });
 
+  test('does not begin beyond the end of the log', async () => {
+    const opened = ExecutionReader.open(fakeLog(records), 0, 21);
+    await expect(opened).rejects.toMatchObject({ code: 'log_behind', reaction: 'retry' });
+  });
+
+  test('requires the clock that was stored for the record before its first one', async () => {
+    const reader = await ExecutionReader.open(fakeLog(records), 0, 13);
+    expect(() => reader.requireClock(1_012)).not.toThrow();
+    expect(() => reader.requireClock(0)).not.toThrow();
+    expect(() => reader.requireClock(1_011)).toThrow('log_replaced');
+  });
+
   test('stops at a missing record', async () => {
     const reader = await ExecutionReader.open(fakeLog(records), 0, 0);
     await expect(reader.take([...records.slice(0, 3), ...records.slice(4)])).rejects.toThrow(

@@ -113,7 +113,7 @@ export const defaultLimits: LogClientLimits = {
 };
 
 /** Limits of a tool: it has time, and no other process takes over, so a busy machine must not end it. */
-export const toolLimits: Partial<LogClientLimits> = { stallMs: 60_000 };
+export const toolLimits: Partial<LogClientLimits> = { stallMs: 60_000, maxMetadataTries: 60 };
 
 /**
  * Wait before a request goes to a leader again after so many failures before this one, milliseconds. A broker that

@@ -21,8 +21,9 @@ export interface RestoreOptions {
 
 /**
  * Brings back what a backup has: objects into the store, then the files into the data folder, keys.json last. Nothing
- * is written before the bundle has opened, no object whose digest is another, and no keys over those of another
- * installation. May be repeated. Returns the bundle. Rejects with a `StackError`, and with the faults of the stores.
+ * is written before the bundle has opened, no object whose digest is another, no keys over those of another
+ * installation, and no file over one that differs. May be repeated. Returns the bundle. Rejects with a `StackError`,
+ * and with the faults of the stores.
  */
 export async function runRestore(options: RestoreOptions): Promise<Bundle> {
   const { dataDir, source, passphrase, onStep } = options;
@@ -37,10 +38,22 @@ export async function runRestore(options: RestoreOptions): Promise<Bundle> {
   // keys.json last: with it the folder is the installation.
   const others = Object.keys(bundle.files).filter((name) => name !== keysName);
   for (const name of [...others, keysName]) {
-    replaceFile(join(dataDir, name), Buffer.from(bundle.files[name] ?? '', 'base64'));
-    onStep(`${name}: written, readable by its owner only`);
+    const isWritten = bringFile(join(dataDir, name), bundle.files[name] ?? '');
+    onStep(
+      isWritten
+        ? `${name}: written, readable by its owner only`
+        : `${name}: stays, it is not that of the backup: move it away to bring that one back`,
+    );
   }
   return bundle;
+}
+
+/** A file that is there may be newer than the backup. @returns whether it is that of the backup now. */
+function bringFile(file: string, base64: string): boolean {
+  const content = Buffer.from(base64, 'base64');
+  if (existsSync(file) && !readFileSync(file).equals(content)) return false;
+  replaceFile(file, content);
+  return true;
 }
 
 /** Ids of the complete backups of a store, the oldest first. */
@@ -66,9 +79,18 @@ function refuseOther({ rootKey, files }: Bundle, dataDir: string): void {
   if (!existsSync(file)) return;
   const found = readFileSync(file);
   if (found.equals(Buffer.from(files[keysName] ?? '', 'base64'))) return;
-  const isSame = JSON.parse(found.toString('utf8')).rootKey === rootKey;
-  const what = isSame ? 'newer or older keys of this installation' : 'keys of another installation';
+  const what = whoseKeys(found.toString('utf8'), rootKey);
   throw new StackError('BAD_DESCRIPTION', `${file} has ${what}: move it away first`);
+}
+
+function whoseKeys(text: string, rootKey: string): string {
+  try {
+    return (JSON.parse(text) as { readonly rootKey?: unknown }).rootKey === rootKey
+      ? 'newer or older keys of this installation'
+      : 'keys of another installation';
+  } catch {
+    return 'no keys that can be read';
+  }
 }
 
 async function bringObjects(

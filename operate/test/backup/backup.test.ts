@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadOrMakeKeys } from '@pm/deploy/setup/keys';
+import { loadOrMakeKeys, readAuthority } from '@pm/deploy/setup/keys';
 import { MemoryObjects } from '../../../domain/test/objects/memory-objects.ts';
 import { openPlaces } from '../../src/backup/places.ts';
 import { runBackup } from '../../src/backup/run-backup.ts';
@@ -101,6 +101,27 @@ test('a backup brings the newest snapshots and checkpoints, keys and operators t
     expect(readFileSync(file)).toEqual(readFileSync(join(dataDir, name)));
     expect(statSync(file).mode & 0o777).toBe(0o600);
   }
+});
+
+test('a file that is there already and is not that of the backup stays, with a line that says so', async () => {
+  const { target: backups, dataDir } = backedUp();
+  const operators = join(dataDir, 'operators.json');
+  writeFileSync(operators, '{"operators":[1]}');
+  rmSync(join(dataDir, 'authority.json'));
+  await restoreOf(backups, { dataDir }).restored;
+  expect(readFileSync(operators, 'utf8')).toBe('{"operators":[1]}');
+  expect(lines.join('\n')).toContain('operators.json: stays, it is not that of the backup');
+  expect(() =>
+    readAuthority(loadOrMakeKeys(join(dataDir, 'keys.json')), 'this test'),
+  ).not.toThrow();
+});
+
+test('keys that cannot be read are to be moved away first', async () => {
+  const { target: backups, dataDir } = backedUp();
+  writeFileSync(join(dataDir, 'keys.json'), '{"operatorSeed');
+  await expect(restoreOf(backups, { dataDir }).restored).rejects.toThrow(
+    'no keys that can be read',
+  );
 });
 
 test('a backup has no secret in the clear', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { boundsOf } from '@pm/domain/executions/execution-reader.io';
+import { boundsOf, logBehind } from '@pm/domain/executions/execution-reader.io';
 import type { LedgerTopic } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { LedgerFold } from '@pm/domain/ledger/ledger-fold';
@@ -42,15 +42,17 @@ export class LedgerRecovery {
   }
 
   /**
-   * The first offset to apply in a partition, of a ledger that has all before. Rejects with `ledger_history_removed`
-   * (retry) when neither the log nor a checkpoint has what is missing, `ledger_restoring` (retry) when another process
-   * does not come to an end, and with the faults of the log and of the store.
+   * The first offset to apply in a partition, of a ledger that has all before. Rejects with `log_behind` (retry) while
+   * the log ends before it, `ledger_history_removed` (retry) when neither the log nor a checkpoint has what is missing,
+   * `ledger_restoring` (retry) when another process does not come to an end, and with the faults of the log and of the
+   * store.
    */
   async start(topic: LedgerTopic, partition: number): Promise<number> {
     const { ledger, restore, client, topics } = this.#options;
     for (let tried = 0; tried < busyMax; tried += 1) {
-      const { low } = await boundsOf({ client, topic: topics[topic] }, partition);
+      const { low, high } = await boundsOf({ client, topic: topics[topic] }, partition);
       const mark = await ledger.mark(topic, partition);
+      if (mark > high) throw logBehind({ topic, partition }, { offset: mark, high });
       const isLost = mark < low || (mark === 0 && (await restore.isEmpty()));
       if (!isLost) return mark;
       const outcome = await this.#restoreOnce({ topic, partition, mark }, low);

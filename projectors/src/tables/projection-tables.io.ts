@@ -32,6 +32,8 @@ export interface ProjectionTables {
   insert(rows: TableRows, token: string): Promise<void>;
   /** Offset of `executions` up to which the tables are complete; 0 when they have no record of it. */
   completeTo(partition: number): Promise<number>;
+  /** Clock of a partition at the record before that offset, Unix milliseconds; 0 without one. */
+  clockOf(partition: number): Promise<number>;
   /** All stored positions of a partition. */
   positions(partition: number): AsyncIterable<Position>;
   /** Rows of the minutes from..to (Unix milliseconds, both included), of all partitions. */
@@ -52,7 +54,7 @@ export function openProjectionTables(clickhouse: ClickHouse): ProjectionTables {
   const joined = <Part, Answer>(
     read: (from: ClickHouse, parts: readonly Part[]) => Promise<Answer>,
   ) => new JoinedCalls((parts: readonly Part[]) => read(clickhouse, parts), { gatherMs });
-  const offsets = joined(readOffsets);
+  const ends = joined(readEnds);
   const positions = joined(readPositions);
   const candles = joined(readCandles);
   return {
@@ -61,7 +63,8 @@ export function openProjectionTables(clickhouse: ClickHouse): ProjectionTables {
       ofOurTables(() =>
         clickhouse.insertTabSeparated(table.name, columnNames(table), pieces, { token }),
       ),
-    completeTo: async (partition) => (await offsets.call(partition)).get(partition) ?? 0,
+    completeTo: async (partition) => (await ends.call(partition)).get(partition)?.to ?? 0,
+    clockOf: async (partition) => (await ends.call(partition)).get(partition)?.timeMs ?? 0,
     async *positions(partition) {
       const { rows, fault } = (await positions.call(partition)).get(partition) ?? noPositions();
       if (fault !== null) throw fault;
@@ -145,18 +148,32 @@ async function ofOurTables<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-const offsetsSql = `
-SELECT partition, toString(through_offset) AS to FROM ${tables.completeness.name} FINAL
+const endsSql = `
+SELECT partition, toString(through_offset) AS to, toString(toUnixTimestamp64Milli(through)) AS timeMs
+FROM ${tables.completeness.name} FINAL
 WHERE projection = 'tables' AND partition IN {partitions:Array(UInt16)}`;
 
-async function readOffsets(
+/** How far the tables of a partition are complete, and its clock there. */
+interface TablesEnd {
+  readonly to: number;
+  readonly timeMs: number;
+}
+
+async function readEnds(
   clickhouse: ClickHouse,
   partitions: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
+): Promise<ReadonlyMap<number, TablesEnd>> {
   const rows = await ofOurTables(() =>
-    clickhouse.selectRows<{ partition: number; to: string }>(offsetsSql, { partitions }),
+    clickhouse.selectRows<Texts<'to' | 'timeMs'> & { readonly partition: number }>(endsSql, {
+      partitions,
+    }),
   );
-  return new Map(rows.map(({ partition, to }) => [partition, Number(to)]));
+  return new Map(
+    rows.map(({ partition, to, timeMs }) => [
+      partition,
+      { to: Number(to), timeMs: Number(timeMs) },
+    ]),
+  );
 }
 
 type Texts<Names extends string> = Readonly<Record<Names, string>>;

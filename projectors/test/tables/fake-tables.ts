@@ -67,6 +67,13 @@ export class FakeTables implements ProjectionTables {
     return Math.max(0, ...rows.map((row) => Number(row[2])));
   }
 
+  async clockOf(partition: number): Promise<number> {
+    const to = await this.completeTo(partition);
+    const rows = this.raw('completeness').filter((row) => row[1] === partition);
+    const newest = rows.findLast((row) => Number(row[2]) === to);
+    return newest === undefined ? 0 : ms(newest[4]);
+  }
+
   async *positions(): AsyncIterable<Position> {
     for (const text of this.final().get('positions') ?? []) yield positionOf(text.split(','));
   }

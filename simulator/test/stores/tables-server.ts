@@ -69,6 +69,7 @@ export class TablesServer {
           if (isAnswered) answer.resolve();
         }),
       completeTo: (partition) => ask(() => this.completeTo(partition)),
+      clockOf: (partition) => ask(() => this.clockOf(partition)),
       async *positions(partition) {
         for (const row of await positions())
           if (Number(row[partitionCell]) === partition) yield positionOf(textsOf(row));
@@ -84,6 +85,7 @@ export class TablesServer {
       guard: async () => this.#guard(),
       insert: async (rows, token) => this.insert(rows, token),
       completeTo: async (partition) => this.completeTo(partition),
+      clockOf: async (partition) => this.clockOf(partition),
       async *positions(partition): AsyncIterable<Position> {
         for (const row of positions())
           if (Number(row[partitionCell]) === partition) yield positionOf(textsOf(row));
@@ -146,6 +148,13 @@ export class TablesServer {
   completeTo(partition: number): number {
     const rows = this.#state('completeness').filter((row) => Number(row[1]) === partition);
     return Math.max(0, ...rows.map((row) => Number(row[2])));
+  }
+
+  clockOf(partition: number): number {
+    const to = this.completeTo(partition);
+    const rows = this.#state('completeness').filter((row) => Number(row[1]) === partition);
+    const row = rows.find((one) => Number(one[2]) === to);
+    return row === undefined ? 0 : Date.parse(`${String(row[4]).replace(' ', 'T')}Z`);
   }
 
   /** Every row that counts, by table, sorted. */
