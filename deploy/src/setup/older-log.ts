@@ -63,7 +63,8 @@ async function foldedTo({
   );
   if (found.length === 0) return new Map();
   const rows = await clickhouse.selectRows<{ readonly partition: number; readonly to: string }>(
-    `SELECT partition, toString(max(through_offset)) AS to FROM \`${database}\`.${name} GROUP BY partition`,
+    `SELECT partition, toString(max(through_offset)) AS to FROM \`${database}\`.${name}
+     WHERE projection = 'tables' GROUP BY partition`,
   );
   return new Map(rows.map(({ partition, to }) => [Number(partition), Number(to)]));
 }
