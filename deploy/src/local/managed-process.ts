@@ -53,7 +53,10 @@ export interface ManagedProcess {
   ready(): Promise<void>;
 }
 
-/** A process is not ready because engines are away, and goes on by itself when they are back. */
+/**
+ * A process is not ready because engines are away, or because of something else that takes as long as it takes, and goes
+ * on by itself after that.
+ */
 export class WaitsForEngines extends Error {
   override readonly name = 'WaitsForEngines';
   readonly engines: readonly string[];

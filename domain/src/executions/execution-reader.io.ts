@@ -22,6 +22,14 @@ export interface ExecutionLog {
   readonly checksChain: boolean;
 }
 
+/** How far something is folded from a partition, read at one moment. */
+export interface FoldedPlace {
+  /** Offset after the last record. */
+  readonly offset: number;
+  /** Clock of the partition at that record, Unix milliseconds; 0 where it is not known. */
+  readonly timeMs: number;
+}
+
 /**
  * Reads the records of one partition in order from an offset on: drops repetitions, stops at gaps and broken chains.
  */
@@ -29,6 +37,7 @@ export class ExecutionReader {
   readonly #codec: ExecutionCodec;
   readonly #place: ExecutionPlace;
   readonly #order: ExecutionOrder;
+  readonly #from: number;
 
   private constructor(
     { codec, topic, checksChain }: ExecutionLog,
@@ -38,6 +47,7 @@ export class ExecutionReader {
     this.#codec = codec;
     this.#place = { topic, partition };
     this.#order = new ExecutionOrder(this.#place, offset, checksChain);
+    this.#from = offset;
   }
 
   /**
@@ -71,12 +81,13 @@ export class ExecutionReader {
 
   /**
    * What was folded up to the first record must come from this log. Throws `log_replaced` (stop) when the record before
-   * it has another clock than `storedMs`, Unix milliseconds, which is 0 where none was stored: an older copy of the log
-   * was brought back and has grown since (docs/operating/recovery.md).
+   * it has another clock than the one that was stored with it: an older copy of the log was brought back and has grown
+   * since (docs/operating/recovery.md). A former owner may have moved the mark meanwhile: then it says nothing of this
+   * record.
    */
-  requireClock(storedMs: number): void {
+  requireSameLog({ offset, timeMs: storedMs }: FoldedPlace): void {
     const logMs = this.lastTimeMs;
-    if (storedMs === 0 || logMs === 0 || storedMs === logMs) return;
+    if (offset !== this.#from || storedMs === 0 || logMs === 0 || storedMs === logMs) return;
     throw new Fault('log_replaced', 'stop', { facts: { ...this.#place, storedMs, logMs } });
   }
 

@@ -1,4 +1,5 @@
 import type { WalletAddress } from '@pm/schemas';
+import type { FoldedPlace } from '../executions/execution-reader.io.ts';
 import type {
   AppliedTransfer,
   ApplyOutcome,
@@ -76,8 +77,8 @@ export interface Ledger {
   acknowledgeBreach(breach: MarketBreach): Promise<void>;
   /** Next offset to apply; 0 when nothing was applied yet. */
   mark(topic: LedgerTopic, partition: number): Promise<number>;
-  /** Clock of a partition of `executions` at its mark, Unix milliseconds; 0 where it is not known. */
-  clock(partition: number): Promise<number>;
+  /** The mark of a partition of `executions`, with its clock there. */
+  place(partition: number): Promise<FoldedPlace>;
   /** The marks of partitions of `executions`, as `mark` returns them. */
   marks(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** The newest generation whose beginning has been applied there; 0 before the first. */

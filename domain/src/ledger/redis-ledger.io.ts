@@ -8,6 +8,7 @@ import {
   type ScriptArgument,
 } from '@pm/kit/redis';
 import { type RedisKeys, type WalletAddress, withdrawalLateMs } from '@pm/schemas';
+import type { FoldedPlace } from '../executions/execution-reader.io.ts';
 import type { Ledger } from './ledger.io.ts';
 import {
   type AppliedTransfer,
@@ -250,9 +251,15 @@ class RedisLedger implements Ledger {
     return exactNumber(await this.#redis.hget(this.#keys.ledgerMarks, `${topic}:${partition}`));
   }
 
-  async clock(partition: number): Promise<number> {
+  async place(partition: number): Promise<FoldedPlace> {
     const { ledgerMarks, ledgerMarkOf } = this.#keys;
-    return exactNumber(await this.#redis.hget(ledgerMarks, `${ledgerMarkOf(partition)}:clock`));
+    const field = ledgerMarkOf(partition);
+    const [mark = null, clock = null] = await this.#redis.hmget(
+      ledgerMarks,
+      field,
+      `${field}:clock`,
+    );
+    return { offset: exactNumber(mark), timeMs: exactNumber(clock) };
   }
 
   async marks(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {

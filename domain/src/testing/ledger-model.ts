@@ -1,5 +1,6 @@
 import { Fault } from '@pm/kit/fault';
 import { type WalletAddress, withdrawalLateMs } from '@pm/schemas';
+import type { FoldedPlace } from '../executions/execution-reader.io.ts';
 import {
   type AppliedTransfer,
   type ApplyOutcome,
@@ -36,6 +37,8 @@ export class LedgerModel {
   readonly #wallets = new Map<WalletAddress, Money>();
   readonly #pending = new ReservationsModel((wallet) => this.#money(wallet));
   readonly #marks = new Map<string, number>();
+  /** Of partitions of `executions`, at their marks. */
+  readonly #clocks = new Map<number, number>();
   readonly #transfers = new Map<string, AppliedTransfer>();
   readonly #generations = new Map<string, number>();
   readonly #markets = new MarketsModel();
@@ -69,6 +72,7 @@ export class LedgerModel {
       this.#markets.apply(change, `${partition}:${piece.toOffset}`);
     this.#begin(`executions:${partition}`, piece.generation);
     this.#marks.set(`executions:${partition}`, piece.toOffset);
+    this.#clocks.set(partition, clockMs);
     return 'applied';
   }
 
@@ -143,6 +147,11 @@ export class LedgerModel {
       pendingMicro: pending,
       availableMicro: free - pending,
     };
+  }
+
+  place(partition: number): FoldedPlace {
+    const timeMs = this.#clocks.get(partition) ?? 0;
+    return { offset: this.mark('executions', partition), timeMs };
   }
 
   mark(topic: LedgerTopic, partition: number): number {

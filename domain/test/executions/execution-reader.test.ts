@@ -87,9 +87,12 @@ describe('the reader of executions', () => {
 
   test('requires the clock that was stored for the record before its first one', async () => {
     const reader = await ExecutionReader.open(fakeLog(records), 0, 13);
-    expect(() => reader.requireClock(1_012)).not.toThrow();
-    expect(() => reader.requireClock(0)).not.toThrow();
-    expect(() => reader.requireClock(1_011)).toThrow('log_replaced');
+    const judge = (offset: number, timeMs: number) => () =>
+      reader.requireSameLog({ offset, timeMs });
+    expect(judge(13, 1_012)).not.toThrow();
+    expect(judge(13, 0)).not.toThrow();
+    expect(judge(13, 1_011)).toThrow('log_replaced');
+    expect(judge(14, 1_013)).not.toThrow();
   });
 
   test('stops at a missing record', async () => {

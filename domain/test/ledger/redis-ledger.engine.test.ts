@@ -101,6 +101,8 @@ async function expectSame(fold: LedgerModel): Promise<void> {
   for (let wallet = 0; wallet < 4; wallet += 1)
     expect(await ledger.balance(walletOf(wallet))).toEqual(fold.balance(walletOf(wallet)));
   for (const partition of [0, 1])
+    expect(await ledger.place(partition)).toEqual(fold.place(partition));
+  for (const partition of [0, 1])
     for (const topic of ['executions', 'transfers'] as const) {
       expect(await ledger.mark(topic, partition)).toBe(fold.mark(topic, partition));
       expect(await ledger.generation(topic, partition)).toBe(fold.generation(topic, partition));

@@ -32,7 +32,7 @@ export function ledgerView(options: LedgerViewOptions): ViewDefinition {
     async assign(partition, group) {
       const from = await startOf(options, 'executions', partition);
       const reader = await ExecutionReader.open(options, partition, from);
-      if (from > 0) reader.requireClock(await options.ledger.clock(partition));
+      reader.requireSameLog(await options.ledger.place(partition));
       return new LedgerProjection(options, { partition, from, reader, group });
     },
   };

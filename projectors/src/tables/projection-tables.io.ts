@@ -1,3 +1,4 @@
+import type { FoldedPlace } from '@pm/domain/executions/execution-reader.io';
 import type { Position } from '@pm/domain/positions/position';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
@@ -32,8 +33,8 @@ export interface ProjectionTables {
   insert(rows: TableRows, token: string): Promise<void>;
   /** Offset of `executions` up to which the tables are complete; 0 when they have no record of it. */
   completeTo(partition: number): Promise<number>;
-  /** Clock of a partition at the record before that offset, Unix milliseconds; 0 without one. */
-  clockOf(partition: number): Promise<number>;
+  /** The same with the clock of the partition there. */
+  place(partition: number): Promise<FoldedPlace>;
   /** All stored positions of a partition. */
   positions(partition: number): AsyncIterable<Position>;
   /** Rows of the minutes from..to (Unix milliseconds, both included), of all partitions. */
@@ -54,7 +55,9 @@ export function openProjectionTables(clickhouse: ClickHouse): ProjectionTables {
   const joined = <Part, Answer>(
     read: (from: ClickHouse, parts: readonly Part[]) => Promise<Answer>,
   ) => new JoinedCalls((parts: readonly Part[]) => read(clickhouse, parts), { gatherMs });
-  const ends = joined(readEnds);
+  const places = joined(readPlaces);
+  const placeOf = async (partition: number) =>
+    (await places.call(partition)).get(partition) ?? { offset: 0, timeMs: 0 };
   const positions = joined(readPositions);
   const candles = joined(readCandles);
   return {
@@ -63,8 +66,8 @@ export function openProjectionTables(clickhouse: ClickHouse): ProjectionTables {
       ofOurTables(() =>
         clickhouse.insertTabSeparated(table.name, columnNames(table), pieces, { token }),
       ),
-    completeTo: async (partition) => (await ends.call(partition)).get(partition)?.to ?? 0,
-    clockOf: async (partition) => (await ends.call(partition)).get(partition)?.timeMs ?? 0,
+    completeTo: async (partition) => (await placeOf(partition)).offset,
+    place: placeOf,
     async *positions(partition) {
       const { rows, fault } = (await positions.call(partition)).get(partition) ?? noPositions();
       if (fault !== null) throw fault;
@@ -148,30 +151,24 @@ async function ofOurTables<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-const endsSql = `
+const placesSql = `
 SELECT partition, toString(through_offset) AS to, toString(toUnixTimestamp64Milli(through)) AS timeMs
 FROM ${tables.completeness.name} FINAL
 WHERE projection = 'tables' AND partition IN {partitions:Array(UInt16)}`;
 
-/** How far the tables of a partition are complete, and its clock there. */
-interface TablesEnd {
-  readonly to: number;
-  readonly timeMs: number;
-}
-
-async function readEnds(
+async function readPlaces(
   clickhouse: ClickHouse,
   partitions: readonly number[],
-): Promise<ReadonlyMap<number, TablesEnd>> {
+): Promise<ReadonlyMap<number, FoldedPlace>> {
   const rows = await ofOurTables(() =>
-    clickhouse.selectRows<Texts<'to' | 'timeMs'> & { readonly partition: number }>(endsSql, {
+    clickhouse.selectRows<Texts<'to' | 'timeMs'> & { readonly partition: number }>(placesSql, {
       partitions,
     }),
   );
   return new Map(
     rows.map(({ partition, to, timeMs }) => [
       partition,
-      { to: Number(to), timeMs: Number(timeMs) },
+      { offset: Number(to), timeMs: Number(timeMs) },
     ]),
   );
 }

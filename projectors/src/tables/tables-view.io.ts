@@ -60,7 +60,7 @@ async function openProjection(
   await requireLog({ client, topic }, partition, from);
   const codec = await options.openCodec();
   const reader = await ExecutionReader.open({ client, topic, checksChain, codec }, partition, from);
-  if (from > 0) reader.requireClock(await tables.clockOf(partition));
+  reader.requireSameLog(await tables.place(partition));
   const folded = { timeMs: reader.lastTimeMs, nextInOffset: reader.nextInOffset };
   const again = pending === null ? [] : await readAgain(options, partition, pending);
   let lastTimeMs = reader.lastTimeMs;

@@ -1,3 +1,4 @@
+import type { FoldedPlace } from '@pm/domain/executions/execution-reader.io';
 import type { Position } from '@pm/domain/positions/position';
 import { parsePrice, parseWalletAddress, tables } from '@pm/schemas';
 import type { ProjectionTables, TablesGuard } from '../../src/tables/projection-tables.io.ts';
@@ -67,11 +68,11 @@ export class FakeTables implements ProjectionTables {
     return Math.max(0, ...rows.map((row) => Number(row[2])));
   }
 
-  async clockOf(partition: number): Promise<number> {
-    const to = await this.completeTo(partition);
+  async place(partition: number): Promise<FoldedPlace> {
+    const offset = await this.completeTo(partition);
     const rows = this.raw('completeness').filter((row) => row[1] === partition);
-    const newest = rows.findLast((row) => Number(row[2]) === to);
-    return newest === undefined ? 0 : ms(newest[4]);
+    const newest = rows.findLast((row) => Number(row[2]) === offset);
+    return { offset, timeMs: newest === undefined ? 0 : ms(newest[4]) };
   }
 
   async *positions(): AsyncIterable<Position> {

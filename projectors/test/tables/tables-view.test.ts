@@ -145,7 +145,7 @@ function insertingAfter(tables: FakeTables, first: () => Promise<void>): Project
       await tables.insert(rows, token);
     },
     completeTo: (partition) => tables.completeTo(partition),
-    clockOf: (partition) => tables.clockOf(partition),
+    place: (partition) => tables.place(partition),
     positions: () => tables.positions(),
     candles: (from, to) => tables.candles(from, to),
   };
@@ -409,7 +409,7 @@ describe('the tables', () => {
         guard: () => of(0).guard(),
         insert: (rows, token) => of(Number(token.split(':')[2])).insert(rows, token),
         completeTo: (partition) => of(partition).completeTo(partition),
-        clockOf: (partition) => of(partition).clockOf(partition),
+        place: (partition) => of(partition).place(partition),
         positions: (partition) => of(partition).positions(),
         candles: async () => [],
       },
@@ -540,7 +540,7 @@ describe('the tables', () => {
       },
       insert: (rows, token) => tables.insert(rows, token),
       completeTo: (partition) => tables.completeTo(partition),
-      clockOf: (partition) => tables.clockOf(partition),
+      place: (partition) => tables.place(partition),
       positions: () => tables.positions(),
       candles: (from, to) => tables.candles(from, to),
     };

@@ -21,6 +21,7 @@ const methods = [
   'marketBreaches',
   'acknowledgeBreach',
   'mark',
+  'place',
   'generation',
   'state',
   'close',
@@ -38,6 +39,7 @@ const reading: ReadonlySet<Method> = new Set<Method>([
   'insolventWallets',
   'marketBreaches',
   'mark',
+  'place',
   'generation',
   'state',
 ]);

@@ -1,3 +1,4 @@
+import type { FoldedPlace } from '@pm/domain/executions/execution-reader.io';
 import type { Position } from '@pm/domain/positions/position';
 import { Fault } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
@@ -69,7 +70,7 @@ export class TablesServer {
           if (isAnswered) answer.resolve();
         }),
       completeTo: (partition) => ask(() => this.completeTo(partition)),
-      clockOf: (partition) => ask(() => this.clockOf(partition)),
+      place: (partition) => ask(() => this.#place(partition)),
       async *positions(partition) {
         for (const row of await positions())
           if (Number(row[partitionCell]) === partition) yield positionOf(textsOf(row));
@@ -85,7 +86,7 @@ export class TablesServer {
       guard: async () => this.#guard(),
       insert: async (rows, token) => this.insert(rows, token),
       completeTo: async (partition) => this.completeTo(partition),
-      clockOf: async (partition) => this.clockOf(partition),
+      place: async (partition) => this.#place(partition),
       async *positions(partition): AsyncIterable<Position> {
         for (const row of positions())
           if (Number(row[partitionCell]) === partition) yield positionOf(textsOf(row));
@@ -150,11 +151,12 @@ export class TablesServer {
     return Math.max(0, ...rows.map((row) => Number(row[2])));
   }
 
-  clockOf(partition: number): number {
-    const to = this.completeTo(partition);
+  #place(partition: number): FoldedPlace {
+    const offset = this.completeTo(partition);
     const rows = this.#state('completeness').filter((row) => Number(row[1]) === partition);
-    const row = rows.find((one) => Number(one[2]) === to);
-    return row === undefined ? 0 : Date.parse(`${String(row[4]).replace(' ', 'T')}Z`);
+    const row = rows.find((one) => Number(one[2]) === offset);
+    const timeMs = row === undefined ? 0 : Date.parse(`${String(row[4]).replace(' ', 'T')}Z`);
+    return { offset, timeMs };
   }
 
   /** Every row that counts, by table, sorted. */

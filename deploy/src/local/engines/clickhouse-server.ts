@@ -52,7 +52,8 @@ export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
     restart: true,
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 15_000,
-    readyTimeoutMs: 60_000,
+    // It attaches every part that it has.
+    readyTimeoutMs: 300_000,
     memoryHintBytes: 400 * mebibyte,
     watchesStdin: true,
     prepare: async () => {

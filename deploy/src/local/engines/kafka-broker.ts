@@ -108,7 +108,8 @@ function nodeProcess(options: KafkaClusterOptions, node: KafkaNode, name: string
     ...(isAlone ? {} : { quorum: { name: 'kafka', enough: enoughOf(options) } }),
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 20_000,
-    readyTimeoutMs: 90_000,
+    // After a kill it reads every segment that was not flushed.
+    readyTimeoutMs: 600_000,
     memoryHintBytes: 300 * mebibyte,
     watchesStdin: false,
     prepare: () => prepare(options, node, folder),

@@ -1,7 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../command.ts';
-import { type ManagedProcess, mebibyte, processEnvironment } from '../managed-process.ts';
+import {
+  type ManagedProcess,
+  mebibyte,
+  processEnvironment,
+  WaitsForEngines,
+} from '../managed-process.ts';
 import { loopback } from '../ports.ts';
 import { askPort } from '../probes.ts';
 import { StackError } from '../stack-error.ts';
@@ -96,8 +101,16 @@ export function redisServer(options: RedisOptions): ManagedProcess {
       await mkdir(folder, { recursive: true });
     },
     ready: async () => {
-      const answer = (await askPort(options.port, Buffer.from('PING\r\n'))).toString('latin1');
-      if (!answer.startsWith('+PONG')) throw new Error(answer.trim());
+      requirePong((await askPort(options.port, Buffer.from('PING\r\n'))).toString('latin1'));
     },
   };
+}
+
+/**
+ * Throws for any answer but `PONG`; `WaitsForEngines` while the server reads its file, which takes half a minute with
+ * two million wallets, and has no limit.
+ */
+export function requirePong(answer: string): void {
+  if (answer.startsWith('-LOADING')) throw new WaitsForEngines(['its append-only file']);
+  if (!answer.startsWith('+PONG')) throw new Error(answer.trim());
 }
