@@ -1,189 +1,141 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testAccounts } from '@pm/deploy/demo/wallets';
 import { openInstallation } from '@pm/deploy/installation/open';
 import { addressesOf } from '@pm/deploy/installation/read-addresses';
 import type { Progress } from '@pm/deploy/local/managed-process';
-import { loopback, type PortName } from '@pm/deploy/local/ports';
-import { restoreRegistry } from '@pm/deploy/setup/exchange-setup';
-import { setUpTables } from '@pm/deploy/setup/tables';
+import { messageOf } from '@pm/deploy/local/stack-error';
 import { storeFolderIn } from '@pm/deploy/stack/services';
-import { openLogClient } from '@pm/kit/kafka';
-import { silentLog } from '@pm/kit/log';
-import { Random } from '@pm/kit/random';
+import type { RunningStack } from '@pm/deploy/stack/stack';
 import { runAudit } from '@pm/operate/audit/run-audit';
-import { nothingReceived, Trader } from '../smoke/trader.ts';
-import type { World } from '../smoke/world.ts';
-
-/** What is lost, and what an operator does then beside starting processes again. */
-interface Loss {
-  readonly name: string;
-  /** Resolves when everything that was lost runs again, or is being started. */
-  lose(world: World): Promise<void>;
-}
+import type { SmokeMarket } from '../smoke/trader.ts';
+import { type Accident, titleOf } from './accident.ts';
+import { DrillTraders } from './drill-traders.ts';
+import type { DrilledExchange, DrillFolders } from './drilled-exchange.ts';
+import { Watch } from './watch.ts';
 
 export interface DrillResult {
-  readonly name: string;
-  /** From the loss to the next order that is booked and can be read, milliseconds. */
+  readonly accident: Accident;
+  /** From the accident to the words that an operator sees, milliseconds; null where there are none. */
+  readonly saidMs: number | null;
+  /** From the accident to the next order that is booked and can be read, milliseconds. */
   readonly ordersMs: number;
-  /** From the loss until every service says that it is ready, the tables among them, milliseconds. */
+  /** From the accident until every service says that it is ready, milliseconds. */
   readonly serviceMs: number;
-  /** Checks of the audit that do not hold. */
+  /** What does not hold: checks of the audit, or why the exchange did not come back. */
   readonly wrong: readonly string[];
 }
 
-const traderCount = 3;
-/** Longest time to full service after a loss, milliseconds. */
+/** An exchange under drill with what trades on it. */
+export interface DrillWorld {
+  readonly exchange: DrilledExchange;
+  readonly markets: readonly SmokeMarket[];
+  readonly partitions: number;
+}
+
+interface CopiedWorld {
+  readonly exchange: { readonly folders: Pick<DrillFolders, 'data'> };
+  readonly partitions: number;
+}
+
+export interface DrillPace {
+  /** Orders before each accident. */
+  readonly orders: number;
+  readonly progress: Progress;
+}
+
+/** Longest time until the words are seen, and until full service, milliseconds. */
+const saidMaxMs = 180_000;
 const serviceMaxMs = 300_000;
 /** Time for projections to reach the end of the log before an audit, milliseconds. */
 const auditWaitMs = 120_000;
 /** Every checkpoint and copy is there after this, milliseconds. */
-const copiedMaxMs = 120_000;
-const pollMs = 50;
-
-const services = ['matcher', 'projectors', 'ingress', 'operator', 'query-api', 'streams'] as const;
-const opsPorts = [
-  'matcherOps',
-  'projectorsOps',
-  'ingressOps',
-  'operatorOps',
-  'queryApiOps',
-  'streamsOps',
-] as const satisfies readonly PortName[];
-
-/** In this order. The disks of a host come last, with all of its services at once. */
-const losses: readonly Loss[] = [
-  { name: 'data of Redis', lose: (world) => loseEngine(world, 'redis') },
-  {
-    name: 'data of ClickHouse',
-    lose: async (world) => {
-      await loseEngine(world, 'clickhouse');
-      const { urls, access, supervisor } = world.stack;
-      const addresses = addressesOf(urls, access);
-      await setUpTables(addresses, () => {});
-      await supervisor.restart('projectors');
-    },
-  },
-  { name: 'contents of the registry', lose: loseRegistry },
-  {
-    name: 'disks of matcher and projectors',
-    lose: (world) => loseHosts(world, services.slice(0, 2)),
-  },
-  { name: 'a new host for all services', lose: (world) => loseHosts(world, services) },
-];
+const copiedMaxMs = 180_000;
+const pollMs = 100;
 
 /**
- * Loses one thing after the other while orders flow, and measures the time to the next order and to full service. After
- * each the audit must be clean.
+ * Lets one accident after the other happen to an exchange that has traded, carries out the way back, and measures.
+ * After each the audit must be clean; where it is not, or the exchange does not come back, the next one begins with the
+ * older copy of everything.
  */
 export async function runDrill(
-  world: World,
-  { orders, progress }: { readonly orders: number; readonly progress: Progress },
+  world: DrillWorld,
+  accidents: readonly Accident[],
+  pace: DrillPace,
 ): Promise<readonly DrillResult[]> {
-  const traders = await openTraders(world);
   const results: DrillResult[] = [];
-  for (const { name, lose } of losses) {
-    progress(`trading before the loss of: ${name}`);
-    await trade(world, traders, orders);
+  const traders = new DrillTraders(world);
+  for (const accident of accidents) {
+    pace.progress(`trading before: ${titleOf(accident)}`);
+    await traders.trade(pace.orders);
     await untilCopied(world);
-    progress(`losing: ${name}`);
-    const lostMs = performance.now();
-    const elapsedMs = () => Math.round(performance.now() - lostMs);
-    await lose(world);
-    await placeOne(world, traders);
-    const ordersMs = elapsedMs();
-    progress(`${name}: an order is booked after ${ordersMs} ms`);
-    await untilReady(world);
-    const serviceMs = elapsedMs();
-    progress(`${name}: full service after ${serviceMs} ms; audit`);
-    const wrong = await audit(world);
-    results.push({ name, ordersMs, serviceMs, wrong });
-    progress(`${name}: ${wrong.length === 0 ? 'the audit is clean' : wrong.join(', ')}`);
+    const result = await carryOut(accident, { ...world, traders, ...pace });
+    results.push(result);
+    if (result.wrong.length === 0) continue;
+    pace.progress(`${titleOf(accident)}: ${result.wrong.join(', ')}`);
+    await world.exchange.beginAgain();
   }
   return results;
 }
 
-async function openTraders({ stack }: World): Promise<readonly Trader[]> {
-  const received = nothingReceived();
-  const traders = testAccounts()
-    .slice(0, traderCount)
-    .map(
-      (signer, index) => new Trader(stack.baseUrl, signer, { received, random: new Random(index) }),
-    );
-  await Promise.all(traders.map((trader) => trader.connect()));
-  return traders;
-}
-
-async function trade(world: World, traders: readonly Trader[], orders: number): Promise<void> {
-  await Promise.all(
-    traders.map(async (trader, index) => {
-      const random = new Random(index + 100);
-      for (let sent = 0; sent < orders / traders.length; sent += 1)
-        await trader.act(random.pick(world.markets));
-    }),
-  );
-}
-
-/** Folder of the data of the stack. */
-const dataDirOf = ({ stack }: World): string => dirname(stack.logDir);
-
-async function loseEngine(world: World, name: 'redis' | 'clickhouse'): Promise<void> {
-  const folder = join(dataDirOf(world), 'engines', name);
-  await world.stack.supervisor.restart(name, () => rm(folder, { recursive: true, force: true }));
-}
-
-/** Its schemas are in topics of its own. Services start again one after the other, and set-up puts the schemas back. */
-async function loseRegistry({ stack }: World): Promise<void> {
-  const { urls, access, supervisor, keys } = stack;
-  const client = openLogClient({ brokers: [urls.kafka], clientId: 'drill', log: silentLog });
-  const admin = await client.admin();
-  await supervisor.restart('registry', async () => {
-    for (const topic of registryTopics)
-      if (await admin.hasTopic(topic)) await admin.deleteTopic(topic);
-  });
-  await client.close();
-  for (const name of services) await supervisor.restart(name);
-  await restoreRegistry({ urls, access, keys, progress: () => {} });
-}
-
-/** Where Apicurio keeps its schemas (apicurio.storage.kind=kafkasql). */
-const registryTopics = ['kafkasql-journal', 'kafkasql-snapshots', 'registry-events'];
-
-/** Kills services and empties the disk of their host; the supervisor starts them again, as an orchestrator does. */
-async function loseHosts(world: World, names: readonly string[]): Promise<void> {
-  for (const name of names) world.stack.supervisor.kill(name, 'SIGKILL');
-  for (const folder of ['snapshots', 'streams'])
-    await rm(join(dataDirOf(world), folder), { recursive: true, force: true });
+async function carryOut(
+  accident: Accident,
+  parts: DrillWorld & DrillPace & { readonly traders: DrillTraders },
+): Promise<DrillResult> {
+  const { exchange, traders, progress } = parts;
+  const title = titleOf(accident);
+  const watch = new Watch(exchange);
+  progress(`accident: ${title}`);
+  const startedMs = performance.now();
+  const elapsedMs = () => Math.round(performance.now() - startedMs);
+  let saidMs: number | null = null;
+  let ordersMs: number | null = null;
+  try {
+    await accident.carryOut(exchange);
+    const order = traders.untilBooked().then(() => {
+      ordersMs = elapsedMs();
+      progress(`${title}: an order is booked after ${ordersMs} ms`);
+    });
+    order.catch(() => undefined);
+    const { says } = accident;
+    if (says !== null) {
+      await until(saidMaxMs, `said: ${says}`, async () => exchange.said.has(says));
+      saidMs = elapsedMs();
+      progress(`${title}: "${says}" after ${saidMs} ms`);
+    }
+    await accident.bringBack?.(exchange);
+    await until(serviceMaxMs, 'full service', async () => (await exchange.reasons()).length === 0);
+    await order;
+    const serviceMs = elapsedMs();
+    progress(`${title}: full service after ${serviceMs} ms; audit`);
+    for (const line of watch.lines()) progress(`  ${line}`);
+    const wrong = await audit(exchange.stack);
+    progress(`${title}: ${wrong.length === 0 ? 'the audit is clean' : wrong.join(', ')}`);
+    return { accident, saidMs, ordersMs: ordersMs ?? serviceMs, serviceMs, wrong };
+  } catch (error) {
+    for (const line of watch.lines()) progress(`  ${line}`);
+    const reasons = (await exchange.reasons()).join(', ');
+    const wrong = [`${messageOf(error)}${reasons === '' ? '' : ` (${reasons})`}`];
+    const serviceMs = elapsedMs();
+    return { accident, saidMs, ordersMs: ordersMs ?? serviceMs, serviceMs, wrong };
+  } finally {
+    watch.end();
+    traders.giveUp();
+  }
 }
 
 /** Waits until the store has a snapshot of every partition and checkpoints. */
-async function untilCopied(world: World): Promise<void> {
-  const store = storeFolderIn(dataDirOf(world));
+export async function untilCopied({ exchange, partitions }: CopiedWorld): Promise<void> {
+  const store = storeFolderIn(exchange.folders.data);
   const has = (folder: string) =>
     existsSync(join(store, folder)) && readdirSync(join(store, folder)).length > 0;
+  const numbers = Array.from({ length: partitions }, (_, partition) => partition);
   const folders = [
     'checkpoints/ledger',
-    ...Array.from({ length: 8 }, (_, partition) => `snapshots/p${partition}`),
-    ...Array.from({ length: 8 }, (_, partition) => `checkpoints/books/p${partition}`),
+    ...numbers.map((partition) => `snapshots/p${partition}`),
+    ...numbers.map((partition) => `checkpoints/books/p${partition}`),
   ];
   await until(copiedMaxMs, 'checkpoints and copies in the store', async () => folders.every(has));
-}
-
-/** Sends an order until it is booked. Where a loss has not been noticed yet, this notices it. */
-async function placeOne(world: World, [trader]: readonly Trader[]): Promise<void> {
-  const [market] = world.markets;
-  if (trader !== undefined && market !== undefined) await trader.timeOne(market);
-}
-
-async function untilReady({ stack }: World): Promise<void> {
-  await until(serviceMaxMs, 'full service', async () => {
-    const answers = await Promise.all(
-      opsPorts.map((name) => fetch(`http://${loopback}:${stack.ports[name]}/ready`)),
-    );
-    return answers.every(({ ok }) => ok);
-  });
 }
 
 async function until(maxMs: number, what: string, holds: () => Promise<boolean>): Promise<void> {
@@ -194,9 +146,10 @@ async function until(maxMs: number, what: string, holds: () => Promise<boolean>)
   }
 }
 
-async function audit({ stack, accessOf }: World): Promise<readonly string[]> {
+/** Checks of the audit that do not hold. It waits until tables, books and ledger have reached the end of the log. */
+export async function audit(stack: RunningStack): Promise<readonly string[]> {
   const rootKey = stack.keys.rootKey;
-  const addresses = { ...addressesOf(stack.urls, accessOf('audit')), rootKey };
+  const addresses = { ...addressesOf(stack.urls, stack.access), rootKey };
   const installation = openInstallation(addresses, 'drill');
   const wrong: string[] = [];
   try {

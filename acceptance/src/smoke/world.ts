@@ -5,11 +5,11 @@ import { testAccounts } from '@pm/deploy/demo/wallets';
 import type { EngineAccess } from '@pm/deploy/local/engines';
 import type { BrokerCount } from '@pm/deploy/local/engines/kafka-broker';
 import type { Progress } from '@pm/deploy/local/managed-process';
-import { freePorts } from '@pm/deploy/local/ports';
+import { freePorts, type Ports } from '@pm/deploy/local/ports';
 import { type EngineMode, engineMode } from '@pm/deploy/stack/mode';
 import type { Scale } from '@pm/deploy/stack/scale';
 import { type ExtraEnv, wideLimits } from '@pm/deploy/stack/services';
-import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
+import { type RunningStack, type StackOptions, startStack } from '@pm/deploy/stack/stack';
 import type { ImportEvent } from '@pm/schemas';
 import type { SmokeMarket } from './trader.ts';
 
@@ -73,42 +73,18 @@ function withAccounts(accounts: ExtraEnv): ExtraEnv {
 export async function openWorld(
   progress: Progress,
   plan = smokePlan(),
-  { mode, accounts, brokers = 1 }: WorldEngines = chosenEngines(),
+  engines: WorldEngines = chosenEngines(),
 ): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'exchange-smoke-'));
-  const stack = await startStack({
-    mode,
-    dataDir,
-    ports: await freePorts(),
-    progress,
-    fresh: false,
-    seed: false,
-    demo: null,
-    ...(mode.kind === 'local' ? { brokers, replicationFactor: brokers } : {}),
-    signing: { familyDomains: plan.familyDomains },
-    scale: plan.scale ?? {},
-    partitions: plan.partitions,
-    extraEnv: withAccounts(accounts),
-  });
+  const stack = await startStack(
+    worldOptions({ dataDir, ports: await freePorts(), progress }, plan, engines),
+  );
   try {
-    const { markets } = await stack.operator.importEvents(plan.events);
-    await stack.operator.deposit(
-      testAccounts().map((account, index) => ({
-        transferId: `0x${String(index + 1).padStart(64, '0')}`,
-        wallet: account.address,
-        amount: plan.depositUsdc,
-      })),
-    );
     return {
       stack,
       dataDir,
-      markets: markets.map((market) => ({
-        market: Number(market.id),
-        partition: market.partition,
-        conditionId: market.conditionId,
-        tokenIds: [market.tokenIds[0] ?? '', market.tokenIds[1] ?? ''],
-      })),
-      accessOf: (name) => ({ ...stack.access, ...accounts[name] }),
+      markets: await fillWorld(stack, plan),
+      accessOf: (name) => ({ ...stack.access, ...engines.accounts[name] }),
       end: async () => {
         stack.supervisor.killAll();
         await stack.stop();
@@ -119,6 +95,54 @@ export async function openWorld(
     await stack.stop();
     throw error;
   }
+}
+
+/** Where a world is. */
+export interface WorldPlace {
+  readonly dataDir: string;
+  readonly ports: Ports;
+  readonly progress: Progress;
+}
+
+/** How the stack of a world starts, each time. */
+export function worldOptions(
+  place: WorldPlace,
+  plan: WorldPlan,
+  { mode, accounts, brokers = 1 }: WorldEngines,
+): StackOptions {
+  return {
+    ...place,
+    mode,
+    fresh: false,
+    seed: false,
+    demo: null,
+    ...(mode.kind === 'local' ? { brokers, replicationFactor: brokers } : {}),
+    signing: { familyDomains: plan.familyDomains },
+    scale: plan.scale ?? {},
+    partitions: plan.partitions,
+    extraEnv: withAccounts(accounts),
+  };
+}
+
+/** Lists the markets of a plan and funds its wallets. */
+export async function fillWorld(
+  stack: RunningStack,
+  plan: WorldPlan,
+): Promise<readonly SmokeMarket[]> {
+  const { markets } = await stack.operator.importEvents(plan.events);
+  await stack.operator.deposit(
+    testAccounts().map((account, index) => ({
+      transferId: `0x${String(index + 1).padStart(64, '0')}`,
+      wallet: account.address,
+      amount: plan.depositUsdc,
+    })),
+  );
+  return markets.map((market) => ({
+    market: Number(market.id),
+    partition: market.partition,
+    conditionId: market.conditionId,
+    tokenIds: [market.tokenIds[0] ?? '', market.tokenIds[1] ?? ''],
+  }));
 }
 
 function events(): ImportEvent[] {

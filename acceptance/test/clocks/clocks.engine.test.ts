@@ -4,9 +4,9 @@ import { sessionPromiseMs } from '@pm/domain/sessions/session-table';
 import { type ApiKeyTrio, clockLeapMaxMs, type SigningDomain } from '@pm/schemas';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
+import { MovableClocks } from '../../src/faults/movable-clocks.ts';
 import { LogTruth } from '../streams/log-truth.ts';
 import { eventOf, untilNone, WholeExchange } from '../whole-exchange.ts';
-import { MovableClocks } from './movable-clocks.ts';
 import { OrderLoop } from './order-loop.ts';
 
 const partitions = 2;

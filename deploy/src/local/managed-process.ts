@@ -54,8 +54,8 @@ export interface ManagedProcess {
 }
 
 /**
- * A process is not ready because engines are away, or because of something else that takes as long as it takes, and goes
- * on by itself after that.
+ * A process is not ready because engines are away, or because of something else that takes as long as it takes, and
+ * goes on by itself after that.
  */
 export class WaitsForEngines extends Error {
   override readonly name = 'WaitsForEngines';

@@ -9,6 +9,14 @@ export interface NumberedExecution {
   readonly execution: Execution | null;
 }
 
+/** How far something is folded from a partition, read at one moment. */
+export interface FoldedPlace {
+  /** Offset after the last record. */
+  readonly offset: number;
+  /** Clock of the partition at that record, Unix milliseconds; 0 where it is not known. */
+  readonly timeMs: number;
+}
+
 /** One partition of `executions`. */
 export interface ExecutionPlace {
   /** Name of the topic on the broker. */

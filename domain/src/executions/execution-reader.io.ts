@@ -7,7 +7,12 @@ import {
 } from '@pm/kit/kafka';
 import type { Execution } from '@pm/schemas';
 import { type ExecutionCodec, readExecution } from './each-execution.io.ts';
-import { ExecutionOrder, type ExecutionPlace, type NumberedExecution } from './execution-order.ts';
+import {
+  ExecutionOrder,
+  type ExecutionPlace,
+  type FoldedPlace,
+  type NumberedExecution,
+} from './execution-order.ts';
 
 /** Records in front of the first one that are read in any case, to find the newest input offset. */
 const lookBackRecords = 256;
@@ -20,14 +25,6 @@ export interface ExecutionLog {
   readonly topic: string;
   /** Whether the hash chain is checked too; one reader of a service does it. */
   readonly checksChain: boolean;
-}
-
-/** How far something is folded from a partition, read at one moment. */
-export interface FoldedPlace {
-  /** Offset after the last record. */
-  readonly offset: number;
-  /** Clock of the partition at that record, Unix milliseconds; 0 where it is not known. */
-  readonly timeMs: number;
 }
 
 /**

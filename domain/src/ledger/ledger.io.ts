@@ -1,5 +1,5 @@
 import type { WalletAddress } from '@pm/schemas';
-import type { FoldedPlace } from '../executions/execution-reader.io.ts';
+import type { FoldedPlace } from '../executions/execution-order.ts';
 import type {
   AppliedTransfer,
   ApplyOutcome,

@@ -8,7 +8,7 @@ import {
   type ScriptArgument,
 } from '@pm/kit/redis';
 import { type RedisKeys, type WalletAddress, withdrawalLateMs } from '@pm/schemas';
-import type { FoldedPlace } from '../executions/execution-reader.io.ts';
+import type { FoldedPlace } from '../executions/execution-order.ts';
 import type { Ledger } from './ledger.io.ts';
 import {
   type AppliedTransfer,

@@ -1,6 +1,6 @@
 import { Fault } from '@pm/kit/fault';
 import { type WalletAddress, withdrawalLateMs } from '@pm/schemas';
-import type { FoldedPlace } from '../executions/execution-reader.io.ts';
+import type { FoldedPlace } from '../executions/execution-order.ts';
 import {
   type AppliedTransfer,
   type ApplyOutcome,

@@ -1,4 +1,4 @@
-import type { FoldedPlace } from '@pm/domain/executions/execution-reader.io';
+import type { FoldedPlace } from '@pm/domain/executions/execution-order';
 import type { Position } from '@pm/domain/positions/position';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';

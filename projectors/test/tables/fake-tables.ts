@@ -1,4 +1,4 @@
-import type { FoldedPlace } from '@pm/domain/executions/execution-reader.io';
+import type { FoldedPlace } from '@pm/domain/executions/execution-order';
 import type { Position } from '@pm/domain/positions/position';
 import { parsePrice, parseWalletAddress, tables } from '@pm/schemas';
 import type { ProjectionTables, TablesGuard } from '../../src/tables/projection-tables.io.ts';

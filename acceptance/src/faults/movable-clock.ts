@@ -1,12 +1,12 @@
 /**
  * Loaded into a process by `node --import`: its wall clock is off by as many milliseconds as the file of
- * `TEST_CLOCK_FILE` says, from one moment to the next, as when an operator sets the clock of a machine. Monotonic time
- * goes on. What it follows stands in the same file with `.seen`.
+ * `MOVABLE_CLOCK_FILE` says, from one moment to the next, as when an operator sets the clock of a machine. Monotonic
+ * time goes on. What it follows stands in the same file with `.seen`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-const file = process.env['TEST_CLOCK_FILE'];
+const file: string | undefined = process.env['MOVABLE_CLOCK_FILE'];
 const readEveryMs = 50;
 const RealDate = Date;
 let offsetMs = 0;
@@ -20,7 +20,7 @@ globalThis.Date = new Proxy(RealDate, {
   get: (target, key) => (key === 'now' ? nowMs : Reflect.get(target, key)),
 });
 
-function follow() {
+function follow(file: string): void {
   const text = readFileSync(file, 'utf8');
   if (text === '' || Number(text) === offsetMs) return;
   offsetMs = Number(text);
@@ -28,6 +28,6 @@ function follow() {
 }
 
 if (file !== undefined) {
-  follow();
-  setInterval(follow, readEveryMs).unref();
+  follow(file);
+  setInterval(() => follow(file), readEveryMs).unref();
 }

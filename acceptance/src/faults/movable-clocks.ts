@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { repositoryRoot } from '@pm/deploy/local/paths';
 
+const preloaded = join(repositoryRoot, 'acceptance/dist/faults/movable-clock.js');
 /** A process follows its file within so long, on any machine. */
 const followedMaxMs = 60_000;
 /** A process looks every 50 ms, and a test sets tens of clocks. */
 const lookEveryMs = 20;
 
-/** The wall clocks of processes, each of which a test sets. */
+/** The wall clocks of processes, each set by itself. */
 export class MovableClocks {
   readonly #folder = mkdtempSync(join(tmpdir(), 'clocks-'));
   readonly #names: readonly string[];
@@ -25,10 +27,10 @@ export class MovableClocks {
 
   /** Variables of the processes, by name. */
   env(): Readonly<Record<string, Readonly<Record<string, string>>>> {
-    const preload = pathToFileURL(join(__dirname, 'movable-clock.mjs')).href;
+    const preload = pathToFileURL(preloaded).href;
     const variablesOf = (name: string) => ({
       NODE_OPTIONS: `--import=${preload}`,
-      TEST_CLOCK_FILE: this.#fileOf(name),
+      MOVABLE_CLOCK_FILE: this.#fileOf(name),
     });
     return Object.fromEntries(this.#names.map((name) => [name, variablesOf(name)]));
   }
