@@ -309,6 +309,7 @@ test('an order without a time to book has none of these headers', async () => {
 
 test('under random faults every order is booked once or reported as refused, and no other is booked', async () => {
   const random = new Random(20_260_601);
+  const patient = await connected({ retry: { ...retry, totalMs: 60_000 } });
   const kinds: Fate[] = [
     'serve',
     'serve',
@@ -326,9 +327,9 @@ test('under random faults every order is booked once or reported as refused, and
   for (let round = 0; round < 15; round += 1) {
     const count = 1 + random.below(4);
     const orders = await Promise.all(
-      Array.from({ length: count }, () => client.prepareOrder(intent)),
+      Array.from({ length: count }, () => patient.prepareOrder(intent)),
     );
-    const results = await client.postOrders(orders);
+    const results = await patient.postOrders(orders);
     expect(results.length).toBe(count);
     for (const [index, { orderId }] of orders.entries()) {
       const result = results[index];

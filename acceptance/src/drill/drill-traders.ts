@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ExchangeError } from '@pm/client';
 import { testAccounts } from '@pm/deploy/demo/wallets';
+import { messageOf } from '@pm/deploy/local/stack-error';
 import { Random } from '@pm/kit/random';
 import { nothingReceived, type SmokeMarket, Trader } from '../smoke/trader.ts';
 
@@ -35,8 +37,8 @@ export class DrillTraders {
     );
   }
 
-  /** Sends one order after the other until one is booked, or until it is given up. */
-  async untilBooked(): Promise<void> {
+  /** Sends one order after the other until one is booked, or until it is given up. `onFailure`: what a client sees. */
+  async untilBooked(onFailure: (text: string) => void): Promise<void> {
     this.#isProbing = true;
     const [market] = this.#world.markets;
     const [signer] = testAccounts();
@@ -50,7 +52,8 @@ export class DrillTraders {
         if (!isConnected) await trader.connect();
         isConnected = true;
         await trader.timeOne(market);
-      } catch {
+      } catch (error) {
+        onFailure(`client: ${error instanceof ExchangeError ? error.code : messageOf(error)}`);
         await sleep(pollMs);
       }
     }

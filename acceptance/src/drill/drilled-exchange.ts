@@ -124,11 +124,12 @@ export class DrilledExchange {
     await this.tryStart();
   }
 
-  /** Starts it with the older copy of everything, whatever has become of its data. */
+  /** Starts it with the older copy of everything and clocks that are right, whatever has become of its data. */
   async beginAgain(): Promise<void> {
     const { data, older } = this.folders;
     await this.stop();
     await unmountBelow(data);
+    this.clocks.reset();
     this.replace(readdirSync(data), null);
     this.replace(readdirSync(older), older);
     await this.start();

@@ -92,7 +92,8 @@ async function carryOut(
   let ordersMs: number | null = null;
   try {
     await accident.carryOut(exchange);
-    const order = traders.untilBooked().then(() => {
+    const onFailure = (text: string) => exchange.said.note(text);
+    const order = traders.untilBooked(onFailure).then(() => {
       ordersMs = elapsedMs();
       progress(`${title}: an order is booked after ${ordersMs} ms`);
     });

@@ -19,7 +19,12 @@ export class MovableClocks {
   /** `names`: of services or of single processes. */
   constructor(names: readonly string[]) {
     this.#names = names;
-    for (const name of names) {
+    this.reset();
+  }
+
+  /** All are right for processes that start after this. */
+  reset(): void {
+    for (const name of this.#names) {
       writeFileSync(this.#fileOf(name), '0');
       writeFileSync(`${this.#fileOf(name)}.seen`, '0');
     }

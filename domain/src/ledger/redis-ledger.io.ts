@@ -252,13 +252,9 @@ class RedisLedger implements Ledger {
   }
 
   async place(partition: number): Promise<FoldedPlace> {
-    const { ledgerMarks, ledgerMarkOf } = this.#keys;
-    const field = ledgerMarkOf(partition);
-    const [mark = null, clock = null] = await this.#redis.hmget(
-      ledgerMarks,
-      field,
-      `${field}:clock`,
-    );
+    const { ledgerMarks, ledgerMarkOf, ledgerClockOf } = this.#keys;
+    const fields = [ledgerMarkOf(partition), ledgerClockOf(partition)];
+    const [mark = null, clock = null] = await this.#redis.hmget(ledgerMarks, ...fields);
     return { offset: exactNumber(mark), timeMs: exactNumber(clock) };
   }
 

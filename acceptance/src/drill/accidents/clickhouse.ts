@@ -35,12 +35,12 @@ const after = (text: string) => ({
 });
 
 export const clickhouseAccidents: readonly Accident[] = [
-  { state, done: 'lost', says: 'tables', ...startAgain, ...replaceBy(() => null) },
+  { state, done: 'lost', says: 'restoring:tables', ...startAgain, ...replaceBy(() => null) },
   { state, done: 'older', says: null, wayBack: null, ...replaceBy(({ folders }) => folders.older) },
   {
     state,
     done: 'of another installation',
-    says: 'tables',
+    says: 'restoring:tables',
     ...rebuild,
     ...replaceBy(({ folders }) => folders.other),
   },

@@ -1,5 +1,6 @@
 import { rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '@pm/deploy/local/stack-error';
 import type { Accident } from '../accident.ts';
 import type { DrilledExchange } from '../drilled-exchange.ts';
 import { makeReadOnly, unmount } from '../mounts.ts';
@@ -59,7 +60,7 @@ export const fileAccidents: readonly Accident[] = [
   {
     state: '`keys.json`',
     done: 'cut off',
-    says: 'keys.json',
+    says: 'is damaged: it is no JSON object',
     ...restored('keys.json'),
     ...atRest((exchange) => truncateSync(inData(exchange, 'keys.json'), 100)),
   },
@@ -85,7 +86,7 @@ export const fileAccidents: readonly Accident[] = [
   {
     state: '`authority.json`',
     done: 'lost',
-    says: 'authority.json',
+    says: 'is not there, and',
     wayBack: '`npm run restore`',
     carryOut: async (exchange) => {
       exchange.replace(['authority.json'], null);
@@ -99,16 +100,21 @@ export const fileAccidents: readonly Accident[] = [
   {
     state: '`operators.json`',
     done: 'lost',
-    says: 'operators.json',
+    says: 'was missing: a new one has the operator',
     ...restored(),
     ...atRest((exchange) => exchange.replace(['operators.json'], null)),
   },
   {
     state: '`operators.json`',
     done: 'of another installation',
-    says: 'operator',
+    says: 'returned 401',
     ...restored('operators.json'),
-    ...atRest((exchange) => exchange.replace(['operators.json'], exchange.folders.other)),
+    carryOut: async (exchange) => {
+      await exchange.restart(() => exchange.replace(['operators.json'], exchange.folders.other));
+      await exchange.stack.operator
+        .deposit([])
+        .catch((error: unknown) => exchange.said.note(messageOf(error)));
+    },
   },
   {
     state: 'passwords of ClickHouse',

@@ -18,10 +18,10 @@ async function setClocks({ clocks }: DrilledExchange, offsetMs: number): Promise
   await Promise.all(services.map((name) => clocks.set(name, offsetMs)));
 }
 
-const clockSet = (done: string, offsetMs: number): Accident => ({
+const clockSet = (done: string, offsetMs: number, says: string): Accident => ({
   state: 'clock of all services',
   done,
-  says: 'timestamp',
+  says,
   wayBack: 'set it right',
   carryOut: (exchange) => setClocks(exchange, offsetMs),
   bringBack: (exchange) => setClocks(exchange, 0),
@@ -46,8 +46,9 @@ export const machineAccidents: readonly Accident[] = [
       signal(exchange, 'SIGCONT');
     },
   },
-  clockSet('a day ahead', dayMs),
-  clockSet('a day behind', -dayMs),
+  // Brokers take records that are ahead by an hour at most.
+  clockSet('a day ahead', dayMs, 'INVALID_TIMESTAMP'),
+  clockSet('a day behind', -dayMs, 'timestamp_skew'),
   {
     state: 'disk',
     done: 'full, that of everything',
