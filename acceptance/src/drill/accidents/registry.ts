@@ -42,9 +42,9 @@ async function restartServices(exchange: DrilledExchange): Promise<void> {
 export const registryAccidents: readonly Accident[] = [
   {
     state,
-    done: 'lost, then all services restarted',
+    done: 'lost, then all services restarted, then `npm start`',
     says: 'put back into the registry',
-    wayBack: '`npm start` again',
+    wayBack: null,
     carryOut: async (exchange) => {
       await empty(exchange);
       await restartServices(exchange);
