@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { mebibyte } from '@pm/deploy/local/managed-process';
 import type { Accident } from '../accident.ts';
 import { type DrilledExchange, services } from '../drilled-exchange.ts';
 import { resizeDisk, usedBytes } from '../mounts.ts';
@@ -7,6 +8,9 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** How long a machine does nothing at all, milliseconds; the clock says that it was an hour. */
 const suspendedMs = 60_000;
+
+/** A disk cannot be made smaller than what it has, and that grows. */
+const spareBytes = 2 * mebibyte;
 
 const all = ({ stack }: DrilledExchange) => stack.supervisor.status().map(({ name }) => name);
 
@@ -56,7 +60,8 @@ export const machineAccidents: readonly Accident[] = [
     wayBack: 'free some of it, then `npm start` again',
     mounts: true,
     carryOut: async (exchange) => {
-      await resizeDisk(exchange.folders.data, usedBytes(exchange.folders.data));
+      const { data } = exchange.folders;
+      await resizeDisk(data, usedBytes(data) + spareBytes);
     },
     bringBack: async (exchange) => {
       await resizeDisk(exchange.folders.data, exchange.diskBytes);
