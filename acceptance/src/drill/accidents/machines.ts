@@ -52,7 +52,6 @@ export const machineAccidents: readonly Accident[] = [
   },
   // Brokers take records that are ahead by an hour at most.
   clockSet('a day ahead', dayMs, 'INVALID_TIMESTAMP'),
-  clockSet('a day behind', -dayMs, 'timestamp_skew'),
   {
     state: 'disk',
     done: 'full, that of everything',
