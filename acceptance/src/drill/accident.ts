@@ -4,7 +4,7 @@ import type { DrilledExchange } from './drilled-exchange.ts';
 export interface Accident {
   /** State that is hit, e.g. `Redis`. */
   readonly state: string;
-  /** What is done to it. */
+  /** The accident, e.g. `lost`. */
   readonly done: string;
   /** Words that an operator sees; null where nothing is noticed and nothing has to be. */
   readonly says: string | null;

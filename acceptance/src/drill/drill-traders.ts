@@ -10,7 +10,7 @@ const pollMs = 100;
 /** A probe asks this long for one order, milliseconds; the next one is another order. */
 const probe = { firstPauseMs: 100, longestPauseMs: 500, totalMs: 2_000 };
 
-/** What is traded, and where. */
+/** An exchange with the markets to trade in. */
 export interface TradedWorld {
   readonly exchange: { readonly baseUrl: string };
   readonly markets: readonly SmokeMarket[];

@@ -1,8 +1,10 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runCommand } from '@pm/deploy/local/command';
+import { processEnvironment } from '@pm/deploy/local/managed-process';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { loopback, type PortName } from '@pm/deploy/local/ports';
+import { reasonsIn } from '@pm/deploy/local/probes';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { type Control, openControl } from '@pm/deploy/stack/control';
 import { type RunningStack, type StackOptions, startStack } from '@pm/deploy/stack/stack';
@@ -21,7 +23,6 @@ const opsPorts = {
 } as const satisfies Readonly<Record<string, PortName>>;
 
 export type ServiceName = keyof typeof opsPorts;
-export type EngineName = 'kafka' | 'redis' | 'clickhouse' | 'registry';
 
 export const services = Object.keys(opsPorts) as readonly ServiceName[];
 
@@ -92,17 +93,6 @@ export class DrilledExchange {
     this.#control = await openControl(this.folders.data, this.#stack);
   }
 
-  /** A start that an accident may end. @returns whether it did not. */
-  async tryStart(): Promise<boolean> {
-    try {
-      await this.start();
-      return true;
-    } catch (error) {
-      this.said.note(messageOf(error));
-      return false;
-    }
-  }
-
   async stop(): Promise<void> {
     await this.#control?.close();
     await this.#stack?.stop();
@@ -121,7 +111,7 @@ export class DrilledExchange {
   async restart(whileStopped: () => void | Promise<void> = () => {}): Promise<void> {
     await this.stop();
     await whileStopped();
-    await this.tryStart();
+    await this.start().catch((error: unknown) => this.said.note(messageOf(error)));
   }
 
   /** Starts it with the older copy of everything and clocks that are right, whatever has become of its data. */
@@ -160,7 +150,7 @@ export class DrilledExchange {
       process.execPath,
       [program, '--data', this.folders.data, ...args],
       {
-        env: commandEnvironment(this.folders.passphrase),
+        env: processEnvironment({ PM_BACKUP_PASSPHRASE_FILE: this.folders.passphrase }),
         timeoutMs: commandMaxMs,
       },
     );
@@ -186,16 +176,9 @@ export class DrilledExchange {
 async function reasonsAt(url: string): Promise<readonly string[]> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(askMaxMs) });
-    const { reasons } = (await response.json()) as { readonly reasons: readonly string[] };
+    const reasons = reasonsIn(await response.text());
     return response.ok || reasons.length > 0 ? reasons : ['not ready'];
   } catch {
     return ['does not answer'];
   }
-}
-
-function commandEnvironment(passphrase: string): Record<string, string> {
-  const own = Object.entries(process.env).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('PM_'),
-  );
-  return { ...Object.fromEntries(own), PM_BACKUP_PASSPHRASE_FILE: passphrase };
 }

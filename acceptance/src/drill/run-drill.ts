@@ -16,8 +16,6 @@ import { Watch } from './watch.ts';
 
 export interface DrillResult {
   readonly accident: Accident;
-  /** From the accident to the words that an operator sees, milliseconds; null where there are none. */
-  readonly saidMs: number | null;
   /** From the accident to the next order that is booked and can be read, milliseconds. */
   readonly ordersMs: number;
   /** From the accident until every service says that it is ready, milliseconds. */
@@ -88,7 +86,6 @@ async function carryOut(
   progress(`accident: ${title}`);
   const startedMs = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedMs);
-  let saidMs: number | null = null;
   let ordersMs: number | null = null;
   try {
     await accident.carryOut(exchange);
@@ -101,8 +98,7 @@ async function carryOut(
     const { says } = accident;
     if (says !== null) {
       await until(saidMaxMs, `said: ${says}`, async () => exchange.said.has(says));
-      saidMs = elapsedMs();
-      progress(`${title}: "${says}" after ${saidMs} ms`);
+      progress(`${title}: "${says}" after ${elapsedMs()} ms`);
     }
     await accident.bringBack?.(exchange);
     await until(serviceMaxMs, 'full service', async () => (await exchange.reasons()).length === 0);
@@ -112,13 +108,13 @@ async function carryOut(
     for (const line of watch.lines()) progress(`  ${line}`);
     const wrong = await audit(exchange.stack);
     progress(`${title}: ${wrong.length === 0 ? 'the audit is clean' : wrong.join(', ')}`);
-    return { accident, saidMs, ordersMs: ordersMs ?? serviceMs, serviceMs, wrong };
+    return { accident, ordersMs: ordersMs ?? serviceMs, serviceMs, wrong };
   } catch (error) {
     for (const line of watch.lines()) progress(`  ${line}`);
     const reasons = (await exchange.reasons()).join(', ');
     const wrong = [`${messageOf(error)}${reasons === '' ? '' : ` (${reasons})`}`];
     const serviceMs = elapsedMs();
-    return { accident, saidMs, ordersMs: ordersMs ?? serviceMs, serviceMs, wrong };
+    return { accident, ordersMs: ordersMs ?? serviceMs, serviceMs, wrong };
   } finally {
     watch.end();
     traders.giveUp();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { LogAdmin } from '@pm/kit/kafka';
 import { tables } from '@pm/schemas';
+import { completeOffsets } from '../installation/completeness.ts';
 import { StackError } from '../local/stack-error.ts';
 
 /** Where the log and what was folded from it are. */
@@ -62,11 +63,7 @@ async function foldedTo({
     { database, name },
   );
   if (found.length === 0) return new Map();
-  const rows = await clickhouse.selectRows<{ readonly partition: number; readonly to: string }>(
-    `SELECT partition, toString(max(through_offset)) AS to FROM \`${database}\`.${name}
-     WHERE projection = 'tables' GROUP BY partition`,
-  );
-  return new Map(rows.map(({ partition, to }) => [Number(partition), Number(to)]));
+  return await completeOffsets(clickhouse, database);
 }
 
 async function endsOf({ admin, topic }: LogAndTables): Promise<ReadonlyMap<number, number>> {

@@ -133,7 +133,7 @@ test('a damaged file is refused and not replaced', () => {
 });
 
 test.each(['', '{"operatorSeed": "12', '7', '{}'])(
-  'a file with %j is damaged, and neither it nor its authorities are made anew',
+  'a file with %j is damaged, and neither it nor its authorities are replaced',
   (text) => {
     const file = fileIn(`damaged-${text.length}`);
     const made = loadOrMakeKeys(file);

@@ -22,7 +22,10 @@ function placeOf(answers: readonly (Ends | null)[], folded: Ends | null) {
         const isOfTables = sql.includes('system.tables');
         const rows = isOfTables
           ? [{ name: 'completeness' }]
-          : [...(folded ?? [])].map(([partition, to]) => ({ partition, to: String(to) }));
+          : [...(folded ?? [])].map(([partition, to]) => ({
+              partition,
+              through_offset: String(to),
+            }));
         return (folded === null ? [] : rows) as readonly unknown[] as readonly Row[];
       },
     },

@@ -37,7 +37,7 @@ export class LedgerModel {
   readonly #wallets = new Map<WalletAddress, Money>();
   readonly #pending = new ReservationsModel((wallet) => this.#money(wallet));
   readonly #marks = new Map<string, number>();
-  /** Of partitions of `executions`, at their marks. */
+  /** Clock of each partition of `executions` at its mark, Unix milliseconds. */
   readonly #clocks = new Map<number, number>();
   readonly #transfers = new Map<string, AppliedTransfer>();
   readonly #generations = new Map<string, number>();

@@ -33,7 +33,7 @@ export interface ProjectionTables {
   insert(rows: TableRows, token: string): Promise<void>;
   /** Offset of `executions` up to which the tables are complete; 0 when they have no record of it. */
   completeTo(partition: number): Promise<number>;
-  /** The same with the clock of the partition there. */
+  /** How far the tables of a partition are complete, with its clock there; offset 0 when they have no record of it. */
   place(partition: number): Promise<FoldedPlace>;
   /** All stored positions of a partition. */
   positions(partition: number): AsyncIterable<Position>;

@@ -1,3 +1,4 @@
+import type { FoldedPlace } from '@pm/domain/executions/execution-order';
 import { boundsOf, ExecutionReader } from '@pm/domain/executions/execution-reader.io';
 import type { Position } from '@pm/domain/positions/position';
 import { Fault } from '@pm/kit/fault';
@@ -55,12 +56,13 @@ async function openProjection(
 ): Promise<TablesProjection> {
   // All that is read after this comes from these tables; otherwise the first batch finds another identity.
   const { identity } = await shared.joined.guard();
-  const { from, pending } = await startOf(options, { partition, group });
+  const { place, pending } = await startOf(options, { partition, group });
+  const { offset: from } = place;
   const { client, topic, checksChain, tables } = options;
   await requireLog({ client, topic }, partition, from);
   const codec = await options.openCodec();
   const reader = await ExecutionReader.open({ client, topic, checksChain, codec }, partition, from);
-  reader.requireSameLog(await tables.place(partition));
+  reader.requireSameLog(place);
   const folded = { timeMs: reader.lastTimeMs, nextInOffset: reader.nextInOffset };
   const again = pending === null ? [] : await readAgain(options, partition, pending);
   let lastTimeMs = reader.lastTimeMs;
@@ -108,14 +110,12 @@ async function requireLog(
 async function startOf(
   { tables }: TablesViewOptions,
   { partition, group }: Assignment,
-): Promise<{ readonly from: number; readonly pending: BatchRange | null }> {
+): Promise<{ readonly place: FoldedPlace; readonly pending: BatchRange | null }> {
   const committed = await group.committed(partition);
-  const pending = pendingRange(committed);
-  const from = committed?.offset ?? 0;
-  const completeTo = await tables.completeTo(partition);
-  if (completeTo === from) return { from, pending };
-  await group.commit(partition, completeTo, '');
-  return { from: completeTo, pending: null };
+  const place = await tables.place(partition);
+  if (place.offset === (committed?.offset ?? 0)) return { place, pending: pendingRange(committed) };
+  await group.commit(partition, place.offset, '');
+  return { place, pending: null };
 }
 
 async function readAgain(

@@ -117,11 +117,18 @@ const settingAccidents: readonly Accident[] = [
   },
 ];
 
-/** What is folded from the log. */
+/** Data of engines that is folded from the log. */
 const foldedParts = ['engines/redis', 'engines/clickhouse', 'engines/clickhouse-rows'];
 
 const own = ({ folders }: DrilledExchange) => join(folders.data, part);
 const kept = ({ folders }: DrilledExchange) => join(folders.data, keptPart);
+
+/** As an operator who has found the right disk. */
+const putBack = (exchange: DrilledExchange) =>
+  exchange.restart(() => {
+    rmSync(own(exchange), { recursive: true });
+    renameSync(kept(exchange), own(exchange));
+  });
 
 const logAccidents: readonly Accident[] = [
   {
@@ -134,11 +141,7 @@ const logAccidents: readonly Accident[] = [
         renameSync(own(exchange), kept(exchange));
         exchange.replace([part], exchange.folders.other);
       }),
-    bringBack: (exchange) =>
-      exchange.restart(() => {
-        rmSync(own(exchange), { recursive: true });
-        renameSync(kept(exchange), own(exchange));
-      }),
+    bringBack: putBack,
   },
   {
     state: 'Kafka',
@@ -146,11 +149,7 @@ const logAccidents: readonly Accident[] = [
     says: 'the log is older than the tables',
     wayBack: 'the right disk, then `npm start`',
     carryOut: (exchange) => exchange.restart(() => renameSync(own(exchange), kept(exchange))),
-    bringBack: (exchange) =>
-      exchange.restart(() => {
-        rmSync(own(exchange), { recursive: true });
-        renameSync(kept(exchange), own(exchange));
-      }),
+    bringBack: putBack,
   },
 ];
 
