@@ -43,8 +43,8 @@ const rooms = [
   'acceptance',
 ];
 
-/** Named in sources, and no settings: of the lifecycle, of tests, and starts of names. */
-const others = /^PM_(PARENT_PIPE|TEST_\w*|BASE_URL|CHROMIUM|PORT_|CLICKHOUSE_|)$/;
+/** Named in sources, and no settings: of the lifecycle, of tests and drills, and starts of names. */
+const others = /^PM_(PARENT_PIPE|TEST_\w*|DRILL_NAMESPACE|BASE_URL|CHROMIUM|PORT_|CLICKHOUSE_|)$/;
 
 test('every variable that sources name is in the reference', () => {
   const documented = settings().map(({ field }) => field.name);
