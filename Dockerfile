@@ -27,5 +27,5 @@ COPY --from=build --chown=10001:10001 /state /var/lib/exchange
 COPY --from=build --chown=10001:10001 /run-exchange /run/exchange
 USER 10001:10001
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=5s --timeout=5s --start-period=90s --retries=6 CMD ["bash", "/exchange/serving.sh"]
+HEALTHCHECK --interval=5s --timeout=5s --start-period=15m --retries=6 CMD ["bash", "/exchange/serving.sh"]
 ENTRYPOINT ["node", "/exchange/start.mjs"]

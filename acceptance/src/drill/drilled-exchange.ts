@@ -90,7 +90,7 @@ export class DrilledExchange {
       goesOn: true,
       onFatal: ({ message }) => this.said.note(message),
     });
-    this.#control = await openControl(this.folders.data, this.#stack);
+    this.#control = await openControl(this.folders.data, this.#stack, () => false);
   }
 
   async stop(): Promise<void> {

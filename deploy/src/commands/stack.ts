@@ -52,7 +52,8 @@ async function up(given: StackArguments): Promise<void> {
   child.once('exit', (exitCode) => {
     code = exitCode ?? 1;
   });
-  await follow(logFile, async () => code !== null || (await stackStatus(given.data)) !== null);
+  const isUp = async () => (await stackStatus(given.data))?.isStarting === false;
+  await follow(logFile, async () => code !== null || (await isUp()));
   if (code !== null) process.exit(code || 1);
   child.unref();
   process.exit(0);
@@ -94,7 +95,8 @@ async function status(given: StackArguments): Promise<void> {
     process.exitCode = 3;
     return;
   }
-  console.log(`${running.baseUrl}   logs: ${running.logDir}\n`);
+  const url = running.isStarting ? `${running.baseUrl} is starting` : running.baseUrl;
+  console.log(`${url}   logs: ${running.logDir}\n`);
   const readers =
     running.engines === 'local' ? readClickhousePassword(given.data, 'readers') : null;
   console.log(`${engineTable(running, readers)}\n`);

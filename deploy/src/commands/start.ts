@@ -4,7 +4,7 @@ import { runPanel } from '../panel/live.ts';
 import { failuresText } from '../panel/text.ts';
 import { welcomeScreen } from '../panel/welcome.ts';
 import { openControl } from '../stack/control.ts';
-import { type RunningStack, setUpOnly, startStack } from '../stack/stack.ts';
+import { type RunningStack, type ShownStack, setUpOnly, startStack } from '../stack/stack.ts';
 import { type StackArguments, stackOptions, withStackArguments } from './stack-options.ts';
 
 /** `npm start`: the whole exchange in the foreground, until Ctrl-C; with `--setup-only` its set-up alone. */
@@ -53,13 +53,15 @@ try {
     );
     process.exit(0);
   }
-  stack = await startStack({ ...options, onFatal: failWith });
-  const control = await openControl(given.data, stack);
+  // Its socket ends with this process.
+  const onServices = async (shown: ShownStack): Promise<void> => {
+    await openControl(given.data, shown, () => stack === null);
+  };
+  stack = await startStack({ ...options, onFatal: failWith, onServices });
   console.log(welcomeScreen(stack));
   const failures = failuresText(stack.supervisor.status());
   if (failures !== '') console.log(`${failures}\n`);
   await runPanel(stack, { isTerminal, isStopped: () => stopAsked });
-  await control.close();
 } catch (error) {
   failWith(error);
 }

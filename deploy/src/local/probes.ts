@@ -41,11 +41,12 @@ export async function requireReady(url: string): Promise<void> {
   const response = await fetch(url, { signal: AbortSignal.timeout(probeTimeoutMs) });
   const body = await response.text();
   if (response.status === 200) return;
-  const engines = reasonsIn(body).flatMap((reason) =>
+  const reasons = reasonsIn(body);
+  const engines = reasons.flatMap((reason) =>
     reason.startsWith(waitingPrefix) ? [reason.slice(waitingPrefix.length)] : [],
   );
   throw engines.length === 0
-    ? new Error(`${url} returns ${response.status}`)
+    ? new Error(`${url} returns ${[response.status, ...reasons].join(', ')}`)
     : new WaitsForEngines(engines);
 }
 

@@ -42,9 +42,9 @@ const reasonsMax = 3;
 
 function stateText({ state, waitsFor }: ProcessStatus, reasons: readonly string[]): string {
   if (state === 'waiting') return `waiting for ${waitsFor.join(', ')}`;
-  if (state !== 'ready' || reasons.length === 0) return state;
+  if ((state !== 'ready' && state !== 'starting') || reasons.length === 0) return state;
   const shown = reasons.slice(0, reasonsMax).join(', ');
-  return `not ready: ${shown}${reasons.length > reasonsMax ? ' ...' : ''}`;
+  return `${state === 'ready' ? 'not ready' : state}: ${shown}${reasons.length > reasonsMax ? ' ...' : ''}`;
 }
 
 /**

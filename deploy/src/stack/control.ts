@@ -7,7 +7,7 @@ import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
 import { withoutAccounts } from '../local/without-account.ts';
 import type { EngineMode } from './mode.ts';
-import type { RunningStack } from './stack.ts';
+import type { ShownStack } from './stack.ts';
 
 /** Status of a running stack. */
 export interface StackStatus {
@@ -19,6 +19,8 @@ export interface StackStatus {
   readonly names: InstallationNames;
   /** Whether the engines belong to this stack. */
   readonly engines: EngineMode['kind'];
+  /** Whether services have not all been started yet, or the demo has not. */
+  readonly isStarting: boolean;
   readonly processes: readonly ProcessStatus[];
 }
 
@@ -37,7 +39,11 @@ function socketPath(dataDir: string): string {
 }
 
 /** Opens the socket for `stackStatus`. */
-export async function openControl(dataDir: string, stack: RunningStack): Promise<Control> {
+export async function openControl(
+  dataDir: string,
+  stack: ShownStack,
+  isStarting: () => boolean,
+): Promise<Control> {
   const path = socketPath(dataDir);
   mkdirSync(resolve(dataDir), { recursive: true });
   rmSync(path, { force: true });
@@ -49,6 +55,7 @@ export async function openControl(dataDir: string, stack: RunningStack): Promise
       urls: url === paths.withAccounts ? stack.urls : withoutAccounts(stack.urls),
       names: stack.names,
       engines: stack.engines,
+      isStarting: isStarting(),
       processes: stack.supervisor.status(),
     };
     response.setHeader('content-type', 'application/json');

@@ -57,23 +57,29 @@ export interface StackOptions {
   readonly goesOn?: boolean;
   readonly extraEnv?: ExtraEnv;
   readonly onFatal?: (failure: StackError) => void;
+  /** Called before services are started, which takes minutes where they have much to read. */
+  readonly onServices?: (stack: ShownStack) => Promise<void>;
 }
 
-export interface RunningStack {
+/** What is known of a stack before its services are started. */
+export interface ShownStack {
   readonly baseUrl: string;
   readonly urls: EngineUrls;
-  readonly access: EngineAccess;
   readonly names: InstallationNames;
+  readonly engines: EngineMode['kind'];
+  readonly supervisor: Supervisor;
+  readonly logDir: string;
+}
+
+export interface RunningStack extends ShownStack {
+  readonly access: EngineAccess;
   /** Password of readers of the tables of local engines; null on others. */
   readonly readersPassword: string | null;
-  readonly engines: EngineMode['kind'];
   readonly ports: Ports;
   /** All processes of each service. */
   readonly places: Places;
   readonly keys: ExchangeKeys;
   readonly operator: Operator;
-  readonly supervisor: Supervisor;
-  readonly logDir: string;
   readonly operatorsFile: string;
   /** Names of tables that another version has made: `npm run rebuild` makes them again. */
   readonly otherTables: readonly string[];
@@ -105,6 +111,10 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     const { keys, operatorsFile, otherTables } = await setUp(options, dataDir, opened);
     const folders = { dataDir, logDir };
     const places = await openPlaces(options.scale ?? {}, ports);
+    const names = namesAt(addressesOf(urls, access));
+    const baseUrl = baseUrlOf(options);
+    const shown = { baseUrl, urls, names, engines: options.mode.kind, supervisor, logDir };
+    await options.onServices?.(shown);
     await supervisor.start(
       exchangeServices({
         urls,
@@ -127,18 +137,13 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     const parts = { supervisor, operator, operatorToken, ...folders };
     const demoMarkets = await seedIfPossible(options, parts);
     return {
-      baseUrl: baseUrlOf(options),
-      urls,
+      ...shown,
       access,
-      names: namesAt(addressesOf(urls, access)),
       readersPassword,
-      engines: options.mode.kind,
       ports,
       places,
       keys,
       operator,
-      supervisor,
-      logDir,
       operatorsFile,
       otherTables,
       demoMarkets,

@@ -109,6 +109,23 @@ describe('a start that goes on without what fails', () => {
   );
 
   it.concurrent(
+    'leaves a process that works alone until it is ready, and says since when it is not',
+    inOwnFolder(async (own) => {
+      const supervisor = await open(own);
+      const { ready, becomesReady } = notYetReady(new Error('loading:catalog'));
+      const args = ['-e', 'for (;;);'];
+      const loads = own.fake('streams', { restart: true, args, ready, readyTimeoutMs: 300 });
+      const starting = supervisor.start([loads], { goesOn: true });
+      const said = 'was not ready within 0.3 s (loading:catalog), and is working';
+      await until(() => reasonOf(supervisor, 'streams') === said);
+      becomesReady();
+      await starting;
+      const [status] = supervisor.status();
+      expect(status).toMatchObject({ state: 'ready', restarts: 0, reason: '' });
+    }),
+  );
+
+  it.concurrent(
     'starts what depends on a process that is not ready when its patience is over',
     inOwnFolder(async (own) => {
       const supervisor = await open(own);

@@ -23,15 +23,19 @@ test('shows the names by which an installation shares engines with others', () =
     expect(text).toContain(shown);
 });
 
-test('shows what a process waits for, and why one that runs is not ready', () => {
+test('shows what a process waits for, and why one that runs or starts is not ready', () => {
   const process = { pid: 1, waitsFor: [], reason: '', restarts: 0, rssBytes: 0, cpuSeconds: 0 };
   const reasons = ['failed:0', 'failed:1', 'failed:2', 'failed:3'];
-  const unready = new Map([['matcher', reasons]]);
+  const unready = new Map([
+    ['matcher', reasons],
+    ['streams', ['loading:catalog']],
+  ]);
   const table = processTable(
     [
       { ...process, name: 'ingress', state: 'waiting', waitsFor: ['kafka', 'registry'] },
       { ...process, name: 'matcher', state: 'ready' },
       { ...process, name: 'projectors', state: 'ready' },
+      { ...process, name: 'streams', state: 'starting' },
     ],
     unready,
   );
@@ -41,6 +45,7 @@ test('shows what a process waits for, and why one that runs is not ready', () =>
     'waiting for kafka, registry',
     'not ready: failed:0, failed:1, failed:2 ...',
     'ready',
+    'starting: loading:catalog',
   ]);
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { findInstallation } from '../../src/installation/addresses.ts';
 import { loadOrMakeKeys } from '../../src/setup/keys.ts';
 import { openControl, stackStatus } from '../../src/stack/control.ts';
-import type { RunningStack } from '../../src/stack/stack.ts';
+import type { ShownStack } from '../../src/stack/stack.ts';
 
 const urls = {
   kafka: 'kafka.internal:9092',
@@ -15,10 +15,10 @@ const urls = {
 
 const names = { topicPrefix: 'east-', redisPrefix: 'east', clickhouseDatabase: 'east' };
 
-test('the status shows addresses without accounts, and with them to who asks for them', async () => {
+test('the status shows addresses without accounts, and with them to who asks for them, also during a start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'control-'));
   const stack = { urls, names, engines: 'external', supervisor: { status: () => [] } };
-  const control = await openControl(folder, stack as unknown as RunningStack);
+  const control = await openControl(folder, stack as unknown as ShownStack, () => true);
   try {
     expect((await stackStatus(folder))?.urls).toEqual({
       kafka: 'kafka.internal:9092',
@@ -37,7 +37,7 @@ test('a tool finds the names of the stack of a data folder, whatever its own var
   const folder = mkdtempSync(join(tmpdir(), 'control-'));
   loadOrMakeKeys(join(folder, 'keys.json'));
   const stack = { urls, names, engines: 'external', supervisor: { status: () => [] } };
-  const control = await openControl(folder, stack as unknown as RunningStack);
+  const control = await openControl(folder, stack as unknown as ShownStack, () => true);
   try {
     expect(await findInstallation({}, folder)).toMatchObject(names);
     expect(await findInstallation({ PM_TOPIC_PREFIX: 'west-' }, folder)).toMatchObject(names);
