@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kafkaConnection, registryConnection } from '@pm/kit/config';
 import {
+  isCompactedByMistake,
   type LogAdmin,
   type LogClient,
   openLogClient,
@@ -41,6 +42,8 @@ export interface SetupOptions {
   readonly replicationFactor: number;
   /** With a store, topics whose records it outlives may have a retention of their own (recovery.md). */
   readonly hasStore?: boolean;
+  /** Topics of brokers that belong to this stack alone get the settings back that they were made with. */
+  readonly ownsBrokers?: boolean;
   readonly progress: Progress;
 }
 
@@ -126,7 +129,9 @@ async function setUpLog(
   const admin = await client.admin();
   const partitions = await growLog(admin, place, options);
   const specs = topicSpecs({ ...options, partitions }, topicPrefix);
-  await admin.endCompaction(specs);
+  const isWanted = options.ownsBrokers === true ? () => true : isCompactedByMistake;
+  for (const { topic, field, wanted, found } of await admin.setRight(specs, isWanted))
+    progress(`topic ${topic}: ${field} was ${found}, and is ${wanted} again`);
   const hidden = await admin.ensureTopics(specs);
   progress(`topics: ${Object.keys(topics).length}, ${partitions} matching partitions`);
   if (hidden.length > 0)

@@ -260,6 +260,7 @@ async function setUp(
     partitions: options.partitions,
     ...(options.partitionsOfNew !== undefined && { partitionsOfNew: options.partitionsOfNew }),
     replicationFactor: replicationOf(options),
+    ownsBrokers: engines.length > 0,
     hasStore: engines.length > 0 || (access['PM_STORE_URL'] ?? '') !== '',
     progress: options.progress,
   });

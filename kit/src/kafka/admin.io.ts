@@ -51,8 +51,14 @@ export interface LogAdmin {
    * retry); with 0 when none exists.
    */
   growTopics(topics: readonly string[], least: number): Promise<number>;
-  /** Lets the broker remove nothing more from those topics that exist and are compacted, and should not be. */
-  endCompaction(topics: readonly TopicSpec[]): Promise<void>;
+  /**
+   * Sets those settings right that differ at topics that exist and are wanted to be; a retention that may differ stays.
+   * Resolves with what differed.
+   */
+  setRight(
+    topics: readonly TopicSpec[],
+    isWanted: (difference: TopicDifference) => boolean,
+  ): Promise<readonly TopicDifference[]>;
   /** The properties by which a topic, which must exist, survives the loss of brokers. */
   durability(topic: string): Promise<TopicDurability>;
   /**
@@ -190,8 +196,11 @@ export class KafkajsAdmin implements LogAdmin {
     return topics.every(({ partitions }) => partitions.length >= count);
   }
 
-  endCompaction(topics: readonly TopicSpec[]): Promise<void> {
-    return this.#topics.endCompaction(topics);
+  setRight(
+    topics: readonly TopicSpec[],
+    isWanted: (difference: TopicDifference) => boolean,
+  ): Promise<readonly TopicDifference[]> {
+    return this.#topics.setRight(topics, isWanted);
   }
 
   /** kafkajs asks one broker, which may just be away while others are not: then it chooses again. */

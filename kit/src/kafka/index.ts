@@ -24,6 +24,7 @@ export {
   allowanceOf,
   configOf,
   isAllowed,
+  isCompactedByMistake,
   settingRefusals,
   type TopicDifference,
   type TopicSpec,

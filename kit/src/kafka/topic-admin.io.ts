@@ -6,8 +6,9 @@ import {
   creationOf,
   differencesOf,
   isAllowed,
+  isShownSetting,
   minInSyncName,
-  policyName,
+  retentionName,
   settingRefusals,
   type TopicDifference,
   type TopicSpec,
@@ -109,28 +110,40 @@ export class TopicAdmin {
     return shown === null ? null : [...shown.keys()];
   }
 
-  /** See `LogAdmin.endCompaction`. */
-  async endCompaction(topics: readonly TopicSpec[]): Promise<void> {
-    const existing = new Set(await this.#admin.listTopics());
+  /** See `LogAdmin.setRight`. */
+  async setRight(
+    topics: readonly TopicSpec[],
+    isWanted: (difference: TopicDifference) => boolean,
+  ): Promise<readonly TopicDifference[]> {
+    const differences = [...(await this.differences(topics)).values()].flat();
+    const wrong = differences.filter((one) => isShownSetting(one) && isWanted(one));
     for (const spec of topics) {
-      if (spec.compacted || !existing.has(spec.name)) continue;
-      const found = await this.#settings(spec.name, [policyName]);
-      if (found.get(policyName) !== 'compact') continue;
-      // All settings of the topic: those that are not named go back to the defaults of the broker.
-      const { configEntries } = creationOf(spec);
-      await this.#admin.alterConfigs({
-        validateOnly: false,
-        resources: [{ type: topicResource, name: spec.name, configEntries }],
-      });
-      await this.#untilKept(spec.name);
+      const fields = wrong.filter(({ topic }) => topic === spec.name).map(({ field }) => field);
+      if (fields.length === 0) continue;
+      await this.#configure(spec);
+      await this.#untilRight(spec, fields);
     }
+    return wrong;
+  }
+
+  /** All settings of the topic: those that are not named go back to the defaults of the broker. */
+  async #configure(spec: TopicSpec): Promise<void> {
+    const found = await this.#settings(spec.name, [retentionName]);
+    const retentionMs = Number(found.get(retentionName) ?? spec.retentionMs);
+    const { configEntries } = creationOf(
+      spec.keepsRetention === true ? { ...spec, retentionMs } : spec,
+    );
+    await this.#admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: topicResource, name: spec.name, configEntries }],
+    });
   }
 
   /** A broker shows a change once it has heard of it; what is read back too early would be refused. */
-  async #untilKept(topic: string): Promise<void> {
+  async #untilRight(spec: TopicSpec, fields: readonly string[]): Promise<void> {
     for (let looks = 0; looks < changeLooks; looks += 1) {
-      const found = await this.#settings(topic, [policyName]);
-      if (found.get(policyName) !== 'compact') return;
+      const differences = await this.#compare(spec);
+      if (!differences.some(({ field }) => fields.includes(field))) return;
       await pause(changeLookMs);
     }
   }

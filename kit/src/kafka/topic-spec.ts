@@ -25,8 +25,8 @@ export interface TopicSpec {
 }
 
 /** Names of settings of a topic. */
-export const policyName = 'cleanup.policy';
-const retentionName = 'retention.ms';
+const policyName = 'cleanup.policy';
+export const retentionName = 'retention.ms';
 export const minInSyncName = 'min.insync.replicas';
 export const uncleanName = 'unclean.leader.election.enable';
 const sizeName = 'max.message.bytes';
@@ -143,6 +143,16 @@ function shapeFound(topic: ITopicMetadata | undefined): Record<string, string> {
 /** A difference is allowed when a setting that brokers may leave out is not shown, and no other one is. */
 export function isAllowed({ field, found }: TopicDifference, hidden: readonly string[]): boolean {
   return found === null && hidden.includes(field);
+}
+
+/** Whether it is one of the settings that the broker shows. */
+export function isShownSetting({ field, found }: TopicDifference): boolean {
+  return found !== null && topicSettings.includes(field);
+}
+
+/** Whether the broker removes records from a topic that should keep everything. */
+export function isCompactedByMistake({ field, found }: TopicDifference): boolean {
+  return field === policyName && found === 'compact';
 }
 
 /** How to allow a difference, where that can be allowed. */

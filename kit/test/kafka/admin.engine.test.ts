@@ -1,4 +1,4 @@
-import type { LogClient, TopicSpec } from '../../src/kafka/index.ts';
+import { isCompactedByMistake, type LogClient, type TopicSpec } from '../../src/kafka/index.ts';
 import { freshName, freshTopic, outgoing, testClient } from './engine.ts';
 
 jest.setTimeout(20_000);
@@ -58,10 +58,24 @@ test('ends the compaction of a topic that should keep everything, and of no othe
   const [kept, compacted, missing] = [spec(), spec({ compacted: true }), spec()];
   const before = { ...kept, compacted: true };
   await admin.ensureTopics([before, compacted]);
-  await admin.endCompaction([kept, compacted, missing]);
+  const ended = await admin.setRight([kept, compacted, missing], isCompactedByMistake);
+  expect(ended).toMatchObject([{ topic: kept.name, found: 'compact', wanted: 'delete' }]);
   await admin.ensureTopics([kept, compacted]);
   await expect(admin.ensureTopics([before])).rejects.toMatchObject({ code: 'topic_differs' });
   expect(await admin.hasTopic(missing.name)).toBe(false);
+});
+
+test('sets settings right that differ, and leaves partitions and a retention that may differ', async () => {
+  const admin = await client.admin();
+  const right = spec({ keepsRetention: true });
+  const wrong = { ...right, retentionMs: 86_400_000, maxMessageBytes: right.maxMessageBytes / 2 };
+  await admin.ensureTopics([wrong]);
+  const more = { ...right, partitions: right.partitions + 1 };
+  const found = await admin.setRight([more], () => true);
+  expect(found.map(({ field }) => field)).toEqual(['max.message.bytes']);
+  await admin.ensureTopics([right]);
+  const kept = { ...right, keepsRetention: false, retentionMs: wrong.retentionMs };
+  await admin.ensureTopics([kept]);
 });
 
 test('returns the bounds of each partition', async () => {
