@@ -129,8 +129,8 @@ async function setUpLog(
   const admin = await client.admin();
   const partitions = await growLog(admin, place, options);
   const specs = topicSpecs({ ...options, partitions }, topicPrefix);
-  const isWanted = options.ownsBrokers === true ? () => true : isCompactedByMistake;
-  for (const { topic, field, wanted, found } of await admin.setRight(specs, isWanted))
+  const isMeant = options.ownsBrokers === true ? () => true : isCompactedByMistake;
+  for (const { topic, field, wanted, found } of await admin.restoreSettings(specs, isMeant))
     progress(`topic ${topic}: ${field} was ${found}, and is ${wanted} again`);
   const hidden = await admin.ensureTopics(specs);
   progress(`topics: ${Object.keys(topics).length}, ${partitions} matching partitions`);

@@ -52,12 +52,13 @@ export interface LogAdmin {
    */
   growTopics(topics: readonly string[], least: number): Promise<number>;
   /**
-   * Sets those settings right that differ at topics that exist and are wanted to be; a retention that may differ stays.
-   * Resolves with what differed.
+   * Gives topics that exist the settings back in which they differ, those that are `isMeant`, and leaves their other
+   * settings. Never compacts a topic, and changes nothing where partitions or copies differ as well. Resolves with what
+   * differed; `topic_differs` (stop) where a broker does not keep it.
    */
-  setRight(
+  restoreSettings(
     topics: readonly TopicSpec[],
-    isWanted: (difference: TopicDifference) => boolean,
+    isMeant: (difference: TopicDifference) => boolean,
   ): Promise<readonly TopicDifference[]>;
   /** The properties by which a topic, which must exist, survives the loss of brokers. */
   durability(topic: string): Promise<TopicDurability>;
@@ -196,11 +197,11 @@ export class KafkajsAdmin implements LogAdmin {
     return topics.every(({ partitions }) => partitions.length >= count);
   }
 
-  setRight(
+  restoreSettings(
     topics: readonly TopicSpec[],
-    isWanted: (difference: TopicDifference) => boolean,
+    isMeant: (difference: TopicDifference) => boolean,
   ): Promise<readonly TopicDifference[]> {
-    return this.#topics.setRight(topics, isWanted);
+    return this.#topics.restoreSettings(topics, isMeant);
   }
 
   /** kafkajs asks one broker, which may just be away while others are not: then it chooses again. */

@@ -6,9 +6,8 @@ import {
   creationOf,
   differencesOf,
   isAllowed,
-  isShownSetting,
+  isRestorable,
   minInSyncName,
-  retentionName,
   settingRefusals,
   type TopicDifference,
   type TopicSpec,
@@ -31,6 +30,8 @@ export interface TopicDurability {
 /** Looks at a setting that was changed, and the wait between two. */
 const changeLooks = 100;
 const changeLookMs = 50;
+/** `ConfigSource.TOPIC_CONFIG`: a setting of the topic itself. */
+const ownSource = 1;
 
 interface Creation {
   readonly settings: readonly string[];
@@ -110,40 +111,49 @@ export class TopicAdmin {
     return shown === null ? null : [...shown.keys()];
   }
 
-  /** See `LogAdmin.setRight`. */
-  async setRight(
+  /** See `LogAdmin.restoreSettings`. */
+  async restoreSettings(
     topics: readonly TopicSpec[],
-    isWanted: (difference: TopicDifference) => boolean,
+    isMeant: (difference: TopicDifference) => boolean,
   ): Promise<readonly TopicDifference[]> {
     const differences = [...(await this.differences(topics)).values()].flat();
-    const wrong = differences.filter((one) => isShownSetting(one) && isWanted(one));
+    // Refused later, and then nothing was changed.
+    if (differences.some(({ field }) => !topicSettings.includes(field))) return [];
+    const wrong = differences.filter((one) => isRestorable(one) && isMeant(one));
     for (const spec of topics) {
       const fields = wrong.filter(({ topic }) => topic === spec.name).map(({ field }) => field);
       if (fields.length === 0) continue;
-      await this.#configure(spec);
-      await this.#untilRight(spec, fields);
+      await this.#configure(spec, fields);
+      await this.#requireKept(spec, fields);
     }
     return wrong;
   }
 
-  /** All settings of the topic: those that are not named go back to the defaults of the broker. */
-  async #configure(spec: TopicSpec): Promise<void> {
-    const found = await this.#settings(spec.name, [retentionName]);
-    const retentionMs = Number(found.get(retentionName) ?? spec.retentionMs);
-    const { configEntries } = creationOf(
-      spec.keepsRetention === true ? { ...spec, retentionMs } : spec,
-    );
+  /** Brokers take the settings of a topic as a whole: those that are not named go back to their defaults. */
+  async #configure(spec: TopicSpec, fields: readonly string[]): Promise<void> {
+    const resource = { type: topicResource, name: spec.name };
+    const { resources } = await this.#admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [resource],
+    });
+    const kept = (resources[0]?.configEntries ?? [])
+      .filter(({ configSource, configName }) => {
+        return Number(configSource) === ownSource && !fields.includes(configName);
+      })
+      .map(({ configName: name, configValue: value }) => ({ name, value }));
+    const restored = creationOf(spec, fields).configEntries;
     await this.#admin.alterConfigs({
       validateOnly: false,
-      resources: [{ type: topicResource, name: spec.name, configEntries }],
+      resources: [{ ...resource, configEntries: [...kept, ...restored] }],
     });
   }
 
-  /** A broker shows a change once it has heard of it; what is read back too early would be refused. */
-  async #untilRight(spec: TopicSpec, fields: readonly string[]): Promise<void> {
-    for (let looks = 0; looks < changeLooks; looks += 1) {
-      const differences = await this.#compare(spec);
-      if (!differences.some(({ field }) => fields.includes(field))) return;
+  /** A broker shows a change once it has heard of it. Throws `topic_differs` (stop) when it does not in five seconds. */
+  async #requireKept(spec: TopicSpec, fields: readonly string[]): Promise<void> {
+    for (let looks = 1; ; looks += 1) {
+      const left = (await this.#compare(spec)).find(({ field }) => fields.includes(field));
+      if (left === undefined) return;
+      if (looks === changeLooks) throw topicDiffers(left);
       await pause(changeLookMs);
     }
   }

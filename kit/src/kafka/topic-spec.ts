@@ -26,7 +26,7 @@ export interface TopicSpec {
 
 /** Names of settings of a topic. */
 const policyName = 'cleanup.policy';
-export const retentionName = 'retention.ms';
+const retentionName = 'retention.ms';
 export const minInSyncName = 'min.insync.replicas';
 export const uncleanName = 'unclean.leader.election.enable';
 const sizeName = 'max.message.bytes';
@@ -145,9 +145,10 @@ export function isAllowed({ field, found }: TopicDifference, hidden: readonly st
   return found === null && hidden.includes(field);
 }
 
-/** Whether it is one of the settings that the broker shows. */
-export function isShownSetting({ field, found }: TopicDifference): boolean {
-  return found !== null && topicSettings.includes(field);
+/** Whether it is a setting that the broker shows, and setting it right removes no records. */
+export function isRestorable({ field, wanted, found }: TopicDifference): boolean {
+  const removes = field === policyName && wanted === 'compact';
+  return found !== null && topicSettings.includes(field) && !removes;
 }
 
 /** Whether the broker removes records from a topic that should keep everything. */

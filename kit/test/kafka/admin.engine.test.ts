@@ -58,24 +58,38 @@ test('ends the compaction of a topic that should keep everything, and of no othe
   const [kept, compacted, missing] = [spec(), spec({ compacted: true }), spec()];
   const before = { ...kept, compacted: true };
   await admin.ensureTopics([before, compacted]);
-  const ended = await admin.setRight([kept, compacted, missing], isCompactedByMistake);
+  const ended = await admin.restoreSettings([kept, compacted, missing], isCompactedByMistake);
   expect(ended).toMatchObject([{ topic: kept.name, found: 'compact', wanted: 'delete' }]);
   await admin.ensureTopics([kept, compacted]);
   await expect(admin.ensureTopics([before])).rejects.toMatchObject({ code: 'topic_differs' });
   expect(await admin.hasTopic(missing.name)).toBe(false);
 });
 
-test('sets settings right that differ, and leaves partitions and a retention that may differ', async () => {
+const all = () => true;
+
+test('restores settings that differ, and leaves other settings and a retention that may differ', async () => {
   const admin = await client.admin();
-  const right = spec({ keepsRetention: true });
-  const wrong = { ...right, retentionMs: 86_400_000, maxMessageBytes: right.maxMessageBytes / 2 };
+  const right = spec({ keepsRetention: true, retentionMs: -1 });
+  const own = spec({ retentionMs: 86_400_000, maxMessageBytes: right.maxMessageBytes / 2 });
+  const wrong = { ...own, name: right.name };
   await admin.ensureTopics([wrong]);
-  const more = { ...right, partitions: right.partitions + 1 };
-  const found = await admin.setRight([more], () => true);
+  const found = await admin.restoreSettings([right], all);
   expect(found.map(({ field }) => field)).toEqual(['max.message.bytes']);
   await admin.ensureTopics([right]);
-  const kept = { ...right, keepsRetention: false, retentionMs: wrong.retentionMs };
-  await admin.ensureTopics([kept]);
+  await admin.ensureTopics([{ ...right, keepsRetention: false, retentionMs: own.retentionMs }]);
+});
+
+test.each([
+  ['has other copies or partitions', { partitions: 4 }],
+  ['would be compacted', { compacted: true }],
+])('restores no setting of a topic that %s', async (_why, change) => {
+  const admin = await client.admin();
+  const topic = spec();
+  await admin.ensureTopics([topic]);
+  expect(await admin.restoreSettings([{ ...topic, ...change, minInSyncReplicas: 1 }], all)).toEqual(
+    [],
+  );
+  await admin.ensureTopics([topic]);
 });
 
 test('returns the bounds of each partition', async () => {

@@ -117,3 +117,38 @@ test('says which creations would be refused, and creates none', async () => {
   expect(await topics.refusedCreations([spec], ['cleanup.policy'])).toEqual(new Map());
   expect(created.every(({ validateOnly }) => validateOnly === true)).toBe(true);
 });
+
+test('restores a setting beside those that the topic has of its own, and writes no default into it', async () => {
+  const configs = new Map(Object.entries({ ...configOf(spec), 'max.message.bytes': '100' }));
+  configs.set('segment.bytes', '1048576');
+  const own = 1;
+  const ofBroker = 4;
+  const { admin } = adminOf({ exists: true });
+  Object.assign(admin, {
+    describeConfigs: async () => ({
+      resources: [
+        {
+          configEntries: [
+            ...[...configs].map(([configName, configValue]) => ({
+              ...{ configName, configValue, configSource: own },
+            })),
+            { configName: 'retention.bytes', configValue: '-1', configSource: ofBroker },
+          ],
+        },
+      ],
+    }),
+    alterConfigs: async ({ resources: [resource] }: Altered) => {
+      configs.clear();
+      for (const { name, value } of resource.configEntries) configs.set(name, value);
+    },
+  });
+  const [found] = await new TopicAdmin(admin, []).restoreSettings([spec], () => true);
+  expect(found).toMatchObject({ field: 'max.message.bytes', found: '100' });
+  expect(Object.fromEntries(configs)).toEqual({ ...configOf(spec), 'segment.bytes': '1048576' });
+});
+
+interface Altered {
+  readonly resources: readonly [
+    { readonly configEntries: readonly { name: string; value: string }[] },
+  ];
+}
