@@ -30,6 +30,8 @@ async function findBaseUrl(): Promise<string> {
       'BAD_DESCRIPTION',
       `no stack runs on ${given.data}: npm start, or --base-url`,
     );
+  if (running.isStarting)
+    throw new StackError('BAD_DESCRIPTION', 'the stack is starting: npm run stack -- status');
   return running.baseUrl;
 }
 

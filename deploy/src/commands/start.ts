@@ -4,7 +4,7 @@ import { runPanel } from '../panel/live.ts';
 import { failuresText } from '../panel/text.ts';
 import { welcomeScreen } from '../panel/welcome.ts';
 import { openControl } from '../stack/control.ts';
-import { type RunningStack, type ShownStack, setUpOnly, startStack } from '../stack/stack.ts';
+import { type ShownStack, setUpOnly, startStack } from '../stack/stack.ts';
 import { type StackArguments, stackOptions, withStackArguments } from './stack-options.ts';
 
 /** `npm start`: the whole exchange in the foreground, until Ctrl-C; with `--setup-only` its set-up alone. */
@@ -29,20 +29,22 @@ function failWith(error: unknown): never {
   process.exit(1);
 }
 
-let stack: RunningStack | null = null;
+/** Known once its services are being started. */
+let shown: ShownStack | null = null;
+let isStarting = true;
 let stopAsked = false;
 
 async function stopInOrder(): Promise<void> {
   if (stopAsked) return;
   stopAsked = true;
   console.log('\nstopping in order; the books are kept for the next start');
-  await stack?.stop();
+  await shown?.stop();
   process.exit(0);
 }
 
-// A stack that is still starting is not stopped in order: its processes end with this one.
-process.on('SIGINT', () => void (stack === null ? process.exit(130) : stopInOrder()));
-process.on('SIGTERM', () => void (stack === null ? process.exit(143) : stopInOrder()));
+// Engines that are still starting are not stopped in order: they end with this process.
+process.on('SIGINT', () => void (shown === null ? process.exit(130) : stopInOrder()));
+process.on('SIGTERM', () => void (shown === null ? process.exit(143) : stopInOrder()));
 
 try {
   const options = stackOptions(given, progress);
@@ -53,15 +55,17 @@ try {
     );
     process.exit(0);
   }
-  // Its socket ends with this process.
-  const onServices = async (shown: ShownStack): Promise<void> => {
-    await openControl(given.data, shown, () => stack === null);
+  const onServices = async (starting: ShownStack): Promise<void> => {
+    shown = starting;
+    await openControl(given.data, starting, () => isStarting);
   };
-  stack = await startStack({ ...options, onFatal: failWith, onServices });
+  const stack = await startStack({ ...options, onFatal: failWith, onServices });
+  isStarting = false;
   console.log(welcomeScreen(stack));
   const failures = failuresText(stack.supervisor.status());
   if (failures !== '') console.log(`${failures}\n`);
   await runPanel(stack, { isTerminal, isStopped: () => stopAsked });
 } catch (error) {
-  failWith(error);
+  // A start that is stopped rejects; the process ends with the stop.
+  if (!stopAsked) failWith(error);
 }

@@ -1,37 +1,46 @@
-/** A process that uses this part of a processor loads something; one that waits in vain uses a fiftieth. */
-const loadingShare = 0.05;
+/**
+ * A process that uses this part of a processor reads what it needs: six of them that share one use a sixth each, and
+ * one that waits in vain, or serves a little meanwhile, uses less.
+ */
+const workingShare = 0.1;
 
 /**
- * How long a process may take until it is ready: so long without work. Started again it would load everything once
- * more, so a start takes as long as what has grown needs.
+ * How long a process may take until it is ready. One that works begins its time once more, since it would read
+ * everything again after another start, and what it reads grows. Times are those of a monotonic clock, milliseconds.
  */
 export class StartLimit {
   readonly #limitMs: number;
-  #endsAtMs = 0;
+  #beganAtMs: number;
   #usedSeconds = 0;
+  #extensions = 0;
 
-  constructor(limitMs: number) {
+  /** `limitMs`: for a process that does not work. */
+  constructor(limitMs: number, nowMs: number) {
     this.#limitMs = limitMs;
-    this.begin();
+    this.#beganAtMs = nowMs;
   }
 
-  /** The time begins once more. */
-  begin(): void {
-    this.#endsAtMs = performance.now() + this.#limitMs;
+  /** All the time that it was given, seconds. */
+  get seconds(): number {
+    return ((1 + this.#extensions) * this.#limitMs) / 1_000;
   }
 
-  get isOver(): boolean {
-    return performance.now() > this.#endsAtMs;
+  isOver(nowMs: number): boolean {
+    return nowMs - this.#beganAtMs > this.#limitMs;
   }
 
-  /**
-   * Takes the processor time that the process has used since its start, seconds. @returns whether it has worked since
-   * the time began; then it begins once more.
-   */
-  extend(usedSeconds: number): boolean {
-    const hasWorked = usedSeconds - this.#usedSeconds >= (loadingShare * this.#limitMs) / 1_000;
+  /** The time begins once more; `usedSeconds` is the processor time that the process has used since its start. */
+  begin(nowMs: number, usedSeconds: number): void {
+    this.#beganAtMs = nowMs;
     this.#usedSeconds = usedSeconds;
-    if (hasWorked) this.begin();
-    return hasWorked;
+  }
+
+  /** Begins once more if the process has worked since it last did. @returns whether it has. */
+  extend(nowMs: number, usedSeconds: number): boolean {
+    const leastSeconds = (workingShare * (nowMs - this.#beganAtMs)) / 1_000;
+    if (usedSeconds - this.#usedSeconds < leastSeconds) return false;
+    this.begin(nowMs, usedSeconds);
+    this.#extensions += 1;
+    return true;
   }
 }

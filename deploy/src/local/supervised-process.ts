@@ -35,7 +35,7 @@ export interface ProcessStatus {
   readonly state: ProcessState;
   /** Engines that it waits for. */
   readonly waitsFor: readonly string[];
-  /** Why it ended or did not start the last time, or is not ready for long; '' once it is ready. */
+  /** Why it ended or did not start the last time, or is late; '' once it is ready. */
   readonly reason: string;
   readonly restarts: number;
   readonly rssBytes: number;
@@ -60,8 +60,10 @@ export class SupervisedProcess {
   restarts = 0;
   /** Monotonic time since when it is ready, for the back-off. */
   readySinceMs = 0;
-  /** Why it ended or did not start the last time; '' once it is ready. */
+  /** Why it ended or did not start the last time, or is late; '' once it is ready. */
   reason = '';
+  /** Whether its time to become ready was over in this start, and it goes on since it works. */
+  isLate = false;
   /** In the last start: whether it has come as far as a process. */
   #hasRun = false;
   #exitCode: number | null = null;
@@ -92,12 +94,13 @@ export class SupervisedProcess {
   }
 
   /**
-   * Prepares and starts it, and waits until it is ready.
+   * Prepares and starts it, and waits until it is ready; with `asLongAsItWorks` for longer than its time if it works.
    *
    * @throws StackError PORT_IN_USE, or START_FAILED with the end of its log.
    */
-  async start(): Promise<void> {
+  async start({ asLongAsItWorks = false } = {}): Promise<void> {
     this.state = 'starting';
+    this.isLate = false;
     this.#hasRun = false;
     this.#exitCode = null;
     try {
@@ -105,7 +108,7 @@ export class SupervisedProcess {
       await this.description.prepare();
       this.#requireStarting();
       this.#spawn();
-      await this.#waitUntilReady();
+      await this.#waitUntilReady(asLongAsItWorks);
     } catch (error) {
       await this.stop();
       this.state = 'failed';
@@ -204,8 +207,8 @@ export class SupervisedProcess {
     return reason;
   }
 
-  async #waitUntilReady(): Promise<void> {
-    const limit = new StartLimit(this.description.readyTimeoutMs);
+  async #waitUntilReady(asLongAsItWorks: boolean): Promise<void> {
+    const limit = new StartLimit(this.description.readyTimeoutMs, performance.now());
     while (this.#child !== undefined && this.#isStarting()) {
       try {
         await this.description.ready();
@@ -215,9 +218,10 @@ export class SupervisedProcess {
         this.readySinceMs = performance.now();
         return;
       } catch (error) {
+        const nowMs = performance.now();
         // A wait for engines has no end of its own.
-        if (this.#noteWait(error)) limit.begin();
-        if (limit.isOver) this.#goOnOrFail(limit, error);
+        if (this.#noteWait(error)) limit.begin(nowMs, this.status().cpuSeconds);
+        else if (limit.isOver(nowMs)) this.#failIfIdle(limit, asLongAsItWorks, error);
       }
       await sleep(this.state === 'waiting' ? waitingPollMs : readyPollMs);
     }
@@ -225,11 +229,13 @@ export class SupervisedProcess {
     throw this.#failed(`ended while it started (${await this.#ended})`);
   }
 
-  /** @throws StackError unless it works, which may take any time. */
-  #goOnOrFail(limit: StartLimit, error: unknown): void {
-    const seconds = this.description.readyTimeoutMs / 1000;
-    const what = `was not ready within ${seconds} s (${messageOf(error)})`;
-    if (!limit.extend(this.status().cpuSeconds)) throw this.#failed(what);
+  /** @throws StackError when its time is over; with `asLongAsItWorks` only if it does not. */
+  #failIfIdle(limit: StartLimit, asLongAsItWorks: boolean, error: unknown): void {
+    const nowMs = performance.now();
+    const what = `was not ready within ${limit.seconds} s (${messageOf(error)})`;
+    const goesOn = asLongAsItWorks && limit.extend(nowMs, this.status().cpuSeconds);
+    if (!goesOn) throw this.#failed(what);
+    this.isLate = true;
     this.reason = `${what}, and is working`;
   }
 

@@ -42,7 +42,8 @@ const waitingLookMs = 100;
 export interface StartOptions {
   /**
    * A process that fails is started again after pauses that grow, and the others go on without it, unless its
-   * configuration is wrong or its port is taken; otherwise the first failure ends the start.
+   * configuration is wrong or its port is taken; one that is not ready in its time and works is left to it. Otherwise
+   * the first failure ends the start.
    */
   readonly goesOn?: boolean;
   /** With `goesOn`: how long others wait for one that they depend on and that is not ready; a minute unless given. */
@@ -99,8 +100,8 @@ export class Supervisor {
   }
 
   /**
-   * Starts more processes and waits until all are ready, or with `goesOn` until each is, has failed once, or has waited
-   * for engines for `patienceMs`. When one fails, those already started go on: the caller stops.
+   * Starts more processes and waits until all are ready, or with `goesOn` until each is, has failed once, is late, or
+   * has waited for engines for `patienceMs`. When one fails, those already started go on: the caller stops.
    *
    * @throws StackError of the first that failed, with `goesOn` of the last if none is ready that needs anything;
    * BAD_DESCRIPTION for an unknown or circular dependency.
@@ -195,7 +196,7 @@ export class Supervisor {
     }
   }
 
-  /** Resolves too when the process has waited for engines for `patienceMs`; it goes on waiting. */
+  /** Resolves too when the process has waited for engines for `patienceMs`, or is late; it goes on. */
   async #startOrWait(
     process: SupervisedProcess,
     { failures, patienceMs }: { readonly failures: unknown[]; readonly patienceMs: number },
@@ -213,6 +214,7 @@ export class Supervisor {
     for (let fromMs = performance.now(); performance.now() - fromMs < patienceMs; ) {
       await sleep(waitingLookMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return await new Promise(() => {});
+      if (process.isLate) return this.#options.progress(`${process.name}: ${process.reason}`);
       if (process.state !== 'waiting') fromMs = performance.now();
     }
   }
@@ -247,7 +249,7 @@ export class Supervisor {
     if (this.#stopped !== undefined) throw new StackError('START_FAILED', 'the stack is stopping');
     const beginMs = performance.now();
     this.#options.progress(`${process.name}: starting`);
-    await process.start();
+    await process.start({ asLongAsItWorks: this.#dispensable.has(process.name) });
     const seconds = ((performance.now() - beginMs) / 1000).toFixed(1);
     this.#options.progress(`${process.name}: ready after ${seconds} s`);
   }

@@ -19,7 +19,7 @@ export interface StackStatus {
   readonly names: InstallationNames;
   /** Whether the engines belong to this stack. */
   readonly engines: EngineMode['kind'];
-  /** Whether services have not all been started yet, or the demo has not. */
+  /** Whether its start is not over: some service is not ready, or the demo is not listed. */
   readonly isStarting: boolean;
   readonly processes: readonly ProcessStatus[];
 }

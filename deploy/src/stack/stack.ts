@@ -61,7 +61,7 @@ export interface StackOptions {
   readonly onServices?: (stack: ShownStack) => Promise<void>;
 }
 
-/** What is known of a stack before its services are started. */
+/** A stack whose services may still be starting. */
 export interface ShownStack {
   readonly baseUrl: string;
   readonly urls: EngineUrls;
@@ -69,6 +69,8 @@ export interface ShownStack {
   readonly engines: EngineMode['kind'];
   readonly supervisor: Supervisor;
   readonly logDir: string;
+  /** In good order; a start that is under way rejects. */
+  stop(): Promise<void>;
 }
 
 export interface RunningStack extends ShownStack {
@@ -87,7 +89,6 @@ export interface RunningStack extends ShownStack {
   readonly demoMarkets: readonly DemoMarket[];
   /** Whether orders that published clients sign for other exchanges are accepted. */
   readonly familyDomains: boolean;
-  stop(): Promise<void>;
 }
 
 /**
@@ -113,7 +114,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     const places = await openPlaces(options.scale ?? {}, ports);
     const names = namesAt(addressesOf(urls, access));
     const baseUrl = baseUrlOf(options);
-    const shown = { baseUrl, urls, names, engines: options.mode.kind, supervisor, logDir };
+    const shown = { baseUrl, urls, names, engines: options.mode.kind, supervisor, logDir, stop };
     await options.onServices?.(shown);
     await supervisor.start(
       exchangeServices({
@@ -148,7 +149,6 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       otherTables,
       demoMarkets,
       familyDomains: signing.familyDomains,
-      stop,
     };
   } catch (error) {
     await stop();
