@@ -52,6 +52,8 @@ export class DrillTraders {
         if (!isConnected) await trader.connect();
         isConnected = true;
         await trader.timeOne(market);
+        for (const code of received.codes.keys()) onFailure(`client: ${code}`);
+        if (received.placed.size === 0) await sleep(pollMs);
       } catch (error) {
         onFailure(`client: ${error instanceof ExchangeError ? error.code : messageOf(error)}`);
         await sleep(pollMs);

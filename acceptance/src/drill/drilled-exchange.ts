@@ -9,6 +9,7 @@ import { messageOf } from '@pm/deploy/local/stack-error';
 import { type Control, openControl } from '@pm/deploy/stack/control';
 import { type RunningStack, type StackOptions, startStack } from '@pm/deploy/stack/stack';
 import type { MovableClocks } from '../faults/movable-clocks.ts';
+import type { DrillTls } from './drill-tls.ts';
 import { mayMount, unmount, unmountBelow } from './mounts.ts';
 import { Said } from './said.ts';
 
@@ -46,6 +47,7 @@ export interface DrillFolders {
 export interface DrillParts {
   readonly options: StackOptions;
   readonly clocks: MovableClocks;
+  readonly tls: DrillTls;
   readonly diskBytes: number;
 }
 
@@ -55,15 +57,17 @@ export class DrilledExchange {
   readonly said: Said;
   /** Wall clocks of its services. */
   readonly clocks: MovableClocks;
+  readonly tls: DrillTls;
   /** Size of its disk, where it has one of its own. */
   readonly diskBytes: number;
   readonly #options: StackOptions;
   #stack: RunningStack | null = null;
   #control: Control | null = null;
 
-  constructor(folders: DrillFolders, { options, clocks, diskBytes }: DrillParts) {
+  constructor(folders: DrillFolders, { options, clocks, tls, diskBytes }: DrillParts) {
     this.folders = folders;
     this.clocks = clocks;
+    this.tls = tls;
     this.diskBytes = diskBytes;
     this.#options = options;
     this.said = new Said(join(folders.data, 'logs'));
@@ -89,8 +93,10 @@ export class DrilledExchange {
       },
       goesOn: true,
       onFatal: ({ message }) => this.said.note(message),
+      onServices: async (starting) => {
+        this.#control = await openControl(this.folders.data, starting, () => this.#stack === null);
+      },
     });
-    this.#control = await openControl(this.folders.data, this.#stack, () => false);
   }
 
   async stop(): Promise<void> {
@@ -114,12 +120,13 @@ export class DrilledExchange {
     await this.start().catch((error: unknown) => this.said.note(messageOf(error)));
   }
 
-  /** Starts it with the older copy of everything and clocks that are right, whatever has become of its data. */
+  /** Starts it with the older copy of everything, right clocks and trusted authorities, whatever has become of it. */
   async beginAgain(): Promise<void> {
     const { data, older } = this.folders;
     await this.stop();
     await unmountBelow(data);
     this.clocks.reset();
+    this.tls.reset();
     this.replace(readdirSync(data), null);
     this.replace(readdirSync(older), older);
     await this.start();

@@ -8,6 +8,7 @@ import type { ExtraEnv } from '@pm/deploy/stack/services';
 import { type RunningStack, type StackOptions, startStack } from '@pm/deploy/stack/stack';
 import { MovableClocks } from '../faults/movable-clocks.ts';
 import { fillWorld, smokePlan, type WorldPlan, worldOptions } from '../smoke/world.ts';
+import { type DrillTls, openDrillTls } from './drill-tls.ts';
 import { DrillTraders } from './drill-traders.ts';
 import { DrilledExchange, type DrillFolders, services } from './drilled-exchange.ts';
 import { mayMount, mountDisk } from './mounts.ts';
@@ -39,11 +40,14 @@ export async function openDrill(pace: DrillPace): Promise<Drill> {
   const root = mkdtempSync(join(tmpdir(), 'exchange-drill-'));
   const folders = await makeFolders(root);
   const clocks = new MovableClocks(services);
-  const place = { ports: await freePorts(), progress: pace.progress, clocks };
+  const ports = await freePorts();
+  const tls = await openDrillTls(join(root, 'tls'), ports);
+  const place = { ports, progress: pace.progress, env: envOf(clocks, tls) };
   const options = optionsAt({ ...place, dataDir: folders.data });
-  const exchange = new DrilledExchange(folders, { options, clocks, diskBytes });
+  const exchange = new DrilledExchange(folders, { options, clocks, tls, diskBytes });
   const end = async () => {
     await exchange.end();
+    await tls.close();
     clocks.close();
     rmSync(root, { recursive: true, force: true });
   };
@@ -72,18 +76,22 @@ async function makeFolders(root: string): Promise<DrillFolders> {
   return folders;
 }
 
-interface DrillPlace extends Pick<StackOptions, 'dataDir' | 'progress'> {
-  readonly ports: Ports;
-  readonly clocks: MovableClocks;
+/** Variables of each service. */
+function envOf(clocks: MovableClocks, tls: DrillTls): ExtraEnv {
+  const clockEnv = clocks.env();
+  const env = services.map(
+    (name) => [name, { ...clockEnv[name], ...often[name], ...tls.env[name] }] as const,
+  );
+  return Object.fromEntries(env);
 }
 
-function optionsAt({ clocks, ...place }: DrillPlace): StackOptions {
-  const clockEnv = clocks.env();
-  const env = services.map((name) => [name, { ...clockEnv[name], ...often[name] }] as const);
-  return worldOptions(place, plan, {
-    mode: { kind: 'local' },
-    accounts: Object.fromEntries(env),
-  });
+interface DrillPlace extends Pick<StackOptions, 'dataDir' | 'progress'> {
+  readonly ports: Ports;
+  readonly env: ExtraEnv;
+}
+
+function optionsAt({ env, ...place }: DrillPlace): StackOptions {
+  return worldOptions(place, plan, { mode: { kind: 'local' }, accounts: env });
 }
 
 /** Markets, money and orders of another installation, under keys of its own. */

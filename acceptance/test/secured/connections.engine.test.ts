@@ -14,12 +14,12 @@ import type { Log } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { openRegistry } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
+import { type Certificates, makeCertificates } from '../../src/faults/certificates.ts';
+import { callerOf, openTlsFront, type TlsFront } from '../../src/faults/tls-front.ts';
 import { preflightLines } from '../preflight/preflight-lines.ts';
 import { engineUrls } from '../services-under-test.ts';
-import { type Certificates, makeCertificates } from './certificates.ts';
 import { type SecuredKafka, startSecuredKafka } from './secured-kafka.ts';
 import { type SecuredRedis, startSecuredRedis } from './secured-redis.ts';
-import { callerOf, openTlsFront, type TlsFront } from './tls-front.ts';
 
 jest.setTimeout(90_000);
 

@@ -10,11 +10,11 @@ import {
   allowAll,
   type BrokerAccount,
 } from '../../../kit/test/kafka/broker-access.ts';
+import { makeCertificates } from '../../src/faults/certificates.ts';
+import { callerOf, type Judge, openTlsFront } from '../../src/faults/tls-front.ts';
 import { engineUrls } from '../services-under-test.ts';
-import { makeCertificates } from './certificates.ts';
 import { startSecuredKafka } from './secured-kafka.ts';
 import { startSecuredRedis } from './secured-redis.ts';
-import { callerOf, type Judge, openTlsFront } from './tls-front.ts';
 
 /**
  * A broker and two Redis with TLS and the accounts that `npm run access` writes. The registry and ClickHouse are those

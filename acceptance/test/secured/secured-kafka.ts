@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ensureEngineJars } from '@pm/deploy/local/engines/download-engines';
 import { defaultCacheDir } from '@pm/deploy/local/paths';
 import { holdFreePorts } from '@pm/deploy/local/ports';
-import type { Certificates } from './certificates.ts';
+import type { Certificates } from '../../src/faults/certificates.ts';
 
 /** A broker with TLS, users and ACLs: SCRAM, PLAIN and OAUTHBEARER (unsecured tokens, as Kafka has them for tests). */
 export interface SecuredKafka {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ensureEngineJars } from '@pm/deploy/local/engines/download-engines';
 import { defaultCacheDir } from '@pm/deploy/local/paths';
 import { holdFreePorts } from '@pm/deploy/local/ports';
-import type { Certificates } from './certificates.ts';
+import type { Certificates } from '../../src/faults/certificates.ts';
 import { stopProcess } from './secured-kafka.ts';
 
 export interface SecuredRedis {

@@ -6,6 +6,7 @@ import { kafkaAccidents, lastAccidents } from './kafka.ts';
 import { machineAccidents } from './machines.ts';
 import { redisAccidents } from './redis.ts';
 import { registryAccidents } from './registry.ts';
+import { tlsAccidents } from './tls.ts';
 
 /** In the order in which they are carried out on one exchange. */
 export const accidents: readonly Accident[] = [
@@ -14,6 +15,7 @@ export const accidents: readonly Accident[] = [
   ...registryAccidents,
   ...folderAccidents,
   ...fileAccidents,
+  ...tlsAccidents,
   ...machineAccidents,
   ...kafkaAccidents,
   ...lastAccidents,

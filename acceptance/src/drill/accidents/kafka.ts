@@ -106,14 +106,23 @@ function setting(topic: string, name: string, [wrong, right]: readonly [string, 
   };
 }
 
+const inSync = 'min.insync.replicas';
+
 const settingAccidents: readonly Accident[] = [
   {
-    ...setting(topics.executions.name, 'min.insync.replicas', ['2', '1']),
-    says: 'NOT_ENOUGH_REPLICAS',
+    ...setting(topics.executions.name, 'max.message.bytes', ['100', '16777216']),
+    says: 'MESSAGE_TOO_LARGE',
   },
+  // Without effect while it runs: a broker asks for no more copies than there are.
   {
-    ...setting(topics.executions.name, 'max.message.bytes', ['1000', '16777216']),
-    says: 'RECORD_TOO_LARGE',
+    state: 'settings of topics',
+    done: `\`${inSync}\` of \`executions\` set to 2, before a start`,
+    says: `${inSync} was 2`,
+    wayBack: null,
+    carryOut: async (exchange) => {
+      await configure(exchange, topics.executions.name, { name: inSync, value: '2' });
+      await exchange.restart();
+    },
   },
 ];
 

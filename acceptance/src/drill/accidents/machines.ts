@@ -52,6 +52,7 @@ export const machineAccidents: readonly Accident[] = [
   },
   // Brokers take records that are ahead by an hour at most.
   clockSet('a day ahead', dayMs, 'INVALID_TIMESTAMP'),
+  clockSet('a day behind', -dayMs, 'too_late'),
   {
     state: 'disk',
     done: 'full, that of everything',

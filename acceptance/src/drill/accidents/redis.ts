@@ -5,7 +5,7 @@ import type { DrilledExchange } from '../drilled-exchange.ts';
 const state = 'Redis';
 const part = 'engines/redis';
 
-const isRestored = 'the ledger was lost and is restored from a checkpoint';
+const isRestored = 'stored data of a partition is lost: it is restored';
 
 const replaceBy = (from: (exchange: DrilledExchange) => string | null) => ({
   wayBack: null,
@@ -24,15 +24,19 @@ const commands = (does: string, undoes: string) => ({
   bringBack: (exchange: DrilledExchange) => command(exchange, undoes),
 });
 
+/** Its ledger was folded from another log. */
+const foreign: Accident = {
+  ...{ state, done: 'of another installation', says: 'log_replaced' },
+  wayBack: 'empty Redis, then `npm start` again',
+  carryOut: (exchange) =>
+    exchange.without(['redis'], () => exchange.replace([part], exchange.folders.other)),
+  bringBack: (exchange) => exchange.restart(() => exchange.replace([part], null)),
+};
+
 export const redisAccidents: readonly Accident[] = [
   { state, done: 'lost', says: isRestored, ...replaceBy(() => null) },
   { state, done: 'older', says: isRestored, ...replaceBy(({ folders: { older } }) => older) },
-  {
-    state,
-    done: 'of another installation',
-    says: isRestored,
-    ...replaceBy(({ folders: { other } }) => other),
-  },
+  foreign,
   {
     state,
     done: 'read-only, as a replica is',
