@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream';
 import type { Certificates } from './certificates.ts';
 
 export interface TlsFront {
@@ -63,7 +64,8 @@ function forward(
     { hostname, port, method: incoming.method, path: incoming.url, headers },
     (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+      // An engine that ends in the middle of its answer ends this one: its caller would wait for the rest.
+      pipeline(answer, response, () => undefined);
     },
   );
   passed.on('error', () => response.destroy());

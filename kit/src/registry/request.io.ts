@@ -2,8 +2,8 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { RegistryAddress } from './address.ts';
 
-/** One request to the registry takes at most this long, milliseconds. */
-export const registryTimeoutMs = 5_000;
+/** One request takes at most this long, milliseconds: the first one of a registry that has just started takes seconds. */
+export const registryTimeoutMs = 20_000;
 
 /** Longest response, bytes: a schema has some kilobytes. */
 const responseBytesMax = 4 << 20;

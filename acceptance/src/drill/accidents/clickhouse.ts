@@ -40,8 +40,12 @@ export const clickhouseAccidents: readonly Accident[] = [
   {
     state,
     done: 'of another installation',
-    says: 'restoring:tables',
-    ...rebuild,
+    says: 'log_replaced',
+    wayBack: '`npm run rebuild`, then `npm start` again',
+    bringBack: async (exchange) => {
+      await rebuild.bringBack(exchange);
+      await exchange.restart();
+    },
     ...replaceBy(({ folders }) => folders.other),
   },
   {
