@@ -4,7 +4,7 @@ import { runPanel } from '../panel/live.ts';
 import { failuresText } from '../panel/text.ts';
 import { welcomeScreen } from '../panel/welcome.ts';
 import { openControl } from '../stack/control.ts';
-import { type ShownStack, setUpOnly, startStack } from '../stack/stack.ts';
+import { type RunningStack, type ShownStack, setUpOnly, startStack } from '../stack/stack.ts';
 import { type StackArguments, stackOptions, withStackArguments } from './stack-options.ts';
 
 /** `npm start`: the whole exchange in the foreground, until Ctrl-C; with `--setup-only` its set-up alone. */
@@ -33,18 +33,28 @@ function failWith(error: unknown): never {
 let shown: ShownStack | null = null;
 let isStarting = true;
 let stopAsked = false;
+/** Exit code of a start that is stopped, as of a shell's command that was interrupted. */
+const stoppedCode = 130;
 
 async function stopInOrder(): Promise<void> {
   if (stopAsked) return;
   stopAsked = true;
   console.log('\nstopping in order; the books are kept for the next start');
   await shown?.stop();
-  process.exit(0);
+  process.exit(isStarting ? stoppedCode : 0);
 }
 
 // Engines that are still starting are not stopped in order: they end with this process.
-process.on('SIGINT', () => void (shown === null ? process.exit(130) : stopInOrder()));
-process.on('SIGTERM', () => void (shown === null ? process.exit(143) : stopInOrder()));
+process.on('SIGINT', () => void (shown === null ? process.exit(stoppedCode) : stopInOrder()));
+process.on('SIGTERM', () => void (shown === null ? process.exit(stoppedCode) : stopInOrder()));
+
+async function show(stack: RunningStack): Promise<void> {
+  isStarting = false;
+  console.log(welcomeScreen(stack));
+  const failures = failuresText(stack.supervisor.status());
+  if (failures !== '') console.log(`${failures}\n`);
+  await runPanel(stack, { isTerminal, isStopped: () => stopAsked });
+}
 
 try {
   const options = stackOptions(given, progress);
@@ -60,11 +70,7 @@ try {
     await openControl(given.data, starting, () => isStarting);
   };
   const stack = await startStack({ ...options, onFatal: failWith, onServices });
-  isStarting = false;
-  console.log(welcomeScreen(stack));
-  const failures = failuresText(stack.supervisor.status());
-  if (failures !== '') console.log(`${failures}\n`);
-  await runPanel(stack, { isTerminal, isStopped: () => stopAsked });
+  if (!stopAsked) await show(stack);
 } catch (error) {
   // A start that is stopped rejects; the process ends with the stop.
   if (!stopAsked) failWith(error);

@@ -212,8 +212,9 @@ export class SupervisedProcess {
     while (this.#child !== undefined && this.#isStarting()) {
       try {
         await this.description.ready();
-        if (this.#child === undefined) break;
+        if (this.#child === undefined || !this.#isStarting()) break;
         this.state = 'ready';
+        this.isLate = false;
         this.reason = '';
         this.readySinceMs = performance.now();
         return;
@@ -248,6 +249,7 @@ export class SupervisedProcess {
     const isWaiting = error instanceof WaitsForEngines;
     if (this.#isStarting()) this.state = isWaiting ? 'waiting' : 'starting';
     if (isWaiting) this.#waitsFor = error.engines;
+    if (isWaiting && this.isLate) this.reason = '';
     return isWaiting;
   }
 

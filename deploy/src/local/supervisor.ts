@@ -103,8 +103,8 @@ export class Supervisor {
    * Starts more processes and waits until all are ready, or with `goesOn` until each is, has failed once, is late, or
    * has waited for engines for `patienceMs`. When one fails, those already started go on: the caller stops.
    *
-   * @throws StackError of the first that failed, with `goesOn` of the last if none is ready that needs anything;
-   * BAD_DESCRIPTION for an unknown or circular dependency.
+   * @throws StackError of the first that failed, with `goesOn` of the last if none is ready or late that needs
+   * anything; BAD_DESCRIPTION for an unknown or circular dependency.
    */
   async start(
     descriptions: readonly ManagedProcess[],
@@ -131,7 +131,8 @@ export class Supervisor {
     const names = [...started.keys()];
     await Promise.all(names.map((name) => enoughOf(quorumOf(name, added, started))));
     const isAnyReady = added.some(
-      ({ state, description }) => state === 'ready' && description.standsAlone !== true,
+      ({ state, isLate, description }) =>
+        (state === 'ready' || isLate) && description.standsAlone !== true,
     );
     if (failures.length > 0 && !isAnyReady) throw failures.at(-1);
   }

@@ -23,7 +23,7 @@ export function processTable(
   return textTable([['process', 'state', 'pid', 'restarts', 'memory', 'cpu'], ...rows]);
 }
 
-/** Why processes are not ready that have ended or failed, one a line, with the command that shows more; '' for none. */
+/** Why processes have ended, failed or are late, one a line, with the command that shows more; '' for none. */
 export function failuresText(processes: readonly ProcessStatus[]): string {
   return processes
     .filter(({ reason }) => reason !== '')

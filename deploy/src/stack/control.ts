@@ -19,7 +19,7 @@ export interface StackStatus {
   readonly names: InstallationNames;
   /** Whether the engines belong to this stack. */
   readonly engines: EngineMode['kind'];
-  /** Whether its start is not over: some service is not ready, or the demo is not listed. */
+  /** Whether `npm start` has not shown its first screen yet; services may be late after that. */
   readonly isStarting: boolean;
   readonly processes: readonly ProcessStatus[];
 }

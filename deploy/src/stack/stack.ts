@@ -69,7 +69,7 @@ export interface ShownStack {
   readonly engines: EngineMode['kind'];
   readonly supervisor: Supervisor;
   readonly logDir: string;
-  /** In good order; a start that is under way rejects. */
+  /** In good order, also during a start. */
   stop(): Promise<void>;
 }
 
@@ -102,9 +102,14 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   mkdirSync(logDir, { recursive: true });
   const opened = await openEngines(options, dataDir, logDir);
   const { supervisor, urls, access, readersPassword } = opened;
-  const stop = async () => {
+  const stopAll = async () => {
     await supervisor.stop();
     await opened.stopContainers?.();
+  };
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= stopAll();
+    return stopped;
   };
   try {
     const { extraEnv = {}, signing = { familyDomains: false } } = options;

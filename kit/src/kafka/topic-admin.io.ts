@@ -6,8 +6,11 @@ import {
   creationOf,
   differencesOf,
   isAllowed,
+  isCompactedByMistake,
   isRestorable,
   minInSyncName,
+  policyName,
+  retentionName,
   settingRefusals,
   type TopicDifference,
   type TopicSpec,
@@ -117,9 +120,11 @@ export class TopicAdmin {
     isMeant: (difference: TopicDifference) => boolean,
   ): Promise<readonly TopicDifference[]> {
     const differences = [...(await this.differences(topics)).values()].flat();
-    // Refused later, and then nothing was changed.
-    if (differences.some(({ field }) => !topicSettings.includes(field))) return [];
-    const wrong = differences.filter((one) => isRestorable(one) && isMeant(one));
+    // Refused later, and then nothing was changed but what loses records meanwhile.
+    const isRefused = differences.some(({ field }) => !topicSettings.includes(field));
+    const wrong = differences
+      .filter((one) => isRestorable(one) && isMeant(one))
+      .filter((one) => !isRefused || isCompactedByMistake(one));
     for (const spec of topics) {
       const fields = wrong.filter(({ topic }) => topic === spec.name).map(({ field }) => field);
       if (fields.length === 0) continue;
@@ -136,19 +141,21 @@ export class TopicAdmin {
       includeSynonyms: false,
       resources: [resource],
     });
+    // Without effect while it is compacted, and then it would remove records.
+    const restored = fields.includes(policyName) ? [...fields, retentionName] : fields;
     const kept = (resources[0]?.configEntries ?? [])
       .filter(({ configSource, configName }) => {
-        return Number(configSource) === ownSource && !fields.includes(configName);
+        return Number(configSource) === ownSource && !restored.includes(configName);
       })
       .map(({ configName: name, configValue: value }) => ({ name, value }));
-    const restored = creationOf(spec, fields).configEntries;
+    const { configEntries } = creationOf(spec, restored);
     await this.#admin.alterConfigs({
       validateOnly: false,
-      resources: [{ ...resource, configEntries: [...kept, ...restored] }],
+      resources: [{ ...resource, configEntries: [...kept, ...configEntries] }],
     });
   }
 
-  /** A broker shows a change once it has heard of it. Throws `topic_differs` (stop) when it does not in five seconds. */
+  /** A broker shows a change once it has heard of it. Throws `topic_differs` (stop) if not in five seconds. */
   async #requireKept(spec: TopicSpec, fields: readonly string[]): Promise<void> {
     for (let looks = 1; ; looks += 1) {
       const left = (await this.#compare(spec)).find(({ field }) => fields.includes(field));

@@ -25,8 +25,8 @@ export interface TopicSpec {
 }
 
 /** Names of settings of a topic. */
-const policyName = 'cleanup.policy';
-const retentionName = 'retention.ms';
+export const policyName = 'cleanup.policy';
+export const retentionName = 'retention.ms';
 export const minInSyncName = 'min.insync.replicas';
 export const uncleanName = 'unclean.leader.election.enable';
 const sizeName = 'max.message.bytes';
@@ -151,9 +151,9 @@ export function isRestorable({ field, wanted, found }: TopicDifference): boolean
   return found !== null && topicSettings.includes(field) && !removes;
 }
 
-/** Whether the broker removes records from a topic that should keep everything. */
-export function isCompactedByMistake({ field, found }: TopicDifference): boolean {
-  return field === policyName && found === 'compact';
+/** Whether the broker removes older records of a key from a topic that should keep everything. */
+export function isCompactedByMistake({ field, wanted, found }: TopicDifference): boolean {
+  return field === policyName && wanted === 'delete' && (found ?? '').includes('compact');
 }
 
 /** How to allow a difference, where that can be allowed. */

@@ -2,7 +2,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { RegistryAddress } from './address.ts';
 
-/** One request takes at most this long, milliseconds: the first one of a registry that has just started takes seconds. */
+/** One request takes at most this long, milliseconds: the first one of a registry that has just started is slow. */
 export const registryTimeoutMs = 20_000;
 
 /** Longest response, bytes: a schema has some kilobytes. */

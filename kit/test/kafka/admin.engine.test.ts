@@ -65,6 +65,14 @@ test('ends the compaction of a topic that should keep everything, and of no othe
   expect(await admin.hasTopic(missing.name)).toBe(false);
 });
 
+test('a topic whose compaction is ended keeps everything, whatever retention it had', async () => {
+  const admin = await client.admin();
+  const kept = spec({ keepsRetention: true, retentionMs: -1 });
+  await admin.ensureTopics([{ ...kept, compacted: true, retentionMs: 86_400_000 }]);
+  await admin.restoreSettings([kept], isCompactedByMistake);
+  await admin.ensureTopics([{ ...kept, keepsRetention: false }]);
+});
+
 const all = () => true;
 
 test('restores settings that differ, and leaves other settings and a retention that may differ', async () => {

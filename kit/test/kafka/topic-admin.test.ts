@@ -130,7 +130,9 @@ test('restores a setting beside those that the topic has of its own, and writes 
         {
           configEntries: [
             ...[...configs].map(([configName, configValue]) => ({
-              ...{ configName, configValue, configSource: own },
+              configName,
+              configValue,
+              configSource: own,
             })),
             { configName: 'retention.bytes', configValue: '-1', configSource: ofBroker },
           ],

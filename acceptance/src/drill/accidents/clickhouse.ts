@@ -20,7 +20,7 @@ const startAgain = {
 };
 
 const rebuild = {
-  wayBack: '`npm run rebuild`',
+  wayBack: '`npm run rebuild -- --halted`',
   bringBack: async (exchange: DrilledExchange) => {
     await exchange.run('rebuild', ['--halted']);
   },
@@ -41,7 +41,7 @@ export const clickhouseAccidents: readonly Accident[] = [
     state,
     done: 'of another installation',
     says: 'log_replaced',
-    wayBack: '`npm run rebuild`, then `npm start` again',
+    wayBack: '`npm run rebuild -- --halted`, then `npm start` again',
     bringBack: async (exchange) => {
       await rebuild.bringBack(exchange);
       await exchange.restart();

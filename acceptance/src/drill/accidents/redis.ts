@@ -26,7 +26,9 @@ const commands = (does: string, undoes: string) => ({
 
 /** Its ledger was folded from another log. */
 const foreign: Accident = {
-  ...{ state, done: 'of another installation', says: 'log_replaced' },
+  state,
+  done: 'of another installation',
+  says: 'log_replaced',
   wayBack: 'empty Redis, then `npm start` again',
   carryOut: (exchange) =>
     exchange.without(['redis'], () => exchange.replace([part], exchange.folders.other)),
