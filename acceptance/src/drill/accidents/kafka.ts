@@ -132,7 +132,7 @@ const foldedParts = ['engines/redis', 'engines/clickhouse', 'engines/clickhouse-
 const own = ({ folders }: DrilledExchange) => join(folders.data, part);
 const kept = ({ folders }: DrilledExchange) => join(folders.data, keptPart);
 
-/** As an operator who has found the right disk. */
+/** Puts the right disk back, and starts. */
 const putBack = (exchange: DrilledExchange) =>
   exchange.restart(() => {
     rmSync(own(exchange), { recursive: true });

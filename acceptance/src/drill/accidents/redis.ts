@@ -24,21 +24,18 @@ const commands = (does: string, undoes: string) => ({
   bringBack: (exchange: DrilledExchange) => command(exchange, undoes),
 });
 
-/** Its ledger was folded from another log. */
-const foreign: Accident = {
-  state,
-  done: 'of another installation',
-  says: 'log_replaced',
-  wayBack: 'empty Redis, then `npm start` again',
-  carryOut: (exchange) =>
-    exchange.without(['redis'], () => exchange.replace([part], exchange.folders.other)),
-  bringBack: (exchange) => exchange.restart(() => exchange.replace([part], null)),
-};
-
 export const redisAccidents: readonly Accident[] = [
   { state, done: 'lost', says: isRestored, ...replaceBy(() => null) },
   { state, done: 'older', says: isRestored, ...replaceBy(({ folders: { older } }) => older) },
-  foreign,
+  // Its ledger was folded from another log.
+  {
+    state,
+    done: 'of another installation',
+    says: 'log_replaced',
+    ...replaceBy(({ folders: { other } }) => other),
+    wayBack: 'empty Redis, then `npm start` again',
+    bringBack: (exchange) => exchange.restart(() => exchange.replace([part], null)),
+  },
   {
     state,
     done: 'read-only, as a replica is',
