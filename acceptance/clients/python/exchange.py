@@ -40,8 +40,9 @@ def run_all():
         if skip is None:
             try:
                 run()
-            except Exception:  # whatever it is, it is this test's failure
-                result["failure"] = traceback.format_exc()
+            except Exception as error:  # whatever it is, it is this test's failure
+                # A summary shows the beginning.
+                result["failure"] = f"{error!r}\n{traceback.format_exc()}"
         print(json.dumps(result), flush=True)
     sys.exit(0)
 

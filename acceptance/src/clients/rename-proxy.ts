@@ -1,11 +1,14 @@
 import {
-  type ClientRequest,
   createServer,
   type IncomingHttpHeaders,
+  type IncomingMessage,
   request,
   type Server,
+  type ServerResponse,
 } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { loopback } from '@pm/deploy/local/ports';
+import { routes } from '@pm/schemas';
 
 /** A mount of the exchange as one of the three hosts that published clients know. */
 export interface RenamedHost {
@@ -16,38 +19,71 @@ export interface RenamedHost {
 /** A read that the exchange cannot serve for now is sent again, as often and after as long, milliseconds. */
 const readAgain = { times: 120, afterMs: 250 };
 
+/** Reads whose question is in the body. */
+const postedReads: ReadonlySet<string> = new Set(
+  routes.flatMap(({ method, path, door }) =>
+    method === 'POST' && door === 'query-api' ? [path] : [],
+  ),
+);
+
+/** A request as it goes to the exchange. */
+interface Onward {
+  readonly host: string;
+  readonly port: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: NodeJS.Dict<string | string[]>;
+}
+
 /**
  * A proxy of one mount that renames the headers of another exchange (`POLY_ADDRESS` becomes `SERVICE_ADDRESS`). Nothing
- * else of a request or a response is changed, so signatures stay valid. Reads that are 503 are sent again: published
- * clients give up at once, and on a busy machine the newest records may be late.
+ * else of a request or a response is changed, so signatures stay valid. Reads that are 503 are sent again, those by
+ * POST too: published clients give up at once, and on a busy machine the newest records may be late.
  */
 export async function openRenamedHost(baseUrl: string, mount: string): Promise<RenamedHost> {
   const target = new URL(baseUrl);
   const server = createServer((incoming, outgoing) => {
-    const { method, url } = incoming;
+    const { method = 'GET', url = '/' } = incoming;
     const headers = renamed(incoming.headers, target.host);
     const onward = { host: target.hostname, port: target.port, method, path: mount + url, headers };
-    const send = (left: number): ClientRequest => {
-      const sent = request(onward);
-      sent.on('response', (answer) => {
-        if (method === 'GET' && answer.statusCode === 503 && left > 0) {
-          answer.resume();
-          setTimeout(() => send(left - 1).end(), readAgain.afterMs);
-          return;
-        }
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(outgoing);
-      });
-      sent.on('error', () => outgoing.writeHead(502).end());
-      return sent;
-    };
-    incoming.pipe(send(readAgain.times));
+    const again = isRead(method, url) ? readAgain.times : 0;
+    buffer(incoming).then(
+      (body) => pass({ onward, body, outgoing }, again),
+      () => outgoing.destroy(),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, loopback, resolve));
   return { url: `http://${loopback}:${portOf(server)}`, close: () => closed(server) };
 }
 
-function renamed(headers: IncomingHttpHeaders, host: string): IncomingHttpHeaders {
+function isRead(method: string, url: string): boolean {
+  const [path = '/'] = url.split('?', 1);
+  return method === 'GET' || (method === 'POST' && postedReads.has(path));
+}
+
+interface Passed {
+  readonly onward: Onward;
+  readonly body: Buffer;
+  readonly outgoing: ServerResponse;
+}
+
+/** Sends a request, and again `left` times at most while it is 503. */
+function pass({ onward, body, outgoing }: Passed, left: number): void {
+  const sent = request(onward);
+  sent.on('response', (answer: IncomingMessage) => {
+    if (answer.statusCode === 503 && left > 0) {
+      answer.resume();
+      setTimeout(() => pass({ onward, body, outgoing }, left - 1), readAgain.afterMs);
+      return;
+    }
+    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(outgoing);
+  });
+  sent.on('error', () => outgoing.writeHead(502).end());
+  sent.end(body);
+}
+
+function renamed(headers: IncomingHttpHeaders, host: string): NodeJS.Dict<string | string[]> {
   const entries = Object.entries(headers).map(([name, value]) => [
     name.replace(/^(poly|kuest)_/, 'service_'),
     value,

@@ -68,13 +68,19 @@ async function runTests(env: Record<string, string>, tapFile: string): Promise<v
   await once(child, 'exit');
 }
 
+/** A failed test of a TAP report: its name, and the block of what is known of it, which has its error. */
+const failedTest = /^( *)not ok \d+ - (.*)\n\1  ---\n([^]*?)\n\1  \.\.\.$/gm;
+const errorOfTest = /^ *error: (?:\|-\n)?([^]*?)\n *code: /m;
+
 /** The totals that a TAP report ends with, and its failed tests; a report without totals is one failure. */
 function reportOf(tapFile: string): PartReport {
   const text = readFileSync(tapFile, 'utf8');
   const total = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(text)?.[1]);
   const failed = total('fail') + total('cancelled');
   if (Number.isNaN(failed)) return { ...emptyReport, failed: 1, failures: ['no report'] };
-  const failures = [...text.matchAll(/^ *not ok \d+ - (.*)$/gm)].map(([, name = '']) => name);
+  const failures = [...text.matchAll(failedTest)].map(([, , name = '', block = '']) =>
+    failureText(name, errorOfTest.exec(block)?.[1] ?? ''),
+  );
   const counts = { passed: total('pass'), failed, skipped: total('skipped') };
   return { ...emptyReport, ...counts, failures };
 }
