@@ -69,8 +69,8 @@ async function runTests(env: Record<string, string>, tapFile: string): Promise<v
 }
 
 /** A failed test of a TAP report: its name, and the block of what is known of it, which has its error. */
-const failedTest = /^( *)not ok \d+ - (.*)\n\1  ---\n([^]*?)\n\1  \.\.\.$/gm;
-const errorOfTest = /^ *error: (?:\|-\n)?([^]*?)\n *code: /m;
+const failedTest = /^( *)not ok \d+ - (.*)\n\1 {2}---\n([\s\S]*?)\n\1 {2}\.\.\.$/gm;
+const errorOfTest = /^ *error: (?:\|-\n)?([\s\S]*?)\n *code: /m;
 
 /** The totals that a TAP report ends with, and its failed tests; a report without totals is one failure. */
 function reportOf(tapFile: string): PartReport {
