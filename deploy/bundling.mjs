@@ -3,32 +3,59 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { exporting, seldom } from './programs.mjs';
+import { exporting, programs, seldom, threads } from './programs.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Modules of this repository: with the maps of the compiler, and with the place that they had as files. */
-function ownModules(folder) {
-  return {
-    name: 'own-modules',
-    load(id) {
-      if (!id.startsWith(root) || id.includes(`${sep}node_modules${sep}`)) return null;
-      const place = relative(folder, id).split(sep).join('/');
-      const code = readFileSync(id, 'utf8').replaceAll(
-        'import.meta.url',
-        `new URL(${JSON.stringify(place)}, import.meta.url).href`,
-      );
-      const map = `${id}.map`;
-      return existsSync(map) ? { code, map: readFileSync(map, 'utf8') } : { code };
-    },
-  };
+/** Where all bundles are, below the repository. */
+const folder = 'deploy/dist/programs';
+
+/** Entry of each bundle by its file below the repository. */
+export const bundles = new Map(
+  Object.entries({ ...programs, ...threads }).map(([name, entry]) => [fileOf(name), entry]),
+);
+
+function fileOf(name) {
+  return `${folder}/${name}.mjs`;
+}
+
+/** The place of a module, alone or with the path of a file from there. */
+const ownPlace = /new URL\('(\.[^']+)', import\.meta\.url\)|import\.meta\.url/g;
+
+/** A path below the repository as a module of its folder has it. */
+function fromBundle(path) {
+  return JSON.stringify(relative(folder, path).split(sep).join('/'));
 }
 
 /**
- * Bundles `entry`, a path below the repository, into `file`; files beside it are found from `place`, where the bundle
- * is run: a path below the repository, by default that of `file`.
+ * The code of a module whose files are found from a bundle: a thread in the bundle of it, others at the place that the
+ * module had as a file.
  */
-export async function bundleInto(file, entry, place = relative(root, file)) {
+function placed(code, modulePath) {
+  const here = `new URL(${fromBundle(modulePath)}, import.meta.url).href`;
+  return code.replace(ownPlace, (_, file) => {
+    if (file === undefined) return here;
+    const path = join(dirname(modulePath), file).split(sep).join('/');
+    const thread = Object.keys(threads).find((name) => threads[name] === path);
+    return thread === undefined
+      ? `new URL('${file}', ${here})`
+      : `new URL('./${thread}.mjs', import.meta.url)`;
+  });
+}
+
+/** Modules of this repository: with the maps of the compiler. */
+const ownModules = {
+  name: 'own-modules',
+  load(id) {
+    if (!id.startsWith(root) || id.includes(`${sep}node_modules${sep}`)) return null;
+    const code = placed(readFileSync(id, 'utf8'), relative(root, id));
+    const map = `${id}.map`;
+    return existsSync(map) ? { code, map: readFileSync(map, 'utf8') } : { code };
+  },
+};
+
+/** Bundles `entry` into `file`, both below the repository. */
+export async function bundleInto(file, entry) {
   const bundle = await rolldown({
     input: join(root, entry),
     platform: 'node',
@@ -36,10 +63,10 @@ export async function bundleInto(file, entry, place = relative(root, file)) {
     external: [...seldom, ...exporting],
     // Inputs are compiled.
     tsconfig: false,
-    plugins: [ownModules(dirname(join(root, place)))],
+    plugins: [ownModules],
   });
   await bundle.write({
-    file,
+    file: join(root, file),
     format: 'esm',
     codeSplitting: false,
     sourcemap: true,

@@ -3,8 +3,8 @@
 // package only what it depends on.
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { bundleInto, root } from './bundling.mjs';
-import { exporting, folders, native, programs, seldom, threads } from './programs.mjs';
+import { bundles, root } from './bundling.mjs';
+import { exporting, folders, native, seldom } from './programs.mjs';
 
 const [target, option] = process.argv.slice(2);
 const withExport = option === '--with-export';
@@ -57,9 +57,7 @@ function copyPackage(place) {
   cpSync(from, join(out, place), { recursive: true, filter: isWanted });
 }
 
-for (const name of Object.keys(programs))
-  for (const ending of ['mjs', 'mjs.map']) copy(`deploy/dist/programs/${name}.${ending}`);
-for (const thread of threads) await bundleInto(join(out, thread), thread, thread);
+for (const file of bundles.keys()) for (const one of [file, `${file}.map`]) copy(one);
 for (const folder of folders) copy(folder);
 const packages = [...seldom, ...native, ...(withExport ? exporting : [])];
 for (const place of closureOf(packages)) copyPackage(place);

@@ -34,11 +34,11 @@ export const exporting = ['chdb'];
 /** Packages with binaries or WebAssembly, which stay files. */
 export const native = ['keccak', 'secp256k1', 'tiny-secp256k1'];
 
-/** Files of threads, which programs open by their path. */
-export const threads = [
-  'ingress/dist/orders/signature-worker.io.js',
-  'matcher/dist/partition/state-encoder-thread.io.js',
-];
+/** Entry of each thread by its name: programs open the bundle of it, which is beside theirs. */
+export const threads = {
+  'signature-worker': 'ingress/dist/orders/signature-worker.io.js',
+  'state-encoder-thread': 'matcher/dist/partition/state-encoder-thread.io.js',
+};
 
 /** Folders that programs read: the console, the pages of the MCP server, the recordings of the demo. */
 export const folders = ['console/dist', 'mcp/documents', 'deploy/data'];

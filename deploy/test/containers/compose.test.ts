@@ -277,7 +277,7 @@ describe('the image', () => {
         join(room, 'dist', file, '..', path),
       ),
     );
-    expect(named.sort()).toEqual([...threads].sort());
+    expect(named.sort()).toEqual(Object.values(threads).sort());
   });
 
   test('has the folders that programs read beside their files', () => {
