@@ -11,14 +11,17 @@ import { emptyReport, failuresText, jestReport, type PartReport } from './test-r
 import { busyShare, coreTimes, type PartTimes, timesText } from './test-times.ts';
 
 /**
- * `npm test`: unit tests with simulations, then tests on real engines; beside them checks, the client in Python and
- * published clients. Each part runs even if an earlier one failed; where the time went and the names of failed tests
- * come last. `npm run test:deep` is the same with the long runs at their deep lengths, and says what they were.
+ * `npm test`: unit tests with simulations, then tests of exchanges on real engines; beside them checks, the client in
+ * Python, published clients and tests of single rooms on real engines. Each part runs even if an earlier one failed;
+ * where the time went and the names of failed tests come last. `npm run test:deep` is the same with the long runs at
+ * their deep lengths, and says what they were.
  */
 const command = new Command('npm test').option('--deep', 'long runs at their deep lengths').parse();
 const { deep: isDeep = false } = command.opts<{ deep?: boolean }>();
 /** A third suite at a time makes all of them slower where two cores are busy. */
 const workersMax = 2;
+/** Rooms whose engine suites start whole exchanges. */
+const exchangeRooms = ['acceptance', 'operate', 'mcp'];
 const coreCount = availableParallelism();
 const workers = `--maxWorkers=${Math.min(coreCount, workersMax)}`;
 const scratch = mkdtempSync(join(tmpdir(), 'exchange-test-'));
@@ -41,8 +44,7 @@ function single(name: string, program: string, args: readonly string[]): Part {
   return { name, program, args, report };
 }
 
-function jest(projects: readonly string[], args: readonly string[]): Part {
-  const name = projects.join(' and ');
+function jest(name: string, projects: readonly string[], args: readonly string[]): Part {
   const file = join(scratch, `${name}.json`);
   const which = ['--selectProjects', ...projects, ...args, '--json', `--outputFile=${file}`];
   return {
@@ -74,33 +76,28 @@ function reportFrom(file: string, read: (text: string) => PartReport): PartRepor
 }
 
 /** Runs a part whose lines are seen at once. */
-async function run(part: Part): Promise<void> {
+async function runHere(part: Part): Promise<void> {
   console.log(`\n== ${part.name}`);
   const passed = await timed(part, 'inherit');
   console.log(`== ${part.name} ${passed ? 'passed' : 'FAILED'}`);
 }
 
-/** Runs all suites; the engines start while those run that need none. */
-async function runSuites(): Promise<void> {
-  const starting = areEnginesGiven(process.env) ? null : startTestEngines(() => {});
-  // Without them the engine suites start their own, and say why that fails.
-  const started = starting?.catch(() => null) ?? null;
-  await run(jest(['unit', 'simulator'], [workers]));
-  const engines = await started;
-  const suites = jest(['engines'], [...enginesArgs, workers]);
-  await run({ ...suites, env: engines?.variables ?? {} }).finally(() => engines?.stop());
+/** Engine suites of the rooms that start whole exchanges, or of all others. */
+function engineSuites(are: 'of exchanges' | 'of rooms', at: string): Part {
+  const root = join(repositoryRoot, '/').replace(/[^\w/-]/g, '\\$&');
+  const which = `^${root}(${are === 'of exchanges' ? '?=' : '?!'}(${exchangeRooms.join('|')})/)`;
+  const args = [...enginesArgs, at, '--testPathPatterns', which];
+  return jest(`engines ${are}`, ['engines'], args);
 }
 
-/** Runs parts one after the other beside others; what each has said comes once it has ended. */
-async function runBeside(several: readonly Part[]): Promise<void> {
-  for (const part of several) {
-    const file = join(scratch, 'said.txt');
-    const said = openSync(file, 'w');
-    const passed = await timed(part, said);
-    closeSync(said);
-    console.log(`\n== ${part.name}\n${readFileSync(file, 'utf8')}`);
-    console.log(`== ${part.name} ${passed ? 'passed' : 'FAILED'}`);
-  }
+/** Runs a part beside another one; its lines are shown once it has ended. */
+async function runBeside(part: Part): Promise<void> {
+  const file = join(scratch, 'said.txt');
+  const said = openSync(file, 'w');
+  const passed = await timed(part, said);
+  closeSync(said);
+  console.log(`\n== ${part.name}\n${readFileSync(file, 'utf8')}`);
+  console.log(`== ${part.name} ${passed ? 'passed' : 'FAILED'}`);
 }
 
 /** Runs a program and notes its report and time. One that failed without a failed test counts as one. */
@@ -135,7 +132,17 @@ function patient(part: Part): Part {
   return { ...part, program: 'nice', args: ['-n', '10', part.program, ...part.args] };
 }
 
-// Programs that wait for processes a part of their time, and what they start is built already.
+// They start while suites run that need none. Without them the engine suites start their own, and say why that fails.
+const engines = areEnginesGiven(process.env)
+  ? Promise.resolve(null)
+  : startTestEngines(() => {}).catch(() => null);
+const onEngines = async (part: Part) => ({ ...part, env: (await engines)?.variables ?? {} });
+
+const unitSuites = jest('unit and simulator', ['unit', 'simulator'], [workers]);
+/** One at a time: they mostly wait, and two suites of exchanges fill two cores. */
+const roomSuites = engineSuites('of rooms', '--maxWorkers=1');
+
+/** Programs that wait for processes a part of their time, and what they start is built already. */
 const others = [
   patient(single('check', 'npm', ['run', '--silent', 'check'])),
   // Its environment serves the published clients too, which run the client in Python against their exchange.
@@ -143,11 +150,26 @@ const others = [
   // Against an exchange of their own; their packages are fetched here, once.
   counted('published clients', 'acceptance/dist/commands/clients.js'),
 ];
-// Published clients give a response up after ten seconds: with one core nothing runs beside them.
-if (coreCount === 1) {
-  await runSuites();
-  await runBeside(others);
-} else await Promise.all([runSuites(), runBeside(others)]);
+
+/** Suites and, with a second core, beside them the other parts and the engine suites that wait most. */
+async function runAll(): Promise<void> {
+  const suites = async () => {
+    await runHere(unitSuites);
+    await runHere(await onEngines(engineSuites('of exchanges', workers)));
+  };
+  const beside = async () => {
+    for (const part of others) await runBeside(part);
+    await runBeside(await onEngines(roomSuites));
+  };
+  // Published clients give a response up after ten seconds: with one core nothing runs beside them.
+  if (coreCount > 1) await Promise.all([suites(), beside()]);
+  else {
+    await suites();
+    await beside();
+  }
+}
+
+await runAll().finally(async () => (await engines)?.stop());
 if (isDeep) console.log(`\nlong runs\n${readFileSync(runsFile, 'utf8')}`);
 rmSync(scratch, { recursive: true, force: true });
 
