@@ -183,7 +183,10 @@ export class ExchangeUnderTest {
     return exchange;
   }
 
-  /** The same with one ingress process, for tests that need no second one. `operator`: variables of its operator. */
+  /**
+   * Opens an exchange with one ingress process, for tests that need no second one. `operator`: variables of its
+   * operator.
+   */
   static async openLone(
     label: string,
     partitions: number,

@@ -1,4 +1,4 @@
-import { ReadRefusal } from '@pm/query-api/door/refusal';
+import { ReadRefusal } from '@pm/query-api/http/refusal';
 import { Catalog } from '@pm/query-api/markets/catalog';
 import { noFigures } from '@pm/query-api/markets/figures';
 import { readMarketsQuery } from '@pm/query-api/markets/list-markets';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeClient, noRetries } from '@pm/client';
 import { serveParent } from './child/child.ts';
-import type { FloodJob, FloodOutcome } from './flood/job.ts';
+import type { FloodJob, FloodResult } from './flood/job.ts';
 import type { HeldConnection } from './flood/kinds.ts';
 import { sendFlood } from './flood/send-flood.ts';
 import { Poster } from './latency/poster.ts';
@@ -11,7 +11,7 @@ import { signerOf } from './world/world.ts';
 
 /** A flood at a fixed rate from one address, in a process of its own that gets the processor last. */
 await serveParent(async (job: FloodJob) => {
-  const work = async (): Promise<FloodOutcome> => {
+  const work = async (): Promise<FloodResult> => {
     const poster = new Poster(job.url, { localAddress: job.localAddress });
     try {
       if (job.held !== null) return await sendFlood(job, heldBy(job, job.held));

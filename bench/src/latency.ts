@@ -30,15 +30,18 @@ const world = await openWorld({ markets: marketCount + pairMarkets, traders: tra
 const trips = await openRoundTrips(world.stack.urls.kafka);
 try {
   const quiet = await beforeLoad();
-  const doors = [
+  const addresses = [
     ['straight at ingress', `http://127.0.0.1:${world.stack.ports.ingress}`],
     ['through the gateway', world.stack.baseUrl],
   ] as const;
-  await runPhase('warm-up', doors[1][1], { perSecond: warmUp.perSecond, seconds: warmUp.seconds });
+  await runPhase('warm-up', addresses[1][1], {
+    perSecond: warmUp.perSecond,
+    seconds: warmUp.seconds,
+  });
   const phases: Phase[] = [];
   for (const perSecond of rates) {
-    for (const [door, url] of doors) {
-      phases.push(await runPhase(`${perSecond}/s ${door}`, url, { perSecond, seconds }));
+    for (const [way, url] of addresses) {
+      phases.push(await runPhase(`${perSecond}/s ${way}`, url, { perSecond, seconds }));
     }
   }
   publishLatency(quiet, phases);

@@ -1,6 +1,6 @@
 import { serveParent } from './child/child.ts';
 import { Poster } from './latency/poster.ts';
-import type { GeneratorJob, GeneratorTask, LoadOutcome } from './load/job.ts';
+import type { GeneratorJob, GeneratorTask, LoadResult } from './load/job.ts';
 import { type LoadShape, planLoad } from './load/plan.ts';
 import { type Sender, type SignedPlan, sendLoad } from './load/send-load.ts';
 import { signerOf, signFor, traderName } from './world/world.ts';
@@ -8,7 +8,7 @@ import { signerOf, signFor, traderName } from './world/world.ts';
 /** The generator of bench:load: a process of its own that signs the orders of a step, then sends them as planned. */
 const tasksMax = 10_000;
 
-await serveParent<GeneratorJob, LoadOutcome | null, GeneratorTask>(async (job) => {
+await serveParent<GeneratorJob, LoadResult | null, GeneratorTask>(async (job) => {
   let signed: SignedPlan | null = null;
   return {
     info: null,
@@ -41,7 +41,7 @@ async function send(
   signed: SignedPlan,
   { keys }: GeneratorJob,
   { url, isExchange }: Extract<GeneratorTask, { kind: 'send' }>,
-): Promise<LoadOutcome> {
+): Promise<LoadResult> {
   const senders: Sender[] = keys.map((key, index) => ({
     key,
     poster: new Poster(url, { localAddress: `127.4.0.${index + 1}` }),

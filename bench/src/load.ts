@@ -10,7 +10,7 @@ import { readArguments } from './report/arguments.ts';
 import { publish } from './report/report.ts';
 
 /**
- * `npm run bench:load`: orders at given rates through the public door, whether or not answers come; with everything
+ * `npm run bench:load`: orders at given rates through the public listener, whether or not answers come; with everything
  * running, with ClickHouse stopped, and against a bare server that repeats the responses, in turn. Then what others
  * can read of a fill. `--alone` leaves the comparisons out, `--capacity` looks for the rates that the machine carries.
  * Ends with code 1 when a rate was not sent as planned.

@@ -11,7 +11,7 @@ export interface CopyJob {
   readonly to: number;
 }
 
-export interface CopyAnswer {
+export interface CopyResult {
   /** From the start of the consumer's first batch to the last acknowledgement. */
   readonly seconds: number;
   readonly cpuSeconds: number;
@@ -30,7 +30,7 @@ await serveParent(async (job: CopyJob) => {
   await consumer.connect();
   await consumer.subscribe({ topic: job.source, fromBeginning: false });
   const work = () =>
-    new Promise<CopyAnswer>((resolve, reject) => {
+    new Promise<CopyResult>((resolve, reject) => {
       let [started, startedCpu, records] = [0, 0, 0];
       const finish = async () => {
         const seconds = (performance.now() - started) / 1000;

@@ -24,7 +24,7 @@ export interface GeneratorJob extends LogPlace {
   readonly seeds: { readonly operator: string; readonly owner: string; readonly ingress: string };
 }
 
-export interface GeneratorAnswer {
+export interface GeneratorResult {
   readonly records: number;
   readonly bytes: number;
   /** From the first append to the last acknowledgement. */
@@ -87,7 +87,7 @@ await serveParent(async (job: GeneratorJob) => {
     );
   }
 
-  const work = async (): Promise<GeneratorAnswer> => {
+  const work = async (): Promise<GeneratorResult> => {
     const [started, startedCpu] = [performance.now(), cpuSeconds()];
     let lastOffset = -1;
     for (const window of groupsOf(values, windowRecords)) {

@@ -8,7 +8,7 @@ import { type OpenLog, openLog, ordersTopic } from './partition/log.ts';
 import { matcherRules } from './partition/profile-rules.ts';
 import { outcomeOf, type Passage, pass } from './partition/run.ts';
 import { type Round, reportOf } from './partition/tables.ts';
-import type { CopyAnswer, CopyJob } from './partition-copy.ts';
+import type { CopyJob, CopyResult } from './partition-copy.ts';
 import type { GeneratorJob } from './partition-generator.ts';
 import { readArguments } from './report/arguments.ts';
 import { groupsOfProfile, monotonicMicroseconds } from './report/profile.ts';
@@ -86,8 +86,8 @@ async function measureRounds(place: Installation, open: OpenLog): Promise<Round[
   }
 }
 
-/** The same input bytes by a plain kafkajs consumer and producer. */
-async function copy({ from, to }: Passage): Promise<CopyAnswer> {
+/** Copies the input bytes of a passage with a plain kafkajs consumer and producer. */
+async function copy({ from, to }: Passage): Promise<CopyResult> {
   await makeCopyTopic();
   const job: CopyJob = {
     brokers: installation.place.brokers,
@@ -96,7 +96,7 @@ async function copy({ from, to }: Passage): Promise<CopyAnswer> {
     from,
     to,
   };
-  const child = startChild<CopyAnswer>('partition-copy', job);
+  const child = startChild<CopyResult>('partition-copy', job);
   await child.ready;
   return await child.go();
 }

@@ -14,7 +14,7 @@ export interface BareJob extends Recording {
   readonly warm: number;
 }
 
-export interface BareAnswer {
+export interface BareResult {
   /** From the first byte after the warm-up to the last response. */
   readonly seconds: number;
   readonly cpuSeconds: number;
@@ -55,7 +55,7 @@ await serveParent(async (job: BareJob) => {
     await Promise.all(Array.from({ length: job.inFlight }, sender));
   };
 
-  const work = async (): Promise<BareAnswer> => {
+  const work = async (): Promise<BareResult> => {
     const [started, startedCpu] = [performance.now(), cpuSeconds()];
     await insertAll(job.inserts.slice(job.warm));
     agent.destroy();

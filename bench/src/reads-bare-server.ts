@@ -2,7 +2,7 @@ import fastify from 'fastify';
 import { serveParent } from './child/child.ts';
 
 /** One response of the bare server: its route and its bytes. */
-export interface BareAnswer {
+export interface BareResult {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly base64: string;
@@ -10,7 +10,7 @@ export interface BareAnswer {
 }
 
 /** The least work of a fastify server to send given bytes: the upper bound of a read's rate. */
-await serveParent(async (answers: readonly BareAnswer[]) => {
+await serveParent(async (answers: readonly BareResult[]) => {
   const app = fastify();
   for (const { method, url, base64, contentType } of answers) {
     const bytes = Buffer.from(base64, 'base64');

@@ -6,7 +6,7 @@ import { type Child, startChild } from './child/child.ts';
 import { fillBook, fillHolders, fillQuotes } from './reads/book.ts';
 import { bookCase, type ReadCase, readCases } from './reads/cases.ts';
 import { load, type Sample } from './reads/load.ts';
-import type { BareAnswer } from './reads-bare-server.ts';
+import type { BareResult } from './reads-bare-server.ts';
 import { readArguments } from './report/arguments.ts';
 import { percentText, ratioText, type Spread, spreadOf, spreadText } from './report/numbers.ts';
 import { publish } from './report/report.ts';
@@ -26,7 +26,7 @@ const [rounds, seconds, connections] = [
 ];
 /** Reads without a target get so many; the batches alone would take the rest of the time. */
 const fewerRounds = Math.ceil(rounds / 3);
-/** Of the first read: compiling takes seconds of processor time. */
+/** Rounds of warm-up of the first read: compiling takes seconds of processor time. */
 const warmRounds = 4;
 /** Time to index and project new markets and orders before the measurement. */
 const settleSeconds = 15;
@@ -50,9 +50,10 @@ try {
   const quoted = await fillQuotes(world);
   const held = await fillHolders(world);
   await listMore(world);
-  const door = `http://127.0.0.1:${world.stack.ports.queryApi}`;
+  const queryApiUrl = `http://127.0.0.1:${world.stack.ports.queryApi}`;
   const measured: Measured[] = [];
-  for (const one of readCases({ deep, quoted, held })) measured.push(await answered(one, door));
+  for (const one of readCases({ deep, quoted, held }))
+    measured.push(await answered(one, queryApiUrl));
   const child = startChild<void>('reads-bare-server', measured.map(bareAnswer));
   bare = child;
   const { info: ceiling } = (await child.ready) as { readonly info: string };
@@ -61,7 +62,7 @@ try {
   await sleep(settleSeconds * 1000);
   const idle = await idleShare(pids.served);
   for (const [place, one] of measured.entries()) {
-    await measure(one, { served: door, bare: `${ceiling}/${place}` }, pids);
+    await measure(one, { served: queryApiUrl, bare: `${ceiling}/${place}` }, pids);
   }
   await child.go();
   publishReads(measured, idle);
@@ -88,17 +89,20 @@ async function listMore({ stack }: World): Promise<void> {
   await importCatalog(stack.operator, events, () => {});
 }
 
-async function answered(one: ReadCase, door: string): Promise<Measured> {
+async function answered(one: ReadCase, queryApiUrl: string): Promise<Measured> {
   const { method, path, body } = one;
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(door + path, body === undefined ? {} : { method, headers, body });
+  const answer = await fetch(
+    queryApiUrl + path,
+    body === undefined ? {} : { method, headers, body },
+  );
   const bytes = Buffer.from(await answer.arrayBuffer());
   if (!answer.ok) throw new Error(`${one.name} answered ${answer.status} ${bytes}`);
   const contentType = answer.headers.get('content-type') ?? 'application/json';
   return { ...one, bytes, contentType, served: [], bare: [] };
 }
 
-function bareAnswer({ method, path, bytes, contentType }: Measured, place: number): BareAnswer {
+function bareAnswer({ method, path, bytes, contentType }: Measured, place: number): BareResult {
   const url = `/${place}${path.split('?', 1)[0]}`;
   return { method, url, contentType, base64: bytes.toString('base64') };
 }

@@ -52,7 +52,7 @@ interface History {
   readonly fills: number;
   readonly positions: number;
   readonly reads: ReadonlyMap<string, Read>;
-  /** The same reads, counted by the server. */
+  /** Reads equal to `reads`, counted by the server. */
   readonly counted: ReadonlyMap<string, Read>;
   readonly counts: CountedReads;
   readonly computation: Computation;
@@ -188,7 +188,7 @@ function publishReports(
       conditions: [
         `Tables as projectors write them, by INSERT SELECT: ${marketsMade} markets of which few have most fills, each with a crowd of its own (30 to 12,000 of ${walletsMade} wallets); ${makersMade} makers quote in all markets and stand in half of the fills, and those are the heaviest wallets; 90 days; two fifths of the fills with one of 50 builders. Both histories have the same wallets, markets and days, and come to ${histories.map(({ positions }) => `${(positions / 1e6).toFixed(1)} M`).join(' and ')} positions.`,
         'The bulk is merged as the engine does by itself, positions and holders into one part as their setting makes of what is an hour old; on top of it lie twenty small batches that came last, as behind a running projector.',
-        `The sources of query-api against the embedded ClickHouse behind its local front; one request at a time, ${requests} of each kind in turn over both histories, three before to warm up. No HTTP door, no prices from Redis, no JSON.`,
+        `The sources of query-api against the embedded ClickHouse behind its local front; one request at a time, ${requests} of each kind in turn over both histories, three before to warm up. No HTTP listener, no prices from Redis, no JSON.`,
         'Of a leaderboard that was asked for, its first thousand places and all its figures are taken along to the next computation before that one is served (after a swap); what was not asked for before is read when it is.',
         'Rows read are the engine’s own count over all parts, copies included, p50; a part is read by whole granules, and the twenty small batches are a granule each until they are merged.',
       ],

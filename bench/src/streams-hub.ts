@@ -7,9 +7,9 @@ import { Profiles } from '@pm/query-api/social/profiles';
 import { CommentFeed } from '@pm/query-api/streams/comments/comment-feed';
 import { OwnStates } from '@pm/query-api/streams/own/own-states';
 import { ConnectionCounts } from '@pm/query-api/streams/protocol/connection-counts';
-import { Openings } from '@pm/query-api/streams/protocol/openings.io';
-import { ReaderRoom } from '@pm/query-api/streams/protocol/reader-room';
+import { ConnectionMemoryBudget } from '@pm/query-api/streams/protocol/connection-memory-budget';
 import { ReplayPlaces } from '@pm/query-api/streams/protocol/replay-places';
+import { StartScheduler } from '@pm/query-api/streams/protocol/start-scheduler.io';
 import { StreamHub } from '@pm/query-api/streams/protocol/stream-hub.io';
 import { StreamListener } from '@pm/query-api/streams/protocol/stream-listener.io';
 import { QueuedTotal } from '@pm/query-api/streams/protocol/stream-writer.io';
@@ -91,9 +91,9 @@ function openHub(feed: MemoryFeed, catalog: Catalog, queued: QueuedTotal): Strea
     facts: { catalog, profiles: new Profiles(), secret: Buffer.alloc(32, 1) },
     comments: new CommentFeed(new CommentThreads(), catalog),
     ownStates: new OwnStates(new TransferTotals(noStore)),
-    room: new ReaderRoom(readersMaxBytes),
-    counts: new ConnectionCounts(new ReaderRoom(readersMaxBytes)),
-    openings: new Openings(systemClock, silentLog),
+    room: new ConnectionMemoryBudget(readersMaxBytes),
+    counts: new ConnectionCounts(new ConnectionMemoryBudget(readersMaxBytes)),
+    openings: new StartScheduler(systemClock, silentLog),
     places: new ReplayPlaces(),
     queued,
     resumed: () => {},
@@ -109,7 +109,7 @@ function openHub(feed: MemoryFeed, catalog: Catalog, queued: QueuedTotal): Strea
 async function listen(hub: StreamHub, sockets: Set<WebSocket>): Promise<string> {
   const listener = new StreamListener({
     trustedProxies: [],
-    counts: new ConnectionCounts(new ReaderRoom(readersMaxBytes)),
+    counts: new ConnectionCounts(new ConnectionMemoryBudget(readersMaxBytes)),
     clock: systemClock,
     log: silentLog,
     compresses: false,

@@ -1,6 +1,6 @@
 import { serveParent } from './child/child.ts';
 import { Readers } from './streams/readers.ts';
-import type { ReadersAnswer, ReadersInfo, ReadersJob } from './streams/readers-job.ts';
+import type { ReadersInfo, ReadersJob, ReadersResult } from './streams/readers-job.ts';
 
 /** Many connections of `/v1/stream`, in a process of their own. Ready when all of them are subscribed. */
 await serveParent(async (job: ReadersJob) => {
@@ -8,5 +8,5 @@ await serveParent(async (job: ReadersJob) => {
   const readers = new Readers(job);
   await readers.open();
   const info: ReadersInfo = { subscribedMs: performance.now() - startedMs };
-  return { info, work: (): Promise<ReadersAnswer> => readers.watch() };
+  return { info, work: (): Promise<ReadersResult> => readers.watch() };
 });

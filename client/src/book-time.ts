@@ -23,7 +23,7 @@ export class BookTime {
     const madeMs = performance.now();
     this.#first ??= { madeMs, serverMs: this.#connection.latestServerMs() };
     const { serverMs } = this.#first;
-    // What is over is refused, or gets the result of an earlier attempt.
+    // An attempt after the end of the time is refused, or gets the result of an earlier attempt.
     const leftMs = Math.max(1, this.#timeToBookMs - Math.floor(madeMs - this.#first.madeMs));
     const left = { [timeToBookHeader]: String(leftMs) };
     if (serverMs === null) return left;

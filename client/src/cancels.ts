@@ -20,7 +20,7 @@ export interface MarketFilter {
   readonly asset_id?: string;
 }
 
-/** What a cancel of many orders canceled, and what it may not have. */
+/** Result of a cancel of many orders: the orders that it canceled, and those that it may not have canceled. */
 export type CancelAllResult = CancelResult & {
   /**
    * Orders that this client sent before and of which neither had a definite result by then. Each was canceled by its id
@@ -179,7 +179,9 @@ export class Cancels {
     }
   }
 
-  /** What cancels of their owner did to orders; nothing where they cannot be read. */
+  /**
+   * Results of cancels of orders by their owner, read from the log; an empty result where the orders cannot be read.
+   */
   async #endsByLog(orderIds: readonly string[], retryBudget: RetryBudget): Promise<CancelResult> {
     const body = orderIds.map((orderId) => ({ orderId }));
     const sent = { method: 'POST', path: '/data/orders', body } as const;
@@ -191,7 +193,10 @@ export class Cancels {
     }
   }
 
-  /** What tries have canceled is in `tried`, and in the body of the error when the last one fails. */
+  /**
+   * Sends a cancel. Orders that its tries have canceled are in `tried`, and in the body of the error when the last try
+   * fails.
+   */
   async #send(sent: HttpRequest, retryBudget: RetryBudget, tried: Tried): Promise<void> {
     const onFailure = (error: ExchangeError): void => {
       tried.result = merge(tried.result, { ...nothing, canceled: canceledIn(error.body) });
@@ -240,7 +245,10 @@ export class Cancels {
 
 const nothing: CancelResult = { canceled: [], not_canceled: {} };
 
-/** What the tries of a cancel have canceled, also those of a call that fails, and what they say of the others. */
+/**
+ * Orders that the tries of a cancel have canceled, also those of a call that fails, and the reasons for the other
+ * orders.
+ */
 interface Tried {
   /** The newest reason of an order counts. */
   result: CancelResult;
@@ -273,7 +281,7 @@ function idsWith(codes: ReadonlySet<string>, { not_canceled_codes }: CancelResul
   return reasons.flatMap(([id, code]) => (codes.has(code) ? [id] : []));
 }
 
-/** What cancels of their owner did to orders, by the log. */
+/** Results of cancels of orders by their owner, according to the log. */
 function endsIn(found: readonly FoundOrder[]): CancelResult {
   const canceled = found.filter(({ order }) => order?.reason === 'user');
   const stopped = found.filter(({ order, code }) => (order?.code ?? code) === stoppedCode);

@@ -125,7 +125,7 @@ export class Connection {
     this.#key = key;
   }
 
-  /** Of a call that begins here. */
+  /** Retry budget of a call that begins now. */
   retryBudget(of?: Budgeted): RetryBudget {
     const { retryPlacing, retryCanceling } = this.#options;
     const own = { placing: retryPlacing, canceling: retryCanceling };
@@ -163,7 +163,9 @@ export class Connection {
     return this.#attempt({ sent, make: () => this.#unsigned(sent) }, sending);
   }
 
-  /** The same with the headers of the API key, signed again for each attempt. */
+  /**
+   * Sends a request with the headers of the API key, signed again for each attempt, until it has a definite response.
+   */
   signed<T>(sent: HttpRequest, sending: Sending = {}): Promise<T> {
     return this.#persist({ sent, make: () => this.sign(sent) }, sending);
   }

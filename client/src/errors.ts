@@ -64,7 +64,7 @@ export class SigningDomainError extends Error {
   }
 }
 
-/** The same request may succeed later, so it is retried. */
+/** Whether the same request may succeed later, so that it is retried. */
 export function isPassing(error: unknown): error is ExchangeError {
   if (!(error instanceof ExchangeError)) return false;
   if (isRefusalCode(error.code)) return isPassingCode(error.code);

@@ -34,8 +34,9 @@ export interface ExchangeClientOptions extends ConnectionOptions, StreamOptions 
   /** A key in this process, or a wallet that shows what it signs. */
   readonly signer?: Signer | TypedDataSigner;
   /**
-   * What orders and the wallet's proof are signed for. Give the one you noted at your first visit: then nothing is
-   * fetched, and nothing is ever signed for another one. By default the first that is fetched (`signingDomain()`).
+   * Domain of the signatures of orders and of the wallet's proof. Give the one you noted at your first visit: then
+   * nothing is fetched, and nothing is ever signed for another one. By default the first that is fetched
+   * (`signingDomain()`).
    */
   readonly domain?: SigningDomain;
 }
@@ -94,7 +95,7 @@ export class ExchangeClient {
     const retryBudget = this.#connection.retryBudget();
     const domain = await this.#domain.get(retryBudget);
     const trio = await obtainKey(this.#connection, signer, { nonce, domain, retryBudget });
-    // What was within the tolerance of this proof may not be within that of the next one.
+    // A clock error within the tolerance of this proof may not be within that of the next one.
     this.#connection.correctClock();
     this.useKey({ ...trio, address: signer.checksummed });
     return trio;
@@ -248,7 +249,7 @@ export class ExchangeClient {
     return this.read('/book', { token_id: tokenId });
   }
 
-  /** Of up to 500 tokens. */
+  /** Books of up to 500 tokens. */
   books(tokenIds: readonly string[]): Promise<readonly BookSnapshot[]> {
     const body = tokenIds.map((token_id) => ({ token_id }));
     return this.#connection.send({ method: 'POST', path: '/books', body });
@@ -286,7 +287,9 @@ export class ExchangeClient {
     return this.read(path, query);
   }
 
-  /** The same under the mount of the route's family, in the form of that family (conventions.md 1.1). */
+  /**
+   * Any declared public read under the mount of its route's family, in the form of that family (conventions.md 1.1).
+   */
   getMounted<Name extends ReadName>(
     name: Name,
     input: ReadInput<Name> = {},

@@ -1,4 +1,4 @@
-import type { HeartbeatAnswer } from '@pm/schemas';
+import type { HeartbeatResponse } from '@pm/schemas';
 import type { Connection } from './connection.ts';
 import { ExchangeError, isPassing } from './errors.ts';
 import { callGuarded, sleep, surface } from './platform.ts';
@@ -119,7 +119,7 @@ export class Heartbeat {
   }
 
   async #send(): Promise<string> {
-    const answer = await this.#connection.signedOnce<HeartbeatAnswer>(
+    const answer = await this.#connection.signedOnce<HeartbeatResponse>(
       { method: 'POST', path: '/v1/heartbeats', body: { heartbeat_id: this.#id } },
       { timeoutMs: beatTimeoutMs },
     );

@@ -30,7 +30,7 @@ export interface ResponseHead {
 /** An API key and whose it is; the address may have any case. */
 export type KeyOfWallet = ApiKeyTrio & { readonly address: string };
 
-/** Of one attempt: longer than any bounded wait of the exchange. */
+/** Timeout of one attempt: longer than any bounded wait of the exchange. */
 export const defaultTimeoutMs = 15_000;
 
 /** Takes the `Date` of each response. */
@@ -106,7 +106,7 @@ export function l2Headers(
   return signedHeaders(key, { ...sent, body }, nowMs);
 }
 
-/** The same for a body that is sent as these very bytes. */
+/** Headers that prove an API key (conventions.md 2.2), for a body that is sent as these very bytes. */
 export function signedHeaders(
   key: KeyOfWallet,
   sent: { readonly method: string; readonly path: string; readonly body: string },

@@ -63,7 +63,7 @@ export interface BuiltOrder {
 export interface OrderDraft {
   /** The id that it has once it is signed. */
   readonly orderId: OrderId;
-  /** What `own.validate` takes. */
+  /** The order in the form that `own.validate` takes. */
   readonly submission: OrderToValidate;
   /** Has the wallet sign it; the same order each time. */
   sign(): Promise<BuiltOrder>;

@@ -4,7 +4,7 @@ import type {
   OpenOrder,
   OrderFinding,
   OrderToValidate,
-  RateLimitsAnswer,
+  RateLimitsResponse,
   ResponseOf,
   StoredOrder,
   Trade,
@@ -91,7 +91,7 @@ export class OwnReads {
   }
 
   /** Rate limits of the caller and what is left of them (limits.md). */
-  rateLimits(): Promise<RateLimitsAnswer> {
+  rateLimits(): Promise<RateLimitsResponse> {
     return this.#connection.readOwn('/rate-limits');
   }
 

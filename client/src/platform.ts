@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 
-/** What differs between Node and a browser. Node's own HMAC is three times as fast as one in JavaScript. */
+/** Crypto module of Node, undefined in a browser. Node's own HMAC is three times as fast as one in JavaScript. */
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
 
 /** HMAC-SHA256 of a text as base64 with the characters of URLs, padded. */

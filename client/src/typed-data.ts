@@ -73,7 +73,7 @@ export function orderTypedData(
   };
 }
 
-/** What a wallet signs for a purpose, such as its API key; its digest is `l1Digest`. */
+/** Typed data that a wallet signs for a purpose, such as its API key; its digest is `l1Digest`. */
 export function attestationTypedData(attestation: {
   readonly address: string;
   readonly timestamp: string;

@@ -1,7 +1,7 @@
 /** Requests of a client whose outcome is open; past the limit the oldest are forgotten. */
 const unresolvedMax = 10_000;
 
-/** What calls could not learn of their requests, for later calls with the same ones. */
+/** Requests whose result the calls that sent them do not know, for later calls with the same requests. */
 export class Unresolved<K, V> {
   readonly #values = new Map<K, V>();
 

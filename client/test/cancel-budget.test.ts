@@ -3,7 +3,7 @@ import { testDomain } from '../../kit/test/signing-domain.ts';
 import { ExchangeClient, type RetryPolicy, walletFromPrivateKey } from '../src/index.ts';
 import { responseOf } from './model-exchange.ts';
 
-/** What cancels wait for, on a clock of the test. */
+/** Tests of the waits of cancels, on a clock of the test. */
 
 const signer = walletFromPrivateKey(`0x${'11'.repeat(32)}`);
 const retry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 500, totalMs: 30_000 };

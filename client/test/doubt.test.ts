@@ -57,7 +57,7 @@ interface Histories {
   client(policy?: RetryPolicy): ExchangeClient;
 }
 
-/** What is wrong in a history. */
+/** A history of calls, and the errors found in it; none when it is right. */
 type History = (parts: Histories) => Promise<string[]>;
 
 /** The first seed whose history shows something wrong, with it; null when none does. */
@@ -108,7 +108,7 @@ async function endingOf(placing: Promise<Placement[]>): Promise<Ending> {
   }
 }
 
-/** What a call says of each of its orders: null where it does not know. */
+/** Result of each order as a call reports it: whether it was a success, null where the call does not know. */
 function saidOf(ending: Ending, count: number): (boolean | null)[] {
   if (ending instanceof ExchangeError) return Array(count).fill(false);
   const results = Array.isArray(ending) ? ending : ending.results;
@@ -229,7 +229,7 @@ function paidHistory(
   };
 }
 
-/** What is wrong where a caller knows of one action, of none, or not whether of one. */
+/** Errors in the knowledge of a caller about its actions: true for one, false for none, null when it does not know. */
 function falsePayments({ actions }: ModelExchange, says: boolean | null): string[] {
   const done = [...actions.values()].filter((fate) => fate === 'done').length;
   const isRight = says === null ? done <= 1 : done === Number(says);

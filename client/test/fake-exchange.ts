@@ -47,7 +47,7 @@ export class FakeExchange {
   /** Responses to the next requests for a key, in front of the key; their timestamps and signatures are noted. */
   keyAnswers: Answer[] = [];
   readonly keyProofs: string[] = [];
-  /** What it publishes as the domain of signatures. */
+  /** Domain of signatures that the fake exchange publishes. */
   domain: SigningDomain & { familyDomains: [] } = { ...testDomain, familyDomains: [] };
   /** Requests that get no response; those of plain paths do. */
   hangs: (received: Heard) => boolean = () => false;

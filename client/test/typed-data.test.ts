@@ -44,7 +44,10 @@ function structHash(
   return keccak_256(concatBytes(textHash(type), ...words));
 }
 
-/** What a wallet signs that is shown this (viem gives the same: acceptance/clients/test/typed-data.test.mjs). */
+/**
+ * Digest that a wallet signs for typed data that it is shown (viem gives the same:
+ * acceptance/clients/test/typed-data.test.mjs).
+ */
 function digestShown({ domain, types, primaryType, message }: TypedData): Uint8Array {
   const hashOf = (name: string, values: TypedData['message']) =>
     structHash(name, types[name] ?? [], values);

@@ -37,7 +37,7 @@ function messageOf(body: unknown, status: number): string {
   return typeof error === 'string' ? error : `status ${status}`;
 }
 
-/** What a person reads of an error. */
+/** Text of an error for a person. */
 export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

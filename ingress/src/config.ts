@@ -7,7 +7,7 @@ import {
   integer,
   kafkaFields,
   namesOf,
-  publicDoorFields,
+  publicHttpFields,
   readConfig,
   redisCacheFields,
   redisFields,
@@ -29,7 +29,7 @@ export const ingressFields = {
   ...rootKeyFields,
   ...redisFields,
   ...redisCacheFields,
-  ...publicDoorFields,
+  ...publicHttpFields,
   ...signingFields,
   rateLimitUnfundedFactor: decimal('PM_RATE_LIMIT_UNFUNDED_FACTOR', {
     meaning:

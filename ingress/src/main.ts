@@ -5,7 +5,7 @@ import { countUnproven } from '@pm/domain/authority/unproven-records.io';
 import { LogEnds } from '@pm/domain/executions/log-ends.io';
 import { LedgerSettling } from '@pm/domain/ledger/ledger-settling.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
-import { openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
+import { openRateLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock as clock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
@@ -20,17 +20,17 @@ import { openTraces, type Traces } from '@pm/kit/traces';
 import { redisKeys } from '@pm/schemas';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
-import { EntryRoom } from './accounts/entry-room.io.ts';
+import { EntryQuota } from './accounts/entry-quota.io.ts';
 import { LedgerFunds } from './accounts/ledger-funds.io.ts';
 import { openAccounts } from './accounts/open-accounts.io.ts';
 import { WalletOwners } from './accounts/wallet-owners.ts';
 import { CatalogIndex } from './catalog/catalog-index.ts';
 import { type IngressConfig, readIngressConfig } from './config.ts';
-import type { Authentication } from './door/authentication.io.ts';
-import { type DoorMemory, openDoorMemory } from './door/door-memory.io.ts';
-import { openListener } from './door/listeners.io.ts';
-import type { PublicServices } from './door/public.route.ts';
-import { openRepetitionCounts } from './door/repetitions.io.ts';
+import type { Authentication } from './http/authentication.io.ts';
+import { type HttpMemory, openHttpMemory } from './http/http-memory.io.ts';
+import { openListener } from './http/listeners.io.ts';
+import type { PublicServices } from './http/public.route.ts';
+import { openRepetitionCounts } from './http/replayed-requests.io.ts';
 import { ClockWitness } from './log/clock-witness.io.ts';
 import { DelayedResults } from './log/delayed-results.io.ts';
 import { openChannel } from './log/open-channel.io.ts';
@@ -141,7 +141,7 @@ async function openParts(room: Room) {
   const results = await operations.during('executions', () => openResults(room, topics));
   const signingDomain = signing.domains.own;
   const owners = new WalletOwners(crypto.keccak, { feeWallet, signingDomain });
-  const entryRoom = new EntryRoom({ ledger: money.ledger, owners });
+  const entryRoom = new EntryQuota({ ledger: money.ledger, owners });
   const [accounts, markets, sessions, comments, profiles] = await Promise.all([
     operations.during('accounts', () =>
       openAccounts(topics, {
@@ -244,12 +244,12 @@ function openMoney(room: Room) {
   const ledger = openLedger(redis, redisKeys(config.redisPrefix));
   const ledgerWatch = watchLedger(ledger);
   life.onStop('ledger watch', () => ledgerWatch.close());
-  return { ledger, ledgerWatch, ...openDoorMemory(room) };
+  return { ledger, ledgerWatch, ...openHttpMemory(room) };
 }
 
 function openLimits({ config, life, log }: Room) {
   const keys = redisKeys(config.redisPrefix);
-  const limits = openDoorLimiter({ config, keys, clock, log });
+  const limits = openRateLimiter({ config, keys, clock, log });
   life.onStop('rate limits', () => limits?.close());
   return limits;
 }
@@ -269,7 +269,7 @@ async function openKeyReadings(
 }
 
 /** Uses of agents' keys: noted at once, written to the log every minute. */
-function openActivity({ config, life }: Room, memory: DoorMemory, agents: Agents) {
+function openActivity({ config, life }: Room, memory: HttpMemory, agents: Agents) {
   const onFault = (error: unknown) => life.fail(error);
   const keys = redisKeys(config.redisPrefix);
   const bytesMax = memory.cacheBudgets.agents;
@@ -349,7 +349,7 @@ async function openSessionWatch(
     partitions,
     channel,
     entryRoom,
-  }: Awaited<ReturnType<typeof openResults>> & { readonly entryRoom: EntryRoom },
+  }: Awaited<ReturnType<typeof openResults>> & { readonly entryRoom: EntryQuota },
 ) {
   const counts = openSessionCounts(room.metrics);
   const sessions = await openSessions(topics, {

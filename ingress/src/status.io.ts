@@ -29,7 +29,7 @@ export interface StatusParts {
   notFollowed(): readonly string[];
 }
 
-/** What readiness depends on. */
+/** Parts of the process that readiness depends on. */
 type HealthParts = Pick<StatusParts, 'partitions' | 'ledgerWatch' | 'signOff' | 'notFollowed'>;
 
 /**

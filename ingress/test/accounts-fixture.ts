@@ -133,7 +133,7 @@ export class AccountTopics {
     });
     return {
       directory,
-      door: {
+      ingress: {
         keys,
         readOnlyKeys: new ReadOnlyKeys({
           secrets,

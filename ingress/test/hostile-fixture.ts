@@ -16,12 +16,12 @@ import { testDomain } from '../../kit/test/signing-domain.ts';
 import {
   type Answerer,
   answered,
-  type Door,
+  type IngressUnderTest,
   nowSeconds,
   restsAs,
   testOrder,
   trioIn,
-} from './door-fixture.ts';
+} from './ingress-fixture.ts';
 import { attestation } from './keys-fixture.ts';
 import {
   signedBy,
@@ -44,11 +44,11 @@ export interface Caller extends Sender {
 
 export const callerWallets = [21, 22, 23, 24].map(walletOf);
 
-export async function openCaller(door: Door, wallet: TestWallet): Promise<Caller> {
+export async function openCaller(ingress: IngressUnderTest, wallet: TestWallet): Promise<Caller> {
   const address = wallet.address as WalletAddress;
-  const trio = trioIn(await door.keys.create(address, '0'));
-  const readKey = await door.services.accounts.readOnlyKeys.create(address);
-  const agent = await door.services.accounts.agents.create(address, 'agent');
+  const trio = trioIn(await ingress.keys.create(address, '0'));
+  const readKey = await ingress.services.accounts.readOnlyKeys.create(address);
+  const agent = await ingress.services.accounts.agents.create(address, 'agent');
   return {
     wallet,
     trio,

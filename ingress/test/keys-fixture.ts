@@ -7,7 +7,13 @@ import {
   headers as names,
   type WalletAddress,
 } from '@pm/schemas';
-import { call, type Door, nowSeconds, type SentRequest, trioIn } from './door-fixture.ts';
+import {
+  call,
+  type IngressUnderTest,
+  nowSeconds,
+  type SentRequest,
+  trioIn,
+} from './ingress-fixture.ts';
 import { digestOf, hashStruct, separatorOf, type TestWallet } from './wallet-fixture.ts';
 
 /**
@@ -58,10 +64,10 @@ export function attestation(
 
 /** A request with these headers and none of an API key. */
 export async function ask(
-  door: Door,
+  ingress: IngressUnderTest,
   { method, url, body, headers = {} }: SentRequest,
 ): Promise<{ status: number; headers: Record<string, unknown>; body: unknown }> {
-  const answer = await door.app.inject({
+  const answer = await ingress.app.inject({
     method,
     url,
     headers: { 'content-type': 'application/json', ...headers },
@@ -71,13 +77,13 @@ export async function ask(
 }
 
 /** A caller with an API key of its own. */
-export async function join(door: Door, wallet: TestWallet) {
-  const trio = trioIn(await door.keys.create(wallet.address as WalletAddress, '0'));
+export async function join(ingress: IngressUnderTest, wallet: TestWallet) {
+  const trio = trioIn(await ingress.keys.create(wallet.address as WalletAddress, '0'));
   const headers = { [names.address]: wallet.address };
   return {
     trio,
     wallet,
     call: (sent: SentRequest) =>
-      call(door, { ...sent, trio, headers: { ...headers, ...sent.headers } }),
+      call(ingress, { ...sent, trio, headers: { ...headers, ...sent.headers } }),
   };
 }

@@ -62,7 +62,7 @@ function operatorEntries(): readonly OperatorEntry[] {
   ];
 }
 
-/** What the matcher says when it carries a command out. */
+/** Result of the matcher for a command that it carries out. */
 export function carriedOut(command: Command): CommandResult {
   const kinds = {
     SetMarket: 'MarketSet',

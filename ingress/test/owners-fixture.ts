@@ -29,11 +29,11 @@ export class OwnersTopic {
   readonly records: WalletOwner[] = [];
   readonly #followers: ((record: WalletOwner) => void)[] = [];
   readonly #held: (() => void)[] = [];
-  /** What every process is configured with. */
+  /** Fee wallet in the configuration of every process. */
   feeWallet: WalletAddress = defaultFeeWallet;
   /** Records are kept and reach no process. */
   isHeldUp = false;
-  /** What a send rejects with. */
+  /** Error that a send rejects with; null when it succeeds. */
   fault: Error | null = null;
   /** Whether the records of a send that rejects are on the topic nevertheless. */
   landsAnyway = false;

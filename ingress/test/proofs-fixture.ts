@@ -1,12 +1,12 @@
 import { Fault } from '@pm/kit/fault';
 import { cacheBudgets, usedProofLimits } from '@pm/schemas';
 import {
-  type ProofVerdict,
+  type ProofResult,
   proofTtlMs,
   spentAgeMs,
   type UsedProof,
   type UsedProofs,
-} from '../src/door/used-proofs.io.ts';
+} from '../src/http/used-proofs.io.ts';
 
 /** The rule of used proofs without Redis: several processes may share one; see used-proofs.engine.test.ts. */
 export class ProofMemory implements Pick<UsedProofs, 'note'> {
@@ -22,7 +22,7 @@ export class ProofMemory implements Pick<UsedProofs, 'note'> {
     this.#max = Math.floor(bytesMax / usedProofLimits.proofBytes);
   }
 
-  async note({ repetition, digest, windowMs, isSpent }: UsedProof): Promise<ProofVerdict> {
+  async note({ repetition, digest, windowMs, isSpent }: UsedProof): Promise<ProofResult> {
     if (this.isAway) throw new Fault('redis_unavailable', 'retry');
     const kind = `${repetition}:${windowMs}`;
     const ttlMs = proofTtlMs(windowMs);

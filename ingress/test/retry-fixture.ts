@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { retryLimits } from '@pm/schemas';
-import type { IdempotencyMemory } from '../src/door/idempotency.io.ts';
-import type { IdempotencyKey } from '../src/door/idempotency-keys.io.ts';
+import type { IdempotencyMemory } from '../src/http/idempotency.io.ts';
+import type { IdempotencyKey } from '../src/http/idempotency-keys.io.ts';
 
 interface Kept {
   fingerprint: string;

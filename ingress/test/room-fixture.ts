@@ -1,8 +1,8 @@
-import type { Held } from '../src/accounts/entry-room.io.ts';
+import type { Held } from '../src/accounts/entry-quota.io.ts';
 
 /** A table whose free room is used up admits nobody here; others admit everyone. */
 export class RoomFake {
-  /** Of all tables; the asked ones with it. */
+  /** Whether all tables are full; `asked` lists the requests for all tables. */
   isFull = false;
   readonly asked: Held[] = [];
 

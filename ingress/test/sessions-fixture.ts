@@ -37,7 +37,7 @@ export class SessionsTopic {
     this.partitions = partitions;
   }
 
-  /** What was said of sessions, without pulses. */
+  /** Records about sessions, without pulses. */
   get said(): readonly SessionRecord[] {
     return this.records.flatMap(({ value }) =>
       value === null || value.sequence === 0 ? [] : [value],
@@ -72,7 +72,7 @@ export class SessionsTopic {
 export interface ProcessOptions {
   readonly run?: SessionCancelOptions['run'];
   readonly partitions?: SessionCancelOptions['partitions'];
-  /** What this process's clocks are ahead of true time. */
+  /** Milliseconds by which the clocks of this process are ahead of true time. */
   readonly monotonicAheadMs?: number;
   readonly wallAheadMs?: number;
   /** Milliseconds from a record's place on the topic until this process has read it. */

@@ -4,7 +4,7 @@ import { CompactedTable, type TableFold } from '../src/log/compacted-table.io.ts
 export class MemoryTopic<T> {
   readonly records: { readonly key: string; readonly value: T | null }[] = [];
   readonly #followers: ((index: number) => void)[] = [];
-  /** What a send rejects with. */
+  /** Error that a send rejects with; null when it succeeds. */
   fault: Error | null = null;
   /** Records are kept but reach no process. */
   isHeldUp = false;

@@ -2,15 +2,15 @@ import {
   AccountActionResult,
   AgentCreation,
   ApiKeyTrio,
-  BareHeartbeatAnswer,
+  BareHeartbeatResponse,
   CancelMarketBody,
   CancelOrderBody,
   CancelResult,
   CommentBody,
   CommentWritten,
   DeletedNotifications,
-  HeartbeatAnswer,
   HeartbeatBody,
+  HeartbeatResponse,
   type HttpRoute,
   KeySettings,
   OrderSubmission,
@@ -24,11 +24,11 @@ import {
   WithdrawalBody,
 } from '@pm/schemas';
 import { type TSchema, Type } from 'typebox';
-import { conditionId, tokenId } from './door-fixture.ts';
+import { conditionId, tokenId } from './ingress-fixture.ts';
 
 /** Routes of ingress that change something. */
 export const writeRoutes: readonly HttpRoute[] = (routes as readonly HttpRoute[]).filter(
-  ({ door, method }) => door === 'ingress' && method !== 'GET',
+  ({ service, method }) => service === 'ingress' && method !== 'GET',
 );
 
 /** Its name in the table below. */
@@ -41,11 +41,11 @@ export interface Sender {
   readonly orders: readonly object[];
 }
 
-/** What a write route takes and answers. */
+/** Request and response of a write route. */
 export interface WriteRoute {
-  /** Of the body; null when bodies are ignored. */
+  /** Schema of the body; null when bodies are ignored. */
   readonly body: TSchema | null;
-  /** Of a success. */
+  /** Schema of the response on success. */
   readonly answer: TSchema;
   /** A body that names entries of the test fixture. */
   readonly sample?: (caller: Sender) => unknown;
@@ -139,8 +139,8 @@ export const writeTable: Readonly<Record<string, WriteRoute>> = {
     sample: () => ({ amount: '1.5', id: 'out' }),
   },
   'DELETE /notifications': { body: null, answer: DeletedNotifications, query: 'ids=1,2' },
-  'POST /v1/heartbeats': { body: HeartbeatBody, answer: HeartbeatAnswer },
-  'POST /heartbeats': { body: null, answer: BareHeartbeatAnswer },
+  'POST /v1/heartbeats': { body: HeartbeatBody, answer: HeartbeatResponse },
+  'POST /heartbeats': { body: null, answer: BareHeartbeatResponse },
   'POST /comments': { body: CommentBody, answer: CommentWritten, sample: comment },
   'DELETE /comments/:id': { body: null, answer: CommentWritten },
   'POST /comments/:id/reactions': { body: ReactionBody, answer: CommentWritten },

@@ -4,7 +4,7 @@ import {
   engineVariables,
   list,
   namesOf,
-  publicDoorFields,
+  publicHttpFields,
   readConfig,
   serviceFields,
   traceFields,
@@ -15,10 +15,10 @@ import {
 export const mcpFields = {
   ...serviceFields,
   ...drainFields,
-  host: publicDoorFields.host,
-  httpPort: publicDoorFields.httpPort,
-  trustedProxies: publicDoorFields.trustedProxies,
-  connectionsPerAddress: publicDoorFields.connectionsPerAddress,
+  host: publicHttpFields.host,
+  httpPort: publicHttpFields.httpPort,
+  trustedProxies: publicHttpFields.trustedProxies,
+  connectionsPerAddress: publicHttpFields.connectionsPerAddress,
   exchangeUrl: url('PM_EXCHANGE_URL', {
     meaning:
       'Where the MCP server finds the exchange: its base URL, or query-api itself, which then knows each caller by address.',

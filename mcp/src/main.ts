@@ -23,7 +23,7 @@ async function start(life: Lifecycle): Promise<void> {
   life.onStop('http', () => app.close());
   // Open streams end first: the listener closes when its connections have.
   life.onStop('mcp', () => route.close());
-  // What the exchange does not answer, it says to the agent.
+  // A missing response of the exchange is reported to the agent, and is no reason not to be ready.
   operations.report({
     status: () => ({ exchangeUrl, running: route.running() }),
     ready: () => ({ ready: true, reasons: [] }),

@@ -131,7 +131,7 @@ describe.each(eras)('a client of the era %s', (era) => {
         for (const [name, input] of calls) await resultOf(client, name, input);
       }
     }
-    // Of tools that change something the form is enough.
+    // For tools that change something, a check of the form of their input is enough.
     const changing = [...(ids.get('condition_id') ?? [])].map((market) => ({ market }));
     const orders = [...(ids.get('order_id') ?? [])].map((one) => ({ order_ids: [one] }));
     const { input } = declarationOf('cancel_orders');

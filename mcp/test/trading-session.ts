@@ -63,7 +63,7 @@ export class TradingSession {
   readonly fake: FakeExchange;
   readonly client: Client;
   readonly folder: string;
-  /** Of the owner; may change under the server. */
+  /** Limits of the owner; they may change while the server runs. */
   readonly limits: { -readonly [Name in keyof TradingLimits]: TradingLimits[Name] };
   /** The digests that the wallet signed, as 0x-text. */
   readonly signed: readonly string[];

@@ -88,7 +88,7 @@ describe('preview_order', () => {
       expect(preview).toMatchObject({ placeable: false, preview_id: null, expires_at: null });
       expect(preview.checks.filter(({ ok }) => ok === false)).toMatchObject([{ code }]);
       expect(preview.checks.at(-1)).toMatchObject({ check: 'exchange_validates', ok: null });
-      // What it read is public: the market and its book.
+      // All data that the preview read is public: the market and its book.
       const ofCallers = Object.values(headerNames).map((name) => name.toLowerCase());
       for (const { method, headers } of session.fake.received)
         expect([method, ofCallers.filter((name) => name in headers)]).toEqual(['GET', []]);

@@ -21,7 +21,7 @@ export function executionOf(
   };
 }
 
-/** The same event of another partition, with other markets and orders. A log has at most ten markets. */
+/** An event moved to another partition, with other markets and orders. A log has at most ten markets. */
 export function ofPartition(event: ExecutionEvent, partition: number): ExecutionEvent {
   const changed = Object.entries(event).map(([name, value]) => {
     if (name === 'market') return [name, Number(value) + 10 * partition];

@@ -7,7 +7,7 @@ import {
   list,
   namesOf,
   path,
-  publicDoorFields,
+  publicHttpFields,
   readConfig,
   redisCacheFields,
   redisFields,
@@ -28,7 +28,7 @@ export const queryApiFields = {
   ...redisFields,
   ...redisCacheFields,
   ...clickhouseFields,
-  ...publicDoorFields,
+  ...publicHttpFields,
   ...signingFields,
   ...bookNameFields,
   consoleDir: path('PM_CONSOLE_DIR', {

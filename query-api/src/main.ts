@@ -6,7 +6,7 @@ import { AwaitedPlaces } from '@pm/domain/executions/awaited-places.io';
 import { LogEnds } from '@pm/domain/executions/log-ends.io';
 import { LedgerSettling } from '@pm/domain/ledger/ledger-settling.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
-import { type DoorLimiter, openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
+import { type OpenedLimiter, openRateLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { rateLimitReads } from '@pm/domain/ratelimit/wire.io';
 import { readOpening } from '@pm/domain/signoff/opening.io';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
@@ -38,11 +38,11 @@ import { type Books, openBooks } from './books/open-books.io.ts';
 import { payoutOf } from './books/quote.ts';
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
 import { readConsole } from './console/read-console.io.ts';
-import { answeredWait } from './door/answered-reads.io.ts';
-import { addReadRoutes } from './door/app.route.ts';
-import { FollowedTopics, findNewKeys, followTopics } from './door/followed-topics.io.ts';
-import { openApp } from './door/open-app.io.ts';
-import { onFailure } from './door/read-route.io.ts';
+import { answeredWait } from './http/answered-reads.io.ts';
+import { addReadRoutes } from './http/app.route.ts';
+import { FollowedTopics, findNewKeys, followTopics } from './http/followed-topics.io.ts';
+import { openApp } from './http/open-app.io.ts';
+import { onFailure } from './http/read-route.io.ts';
 import { type FiguresWatch, watchFigures } from './markets/figures.io.ts';
 import { TableFigureReads } from './markets/table-figures.io.ts';
 import { measure, measureEngines, measureFreshness } from './metrics.ts';
@@ -97,7 +97,7 @@ interface Shared {
   readonly client: SealedLog;
   readonly schemas: Schemas;
   /** Null when requests are not limited. */
-  readonly limits: DoorLimiter | null;
+  readonly limits: OpenedLimiter | null;
   /** Null while nothing is traced. */
   readonly traces: Traces | null;
 }
@@ -180,7 +180,7 @@ async function openShared(life: Lifecycle): Promise<Shared> {
   const clickhouse = openClickHouse({ ...account, requestTimeoutMs, socketWaitMs, log });
   life.onStop('clickhouse', () => clickhouse.close());
   const keys = redisKeys(config.redisPrefix);
-  const limits = openDoorLimiter({ config, keys, clock: systemClock, log });
+  const limits = openRateLimiter({ config, keys, clock: systemClock, log });
   life.onStop('rate limits', () => limits?.close());
   const { topicPrefix } = config;
   const schemas = new Schemas();

@@ -13,7 +13,7 @@ export interface Fill {
   readonly price: number;
   readonly taker: number;
   readonly maker: number;
-  /** Of the taker. */
+  /** Side of the taker. */
   readonly side: 'BUY' | 'SELL';
   readonly builder: number;
 }

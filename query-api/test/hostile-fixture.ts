@@ -7,8 +7,8 @@ import type { Dice } from '../../kit/test/hostile/dice.ts';
 import { isErrorOf } from '../../kit/test/hostile/error-bodies.ts';
 import { hostileNames, hostileTexts, hostileValue } from '../../kit/test/hostile/hostile-values.ts';
 import { spoil, spoilBytes } from '../../kit/test/hostile/spoil.ts';
-import type { ReadParts } from '../src/door/app.route.ts';
-import { addReadRoutes } from '../src/door/app.route.ts';
+import type { ReadParts } from '../src/http/app.route.ts';
+import { addReadRoutes } from '../src/http/app.route.ts';
 import { OwnRecords } from '../src/recent/own-reads.io.ts';
 import { RecentLog } from '../src/recent/recent-log.ts';
 import { Leaderboards } from '../src/reports/newest-leaderboards.io.ts';
@@ -20,7 +20,7 @@ import { clockOf } from './read-clock.ts';
 
 /** Routes of query-api. */
 export const readRoutes: readonly HttpRoute[] = (routes as readonly HttpRoute[]).filter(
-  ({ door }) => door === 'query-api',
+  ({ service }) => service === 'query-api',
 );
 
 /** Values with a meaning, so that requests come further than the first check. */
@@ -97,7 +97,7 @@ function watched<T>(value: T, names: Set<string>): T {
         names.add(name);
       }
       const found = Reflect.get(target, name, receiver) as unknown;
-      // Of what is frozen (a body that came again) a proxy must show the value itself.
+      // A proxy of a frozen object (a body that came again) must return the property value itself.
       return Object.isFrozen(target) ? found : watched(found, names);
     },
   }) as T;
@@ -216,7 +216,7 @@ export const readers = [
 ];
 
 /** An HTTP app over these parts. */
-export function openHostileDoor(parts: ReadParts, requested: RequestedNames): HttpApp {
+export function openHostileListener(parts: ReadParts, requested: RequestedNames): HttpApp {
   const app = openHttp({ log: silentLog, bodyLimitBytes: bodyMaxBytes['query-api'] });
   requested.watch(app);
   addReadRoutes(app, parts);

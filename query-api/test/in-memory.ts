@@ -23,11 +23,11 @@ import { testDomain } from '../../kit/test/signing-domain.ts';
 import type { Moment, PastBook } from '../src/books/past-book.ts';
 import { noQuote, type Quote } from '../src/books/quote.ts';
 import type { ConsoleFiles } from '../src/console/console-file.ts';
-import type { ReadParts } from '../src/door/app.route.ts';
-import { addReadRoutes } from '../src/door/app.route.ts';
-import type { SignedFacts } from '../src/door/read-route.io.ts';
 import type { CandlePlan, CandleRow } from '../src/history/candles.ts';
 import { noPrices, type PriceFacts } from '../src/history/history.ts';
+import type { ReadParts } from '../src/http/app.route.ts';
+import { addReadRoutes } from '../src/http/app.route.ts';
+import type { SignedFacts } from '../src/http/read-route.io.ts';
 import { Catalog } from '../src/markets/catalog.ts';
 import type { Listing } from '../src/markets/market.ts';
 import type { CancelRow } from '../src/orders/cancel-search.ts';
@@ -210,7 +210,7 @@ export class World {
   readonly threads = new CommentThreads();
   readonly profiles = new Profiles();
   readonly closed: HeldRow[] = [];
-  readonly ledger: TradeRow[] = [];
+  readonly tape: TradeRow[] = [];
   readonly activity: ActivityRow[] = [];
   readonly supply: SupplyRow[] = [];
   readonly marketPositions: MarketPositionRow[] = [];
@@ -268,7 +268,7 @@ export class World {
   completeThroughMs: number | null = null;
   completeThroughAtMs: (readAtMs: number) => number | null = () => null;
 
-  /** What every client was answered. */
+  /** Log positions that every client was answered; null for none. */
   answered: LogPlaces | null = null;
   /** How far books and newest executions are; a read moves nothing. */
   reached: LogPlaces = new Map();
@@ -431,7 +431,7 @@ export class World {
     return {
       traded: (owner) => answer(this.held.size, owner),
       activity: (search) => answer(this.activity, search),
-      ledger: (search) => answer(this.ledger, search),
+      tape: (search) => answer(this.tape, search),
       supply: (markets) =>
         answer(
           this.supply.filter(({ market }) => markets.includes(market)),
@@ -457,7 +457,7 @@ export class World {
   }
 }
 
-export function openDoor(world: World): HttpApp {
+export function openListener(world: World): HttpApp {
   const app = openHttp({ log: silentLog, bodyLimitBytes: 128 * 1024 });
   checkResponses(app, ['/book', '/books']);
   addReadRoutes(app, world.parts());
@@ -468,7 +468,7 @@ const apps = new WeakMap<World, HttpApp>();
 
 /** The app over this world, built once: for suites that ask one world several times. */
 export function appOf(world: World): HttpApp {
-  const app = apps.get(world) ?? openDoor(world);
+  const app = apps.get(world) ?? openListener(world);
   apps.set(world, app);
   return app;
 }

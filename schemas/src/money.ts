@@ -28,7 +28,10 @@ const feeStepMicro = 10;
 /** Tick sizes in price units: 0.1, 0.01, 0.005, 0.0025, 0.001, 0.0001 (conventions.md 3.5). */
 export const tickSizes = [1000, 100, 50, 25, 10, 1] as const;
 
-/** Of a wider book the newest trade is shown instead of the midpoint: 0.10 USDC (conventions.md 5.1). */
+/**
+ * Widest spread of a book whose midpoint is shown: 0.10 USDC. For a wider book the newest trade is shown instead
+ * (conventions.md 5.1).
+ */
 export const shownSpreadMax = 1_000;
 
 /** Micro-USDC that `sizeMicro` shares cost at `price`. Exact for whole lots. */
@@ -82,7 +85,10 @@ function budgetFeeBoundMicro(budgetMicro: number, rateBps: number): number {
   return whole + rest + feeStepMicro;
 }
 
-/** What a BUY must have in hand: its cost at the limit and its largest fee; a SELL holds tokens instead and needs 0. */
+/**
+ * Micro-USDC that an order needs in hand: a BUY its cost at the limit and its largest fee; a SELL holds tokens instead
+ * and needs 0.
+ */
 export function holdMicro(order: {
   readonly side: 'BUY' | 'SELL';
   readonly price: number;

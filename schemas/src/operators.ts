@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** What an operator may do. Each route of the operator's listener declares one of them (`OperatorRouteDeclaration`). */
+/** Roles of operators. Each route of the operator's listener declares one of them (`OperatorRouteDeclaration`). */
 export const operatorRoles = ['viewer', 'catalog', 'treasury', 'resolver', 'admin'] as const;
 export type OperatorRole = (typeof operatorRoles)[number];
 

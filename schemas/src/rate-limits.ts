@@ -14,8 +14,8 @@ export interface RateWindow {
 }
 
 /**
- * What one request takes from a scope: 1; one for each item of a body that is a list (so a batch of orders costs as
- * many as its orders sent one by one); or one for each hundred of them.
+ * Units that one request takes from a scope: 1; one for each item of a body that is a list (so a batch of orders costs
+ * as many as its orders sent one by one); or one for each hundred of them.
  */
 export type RateUnit = 'requests' | 'items' | 'hundreds of items';
 
@@ -179,11 +179,11 @@ export const rateRules: readonly RateRule[] = rateScopes
   .flatMap((of) => of.windows.map((window) => ({ ...window, scope: of })))
   .map((rule, place) => ({ ...rule, place, field: `${rule.scope.name}.${rule.seconds}` }));
 
-/** What counts proofs that failed, of a claim and of an address. */
+/** Rules that count failed proofs, of a claim and of an address. */
 export const failedProofRules: readonly RateRule[] = rulesOf(failedProofScope);
 export const failedAddressRules: readonly RateRule[] = rulesOf(failedAddressScope);
 
-/** What counts requests that cost their sender nothing and the log a record. */
+/** Rules that count requests that cost their sender nothing and the log a record. */
 export const unfundedRules: readonly RateRule[] = rulesOf(unfundedScope);
 
 function rulesOf(wanted: RateScope): readonly RateRule[] {
@@ -215,8 +215,8 @@ export function coveredRoutes({ covers }: RateScope): readonly string[] {
 }
 
 /**
- * What a request with so many items in its body takes from a rule; at least 1. Longer batches are refused, not
- * dearer.
+ * Units that a request with this number of items in its body takes from a rule; at least 1. Longer batches are refused,
+ * they do not cost more.
  */
 export function rateCost({ scope: { unit } }: RateRule, items: number): number {
   if (unit === 'requests' || items <= 1) return 1;

@@ -34,11 +34,11 @@ export const cacheBytesMin = 4 * mebibyte;
 
 /** Largest memory of each kind of key, bytes. */
 export interface CacheBudgets {
-  /** Of the retry keys of a kind, of all wallets. */
+  /** Memory of the retry keys of a kind, of all wallets, bytes. */
   readonly retries: Readonly<Record<RetryKind, number>>;
-  /** Of the counts of one kind of caller. */
+  /** Memory of the counts of one kind of caller, bytes. */
   readonly limitsOfKind: number;
-  /** Of one set of used proofs. */
+  /** Memory of one set of used proofs, bytes. */
   readonly usedProofsOfSet: number;
   readonly agents: number;
 }

@@ -43,7 +43,7 @@ function ledgerKeys(prefix: string) {
   // log.
   const ledger = `${prefix}:ledger3`;
   return {
-    /** What BCAST client tracking of books subscribes to. */
+    /** Prefix of the keys of books that BCAST client tracking subscribes to. */
     bookPrefix: `${prefix}:book:`,
     book: (token: TokenId) => `${prefix}:book:${token}`,
     bookMarks: `${prefix}:books:marks`,
@@ -96,7 +96,8 @@ function ledgerKeys(prefix: string) {
 function cacheKeys(prefix: string) {
   return {
     /**
-     * What a caller used up: `address:…`, `key:…` or `agent:…`. Of no value when lost.
+     * Units of limits that a caller has used up; the caller is `address:…`, `key:…` or `agent:…`. Their loss does no
+     * harm.
      */
     limits: (subject: string) => `${prefix}:limits:${subject}`,
     limitsBytes: (kind: string) => `${prefix}:limits-bytes:${kind}`,
@@ -124,7 +125,7 @@ export function isCacheKey(name: keyof RedisKeys): name is keyof RedisCacheKeys 
   return Object.hasOwn(cacheKeys(''), name);
 }
 
-/** What is kept of requests that carry a retry key (conventions.md 3.9). */
+/** Limits of the records of requests that carry a retry key (conventions.md 3.9). */
 export const retryLimits = {
   /** A key is remembered for so long; as long as the matcher remembers an order. */
   ttlMs: 3_600_000,
@@ -147,7 +148,7 @@ export const retryLimits = {
   keyMaxChars: 255,
 } as const;
 
-/** What is kept of the proofs of requests that must not be carried out again (conventions.md 2.8). */
+/** Limits of the stored proofs of requests that must not be carried out again (conventions.md 2.8). */
 export const usedProofLimits = {
   /**
    * Time after the first in which the same bytes are a client's own second request within one second of its timestamp,

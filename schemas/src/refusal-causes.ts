@@ -1,6 +1,6 @@
 import type { RefusalCode } from './refusals.ts';
 
-/** What brings a refusal about, and what cures it where something does: the text of errors.md (`npm run docs`). */
+/** Cause of each refusal, and its remedy where there is one: the text of errors.md (`npm run docs`). */
 export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   unknown: 'A code that this version does not know; the sender is newer.',
   invalid_payload: 'The body is not JSON or not of the documented shape.',

@@ -1,6 +1,7 @@
 /**
- * What wallets sign (EIP-712) and where: the order struct of version 2 and the L1 attestation (conventions.md 2.1,
- * 3.2). Each installation has a domain of its own, so that what is signed for one means nothing to another.
+ * Domain of the signatures of wallets (EIP-712): of the order struct of version 2 and the L1 attestation
+ * (conventions.md 2.1, 3.2). Each installation has a domain of its own, so that a signature for one means nothing to
+ * another.
  */
 export interface SigningDomain {
   readonly name: string;
@@ -76,8 +77,8 @@ export const l1TypeText = 'ClobAuth(address address,string timestamp,uint256 non
 export const l1Message = 'This message attests that I control the given wallet';
 
 /**
- * What a wallet's own signature asks for, and the message that says so in the domain of an installation: a proof for
- * one opens no other (conventions.md 2.1).
+ * Purposes of a wallet's own signature, and the message that states the purpose in the domain of an installation: a
+ * proof for one purpose serves no other (conventions.md 2.1).
  */
 export const l1Messages = {
   create: 'Create the API key of this nonce, or show its secret',

@@ -14,7 +14,10 @@ export function tradeId({ partition, inOffset, eventIndex }: FillPlace): string 
 
 const tradeIdPattern = /^(0|[1-9]\d{0,4})-(0|[1-9]\d{0,15})-(0|[1-9]\d{0,9})$/;
 
-/** What tables hold of a place (UInt16, UInt32): a larger number would be taken for another one there. */
+/**
+ * Largest partition and event index that tables hold (UInt16, UInt32): a larger number would be taken for another one
+ * there.
+ */
 const partitionMax = 65_535;
 const eventIndexMax = 4_294_967_295;
 

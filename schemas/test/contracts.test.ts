@@ -67,7 +67,7 @@ test('no two routes share method and path, also under their mounts', () => {
 });
 
 test('a route is served at the root and under its mounts', () => {
-  const route = { method: 'GET', path: '/a', door: 'query-api', family: 'gamma' } as const;
+  const route = { method: 'GET', path: '/a', service: 'query-api', family: 'gamma' } as const;
   const urls = (more: Partial<HttpRoute>) =>
     urlsOf({ ...route, ...more }).map(({ url, mount }) => `${url} ${mount}`);
   expect(urls({})).toEqual(['/a null', '/gamma/a gamma']);

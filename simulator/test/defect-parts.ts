@@ -45,7 +45,7 @@ export class DefectParts {
     return { encode: (one) => codec.encode({ ...one, timeMs: machine.clock.nowMs() }) };
   }
 
-  /** Of the commands of ingress. */
+  /** Producer of the commands of ingress. */
   commandProducer(producer: LogProducer): LogProducer {
     const isSure = this.#defects.has('a send whose outcome is unknown counts as not sent');
     return isSure ? neverUnknown(producer) : producer;

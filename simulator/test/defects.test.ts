@@ -24,7 +24,7 @@ async function findingOf(name: Defect): Promise<string | null> {
   return null;
 }
 
-/** What the first seed finds, in a few seconds. */
+/** Defects that the first seed finds, in a few seconds. */
 const soonFound: readonly Defect[] = [
   'a leader is elected that lacks acknowledged records',
   'a former owner may commit',
@@ -44,7 +44,7 @@ const soonFound: readonly Defect[] = [
   'candles are not restored',
 ];
 
-/** What takes more seeds. */
+/** Defects that are found only after more seeds. */
 const laterFound: readonly Defect[] = ['holds without orders are never released'];
 
 const found = [...soonFound, ...laterFound];

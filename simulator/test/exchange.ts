@@ -47,7 +47,7 @@ const slotsPerRole: Readonly<Record<Role, number>> = {
   projector: 2,
 };
 
-/** Of the wallets with even and with odd numbers: every second one is short of money most of the time. */
+/** Deposits of the wallets with even and with odd numbers: every second wallet is short of money most of the time. */
 const depositsMicro = [3_000_000_000, 60_000_000] as const;
 
 /** A whole exchange on one thread and on simulated time. */
@@ -210,7 +210,7 @@ export class Exchange {
       answers: this.answers,
       reads: this.#reads,
       parts: this.parts,
-      doors: () => this.#ingresses.map((one) => (one?.machine.isAlive === true ? one : null)),
+      ingresses: () => this.#ingresses.map((one) => (one?.machine.isAlive === true ? one : null)),
       nextNumber: () => {
         this.#numbers += 1;
         return this.#numbers;

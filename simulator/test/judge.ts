@@ -39,7 +39,7 @@ export interface Judged {
   readonly brokers: Brokers;
   readonly ledger: LedgerServer;
   readonly tables: TablesServer;
-  /** What matchers are made of. */
+  /** Parts that matchers are made of. */
   readonly parts: DefectParts;
 }
 
@@ -149,7 +149,7 @@ function recordsOf(brokers: Brokers, topic: string, partition: number): readonly
   return log.records.slice(0, log.highWatermark);
 }
 
-/** What a matcher that never fails writes. */
+/** Outputs of a matcher that never fails, and its engine after the last one. */
 function replay({ brokers, parts: changed }: Judged, partition: number) {
   const operatorKey = keys.opening.publicKey;
   const reader = new SequentialReader({ partition, operatorKey, codec: codecs.orders });

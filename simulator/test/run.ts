@@ -15,7 +15,7 @@ export interface RunOptions {
   readonly faults?: number;
 }
 
-/** What a run has been through. */
+/** Counts of the requests, faults and responses of a run. */
 export interface RunFigures {
   readonly seed: number;
   readonly virtualMs: number;

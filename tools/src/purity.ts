@@ -26,7 +26,7 @@ const impureNames = new Set([
 
 const impureMembers = new Set(['Date.now', 'Math.random', 'performance.now', 'performance.mark']);
 
-/** What a pure file must not do: wait, start timers, read a clock or the process, draw random numbers. */
+/** Problems of a pure file: it must not wait, start timers, read a clock or the process, or draw random numbers. */
 export function purityProblems({ body, lineOf }: Syntax): readonly Problem[] {
   const declared = new Set(body.flatMap(declaredNames));
   const problems: Problem[] = [];

@@ -1,6 +1,6 @@
 import { isPure, problemsOf } from '../src/source-rules.ts';
 
-/** What the rules say of one line in a pure file. */
+/** Messages of the rules about one line in a pure file. */
 function said(text: string, path = 'kit/src/fold.ts'): readonly string[] {
   return problemsOf(path, text).map(({ message }) => message);
 }
@@ -130,4 +130,32 @@ describe('style', () => {
       { line: 3, message: 'a pure file has no Date.now' },
     ]);
   });
+});
+
+describe('words', () => {
+  const entry = 'DOOR'.toLowerCase();
+
+  test.each([
+    `const ${entry} = 1;`,
+    `open${entry.replace('d', 'D')}Limiter();`,
+    `// Behind the ${entry}s.`,
+    'export interface OrderVerd'.concat('ict {}'),
+    'export const PriceAns'.concat('wer = 1;'),
+  ])('"%s" has one for which the field has another', (text) => {
+    expect(said(text, 'kit/src/fold.io.ts').join()).toContain(': say ');
+  });
+
+  test.each(['/** What it holds. */', '// Those of a wallet.', '/**\n * The same in hex.\n */'])(
+    'a comment that begins like "%s" does not name its subject',
+    (text) => {
+      expect(said(text, 'kit/src/fold.io.ts').join()).toContain('begins with its subject');
+    },
+  );
+
+  test.each(['const indoors = 1;', 'const answer = 1;', 'type Answers = 1;', 'type Answer = 1;'])(
+    '"%s" has none',
+    (text) => {
+      expect(said(text, 'kit/src/fold.io.ts')).toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import { wallClockProblems } from '../src/wall-clock.ts';
 
-/** What the rule says of one line. */
+/** Messages of the rule about one line. */
 function said(text: string, path = 'kit/src/lease.io.ts'): readonly string[] {
   return wallClockProblems(path, text).map(({ message }) => message);
 }

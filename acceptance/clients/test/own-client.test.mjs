@@ -94,7 +94,7 @@ const keysOf = (eventId) => ({
 });
 const examples = readdirSync(join(repository, 'client/examples/streams'));
 
-/** What an example prints until it has read two messages. */
+/** Starts an example that ends after two messages, and collects its output. */
 function startExample(name, args) {
   const child = spawn(process.execPath, [join('examples', name), ...args, baseUrl, '2'], {
     cwd: folder,

@@ -218,7 +218,7 @@ test('poly-websockets keeps the books of both tokens', async () => {
 
 test('ccxt watches a book, trades, own orders and own trades', async () => {
   const exchange = connectCcxt(makerIndex);
-  // What it asks for before the first address without TLS.
+  // ccxt requires this call before its first connection to an address without TLS.
   await exchange.loadHttpProxyAgent();
   try {
     await exchange.fetchOutcomes([yes, no]);

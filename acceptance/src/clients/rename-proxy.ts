@@ -21,8 +21,8 @@ const readAgain = { times: 120, afterMs: 250 };
 
 /** Reads whose question is in the body. */
 const postedReads: ReadonlySet<string> = new Set(
-  routes.flatMap(({ method, path, door }) =>
-    method === 'POST' && door === 'query-api' ? [path] : [],
+  routes.flatMap(({ method, path, service }) =>
+    method === 'POST' && service === 'query-api' ? [path] : [],
   ),
 );
 

@@ -8,7 +8,7 @@ export interface Accident {
   readonly done: string;
   /** Words that an operator sees; null where nothing is noticed and nothing has to be. */
   readonly says: string | null;
-  /** What the operator does then, as a page says it; null where nothing is to be done. */
+  /** Action of the operator after the accident, as a page words it; null where no action is needed. */
   readonly wayBack: string | null;
   /** Whether it needs the right to mount a file system. */
   readonly mounts?: true;

@@ -52,7 +52,7 @@ export async function resizeDisk(folder: string, bytes: number): Promise<void> {
   await command('mount', ['-o', `remount,size=${bytes}`, folder]);
 }
 
-/** What is used of the disk of a folder, bytes. */
+/** Bytes used on the disk of a folder. */
 export function usedBytes(folder: string): number {
   const { blocks, bfree, bsize } = statfsSync(folder);
   return (blocks - bfree) * bsize;

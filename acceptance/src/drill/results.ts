@@ -14,7 +14,7 @@ export function resultLines(results: readonly DrillResult[]): readonly string[] 
 
 const head = ['hit', 'what was done', 'said', 'way back', 'orders, s', 'all, s'];
 
-/** What the table says of an accident without its times. */
+/** Cells of an accident in the table, without its times. */
 export function cellsOf({ state, done, says, wayBack }: Accident): readonly string[] {
   return [state, done, says === null ? 'nothing' : `\`${says}\``, wayBack ?? 'none needed'];
 }

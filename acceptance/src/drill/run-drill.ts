@@ -20,7 +20,7 @@ export interface DrillResult {
   readonly ordersMs: number;
   /** From the accident until every service says that it is ready, milliseconds. */
   readonly serviceMs: number;
-  /** What does not hold: checks of the audit, or why the exchange did not come back. */
+  /** Findings of the audit, or the reason why the exchange did not come back. */
   readonly wrong: readonly string[];
 }
 

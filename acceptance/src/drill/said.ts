@@ -2,10 +2,12 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { textAfter } from '@pm/deploy/local/process-log';
 
-/** Of each log at most this much is searched, bytes. */
+/** Most bytes of each log that are searched. */
 const searchedMaxBytes = 4 * 1024 * 1024;
 
-/** What an operator sees from some moment on: lines of the stack and of commands, logs, reasons of health checks. */
+/**
+ * Output that an operator sees from some moment on: lines of the stack and of commands, logs, reasons of health checks.
+ */
 export class Said {
   readonly #logDir: string;
   #lines: string[] = [];

@@ -15,7 +15,7 @@ export interface Certificates {
 
 const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
-/** Of the system. */
+/** The `openssl` that is installed on the system. */
 const command = 'openssl';
 
 /** Makes them with `openssl`, valid for a day. */

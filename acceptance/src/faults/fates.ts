@@ -5,7 +5,7 @@ import type { World } from '../smoke/world.ts';
 import type { Span } from './gaps.ts';
 import type { SentOrder } from './order-load.ts';
 
-/** What became of the orders, and what the log says of the rest of the exchange. */
+/** Fates of the orders, and problems that the log shows in the rest of the exchange. */
 export interface Judgement {
   readonly sent: readonly SentOrder[];
   /** Orders without a definite fate at the end, each with what is known of it. */

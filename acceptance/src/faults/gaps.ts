@@ -6,11 +6,11 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** What clients saw of a fault. */
+/** Effects of a fault on the orders of clients. */
 export interface GapReport {
   /** Longest time without an acknowledged order, milliseconds. */
   readonly allMs: number;
-  /** The same of each partition. */
+  /** Longest time of each partition without an acknowledged order, milliseconds. */
   readonly byPartition: ReadonlyMap<number, number>;
   readonly acknowledged: number;
   /** Refusals by code. */

@@ -56,7 +56,7 @@ export class OrderLoad {
       throw new RangeError('an even number of markets, so that each gets orders of both tokens');
     const load = new OrderLoad(options, clients);
     await Promise.all(clients.map((client) => client.connect()));
-    // What signing needs to know of a market is fetched once, and may not be there during a fault.
+    // The facts of a market that signing needs are fetched once: during a fault they may not be available.
     const first = clients.flatMap((_, index) =>
       options.markets.map((market) => load.#prepare(index, market)),
     );
@@ -79,7 +79,7 @@ export class OrderLoad {
     const everyMs = 1_000 / this.#options.ordersPerSecond;
     const startedAtMs = performance.now();
     const due = () => Math.floor((performance.now() - startedAtMs) / everyMs);
-    // What is late is left out: sent all at once, it would be another fault, of the load.
+    // Late orders are left out: sent all at once, they would be another fault, caused by the load.
     for (let count = 0; !this.#isOver; count = Math.max(count + 1, due())) {
       const waitMs = startedAtMs + count * everyMs - performance.now();
       if (waitMs > 0) await sleep(waitMs);

@@ -12,7 +12,7 @@ export interface FaultPlace {
   readonly dataDir: string;
 }
 
-/** What a fault has hit. */
+/** Part of the exchange that a fault has hit. */
 export interface Hit {
   /** Partitions that it may stop; null for all. */
   readonly partitions: ReadonlySet<number> | null;

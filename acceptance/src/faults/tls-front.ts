@@ -69,7 +69,7 @@ function forward(
     },
   );
   passed.on('error', () => response.destroy());
-  // Of a caller that was killed: the engine would wait for the rest of the request, and others for the engine.
+  // The caller was killed: the engine would wait for the rest of its request, and others for the engine.
   response.once('close', () => {
     if (!response.writableFinished) passed.destroy();
   });

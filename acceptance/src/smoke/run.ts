@@ -31,7 +31,10 @@ export interface SmokeLength {
   readonly quietActions: number;
   /** Actions, times the number of wallets, before each kill and at the end; kills at random do not wait for them. */
   readonly actionsBeforeKill: number;
-  /** What a wallet splits in each market first, USDC; null for nothing, and sells are refused until it has bought. */
+  /**
+   * Amount that a wallet splits in each market first, USDC; null for no split: then sells are refused until it has
+   * bought.
+   */
   readonly splitUsdc: string | null;
   /** Pause of a wallet after each action through the kills, milliseconds. */
   readonly pauseMs: number;

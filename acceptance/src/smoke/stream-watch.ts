@@ -60,7 +60,7 @@ export class StreamWatch {
     }
   }
 
-  /** What differs from the log once the streams had time to reach its end. */
+  /** Differences between the streams and the log, once the streams had time to reach its end. */
   async compare(audit: LogAudit): Promise<string[]> {
     const endMs = performance.now() + quietMaxMs;
     let problems = this.#differences(audit);

@@ -36,7 +36,7 @@ export interface Verdict {
   readonly audit: LogAudit;
 }
 
-/** What a run says of itself, and what its clients received. */
+/** Problems that a run reports, and the data that its clients received. */
 interface Judged extends Pick<RunResult, 'received' | 'poisonRecords'> {
   readonly streams: Pick<RunResult['streams'], 'expect' | 'compare'>;
   readonly problems: Readonly<Record<string, readonly string[]>>;

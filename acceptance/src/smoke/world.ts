@@ -18,7 +18,7 @@ export interface World {
   /** Its data folder. */
   readonly dataDir: string;
   readonly markets: readonly SmokeMarket[];
-  /** What a service or tool of this name needs at the engines beside their addresses. */
+  /** Settings that a service or tool of this name needs at the engines besides their addresses. */
   accessOf(name: string): EngineAccess;
   /** Ends everything at once and removes the folder. */
   end(): Promise<void>;

@@ -122,7 +122,7 @@ const accessCodes: readonly unknown[] = Object.keys(statuses);
 function read({ status, codes, text }: Answer): string {
   const [code] = codes.filter((one) => accessCodes.includes(one));
   if (status === 403 && text.includes('it takes the role')) return 'roleless';
-  // Of the operator's listener, after some bad tokens of one address.
+  // Response of the operator's listener after some bad tokens from one address.
   if (status === 429) return 'unproven';
   if (status === 401) return 'unproven';
   if (code !== undefined) return `${status} ${String(code)}`;

@@ -32,7 +32,7 @@ export interface Asked {
 /** A wallet that takes part in the test, with an API key that is made again by the same signature. */
 export interface Party {
   readonly signer: Signer;
-  /** What its orders and proofs are signed for. */
+  /** Domain of the signatures of its orders and proofs. */
   readonly domain: SigningDomain;
   key: KeyOfWallet;
 }

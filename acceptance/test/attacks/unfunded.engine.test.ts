@@ -33,7 +33,10 @@ const ordersPerBatch = 15;
 /** More orders than an unfunded wallet may have booked in ten minutes. */
 const batches = 80;
 const inFlight = 4;
-/** Of one wallet in 10 seconds, and what both processes let through before they hear that the count is used up. */
+/**
+ * Most orders of one wallet that are booked in 10 seconds: its limit, and those that both processes admit before they
+ * learn that the count is used up.
+ */
 const perWindow = 3 * 100;
 
 /** Sells without tokens, from all keys in turn. */
@@ -137,7 +140,7 @@ test('a flood of sells without tokens, from many keys of a wallet, stops before 
   const refused = answers.get('rate_limited') ?? 0;
   expect(onLog + refused).toBe(batches * ordersPerBatch);
   expect(onLog).toBeLessThanOrEqual((1 + Math.ceil(tookMs / 10_000)) * perWindow);
-  // Of 600 seconds, however long the flood took.
+  // Limit of orders in 600 seconds, independent of the duration of the flood.
   expect(onLog).toBeLessThanOrEqual(1_000 + inFlight * ordersPerBatch);
   // Cancels are never held back.
   expect(await cancelAll(limited[0], keys[0] as Trader)).toEqual([]);

@@ -36,7 +36,7 @@ let client: LogClient;
 let producer: LogProducer;
 let installation: Installation;
 let queryApi: { url: string; opsUrl: string };
-/** What was forged before any test. */
+/** Records that were forged before the first test. */
 let forged: {
   readonly withoutKey: Forged;
   readonly revoked: Pick<Forged, 'trader' | 'named'>;
@@ -247,7 +247,7 @@ async function repeatRevoked(): Promise<typeof forged.revoked> {
   return { trader, named: await again(topics.credentials, created) };
 }
 
-/** What takes the key of the operator, under that of ingress. */
+/** Writes records that require the key of the operator, sealed and signed with the key of ingress. */
 async function forgeByIngress(): Promise<typeof forged.byIngress> {
   const trader = await exchange.openTrader('100');
   const { address: wallet } = trader.signer;

@@ -49,7 +49,7 @@ export async function valuesAbout(codecs: Schemas, { wallet, unbound }: Attacked
   };
 }
 
-/** What only an operator decides about a market and wallets, with the keys of its records. */
+/** Records about a market and wallets that only an operator may write, each with its topic and key. */
 export async function decisionsAbout(
   codecs: Schemas,
   { wallet, unbound }: Attacked,

@@ -17,7 +17,7 @@ import {
   type InvalidationListener,
 } from '../../../query-api/src/books/invalidation.io.ts';
 import { StoredBooks } from '../../../query-api/src/books/stored-books.io.ts';
-import { addReadRoutes } from '../../../query-api/src/door/app.route.ts';
+import { addReadRoutes } from '../../../query-api/src/http/app.route.ts';
 import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { get, post, type Seen, token, World } from '../../../query-api/test/in-memory.ts';
 

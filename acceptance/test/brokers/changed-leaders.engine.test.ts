@@ -104,8 +104,8 @@ async function eachLed(
 }
 
 /**
- * Of the brokers that lead a partition of each topic, the one whose turn it is in this round. One that a busy machine
- * kept from its heartbeats leads nothing until another one is lost.
+ * Broker of this round, in rotation, among those that lead a partition of each topic. A broker whose heartbeats were
+ * late on a busy machine leads nothing until another one is lost.
  */
 async function leaderInTurn(round: number, of: readonly string[]): Promise<number> {
   await cluster.untilInSync(of);

@@ -25,11 +25,11 @@ const settledMaxMs = 60_000;
 
 /** Three brokers on free ports, each behind a proxy whose address it advertises to clients. */
 export class ClusterUnderTest {
-  /** Of all its data; it is removed at the end. */
+  /** Folder of all data of the cluster; it is removed at the end. */
   readonly folder: string;
   readonly #supervisor: Supervisor;
   readonly #proxies: ReadonlyMap<number, FaultProxy>;
-  /** Of brokers that are to stay away. */
+  /** Gates of the brokers that must stay down, by node id. */
   readonly #gates = new Map<number, Deferred>();
   readonly #returns = new Map<number, Promise<void>>();
   readonly #admin: Admin;

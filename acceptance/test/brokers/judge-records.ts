@@ -1,11 +1,13 @@
-/** What a writer was told of one record; `value` is unique, and `number` rises with each record of a writer. */
+/**
+ * Outcome of one record as its writer received it; `value` is unique, and `number` rises with each record of a writer.
+ */
 export interface WrittenRecord {
   readonly writer: string;
   readonly partition: number;
   readonly number: number;
   readonly value: string;
   readonly outcome: 'acknowledged' | 'certainly not written' | 'unknown';
-  /** Of an acknowledged record; null when the client does not say. */
+  /** Offset of an acknowledged record; null when the client does not report it. */
   readonly offset: number | null;
 }
 

@@ -57,7 +57,7 @@ function outcomeOf(error: unknown): Outcome {
   throw error;
 }
 
-/** The same by kafkajs' own producer, of which only sends of every partition are asked for. */
+/** Writes until the signal with kafkajs' own producer: one writer, whose sends hold a record of every partition. */
 export async function writeByKafkajs(producer: Producer, options: WriterOptions): Promise<void> {
   const { topic, partitions } = options;
   const run = write('together', partitions, { ...options, restMs: bareRestMs });

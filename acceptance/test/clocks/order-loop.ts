@@ -86,7 +86,7 @@ export class OrderLoop {
       await this.#place(order);
       await this.#ask('cancel', 'DELETE', '/order', JSON.stringify({ orderID: order.orderId }));
       await this.#ask('read', 'GET', '/data/orders', '');
-      // What is refused would only be refused more often.
+      // No fast pace after a refused order: it would only cause more refusals.
       const isFast = this.#awaiting > 0 && this.placed.has(order.orderId);
       await wait(isFast ? awaitedPauseMs : pauseMs);
     }

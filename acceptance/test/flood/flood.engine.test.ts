@@ -82,7 +82,7 @@ function clientAt(ingress: IngressProcess, address: string) {
   };
 }
 
-/** What a slow machine makes of good requests, which a client sends again; a flood must cause nothing else. */
+/** Refusal codes of valid requests on a slow machine, which a client sends again; a flood must cause no other code. */
 const slowCodes = ['too_late', 'order_unconfirmed', 'cancel_unconfirmed', 'partition_not_ready'];
 const triesMax = 20;
 const betweenTriesMs = 100;

@@ -9,7 +9,7 @@ import { StreamClient } from '../../../query-api/test/streams/stream-client.ts';
 import { until } from '../exchange-under-test.ts';
 import { untilNone, WholeExchange } from '../whole-exchange.ts';
 
-// What one address holds at each listener, while another one trades, cancels and reads (limits.md).
+// Connections that one address holds at each listener, while another one trades, cancels and reads (limits.md).
 const partitions = 2;
 const accounts = testAccounts().slice(0, 2);
 /** No addresses of a gateway: one for each attack, since the connections that an address opens have a rate. */

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Dice } from '../../../kit/test/hostile/dice.ts';
 
-/** What came back on a connection whose bytes were no good request. */
-export interface BrokenAnswer {
+/** Responses on a connection whose bytes were no valid request. */
+export interface BrokenResponse {
   readonly sent: string;
   /** Statuses in the order of their responses; none when the connection was closed without one. */
   readonly statuses: readonly number[];
@@ -48,7 +48,7 @@ const broken: readonly ((dice: Dice) => readonly string[])[] = [
 ];
 
 /** Sends broken bytes on a connection of its own; rejects only when the port does not accept connections. */
-export async function sendBroken(port: number, dice: Dice): Promise<BrokenAnswer> {
+export async function sendBroken(port: number, dice: Dice): Promise<BrokenResponse> {
   const parts = dice.pick(broken)(dice);
   const isSlow = dice.isOneIn(3);
   const socket = connect({ port, host: '127.0.0.1' });

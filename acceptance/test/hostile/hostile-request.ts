@@ -50,7 +50,7 @@ export function hostileRequest(
 }
 
 function mountOf(route: AnyRoute, dice: Dice): string {
-  if (!('door' in route) || !dice.isOneIn(5)) return '';
+  if (!('service' in route) || !dice.isOneIn(5)) return '';
   const { family, mounts = [family], atRoot }: HttpRoute = route;
   return mounts.length === 0 || atRoot === false ? '' : familyMounts[dice.pick(mounts)];
 }

@@ -20,7 +20,7 @@ const seed = firstSeed(20_261_124);
 /** After so many the owner gets its key again, and trading is open again. */
 const perRound = 500;
 const atOnce = 16;
-/** Of so many requests one is a connection with bytes that are no request. */
+/** One request in this number is a connection with bytes that are no request. */
 const brokenOneIn = 100;
 /** How much more a process may hold at its most in the second half than at its most in the first. */
 const growthMaxBytes = 96 * 1024 * 1024;

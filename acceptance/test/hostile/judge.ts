@@ -37,7 +37,7 @@ export class Judge {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
   }
 
-  /** What is wrong with an answer to bytes that are no request: only its statuses can be. */
+  /** Judges the response to bytes that are no request: only its statuses can be wrong. */
   broken(sent: string, statuses: readonly number[]): void {
     for (const status of statuses) this.count(status);
     if (statuses.some((status) => status >= 500 && status !== 503) && this.wrong.length < wrongMax)

@@ -137,7 +137,7 @@ export const fixedHistories: readonly FixedHistory[] = [
       await calls.resumeNamed('reserve', 'done', first);
       await calls.resumeNamed('reserve', 'done', second);
       await calls.resumeNamed('send', 'lost', first);
-      await calls.resumeNamed('takeBack', 'done', first);
+      await calls.resumeNamed('releaseFunds', 'done', first);
       // The order of the second process is still on its way: its money is not free.
       expect((await ledger.balance(walletOf(0))).pendingMicro).toBeGreaterThanOrEqual(500 * usdc);
       const all = action({ action: 'withdrawal', amountMicro: 1_000 * usdc });
@@ -202,7 +202,7 @@ export const fixedHistories: readonly FixedHistory[] = [
       history.requests.place(1, [buy], { key: 1, stale: false });
       await calls.resumeNamed('reserve');
       await history.finish();
-      // What was reserved first does not pay the fee, and what was sent second was not reserved.
+      // The amount that was reserved first does not pay the fee, and the order that was sent second was not reserved.
       expect(judge.balance(walletOf(0))).toMatchObject({ free: pendingMicro, held: 0 });
     },
   },

@@ -22,13 +22,13 @@ import { OrderSubmitter } from '../../../ingress/src/orders/submit.io.ts';
 import type { ParkedCalls } from './parked-calls.ts';
 import { type SimulatedLog, topicNames } from './simulated-log.ts';
 
-/** What the processes of a history share. */
+/** Log, ledger and calls that the ingress processes of a history share. */
 export interface SharedByIngress {
   readonly log: SimulatedLog;
   readonly calls: ParkedCalls;
   readonly ledger: Ledger;
   readonly keccak: Keccak;
-  /** What the process hears of a reservation. */
+  /** Result of a reservation as the process receives it. */
   reserved(reservation: Reservation, result: ReserveResult): ReserveResult;
   nowMs(): number;
 }
@@ -183,7 +183,7 @@ export class IngressProcess {
     return {
       reserve: (one) => parked('reserve', async () => reserved(one, await ledger.reserve(one))),
       reserveWithdrawal: (one) => parked('reserveWithdrawal', () => ledger.reserveWithdrawal(one)),
-      cancelReservation: (send) => parked('takeBack', () => ledger.cancelReservation(send)),
+      cancelReservation: (send) => parked('releaseFunds', () => ledger.cancelReservation(send)),
       appliedTransfer: (id) => parked('appliedTransfer', () => ledger.appliedTransfer(id)),
       balance: (wallet) => ledger.balance(wallet),
     };

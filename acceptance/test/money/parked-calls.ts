@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * What becomes of a parked call. `lost`: it never arrives. `unanswered`: it takes effect, and its caller gets a
- * failure. `late`: a record that arrives some time after its caller has heard that nothing is known of it.
+ * Outcome of a parked call. `lost`: it never arrives. `unanswered`: it takes effect, and its caller gets a failure.
+ * `late`: a record that arrives some time after its caller has heard that nothing is known of it.
  */
 export type Fate = 'done' | 'lost' | 'unanswered' | 'late';
 

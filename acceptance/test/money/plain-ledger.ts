@@ -119,7 +119,7 @@ export class PlainLedger {
     }
     add(owed, taker, -feeMicro);
     add(owed, this.#feeWallet, feeMicro);
-    // What buyers pay more than sellers get is locked for the pair that a mint creates.
+    // The amount that buyers pay beyond the proceeds of sellers is locked for the pair that a mint creates.
     this.#market(market).locked += paid;
     touched.add(market);
   }

@@ -15,8 +15,8 @@ import {
 } from '../../../ingress/src/accounts/account-request.io.ts';
 import { carryOutPosition } from '../../../ingress/src/accounts/positions.io.ts';
 import { withdraw } from '../../../ingress/src/accounts/withdrawals.io.ts';
-import { type HttpResponse, idempotent } from '../../../ingress/src/door/idempotency.io.ts';
-import { StageTimes } from '../../../ingress/src/door/stage-times.io.ts';
+import { type HttpResponse, idempotent } from '../../../ingress/src/http/idempotency.io.ts';
+import { StageTimes } from '../../../ingress/src/http/stage-times.io.ts';
 import type { Caller, CheckedOrder } from '../../../ingress/src/orders/check.ts';
 import type { OrderPipeline } from '../../../ingress/src/orders/pipeline.io.ts';
 import { batchResponse } from '../../../ingress/src/orders/placement-response.io.ts';
@@ -49,7 +49,9 @@ export interface AskedAction {
   readonly id: string;
 }
 
-/** What a client knows: `unknown` while there is no answer, and after one that says so. */
+/**
+ * Result of a request as its client knows it: `unknown` before a response, and after one that leaves the result open.
+ */
 type Knowledge = {
   readonly kind: 'done' | 'refused' | 'unknown';
   readonly amount?: string;

@@ -53,7 +53,7 @@ export interface Defects {
 
 export interface ExchangeOptions {
   readonly redis: RedisClient;
-  /** Of the keys in Redis. */
+  /** Prefix of the keys in Redis. */
   readonly prefix: string;
   readonly ingresses: number;
   readonly defects?: Defects;

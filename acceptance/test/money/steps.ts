@@ -204,7 +204,7 @@ export class History {
       wallet,
       market: this.#marketOf(order.market),
       number: first + index,
-      // Of an order signed ahead a process knows that it has not forgotten its result.
+      // A process knows that it has not forgotten the result of an order that was signed ahead of time.
       signedAtMs: nowMs + ((first + index) % 2) * signedAheadMs,
     }));
     this.requests.orders.push(...signed);

@@ -25,7 +25,7 @@ const events = [
   },
 ];
 
-/** What services served before both faults, during each, and after them. */
+/** Scrapes of all services before both faults, during each fault, and after them. */
 interface Scrapes {
   readonly healthy: Scrape;
   readonly matcherStill: Scrape;

@@ -11,7 +11,7 @@ export interface FillFacts {
   readonly transactionHash: string | null;
 }
 
-/** What a source states of one order; null: the source does not say. */
+/** Facts of one order as a source states them; null: the source does not state the fact. */
 export interface OrderFacts {
   /** Lower case. */
   readonly wallet: string | null;
@@ -61,7 +61,7 @@ const sameOfFills = [
 ] as const;
 
 /**
- * What sources state differently of orders that have all ended, one line each. An order that one source has, all must
+ * Differences between sources about orders that have all ended, one line each. An order that one source has, all must
  * have; each has exactly one reason for its end, and its fills add up to what is filled.
  */
 export function orderDifferences(sources: readonly OrderSource[]): readonly string[] {

@@ -9,7 +9,7 @@ export interface OrderTerms {
   readonly size: string;
 }
 
-/** What happened to an order: the same steps in the log, in the channel `own` and in `order_events`. */
+/** Event of an order: the same steps in the log, in the channel `own` and in `order_events`. */
 export type OrderStep = {
   readonly id: string;
   readonly wallet: string;

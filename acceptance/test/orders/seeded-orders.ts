@@ -39,7 +39,7 @@ export class SeededOrders {
     this.ids.push(order.orderId);
     for (let time = 0; time < times; time += 1) {
       const { success, code } = await this.#client.postOrder(order);
-      // What a refusal depends on may change: the same order again could be another one.
+      // No repeat after a refusal: its conditions may have changed, and the same order could then be another one.
       if (!success) {
         this.#note(code);
         return;

@@ -84,7 +84,7 @@ function placesOf(service: keyof typeof scale) {
 
 const balancerOf = (service: keyof typeof scale) => Balancer.open(placesOf(service));
 
-/** What both processes of a service say on their operations ports. */
+/** Responses of both processes of a service on their operations ports, each as status and body. */
 async function bothSay(service: keyof typeof scale, path: string): Promise<readonly string[]> {
   const said = placesOf(service).map(async ({ opsPort }) => {
     const response = await fetch(`http://127.0.0.1:${opsPort}${path}`);

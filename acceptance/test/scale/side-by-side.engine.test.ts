@@ -127,16 +127,18 @@ test('a key that one ingress gives out works at once at the other and at every q
 }, 240_000);
 
 test('a key whose revocation was answered is refused at every ingress and query-api', async () => {
-  const doors = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
+  const httpServices = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
   for (let number = 30; number < 34; number += 1) {
     const signer = walletOf(number);
-    const [one, other] = number % 2 === 0 ? doors : [doors[1], doors[0]];
+    const [one, other] = number % 2 === 0 ? httpServices : [httpServices[1], httpServices[0]];
     const key = await connectAt(one ?? '', signer);
     const revoked = await ask(other ?? '', 'DELETE', '/auth/api-key', { key, signer });
     expect([revoked.status, revoked.headers.get('x-revocation-pending')]).toEqual([200, null]);
     const paths = ['/cancel-all', '/cancel-all', '/data/orders', '/data/orders'];
     const answers = await Promise.all(
-      doors.map((url, at) => ask(url, at < 2 ? 'DELETE' : 'GET', paths[at] ?? '', { key, signer })),
+      httpServices.map((url, at) =>
+        ask(url, at < 2 ? 'DELETE' : 'GET', paths[at] ?? '', { key, signer }),
+      ),
     );
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
   }
@@ -146,8 +148,8 @@ test('an unknown key is refused everywhere', async () => {
   const signer = walletOf(40);
   const key = await connectAt(bothOf('ingress', 'ingress')[0], signer);
   const unknown = { ...key, apiKey: '00000000-0000-4000-8000-000000000000' as typeof key.apiKey };
-  const doors = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
-  for (const [index, baseUrl] of doors.entries()) {
+  const httpServices = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
+  for (const [index, baseUrl] of httpServices.entries()) {
     const [method, path] = index < 2 ? ['DELETE', '/cancel-all'] : ['GET', '/data/orders'];
     expect((await ask(baseUrl, method, path, { key: unknown, signer })).status).toBe(401);
   }
@@ -210,7 +212,9 @@ async function openTrader(number: number, money: string): Promise<Trader> {
   return { signer, key: await connectAt(bothOf('ingress', 'ingress')[0], signer) };
 }
 
-/** What a seller has besides its tokens, and what a sale of one share brings; micro-USDC. */
+/**
+ * Amount of the split or withdrawal after each sale, micro-USDC; the sale of one share is the only money of a seller.
+ */
 const paidMicro = 400_000;
 
 /** A pair of traders in a market of their own, who ask every process in turn. */
@@ -218,7 +222,7 @@ class AnsweredSales {
   readonly #market: number;
   readonly #maker: Trader;
   readonly #seller: Trader;
-  /** What was not as it was answered. */
+  /** Responses and reads that do not agree with the responses before. */
   readonly wrong: string[] = [];
   #netMicro: number | null = null;
   #sharesMicro = 0;

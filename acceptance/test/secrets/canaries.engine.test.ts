@@ -64,15 +64,15 @@ beforeAll(async () => {
     PM_CHECKPOINT_EVERY_MS: '1000',
     ...store,
   });
-  const door = { PM_KEY_SECRET: keys.keySecret, ...manyTimes };
+  const service = { PM_KEY_SECRET: keys.keySecret, ...manyTimes };
   services.start('ingress', {
-    ...door,
+    ...service,
     PM_HTTP_PORT: String(ports.ingress),
     PM_SIGNOFF_SEED: keys.ingressSeed,
   });
   services.startOperator({ port: ports.operator, folder, keys });
   services.start('query-api', {
-    ...door,
+    ...service,
     PM_BOOK_SECRET: keys.bookSecret,
     PM_HTTP_PORT: String(ports.queryApi),
   });
@@ -90,9 +90,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-const urlOf = (door: HttpRoute['door'] | 'operator') => {
+const urlOf = (service: HttpRoute['service'] | 'operator') => {
   const port = { ingress: ports.ingress, 'query-api': ports.queryApi, operator: ports.operator };
-  return `http://127.0.0.1:${port[door]}`;
+  return `http://127.0.0.1:${port[service]}`;
 };
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
@@ -110,12 +110,12 @@ interface Sent {
 }
 
 async function send(
-  door: Parameters<typeof urlOf>[0],
+  service: Parameters<typeof urlOf>[0],
   sent: Sent,
   headers: Record<string, string>,
 ) {
   const { method, url, body } = sent;
-  const answer = await fetch(urlOf(door) + url, {
+  const answer = await fetch(urlOf(service) + url, {
     method,
     body,
     signal: AbortSignal.timeout(60_000),
@@ -208,7 +208,7 @@ async function exercise(route: HttpRoute, trader: Trader): Promise<void> {
       const bearer = { authorization: `Bearer ${agent.key}` };
       const bad = { ...good, [names.signature]: good[names.signature]?.replace(/^./, '-') ?? '' };
       const readOnly = { [names.address]: key.address, [names.readOnlyKey]: readKey };
-      for (const headers of [bearer, bad, readOnly, good]) await send(route.door, sent, headers);
+      for (const headers of [bearer, bad, readOnly, good]) await send(route.service, sent, headers);
     }
   }
 }

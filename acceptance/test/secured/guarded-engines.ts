@@ -24,7 +24,7 @@ export interface GuardedEngines {
   readonly urls: EngineUrls;
   /** The Redis of what is kept for a time. */
   readonly cacheUrl: string;
-  /** What each process needs, whoever it is. */
+  /** Variables that every process needs, independent of its name. */
   readonly shared: Readonly<Record<string, string>>;
   /** Variables by which a service or tool signs in. */
   variablesOf(name: string): Readonly<Record<string, string>>;
@@ -152,7 +152,7 @@ const judgeRegistry: Judge = (request) => {
 const passwordOf = (account: string) => `canary-of-${account}`;
 const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** What commands of `kafka-acls.sh` allow; the script itself is not among the engines of tests. */
+/** Operations that commands of `kafka-acls.sh` allow; the script itself is not among the engines of tests. */
 function allowedBy(commands: string): readonly Allowed[] {
   const [first, ...lines] = commands.trim().split('\n');
   if (first !== 'set -eu') throw new Error(`not expected: ${first}`);

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { loopback } from '@pm/deploy/local/ports';
 
-/** What happens to the bytes of one direction, counted from the first of a connection. */
+/** Damage to the bytes of one direction, counted from the first byte of a connection. */
 export interface Damage {
   readonly direction: 'request' | 'response';
   /** The connection ends after so many bytes. */

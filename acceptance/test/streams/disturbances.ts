@@ -17,7 +17,7 @@ const freezeMs = 4_000;
 const stallChance = 0.15;
 const stallMs = { least: 1_000, most: 6_000 };
 
-/** What happened to the exchange and to its readers. */
+/** Disturbances of the exchange and of its readers. */
 export interface Disturbed {
   readonly cuts: number;
   readonly stalls: number;

@@ -107,7 +107,7 @@ function inPartitions(fills: readonly OwnFillText[]): readonly (readonly string[
   );
 }
 
-/** What readers do not have yet of the log as it is now. */
+/** Fills and books of the current log that readers do not have yet, one line each. */
 async function missing(): Promise<readonly string[]> {
   const now = await LogTruth.read(exchange.log, exchange.markets);
   const late: string[] = [];
@@ -126,7 +126,7 @@ async function missing(): Promise<readonly string[]> {
   return late;
 }
 
-/** What is less than it has to be, so that the run says something. */
+/** Counts of the run that are too low for a meaningful result, one text each. */
 async function tooFew({ placed }: Pick<Received, 'placed'>): Promise<readonly string[]> {
   const readers = [...clientReaders, ...rawReaders];
   const counts = [
@@ -141,7 +141,7 @@ async function tooFew({ placed }: Pick<Received, 'placed'>): Promise<readonly st
 let truth: LogTruth;
 let disturbed: Disturbed;
 
-/** What the run was, in one line. */
+/** Counts of the run in one line. */
 function summary(): string {
   const { cuts: cut, stalls, kills } = disturbed;
   const readers = [...clientReaders, ...rawReaders];

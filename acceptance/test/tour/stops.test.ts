@@ -16,7 +16,7 @@ const facts = {
 
 test('the tour calls every read of query-api once, and no other route', () => {
   const reads = routes
-    .filter(({ door }) => door === 'query-api')
+    .filter(({ service }) => service === 'query-api')
     .map(({ method, path }) => `${method} ${path}`);
   expect(
     stopsOf(facts)

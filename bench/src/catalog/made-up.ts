@@ -28,7 +28,7 @@ export const catalogCodec = () =>
     throw new Error('no other schema is read here');
   });
 
-/** The same as values. */
+/** Entries of a catalog with this number of markets, not encoded. */
 export function* catalogEntries(markets: number, seed: number): Generator<CatalogEntry> {
   const words = new MadeUp(new Random(seed));
   for (let id = 1; id <= tagCount; id += 1) yield words.tag(id);

@@ -12,7 +12,7 @@ export interface FloodJob {
   readonly held: HeldConnection | null;
 }
 
-export interface FloodOutcome {
+export interface FloodResult {
   readonly planned: number;
   /**
    * By HTTP status and code of a refusal; `no answer`; `not sent` when too many were in flight; of connections

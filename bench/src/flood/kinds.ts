@@ -11,7 +11,7 @@ export interface FloodRequest {
   readonly body: string;
 }
 
-/** What a flood of connections sends over each of them; then it keeps them open. */
+/** Connection of a flood and the bytes that it sends over it; then it keeps the connection open. */
 export interface HeldConnection {
   readonly listener: PortName;
   readonly bytes: string;
@@ -22,7 +22,9 @@ export interface HeldConnection {
 /** One kind of flood. */
 export interface FloodKind {
   readonly name: string;
-  /** What one address may send, requests a second; of connections those that it opens. */
+  /**
+   * Requests a second that one address may send; for a flood of connections, the connections that it opens a second.
+   */
   readonly perSecond: number;
   /** From the address of the probe instead of one of its own. */
   readonly isAtProbe: boolean;
@@ -38,7 +40,7 @@ export interface FloodKind {
 const unfundedFactor = 0.1;
 const idsPerRequest = 100;
 const unknownLists = 50;
-/** Of each key, sent again and again. */
+/** Number of orders of each key, which are sent again and again. */
 const ordersPerKey = ordersPerRequestMax;
 const claimedKeys = 100;
 
@@ -48,7 +50,7 @@ const unfinishedBytes = bodyMaxBytesOf(publicRoutes.placeOrders);
 
 const idle = { bytes: requestOf('GET /ok'), isRead: true };
 
-/** What one address can hold without an account, at each listener. */
+/** Floods of the connections that one address can hold without an account, at each listener. */
 const heldKinds: readonly FloodKind[] = [
   ...heldAt('idle connections', idle, [
     'gateway',
@@ -94,7 +96,7 @@ function requestOf(target: string, headers: readonly string[] = []): string {
   return `${[`${target} HTTP/1.1`, 'Host: localhost', ...headers].join('\r\n')}\r\n\r\n`;
 }
 
-/** What one address may send of a scope in its shorter window, units a second, by the key limit times a factor. */
+/** Units a second of a scope that one address may send in its shorter window: the key limit times a factor. */
 function unitsPerSecond(scopeName: string, factor: number): number {
   const window = rateScopes.find(({ name }) => name === scopeName)?.windows[0];
   if (window === undefined) throw new RangeError(`no scope ${scopeName}`);

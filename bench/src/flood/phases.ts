@@ -3,7 +3,7 @@ import { loopback } from '@pm/deploy/local/ports';
 import { startChild } from '../child/child.ts';
 import { Poster } from '../latency/poster.ts';
 import type { Trader, World, WorldMarket } from '../world/world.ts';
-import type { FloodJob, FloodOutcome } from './job.ts';
+import type { FloodJob, FloodResult } from './job.ts';
 import type { FloodKind } from './kinds.ts';
 import { noSamples, type ProbeSamples, probed, runProbe } from './probe.ts';
 import { addUsed, processorTimes } from './processor-time.ts';
@@ -26,7 +26,7 @@ export interface KindResult {
 
 export interface Level {
   readonly name: string;
-  /** Of what the limits of the address admit. */
+  /** Share of the rate that the limits of the address admit. */
   readonly share: number;
 }
 
@@ -136,10 +136,10 @@ function startFlood(
     requests: kind.requests,
     held: kind.held,
   };
-  return startChild<FloodOutcome>('flood-sender', job, { isBackground: true });
+  return startChild<FloodResult>('flood-sender', job, { isBackground: true });
 }
 
-function addSamples(sums: PhaseSums, samples: ProbeSamples, outcome: FloodOutcome | null): void {
+function addSamples(sums: PhaseSums, samples: ProbeSamples, outcome: FloodResult | null): void {
   for (const what of probed) {
     sums.samples[what].latencyMs.push(...samples[what].latencyMs);
     addCounts(sums.samples[what].outcomes, samples[what].outcomes);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FloodJob, FloodOutcome } from './job.ts';
+import type { FloodJob, FloodResult } from './job.ts';
 
 /** Requests of a flood that are in flight at once; beyond that they are counted as not sent. */
 const inFlightMax = 512;
@@ -11,7 +11,7 @@ const inFlightMax = 512;
 export async function sendFlood(
   { perSecond, seconds }: Pick<FloodJob, 'perSecond' | 'seconds'>,
   send: (index: number) => Promise<string>,
-): Promise<FloodOutcome> {
+): Promise<FloodResult> {
   const answers: Record<string, number> = {};
   const count = (word: string) => {
     answers[word] = (answers[word] ?? 0) + 1;

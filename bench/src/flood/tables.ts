@@ -55,7 +55,7 @@ function rowsOf({ kind, quiet, floods }: KindResult): string[][] {
   ]);
 }
 
-/** What the floods sent and got. */
+/** Table of the requests that the floods sent, and of their responses. */
 export function floodTable(results: readonly KindResult[]): Table {
   return {
     title: 'The floods: requests a second, and what they got',

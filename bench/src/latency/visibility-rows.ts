@@ -3,7 +3,7 @@ import type { Visibility } from './visibility.ts';
 
 export const visibilityHead = ['what', 'samples', 'p50', 'p90', 'p99', 'max'] as const;
 
-/** What the figures count. */
+/** Description of the samples that the figures count. */
 export const visibilityCondition =
   'Readable: pairs that meet, two a second at planned moments in markets of their own, the taking order a second after the resting one; polled through the gateway from the planned moment on, each read 10 ms after its last response; the two lists of trades are read for all pairs at once. Public reads without a key, except GET /data/trades.';
 

@@ -5,7 +5,7 @@ import { outcomeOf } from './load.ts';
 import type { Poster } from './poster.ts';
 import { WatchedList } from './watched-list.ts';
 
-/** What others can read of a pair of orders that meet. */
+/** Reads that show others the effects of a pair of orders that meet. */
 const reads = {
   book: 'order in GET /book',
   taken: 'fill gone from GET /book',

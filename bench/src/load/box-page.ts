@@ -102,7 +102,7 @@ function ofStack<T>(all: ReadonlyMap<string, T>): readonly (readonly [string, T]
   return [...all].filter(([name]) => isOfStack(name));
 }
 
-/** Those that did not show in time are in no percentile, so their number is said. */
+/** Number of the samples that were not visible in time, as text: they are in no percentile. */
 function unseenText({ seenMs, failed }: Visibility, what: string): string {
   const unseen = failed.filter((reason) => reason.startsWith(`${what}: `)).length;
   if (unseen === 0) return '';

@@ -1,7 +1,7 @@
 import type { Freshness } from './freshness.ts';
 import type { StepResult } from './run-step.ts';
 
-/** What a run of bench:load has measured. */
+/** Measurements of a run of bench:load. */
 export interface Found {
   readonly steps: readonly StepResult[];
   /** Null when it was not measured. */

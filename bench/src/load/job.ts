@@ -2,7 +2,7 @@ import type { ApiKeyTrio, SigningDomain } from '@pm/schemas';
 import type { WorldMarket } from '../world/world.ts';
 import type { LoadShape } from './plan.ts';
 
-/** What the generator knows of the exchange. */
+/** Facts of the exchange that the load generator knows. */
 export interface GeneratorJob {
   readonly domain: SigningDomain;
   readonly markets: readonly WorldMarket[];
@@ -16,7 +16,7 @@ export type GeneratorTask =
   | { readonly kind: 'send'; readonly url: string; readonly isExchange: boolean };
 
 /** Requests whose planned moment lies in the measured part of a step. Milliseconds count from that moment. */
-export interface LoadOutcome {
+export interface LoadResult {
   /** One for each request that places, with or without an answer. */
   readonly latenciesMs: readonly number[];
   /** One for each cancel of a wallet. */

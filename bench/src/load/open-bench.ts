@@ -1,7 +1,7 @@
 import { type Child, startChild } from '../child/child.ts';
-import type { BareAnswer } from '../reads-bare-server.ts';
+import type { BareResult } from '../reads-bare-server.ts';
 import { openWorld, type World, type WorldOptions } from '../world/world.ts';
-import type { GeneratorJob, LoadOutcome } from './job.ts';
+import type { GeneratorJob, LoadResult } from './job.ts';
 import type { LoadShape } from './plan.ts';
 import { type Rate, rateName } from './rates.ts';
 import { type Bench, type Condition, runStep } from './run-step.ts';
@@ -75,7 +75,7 @@ export async function openBench(
 function startGenerator(
   { traders, markets }: World,
   counts: Omit<BenchCounts, 'fills'>,
-): Child<LoadOutcome | null> {
+): Child<LoadResult | null> {
   const [first] = traders;
   if (first === undefined) throw new RangeError('a load needs wallets');
   const job: GeneratorJob = {
@@ -83,7 +83,7 @@ function startGenerator(
     markets: markets.slice(0, counts.markets),
     keys: traders.slice(0, counts.wallets).map(({ key }) => key),
   };
-  return startChild<LoadOutcome | null>('load-sender', job);
+  return startChild<LoadResult | null>('load-sender', job);
 }
 
 const routes = {
@@ -97,7 +97,7 @@ async function warm(
   bench: Bench,
   shapes: readonly LoadShape[],
   condition: Condition = 'everything',
-): Promise<BareAnswer[]> {
+): Promise<BareResult[]> {
   let samples: Readonly<Record<string, string>> = {};
   for (const shape of shapes) {
     const { outcome } = await runStep(bench, shape, condition);

@@ -1,7 +1,7 @@
 import { cancelsPerRequestMax } from '@pm/schemas';
 import type { Rate } from './rates.ts';
 
-/** What a step sends. */
+/** Load of a step: rate, duration, wallets, markets and share of orders that take. */
 export interface LoadShape {
   readonly rate: Rate;
   /** Seconds before the measurement at the same rate, so that the measured part begins and ends in the same state. */

@@ -12,13 +12,13 @@ export interface UsageReading {
   readonly idleSeconds: number;
 }
 
-/** What processes and machine used between two readings. */
+/** Processor time and memory that the processes and the machine used between two readings. */
 export interface UsedWindow {
   readonly cpuSeconds: ReadonlyMap<string, number>;
   readonly rssBytes: ReadonlyMap<string, number>;
-  /** Of all cores. */
+  /** Share of the time of all cores in which they had nothing to do. */
   readonly idleShare: number;
-  /** Of all cores: processes that do not belong to the run. */
+  /** Share of the time of all cores that processes used which do not belong to the run. */
   readonly othersShare: number;
 }
 

@@ -25,7 +25,7 @@ export function loadReport(
   const seconds = steps[0]?.shape.seconds ?? 0;
   return {
     name: 'load',
-    title: 'Orders at given rates through the public door',
+    title: 'Orders at given rates through the public listener',
     heads: true,
     conditions: [
       `Whole stack, 8 partitions, rate limits that count and refuse nothing; through the gateway. ${wallets} wallets at as many addresses, ${markets} markets. ${((1 - 2 * fills) * 100).toFixed(0)} % of the orders rest at prices that nothing meets, the others meet in pairs; each wallet cancels once a second, in one request, what has rested for a second. Orders signed ahead of time, connections kept open, HMAC at the time of sending.`,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningStack } from '@pm/deploy/stack/stack';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { Child } from '../child/child.ts';
-import type { GeneratorTask, LoadOutcome } from './job.ts';
+import type { GeneratorTask, LoadResult } from './job.ts';
 import type { LoadShape } from './plan.ts';
 import { readUsage, type UsedWindow, usedBetween } from './processor-window.ts';
 import { countTables, type TableCounts, workBetween } from './table-work.ts';
@@ -14,8 +14,8 @@ export type Condition = (typeof conditions)[number];
 export interface StepResult {
   readonly shape: LoadShape;
   readonly condition: Condition;
-  readonly outcome: LoadOutcome;
-  /** Of the measured part alone, as everything below. */
+  readonly outcome: LoadResult;
+  /** Processor time and memory of the measured part alone, to which everything below is limited too. */
   readonly used: UsedWindow;
   /** Null where ClickHouse takes no part. */
   readonly tables: TableCounts | null;
@@ -28,11 +28,11 @@ export function isOfStack(process: string): boolean {
   return !besideStack.has(process);
 }
 
-/** What a step needs of the run. */
+/** Processes of the run that a step needs. */
 export interface Bench {
   readonly stack: RunningStack;
   readonly clickhouse: ClickHouse;
-  readonly generator: Child<LoadOutcome | null>;
+  readonly generator: Child<LoadResult | null>;
   /** Null until there are responses to repeat. */
   readonly bare: { readonly url: string; readonly pid: number } | null;
 }

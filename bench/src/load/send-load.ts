@@ -1,5 +1,5 @@
 import type { Answer, Poster } from '../latency/poster.ts';
-import type { GeneratorJob, LoadOutcome } from './job.ts';
+import type { GeneratorJob, LoadResult } from './job.ts';
 import { pace } from './pace.ts';
 import type { LoadPlan, LoadShape, PlannedRequest } from './plan.ts';
 import { LoadTally } from './tally.ts';
@@ -25,7 +25,7 @@ const inFlightMax = 8_192;
 export async function sendLoad(
   signed: SignedPlan,
   senders: readonly Sender[],
-): Promise<LoadOutcome> {
+): Promise<LoadResult> {
   const { requests } = signed.plan;
   const measuredFromMs = signed.shape.leadSeconds * 1_000;
   const tally = new LoadTally();

@@ -56,7 +56,7 @@ export function msPerOrder(sums: StepSums): ReadonlyMap<string, number> {
   return all;
 }
 
-/** The same of the exchange as a whole. */
+/** Processor milliseconds of the exchange as a whole for one order. */
 export function stackMsPerOrder(sums: StepSums): number {
   const own = [...msPerOrder(sums)].filter(([name]) => isOfStack(name));
   return own.reduce((sum, [, ms]) => sum + ms, 0);
@@ -101,7 +101,7 @@ export function ratioOf(over: StepSums, under: StepSums, share: number): number 
   return of(over) / of(under);
 }
 
-/** The same round by round. */
+/** Quotients of a percentile under two conditions, one for each round. */
 export function roundRatios(over: StepSums, under: StepSums, share: number): readonly number[] {
   return over.rounds.map((round, at) => {
     const beside = under.rounds[at];

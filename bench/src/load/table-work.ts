@@ -43,7 +43,7 @@ export async function countTables(clickhouse: ClickHouse): Promise<TableCounts> 
   };
 }
 
-/** What happened between two counts; the parts are those at the end. */
+/** Inserts and merges between two counts; the active parts are those at the end. */
 export function workBetween(from: TableCounts, to: TableCounts): TableCounts {
   return {
     inserts: to.inserts - from.inserts,

@@ -30,7 +30,7 @@ const shares = [0.5, 0.9, 0.99, 1] as const;
 const percentiles = (samples: readonly number[]): string[] =>
   shares.map((share) => msText(quantile(samples, share)));
 
-/** What is printed after each step. */
+/** Result of a step as one line, which is printed after it. */
 export function stepLine(result: StepResult): string {
   const { shape, condition, outcome, used } = result;
   const [sums] = sumSteps([result]);

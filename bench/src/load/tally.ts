@@ -1,7 +1,7 @@
 import type { CancelResult } from '@pm/schemas';
 import { outcomesOf } from '../latency/load.ts';
 import type { Answer } from '../latency/poster.ts';
-import type { LoadOutcome } from './job.ts';
+import type { LoadResult } from './job.ts';
 import type { PlannedRequest } from './plan.ts';
 
 type Request = Pick<PlannedRequest, 'kind' | 'orders'>;
@@ -40,7 +40,7 @@ export class LoadTally {
     count(kind === 'place' ? this.#outcomes : this.#cancels, 'not sent', orders.length);
   }
 
-  outcome(): LoadOutcome {
+  outcome(): LoadResult {
     return {
       latenciesMs: this.#latenciesMs,
       cancelMs: this.#cancelMs,

@@ -8,7 +8,7 @@ import { type Run, runNpm, runOwn } from './book-runs.ts';
 export interface BookRates {
   readonly npm: Readonly<Record<string, readonly number[]>>;
   readonly own: readonly number[];
-  /** The same books and orders, each order in a random token. */
+  /** Rates of the own engine with the same books and orders, each order in a random token. */
   readonly coin: readonly number[];
   /** Both tokens of a market in one book. */
   readonly shared: readonly number[];

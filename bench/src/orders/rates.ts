@@ -79,7 +79,7 @@ export function ownSteps(
   ]);
 }
 
-/** Those steps, by checks that were opened without binaries. */
+/** Steps that use binaries, by checks that were opened without binaries. */
 export function stepsWithout(steps: ReadonlyMap<string, Work>): Map<string, Work> {
   return new Map(binarySteps.map((name) => [nameWithout(name), steps.get(name) as Work]));
 }

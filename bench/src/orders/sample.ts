@@ -57,7 +57,7 @@ export const sampleMarket = {
 
 const sampleTokens = [sampleMarket.token0, sampleMarket.token1].map(tokenIdFromBytes);
 
-/** What the orders of the sample are signed for. */
+/** Signing domain of the orders of the sample. */
 export const sampleDomain: SigningDomain = {
   name: 'Prediction Exchange',
   version: '2',

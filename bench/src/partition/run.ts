@@ -1,7 +1,7 @@
 import { usageOf } from '@pm/deploy/local/process-table';
 import { readRange } from '@pm/kit/kafka';
 import { startChild } from '../child/child.ts';
-import type { GeneratorAnswer, GeneratorJob } from '../partition-generator.ts';
+import type { GeneratorJob, GeneratorResult } from '../partition-generator.ts';
 import { cpuSeconds } from '../report/on-cpu.ts';
 import { countEvents, emptyOutcome, type Outcome } from '../stream/outcome.ts';
 import type { Installation } from '../world/installation.ts';
@@ -35,7 +35,7 @@ export async function pass(
   log: OpenLog,
   run: { readonly job: GeneratorJob; readonly matcherPid: number },
 ): Promise<Passage> {
-  const generator = startChild<GeneratorAnswer>('partition-generator', run.job);
+  const generator = startChild<GeneratorResult>('partition-generator', run.job);
   await generator.ready;
   const from = await endOf(log.client, ordersTopic);
   const output = await watchOutput(log, await endOf(log.client, executionsTopic));

@@ -1,4 +1,4 @@
-import type { CopyAnswer } from '../partition-copy.ts';
+import type { CopyResult } from '../partition-copy.ts';
 import {
   mebibytesText,
   percentText,
@@ -14,7 +14,7 @@ import type { Passage } from './run.ts';
 
 export interface Round {
   readonly passage: Passage;
-  readonly copy: CopyAnswer;
+  readonly copy: CopyResult;
 }
 
 export interface Findings {

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { startChild } from '../child/child.ts';
-import type { BareAnswer, BareJob } from '../projectors-bare.ts';
+import type { BareJob, BareResult } from '../projectors-bare.ts';
 import { groupsOfProfile, monotonicMicroseconds, type ProfileShares } from '../report/profile.ts';
 import type { Installation } from '../world/installation.ts';
 import { type Contents, Databases } from './contents.ts';
@@ -59,7 +59,7 @@ export class Rounds {
     });
   }
 
-  /** The same through a recorder: the inserts sent to ClickHouse. */
+  /** A passage like that of `project`, through a recorder of the inserts sent to ClickHouse. */
   async record(): Promise<{ readonly passage: Passage; readonly recording: Recording }> {
     const { urls, dataDir } = this.#place;
     const recorder = new Recorder(urls.clickhouse, join(dataDir, 'recording'));
@@ -72,7 +72,7 @@ export class Rounds {
       const clickhouse = this.#place.urls.clickhouse;
       const warm = Math.floor(recording.inserts.length * warmShare);
       const job: BareJob = { ...recording, clickhouse, database, inFlight, warm };
-      const child = startChild<BareAnswer>('projectors-bare', job);
+      const child = startChild<BareResult>('projectors-bare', job);
       await child.ready;
       const before = this.#engines();
       const { seconds, cpuSeconds } = await child.go();

@@ -87,7 +87,7 @@ function ratioTexts(rounds: readonly Round[]): readonly string[] {
   });
 }
 
-/** The same by the processor time that a row costs all processes together. */
+/** The bare insert compared with the projector by the processor time that a row costs all processes together. */
 function cpuRatio({ projected, bare }: Round): number {
   return Math.min(...bare.map(cpuOfRow)) / cpuOfRow(projected);
 }

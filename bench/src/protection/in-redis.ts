@@ -8,7 +8,7 @@ import { defaultCacheDir } from '@pm/deploy/local/paths';
 import { freePorts, loopback } from '@pm/deploy/local/ports';
 import { startProcesses } from '@pm/deploy/local/supervisor';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
-import { UsedProofs } from '@pm/ingress/door/used-proofs.io';
+import { UsedProofs } from '@pm/ingress/http/used-proofs.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
@@ -26,7 +26,7 @@ export interface RedisStep extends Pick<Step, 'name' | 'bare' | 'records'> {
 export interface RedisSamples {
   /** Until the answer. */
   readonly waited: ReadonlyMap<string, readonly number[]>;
-  /** Of the processor of Redis. */
+  /** Processor time of Redis. */
   readonly processor: ReadonlyMap<string, readonly number[]>;
 }
 

@@ -107,7 +107,7 @@ function commandsOf(count: number): Command[] {
 /** Outputs a second of a partition, for which the seals of owners are measured. */
 const outputRates = [10, 1_000] as const;
 
-/** What the owner does to one output after matching it: encode, chain and, for some, seal. */
+/** Steps of the owner for one output after matching it: encode, chain and, for some, seal. */
 export function outputSteps(): readonly Step[] {
   const records = tradingOf(4, 500).stream.map(decodeExecution);
   let chain = firstChain;

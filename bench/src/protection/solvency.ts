@@ -68,7 +68,7 @@ function foldNames(some: readonly Batch[]) {
   };
 }
 
-/** The same with the fold without the sums: the whole less the sums of its round. */
+/** Samples together with those of the fold without the sums: the whole less the sums of its round. */
 export function withFoldsWithoutSums(
   samples: ReadonlyMap<string, readonly number[]>,
   batchesOf: readonly (readonly Batch[])[],

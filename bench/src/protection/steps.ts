@@ -15,7 +15,7 @@ export interface Step {
 
 export interface Rounds {
   readonly rounds: number;
-  /** Of one step in one round. */
+  /** Duration of one step in one round, seconds. */
   readonly seconds: number;
 }
 

@@ -28,7 +28,7 @@ const differingChars = 8 << 20;
 /** The read whose ratio has a target. */
 export const bookCase = 'GET /book';
 
-/** What the reads ask for. */
+/** Tokens and the market that the reads request. */
 export interface ReadTargets {
   /** A token with many levels. */
   readonly deep: string;
@@ -80,7 +80,7 @@ function batchCase(path: string, single: string, tokens: readonly string[]): Rea
   };
 }
 
-/** The same tokens in orders and with blanks that differ. */
+/** A read whose bodies have the same tokens in different orders and with different blanks. */
 function differingCase(path: string, tokens: readonly string[]): ReadCase {
   const count = Math.ceil(differingChars / bodyOf(tokens).length);
   const bodies = Array.from({ length: count }, (_, index) => {

@@ -3,7 +3,7 @@ import { cpus, loadavg, totalmem } from 'node:os';
 /** Load averages of the last minute in a run. */
 export interface Loads {
   readonly before: number;
-  /** Of one reading a second. */
+  /** Highest of the readings, one a second. */
   readonly highest: number;
   readonly atEnd: number;
 }
@@ -48,7 +48,7 @@ export function loadsText({ before, highest, atEnd }: Loads): string {
   return `load average ${first} before the start, at most ${most} during it, ${last} at its end`;
 }
 
-/** What the heading of figures says that were taken on a busy machine; empty for a quiet one. */
+/** Remark in the heading of figures that were taken on a busy machine; empty for a quiet one. */
 export function busyMark({ before }: Pick<Loads, 'before'>): string {
   if (before <= quietLoadMax) return '';
   return ` (busy machine: load average ${before.toFixed(1)} before the start)`;

@@ -23,7 +23,7 @@ interface ProfileNode {
 
 export interface ProfileGroup {
   readonly name: string;
-  /** Of all time on the processor. */
+  /** Share of all time on the processor. */
   readonly share: number;
   readonly seconds: number;
 }

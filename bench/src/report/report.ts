@@ -9,7 +9,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** What is shown under one heading. */
+/** Content of a report under one heading. */
 export interface Section {
   readonly title: string;
   /** Load shape, rounds, and what is not included. The machine is added by `publish`. */
@@ -35,7 +35,7 @@ export interface PublishOptions {
   readonly json?: string | undefined;
   /** Puts the report into figures.md. */
   readonly write?: boolean | undefined;
-  /** What the machine did before and during the run. */
+  /** Load of the machine before and during the run. */
   readonly machine: MachineWatch;
 }
 

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { ReadRefusal } from '@pm/query-api/door/refusal';
 import { planHistory } from '@pm/query-api/history/history-plan';
+import { ReadRefusal } from '@pm/query-api/http/refusal';
 import type { Market } from '@pm/query-api/markets/market';
 import { WalletPositions } from '@pm/query-api/positions/wallet-positions.io';
 import { readBuilderQuery } from '@pm/query-api/reports/builder-trades';

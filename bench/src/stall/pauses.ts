@@ -19,7 +19,7 @@ export interface Pauses {
   readonly freeze: number[];
   /** Until the hash is known, in the other thread. */
   readonly encoding: number[];
-  /** The same on the calling thread: encoding and hash. */
+  /** Encoding and hash on the calling thread. */
   readonly here: number[];
   /** One SHA-256 over the same bytes. */
   readonly bareHash: number[];

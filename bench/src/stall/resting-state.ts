@@ -10,7 +10,7 @@ const wallets = 4_000;
 const marketsPerWallet = 25;
 const perEnvelope = 256;
 const clockMs = 1_760_000_000_000;
-/** Of so many orders one is canceled again while the state is built, so that slots are not in order of arrival. */
+/** One order in this number is canceled again while the state is built, so that slots are not in order of arrival. */
 const canceledOf = 5;
 
 const names = Array.from({ length: wallets }, (_, index) =>

@@ -6,7 +6,7 @@ export interface Outcome {
   /** Lots. */
   volume: number;
   refused: number;
-  /** Of the refusals. */
+  /** Codes of the refusals. */
   readonly codes: Set<string>;
 }
 

@@ -58,7 +58,9 @@ export function* plainCommands(
   for (let index = from; index < to; index += 1) yield plainAt(stream, index);
 }
 
-/** The same orders, each in a random token: a bid is a BUY of token 0 or a SELL of token 1 at 1 - price. */
+/**
+ * A stream with the same orders, each in a random token: a bid is a BUY of token 0 or a SELL of token 1 at 1 - price.
+ */
 export function byEitherToken(stream: Stream): Stream {
   const random = new Random(3);
   const words = Int32Array.from(stream.words);

@@ -15,7 +15,7 @@ export interface Share {
   readonly cancel: number;
   /** Orders that trade or go. */
   readonly take: number;
-  /** Of the other orders, those that cross. */
+  /** Share of orders that cross, among the orders that are not in `take`. */
   readonly crossing: number;
 }
 

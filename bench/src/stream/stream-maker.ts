@@ -4,7 +4,7 @@ import { booksOf, type Shape, type Share, tokensPerMarket } from './shape.ts';
 
 const zipfExponent = 1.05;
 const usual: Share = { cancel: 0.35, take: 0.05, crossing: 0.05 };
-/** Of the cancels, those that come too late. */
+/** Share of the cancels that come too late. */
 const lateCancel = 0.015;
 /** 5 shares at least, 10,000 at most. */
 const lots = { min: 500, shape: 1.25, max: 1_000_000 } as const;
@@ -22,7 +22,7 @@ export class StreamMaker {
   readonly #batch = new BatchBook();
   /** Orders that may still rest, by book. */
   readonly #live: number[][] = [];
-  /** Of token 0, by market; that of token 1 is the complement. */
+  /** Middle price of token 0, by market; that of token 1 is the complement. */
   readonly #middles: number[] = [];
   readonly #words: Int32Array;
   readonly #bookOf: Int32Array;

@@ -5,9 +5,9 @@ import { loadText } from '../report/machine.ts';
 import type { World } from '../world/world.ts';
 import { streamUrlOf } from './delivery.ts';
 import { startOrders } from './orders.ts';
-import type { ReaderGroup, ReadersAnswer, ReadersInfo, ReadersJob } from './readers-job.ts';
+import type { ReaderGroup, ReadersInfo, ReadersJob, ReadersResult } from './readers-job.ts';
 
-/** What many connections cost the stream service. */
+/** Cost of many connections for the stream service. */
 export interface Connections {
   readonly connections: number;
   /** Resident memory of the service before and with them, bytes. */
@@ -15,13 +15,13 @@ export interface Connections {
   readonly withBytes: number;
   readonly subscribedMs: number;
   readonly watchSeconds: number;
-  readonly answer: ReadersAnswer;
+  readonly answer: ReadersResult;
 }
 
 /** Orders at a rate while connections read and do not read, or without any. */
 export interface OrdersPhase {
   readonly load: PhaseResult;
-  readonly readers: ReadersAnswer | null;
+  readonly readers: ReadersResult | null;
   /** Bytes that wait in the service for readers, and their subscriptions, in the middle of the phase. */
   readonly queuedBytes: number;
   readonly subscriptions: number;
@@ -90,7 +90,7 @@ export async function measureOrders(
 async function ordersPhase(
   world: World,
   plan: { readonly perSecond: number; readonly seconds: number },
-  read: () => Promise<ReadersAnswer | null> = async () => null,
+  read: () => Promise<ReadersResult | null> = async () => null,
 ): Promise<OrdersPhase> {
   const orders = startOrders(world, { ...plan, markets: world.markets.length });
   try {
@@ -134,7 +134,7 @@ function startReaders({ stack }: World, groups: readonly ReaderGroup[], seconds:
   const url = streamUrlOf(stack.baseUrl);
   const end = { seconds, messages: null, keepsTexts: false };
   const job: ReadersJob = { url, groups, perAddress, ...end };
-  return startChild<ReadersAnswer>('streams-readers', job, { isBackground: true });
+  return startChild<ReadersResult>('streams-readers', job, { isBackground: true });
 }
 
 function rssOfStreams({ stack }: World): number {

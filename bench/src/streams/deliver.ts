@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { WebSocket } from 'ws';
 import { cpuSeconds } from '../report/on-cpu.ts';
 
-/** What one server took to deliver a slice. */
+/** Time that one server took to deliver a slice. */
 export interface SliceTimes {
   readonly cpuSeconds: number;
   readonly seconds: number;

@@ -3,7 +3,7 @@ import type { Shape } from '../stream/shape.ts';
 import type { BareJob } from '../streams-bare.ts';
 import type { HubInfo, HubJob } from '../streams-hub.ts';
 import type { SliceTimes } from './deliver.ts';
-import type { ReadersAnswer, ReadersJob } from './readers-job.ts';
+import type { ReadersJob, ReadersResult } from './readers-job.ts';
 import { byRecord, partsOf } from './slices.ts';
 
 /** One command a record; the markets of bench:matching are books of one token, two of them a market. */
@@ -12,7 +12,7 @@ const shape: Shape = { name: 'fan-out', seed: 29, commands: 3_000, markets: 10, 
 export const slices = { warm: 6, measured: 14 } as const;
 const secondsMax = 90;
 
-/** What a slice came to. */
+/** Delivery rates of a slice. */
 export interface FanOutRate {
   /** Messages delivered per second of the server's processor time. */
   readonly perCpuSecond: number;
@@ -20,7 +20,7 @@ export interface FanOutRate {
 }
 
 export interface FanOutPlan {
-  /** What a connection gets in one turn of the event loop. */
+  /** Name of the plan: the messages that a connection gets in one turn of the event loop. */
   readonly name: string;
   readonly readers: number;
   readonly perTurn: HubJob['perTurn'];
@@ -83,7 +83,7 @@ async function textsOf(plan: FanOutPlan): Promise<readonly string[]> {
 
 interface Served {
   readonly server: Child<SliceTimes>;
-  readonly readers: Promise<ReadersAnswer>;
+  readonly readers: Promise<ReadersResult>;
   stop(): void;
 }
 
@@ -120,7 +120,7 @@ async function serve(
 ): Promise<Served> {
   const perAddress = Number.MAX_SAFE_INTEGER;
   const job: ReadersJob = { ...given, perAddress, seconds: secondsMax };
-  const reading = startChild<ReadersAnswer>('streams-readers', job);
+  const reading = startChild<ReadersResult>('streams-readers', job);
   const stop = () => {
     reading.stop();
     server.stop();
@@ -134,7 +134,7 @@ async function serve(
   return { server, readers: reading.go(), stop };
 }
 
-function assertComplete({ fewest, most }: ReadersAnswer, messages: number): void {
+function assertComplete({ fewest, most }: ReadersResult, messages: number): void {
   if (fewest === messages && most === messages) return;
   throw new Error(`readers got ${fewest} to ${most} messages instead of ${messages}`);
 }

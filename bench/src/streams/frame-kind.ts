@@ -1,4 +1,4 @@
-/** What a reader of the benchmark makes of a frame: `data` are the messages after the snapshots. */
+/** Kind of a frame for a reader of the benchmark: `data` are the messages after the snapshots. */
 export type FrameKind = 'welcome' | 'subscribed' | 'snapshot' | 'data' | 'heartbeat' | 'other';
 
 /** Where the name of the type begins: every frame begins with `{"type":"`. */

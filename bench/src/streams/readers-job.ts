@@ -26,7 +26,7 @@ export interface ReadersInfo {
   readonly subscribedMs: number;
 }
 
-export interface ReadersAnswer {
+export interface ReadersResult {
   /** After the snapshots, all connections together. */
   readonly messages: number;
   /** Fewest and most of one connection that reads. */

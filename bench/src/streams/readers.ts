@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { Beats } from './beats.ts';
 import { frameKind } from './frame-kind.ts';
-import type { ReadersAnswer, ReadersJob } from './readers-job.ts';
+import type { ReadersJob, ReadersResult } from './readers-job.ts';
 
 /** Subscriptions that are asked for at a time: a service that answers thousands of them takes no other connection. */
 const keysAtOnce = 500;
@@ -62,7 +62,7 @@ export class Readers {
   }
 
   /** Watches until the end that the job says. */
-  async watch(): Promise<ReadersAnswer> {
+  async watch(): Promise<ReadersResult> {
     const { seconds, messages } = this.#job;
     const untilMs = performance.now() + seconds * 1_000;
     this.#beats = new Beats(this.#readers.length, performance.now());

@@ -20,7 +20,7 @@ import {
 
 export type Part = 'delivery' | 'fan-out' | 'connections' | 'resume' | 'console' | 'orders';
 
-/** What one part of the benchmark adds to its report. */
+/** Content that one part of the benchmark adds to its report. */
 export interface Section {
   readonly part: Part;
   readonly conditions: readonly string[];
@@ -30,12 +30,12 @@ export interface Section {
 }
 
 export interface Sizes {
-  /** Of each phase with orders. */
+  /** Duration of each phase with orders, seconds. */
   readonly seconds: number;
   readonly connections: number;
-  /** Of the fan-out. */
+  /** Readers of each server of the fan-out. */
   readonly readers: number;
-  /** Of the resume. */
+  /** Rounds of the resume. */
   readonly rounds: number;
 }
 
@@ -46,7 +46,7 @@ const ordersRounds = 3;
 /** Phases of orders beside readers are so many times as long as others, for a p99 at few orders a second. */
 const ordersSecondsFactor = 2;
 const resumeMessages = 100_000;
-/** Of the connections: they read nothing. */
+/** Share of the connections that read nothing. */
 const silentShare = 0.1;
 /** With 200 of them a connection can have 1,000 subscriptions, the limit: two channels by token, one by market. */
 const marketCount = 200;

@@ -115,7 +115,7 @@ export function ordersTable(
   };
 }
 
-/** What the readers got during the orders. */
+/** Messages and the longest gaps of the readers during the orders, as text. */
 export function readersText(phases: readonly OrdersPhase[], seconds: number): string {
   const answers = phases.flatMap(({ readers }) => readers ?? []);
   const messages = answers.reduce((sum, one) => sum + one.messages, 0) / phases.length / seconds;

@@ -25,7 +25,7 @@ export interface WorldMarket {
 export interface Trader {
   readonly key: ApiKeyTrio & { readonly address: string };
   readonly client: ExchangeClient;
-  /** What its orders are signed for. */
+  /** Domain of the signatures of its orders. */
   readonly domain: SigningDomain;
   /** Signs an order and returns the body to send. */
   sign(intent: OrderIntent): { readonly orderId: OrderId; readonly body: string };

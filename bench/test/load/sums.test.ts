@@ -1,5 +1,5 @@
 import { notCarried } from '../../src/load/capacity.ts';
-import type { LoadOutcome } from '../../src/load/job.ts';
+import type { LoadResult } from '../../src/load/job.ts';
 import { usedBetween } from '../../src/load/processor-window.ts';
 import { errorsOf, loadReport } from '../../src/load/report-load.ts';
 import type { Condition, StepResult } from '../../src/load/run-step.ts';
@@ -17,7 +17,7 @@ const counts = { wallets: 8, markets: 32, fills: 0 };
 interface Made {
   readonly condition: Condition;
   readonly ms: number;
-  readonly outcomes?: LoadOutcome['outcomes'];
+  readonly outcomes?: LoadResult['outcomes'];
   readonly behindMs?: number;
 }
 

@@ -39,7 +39,7 @@ export interface DataFrame {
   readonly prev?: number;
   readonly at: MessagePosition;
   readonly gap?: true;
-  /** Of a snapshot in several parts. */
+  /** Number of the part in a snapshot in several parts. */
   readonly part?: number;
   readonly more?: true;
 }

@@ -54,7 +54,7 @@ export class Requests {
     }
   }
 
-  /** Those of which the exchange has shown nothing within `silenceMs`. */
+  /** Subscriptions with a request to which the exchange has shown no reaction within `silenceMs`. */
   unanswered(silenceMs: number): readonly Subscriber[] {
     const nowMs = performance.now();
     const late = [...this.#byId.values()].filter(({ aliveAtMs }) => nowMs - aliveAtMs > silenceMs);

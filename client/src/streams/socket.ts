@@ -4,7 +4,7 @@ import { ExchangeError } from '../errors.ts';
 interface WebSocketLike {
   send(text: string): void;
   close(): void;
-  /** Of the package `ws`: ends without waiting for the other side. */
+  /** Method of the package `ws`: ends without waiting for the other side. */
   terminate?(): void;
   addEventListener(type: 'open' | 'error', listener: () => void): void;
   addEventListener(type: 'message', listener: (event: { data: unknown }) => void): void;

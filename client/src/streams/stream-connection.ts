@@ -47,7 +47,7 @@ export class StreamConnection implements Line {
   readonly #subscriptions = new Map<string, Subscriber>();
   readonly #requests = new Requests();
   readonly #freshness: FreshnessWatch;
-  /** Of the log of each partition, as the exchange has named them so far. */
+  /** Epoch of the log of each partition, as far as the exchange has named it. */
   readonly #epochs = new Map<number, string>();
   /** First retryable refusal of a subscription since it was last accepted. */
   readonly #refusedAtMs = new Map<Subscriber, number>();

@@ -15,7 +15,7 @@ export interface FrameReader<Event> {
   readonly waiting: number;
 }
 
-/** What a subscription is to, and what its events can do without. */
+/** Subject of a subscription, and the kinds of loss that its events admit. */
 export interface Topic {
   readonly channel: StreamChannel;
   /** Token, condition or event id; null for all markets, and for the wallet of the key. */
@@ -57,7 +57,7 @@ export interface SequencePosition {
   readonly seq: number;
   /** For `own`, which counts in each partition. */
   readonly partition?: number;
-  /** Of the log that it counts; none where it was not named. */
+  /** Epoch of the log that the sequence counts; none where it was not named. */
   readonly epoch?: string;
 }
 

@@ -21,7 +21,7 @@ afterEach(() => {
 
 const at = { partition: 0, offset: 1, index: 0 };
 
-/** What a loop reads, until it throws. */
+/** Sequence numbers that a loop over the trades of a market reads, then the error that it throws. */
 function follow(market: string): unknown[] {
   const read: unknown[] = [];
   const loop = async () => {

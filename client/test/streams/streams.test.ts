@@ -273,7 +273,7 @@ test.each([-3_600_000, 3_600_000])(
     await ending(client.own.events()).next();
     const headers = server.proofs[0]?.['headers'] as Record<string, string>;
     const offMs = Number(headers['SERVICE_TIMESTAMP']) - (Date.now() + aheadMs);
-    // What the exchange accepts.
+    // Largest difference that the exchange accepts.
     expect(Math.abs(offMs)).toBeLessThan(30_000);
   },
 );

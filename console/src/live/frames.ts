@@ -54,7 +54,7 @@ export function nameOf({ channel, key }: Subscription): string {
 }
 
 /**
- * What a message means after the message `last`: `use` it, `skip` one that came again, or `gap` when one is missing.
+ * Meaning of a message after the message `last`: `use` it, `skip` one that came again, or `gap` when one is missing.
  */
 export function orderOf(message: Message, last: number | null): 'use' | 'skip' | 'gap' {
   if (message.type === 'snapshot') return 'use';

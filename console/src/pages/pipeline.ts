@@ -27,7 +27,7 @@ export interface PipelineStatus {
   readonly streams: readonly { readonly follows: boolean }[];
 }
 
-/** What one round of reading found; null where a service did not answer. */
+/** Result of one round of reads; null where a service did not respond. */
 export interface PipelineSample {
   readonly atMs: number;
   readonly status: PipelineStatus | null;

@@ -1,6 +1,6 @@
 import type { CancelAllResult } from '@pm/client';
 
-/** What to tell of orders that were on their way when all were canceled; null where there are none. */
+/** Notice about orders that were in transit when all orders were canceled; null where there are none. */
 export function openAfterCancel({
   in_transit,
 }: Pick<CancelAllResult, 'in_transit'>): string | null {

@@ -69,7 +69,7 @@ export function decimalOfCents(text: string): string | null {
   return `${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/0+$/, '').replace(/\.$/, '.0');
 }
 
-/** What an order would get and cost with the book as it is. Amounts in USDC. */
+/** Expected fills and cost of an order with the current book. Amounts in USDC. */
 export interface Preview {
   /** Shares that trade at once, at these levels. */
   readonly filled: number;
@@ -81,7 +81,7 @@ export interface Preview {
   readonly rest: number;
   /** USDC held while the rest waits (BUY). */
   readonly restCost: number;
-  /** What happens, in one sentence. */
+  /** Expected result of the order, in one sentence. */
   readonly outcome: string;
 }
 

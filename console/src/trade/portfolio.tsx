@@ -105,7 +105,7 @@ export function PositionsView({ condition }: { readonly condition?: string }) {
   );
 }
 
-/** What a wallet has, and its switches. */
+/** Page of the money, positions and orders of a wallet, and its switches. */
 export function PortfolioPage() {
   const value = positions.value.reduce((sum, one) => sum + one.currentValue, 0);
   const figures: readonly (readonly [string, string])[] = [

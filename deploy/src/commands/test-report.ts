@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-/** What one part of `npm test` has counted, and the names of its failed tests. */
+/** Test counts of one part of `npm test`, the names of its failed tests and the times of its test files. */
 export interface PartReport {
   readonly passed: number;
   readonly failed: number;

@@ -130,7 +130,10 @@ function spreadName({ slug, question }: RecordedMarket): DemoName | null {
 
 const schedules = [' match scheduled for ', ' scheduled for '];
 
-/** What comes before the day of a match, which may be cut anywhere; the text itself where there is no such day. */
+/**
+ * Part of a question before the schedule of a match, which may be cut off anywhere; the whole question when there is no
+ * schedule.
+ */
 function beforeSchedule(question: string): string {
   const whole = question.indexOf(' scheduled for ');
   if (whole >= 0) return question.slice(0, whole);

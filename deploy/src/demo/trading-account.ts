@@ -24,7 +24,7 @@ export interface Remark {
   readonly eventId: string;
   readonly author: string;
   readonly text: string;
-  /** The same id writes the comment once, however often it is sent. */
+  /** Id of the remark: the comment is written once, however often a request with this id is sent. */
   readonly id: string;
 }
 

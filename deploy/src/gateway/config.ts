@@ -4,7 +4,7 @@ import {
   engineVariables,
   type Field,
   list,
-  publicDoorFields,
+  publicHttpFields,
   readConfig,
   serviceFields,
   traceFields,
@@ -42,10 +42,10 @@ function processUrls(
 export const gatewayFields = {
   ...serviceFields,
   ...traceFields,
-  host: publicDoorFields.host,
-  httpPort: publicDoorFields.httpPort,
-  trustedProxies: publicDoorFields.trustedProxies,
-  connectionsPerAddress: publicDoorFields.connectionsPerAddress,
+  host: publicHttpFields.host,
+  httpPort: publicHttpFields.httpPort,
+  trustedProxies: publicHttpFields.trustedProxies,
+  connectionsPerAddress: publicHttpFields.connectionsPerAddress,
   ...drainFields,
   ingressUrls: processUrls('PM_INGRESS_URL', {
     meaning: 'Base URLs of all processes of ingress, which the gateway forwards to.',

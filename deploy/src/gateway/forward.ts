@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import {
   answeredHeader,
   type ClientAddress,
+  errorStyleOf,
   familyOf,
-  inWordsOf,
   originForm,
   waitedHeader,
 } from '@pm/kit/http';
@@ -12,7 +12,7 @@ import { headers as names, refusalText } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { type AnsweredPlaces, clientNames } from './answered-places.ts';
-import type { ClientTurns } from './client-turns.ts';
+import type { ClientConcurrencyLimit } from './client-concurrency-limit.ts';
 import { rankFor, ServiceProcesses } from './service-processes.ts';
 
 /** Longer than any bounded wait of a service. */
@@ -65,10 +65,13 @@ export interface Target {
   readonly service: ServiceProcesses<Pool>;
   readonly addressOf: ClientAddress;
   /** Bounds the requests of each client; absent where nothing does. */
-  readonly turns?: ClientTurns;
+  readonly turns?: ClientConcurrencyLimit;
   /** Bounds the requests of all clients together with each process, by its URL. */
-  readonly processTurns: ClientTurns;
-  /** What clients were answered: the service names it, and gets it; absent for a service that does neither. */
+  readonly processTurns: ClientConcurrencyLimit;
+  /**
+   * How far in the log each client has been answered: the service names it in its responses, and gets it with requests.
+   * Absent for a service that does neither.
+   */
   readonly answered?: AnsweredPlaces;
   /** The gateway answers 503 itself. */
   onRefused(reason: Refusal): void;
@@ -242,5 +245,5 @@ function replyUnavailable(
   return reply
     .code(503)
     .header('retry-after', '1')
-    .send(inWordsOf(family, 503, { ...words, ...wait }));
+    .send(errorStyleOf(family, 503, { ...words, ...wait }));
 }

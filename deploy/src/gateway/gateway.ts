@@ -1,11 +1,18 @@
-import { clientAddressBy, doorBounds, type HttpApp, openHttp, trustBy } from '@pm/kit/http';
+import { clientAddressBy, type HttpApp, listenerBounds, openHttp, trustBy } from '@pm/kit/http';
 import { type Log, silentLog } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
 import type { Traces } from '@pm/kit/traces';
-import { bodyMaxBytes, type Door, type HttpRoute, rateGroupOf, routes, urlsOf } from '@pm/schemas';
+import {
+  bodyMaxBytes,
+  type HttpRoute,
+  type HttpService,
+  rateGroupOf,
+  routes,
+  urlsOf,
+} from '@pm/schemas';
 import { pictureOf, pictureRoute } from '../demo/pictures.ts';
 import { AnsweredPlaces } from './answered-places.ts';
-import { ClientTurns, type TurnLimits } from './client-turns.ts';
+import { ClientConcurrencyLimit, type TurnLimits } from './client-concurrency-limit.ts';
 import {
   closePools,
   forward,
@@ -23,13 +30,19 @@ const waits = { waiting: 1_024, waitMs: 2_000 };
 /** Turns of requests (limits.md). */
 export const turnLimits = {
   /**
-   * Of one address with ingress, twice: cancels and heartbeats have turns of their own. As many as the client library
-   * sends. A service works on them one after the other, so more would only delay those of others.
+   * Requests that one address may have open at ingress; cancels and heartbeats have as many turns of their own. The
+   * client library sends as many requests at once. A service processes them one after the other, so more would only
+   * delay those of other addresses.
    */
   ingress: { atOnce: 32, ...waits },
-  /** Of one address with query-api, where requests wait for the tables rather than for a thread. */
+  /**
+   * Requests that one address may have open at query-api, where requests wait for the tables rather than for a thread.
+   */
   reads: { atOnce: 64, ...waits },
-  /** Of all addresses with one process: as many as sixteen addresses may have with ingress, eight with query-api. */
+  /**
+   * Requests that all addresses together may have open at one process: as many as sixteen addresses may have at
+   * ingress, eight at query-api.
+   */
   process: { atOnce: 512, ...waits },
 } as const satisfies Readonly<Record<string, TurnLimits>>;
 
@@ -37,7 +50,7 @@ export const turnLimits = {
  * Base URLs of what the gateway forwards to. Without `streams` upgrades are refused; without `mcp`, which is at `/mcp`
  * alone, there is no such path.
  */
-export type GatewayServices = Readonly<Record<Door, ServiceUrls>> & {
+export type GatewayServices = Readonly<Record<HttpService, ServiceUrls>> & {
   readonly streams?: ServiceUrls;
   readonly mcp?: string;
 };
@@ -52,7 +65,7 @@ export type GatewayServices = Readonly<Record<Door, ServiceUrls>> & {
 export function openGateway(services: GatewayServices, options: GatewayOptions = {}): Gateway {
   const { log = silentLog, trustedProxies = [], metrics, traces = null } = options;
   const { connectionsPerAddress } = options;
-  const bounds = Object.values(doorBounds);
+  const bounds = Object.values(listenerBounds);
   const app = openHttp({
     log,
     ...(metrics === undefined ? {} : { metrics }),
@@ -84,12 +97,17 @@ export function openGateway(services: GatewayServices, options: GatewayOptions =
   const answered = new AnsweredPlaces();
   const shared = { addressOf, answered };
   for (const route of routes as readonly HttpRoute[]) {
-    const { door } = route;
+    const { service } = route;
     const turns = turnsOf(route, groups);
-    mount(app, route, { ...turns, ...shared, service: pools[door], onRefused: countsOf(door) });
+    mount(app, route, {
+      ...turns,
+      ...shared,
+      service: pools[service],
+      onRefused: countsOf(service),
+    });
   }
   if (mcp !== null) {
-    const processTurns = new ClientTurns(turnLimits.process);
+    const processTurns = new ClientConcurrencyLimit(turnLimits.process);
     mountMcp(app, { service: mcp, addressOf, processTurns, onRefused: countsOf('mcp') });
   }
   servePictures(app);
@@ -130,8 +148,8 @@ export type Gateway = HttpApp & {
 
 function openTurns(): TurnGroups {
   const turnsFor = (limits: TurnLimits): Turns => ({
-    turns: new ClientTurns(limits),
-    processTurns: new ClientTurns(turnLimits.process),
+    turns: new ClientConcurrencyLimit(limits),
+    processTurns: new ClientConcurrencyLimit(turnLimits.process),
   });
   return {
     orders: turnsFor(turnLimits.ingress),
@@ -142,7 +160,7 @@ function openTurns(): TurnGroups {
 
 /** The turns of requests of a route. */
 function turnsOf(route: HttpRoute, { orders, reserve, reads }: TurnGroups): Turns {
-  if (route.door === 'query-api') return reads;
+  if (route.service === 'query-api') return reads;
   return rateGroupOf(route) === 'reserve' ? reserve : orders;
 }
 
@@ -160,7 +178,7 @@ function servePictures(app: HttpApp): void {
 }
 
 function mount(app: HttpApp, route: HttpRoute, target: Target): void {
-  const { tooLarge } = doorBounds[route.door];
+  const { tooLarge } = listenerBounds[route.service];
   for (const { url } of urlsOf(route)) {
     app.route({
       method: route.method,
@@ -177,7 +195,7 @@ function mountMcp(app: HttpApp, target: Target): void {
     method: ['GET', 'POST', 'DELETE'],
     url: '/mcp',
     bodyLimit: bodyMaxBytes.mcp,
-    config: { tooLarge: doorBounds.ingress.tooLarge },
+    config: { tooLarge: listenerBounds.ingress.tooLarge },
     handler: (request, reply) => forward(request, reply, target),
   });
 }

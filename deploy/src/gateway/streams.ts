@@ -171,7 +171,7 @@ function forwardUpgrade(
   service.on('end', () => client.end());
   service.on('close', () => {
     connection.open -= 1;
-    // What was read is still being written.
+    // Bytes that were read from the service are still being written to the client.
     if (isAnswered) endSocket(client);
     else {
       // A client that went away says nothing about the process.

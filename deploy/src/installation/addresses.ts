@@ -52,7 +52,7 @@ export function noKeysIn(dataDir: string): StackError {
   return new StackError('BAD_DESCRIPTION', `there is no ${join(dataDir, 'keys.json')}: ${how}`);
 }
 
-/** What the engines of a data folder ask of who connects. */
+/** User and password that the engines of a data folder require of clients; empty when it has no password. */
 function localAccess(dataDir: string): EngineAccess {
   const password = readClickhousePassword(dataDir, 'writers');
   if (password === null) return {};

@@ -6,7 +6,7 @@ export interface CompletePartition {
   readonly partition: number;
   /** Offset in `executions` of the first record that may be missing. */
   readonly throughOffset: number;
-  /** The same in `orders`. */
+  /** Offset in `orders` of the first record whose results may be missing. */
   readonly nextInOffset: number;
   /** Clock of the partition up to which the tables are complete, Unix milliseconds. */
   readonly throughMs: number;

@@ -17,7 +17,10 @@ export interface Installation {
   readonly client: LogClient;
   /** Learns what is listed when it is first asked for more. */
   readonly schemas: Schemas;
-  /** The same once more, with the records that are left out. Closes with the installation. */
+  /**
+   * Opens a further client like `client`, which passes the records that it leaves out to `onUnproven`. Closes with the
+   * installation.
+   */
   sealedLog(onUnproven: (record: UnprovenRecord) => void): Promise<SealedLog>;
   readonly clickhouse: ClickHouse;
   readonly redis: RedisClient;

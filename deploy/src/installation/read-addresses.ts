@@ -35,7 +35,10 @@ export function readNames(env: Environment): InstallationNames {
   return readConfig(nameFields, env, { known: Object.keys(env) });
 }
 
-/** The same for engines whose addresses are known. */
+/**
+ * Addresses of an installation whose engines have known URLs; all other variables are read from `access`. Throws the
+ * `Fault` `invalid_config` (stop).
+ */
 export function addressesOf(urls: EngineUrls, access: EngineAccess | Environment): Addresses {
   return readAddresses({
     ...access,

@@ -13,12 +13,14 @@ export function toolCall(name: string, ...args: readonly string[]): string {
   return ['npm run', name, ...(args.length === 0 ? [] : ['--', ...args])].join(' ');
 }
 
-/** What hands changed keys.json and operators.json on to the services; null where they read the folder itself. */
+/**
+ * Command that passes changed keys.json and operators.json on to the services; null where they read the folder itself.
+ */
 export const handOnCall: string | null = isInImage
   ? 'docker compose run --rm --no-deps setup-exchange'
   : null;
 
-/** The same as the beginning of its usage, which options follow. */
+/** Beginning of the usage text of a tool: the command by which an operator calls it here, before its options. */
 export function toolUsage(name: string): string {
   return isInImage ? toolCall(name) : `${toolCall(name)} --`;
 }

@@ -99,7 +99,7 @@ export async function startEngines(options: EngineOptions): Promise<RunningEngin
   };
 }
 
-/** What the engines of a data folder ask of who connects. */
+/** User and password that the engines of a data folder require of clients; empty when they run without a password. */
 export function localAccess({
   dataDir,
   clickhousePassword = true,

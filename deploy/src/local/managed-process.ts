@@ -36,7 +36,7 @@ export interface ManagedProcess {
   readonly readyTimeoutMs: number;
   /** It needs no engine and no other process: that it is ready says nothing of the others. */
   readonly standsAlone?: boolean;
-  /** Of a Node process: the bound that its arguments set. */
+  /** Heap bound that the arguments of a Node process set; absent for other processes. */
   readonly heap?: Heap;
   /** Expected memory once warm, for the status table. */
   readonly memoryHintBytes: number;

@@ -1,6 +1,6 @@
 /** Bound of the JavaScript heap of a process. */
 export interface Heap {
-  /** Of objects that outlive a first collection. */
+  /** Heap size for objects that outlive a first collection, MiB. */
   readonly mebibytes: number;
   /** The variable that sets it. */
   readonly variable: string;

@@ -88,7 +88,7 @@ function findPython(python3: string): FoundPython {
   return { kind: 'found', version };
 }
 
-/** What a program prints; null when it fails. */
+/** Trimmed output of a Python program; null when the program fails. */
 function outputOf(python3: string, program: string): string | null {
   const { status, stdout } = spawnSync(python3, ['-c', program], { encoding: 'utf8' });
   return status === 0 ? stdout.trim() : null;

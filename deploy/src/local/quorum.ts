@@ -7,7 +7,7 @@ interface QuorumStarts {
   readonly enough: number;
 }
 
-/** Of a process that is one of several: the starts of all of them. */
+/** Starts that a dependency on a process waits for. For a process that is one of several: the starts of all of them. */
 export function quorumOf(
   name: string,
   added: readonly SupervisedProcess[],

@@ -20,7 +20,7 @@ export function replaceFile(file: string, content: string | Buffer, mode = owner
   const folder = dirname(file);
   const next = `${file}.new`;
   mkdirSync(folder, { recursive: true });
-  // Of a process that ended in between; it may not be written to.
+  // A file left by a process that ended before the rename; this process may have no right to write to it.
   rmSync(next, { force: true });
   writeFileSync(next, content, { mode, flag: 'wx', flush: true });
   renameSync(next, file);

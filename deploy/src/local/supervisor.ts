@@ -364,7 +364,10 @@ export class Supervisor {
     return ready >= (description.quorum === undefined ? 1 : Math.floor(members.length / 2) + 1);
   }
 
-  /** What ends because an engine is away, or is one of several, is started again however often. */
+  /**
+   * Counts the end of a process. One that ends because an engine is away, or that is one of several, is started again
+   * however often it ends.
+   */
   #countEnd(process: SupervisedProcess): Ends {
     const ends = this.#endsInARow.get(process.name) ?? { deaths: 0, waits: 0 };
     this.#endsInARow.set(process.name, ends);

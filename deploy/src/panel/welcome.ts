@@ -92,7 +92,7 @@ function walletLines(): string[] {
   );
 }
 
-/** Of a market with a book, trades and holders; its event has a picture and comments. */
+/** Example requests about a market with a book, trades and holders, whose event has a picture and comments. */
 function curlLines({ baseUrl, demoMarkets }: WelcomedStack): string[] {
   const market = shownMarket(demoMarkets);
   if (market === null) return [];

@@ -16,7 +16,7 @@ export const failoverSettings = {
   'controller.quorum.election.backoff.max.ms': 500,
 } as const;
 
-/** The same for sessions of consumer groups, on any number of brokers. */
+/** Largest values of the broker settings for sessions of consumer groups, on any number of brokers. Milliseconds. */
 export const sessionSettings = {
   'group.min.session.timeout.ms': 1000,
   'group.initial.rebalance.delay.ms': 0,

@@ -77,7 +77,7 @@ const fields = [
   'bookSecret',
   'operatorToken',
 ] as const;
-/** Those that every version has had: a file that lacks one is no older file. */
+/** Fields that every version of `keys.json` has had: a file without one of them is not a file of an older version. */
 const firstFields = [
   'operatorSeed',
   'ownerSeed',
@@ -98,7 +98,10 @@ export function loadOrMakeKeys(file: string): ExchangeKeys {
   return readKeys(file) ?? makeKeys(file);
 }
 
-/** The same; null when there is no file. */
+/**
+ * The keys in `file`; missing keys of later versions are added, and seeds of authorities that an earlier version kept
+ * in it move to their own file. Null when there is no file. Throws a `StackError` for a malformed file.
+ */
 export function readKeys(file: string): ExchangeKeys | null {
   return existsSync(file) ? checked(parsedFile(file), file) : null;
 }
@@ -230,8 +233,8 @@ function refuseMalformed(found: object, names: readonly string[], file: string):
 }
 
 /**
- * Of a file of an earlier version, which has the seeds of the authorities. In older ones the key of the operator is
- * also the opening key: it stays that, and the operator gets another one, as in a rotation.
+ * The keys of a file of an earlier version, which has the seeds of the authorities. In older files the key of the
+ * operator is also the opening key: it stays the opening key, and the operator gets another one, as in a rotation.
  */
 function withAuthorities(found: StoredKeys, file: string): ExchangeKeys {
   const { rootSeed = secret(), openingSeed, rootKey, openingKey, ...others } = found;

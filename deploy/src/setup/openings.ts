@@ -26,7 +26,7 @@ export async function findOpening(
   { low, high }: PartitionBounds,
 ): Promise<Buffer | null> {
   const first = await findIn(place, partition, { low, high: Math.min(low + 1, high) });
-  // Of a partition that is in use nothing else is read.
+  // For a partition that is in use the first record is the opening, and nothing else is read.
   return first ?? (await findIn(place, partition, { low: low + 1, high }));
 }
 

@@ -1,6 +1,6 @@
 import type { PartitionsFound } from './partitions.ts';
 
-/** What set-up says of the partitions: one line, and one for each kind that needs an operator. */
+/** Output of set-up about the partitions: one line, and one for each kind of partition that needs an operator. */
 export function partitionLines(found: PartitionsFound): readonly string[] {
   const { opened, behindOthers, openBefore, cut, locked } = found;
   return [

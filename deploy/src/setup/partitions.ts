@@ -44,9 +44,12 @@ export interface PartitionOpening {
    * may be retired by now.
    */
   wasListed(keyId: string): boolean;
-  /** Those of them that are not retired, of all processes: partitions that are added begin with them. */
+  /**
+   * Keys of all processes that set-up or a rotation has listed and that are not retired: partitions that are added
+   * begin with them.
+   */
   listedKeys(): readonly ListedServiceKey[];
-  /** What all markets take at the moment: partitions that are added begin with it. */
+  /** Trading mode of all markets at the moment: partitions that are added begin with it. */
   tradingMode(): Promise<TradingMode>;
 }
 
@@ -54,7 +57,7 @@ export interface PartitionOpening {
 export interface PartitionsFound {
   /** Opened now. */
   readonly opened: readonly number[];
-  /** Of these, behind records of others: their matchers reject those. */
+  /** Partitions of `opened` that had records of others before their opening: their matchers reject those records. */
   readonly behindOthers: readonly number[];
   readonly openBefore: readonly number[];
   /** Not opened, since their first records are gone: a matcher could not begin with them. */
@@ -142,7 +145,7 @@ function neverKept(topic: string, partition: number): StackError {
   );
 }
 
-/** What an older version has not written into the partitions that are open. */
+/** Records that an older version has not written into the partitions that are open. */
 async function lateRecords(opening: PartitionOpening, states: readonly PartitionState[]) {
   const records: { partition: number; commands: readonly Command[] }[] = [];
   for (const { partition, value } of states) {

@@ -14,14 +14,14 @@ export type KeptService =
 /** The variables of each service that follow from the keys of an installation: no service gets those of another. */
 export function serviceSecrets(keys: ExchangeKeys): Readonly<Record<KeptService, Variables>> {
   const root = { PM_ROOT_KEY: keys.rootKey };
-  const door = {
+  const keyed = {
     ...root,
     PM_KEY_SECRET: keys.keySecret,
     ...(keys.acceptedKeySecrets && { PM_KEY_SECRETS_ACCEPTED: keys.acceptedKeySecrets }),
   };
-  const reads = { ...door, PM_BOOK_SECRET: keys.bookSecret };
+  const reads = { ...keyed, PM_BOOK_SECRET: keys.bookSecret };
   return {
-    ingress: { ...door, PM_SIGNOFF_SEED: keys.ingressSeed },
+    ingress: { ...keyed, PM_SIGNOFF_SEED: keys.ingressSeed },
     operator: { ...root, PM_OPERATOR_SEED: keys.operatorSeed },
     matcher: {
       ...root,

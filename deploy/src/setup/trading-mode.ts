@@ -37,7 +37,10 @@ export async function readTradingMode(place: LogPlace): Promise<TradingMode> {
 export class AskedModes {
   readonly #byId = new Map<string, TradingMode>();
 
-  /** Of the two records of a request the second one says whether it was refused; in some partitions is set. */
+  /**
+   * Takes a record of the audit. The second of the two records of a request says whether the request was refused. A
+   * mode that was set in only some partitions counts as set.
+   */
   take({ id, action, body, status }: Pick<AuditRecord, 'id' | 'action' | 'body' | 'status'>): void {
     if (action !== modeAction) return;
     if (status >= 400 && status < 500) {

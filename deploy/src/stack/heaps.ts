@@ -76,7 +76,7 @@ function defaultShown(program: HeapProgram): string {
 
 export interface HeapOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of the machine, or of the group of processes if that is less. */
+  /** Memory of the machine, or of the group of processes if that is less, bytes. */
   readonly memoryBytes: number;
   /** Processes of each program that has several; they share its part of the memory. */
   readonly processes: Readonly<Partial<Record<HeapProgram, number>>>;

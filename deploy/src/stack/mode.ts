@@ -55,7 +55,10 @@ function externalUrls(env: Environment): EngineUrls {
   };
 }
 
-/** What the engines ask of who connects, and the names there: the same for each service of this stack. */
+/**
+ * Credentials that external engines require of clients, and the names of topics, keys and tables there: the same for
+ * each service of this stack.
+ */
 function externalAccess(env: Environment): EngineAccess {
   for (const field of Object.values(nameFields)) refuseName(field, env[field.name] ?? '');
   const urls: readonly string[] = Object.values(urlVariables);

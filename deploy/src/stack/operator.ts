@@ -13,7 +13,7 @@ import { StackError } from '../local/stack-error.ts';
 /** The operator's listener, for the tools of this folder. */
 export interface Operator {
   importEvents(events: readonly ImportEvent[]): Promise<ImportResult>;
-  /** The same, but leaves listed markets unchanged. */
+  /** Imports events like `importEvents`, but leaves listed markets unchanged. */
   importNewEvents(events: readonly ImportEvent[]): Promise<ImportResult>;
   /** Ends trading; `payout0` is what a token of the first outcome pays, USDC. */
   resolveMarket(id: string, payout0: string): Promise<void>;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { namesOf, traceFields } from '@pm/kit/config';
 import { mebibyte } from '../local/managed-process.ts';
 
-/** What all Node processes of the stack have in common. */
+/** Settings that all Node processes of the stack have in common. */
 export function processDefaults(
   options: { readonly dataDir: string; readonly logDir: string },
   name: string,
@@ -33,7 +33,7 @@ export function traceEnvironment(): Readonly<Record<string, string>> {
   return givenOf([...namesOf(traceFields), receiverHeaders]);
 }
 
-/** Those of the variables that the environment of the stack has. */
+/** Values of the variables in `names` that the environment of the stack sets. */
 export function givenOf(names: readonly string[]): Readonly<Record<string, string>> {
   const given = names.flatMap((name) => {
     const value = process.env[name] ?? '';

@@ -30,15 +30,15 @@ export interface ServicesOptions {
   readonly engines: readonly string[];
   /** With it query-api reads the tables of local engines; on others it has `access`. */
   readonly readersPassword?: string | null;
-  /** What signatures are accepted; those for the domain of the log alone unless given. */
+  /** Domains for which signatures are accepted; the domain of the log alone unless given. */
   readonly signing?: SigningChoice;
-  /** Those of a small machine unless given. */
+  /** Heap of each program; the heaps of a small machine unless given. */
   readonly heaps?: Heaps | undefined;
   /** More settings by service, for tests. */
   readonly extraEnv?: ExtraEnv;
 }
 
-/** What orders and wallet proofs may be signed for. */
+/** Domains that orders and wallet proofs may be signed for. */
 export interface SigningChoice {
   /** Also the domains of other exchanges that published clients sign for. */
   readonly familyDomains: boolean;
@@ -132,7 +132,7 @@ function ingress(options: ServicesOptions, { number, ports }: Place): ManagedPro
     httpPorts: [ports.ingress],
     env: {
       ...listenerOn(ports.ingress),
-      PM_DOOR_PROCESSES: String(placesOf(options, 'ingress').length),
+      PM_HTTP_PROCESSES: String(placesOf(options, 'ingress').length),
       ...serviceSecrets(keys).ingress,
       ...behindGateway,
       ...signingEnv(options),
@@ -149,7 +149,7 @@ function queryApi(options: ServicesOptions, { number, ports }: Place): ManagedPr
     env: {
       ...listenerOn(ports.queryApi),
       PM_CONSOLE_DIR: join(repositoryRoot, 'console/dist'),
-      PM_DOOR_PROCESSES: String(placesOf(options, 'query-api').length),
+      PM_HTTP_PROCESSES: String(placesOf(options, 'query-api').length),
       ...readerAccess(options),
       PM_STREAMS_OPS_URLS: urlsOf(options, 'streams', 'streamsOps'),
       ...serviceSecrets(options.keys)['query-api'],
@@ -210,7 +210,7 @@ function listenerOn(port: number): Readonly<Record<string, string>> {
   return { PM_HOST: loopback, PM_HTTP_PORT: String(port) };
 }
 
-/** What the services that check or describe signatures accept. */
+/** Variables with the accepted signing domains, for the services that check or describe signatures. */
 function signingEnv({ signing }: ServicesOptions): Record<string, string> {
   return {
     PM_FAMILY_DOMAINS: String(signing?.familyDomains ?? false),
@@ -219,7 +219,7 @@ function signingEnv({ signing }: ServicesOptions): Record<string, string> {
 }
 
 interface ServiceSpec {
-  /** Of the process among those of its service; 1 unless given. */
+  /** Number of the process among the processes of its service; 1 unless given. */
   readonly number?: number;
   readonly opsPort: number;
   readonly httpPorts?: readonly number[];

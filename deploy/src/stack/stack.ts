@@ -49,7 +49,7 @@ export interface StackOptions {
   readonly replicationFactor?: number;
   /** Fewest copies of each topic with which the matcher starts; default `replicationFactor`. */
   readonly replicationMin?: number;
-  /** What signatures are accepted; those for the domain of the log alone unless given. */
+  /** Domains for which signatures are accepted; the domain of the log alone unless given. */
   readonly signing?: SigningChoice;
   /** Heap of each program; those of a small machine unless given. */
   readonly heaps?: Heaps;
@@ -176,7 +176,7 @@ export async function setUpOnly(options: StackOptions): Promise<void> {
   }
 }
 
-/** What the services need of the engines, and what runs them. */
+/** Opened engines: addresses and access that the services need, and the supervisor or containers that run them. */
 interface OpenedEngines {
   readonly supervisor: Supervisor;
   readonly urls: EngineUrls;

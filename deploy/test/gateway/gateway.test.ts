@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { doorBounds, type HttpApp, openHttp } from '@pm/kit/http';
+import { type HttpApp, listenerBounds, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { Random } from '@pm/kit/random';
 import { bodyMaxBytes, routes, urlsOf } from '@pm/schemas';
@@ -19,13 +19,13 @@ async function serve(answer: RequestListener): Promise<Server> {
 }
 
 /** A service that returns the requests that reach it. */
-function openDoor(name: string): Promise<Server> {
+function openListener(name: string): Promise<Server> {
   return serve((request, response) => {
     const hash = createHash('sha256');
     request.on('data', (part) => hash.update(part));
     request.on('end', () => {
       response.setHeader('content-type', 'application/json');
-      response.setHeader('x-door', name);
+      response.setHeader('x-service', name);
       const { method, url, headers } = request;
       const echo = JSON.stringify({ method, url, headers, body: hash.digest('hex') });
       response.setHeader('content-length', Buffer.byteLength(echo));
@@ -59,8 +59,8 @@ let mcp: Server;
 let gateway: HttpApp;
 
 beforeAll(async () => {
-  ingress = await openDoor('ingress');
-  queryApi = await openDoor('query-api');
+  ingress = await openListener('ingress');
+  queryApi = await openListener('query-api');
   mcp = await openEvents();
   gateway = openGateway({
     ingress: urlOf(ingress),
@@ -113,7 +113,7 @@ describe('a request', () => {
         const url = `${pattern.replaceAll(/:\w+/g, '42')}?a=1`;
         for (const method of methods) {
           const answer = await gateway.inject({ method, url });
-          expect(answer.headers['x-door']).toBe(route.door);
+          expect(answer.headers['x-service']).toBe(route.service);
           if (method === 'HEAD') expect(answer.body).toBe('');
           else expect(answer.json()).toMatchObject({ method, url });
         }
@@ -340,24 +340,24 @@ describe('a request that no service accepts', () => {
 });
 
 describe('a body', () => {
-  let doors: HttpApp;
+  let service: HttpApp;
   let front: HttpApp;
 
   beforeAll(async () => {
-    const { tooLarge } = doorBounds['query-api'];
-    doors = openHttp({ log: silentLog, bodyLimitBytes: bodyMaxBytes['query-api'] });
-    doors.post('/prices', { config: { tooLarge } }, (_request, reply) =>
+    const { tooLarge } = listenerBounds['query-api'];
+    service = openHttp({ log: silentLog, bodyLimitBytes: bodyMaxBytes['query-api'] });
+    service.post('/prices', { config: { tooLarge } }, (_request, reply) =>
       reply.send({ read: true }),
     );
-    await doors.listen({ host: '127.0.0.1', port: 0 });
-    const url = urlOf(doors.server);
+    await service.listen({ host: '127.0.0.1', port: 0 });
+    const url = urlOf(service.server);
     front = openGateway({ ingress: url, 'query-api': url, mcp: url });
     await front.listen({ host: '127.0.0.1', port: 0 });
   });
 
   afterAll(async () => {
     await front.close();
-    await doors.close();
+    await service.close();
   });
 
   const head = 'POST /prices HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';

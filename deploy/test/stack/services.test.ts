@@ -75,7 +75,7 @@ test('several processes of a service differ in name and place, and the others kn
   const ports = services.flatMap((one) => one.ports);
   expect(new Set(ports).size).toBe(ports.length);
   const ingresses = [find('ingress'), find('ingress-2')];
-  expect(ingresses.map((one) => one?.env?.['PM_DOOR_PROCESSES'])).toEqual(['2', '2']);
+  expect(ingresses.map((one) => one?.env?.['PM_HTTP_PROCESSES'])).toEqual(['2', '2']);
   expect(ingresses.map((one) => one?.env?.['A'])).toEqual([undefined, 'b']);
   const both = 'http://127.0.0.1:18001,http://127.0.0.1:1';
   for (const name of ['gateway', 'gateway-2', 'streams', 'streams-2'])

@@ -21,9 +21,9 @@ export function readTimestampMs(text: string): number | null {
 
 /** Largest distance of a signed timestamp from now in both directions, by the unit it is written in, milliseconds. */
 export interface Freshness {
-  /** Of timestamps in seconds, as clients of the family send them. */
+  /** Largest distance of timestamps in seconds, as clients of the family send them. */
   readonly secondsMs: number;
-  /** Of timestamps in milliseconds. */
+  /** Largest distance of timestamps in milliseconds. */
   readonly millisecondsMs: number;
 }
 

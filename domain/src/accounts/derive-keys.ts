@@ -17,7 +17,7 @@ export interface KeySecrets {
   readonly others: readonly Buffer[];
 }
 
-/** What a key is derived from besides the secret. */
+/** Values that an API key is derived from, besides the secret. */
 export interface KeySeed {
   readonly wallet: WalletAddress;
   readonly nonce: string;

@@ -29,7 +29,10 @@ export interface KeyReadingsOptions {
   readonly waitMs?: number;
 }
 
-/** What a process showed last: "times position position position". */
+/**
+ * Newest text that each process has published about its reading, by name of the process: "times position position
+ * position".
+ */
 type Shown = ReadonlyMap<string, string>;
 
 /**

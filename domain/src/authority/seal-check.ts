@@ -27,7 +27,7 @@ export interface SealedPartition {
   readonly writers: readonly SealRole[];
 }
 
-/** What is known of a record before its signature is checked. */
+/** Result of the checks of a record that come before the check of its signature. */
 export type SealClaim =
   | { readonly kind: 'counts' }
   | { readonly kind: 'unproven'; readonly reason: UnprovenReason }

@@ -22,7 +22,7 @@ const sealBytes = 89;
 /** Bytes of the id of a writer. */
 export const writerIdBytes = 8;
 
-/** What the signature covers besides the seal itself. */
+/** Fields of a record that its signature covers, besides the seal itself. */
 export interface SealedRecord {
   /** Name on the broker. */
   readonly topic: string;

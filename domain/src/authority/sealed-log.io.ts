@@ -91,7 +91,10 @@ export class SealedLog implements LogClient, OpenedPartitions {
     return this.#keys.openingOf(partition);
   }
 
-  /** Those partitions, in order. Set-up keeps the opening last, so they take records; more come while this runs. */
+  /**
+   * Partitions of `orders` whose opening set-up has kept under the root key, in order. Set-up keeps the opening last,
+   * so these partitions take records; more are added while this runs.
+   */
   get openedPartitions(): readonly number[] {
     return this.#keys.openedPartitions;
   }

@@ -25,7 +25,7 @@ export function placeOf({ topic, partition }: Pick<PartitionEnd, 'topic' | 'part
   return `${topic} ${partition}`;
 }
 
-/** What the root key may say of keys. */
+/** Entries of the root key about keys: all kinds of entries but those that list schemas. */
 type KeyEntry = Exclude<ServiceKeyEntry, ListedSchema & { readonly kind: 'SchemaListed' }>;
 
 /** The keys of services by their ids, folded from the topic `service-keys`. Only the root key never changes. */

@@ -9,7 +9,7 @@ import {
 /** The names of a listed market on the wire. */
 export interface MarketIds {
   readonly conditionId: ConditionId;
-  /** Of outcome 0 and outcome 1. */
+  /** Token ids of outcome 0 and outcome 1. */
   readonly tokens: readonly [TokenId, TokenId];
 }
 

@@ -77,10 +77,10 @@ export class ExecutionReader {
   }
 
   /**
-   * What was folded up to the first record must come from this log. Throws `log_replaced` (stop) when the record before
-   * it has another clock than the one that was stored with it: an older copy of the log was brought back and has grown
-   * since (docs/operating/recovery.md). A former owner may have moved the mark meanwhile: then it says nothing of this
-   * record.
+   * Checks that the state that was folded up to the first record comes from this log. Throws `log_replaced` (stop) when
+   * the record before the first one has another clock than the clock that was stored with the state: an older copy of
+   * the log was brought back and has grown since (docs/operating/recovery.md). A former owner may have moved the mark
+   * meanwhile: then the mark says nothing of this record.
    */
   requireSameLog({ offset, timeMs: storedMs }: FoldedPlace): void {
     const logMs = this.lastTimeMs;

@@ -4,7 +4,7 @@ import type { Execution } from '@pm/schemas';
  * Records of `executions` follow the input densely; a retry or an old owner can only repeat one (architecture.md).
  * `next` is new, `repeated` changes nothing, `gap` is a record that is missing before it.
  */
-export type SequenceAnswer = 'next' | 'repeated' | 'gap';
+export type SequenceResult = 'next' | 'repeated' | 'gap';
 
 export class InputSequence {
   #last: number;
@@ -18,7 +18,7 @@ export class InputSequence {
     return this.#last;
   }
 
-  take({ inOffset }: Pick<Execution, 'inOffset'>): SequenceAnswer {
+  take({ inOffset }: Pick<Execution, 'inOffset'>): SequenceResult {
     if (inOffset <= this.#last) return 'repeated';
     if (inOffset > this.#last + 1) return 'gap';
     this.#last = inOffset;

@@ -66,7 +66,7 @@ export class LedgerFold implements LedgerImage {
     });
   }
 
-  /** The same faults. */
+  /** Throws `ledger_gap` (stop) for a piece that does not begin where the last one ended, `ledger_overflow` (stop). */
   applyTransfers(piece: TransfersPiece): void {
     const place = this.#begin('transfers', 0, piece);
     let { generation, timeMs: fenceMs } = place;

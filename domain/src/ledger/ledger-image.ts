@@ -10,7 +10,10 @@ export interface LedgerPlace {
   readonly offset: number;
   /** The newest generation that begins before. */
   readonly generation: number;
-  /** Of `executions` the clock there, of `transfers` the newest time of a fence; Unix milliseconds. */
+  /**
+   * For `executions` the clock of the partition at this place, for `transfers` the newest time of a fence; Unix
+   * milliseconds.
+   */
   readonly timeMs: number;
 }
 

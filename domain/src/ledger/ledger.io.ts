@@ -2,7 +2,7 @@ import type { WalletAddress } from '@pm/schemas';
 import type { FoldedPlace } from '../executions/execution-order.ts';
 import type {
   AppliedTransfer,
-  ApplyOutcome,
+  ApplyResult,
   Balance,
   ExecutionsPiece,
   LedgerState,
@@ -12,8 +12,8 @@ import type {
   Reservation,
   ReserveResult,
   Send,
-  TransfersOutcome,
   TransfersPiece,
+  TransfersResult,
   WithdrawalReservation,
   WithdrawalResult,
 } from './ledger.ts';
@@ -40,7 +40,7 @@ export interface Ledger {
    * when a balance would leave 2^53, `ledger_batch_too_large` (stop) when a piece of several records is beyond
    * `ledgerCallItemsMax`.
    */
-  applyExecutions(piece: ExecutionsPiece): Promise<ApplyOutcome>;
+  applyExecutions(piece: ExecutionsPiece): Promise<ApplyResult>;
   /**
    * Applies a piece of `transfers` by the same rule; a transfer id that the log repeats counts once, and replaces its
    * reservation. A withdrawal of an older generation than the last fence before it, or accepted `withdrawalLateMs`
@@ -48,7 +48,7 @@ export interface Ledger {
    * no more than its own reservation holds and never below zero; what it lacks is returned, since only a record that
    * this rule forbids can lack anything.
    */
-  applyTransfers(piece: TransfersPiece): Promise<TransfersOutcome>;
+  applyTransfers(piece: TransfersPiece): Promise<TransfersResult>;
   /**
    * Holds money for a withdrawal before its record is written. `applied`: the ledger has it already; `conflict` also
    * when a transfer of another wallet or amount was applied under the id.

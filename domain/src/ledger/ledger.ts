@@ -122,7 +122,7 @@ export interface MarketChange {
   readonly token1Micro: number;
   /** Micro-USDC that is locked for them more than before. */
   readonly lockedMicro: number;
-  /** What token 0 pays from here on, 1/10000 USDC; null while nothing is said of it. */
+  /** Payout of token 0 from here on, 1/10000 USDC; null while no payout is stated. */
   readonly payout0: number | null;
   /** Wallets to suspect if the market has a gap after this, at most `suspectsMax`. */
   readonly suspects: readonly WalletAddress[];
@@ -166,15 +166,15 @@ export interface LedgerTransfer {
   readonly amountMicro: number;
   /** When it was accepted, Unix milliseconds; of a fence its own time. */
   readonly timeMs: number;
-  /** Of a withdrawal the ledger generation it was reserved under; deposits have none. */
+  /** Ledger generation that a withdrawal was reserved under; deposits have none. */
   readonly generation: number;
 }
 
 /** `repeated`: the piece had been applied before and changed nothing. */
-export type ApplyOutcome = 'applied' | 'repeated';
+export type ApplyResult = 'applied' | 'repeated';
 
-export interface TransfersOutcome {
-  readonly outcome: ApplyOutcome;
+export interface TransfersResult {
+  readonly outcome: ApplyResult;
   /** Withdrawals of the piece that were not paid in full. */
   readonly unpaid: readonly UnpaidWithdrawal[];
   /** Withdrawals of the piece that a fence before them makes void. */

@@ -11,7 +11,7 @@ interface MarketSums {
   readonly gap1: number;
 }
 
-/** What the ledger has of markets, as the entries in Redis say it (`moveMarketFunction` in ledger-lua.ts). */
+/** Markets of the ledger, in the form of their entries in Redis (`moveMarketFunction` in ledger-lua.ts). */
 export class MarketEntries {
   readonly entries = new Map<string, string>();
   /** Gaps that were found, with their place and suspects. */

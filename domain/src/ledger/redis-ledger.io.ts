@@ -12,7 +12,7 @@ import type { FoldedPlace } from '../executions/execution-order.ts';
 import type { Ledger } from './ledger.io.ts';
 import {
   type AppliedTransfer,
-  type ApplyOutcome,
+  type ApplyResult,
   type Balance,
   type ExecutionsPiece,
   insolventPerCallMax,
@@ -29,8 +29,8 @@ import {
   type ReserveResult,
   type Send,
   sendersMax,
-  type TransfersOutcome,
   type TransfersPiece,
+  type TransfersResult,
   type UnpaidWithdrawal,
   type VoidWithdrawal,
   type WithdrawalReservation,
@@ -60,9 +60,9 @@ import {
   readApplied,
   readBreach,
   readUnpaid,
-  type ScriptAnswer,
+  type ScriptResult,
   type Span,
-} from './script-answers.ts';
+} from './script-results.ts';
 
 /** Opens the ledger under these keys. Every method rejects with the faults of `openRedis` besides its own. */
 export function openLedger(redis: RedisClient, keys: RedisKeys): Ledger {
@@ -74,8 +74,8 @@ class RedisLedger implements Ledger {
   readonly #keys: RedisKeys;
   readonly #reserve: DefinedScript<readonly [ReserveOutcome, generation: string, mark: string]>;
   readonly #cancel: DefinedScript<number>;
-  readonly #applyExecutions: DefinedScript<ScriptAnswer>;
-  readonly #applyTransfers: DefinedScript<ScriptAnswer>;
+  readonly #applyExecutions: DefinedScript<ScriptResult>;
+  readonly #applyTransfers: DefinedScript<ScriptResult>;
   readonly #reserveWithdrawal: DefinedScript<
     readonly [WithdrawalResult['outcome'], string, applied?: string]
   >;
@@ -197,7 +197,7 @@ class RedisLedger implements Ledger {
     await this.#acknowledgeBreach.run([this.#keys.ledgerBreaches], [market, entry]);
   }
 
-  async applyExecutions(piece: ExecutionsPiece): Promise<ApplyOutcome> {
+  async applyExecutions(piece: ExecutionsPiece): Promise<ApplyResult> {
     const { partition, fromOffset, toOffset } = piece;
     assertSpan(piece);
     const parts = partsOf(piece.answered, sumMoves(piece.moves));
@@ -206,7 +206,7 @@ class RedisLedger implements Ledger {
       throw new Fault('ledger_batch_too_large', 'stop', { facts });
     }
     const span: Span = { topic: 'executions', partition, fromOffset, toOffset };
-    let outcome: ApplyOutcome = 'repeated';
+    let outcome: ApplyResult = 'repeated';
     for (const [index, part] of parts.entries()) {
       const args = this.#executionsArguments(piece, { index, count: parts.length, part });
       const answer = await this.#applyExecutions.run(this.#executionsKeys(partition), args);
@@ -215,11 +215,11 @@ class RedisLedger implements Ledger {
     return outcome;
   }
 
-  async applyTransfers(piece: TransfersPiece): Promise<TransfersOutcome> {
+  async applyTransfers(piece: TransfersPiece): Promise<TransfersResult> {
     const { fromOffset, toOffset, transfers } = piece;
     assertSpan(piece);
     assert(transfers.length === toOffset - fromOffset, 'one record of transfers is one transfer');
-    let outcome: ApplyOutcome = 'repeated';
+    let outcome: ApplyResult = 'repeated';
     const unpaid: UnpaidWithdrawal[] = [];
     const voided: VoidWithdrawal[] = [];
     for (let from = fromOffset; from < toOffset; from += ledgerCallItemsMax) {

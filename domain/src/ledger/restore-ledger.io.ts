@@ -17,7 +17,7 @@ import {
   writeRestoreLua,
 } from './restore-lua.ts';
 
-/** What a caller has found lost: a mark of the ledger, as it was then. */
+/** Mark of the ledger that a caller has found lost, with its value at that time. */
 export interface LostMark {
   readonly topic: LedgerTopic;
   readonly partition: number;
@@ -25,7 +25,7 @@ export interface LostMark {
 }
 
 /** `moved`: the mark has changed since. `busy`: another process restores. */
-export type RestoreOutcome = 'restored' | 'busy' | 'moved';
+export type RestoreResult = 'restored' | 'busy' | 'moved';
 
 /** A process that restores and makes no step for so long by the clock of Redis is replaced, milliseconds. */
 const leaseMs = 10_000;
@@ -75,7 +75,7 @@ export class LedgerRestore {
    * is applied before. The partitions refuse what was reserved before under the generation that opens it again. Rejects
    * with `ledger_restore_lost` (release) when another process has taken over meanwhile.
    */
-  async run(image: LedgerImage, lost: LostMark): Promise<RestoreOutcome> {
+  async run(image: LedgerImage, lost: LostMark): Promise<RestoreResult> {
     const { ledgerState, ledgerMarks } = this.#keys;
     const id = randomUUID();
     const field = `${lost.topic}:${lost.partition}`;

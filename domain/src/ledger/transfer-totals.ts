@@ -1,6 +1,6 @@
 import { type Transfer, type WalletAddress, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
 
-/** What the transfers of a wallet add up to after one of them. */
+/** Totals of the transfers of a wallet after one of them. */
 export interface WalletTransfers {
   /** Offset in the topic `transfers`; -1 before the first. */
   readonly offset: number;
@@ -22,7 +22,7 @@ export interface TransferStore {
   /** Whether the id is one of the newest. A repetition follows within minutes: ingress writes no later one. */
   hasNewId(transferId: Buffer): boolean;
   append(offset: number, transfer: Transfer): void;
-  /** Those of a wallet in the order of the log. */
+  /** Transfers of a wallet in the order of the log. */
   transfersOf(wallet: WalletAddress): readonly StoredTransfer[];
 }
 

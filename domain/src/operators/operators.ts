@@ -6,7 +6,7 @@ export function hashOfToken(token: string): string {
   return createHash('sha256').update(token, 'utf8').digest('hex');
 }
 
-/** What its schema cannot say of a file of operators: the first thing wrong, or null. */
+/** First error in a file of operators that its schema cannot express; null when there is none. */
 export function problemIn({ operators }: OperatorsFile): string | null {
   const [names, hashes] = [new Set<string>(), new Set<string>()];
   for (const { name, tokenSha256, expiresAt } of operators) {

@@ -11,7 +11,7 @@ import { buy, type PositionSums, sell } from './position.ts';
 
 type PositionMoved = EventOf<'PositionMoved'>;
 
-/** What a record does to the position of a wallet in one token. */
+/** Change that a record makes to the position of a wallet in one token. */
 export interface PositionTrade {
   /** 20 bytes. */
   readonly wallet: Buffer;

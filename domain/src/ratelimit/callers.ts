@@ -1,5 +1,5 @@
 import { type CountedKind, rateRules } from '@pm/schemas';
-import { AgedMap } from './aged-map.ts';
+import { ExpiringMap } from './expiring-map.ts';
 
 /**
  * Kind of a caller: an address (of requests without a proof), an API key, an agent; the wallet of a key; the address of
@@ -51,11 +51,11 @@ const callersPerGeneration = 50_000;
 /** The recently seen callers of one kind, bounded. */
 export class SeenCallers {
   readonly #kind: CallerKind;
-  readonly #seen: AgedMap<string, CallerCounts>;
+  readonly #seen: ExpiringMap<string, CallerCounts>;
 
   constructor(kind: CallerKind, max = callersPerGeneration) {
     this.#kind = kind;
-    this.#seen = new AgedMap(max);
+    this.#seen = new ExpiringMap(max);
   }
 
   get size(): number {
@@ -88,11 +88,11 @@ export type LimitTable = Readonly<Record<CallerKind, Float64Array>>;
 /** Factors of the table by kind of caller; the others get the table. */
 export interface LimitFactors {
   readonly agent: number;
-  /** Of all keys of a wallet together. */
+  /** Factor for all keys of a wallet together. */
   readonly wallet: number;
-  /** Of all keys and agents at an address together. */
+  /** Factor for all keys and agents at an address together. */
   readonly network: number;
-  /** Of all wallets without money at an address together. */
+  /** Factor for all wallets without money at an address together. */
   readonly unfunded: number;
 }
 

@@ -1,7 +1,7 @@
 import type { RateRule } from '@pm/schemas';
 import type { Caller } from './callers.ts';
 import type { RateLimiter } from './limiter.io.ts';
-import type { RuleVerdict } from './verdict.ts';
+import type { RuleResult } from './verdict.ts';
 
 /** A caller, and the rules that a request counts against for it. */
 export interface Charge {
@@ -20,7 +20,7 @@ export function takeAll(
   limiter: Limiter,
   charges: readonly Charge[],
   items: number,
-): Settled<RuleVerdict> {
+): Settled<RuleResult> {
   const spent = charges.flatMap(({ caller, rules }) => limiter.isSpent(caller, rules, items) ?? []);
   if (spent.length > 0) return decisive(spent);
   const askedAtMs = limiter.nowMs();
@@ -34,12 +34,16 @@ export function takeAll(
   });
 }
 
-/** The same, but a charge that is refused leaves the others taken: for what happened already. */
+/**
+ * Takes the cost of a request from each charge separately: a charge that is refused leaves the others taken. For
+ * requests that have already happened. The verdict is the tightest one, or the refusal with the longest wait. All
+ * charges ask the store at once. Never rejects.
+ */
 export function takeEach(
   limiter: Limiter,
   charges: readonly Charge[],
   items: number,
-): Settled<RuleVerdict> {
+): Settled<RuleResult> {
   return whenSettled(takenOf(limiter, charges, items), decisive);
 }
 
@@ -47,20 +51,20 @@ function takenOf(
   limiter: Limiter,
   charges: readonly Charge[],
   items: number,
-): readonly Settled<RuleVerdict>[] {
+): readonly Settled<RuleResult>[] {
   return charges.map(({ caller, rules }) => limiter.take(caller, rules, items));
 }
 
 function whenSettled(
-  taken: readonly Settled<RuleVerdict>[],
-  conclude: (verdicts: readonly RuleVerdict[]) => RuleVerdict,
-): Settled<RuleVerdict> {
-  const isAtHand = (one: Settled<RuleVerdict>): one is RuleVerdict => 'isAllowed' in one;
+  taken: readonly Settled<RuleResult>[],
+  conclude: (verdicts: readonly RuleResult[]) => RuleResult,
+): Settled<RuleResult> {
+  const isAtHand = (one: Settled<RuleResult>): one is RuleResult => 'isAllowed' in one;
   return taken.every(isAtHand) ? conclude(taken) : Promise.all(taken).then(conclude);
 }
 
 /** The refusal with the longest wait; without one the verdict with the smallest part left. */
-function decisive(verdicts: readonly RuleVerdict[]): RuleVerdict {
+function decisive(verdicts: readonly RuleResult[]): RuleResult {
   return verdicts.reduce((found, next) => {
     if (found.isAllowed !== next.isAllowed) return found.isAllowed ? next : found;
     if (!next.isAllowed) return next.resetSeconds > found.resetSeconds ? next : found;

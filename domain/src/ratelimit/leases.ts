@@ -1,7 +1,7 @@
 import { assert } from '@pm/kit/assert';
 import { type RateRule, rateCost } from '@pm/schemas';
 import { type Bucket, bucketAt, type CallerCounts, type LimitTable } from './callers.ts';
-import { type RuleVerdict, secondsUntil } from './verdict.ts';
+import { type RuleResult, secondsUntil } from './verdict.ts';
 
 /**
  * The part of a limit that all processes together may lease unused. A process that takes one unit takes this much
@@ -79,7 +79,7 @@ export class Leases {
     rules: readonly RateRule[],
     items: number,
     nowMs: number,
-  ): RuleVerdict | null {
+  ): RuleResult | null {
     for (const rule of rules) {
       const { endsAtMs, leased } = bucketAt(counts, rule.place);
       if (endsAtMs <= nowMs || leased < rateCost(rule, items)) return null;
@@ -94,8 +94,8 @@ export class Leases {
     rules: readonly RateRule[],
     items: number,
     nowMs: number,
-  ): RuleVerdict | null {
-    let longest: RuleVerdict | null = null;
+  ): RuleResult | null {
+    let longest: RuleResult | null = null;
     for (const rule of rules) {
       const { endsAtMs, leased, remaining } = bucketAt(counts, rule.place);
       if (endsAtMs <= nowMs || leased + remaining >= rateCost(rule, items)) continue;
@@ -108,7 +108,7 @@ export class Leases {
   }
 
   /** The verdict of a request that may go on, by the rule with the smallest part left. */
-  tightest(counts: CallerCounts, rules: readonly RateRule[], nowMs: number): RuleVerdict {
+  tightest(counts: CallerCounts, rules: readonly RateRule[], nowMs: number): RuleResult {
     const limits = this.#limits[counts.caller.kind];
     let found: RateRule | null = null;
     let tightest: Bucket | null = null;
@@ -148,7 +148,10 @@ export class Leases {
     return { own, wants };
   }
 
-  /** Of several requests in flight only the first leases more. */
+  /**
+   * Units of a rule that the store is asked for. When several requests are in flight, only the first one leases more
+   * units than it needs.
+   */
   #want(
     counts: CallerCounts,
     rule: RateRule,

@@ -15,7 +15,7 @@ import { type Caller, claimOf } from './callers.ts';
 import { type Charge, takeAll, takeEach } from './charges.io.ts';
 import type { RateLimiter } from './limiter.io.ts';
 import { limitReadings, type Plan, plansOf } from './route-plans.io.ts';
-import type { RuleVerdict } from './verdict.ts';
+import type { RuleResult } from './verdict.ts';
 
 /**
  * One kind of credentials: whether a request has them, and the caller they prove. `prove` is called when the body is
@@ -38,7 +38,7 @@ export interface ProvenCaller extends Caller {
   readonly payer: WalletAddress;
 }
 
-/** What is known of the money of wallets. */
+/** Reads whether wallets have money. */
 export interface PayerFunds {
   /** Whether the wallet has money or trades. Never rejects. */
   isFunded(payer: WalletAddress): boolean | Promise<boolean>;
@@ -47,7 +47,7 @@ export interface PayerFunds {
 }
 
 /** The limiter of a listener and the credentials it accepts. */
-export interface DoorLimits {
+export interface RateLimits {
   readonly limiter: RateLimiter;
   /** Tried in order; a request without any is counted for its address. */
   readonly credentials: readonly Credentials[];
@@ -63,11 +63,11 @@ type Done = (error?: Error) => void;
  * if its own is one; a failed proof and an unreadable body count for the address, and for the claimed key at that
  * address. Every response has the units left (`RateLimit-*`).
  */
-export function limitRequests(limits: DoorLimits): RequestLimits {
+export function limitRequests(limits: RateLimits): RequestLimits {
   return { attach: (app, metrics) => attachLimits(app, limits, metrics) };
 }
 
-function attachLimits(app: HttpApp, limits: DoorLimits, metrics?: Metrics): LimitsAtHand {
+function attachLimits(app: HttpApp, limits: RateLimits, metrics?: Metrics): LimitsAtHand {
   const plans = plansOf(metrics);
   if (metrics !== undefined) measureLimiter(metrics, limits);
   app.addHook('onRoute', (route: RouteOptions) => {
@@ -98,7 +98,7 @@ function attachLimits(app: HttpApp, limits: DoorLimits, metrics?: Metrics): Limi
   };
 }
 
-function measureLimiter(metrics: Metrics, { limiter }: DoorLimits): void {
+function measureLimiter(metrics: Metrics, { limiter }: RateLimits): void {
   const { alone, uncounted } = limitReadings;
   metrics.gauge({ ...alone, read: () => (limiter.isShared ? 0 : 1) });
   metrics.gauge({ ...uncounted, read: () => limiter.uncounted });
@@ -106,11 +106,11 @@ function measureLimiter(metrics: Metrics, { limiter }: DoorLimits): void {
 
 /** The hooks of one route. */
 class RouteHooks {
-  readonly #limits: DoorLimits;
+  readonly #limits: RateLimits;
   readonly #plan: Plan;
   readonly #addressOf: ClientAddress;
 
-  constructor(limits: DoorLimits, plan: Plan, addressOf: ClientAddress) {
+  constructor(limits: RateLimits, plan: Plan, addressOf: ClientAddress) {
     this.#limits = limits;
     this.#plan = plan;
     this.#addressOf = addressOf;
@@ -130,7 +130,7 @@ class RouteHooks {
     else done();
   }
 
-  passAtOnce(request: IncomingMessage): RuleVerdict | null {
+  passAtOnce(request: IncomingMessage): RuleResult | null {
     if (this.#credentialsOf(request) !== null) return null;
     const caller = this.#addressCaller(request);
     const verdict = this.#limits.limiter.takeAtOnce(caller, this.#plan.rules);
@@ -160,7 +160,7 @@ class RouteHooks {
    * The refusal before the body is read: of an address whose keys have used up its part of the route, whatever they
    * prove, and of a claim that failed too often.
    */
-  #lockedOut(request: FastifyRequest, credentials: Credentials): RuleVerdict | null {
+  #lockedOut(request: FastifyRequest, credentials: Credentials): RuleResult | null {
     const { callerRules, isReserve } = this.#plan;
     const { limiter } = this.#limits;
     const spent =
@@ -171,8 +171,11 @@ class RouteHooks {
     return limiter.isSpent(claim, failedProofRules);
   }
 
-  /** The same of the wallets without money at the address; a false claim of such a key would be refused, too. */
-  #spentByUnfunded(request: FastifyRequest, { claimedPayer }: Credentials): RuleVerdict | null {
+  /**
+   * The refusal, before the body is read, of a key of a wallet without money: the wallets without money at its address
+   * have used up their part of the route. Null when there is none. A false claim of such a key would be refused, too.
+   */
+  #spentByUnfunded(request: FastifyRequest, { claimedPayer }: Credentials): RuleResult | null {
     const { funds, limiter } = this.#limits;
     if (funds === undefined || this.#plan.unfundedRules.length === 0) return null;
     const spent = limiter.isSpent(this.#unfundedOf(request), this.#plan.unfundedRules);
@@ -248,12 +251,12 @@ class RouteHooks {
     const { body } = reply.request;
     const items = Array.isArray(body) ? body.length : 1;
     const verdict = take(this.#limits.limiter, charges, items);
-    const conclude = (given: RuleVerdict): void => this.#conclude(given, reply, done);
+    const conclude = (given: RuleResult): void => this.#conclude(given, reply, done);
     if ('isAllowed' in verdict) conclude(verdict);
     else verdict.then(conclude, done);
   }
 
-  #conclude(verdict: RuleVerdict, reply: FastifyReply, done: Done): void {
+  #conclude(verdict: RuleResult, reply: FastifyReply, done: Done): void {
     if (!verdict.isAllowed) {
       this.#refuse(reply, verdict);
       return;
@@ -263,7 +266,7 @@ class RouteHooks {
     done();
   }
 
-  #refuse(reply: FastifyReply, verdict: RuleVerdict): void {
+  #refuse(reply: FastifyReply, verdict: RuleResult): void {
     this.#plan.limited(verdict.rule.scope.name);
     reply.request.verdict = verdict;
     void refuse(reply, 'rate_limited', {}, { retryAfterSeconds: verdict.resetSeconds });

@@ -20,7 +20,7 @@ import {
 } from './leases.ts';
 import { isLimitsFull } from './limits-full.ts';
 import { LocalLimits } from './local-limits.ts';
-import type { RuleVerdict } from './verdict.ts';
+import type { RuleResult } from './verdict.ts';
 
 /** The counts shared by all processes. Every method rejects when the store is unavailable. */
 export interface LimitStore {
@@ -109,7 +109,7 @@ export class RateLimiter {
     caller: Caller,
     rules: readonly RateRule[],
     items: number,
-  ): RuleVerdict | Promise<RuleVerdict> {
+  ): RuleResult | Promise<RuleResult> {
     const counts = this.#seen[caller.kind].of(caller.id);
     if (this.#isAway) return this.#takeLocally(counts, rules, items);
     const nowMs = this.#options.clock.monotonicMs();
@@ -117,14 +117,14 @@ export class RateLimiter {
   }
 
   /** Takes the cost of one request from leased units; null, with nothing taken, when they are too few. */
-  takeAtOnce(caller: Caller, rules: readonly RateRule[]): RuleVerdict | null {
+  takeAtOnce(caller: Caller, rules: readonly RateRule[]): RuleResult | null {
     if (this.#isAway) return null;
     const counts = this.#seen[caller.kind].of(caller.id);
     return this.#leases.spend(counts, rules, 1, this.#options.clock.monotonicMs());
   }
 
   /** The refusal, when this process knows that the caller has too little left of the rules. Counts nothing. */
-  isSpent(caller: Caller, rules: readonly RateRule[], items = 1): RuleVerdict | null {
+  isSpent(caller: Caller, rules: readonly RateRule[], items = 1): RuleResult | null {
     const counts = this.#seen[caller.kind].find(caller.id);
     if (counts === undefined) return null;
     if (this.#isAway)
@@ -172,7 +172,7 @@ export class RateLimiter {
     rules: readonly RateRule[],
     items: number,
     nowMs: number,
-  ): RuleVerdict | null {
+  ): RuleResult | null {
     return (
       this.#leases.spend(counts, rules, items, nowMs) ??
       this.#leases.refusal(counts, rules, items, nowMs)
@@ -184,7 +184,7 @@ export class RateLimiter {
     rules: readonly RateRule[],
     items: number,
     askedAtMs: number,
-  ): Promise<RuleVerdict> {
+  ): Promise<RuleResult> {
     const { own, wants } = this.#leases.draw(counts, rules, items, askedAtMs);
     const granted = await this.#options.store.take(counts.caller, wants).catch((error) => {
       if (isLimitsFull(error)) return 'full' as const;
@@ -208,14 +208,14 @@ export class RateLimiter {
   /**
    * The verdict of a refusal by the store. The window may have ended meanwhile; then the next request has a new one.
    */
-  #refused(counts: CallerCounts, rules: readonly RateRule[], items: number): RuleVerdict {
+  #refused(counts: CallerCounts, rules: readonly RateRule[], items: number): RuleResult {
     const nowMs = this.#options.clock.monotonicMs();
     const refusal = this.#leases.refusal(counts, rules, items, nowMs);
     if (refusal !== null) return refusal;
     return { ...this.#leases.tightest(counts, rules, nowMs), isAllowed: false, resetSeconds: 1 };
   }
 
-  #takeLocally(counts: CallerCounts, rules: readonly RateRule[], items: number): RuleVerdict {
+  #takeLocally(counts: CallerCounts, rules: readonly RateRule[], items: number): RuleResult {
     this.#tryStore();
     return this.#local.take(counts, rules, items, this.#options.clock.monotonicMs());
   }

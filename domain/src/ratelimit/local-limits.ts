@@ -1,7 +1,7 @@
 import { assert } from '@pm/kit/assert';
 import { type RateRule, rateCost } from '@pm/schemas';
 import type { CallerCounts, LimitTable, LocalCount } from './callers.ts';
-import { type RuleVerdict, secondsUntil } from './verdict.ts';
+import { type RuleResult, secondsUntil } from './verdict.ts';
 
 /**
  * The rules counted in this process alone, while the store is unavailable: each process has its share of every limit,
@@ -18,15 +18,10 @@ export class LocalLimits {
   }
 
   /** Takes the cost of one request from all rules, or nothing. `nowMs`: monotonic milliseconds. */
-  take(
-    counts: CallerCounts,
-    rules: readonly RateRule[],
-    items: number,
-    nowMs: number,
-  ): RuleVerdict {
+  take(counts: CallerCounts, rules: readonly RateRule[], items: number, nowMs: number): RuleResult {
     const refusal = this.refusal(counts, rules, items, nowMs);
     if (refusal !== null) return refusal;
-    let tightest: RuleVerdict | null = null;
+    let tightest: RuleResult | null = null;
     for (const rule of rules) {
       const verdict = this.#look(counts, rule, items, nowMs);
       const isTighter =
@@ -45,7 +40,7 @@ export class LocalLimits {
     rules: readonly RateRule[],
     items: number,
     nowMs: number,
-  ): RuleVerdict | null {
+  ): RuleResult | null {
     for (const rule of rules) {
       const verdict = this.#look(counts, rule, items, nowMs);
       if (!verdict.isAllowed) return verdict;
@@ -66,7 +61,7 @@ export class LocalLimits {
     return countAt(counts, rule, nowMs).used;
   }
 
-  #look(counts: CallerCounts, rule: RateRule, items: number, nowMs: number): RuleVerdict {
+  #look(counts: CallerCounts, rule: RateRule, items: number, nowMs: number): RuleResult {
     const limit = this.#shareOf(counts, rule);
     const { used, window } = countAt(counts, rule, nowMs);
     const left = limit - used - rateCost(rule, items);

@@ -16,24 +16,24 @@ import { RedisLimits } from './redis-limits.io.ts';
 /** Time limit of a request for its count, milliseconds; then the process counts alone. */
 const countTimeoutMs = 250;
 
-export interface DoorLimiterOptions {
-  /** `publicDoorFields` of `@pm/kit/config`, and what names Redis. */
+export interface OpenLimiterOptions {
+  /** `publicHttpFields` of `@pm/kit/config`, and what names Redis. */
   readonly config: ConfigOf<typeof redisFields & typeof redisCacheFields> & {
     readonly rateLimits: 'on' | 'off';
     readonly rateLimitScale: number;
     readonly rateLimitAgentFactor: number;
     readonly rateLimitWalletFactor: number;
     readonly rateLimitAddressFactor: number;
-    /** Of services that know which wallets have money. */
+    /** Factor for wallets without money, for services that know which wallets have money. */
     readonly rateLimitUnfundedFactor?: number;
-    readonly doorProcesses: number;
+    readonly httpProcesses: number;
   };
   readonly keys: Pick<RedisCacheKeys, 'limits' | 'limitsBytes' | 'limitsInUse'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export interface DoorLimiter {
+export interface OpenedLimiter {
   readonly limiter: RateLimiter;
   /** Facts for the operator's listener. */
   facts(): object;
@@ -44,12 +44,12 @@ export interface DoorLimiter {
  * The limiter of a service on a connection of its own, so that other commands do not delay it; null when limits are
  * off.
  */
-export function openDoorLimiter({
+export function openRateLimiter({
   config,
   keys,
   clock,
   log,
-}: DoorLimiterOptions): DoorLimiter | null {
+}: OpenLimiterOptions): OpenedLimiter | null {
   if (config.rateLimits === 'off') return null;
   const connection = redisCacheConnection(config);
   const redis = openRedis({ ...connection, log, commandTimeoutMs: countTimeoutMs });
@@ -64,7 +64,7 @@ export function openDoorLimiter({
       network: config.rateLimitAddressFactor,
       unfunded: config.rateLimitUnfundedFactor ?? 1,
     }),
-    processes: config.doorProcesses,
+    processes: config.httpProcesses,
     clock,
     log: limitsLog,
   });
@@ -85,7 +85,7 @@ export function openDoorLimiter({
 }
 
 /** The settings that all services with limits have. */
-function settingsText(config: DoorLimiterOptions['config']): string {
+function settingsText(config: OpenLimiterOptions['config']): string {
   const { rateLimitScale, rateLimitAgentFactor, rateLimitWalletFactor, rateLimitAddressFactor } =
     config;
   const factors = `agent ${rateLimitAgentFactor}, wallet ${rateLimitWalletFactor}`;

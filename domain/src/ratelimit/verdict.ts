@@ -4,7 +4,7 @@ import type { RateRule } from '@pm/schemas';
  * Whether a request may go on (a `Verdict` of `@pm/kit/http`), and the rule to report: the tightest, or the one that
  * refused.
  */
-export interface RuleVerdict {
+export interface RuleResult {
   readonly isAllowed: boolean;
   readonly rule: RateRule;
   readonly limit: number;

@@ -1,12 +1,12 @@
-import { coveredRoutes, type RateLimitsAnswer, rateScopes, streamLimits } from '@pm/schemas';
+import { coveredRoutes, type RateLimitsResponse, rateScopes, streamLimits } from '@pm/schemas';
 import { type Caller, claimOf } from './callers.ts';
 import type { RateLimiter } from './limiter.io.ts';
 
 /** The reads of GET /rate-limits, by the counted address of the caller. */
 export interface RateLimitReads {
-  ofAddress(address: string): Promise<RateLimitsAnswer>;
+  ofAddress(address: string): Promise<RateLimitsResponse>;
   /** With the buckets of the address, and of the key at the address, in the scopes that are counted for those. */
-  ofKey(apiKey: string, address: string): Promise<RateLimitsAnswer>;
+  ofKey(apiKey: string, address: string): Promise<RateLimitsResponse>;
 }
 
 const countedFor = new Map(rateScopes.map((scope) => [scope.name, scope.countedFor]));
@@ -30,7 +30,7 @@ export function rateLimitReads(limiter: RateLimiter | null): RateLimitReads {
   };
 }
 
-async function answerFor(limiter: RateLimiter | null, caller: Caller): Promise<RateLimitsAnswer> {
+async function answerFor(limiter: RateLimiter | null, caller: Caller): Promise<RateLimitsResponse> {
   const all = (await limiter?.uses(caller)) ?? [];
   const uses = all.filter(({ rule }) => rule.scope.countedFor !== 'wallet');
   return {

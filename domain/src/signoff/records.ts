@@ -16,7 +16,7 @@ export interface Encoder<T> {
 
 /** The writing half of a codec whose records are signed together with the schema that they are written with. */
 export interface SealingEncoder<T> extends Encoder<T> {
-  /** Of the schema that is written, 32 bytes. */
+  /** Fingerprint of the schema that is written, 32 bytes. */
   readonly fingerprint: Buffer;
 }
 
@@ -60,7 +60,7 @@ export function verifySealed(
   return verifier(signed, signatureOf(value));
 }
 
-/** What a sign-off covers, and its signature. */
+/** Bytes that a sign-off covers, and its signature. */
 export interface SealedBytes {
   readonly signed: Buffer;
   readonly signature: Buffer;
@@ -103,8 +103,9 @@ export function sealExecution(
 }
 
 /**
- * The same for encoded events: `written.bytes` returns the bytes of `written.length` consecutive ones. The events are
- * the last field, so the codec writes the head with an empty array, whose end is one byte.
+ * The record value of an execution and its chain, as `sealExecution` returns them, for encoded events: `written.bytes`
+ * returns the bytes of `written.length` consecutive ones. The events are the last field, so the codec writes the head
+ * with an empty array, whose end is one byte.
  */
 export function sealWritten(
   codec: Encoder<Execution>,

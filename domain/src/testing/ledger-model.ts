@@ -3,7 +3,7 @@ import { type WalletAddress, withdrawalLateMs } from '@pm/schemas';
 import type { FoldedPlace } from '../executions/execution-order.ts';
 import {
   type AppliedTransfer,
-  type ApplyOutcome,
+  type ApplyResult,
   type Balance,
   type ExecutionsPiece,
   insolventPerCallMax,
@@ -17,8 +17,8 @@ import {
   type Reservation,
   type ReserveResult,
   type Send,
-  type TransfersOutcome,
   type TransfersPiece,
+  type TransfersResult,
   type UnpaidWithdrawal,
   type VoidWithdrawal,
   type WithdrawalReservation,
@@ -60,7 +60,7 @@ export class LedgerModel {
     return this.#pending.cancel(send);
   }
 
-  applyExecutions(piece: ExecutionsPiece): ApplyOutcome {
+  applyExecutions(piece: ExecutionsPiece): ApplyResult {
     const { partition, clockMs, bookAgeLimitMs } = piece;
     if (this.#isRepeated('executions', partition, piece)) return 'repeated';
     const moves = sumMoves(piece.moves);
@@ -76,7 +76,7 @@ export class LedgerModel {
     return 'applied';
   }
 
-  applyTransfers(piece: TransfersPiece): TransfersOutcome {
+  applyTransfers(piece: TransfersPiece): TransfersResult {
     if (this.#isRepeated('transfers', 0, piece))
       return { outcome: 'repeated', unpaid: [], voided: [] };
     const { valid, voided } = this.#sorted(piece.transfers);

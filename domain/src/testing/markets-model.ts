@@ -9,7 +9,7 @@ interface MarketSums {
   gaps: readonly [number, number];
 }
 
-/** What `LedgerModel` knows of markets: their tokens, the USDC locked for them, and the gaps between them. */
+/** Markets of `LedgerModel`: their tokens, the USDC locked for them, and the gaps between them. */
 export class MarketsModel {
   readonly #markets = new Map<string, MarketSums>();
   readonly #breaches = new Map<string, MarketBreach>();

@@ -36,7 +36,7 @@ interface Waiting {
   readonly order: TracedOrder;
   /** In `executions`. */
   readonly offset: number;
-  /** Of its record in `orders`. */
+  /** Offset of the record of the order in `orders`. */
   readonly inOffset: number;
   /** When its record was folded, milliseconds of `performance.now()`. */
   readonly foldedMs: number;

@@ -12,8 +12,8 @@ const wallet = `0x${'11'.repeat(20)}` as WalletAddress;
 const { apiKey } = deriveKey(Buffer.alloc(32, 7), { wallet, nonce: '0' });
 const agentKey = agentKeyFrom(Buffer.alloc(24, 3));
 
-/** A door that says whether the key of a request is known when its route runs. */
-async function openDoor() {
+/** A listener that says whether the key of a request is known when its route runs. */
+async function openListener() {
   const known = {
     keys: new KeyDirectory(),
     readKeys: new ReadKeyDirectory(),
@@ -51,7 +51,7 @@ function listKey(keys: KeyDirectory): void {
 }
 
 test('a request with a key that has just been given out waits until it is known, later ones do not', async () => {
-  const { world, ask } = await openDoor();
+  const { world, ask } = await openListener();
   world.arriving = () => listKey(world.known.keys);
   expect(await ask({ [names.apiKey]: apiKey })).toEqual({ known: true });
   expect(await ask({ [names.apiKey]: apiKey })).toEqual({ known: true });
@@ -63,13 +63,13 @@ test.each([
   ['a read-only key', { [names.readOnlyKey]: apiKey }],
   ['the key of an agent', { authorization: `Bearer ${agentKey}` }],
 ])('%s that is not known is looked for, and the request goes on without it', async (_, headers) => {
-  const { world, ask } = await openDoor();
+  const { world, ask } = await openListener();
   expect(await ask(headers)).toEqual({ known: false });
   expect(world.settled).toBe(1);
 });
 
 test('requests without a well-formed key do not wait', async () => {
-  const { world, ask } = await openDoor();
+  const { world, ask } = await openListener();
   await ask({});
   await ask({ [names.apiKey]: 'not a key', authorization: 'Bearer something' });
   await ask({ [names.readOnlyKey]: '', [names.address]: wallet });

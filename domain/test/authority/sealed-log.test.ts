@@ -67,7 +67,7 @@ async function write(key: SignOffKey, topic: string, ...texts: readonly string[]
   for (const text of texts) await producer.send([record(topic, text)]);
 }
 
-/** What a reader that starts now gets. */
+/** Texts of the records that a reader gets when it starts now. */
 async function read(topic: string, sealed?: SealedLog): Promise<readonly string[]> {
   const texts: string[] = [];
   await (sealed ?? (await open())).reader({

@@ -43,7 +43,7 @@ export type Step =
 const partitions = 2;
 const wallets = 4;
 
-/** What a withdrawal of the id mostly takes. */
+/** Usual amount of the withdrawal with this id. */
 function amountOf(id: number): number {
   return 1 + ((id * 37) % 200);
 }

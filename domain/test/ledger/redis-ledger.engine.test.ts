@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 afterAll(() => redis?.quit());
 
-/** What a step answers, faults included. */
+/** Result of a step, or the code of its fault. */
 async function answer(run: () => unknown): Promise<unknown> {
   try {
     return await run();
@@ -120,7 +120,7 @@ async function expectSame(fold: LedgerModel): Promise<void> {
     );
 }
 
-/** What came of a step, in a word. */
+/** Result of a step, in one word. */
 function outcomeOf(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null) return String(answer);
   const { outcome, unpaid, voided } = answer as {

@@ -31,7 +31,7 @@ export function rulesFor(method: string, path: string): readonly RateRule[] {
   return rateRulesOf(route);
 }
 
-/** What was accepted, by caller, rule and window; and the largest count of any. */
+/** Accepted units by caller, rule and window. */
 export class Tally {
   readonly counts = new Map<string, number>();
 

@@ -10,7 +10,7 @@ test('a caller sees each of its buckets with the units left, and no other caller
   const key = { kind: 'key', id: 'firm' } as const;
   for (let sent = 0; sent < 7; sent += 1) await limiter.take(key, rulesFor('GET', '/book'), 1);
   const { caller, enabled, limits } = await reads.ofKey('firm', '192.0.2.9');
-  // What counts for wallets alone is not of a key.
+  // Rules that count for wallets alone do not apply to a key.
   const listed = rateRules.filter(({ scope }) => scope.countedFor !== 'wallet');
   expect([caller, enabled, limits.length]).toEqual(['key', true, listed.length]);
   expect(limits.find(({ scope }) => scope === 'book')).toEqual({

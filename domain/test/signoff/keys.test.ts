@@ -7,7 +7,7 @@ import { keyIdOf, openSignOffKey, verifierFor } from '../../src/signoff/keys.ts'
 /** Order of the group of Ed25519 (RFC 8032, 5.1). */
 const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
 
-/** The same signature with S + L for S: what a malleable verifier takes for another valid one. */
+/** A signature with S + L in place of S, which a malleable verifier accepts as another valid one. */
 function malleated(signature: Buffer): Buffer {
   const s = BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`);
   const shifted = (s + groupOrder).toString(16).padStart(64, '0');

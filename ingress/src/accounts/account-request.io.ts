@@ -13,8 +13,8 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
-import type { HttpResponse, IdempotentRequest } from '../door/idempotency.io.ts';
-import { readIdempotencyKey } from '../door/request-headers.ts';
+import type { HttpResponse, IdempotentRequest } from '../http/idempotency.io.ts';
+import { readIdempotencyKey } from '../http/request-headers.ts';
 import type { Caller } from '../orders/check.ts';
 import type { Keccak } from '../orders/eip712.ts';
 import type { WalletOwners } from './wallet-owners.ts';

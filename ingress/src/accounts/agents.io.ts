@@ -17,14 +17,14 @@ import {
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { agentsEverMax, agentsMax } from './api-keys.io.ts';
-import type { BrokenLimit, EntryRoom } from './entry-room.io.ts';
+import type { BrokenLimit, EntryQuota } from './entry-quota.io.ts';
 
 export interface AgentsOptions {
   readonly clock: Clock;
   readonly directory: AgentDirectory;
   /** The topic `agents`, folded into the directory. */
   readonly table: Pick<CompactedTable<AgentEntry>, 'write'>;
-  readonly room: Pick<EntryRoom, 'admits'>;
+  readonly room: Pick<EntryQuota, 'admits'>;
 }
 
 /** An agent with its fresh key, which is shown this once. */

@@ -1,15 +1,15 @@
 import type { Agent } from '@pm/domain/accounts/agent-directory';
 import { bearerAgent } from '@pm/domain/accounts/agent-key';
-import { type DoorRoute, refusalBody, refuse } from '@pm/kit/http';
+import { type HttpHandler, refusalBody, refuse } from '@pm/kit/http';
 import { AgentCreation, type AgentId, parseAgentId, type WalletAddress } from '@pm/schemas';
-import { authenticate, authenticateReader } from '../door/authentication.io.ts';
-import { checkerOf } from '../door/requests.io.ts';
+import { authenticate, authenticateReader } from '../http/authentication.io.ts';
+import { checkerOf } from '../http/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
-import { refuseLimit } from './entry-room.io.ts';
+import { refuseLimit } from './entry-quota.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
 
 /** The routes of agents, and of an agent that reads itself. */
-export function agentRoutes(services: AccountServices): readonly DoorRoute[] {
+export function agentRoutes(services: AccountServices): readonly HttpHandler[] {
   return [
     meRoute(services),
     listAgentsRoute(services),
@@ -27,7 +27,7 @@ export function agentRoutes(services: AccountServices): readonly DoorRoute[] {
  */
 function meRoute(
   services: Pick<AccountServices, 'agentDirectory' | 'activity' | 'authentication'>,
-): DoorRoute {
+): HttpHandler {
   return {
     method: 'GET',
     path: '/api/v1/me',
@@ -48,7 +48,7 @@ function meRoute(
 /** GET /api/v1/agents: the wallet's agents, oldest first (conventions.md 2.7). */
 function listAgentsRoute(
   services: Pick<AccountServices, 'authentication' | 'agents' | 'activity'>,
-): DoorRoute {
+): HttpHandler {
   return {
     method: 'GET',
     path: '/api/v1/agents',
@@ -70,7 +70,7 @@ const detail = 'name is a text of 1 to 64 characters';
 function createAgentRoute(
   services: Pick<AccountServices, 'authentication' | 'agents' | 'owners'>,
   isCreation: (value: unknown) => value is AgentCreation,
-): DoorRoute {
+): HttpHandler {
   return {
     method: 'POST',
     path: '/api/v1/agents',
@@ -93,16 +93,16 @@ type AgentServices = Pick<AccountServices, 'authentication' | 'agents' | 'activi
 type Change = (owner: WalletAddress, id: AgentId) => Promise<object | null>;
 
 /** POST /api/v1/agents/:id/pause and /resume; the same again changes nothing (conventions.md 2.7). */
-function pauseAgentRoute(services: AgentServices): DoorRoute {
+function pauseAgentRoute(services: AgentServices): HttpHandler {
   return changeRoute('POST', '/pause', services, setStatus(services, 'PAUSED'));
 }
 
-function resumeAgentRoute(services: AgentServices): DoorRoute {
+function resumeAgentRoute(services: AgentServices): HttpHandler {
   return changeRoute('POST', '/resume', services, setStatus(services, 'ACTIVE'));
 }
 
 /** POST /api/v1/agents/:id/rotate: a fresh key, shown this once; the previous one works no more. */
-function rotateAgentRoute(services: AgentServices): DoorRoute {
+function rotateAgentRoute(services: AgentServices): HttpHandler {
   return changeRoute('POST', '/rotate', services, async (owner, id) => {
     const rotated = await services.agents.rotate(owner, id);
     if (rotated === null) return null;
@@ -112,7 +112,7 @@ function rotateAgentRoute(services: AgentServices): DoorRoute {
 }
 
 /** DELETE /api/v1/agents/:id: for ever. */
-function deleteAgentRoute(services: AgentServices): DoorRoute {
+function deleteAgentRoute(services: AgentServices): HttpHandler {
   return changeRoute('DELETE', '', services, async (owner, id) =>
     (await services.agents.delete(owner, id)) ? { deleted: true } : null,
   );
@@ -132,7 +132,7 @@ function changeRoute(
   action: '' | '/pause' | '/resume' | '/rotate',
   services: AgentServices,
   change: Change,
-): DoorRoute {
+): HttpHandler {
   return {
     method,
     path: `/api/v1/agents/:id${action}`,

@@ -24,7 +24,7 @@ import {
 } from '@pm/schemas';
 import type { CompactedTable, TableFold } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
-import type { BrokenLimit, EntryRoom } from './entry-room.io.ts';
+import type { BrokenLimit, EntryQuota } from './entry-quota.io.ts';
 
 export interface ApiKeysOptions {
   readonly secrets: KeySecrets;
@@ -32,7 +32,7 @@ export interface ApiKeysOptions {
   readonly directory: KeyDirectory;
   /** The topic `credentials`, folded by `keyFold` into the directory. */
   readonly table: Pick<CompactedTable<Credential>, 'write'>;
-  readonly room: Pick<EntryRoom, 'admits'>;
+  readonly room: Pick<EntryQuota, 'admits'>;
 }
 
 /** A timestamp in whole seconds may be so much before the moment at which it was signed, milliseconds. */

@@ -1,4 +1,4 @@
-import { type DoorRoute, refuse } from '@pm/kit/http';
+import { type HttpHandler, refuse } from '@pm/kit/http';
 import { headers as names, parseApiKeyId, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -6,9 +6,9 @@ import {
   authenticateReader,
   refuseBanned,
   signedFacts,
-} from '../door/authentication.io.ts';
+} from '../http/authentication.io.ts';
 import type { AccountServices } from './account-services.io.ts';
-import { refuseLimit } from './entry-room.io.ts';
+import { refuseLimit } from './entry-quota.io.ts';
 import { refuseReserved, sendOk } from './key-owner.io.ts';
 import { namedKey } from './read-only-keys.route.ts';
 
@@ -22,7 +22,7 @@ const path = '/auth/builder-api-key';
 /**
  * POST /auth/builder-api-key: another key that attributes orders; it grants no access (conventions.md 2.5).
  */
-export function createBuilderKeyRoute(services: BuilderServices): DoorRoute {
+export function createBuilderKeyRoute(services: BuilderServices): HttpHandler {
   return {
     method: 'POST',
     path,
@@ -40,7 +40,7 @@ export function createBuilderKeyRoute(services: BuilderServices): DoorRoute {
 }
 
 /** GET /auth/builder-api-key: the wallet's builder keys, revoked ones too. */
-export function listBuilderKeysRoute(services: BuilderServices): DoorRoute {
+export function listBuilderKeysRoute(services: BuilderServices): HttpHandler {
   return {
     method: 'GET',
     path,
@@ -63,7 +63,7 @@ export function listBuilderKeysRoute(services: BuilderServices): DoorRoute {
  * DELETE /auth/builder-api-key: revokes the key whose builder headers prove it. By an API key, the one that `key`
  * names, or all of the wallet without it, as published clients ask. Answers exactly `"OK"`.
  */
-export function deleteBuilderKeyRoute(services: BuilderServices): DoorRoute {
+export function deleteBuilderKeyRoute(services: BuilderServices): HttpHandler {
   return {
     method: 'DELETE',
     path,

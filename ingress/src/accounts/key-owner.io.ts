@@ -5,9 +5,9 @@ import { readWalletClaim, type WalletClaim } from '@pm/domain/accounts/wallet-cl
 import { refuse } from '@pm/kit/http';
 import { type ApiKeyId, type L1Purpose, refusalText, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { refuseUnproven, signedFacts } from '../door/authentication.io.ts';
-import { useProof } from '../door/repetitions.io.ts';
-import type { UsedProof } from '../door/used-proofs.io.ts';
+import { refuseUnproven, signedFacts } from '../http/authentication.io.ts';
+import { useProof } from '../http/replayed-requests.io.ts';
+import type { UsedProof } from '../http/used-proofs.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 
 /** Who asks about the keys of a wallet. */
@@ -36,7 +36,7 @@ export async function proveOwner(
   return claim === null ? null : { wallet: claim.address, by: claim };
 }
 
-/** What proves a wallet by its own signature. */
+/** Dependencies of the proof of a wallet by its own signature. */
 export type WalletServices = Pick<AccountServices, 'authentication' | 'signatures' | 'repetitions'>;
 
 interface WalletProof extends WalletServices {
@@ -90,7 +90,7 @@ export async function proveWallet(
   return null;
 }
 
-/** Of what was signed, and not of the signature, of which there may be several. */
+/** Digest of the signed content, without the signature, since several signatures of one content are possible. */
 function signedDigest({ address, timestamp, nonce }: WalletClaim, purpose: L1Purpose): Buffer {
   const signed = [address, timestamp, nonce, purpose].join('|');
   return createHash('sha256').update(signed).digest();

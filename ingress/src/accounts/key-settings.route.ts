@@ -1,11 +1,11 @@
-import { type DoorRoute, refuse } from '@pm/kit/http';
+import { type HttpHandler, refuse } from '@pm/kit/http';
 import { type KeySettings, type SelfTrade, selfTradeNames } from '@pm/schemas';
 import {
   authenticate,
   authenticateReader,
   refuseUnproven,
   signedFacts,
-} from '../door/authentication.io.ts';
+} from '../http/authentication.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 
 type SettingsServices = Pick<AccountServices, 'authentication' | 'keys'>;
@@ -13,7 +13,7 @@ type SettingsServices = Pick<AccountServices, 'authentication' | 'keys'>;
 const path = '/auth/api-key/settings';
 
 /** GET /auth/api-key/settings: those of the calling key (conventions.md 2.5). */
-export function readSettingsRoute(services: SettingsServices): DoorRoute {
+export function readSettingsRoute(services: SettingsServices): HttpHandler {
   return {
     method: 'GET',
     path,
@@ -32,7 +32,7 @@ export function readSettingsRoute(services: SettingsServices): DoorRoute {
 export function writeSettingsRoute(
   services: SettingsServices,
   isSettings: (value: unknown) => value is KeySettings,
-): DoorRoute {
+): HttpHandler {
   return {
     method: 'POST',
     path,
@@ -58,7 +58,7 @@ function settingsOf(selfTrade: SelfTrade) {
 }
 
 /** GET /auth/ban-status/closed-only: whether the wallet may only sell, in both spellings (conventions.md 2.6). */
-export function closedOnlyRoute(services: Pick<AccountServices, 'authentication'>): DoorRoute {
+export function closedOnlyRoute(services: Pick<AccountServices, 'authentication'>): HttpHandler {
   return {
     method: 'GET',
     path: '/auth/ban-status/closed-only',

@@ -1,15 +1,15 @@
 import type { ListedKey } from '@pm/domain/accounts/key-directory';
-import { type DoorRoute, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
+import { type HttpHandler, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
 import { KeySettings, parseApiKeyId, type RefusalCode } from '@pm/schemas';
-import { refuseBanned } from '../door/authentication.io.ts';
-import { checkerOf } from '../door/requests.io.ts';
+import { refuseBanned } from '../http/authentication.io.ts';
+import { checkerOf } from '../http/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import {
   createBuilderKeyRoute,
   deleteBuilderKeyRoute,
   listBuilderKeysRoute,
 } from './builder-keys.route.ts';
-import { refuseLimit } from './entry-room.io.ts';
+import { refuseLimit } from './entry-quota.io.ts';
 import {
   type KeyOwner,
   proveOwner,
@@ -28,7 +28,7 @@ import {
 } from './read-only-keys.route.ts';
 
 /** Keys of every kind, and what a wallet may do. */
-export function keyRoutes(services: AccountServices): readonly DoorRoute[] {
+export function keyRoutes(services: AccountServices): readonly HttpHandler[] {
   return [
     createKeyRoute(services),
     deriveKeyRoute(services),
@@ -55,7 +55,7 @@ type KeyServices = WalletServices & Pick<AccountServices, 'keys' | 'owners'>;
  * counts; a body may repeat it,
  * as ccxt's does, and is ignored (conventions.md 2.1).
  */
-function createKeyRoute(services: KeyServices): DoorRoute {
+function createKeyRoute(services: KeyServices): HttpHandler {
   return {
     method: 'POST',
     path: '/auth/api-key',
@@ -79,7 +79,7 @@ function createKeyRoute(services: KeyServices): DoorRoute {
  * GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (conventions.md 1.1). Its
  * proof is used up by either: with a captured one another party would make the key, and so get its secret.
  */
-function deriveKeyRoute(services: KeyServices): DoorRoute {
+function deriveKeyRoute(services: KeyServices): HttpHandler {
   return {
     method: 'GET',
     path: '/auth/derive-api-key',
@@ -104,7 +104,7 @@ interface Query {
  * with `metadata` an array of objects. By an API key or, as ccxt asks, by the wallet's own signature (conventions.md
  * 2.6).
  */
-function listKeysRoute(services: WalletServices & Pick<AccountServices, 'keys'>): DoorRoute {
+function listKeysRoute(services: WalletServices & Pick<AccountServices, 'keys'>): HttpHandler {
   return {
     method: 'GET',
     path: '/auth/api-keys',
@@ -148,7 +148,7 @@ type DeleteServices = WalletServices & Pick<AccountServices, 'keys'>;
  * DELETE /auth/api-key: revokes the key that `apiKey` names, the calling one without it; by the wallet's own signature
  * always that of the signed nonce. Answers exactly `"OK"`, for a key that is revoked already too (conventions.md 2.6).
  */
-function deleteKeyRoute(services: DeleteServices): DoorRoute {
+function deleteKeyRoute(services: DeleteServices): HttpHandler {
   return {
     method: 'DELETE',
     path: '/auth/api-key',

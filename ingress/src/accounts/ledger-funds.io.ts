@@ -1,9 +1,9 @@
-import { AgedMap } from '@pm/domain/ratelimit/aged-map';
+import { ExpiringMap } from '@pm/domain/ratelimit/expiring-map';
 import type { PayerFunds } from '@pm/domain/ratelimit/limit-requests.io';
 import type { Clock } from '@pm/kit/clock';
 import type { WalletAddress } from '@pm/schemas';
 import type { FundedWallets } from '../orders/funded-wallets.ts';
-import type { EntryRoom } from './entry-room.io.ts';
+import type { EntryQuota } from './entry-quota.io.ts';
 
 /** Wallets of one generation whose money was asked for; about 250 bytes each. */
 const askedMax = 50_000;
@@ -13,7 +13,7 @@ const askAgainMs = 5_000;
 export interface LedgerFundsOptions {
   /** Wallets that trade: what they hold may be tokens alone. */
   readonly trading: Pick<FundedWallets, 'has'>;
-  readonly room: Pick<EntryRoom, 'hasMoney'>;
+  readonly room: Pick<EntryQuota, 'hasMoney'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
@@ -32,11 +32,11 @@ interface Asked {
  */
 export class LedgerFunds implements PayerFunds {
   readonly #options: LedgerFundsOptions;
-  readonly #asked: AgedMap<WalletAddress, Asked>;
+  readonly #asked: ExpiringMap<WalletAddress, Asked>;
 
   constructor(options: LedgerFundsOptions, max = askedMax) {
     this.#options = options;
-    this.#asked = new AgedMap(max);
+    this.#asked = new ExpiringMap(max);
   }
 
   isFunded(payer: WalletAddress): boolean | Promise<boolean> {

@@ -1,4 +1,4 @@
-import { type DoorRoute, refuse } from '@pm/kit/http';
+import { type HttpHandler, refuse } from '@pm/kit/http';
 import {
   type AccountActionResult,
   type ConditionId,
@@ -14,9 +14,9 @@ import {
 } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import { readWithNewMarkets } from '../catalog/new-markets.io.ts';
-import { authenticate } from '../door/authentication.io.ts';
-import { type HttpResponse, type IdempotentRequest, idempotent } from '../door/idempotency.io.ts';
-import { checkerOf } from '../door/requests.io.ts';
+import { authenticate } from '../http/authentication.io.ts';
+import { type HttpResponse, type IdempotentRequest, idempotent } from '../http/idempotency.io.ts';
+import { checkerOf } from '../http/requests.io.ts';
 import type { Caller } from '../orders/check.ts';
 import type { Keccak } from '../orders/eip712.ts';
 import {
@@ -33,7 +33,7 @@ import { carryOutPosition } from './positions.io.ts';
 import { withdraw } from './withdrawals.io.ts';
 
 /** Splits, merges, redemptions and withdrawals. */
-export function moneyRoutes(services: MoneyServices): readonly DoorRoute[] {
+export function moneyRoutes(services: MoneyServices): readonly HttpHandler[] {
   const isPositionAction = checkerOf(PositionActionForm);
   return [
     positionActionRoute(services, 'split', isPositionAction),
@@ -53,7 +53,7 @@ function positionActionRoute(
   services: MoneyServices,
   action: PositionAction,
   isBody: (value: unknown) => value is PositionActionForm,
-): DoorRoute {
+): HttpHandler {
   const read = (body: unknown) => (isBody(body) ? body : null);
   return {
     method: 'POST',
@@ -146,7 +146,7 @@ function askedOf(
 function withdrawalRoute(
   services: MoneyServices,
   isBody: (value: unknown) => value is WithdrawalBody,
-): DoorRoute {
+): HttpHandler {
   return {
     method: 'POST',
     path: '/account/withdrawals',

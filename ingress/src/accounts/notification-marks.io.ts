@@ -9,14 +9,14 @@ import {
 } from '@pm/schemas';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
-import type { EntryRoom } from './entry-room.io.ts';
+import type { EntryQuota } from './entry-quota.io.ts';
 
 export interface NotificationMarksOptions {
   readonly clock: Clock;
   readonly marks: DeletedNotifications;
   /** The topic `notification-marks`, folded into the marks. */
   readonly table: Pick<CompactedTable<NotificationMark>, 'write'>;
-  readonly room: Pick<EntryRoom, 'admits'>;
+  readonly room: Pick<EntryQuota, 'admits'>;
 }
 
 /**

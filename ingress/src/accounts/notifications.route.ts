@@ -1,8 +1,8 @@
-import { type DoorRoute, parseListParam, refuse } from '@pm/kit/http';
+import { type HttpHandler, parseListParam, refuse } from '@pm/kit/http';
 import { notificationsMax } from '@pm/schemas';
-import { authenticate } from '../door/authentication.io.ts';
+import { authenticate } from '../http/authentication.io.ts';
 import type { AccountServices } from './account-services.io.ts';
-import { refuseWithoutMoney } from './entry-room.io.ts';
+import { refuseWithoutMoney } from './entry-quota.io.ts';
 
 /**
  * DELETE /notifications: the caller does not want to see these again; ids that are none are refused (conventions.md
@@ -10,7 +10,7 @@ import { refuseWithoutMoney } from './entry-room.io.ts';
  */
 export function deleteNotificationsRoute(
   services: Pick<AccountServices, 'authentication' | 'notificationMarks'>,
-): DoorRoute {
+): HttpHandler {
   return {
     method: 'DELETE',
     path: '/notifications',

@@ -17,7 +17,7 @@ import { openTable } from '../log/compacted-table.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
 import { Agents } from './agents.io.ts';
 import { ApiKeys, keyFold } from './api-keys.io.ts';
-import type { EntryRoom } from './entry-room.io.ts';
+import type { EntryQuota } from './entry-quota.io.ts';
 import { DeletedNotifications, NotificationMarks } from './notification-marks.io.ts';
 import { ReadOnlyKeys } from './read-only-keys.io.ts';
 import { boundWalletOf, type WalletOwners } from './wallet-owners.ts';
@@ -40,7 +40,7 @@ export interface AccountsOptions {
   readonly freshness: Freshness;
   readonly clock: Clock;
   readonly owners: WalletOwners;
-  readonly room: Pick<EntryRoom, 'admits'>;
+  readonly room: Pick<EntryQuota, 'admits'>;
   readonly log: Log;
   onFault(fault: Fault): void;
 }
@@ -111,7 +111,10 @@ export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: Ac
   };
 }
 
-/** What operators and the solvency check say of wallets; this process writes none of it. */
+/**
+ * Follows the topics with the facts about wallets from operators and the solvency check; this process writes none of
+ * them.
+ */
 async function followWallets(
   { client, names, codecs }: TopicsOf<AccountTopic>,
   { owners, log, onFault }: AccountsOptions,

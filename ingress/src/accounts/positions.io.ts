@@ -1,5 +1,5 @@
 import { type AccountActionResult, microText, type OrderId, type RefusalCode } from '@pm/schemas';
-import type { HttpResponse } from '../door/idempotency.io.ts';
+import type { HttpResponse } from '../http/idempotency.io.ts';
 import { waiterOf } from '../log/waiting-shares.ts';
 import type { Caller } from '../orders/check.ts';
 import {
@@ -7,8 +7,8 @@ import {
   isShort,
   type Reserved,
   type Reserving,
+  releaseFunds,
   reserveRefusals,
-  takeBack,
 } from '../orders/reservation.io.ts';
 import { refusedAction } from './account-request.io.ts';
 import type { MoneyServices } from './account-services.io.ts';
@@ -42,7 +42,7 @@ export async function carryOutPosition(
     mayUseReserve: false,
   });
   if (result.kind === 'unsent') {
-    if (send !== null) await takeBack(send, services.ledger);
+    if (send !== null) await releaseFunds(send, services.ledger);
     return refusedAction(result.code, said);
   }
   if (result.kind === 'pending') return refusedAction('action_unconfirmed', said);

@@ -14,7 +14,7 @@ import {
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { brokenKeyLimit } from './api-keys.io.ts';
-import type { BrokenLimit, EntryRoom } from './entry-room.io.ts';
+import type { BrokenLimit, EntryQuota } from './entry-quota.io.ts';
 
 export interface ReadOnlyKeysOptions {
   readonly secrets: KeySecrets;
@@ -22,7 +22,7 @@ export interface ReadOnlyKeysOptions {
   readonly directory: ReadKeyDirectory;
   /** The topic `read-keys`, folded into the directory. */
   readonly table: Pick<CompactedTable<ReadKey>, 'write'>;
-  readonly room: Pick<EntryRoom, 'admits'>;
+  readonly room: Pick<EntryQuota, 'admits'>;
 }
 
 /** Gives read-only keys out and takes them back; what is stored of a key is its SHA-256 (conventions.md 2.5). */

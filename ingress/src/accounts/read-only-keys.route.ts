@@ -1,15 +1,15 @@
-import { type DoorRoute, type RawParam, refuse } from '@pm/kit/http';
+import { type HttpHandler, type RawParam, refuse } from '@pm/kit/http';
 import { parseApiKeyId } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
-import { authenticate, refuseUnproven, signedFacts } from '../door/authentication.io.ts';
+import { authenticate, refuseUnproven, signedFacts } from '../http/authentication.io.ts';
 import type { AccountServices } from './account-services.io.ts';
-import { refuseLimit } from './entry-room.io.ts';
+import { refuseLimit } from './entry-quota.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
 
 type ReadKeyServices = Pick<AccountServices, 'authentication' | 'owners' | 'readOnlyKeys'>;
 
 /** POST /auth/readonly-api-key: one more key that opens the wallet's private reads alone (conventions.md 2.5). */
-export function createReadKeyRoute(services: ReadKeyServices): DoorRoute {
+export function createReadKeyRoute(services: ReadKeyServices): HttpHandler {
   return {
     method: 'POST',
     path: '/auth/readonly-api-key',
@@ -26,7 +26,7 @@ export function createReadKeyRoute(services: ReadKeyServices): DoorRoute {
 }
 
 /** GET /auth/readonly-api-keys: the keys themselves, so no read-only key opens it: who has one would have them all. */
-export function listReadKeysRoute(services: ReadKeyServices): DoorRoute {
+export function listReadKeysRoute(services: ReadKeyServices): HttpHandler {
   return {
     method: 'GET',
     path: '/auth/readonly-api-keys',
@@ -48,7 +48,7 @@ export function listReadKeysRoute(services: ReadKeyServices): DoorRoute {
  * DELETE /auth/readonly-api-key: the key named in the body, or in the query where bodies get lost. Clients of the mount
  * `/clob` take the whole response for a boolean (conventions.md 2.6).
  */
-export function deleteReadKeyRoute(services: ReadKeyServices): DoorRoute {
+export function deleteReadKeyRoute(services: ReadKeyServices): HttpHandler {
   return {
     method: 'DELETE',
     path: '/auth/readonly-api-key',
@@ -68,7 +68,7 @@ export function deleteReadKeyRoute(services: ReadKeyServices): DoorRoute {
 /** GET /auth/validate-readonly-api-key: whether `key` opens the private reads of `address`; without authentication. */
 export function validateReadKeyRoute({
   readOnlyKeys,
-}: Pick<AccountServices, 'readOnlyKeys'>): DoorRoute {
+}: Pick<AccountServices, 'readOnlyKeys'>): HttpHandler {
   return {
     method: 'GET',
     path: '/auth/validate-readonly-api-key',

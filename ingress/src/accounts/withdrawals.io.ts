@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { withdrawalsLane } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
 import { hexBytes, type OrderId, type RefusalCode, type WalletAddress } from '@pm/schemas';
-import { unlessUnavailable } from '../door/requests.io.ts';
+import { unlessUnavailable } from '../http/requests.io.ts';
 import type { TransferWriter } from '../log/transfer-writer.io.ts';
 import type { Reservations } from '../orders/reservation.io.ts';
-import { reserveRefusals, takeBack } from '../orders/reservation.io.ts';
+import { releaseFunds, reserveRefusals } from '../orders/reservation.io.ts';
 import type { WithdrawalFreezes } from './withdrawal-freezes.io.ts';
 
 export interface Withdrawal {
@@ -83,13 +83,13 @@ export async function withdraw(
   // After `already` an earlier record may be on its way: what became of it is not known here.
   const unsent = (code: RefusalCode) => (held.outcome === 'already' ? 'action_unconfirmed' : code);
   if (freezes.isFrozen(wallet)) {
-    await takeBack(send, ledger);
+    await releaseFunds(send, ledger);
     return unsent('withdrawals_frozen');
   }
   const isLate = clock.monotonicMs() - heldAtMs > writeWithinMs;
   const written = isLate ? 'unsent' : await write(withdrawal, { held, acceptedAtMs }, services);
   if (written !== 'unsent') return await paymentOf(withdrawal, services);
-  await takeBack(send, ledger);
+  await releaseFunds(send, ledger);
   return unsent('overloaded');
 }
 

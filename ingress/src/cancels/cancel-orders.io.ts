@@ -9,8 +9,8 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { ListedToken } from '../catalog/catalog-index.ts';
-import type { AnswerPlaces } from '../door/answer-places.ts';
-import type { StageTimes } from '../door/stage-times.io.ts';
+import type { AnswerPlaces } from '../http/answer-places.ts';
+import type { StageTimes } from '../http/stage-times.io.ts';
 import type { CommandSender, Waiting } from '../log/command-channel.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
@@ -46,7 +46,7 @@ export interface CancelServices {
   readonly commands: Pick<CommandSender, 'run'>;
 }
 
-/** What cancels that name no order need. */
+/** Dependencies of cancels that name no order. */
 export type CancelAllServices = Omit<CancelServices, 'recentResults'>;
 
 /** Dependencies of cancels that name their orders. */
@@ -233,7 +233,7 @@ export async function cancelMarket(
   return conclude([await cancelWhere({ partition, command, canceler }, services)]);
 }
 
-/** The same for every market, in all partitions at once. */
+/** Cancels all orders of the signer as `cancelMarket` does, but in every market, in all partitions at once. */
 export async function cancelAll(
   canceler: Canceler,
   services: CancelAllServices,

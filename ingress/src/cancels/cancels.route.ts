@@ -1,6 +1,6 @@
 import type { PayerFunds } from '@pm/domain/ratelimit/limit-requests.io';
 import type { Clock } from '@pm/kit/clock';
-import { type DoorRoute, parseListParam, refuse } from '@pm/kit/http';
+import { type HttpHandler, parseListParam, refuse } from '@pm/kit/http';
 import {
   type AskedAsset,
   CancelMarketBody,
@@ -18,10 +18,10 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CatalogIndex, ListedToken } from '../catalog/catalog-index.ts';
 import type { NewMarkets } from '../catalog/new-markets.io.ts';
-import type { Authentication } from '../door/authentication.io.ts';
-import { authenticate } from '../door/authentication.io.ts';
-import { checkerOf, invalidPayload } from '../door/requests.io.ts';
-import { StageTimes } from '../door/stage-times.io.ts';
+import type { Authentication } from '../http/authentication.io.ts';
+import { authenticate } from '../http/authentication.io.ts';
+import { checkerOf, invalidPayload } from '../http/requests.io.ts';
+import { StageTimes } from '../http/stage-times.io.ts';
 import {
   type Canceler,
   type Cancellation,
@@ -42,11 +42,11 @@ export interface CancelRouteServices extends CancelServices {
   readonly funds: Pick<PayerFunds, 'isKnownUnfunded'>;
 }
 
-/** The same, with the turns of orders that every partition is asked for. */
+/** Dependencies of the routes that cancel named orders, with the turns of orders that every partition is asked for. */
 type NamedCancelRouteServices = CancelRouteServices & NamedCancelServices;
 
 /** The routes that cancel orders. */
-export function cancelRoutes(services: CancelRouteServices): readonly DoorRoute[] {
+export function cancelRoutes(services: CancelRouteServices): readonly HttpHandler[] {
   const { funded, unfunded } = openSearches();
   const searchesOf = (wallet: WalletAddress) =>
     services.funds.isKnownUnfunded(wallet) ? unfunded : funded;
@@ -71,7 +71,7 @@ interface CancelRoute {
 type AskedCancel = RefusalCode | ((canceler: Canceler) => Promise<Cancellation>);
 
 /** The frame of every DELETE of orders: authenticates, reads the request, cancels and responds with the times. */
-function cancelRoute(services: CancelRouteServices, route: CancelRoute): DoorRoute {
+function cancelRoute(services: CancelRouteServices, route: CancelRoute): HttpHandler {
   const { path, facts } = route;
   return {
     method: 'DELETE',
@@ -108,7 +108,7 @@ function answerCancel(
 function deleteOrderRoute(
   services: NamedCancelRouteServices,
   isBody: (value: unknown) => value is CancelOrderBody,
-): DoorRoute {
+): HttpHandler {
   return cancelRoute(services, {
     path: '/order',
     read({ body, query }) {
@@ -135,7 +135,7 @@ type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
  * DELETE /orders: up to `cancelsPerRequestMax` orders of the caller, a JSON array of ids; the same id twice counts
  * once. A body that was lost on the way may come in the query as `orderIDs` (conventions.md 3.12).
  */
-function deleteOrdersRoute(services: NamedCancelRouteServices): DoorRoute {
+function deleteOrdersRoute(services: NamedCancelRouteServices): HttpHandler {
   return cancelRoute(services, {
     path: '/orders',
     facts: { max: cancelsPerRequestMax },
@@ -169,7 +169,7 @@ function readIds(body: unknown): ReadonlySet<OrderId> | IdsRefusal {
  * still on their way are refused as `fenced`; those that arrive later are not touched. A body is ignored
  * (conventions.md 3.12).
  */
-function cancelAllRoute(services: CancelRouteServices): DoorRoute {
+function cancelAllRoute(services: CancelRouteServices): HttpHandler {
   return cancelRoute(services, {
     path: '/cancel-all',
     read: () => (canceler) => cancelAll(canceler, services),
@@ -185,7 +185,7 @@ const nothing: Cancellation = { result: { canceled: [], not_canceled: {} }, fail
 function cancelMarketOrdersRoute(
   services: CancelRouteServices,
   isBody: (value: unknown) => value is CancelMarketBody,
-): DoorRoute {
+): HttpHandler {
   return cancelRoute(services, {
     path: '/cancel-market-orders',
     async read({ body, query }) {

@@ -11,7 +11,7 @@ export interface SearchLimits {
   readonly perWave: number;
   /** A request whose search takes longer is done with what it has found; the gateway waits for 30 seconds. */
   readonly withinMs: number;
-  /** Of requests that wait or are searching. */
+  /** Bounds of the ids of requests that wait or are searching. */
   readonly waiting: WaitingLimits;
 }
 

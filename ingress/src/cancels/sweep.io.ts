@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '@pm/kit/clock';
 import type { WalletAddress } from '@pm/schemas';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
-import { StageTimes } from '../door/stage-times.io.ts';
+import { StageTimes } from '../http/stage-times.io.ts';
 import { type CancelAllServices, cancelAll } from './cancel-orders.io.ts';
 
 /** The result of taking a wallet's orders off all books. */

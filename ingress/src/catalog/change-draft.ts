@@ -7,7 +7,7 @@ import { type MarketDraft, named } from './market-change.ts';
 export interface ChangeContext {
   readonly catalog: CatalogIndex;
   readonly partitions: {
-    /** Those that are opened. */
+    /** Partitions that are opened. */
     readonly numbers: readonly number[];
     /** Where new markets may be placed. */
     readonly placeable: readonly number[];

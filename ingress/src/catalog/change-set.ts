@@ -58,7 +58,10 @@ function planAll(
   return planned.kind === 'refused' ? planned : planMarkets(event, planned.event, { draft, path });
 }
 
-/** The same where what is listed stays as it is: an event is made when it has something new and is not there. */
+/**
+ * An event of an import and its markets, where listed ones stay unchanged: an event is made when it has a new market
+ * and is not listed yet.
+ */
 function planNewOf(
   event: ImportEvent,
   draft: ImportDraft,
@@ -122,7 +125,7 @@ export interface EventFacts extends Omit<ImportEvent, 'markets' | 'endDate' | 's
   readonly series?: string | null;
 }
 
-/** The same for one event without its markets: what is new or changed, the event last. */
+/** Plans the change of one event without its markets: the entries that are new or changed, the event last. */
 export function changeEvent(
   sent: EventFacts,
   context: ChangeContext,

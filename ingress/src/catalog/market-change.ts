@@ -35,7 +35,7 @@ export interface MarketDraft {
   readonly context: {
     readonly catalog: CatalogIndex;
     readonly partitions: {
-      /** Those that are opened. */
+      /** Partitions that are opened. */
       readonly numbers: readonly number[];
     };
     readonly nowMs: number;
@@ -100,7 +100,7 @@ export function findListed(
 
 interface Identity {
   readonly known: CatalogMarket | undefined;
-  /** What an import that broke off has begun to list, and its book may have. */
+  /** Entry that an interrupted import has begun to list, and that the book may have already. */
   readonly begun: CatalogMarket | undefined;
   readonly conditionId: Buffer;
   readonly token0: Buffer;

@@ -73,7 +73,7 @@ const marketFields: Readonly<Record<keyof CatalogMarket, Weight>> = {
   listed: 'free',
 };
 
-/** Of an event with a traded market: its words are read with the question. */
+/** Weights of the fields of an event with a traded market: its texts are read together with the question. */
 const eventFields: Readonly<Record<keyof CatalogEvent, Weight>> = {
   ...entryFields,
   kind: 'final',

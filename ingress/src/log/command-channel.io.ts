@@ -99,7 +99,7 @@ type Outrun = Extract<FinalResult, { kind: 'outrun' }>;
 
 const overloaded: CommandResult = { kind: 'unsent', code: 'overloaded' };
 
-/** What is on the log of a partition before its opening stays there and is rejected. */
+/** Result for a partition that is not opened: a command before the opening would stay on its log and be rejected. */
 const notOpened: CommandResult = { kind: 'unsent', code: 'partition_not_ready' };
 
 /** Sends commands to the log and waits for their results, bounded in number and time. */

@@ -56,7 +56,10 @@ export class PartitionLiveness {
     return [...this.#addedAtMs.keys()];
   }
 
-  /** Those where markets may be placed: a partition that was opened later has to be heard, and known everywhere. */
+  /**
+   * Partitions where markets may be placed: a partition that was opened later must first be heard, and be known
+   * everywhere.
+   */
   get placeable(): readonly number[] {
     const sinceMs = this.#clock.monotonicMs() - settledAfterMs;
     return [...this.#addedAtMs].flatMap(([partition, addedAtMs]) => {
@@ -85,7 +88,10 @@ export class PartitionLiveness {
     return this.#clock.nowMs() - clockMs <= clockLeapMaxMs;
   }
 
-  /** What is in front of the first execution that will be taken in; a partition without it begins anywhere. */
+  /**
+   * Sets the newest input of each partition before the first execution that will be read; a partition without one may
+   * begin at any input.
+   */
   begin(newest: ReadonlyMap<number, NewestInput>): void {
     for (const [partition, { inOffset, clockMs }] of newest)
       this.#progress.set(partition, { inOffset, clockMs, seenAtMs: null });

@@ -42,7 +42,7 @@ type ReadRecord = Pick<Execution, 'sequence' | 'inOffset' | 'events'>;
 interface WaitingEnvelope {
   readonly partition: number;
   readonly commands: Map<number, { readonly command: Command; readonly settle: Settle }>;
-  /** Of its record; null until that is durable. */
+  /** Offset of the record of the envelope; null until the record is durable. */
   offset: number | null;
   /** Results under its sequence that were read before its offset was known. */
   readonly early: ReadRecord[];

@@ -140,7 +140,7 @@ export async function followResults(
   const source = new ResultReader({ codec, channels, ...observers });
   const newest = await newestInputs({ client, codec, topic }, executionEnds);
   partitions.begin(newest);
-  // Of a partition that has ended and holds no record any more nothing is known.
+  // No clock is known for a partition whose log has ended and holds no record any more.
   const clocks = [...executionEnds].map(([partition, end]) => {
     const clockMs = newest.get(partition)?.clockMs ?? (end === 0 ? 0 : Number.POSITIVE_INFINITY);
     return [partition, clockMs] as const;

@@ -12,7 +12,7 @@ export function waiterOf(caller: { readonly address: string; readonly client: st
 /** Bounds of commands that wait for their results at once. */
 export interface WaitingLimits {
   readonly total: number;
-  /** Of the total, kept free for cancels whose partition is known, and for the exchange itself. */
+  /** Part of the total that is kept free for cancels whose partition is known, and for the exchange itself. */
   readonly reserve: number;
   readonly perWallet: number;
   readonly perClient: number;

@@ -8,7 +8,7 @@ import {
   operatorRoutes,
   priceText,
 } from '@pm/schemas';
-import { unlessUnavailable } from '../door/requests.io.ts';
+import { unlessUnavailable } from '../http/requests.io.ts';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 import type { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { ApprovalRows } from './approval-rows.ts';
@@ -38,7 +38,7 @@ export interface Request {
   readonly action: GuardedAction;
   /** Number of the market; 0 for other subjects. */
   readonly market: number;
-  /** What the path names, or empty. */
+  /** Subject that the path names, or empty. */
   readonly subject: string;
   readonly body: Buffer;
 }
@@ -231,7 +231,10 @@ export class Approvals {
     return isOpen ? null : expired;
   }
 
-  /** What broke off is completed within its time; a resolution later too, as it pays once whatever happens. */
+  /**
+   * Why an approved request is not carried out again, or null: an interrupted one is completed within its time; a
+   * resolution is completed later too, since it pays only once in any case.
+   */
   #whyNotAgain({
     action,
     decision,
@@ -259,7 +262,10 @@ export class Approvals {
     return this.#options.mutex.run('approvals', task);
   }
 
-  /** What waits already for the same, or why nothing else may wait; null when it is new. */
+  /**
+   * The waiting request with the same content, or the reason why no further request may wait; null when the request is
+   * new.
+   */
   #sameOf(asked: Request): Approval | OperatorProblem | null {
     const conflict = this.#conflictOf(asked);
     if (conflict !== null) return conflict;

@@ -28,8 +28,8 @@ return 1
 const dayMs = 86_400_000;
 
 /**
- * What each operator has moved alone on a UTC day, each way, in the Redis of the ledger: neither a restart nor another
- * process begins a new sum.
+ * Amounts that each operator has moved alone on a UTC day, for each direction, in the Redis of the ledger: neither a
+ * restart nor another process begins a new sum.
  */
 export class DaySums {
   readonly #keys: RedisKeys;

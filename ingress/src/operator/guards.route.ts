@@ -27,9 +27,9 @@ import {
   setStatus,
 } from './wallets.route.ts';
 
-/** What an operator asks for. */
+/** Request of an operator. */
 interface Asked<Body> {
-  /** What its path names: a market or an event by its number, or a wallet; empty without one. */
+  /** Subject that the path names: a market or an event by its number, or a wallet; empty without one. */
   readonly subject: string;
   /** The body, which the schema of its route has checked. */
   readonly body: Body;

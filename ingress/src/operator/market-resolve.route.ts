@@ -1,5 +1,10 @@
 import type { HttpApp } from '@pm/kit/http';
-import { type Approval, OperatorEntryParams, Resolution, type ResolutionAnswer } from '@pm/schemas';
+import {
+  type Approval,
+  OperatorEntryParams,
+  Resolution,
+  type ResolutionResponse,
+} from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import type { OperatorServices } from './operator-services.io.ts';
@@ -41,7 +46,7 @@ async function resolveOrPropose(
   request: FastifyRequest,
   { number, body }: { readonly number: number; readonly body: Resolution },
   { catalog: services, resolutions }: OperatorServices,
-): Promise<ResolutionAnswer | Approval | OperatorProblem> {
+): Promise<ResolutionResponse | Approval | OperatorProblem> {
   const payout0 = readPayout(body);
   if (payout0 === null) return noPayout;
   const market = services.catalog.findMarket(number);

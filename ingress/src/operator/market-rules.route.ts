@@ -3,7 +3,7 @@ import {
   type CatalogMarket,
   lotMicro,
   MarketRules,
-  type MarketRulesAnswer,
+  type MarketRulesResponse,
   ModeChange,
   microPerUnit,
   microText,
@@ -36,7 +36,7 @@ export async function ruleMarket(
   number: number,
   sent: MarketRules,
   services: CatalogServices,
-): Promise<MarketRulesAnswer | OperatorProblem> {
+): Promise<MarketRulesResponse | OperatorProblem> {
   const changesAtMs = await noticeEndMs(number, sent, services);
   const done = await changeMarket(number, services, (one) => ruled(one, sent, changesAtMs));
   return 'status' in done ? done : { ...rulesOf(done.market), changed: done.changed };

@@ -26,8 +26,8 @@ import { bindFailures, bindingErrors } from './wallets.route.ts';
 const depositsBodyMaxBytes = 512 * 1024;
 
 /**
- * What a wallet may hold after a deposit: a billion USDC, in micro-USDC. The ledger counts exactly up to 2^53 of them,
- * and the fold of a log that brings a wallet beyond stops for good.
+ * Largest amount that a wallet may hold after a deposit: a billion USDC, in micro-USDC. The ledger counts exactly up to
+ * 2^53 of them, and the fold of a log that brings a wallet beyond stops for good.
  */
 const walletMoneyMaxMicro = 1_000_000_000 * microPerUnit;
 

@@ -17,7 +17,7 @@ import type { OperatorAudit } from './audit-trail.io.ts';
 import type { Operators } from './operators.io.ts';
 import type { Resolutions } from './resolutions.io.ts';
 
-/** What a request that needs a second person waits in. */
+/** Dependencies of requests that need a second person. */
 export interface ApprovalServices {
   readonly approvals: Approvals;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import {
   type Approval,
-  type ApprovalAnswer,
+  type ApprovalResponse,
   type CatalogMarket,
   parsePrice,
   priceOne,
@@ -20,7 +20,7 @@ export function isProposed({ paysAtMs, challengedAtMs, carriedOutAtMs }: Approva
   return paysAtMs > 0 && challengedAtMs === 0 && carriedOutAtMs === 0;
 }
 
-export function stateOf(one: Approval, nowMs: number): ApprovalAnswer['state'] {
+export function stateOf(one: Approval, nowMs: number): ApprovalResponse['state'] {
   if (one.carriedOutAtMs > 0) return 'carried_out';
   if (one.challengedAtMs > 0) return 'challenged';
   if (one.decision === 'REJECTED') return 'rejected';
@@ -28,7 +28,7 @@ export function stateOf(one: Approval, nowMs: number): ApprovalAnswer['state'] {
   return isPending(one, nowMs) ? 'pending' : 'expired';
 }
 
-/** What a token of the first outcome is to pay, 1/10000 USDC; null when that is no price from 0 to 1. */
+/** Payout of a token of the first outcome, 1/10000 USDC; null when it is no price from 0 to 1. */
 export function readPayout({ payout0 }: Resolution): number | null {
   const price = parsePrice(payout0);
   return price === null || price > priceOne ? null : price;

@@ -10,7 +10,7 @@ import type { OperatorAudit } from './audit-trail.io.ts';
 export class ResolutionTrail {
   readonly #audit: Pick<OperatorAudit, 'append'>;
   readonly #clock: Pick<Clock, 'nowMs'>;
-  /** Those that are not carried out yet, by approval. */
+  /** Audit records of resolutions that are not carried out yet, by approval. */
   readonly #open = new Map<string, AuditRecord>();
 
   constructor({

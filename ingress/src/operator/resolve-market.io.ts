@@ -1,4 +1,9 @@
-import { type CatalogMarket, priceText, type Resolution, type ResolutionAnswer } from '@pm/schemas';
+import {
+  type CatalogMarket,
+  priceText,
+  type Resolution,
+  type ResolutionResponse,
+} from '@pm/schemas';
 import { closedAtOf } from '../catalog/facts.ts';
 import { type CatalogServices, carryOut } from '../catalog/matcher-market.io.ts';
 import { readPayout } from './proposals.ts';
@@ -28,7 +33,7 @@ export async function resolveMarket(
   body: Resolution,
   services: CatalogServices,
   isOnlyOne = false,
-): Promise<ResolutionAnswer | OperatorProblem> {
+): Promise<ResolutionResponse | OperatorProblem> {
   const payout0 = readPayout(body);
   if (payout0 === null) return noPayout;
   const resolved = await resolve({ market, payout0, isOnlyOne }, services);

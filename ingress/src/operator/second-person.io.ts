@@ -1,4 +1,4 @@
-import type { Approval, ApprovalAnswer, GuardedAction } from '@pm/schemas';
+import type { Approval, ApprovalResponse, GuardedAction } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Request } from './approvals.io.ts';
 import type { ApprovalServices } from './operator-services.io.ts';
@@ -19,7 +19,7 @@ export async function sendToSecondPerson(
 }
 
 /** An approval as it is at a moment. */
-export function approvalView(one: Approval, nowMs: number): ApprovalAnswer {
+export function approvalView(one: Approval, nowMs: number): ApprovalResponse {
   const { id, action, market, subject, body, bodySha256, requestedBy, decidedBy, challengedBy } =
     one;
   return {

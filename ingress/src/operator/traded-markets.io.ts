@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RedisClient } from '@pm/kit/redis';
 import type { CatalogMarket, RedisKeys } from '@pm/schemas';
-import { unlessUnavailable } from '../door/requests.io.ts';
+import { unlessUnavailable } from '../http/requests.io.ts';
 import type { ReadOffsets } from '../log/read-offsets.io.ts';
 
 /** Pauses before each look at a ledger that is behind, milliseconds. */
 const pausesMs = [0, 50, 100, 200, 400, 800] as const;
 
-/** What the ledger knows of a market. */
+/** Facts about a market in the ledger. */
 export interface MarketHistory {
   /** Next offset of `executions` in the partition of the market that the ledger applies; 0 where it knows none. */
   readonly mark: number;

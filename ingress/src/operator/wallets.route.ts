@@ -14,7 +14,7 @@ import {
 import type { BindFailure } from '../accounts/wallet-owners.ts';
 import type { ListedStatus } from '../accounts/wallet-statuses.io.ts';
 import type { ListedFreeze } from '../accounts/withdrawal-freezes.io.ts';
-import { unlessUnavailable } from '../door/requests.io.ts';
+import { unlessUnavailable } from '../http/requests.io.ts';
 import type { OperatorWalletServices } from './operator-services.io.ts';
 import {
   addressOf,

@@ -1,4 +1,4 @@
-/** What is counted, and how much of it a name may have in one window. */
+/** Limit of a count: how much a name may have in one window. */
 export interface WindowLimit {
   readonly most: number;
   readonly windowMs: number;

@@ -18,7 +18,7 @@ import {
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import { isShut } from '../catalog/facts.ts';
-import type { AnswerPlaces } from '../door/answer-places.ts';
+import type { AnswerPlaces } from '../http/answer-places.ts';
 import { signedAheadMaxMs } from '../log/recent-results-cache.ts';
 import { type OrderAmounts, readAmounts } from './amounts.ts';
 import type { OrderForm } from './form.ts';
@@ -69,11 +69,14 @@ export interface CheckedOrder {
   readonly expiresAtMs: number;
   /** Why a new order would be refused now; the same order, placed before, gets its first result nevertheless. */
   readonly doubt: OrderRefusal | null;
-  /** The same, but by what operators allow wallets and have decided of the market, unknown to the matcher. */
+  /**
+   * Why a new order would be refused now by what operators allow wallets and have decided on the market, which the
+   * matcher does not know; the same order, placed before, gets its first result nevertheless.
+   */
   readonly forbidden: OrderRefusal | null;
 }
 
-/** The same before its signature was checked. */
+/** An order that is checked except for its signature. */
 export type UnprovenOrder = Omit<CheckedOrder, 'hash'>;
 
 /** No GTD order is meant to rest longer: milliseconds given as seconds are thousands of years. */
@@ -156,7 +159,7 @@ function namesCondition(form: OrderForm, token: ListedToken): boolean {
   return form.conditionId === '' || parseConditionId(form.conditionId) === token.conditionId;
 }
 
-/** The same codes as the matcher gives, which decides when the catalog here is stale. */
+/** Refusal code of each market mode, equal to that of the matcher, which decides when the catalog here is stale. */
 const modeRefusals: Readonly<Record<MarketMode, RefusalCode | null>> = {
   OPEN: null,
   POST_ONLY: 'post_only_mode',
@@ -207,7 +210,7 @@ function doubtOf(
   if (closed !== null) return refused(closed);
   const aheadMs = form.signedAtMs - nowMs;
   if (aheadMs > signedAheadMaxMs) return signedAhead(aheadMs, nowMs);
-  // The same rule as that of the matcher, which judges where it is not known here what was answered before.
+  // The rule of the matcher, which decides where the earlier response to the same order is not known here.
   const isSoon = form.expirationSeconds < leastExpirationSeconds(arrivedAtMs);
   return form.timeInForce === 'GTD' && isSoon ? refused('invalid_expiration') : null;
 }

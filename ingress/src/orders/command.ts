@@ -7,7 +7,7 @@ import {
   hexBytes,
   type PlaceOrder,
 } from '@pm/schemas';
-import type { BookTimes } from '../door/request-headers.ts';
+import type { BookTimes } from '../http/request-headers.ts';
 import type { Caller, CheckedOrder } from './check.ts';
 
 /** Money reserved for an order, its acceptance, and the time that it has to reach its book from then on. */
@@ -69,7 +69,10 @@ export function encodeAttempts(attempts: readonly (SentOrder | null)[]): string 
   return attempts.map((one) => (one === null ? '' : encode(one))).join(',');
 }
 
-/** The same list; null when it cannot be read: then it is unknown what was sent. */
+/**
+ * Reads a list that `encodeAttempts` has written; null when it cannot be read: then it is unknown which orders were
+ * sent.
+ */
 export function decodeAttempts(text: string): readonly (SentOrder | null)[] | null {
   const attempts: (SentOrder | null)[] = [];
   for (const item of text.split(',')) {

@@ -41,7 +41,7 @@ export interface HashedDomain {
   readonly negRiskSeparator: Buffer;
 }
 
-/** What a wallet must have signed, by its domain. */
+/** Hashes that a wallet must have signed for an attestation, by domain. */
 export interface AttestationHashes {
   /** In the domain of the installation: it names its purpose. */
   readonly own: Buffer;

@@ -44,7 +44,7 @@ export type FormRefusal = Extract<
   'invalid_payload' | 'order_version_mismatch' | 'invalid_order_type' | 'invalid_request'
 >;
 
-/** What `invalid_request` of a form says. */
+/** Text of the refusal `invalid_request` of an order form. */
 export const deferredRefused = 'deferExec is not supported, orders are executed as they are read';
 
 /** Reads one item of a placement. */

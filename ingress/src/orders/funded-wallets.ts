@@ -1,4 +1,4 @@
-import { AgedMap } from '@pm/domain/ratelimit/aged-map';
+import { ExpiringMap } from '@pm/domain/ratelimit/expiring-map';
 import { type ExecutionEvent, walletFromBytes } from '@pm/schemas';
 
 /** Wallets of one generation; about 150 bytes each. A forgotten one is learned again with its next order. */
@@ -9,10 +9,10 @@ const walletsMax = 50_000;
  * recently used ones. It only ever speaks for a wallet, so it may lag behind the log.
  */
 export class FundedWallets {
-  readonly #wallets: AgedMap<string, true>;
+  readonly #wallets: ExpiringMap<string, true>;
 
   constructor(max = walletsMax) {
-    this.#wallets = new AgedMap(max);
+    this.#wallets = new ExpiringMap(max);
   }
 
   /** Takes the events of a record of `executions`. */

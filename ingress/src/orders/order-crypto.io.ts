@@ -45,7 +45,7 @@ export function openOrderCrypto(): OrderCrypto {
   return cryptoOf(keccak, curve === null ? null : nativeRecovery(curve), replaced);
 }
 
-/** The same without binaries, as on a platform that has none: for tests and measurements. */
+/** Order crypto without binaries, like on a platform that has none: for tests and measurements. */
 export function openWithoutBinaries(): OrderCrypto {
   return cryptoOf(null, null, ['keccak', 'secp256k1']);
 }

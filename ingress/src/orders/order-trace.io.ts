@@ -6,14 +6,14 @@ import {
 } from '@pm/domain/traces/order-traces';
 import { newSpanId, type RequestTrace, type SpanPlace, type Traces } from '@pm/kit/traces';
 import type { PlacementResult } from '@pm/schemas';
-import type { StageTimes } from '../door/stage-times.io.ts';
+import type { StageTimes } from '../http/stage-times.io.ts';
 import type { DurableSend } from '../log/command-channel.io.ts';
 import type { CheckedOrder } from './check.ts';
 
 /** The request of a traced order. */
 export interface TracedRequest {
   readonly times: StageTimes;
-  /** Of a request that has a trace. */
+  /** Trace of the request; absent when the request is not traced. */
   readonly requestTrace?: RequestTrace;
 }
 

@@ -1,10 +1,10 @@
-import { type DoorRoute, type HttpApp, refuse } from '@pm/kit/http';
+import { type HttpApp, type HttpHandler, refuse } from '@pm/kit/http';
 import { OrderSubmission, OrderToValidate, ordersPerRequestMax } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Authentication, authenticate } from '../door/authentication.io.ts';
-import type { IdempotencyMemory } from '../door/idempotency.io.ts';
-import { checkerOf, invalidPayload } from '../door/requests.io.ts';
-import { StageTimes } from '../door/stage-times.io.ts';
+import { type Authentication, authenticate } from '../http/authentication.io.ts';
+import type { IdempotencyMemory } from '../http/idempotency.io.ts';
+import { checkerOf, invalidPayload } from '../http/requests.io.ts';
+import { StageTimes } from '../http/stage-times.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { DryRun } from './dry-run.io.ts';
 import type { OrderHasher } from './eip712.ts';
@@ -32,7 +32,7 @@ export interface OrderServices extends OrderPipelineOptions, OrderSubmitterOptio
 }
 
 /** POST /order, POST /orders and POST /orders/validate, over one pipeline. */
-export function orderRoutes(services: OrderServices): readonly DoorRoute[] {
+export function orderRoutes(services: OrderServices): readonly HttpHandler[] {
   const isSubmission = checkerOf(OrderSubmission);
   const pipeline = new OrderPipeline(services, isSubmission);
   const submitter = new OrderSubmitter(services);
@@ -68,7 +68,7 @@ function placementRoute(
   { authentication, clock }: Pick<OrderServices, 'authentication' | 'clock'>,
   read: ReadPlacement,
   respond: Parameters<typeof respondToPlacement>[2],
-): DoorRoute {
+): HttpHandler {
   return {
     method: 'POST',
     path,
@@ -101,7 +101,7 @@ function readBatch({ body: items }: FastifyRequest, reply: FastifyReply): Placem
  * POST /orders/validate: the items of POST /orders, checked in every way and placed in none. One finding per item; a
  * body that is one order and no array is one item. An item may have no signature (conventions.md 3.11).
  */
-function validateRoute(authentication: Authentication, dryRun: DryRun): DoorRoute {
+function validateRoute(authentication: Authentication, dryRun: DryRun): HttpHandler {
   return {
     method: 'POST',
     path: '/orders/validate',

@@ -14,7 +14,7 @@ import {
 } from './check.ts';
 import type { OrderHasher } from './eip712.ts';
 import { deferredRefused, type IsSubmission, type OrderForm, readOrderForm } from './form.ts';
-import type { SignatureJob, SignatureVerdict } from './signature.ts';
+import type { SignatureJob, SignatureResult } from './signature.ts';
 import type { SignaturePool } from './signature-pool.io.ts';
 import type { UnfundedRequests } from './unfunded-requests.io.ts';
 
@@ -153,7 +153,7 @@ export class OrderPipeline {
     return hexBytes(this.#options.hashes.likelyId(job.structHash, job.negRisk));
   }
 
-  #conclude({ rules, job }: Step, verdict: SignatureVerdict): CheckedOrder | OrderRefusal {
+  #conclude({ rules, job }: Step, verdict: SignatureResult): CheckedOrder | OrderRefusal {
     if (rules.kind === 'refused') {
       const id = this.#options.hashes.likelyId(job.structHash, job.negRisk);
       return { ...rules, facts: { ...rules.facts, id } };

@@ -14,9 +14,9 @@ import {
   type IdempotencyMemory,
   idempotent,
   send,
-} from '../door/idempotency.io.ts';
-import { readBookTimes, readIdempotencyKey } from '../door/request-headers.ts';
-import type { StageTimes } from '../door/stage-times.io.ts';
+} from '../http/idempotency.io.ts';
+import { readBookTimes, readIdempotencyKey } from '../http/request-headers.ts';
+import type { StageTimes } from '../http/stage-times.io.ts';
 import type { Caller } from './check.ts';
 import { type IsSubmission, meaningOf } from './form.ts';
 import type { PlacementRefusal, Placements } from './placements.io.ts';

@@ -1,6 +1,6 @@
 import { outageOf, type PlacementResult, type RefusalCode } from '@pm/schemas';
-import type { Attempt } from '../door/idempotency.io.ts';
-import { unlessUnavailable } from '../door/requests.io.ts';
+import type { Attempt } from '../http/idempotency.io.ts';
+import { unlessUnavailable } from '../http/requests.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import type { CheckedOrder, OrderRefusal } from './check.ts';
 import { decodeAttempts, encodeAttempts, type SentOrder } from './command.ts';

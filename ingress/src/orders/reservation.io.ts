@@ -8,7 +8,7 @@ import type {
 } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { RefusalCode, WalletAddress } from '@pm/schemas';
-import { unlessUnavailable } from '../door/requests.io.ts';
+import { unlessUnavailable } from '../http/requests.io.ts';
 
 /** `behind`: the money is short in a ledger that does not know all of the log yet. */
 type Behind<T> = Omit<T, 'outcome'> & { readonly outcome: 'behind' };
@@ -86,7 +86,7 @@ export async function hold(
  * Takes a record that was certainly not sent out of its reservation. If this fails, the ledger releases the hold itself
  * once the log proves that the record cannot come any more.
  */
-export async function takeBack(
+export async function releaseFunds(
   send: Send,
   ledger: Pick<Reservations, 'cancelReservation'>,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Reservation } from '@pm/domain/ledger/ledger';
 import type { OrderId } from '@pm/schemas';
-import type { Authentication } from '../door/authentication.io.ts';
+import type { Authentication } from '../http/authentication.io.ts';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { ReadOffsets } from '../log/read-offsets.io.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
@@ -11,7 +11,7 @@ import {
   type Reservations,
   type Reserved,
   type Reserving,
-  takeBack,
+  releaseFunds,
 } from './reservation.io.ts';
 
 /** The parts that decide whether money is held for an order. */
@@ -82,7 +82,7 @@ async function reserveRefused(
   if (typeof reserved === 'string') return refused(reserved);
   const final = await refusalOf(refusal, { unsent, reserved }, parts);
   if (final === null) return { ...reserved, unfunded: refusal.code };
-  await takeBack(reserved.send, parts.ledger);
+  await releaseFunds(reserved.send, parts.ledger);
   return final;
 }
 

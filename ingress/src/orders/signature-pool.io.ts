@@ -7,11 +7,11 @@ import { type Waiter, type WaitingLimits, WaitingShares } from '../log/waiting-s
 import type { OrderHasher } from './eip712.ts';
 import { FairQueue } from './fair-queue.ts';
 import type {
-  AttestationVerdict,
+  AttestationResult,
   Curve,
   SignatureJob,
+  SignatureResult,
   SignatureRule,
-  SignatureVerdict,
 } from './signature.ts';
 import { type DomainReading, explainSignature } from './signature-explanation.ts';
 import type {
@@ -26,7 +26,7 @@ export interface SignaturePoolOptions {
   /** Threads; 0 checks on the calling one. */
   readonly workers: number;
   readonly workerFile: URL;
-  /** Of the threads; the same as the rule's. */
+  /** Domains that the threads accept; equal to those of `rule`. */
   readonly domains: AcceptedDomains;
   /** Checks on the calling thread: attestations, and orders when there are no workers. */
   readonly rule: SignatureRule;
@@ -95,7 +95,7 @@ export class SignaturePool {
   async check(
     jobs: readonly SignatureJob[],
     caller: Waiter,
-  ): Promise<readonly SignatureVerdict[] | null> {
+  ): Promise<readonly SignatureResult[] | null> {
     if (this.#workers.length === 0 || this.#isAlone(jobs))
       return jobs.map((job) => this.#options.rule.check(job));
     const results = await this.#run(this.#checks, jobs, caller);
@@ -141,7 +141,7 @@ export class SignaturePool {
   }
 
   /** Rare and short, so it is done here. */
-  attest(claim: WalletClaim, purpose: L1Purpose): AttestationVerdict {
+  attest(claim: WalletClaim, purpose: L1Purpose): AttestationResult {
     const address = Buffer.from(claim.address.slice(2), 'hex');
     const { timestamp, nonce } = claim;
     const hashes = this.#options.hasher.attestationHashes({ address, timestamp, nonce, purpose });
@@ -201,7 +201,7 @@ export class SignaturePool {
   }
 }
 
-function verdictOf(result: PooledResult): SignatureVerdict {
+function verdictOf(result: PooledResult): SignatureResult {
   if (result instanceof Uint8Array) return asBuffer(result);
   return result === 'other_domain' ? result : null;
 }

@@ -23,7 +23,7 @@ export interface WorkerResult {
   readonly results: readonly PooledResult[];
 }
 
-/** What a thread is started with. */
+/** Data that a thread is started with. */
 export interface WorkerData {
   readonly domains: AcceptedDomains;
 }

@@ -18,10 +18,13 @@ export interface SignatureJob {
  * The order's hash under the accepted domain that its signature matches, which is its id; `other_domain` when it is
  * signed for another exchange; null when it matches no known domain.
  */
-export type SignatureVerdict = Buffer | 'other_domain' | null;
+export type SignatureResult = Buffer | 'other_domain' | null;
 
-/** What a wallet's own signature proves: for the domain of the installation, one of the family's, or nothing here. */
-export type AttestationVerdict = 'own' | 'family' | 'other_domain' | 'invalid';
+/**
+ * Result of the check of a wallet's own signature: valid for the domain of the installation, valid for a domain of the
+ * family, for another domain, or invalid.
+ */
+export type AttestationResult = 'own' | 'family' | 'other_domain' | 'invalid';
 
 /** The last byte of a signature as the parity of the signer's point. */
 export type Recovery = 0 | 1;
@@ -58,19 +61,19 @@ export class SignatureRule {
   }
 
   /** Tries the accepted domains, the likeliest first (conventions.md 3.2, 3.3). */
-  check(job: SignatureJob): SignatureVerdict {
+  check(job: SignatureJob): SignatureResult {
     return job.wrapped ? this.#checkWrapped(job) : this.#checkPlain(job);
   }
 
   /** Whether the owner signed the attestation, and for this installation. */
-  attest(signature: Buffer, hashes: AttestationHashes, owner: Buffer): AttestationVerdict {
+  attest(signature: Buffer, hashes: AttestationHashes, owner: Buffer): AttestationResult {
     const isSigned = (hash: Buffer) => this.#isSignedBy(signature, hash, owner);
     if (isSigned(hashes.own)) return 'own';
     if (hashes.family.some(isSigned)) return 'family';
     return hashes.refused().some(isSigned) ? 'other_domain' : 'invalid';
   }
 
-  #checkPlain(job: SignatureJob): SignatureVerdict {
+  #checkPlain(job: SignatureJob): SignatureResult {
     if (job.signature.length !== plainBytes) return null;
     const hash = this.#findPlain(job, this.#hasher.domains);
     if (hash !== null) return hash;
@@ -87,7 +90,7 @@ export class SignatureRule {
   }
 
   /** The signature names its domain, so only that one is tried, and one that is not accepted is known as such. */
-  #checkWrapped(job: SignatureJob): SignatureVerdict {
+  #checkWrapped(job: SignatureJob): SignatureResult {
     const { signature, structHash } = job;
     if (signature.length !== wrappedBytes) return null;
     if (!structHash.equals(signature.subarray(structAt, typeAt))) return null;

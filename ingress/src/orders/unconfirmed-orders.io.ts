@@ -3,9 +3,9 @@ import { runRounds } from '@pm/kit/rounds';
 import { type OrderId, orderIdFromBytes } from '@pm/schemas';
 import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { RecentResults } from '../log/recent-results-cache.ts';
-import { askLog, isCertainlyLate, type LogQuestions } from './ask-log.io.ts';
 import type { SentOrder } from './command.ts';
-import { type Reservations, takeBack } from './reservation.io.ts';
+import { isCertainlyLate, type LogQuestions, queryResult } from './query-result.io.ts';
+import { type Reservations, releaseFunds } from './reservation.io.ts';
 
 export interface UnconfirmedOrdersOptions extends LogQuestions {
   readonly ledger: Pick<Reservations, 'reserve' | 'cancelReservation'>;
@@ -81,9 +81,9 @@ export class UnconfirmedOrders {
 
   async #ask(id: OrderId, sent: SentOrder): Promise<void> {
     const { ledger } = this.#options;
-    const answer = await askLog(sent, this.#options);
+    const answer = await queryResult(sent, this.#options);
     if (typeof answer === 'string') return;
     if (answer.result.kind === 'executed') this.#orders.delete(id);
-    if (answer.result.kind === 'unsent') await takeBack(answer.reserved.send, ledger);
+    if (answer.result.kind === 'unsent') await releaseFunds(answer.reserved.send, ledger);
   }
 }

@@ -1,6 +1,6 @@
-import { AgedMap } from '@pm/domain/ratelimit/aged-map';
 import type { Caller } from '@pm/domain/ratelimit/callers';
 import { takeEach } from '@pm/domain/ratelimit/charges.io';
+import { ExpiringMap } from '@pm/domain/ratelimit/expiring-map';
 import type { RateLimiter } from '@pm/domain/ratelimit/limiter.io';
 import { type RefusalCode, unfundedRules } from '@pm/schemas';
 import type { Waiter } from '../log/waiting-shares.ts';
@@ -17,7 +17,10 @@ const withoutFunds: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
   'insufficient_position',
 ]);
 
-/** What the matcher refuses only after it has found the tokens; and what says nothing about the request. */
+/**
+ * Refusal codes that the matcher gives only after it has found the tokens, and codes that say nothing about the
+ * request.
+ */
 const notForFree: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
   'too_many_open_orders',
   'post_only_would_cross',
@@ -37,7 +40,7 @@ const notForFree: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
 export class UnfundedRequests {
   readonly #limiter: Limiter | null;
   readonly #funded: Pick<FundedWallets, 'has'>;
-  readonly #counted = new AgedMap<string, true>(countedMax);
+  readonly #counted = new ExpiringMap<string, true>(countedMax);
 
   /** `limiter`: null when requests are not limited. */
   constructor(limiter: Limiter | null, funded: Pick<FundedWallets, 'has'>) {

@@ -10,14 +10,14 @@ import {
   parseHeartbeatId,
   type WalletAddress,
 } from '@pm/schemas';
-import type { EntryRoom } from '../accounts/entry-room.io.ts';
+import type { EntryQuota } from '../accounts/entry-quota.io.ts';
 import { decideHeartbeat, type HeartbeatClaim, type HeartbeatResult } from './decide-heartbeat.ts';
 import type { SessionLog } from './session-log.io.ts';
 
 export interface HeartbeatsOptions {
   readonly log: SessionLog;
   readonly clock: Clock;
-  readonly room: Pick<EntryRoom, 'admits'>;
+  readonly room: Pick<EntryQuota, 'admits'>;
   /** Called with each result. */
   onBeat(result: HeartbeatResult['kind']): void;
   /** How long a heartbeat waits for the end of the session before it, milliseconds. */

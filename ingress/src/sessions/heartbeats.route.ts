@@ -1,16 +1,16 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { refuse } from '@pm/kit/http';
 import {
-  type BareHeartbeatAnswer,
-  type HeartbeatAnswer,
+  type BareHeartbeatResponse,
   HeartbeatBody,
+  type HeartbeatResponse,
   parseHeartbeatId,
   refusalText,
 } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
-import { depositFacts } from '../accounts/entry-room.io.ts';
-import { type Authentication, authenticate } from '../door/authentication.io.ts';
-import { checkerOf } from '../door/requests.io.ts';
+import { depositFacts } from '../accounts/entry-quota.io.ts';
+import { type Authentication, authenticate } from '../http/authentication.io.ts';
+import { checkerOf } from '../http/requests.io.ts';
 import type { HeartbeatClaim, HeartbeatResult } from './decide-heartbeat.ts';
 import type { Heartbeats } from './heartbeats.io.ts';
 
@@ -20,7 +20,7 @@ export interface SessionServices {
 }
 
 /** The two routes that take heartbeats. */
-export function heartbeatRoutes(services: SessionServices): readonly DoorRoute[] {
+export function heartbeatRoutes(services: SessionServices): readonly HttpHandler[] {
   return [heartbeatRoute(services, checkerOf(HeartbeatBody)), bareHeartbeatRoute(services)];
 }
 
@@ -34,7 +34,7 @@ const invalidBody = { text: 'Invalid heartbeat payload', code: 'invalid_request'
 function heartbeatRoute(
   services: SessionServices,
   isBody: (value: unknown) => value is HeartbeatBody,
-): DoorRoute {
+): HttpHandler {
   return {
     method: 'POST',
     path: '/v1/heartbeats',
@@ -49,7 +49,7 @@ function heartbeatRoute(
         }
         const result = await services.heartbeats.beat(caller, claimOf(body));
         if (result.kind !== 'accepted') return refuseHeartbeat(result, reply);
-        const response: HeartbeatAnswer = { heartbeat_id: result.id };
+        const response: HeartbeatResponse = { heartbeat_id: result.id };
         return response;
       });
     },
@@ -57,7 +57,7 @@ function heartbeatRoute(
 }
 
 /** POST /heartbeats: the same timer without a chain; a body is read and ignored (conventions.md 3.16). */
-function bareHeartbeatRoute(services: SessionServices): DoorRoute {
+function bareHeartbeatRoute(services: SessionServices): HttpHandler {
   return {
     method: 'POST',
     path: '/heartbeats',
@@ -68,7 +68,7 @@ function bareHeartbeatRoute(services: SessionServices): DoorRoute {
         if (caller === null) return reply;
         const result = await services.heartbeats.beat(caller, { kind: 'bare' });
         if (result.kind !== 'accepted') return refuseHeartbeat(result, reply);
-        const response: BareHeartbeatAnswer = { status: 'ok', heartbeat_id: result.id };
+        const response: BareHeartbeatResponse = { status: 'ok', heartbeat_id: result.id };
         return response;
       });
     },

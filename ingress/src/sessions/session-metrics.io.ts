@@ -37,7 +37,7 @@ export function openSessionCounts(metrics: Metrics) {
   return { ...counts, over: (table: SessionTable) => overTable(table, { metrics, totals }) };
 }
 
-/** The same with the sessions of now. */
+/** Counts of the sessions with the current numbers of sessions, as metrics and for `/status`. */
 function overTable(
   table: SessionTable,
   { metrics, totals }: { readonly metrics: Metrics; readonly totals: object },

@@ -1,5 +1,5 @@
 import { commentIdAt, type HeldComment } from '@pm/domain/comments/threads';
-import { type DoorRoute, refuse } from '@pm/kit/http';
+import { type HttpHandler, refuse } from '@pm/kit/http';
 import {
   type CommentBody,
   type CommentEvent,
@@ -11,9 +11,9 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { depositFacts, refuseWithoutMoney } from '../accounts/entry-room.io.ts';
+import { depositFacts, refuseWithoutMoney } from '../accounts/entry-quota.io.ts';
 import { readWithNewMarkets } from '../catalog/new-markets.io.ts';
-import { authenticate } from '../door/authentication.io.ts';
+import { authenticate } from '../http/authentication.io.ts';
 import type { Caller } from '../orders/check.ts';
 import {
   type CommentForm,
@@ -33,7 +33,7 @@ import { textProblem, withPlainBreaks } from './text-checks.ts';
 export function postCommentRoute(
   services: SocialServices,
   isBody: (value: unknown) => value is CommentBody,
-): DoorRoute {
+): HttpHandler {
   return {
     method: 'POST',
     path: '/comments',
@@ -76,7 +76,9 @@ async function post(
   return threads.find(id) === undefined ? noSuchComment : id;
 }
 
-/** Of two requests at once with one name the first record counts. */
+/**
+ * Id of the comment with the client id of the form; of two requests at once with one client id the first record counts.
+ */
 function idOfNamed(
   { comments }: SocialServices,
   author: WalletAddress,
@@ -118,7 +120,7 @@ type Change = (
 ) => CommentEvent | null;
 
 /** DELETE /comments/:id: its author takes it back, and with it its replies, also when it is hidden. */
-export function deleteCommentRoute(services: SocialServices): DoorRoute {
+export function deleteCommentRoute(services: SocialServices): HttpHandler {
   return changeRoute(
     { method: 'DELETE', path: '/comments/:id' },
     services,
@@ -135,7 +137,7 @@ export function deleteCommentRoute(services: SocialServices): DoorRoute {
 export function addReactionRoute(
   services: SocialServices,
   isBody: (value: unknown) => value is ReactionBody,
-): DoorRoute {
+): HttpHandler {
   const route = { method: 'POST', path: '/comments/:id/reactions' } as const;
   const change = ofShown((request, reply, facts) => {
     if (!isBody(request.body ?? {})) return invalid(reply, 'reaction_type is HEART');
@@ -145,7 +147,7 @@ export function addReactionRoute(
 }
 
 /** DELETE /comments/:id/reactions: the caller does not like it any more. */
-export function dropReactionRoute(services: SocialServices): DoorRoute {
+export function dropReactionRoute(services: SocialServices): HttpHandler {
   const route = { method: 'DELETE', path: '/comments/:id/reactions' } as const;
   const change = ofShown((_request, _reply, facts) => ({
     kind: 'CommentReacted',
@@ -159,7 +161,7 @@ export function dropReactionRoute(services: SocialServices): DoorRoute {
 export function reportCommentRoute(
   services: SocialServices,
   isBody: (value: unknown) => value is ReportBody,
-): DoorRoute {
+): HttpHandler {
   const route = { method: 'POST', path: '/comments/:id/reports' } as const;
   const change = ofShown((request, reply, facts) => {
     const body = request.body ?? {};
@@ -206,7 +208,7 @@ function changeRoute(
   { method, path }: { readonly method: 'POST' | 'DELETE'; readonly path: string },
   services: SocialServices,
   change: Change,
-): DoorRoute {
+): HttpHandler {
   return {
     method,
     path,

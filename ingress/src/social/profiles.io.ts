@@ -9,7 +9,7 @@ import {
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
-import type { EntryRoom } from '../accounts/entry-room.io.ts';
+import type { EntryQuota } from '../accounts/entry-quota.io.ts';
 import { type CompactedTable, openTable, type TableFold } from '../log/compacted-table.io.ts';
 import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import type { TopicsOf } from '../log/topics.io.ts';
@@ -51,7 +51,7 @@ export interface ProfilesOptions {
   readonly creationTimes: ProfileCreationTimes;
   /** The topic `profiles`, folded into the creationTimes. */
   readonly table: Pick<CompactedTable<Profile>, 'write'>;
-  readonly room: Pick<EntryRoom, 'admits'>;
+  readonly room: Pick<EntryQuota, 'admits'>;
 }
 
 /** Profiles as their owners set them. */

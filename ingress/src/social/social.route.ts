@@ -1,4 +1,4 @@
-import { type DoorRoute, refuse } from '@pm/kit/http';
+import { type HttpHandler, refuse } from '@pm/kit/http';
 import {
   checksumAddress,
   type ProfileBody,
@@ -7,9 +7,9 @@ import {
   UncheckedComment,
   UncheckedProfile,
 } from '@pm/schemas';
-import { refuseWithoutMoney } from '../accounts/entry-room.io.ts';
-import { authenticate } from '../door/authentication.io.ts';
-import { checkerOf } from '../door/requests.io.ts';
+import { refuseWithoutMoney } from '../accounts/entry-quota.io.ts';
+import { authenticate } from '../http/authentication.io.ts';
+import { checkerOf } from '../http/requests.io.ts';
 import {
   addReactionRoute,
   deleteCommentRoute,
@@ -21,7 +21,7 @@ import { readProfileForm } from './profile-form.ts';
 import type { SocialServices } from './social-services.io.ts';
 
 /** The routes that write comments and profiles. */
-export function socialRoutes(services: SocialServices): readonly DoorRoute[] {
+export function socialRoutes(services: SocialServices): readonly HttpHandler[] {
   return [
     postCommentRoute(services, checkerOf(UncheckedComment)),
     deleteCommentRoute(services),
@@ -36,7 +36,7 @@ export function socialRoutes(services: SocialServices): readonly DoorRoute[] {
 function putProfileRoute(
   services: SocialServices,
   isBody: (value: unknown) => value is ProfileBody,
-): DoorRoute {
+): HttpHandler {
   return {
     method: 'PUT',
     path: '/profile',

@@ -23,7 +23,7 @@ export function textProblem(
   return null;
 }
 
-/** The same for a text of one line that tells people apart. */
+/** Why a text of one line that distinguishes people is not taken, in the words of `textProblem`, or null. */
 export function nameProblem(name: string, max: number): string | null {
   if (/[\n\t]/.test(name)) return 'has line breaks';
   if (bidiOverride.test(name)) return 'has characters that turn the direction of text';

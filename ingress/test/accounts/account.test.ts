@@ -9,24 +9,24 @@ import {
   answered,
   call,
   conditionId,
-  type Door,
+  type IngressUnderTest,
   lateConditionId,
   lateMarket,
   market,
-  openDoor,
+  openIngress,
   owner,
   type SentRequest,
   trioIn,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 import { OwnersTopic, ownerRecord } from '../owners-fixture.ts';
 import { RetryMemory } from '../retry-fixture.ts';
 
-let door: Door;
+let ingress: IngressUnderTest;
 beforeEach(async () => {
-  door = await openDoor();
-  door.fakes.answer = carriedOut;
+  ingress = await openIngress();
+  ingress.fakes.answer = carriedOut;
 });
-afterEach(() => door.app.close());
+afterEach(() => ingress.app.close());
 
 type Moving = Extract<Command, { kind: 'SplitPosition' | 'MergePosition' | 'RedeemPosition' }>;
 const actions = {
@@ -52,16 +52,16 @@ const refusedAs = (code: RefusalCode) => (command: Command) => {
 };
 
 const act = (action: string, body: object, more: Pick<SentRequest, 'headers' | 'signsKey'> = {}) =>
-  call(door, { method: 'POST', url: `/account/${action}`, body: JSON.stringify(body), ...more });
+  call(ingress, { method: 'POST', url: `/account/${action}`, body: JSON.stringify(body), ...more });
 /** With an `Idempotency-Key` that the signature covers. */
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key }, signsKey: true });
 const ten = { condition_id: conditionId, amount: '10', id: 'first' };
 
 test('an action for which there is no memory of all goes to the log under its id; a wallet that is full waits', async () => {
-  await door.app.close();
+  await ingress.app.close();
   const retries = new RetryMemory();
-  door = await openDoor(undefined, 0, retries);
-  door.fakes.answer = carriedOut;
+  ingress = await openIngress(undefined, 0, retries);
+  ingress.fakes.answer = carriedOut;
   retries.isFull = 'all';
   const [first, second] = [await act('split', ten), await act('split', ten)];
   expect([first.status, second.status]).toEqual([200, 200]);
@@ -88,8 +88,8 @@ test('a split reserves its money and gets its response when the matcher has done
       amount: '10',
     },
   ]);
-  expect(door.fakes.reserved).toEqual([body.request_id]);
-  expect(door.fakes.sent).toMatchObject([
+  expect(ingress.fakes.reserved).toEqual([body.request_id]);
+  expect(ingress.fakes.sent).toMatchObject([
     {
       partition: market.partition,
       command: {
@@ -97,18 +97,18 @@ test('a split reserves its money and gets its response when the matcher has done
         sizeMicro: 10_000_000,
         holdMicro: 10_000_000,
         generation: 3,
-        acceptedAtMs: door.fakes.nowMs,
+        acceptedAtMs: ingress.fakes.nowMs,
       },
     },
   ]);
 });
 
 test('a merge and a redemption need no money; the redemption returns what it paid', async () => {
-  door.fakes.reserve = 'not_ready';
+  ingress.fakes.reserve = 'not_ready';
   expect((await act('merge', ten)).body).toMatchObject({ success: true, amount: '10' });
   const { body } = await act('redeem', { conditionId, id: 'all' });
   expect(body).toMatchObject({ success: true, action: 'redeem', payout: '7.5' });
-  expect(door.fakes.reserved).toEqual([]);
+  expect(ingress.fakes.reserved).toEqual([]);
 });
 
 test('the same id is the same request on the log and gets the same response again', async () => {
@@ -116,7 +116,7 @@ test('the same id is the same request on the log and gets the same response agai
   const again = await act('redeem', { condition_id: conditionId, id: 'once' });
   expect(again.body).toEqual(first.body);
   expect(again.headers['idempotent-replayed']).toBe('true');
-  expect(door.fakes.sent).toHaveLength(1);
+  expect(ingress.fakes.sent).toHaveLength(1);
   const other = await act('redeem', { condition_id: conditionId }, keyed('twice'));
   expect([other.body.id, other.body.request_id === first.body.request_id]).toEqual([
     'twice',
@@ -135,9 +135,9 @@ test('the request id follows from wallet, action, condition, amount and id', asy
   for (const body of [ten, { ...ten, id: 'second' }, { ...ten, id: 'third', amount: '11' }])
     for (const action of ['split', 'merge']) ids.add((await act(action, body)).body.request_id);
   expect(ids.size).toBe(6);
-  await door.app.close();
-  door = await openDoor();
-  door.fakes.answer = carriedOut;
+  await ingress.app.close();
+  ingress = await openIngress();
+  ingress.fakes.answer = carriedOut;
   // The memory of requests is gone, so the same id passes: it must not meet what was reserved for another amount.
   ids.add((await act('split', { ...ten, amount: '12' })).body.request_id);
   expect(ids.size).toBe(7);
@@ -146,26 +146,26 @@ test('the request id follows from wallet, action, condition, amount and id', asy
 });
 
 test('two keys of one wallet share the memory of requests: one id is one request', async () => {
-  const second = trioIn(await door.keys.create(ownerWallet, '1'));
-  expect(second.apiKey).not.toBe(door.trio.apiKey);
+  const second = trioIn(await ingress.keys.create(ownerWallet, '1'));
+  expect(second.apiKey).not.toBe(ingress.trio.apiKey);
   const by = (trio: typeof second, body: object, action = 'split') =>
-    call(door, {
+    call(ingress, {
       method: 'POST',
       url: `/account/${action}`,
       body: JSON.stringify(body),
       trio,
     });
-  const first = await by(door.trio, { ...ten, amount: '0.01' });
+  const first = await by(ingress.trio, { ...ten, amount: '0.01' });
   expect(first.status).toBe(200);
   const larger = await by(second, { ...ten, amount: '1000000' });
   expect([larger.status, larger.body.code]).toEqual([422, 'idempotency_key_reused']);
   const same = await by(second, { ...ten, amount: '0.01' });
   expect([same.status, same.body]).toEqual([200, first.body]);
-  expect(door.fakes.sent).toHaveLength(1);
-  await by(door.trio, { amount: '10', id: 'out' }, 'withdrawals');
+  expect(ingress.fakes.sent).toHaveLength(1);
+  await by(ingress.trio, { amount: '10', id: 'out' }, 'withdrawals');
   const more = await by(second, { amount: '4000', id: 'out' }, 'withdrawals');
   expect([more.status, more.body.code]).toEqual([422, 'idempotency_key_reused']);
-  expect(door.fakes.transfers).toMatchObject([{ amountMicro: -10_000_000 }]);
+  expect(ingress.fakes.transfers).toMatchObject([{ amountMicro: -10_000_000 }]);
 });
 
 test.each([
@@ -181,7 +181,11 @@ test.each([
       expect([status, said.code]).toEqual([400, 'request_id_required']);
       expect(said.error).toContain('needs an id');
     }
-    expect([door.fakes.sent, door.fakes.transfers, door.retries.size]).toEqual([[], [], 0]);
+    expect([ingress.fakes.sent, ingress.fakes.transfers, ingress.retries.size]).toEqual([
+      [],
+      [],
+      0,
+    ]);
   },
 );
 
@@ -191,23 +195,23 @@ test('a captured body whose quotes were changed is refused: it would be a reques
   const forged = captured.replace('","wallet":"', "','wallet':'");
   expect(JSON.parse(forged).id).toBe(`pay-7','wallet':'${wallet}`);
   const send = (body: string, signedBody = body) =>
-    call(door, { method: 'POST', url: '/account/withdrawals', body, signedBody });
+    call(ingress, { method: 'POST', url: '/account/withdrawals', body, signedBody });
   expect((await send(captured)).status).toBe(200);
   const again = await send(forged, captured);
   expect([again.status, again.body.code]).toEqual([401, 'invalid_l2']);
-  expect(door.fakes.transfers).toHaveLength(1);
+  expect(ingress.fakes.transfers).toHaveLength(1);
 });
 
 test('a request that was begun keeps its id, also when a retry of it comes to nothing', async () => {
-  door.fakes.answer = () => ({ kind: 'pending' });
+  ingress.fakes.answer = () => ({ kind: 'pending' });
   expect((await act('split', ten)).body.code).toBe('action_unconfirmed');
-  door.fakes.ready = false;
+  ingress.fakes.ready = false;
   expect((await act('split', ten)).status).toBe(425);
-  door.fakes.ready = true;
+  ingress.fakes.ready = true;
   const other = await act('split', { ...ten, amount: '11' });
   expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
-  door.fakes.answer = refusedAs('already_done');
-  door.fakes.reserve = ({ amountMicro }) => (amountMicro === 0 ? 'already' : 'insufficient');
+  ingress.fakes.answer = refusedAs('already_done');
+  ingress.fakes.reserve = ({ amountMicro }) => (amountMicro === 0 ? 'already' : 'insufficient');
   expect((await act('split', ten)).status).toBe(200);
 });
 
@@ -220,16 +224,16 @@ test('a captured request gets the response of the first one, however its header 
   }
   const signed = await act('withdrawals', { amount: '6' }, keyed('theirs'));
   expect([signed.status, signed.body.id]).toEqual([200, 'theirs']);
-  expect(door.fakes.transfers).toHaveLength(2);
+  expect(ingress.fakes.transfers).toHaveLength(2);
 });
 
 test('what the ledger holds for something else is refused and never sent', async () => {
-  door.fakes.reserve = 'conflict';
+  ingress.fakes.reserve = 'conflict';
   const { status, body } = await act('split', ten);
-  expect([status, body.code, door.fakes.sent]).toEqual([422, 'idempotency_key_reused', []]);
-  door.fakes.withdrawn = 'conflict';
+  expect([status, body.code, ingress.fakes.sent]).toEqual([422, 'idempotency_key_reused', []]);
+  ingress.fakes.withdrawn = 'conflict';
   const out = await act('withdrawals', { amount: '5', id: 'out' });
-  expect([out.status, out.body.code, door.fakes.transfers]).toEqual([
+  expect([out.status, out.body.code, ingress.fakes.transfers]).toEqual([
     422,
     'idempotency_key_reused',
     [],
@@ -238,39 +242,39 @@ test('what the ledger holds for something else is refused and never sent', async
 
 test('an action that the log did already is a success, whatever was forgotten', async () => {
   for (const code of ['duplicate', 'already_done'] as const) {
-    door.fakes.answer = refusedAs(code);
+    ingress.fakes.answer = refusedAs(code);
     const { status, body } = await act('split', { ...ten, id: code });
     expect([status, body.success]).toEqual([200, true]);
   }
 });
 
 test('an action without a result may be sent again, and its split then asks the log without money', async () => {
-  door.fakes.answer = () => ({ kind: 'pending' });
+  ingress.fakes.answer = () => ({ kind: 'pending' });
   const late = await act('split', ten);
   expect([late.status, late.body]).toMatchObject([
     503,
     { code: 'action_unconfirmed', id: 'first', retry_after_seconds: 1 },
   ]);
-  door.fakes.answer = refusedAs('already_done');
-  door.fakes.reserve = ({ amountMicro }) => (amountMicro === 0 ? 'already' : 'insufficient');
+  ingress.fakes.answer = refusedAs('already_done');
+  ingress.fakes.reserve = ({ amountMicro }) => (amountMicro === 0 ? 'already' : 'insufficient');
   const again = await act('split', ten);
   expect([again.status, again.body.request_id]).toEqual([200, late.body.request_id]);
-  expect(door.fakes.sent.at(-1)?.command).toMatchObject({ holdMicro: 0 });
+  expect(ingress.fakes.sent.at(-1)?.command).toMatchObject({ holdMicro: 0 });
 });
 
 test('a split that was carried out is not refused for its own money after its retry key was forgotten', async () => {
-  door.fakes.reserve = ({ amountMicro }) => (amountMicro === 0 ? 'reserved' : 'insufficient');
-  door.fakes.answer = refusedAs('already_done');
+  ingress.fakes.reserve = ({ amountMicro }) => (amountMicro === 0 ? 'reserved' : 'insufficient');
+  ingress.fakes.answer = refusedAs('already_done');
   expect((await act('split', ten)).status).toBe(200);
-  expect(door.fakes.sent).toMatchObject([{ command: { holdMicro: 0 } }]);
+  expect(ingress.fakes.sent).toMatchObject([{ command: { holdMicro: 0 } }]);
   // Such questions are limited.
-  door.fakes.unfunded.wait = 9;
+  ingress.fakes.unfunded.wait = 9;
   const limited = await act('split', { ...ten, id: 'second' });
   expect([limited.status, limited.body]).toMatchObject([
     429,
     { code: 'rate_limited', retry_after_seconds: 9 },
   ]);
-  expect(door.fakes.sent).toHaveLength(1);
+  expect(ingress.fakes.sent).toHaveLength(1);
 });
 
 test.each([
@@ -280,34 +284,34 @@ test.each([
   ['redeem', 'market_not_ready', 'market_not_resolved'],
   ['split', 'market_resolved', 'market_resolved'],
 ] as const)('%s refused as %s is told as %s', async (action, code, told) => {
-  door.fakes.answer = refusedAs(code);
+  ingress.fakes.answer = refusedAs(code);
   const asked = action === 'redeem' ? { condition_id: conditionId, id: 'all' } : ten;
   const { status, body } = await act(action, asked);
   expect([status, body.code, typeof body.error]).toEqual([400, told, 'string']);
 });
 
 test('missing money and unavailable engines are refused before anything is sent', async () => {
-  door.fakes.reserve = 'insufficient';
+  ingress.fakes.reserve = 'insufficient';
   expect((await act('split', ten)).body.code).toBe('insufficient_balance_or_allowance');
-  door.fakes.reserve = 'not_ready';
+  ingress.fakes.reserve = 'not_ready';
   expect((await act('split', ten)).body.code).toBe('ledger_not_ready');
-  door.fakes.ready = false;
+  ingress.fakes.ready = false;
   expect((await act('merge', ten)).status).toBe(425);
-  door.retries.isAway = true;
+  ingress.retries.isAway = true;
   expect((await act('merge', ten)).body.code).toBe('retries_unavailable');
-  expect(door.fakes.sent).toHaveLength(0);
+  expect(ingress.fakes.sent).toHaveLength(0);
 });
 
 test('a split in a market that was listed a moment ago is carried out once that is read', async () => {
-  door.fakes.lateMarkets.push(lateMarket);
+  ingress.fakes.lateMarkets.push(lateMarket);
   expect((await act('split', { ...ten, condition_id: lateConditionId })).status).toBe(200);
-  expect(door.fakes.sent).toMatchObject([{ command: { market: lateMarket.market } }]);
+  expect(ingress.fakes.sent).toMatchObject([{ command: { market: lateMarket.market } }]);
 });
 
 test('a split that could not be sent gives its money back', async () => {
-  door.fakes.answer = () => ({ kind: 'unsent', code: 'overloaded' });
+  ingress.fakes.answer = () => ({ kind: 'unsent', code: 'overloaded' });
   const { status, body } = await act('split', ten);
-  expect([status, door.fakes.givenBack]).toEqual([503, [body.request_id]]);
+  expect([status, ingress.fakes.givenBack]).toEqual([503, [body.request_id]]);
 });
 
 test.each([
@@ -329,7 +333,7 @@ test.each([
 ])('POST /account/%s %j is refused as %s', async (action, body, code) => {
   const answer = await act(action, body);
   expect([answer.status, answer.body.code]).toEqual([400, code]);
-  expect([door.fakes.sent, door.fakes.transfers]).toEqual([[], []]);
+  expect([ingress.fakes.sent, ingress.fakes.transfers]).toEqual([[], []]);
 });
 
 test('a key of no visible characters is refused', async () => {
@@ -345,9 +349,9 @@ test('an account action of a contract wallet is for the address that it is bound
   const topic = new OwnersTopic();
   const wallet = `0x${'88'.repeat(20)}`;
   topic.records.push(ownerRecord(wallet, owner.address));
-  await door.app.close();
-  door = await openDoor(topic);
-  door.fakes.answer = carriedOut;
+  await ingress.app.close();
+  ingress = await openIngress(topic);
+  ingress.fakes.answer = carriedOut;
   const { body } = await act('merge', { ...ten, wallet });
   expect([body.success, body.wallet]).toEqual([true, wallet]);
 });
@@ -358,28 +362,28 @@ test('a withdrawal is held, written with its generation, and returns what was pa
     200,
     { success: true, action: 'withdrawal', id: 'out', amount: '12.345678' },
   ]);
-  expect(door.fakes.transfers).toMatchObject([{ amountMicro: -12_345_678, generation: 3 }]);
-  expect(`0x${door.fakes.transfers[0]?.transferId.toString('hex')}`).toBe(body.request_id);
+  expect(ingress.fakes.transfers).toMatchObject([{ amountMicro: -12_345_678, generation: 3 }]);
+  expect(`0x${ingress.fakes.transfers[0]?.transferId.toString('hex')}`).toBe(body.request_id);
   await act('withdrawals', { amount: '12.345678', id: 'out' });
-  expect(door.fakes.transfers).toHaveLength(1);
-  door.fakes.paid = () => 1_500_000;
+  expect(ingress.fakes.transfers).toHaveLength(1);
+  ingress.fakes.paid = () => 1_500_000;
   const less = await act('withdrawals', { amount: '2', id: 'less' });
   expect([less.status, less.body.amount]).toEqual([200, '1.5']);
-  door.fakes.paid = () => 0;
+  ingress.fakes.paid = () => 0;
   const nothing = await act('withdrawals', { amount: '2', id: 'nothing' });
   expect([nothing.status, nothing.body.code]).toEqual([400, 'insufficient_balance_or_allowance']);
 });
 
 test('a frozen wallet withdraws nothing, and its hold is given back', async () => {
-  door.fakes.frozen.add(ownerWallet);
+  ingress.fakes.frozen.add(ownerWallet);
   const { status, body } = await act('withdrawals', { amount: '1', id: 'out' });
   expect([status, body.code]).toEqual([403, 'withdrawals_frozen']);
-  expect([door.fakes.transfers, door.fakes.givenBack]).toEqual([[], [body.request_id]]);
-  door.fakes.withdrawn = 'already';
+  expect([ingress.fakes.transfers, ingress.fakes.givenBack]).toEqual([[], [body.request_id]]);
+  ingress.fakes.withdrawn = 'already';
   const open = await act('withdrawals', { amount: '1', id: 'open' });
   expect([open.status, open.body.code]).toEqual([503, 'action_unconfirmed']);
-  door.fakes.withdrawn = 'reserved';
-  door.fakes.frozen.clear();
+  ingress.fakes.withdrawn = 'reserved';
+  ingress.fakes.frozen.clear();
   expect((await act('withdrawals', { amount: '1', id: 'out' })).status).toBe(200);
 });
 
@@ -387,48 +391,48 @@ test.each([
   ['insufficient', 400, 'insufficient_balance_or_allowance'],
   ['not_ready', 503, 'ledger_not_ready'],
 ] as const)('a withdrawal whose money is %s is not written', async (outcome, status, code) => {
-  door.fakes.withdrawn = outcome;
+  ingress.fakes.withdrawn = outcome;
   const answer = await act('withdrawals', { amount: '1', id: 'out' });
-  expect([answer.status, answer.body.code, door.fakes.transfers]).toEqual([status, code, []]);
+  expect([answer.status, answer.body.code, ingress.fakes.transfers]).toEqual([status, code, []]);
 });
 
 test('a withdrawal that the ledger has is a success; one on its way is written again, which counts once', async () => {
-  door.fakes.withdrawn = 'applied';
+  ingress.fakes.withdrawn = 'applied';
   expect((await act('withdrawals', { amount: '1', id: 'a' })).status).toBe(200);
-  expect(door.fakes.transfers).toHaveLength(0);
-  door.fakes.withdrawn = 'already';
-  door.fakes.written = 'unknown';
-  door.fakes.paid = null;
-  Object.assign(door.services.money, { pause: async () => {} });
+  expect(ingress.fakes.transfers).toHaveLength(0);
+  ingress.fakes.withdrawn = 'already';
+  ingress.fakes.written = 'unknown';
+  ingress.fakes.paid = null;
+  Object.assign(ingress.services.money, { pause: async () => {} });
   const unknown = await act('withdrawals', { amount: '1', id: 'b' });
   expect([unknown.status, unknown.body.code]).toEqual([503, 'action_unconfirmed']);
-  door.fakes.paid = (askedMicro) => askedMicro;
+  ingress.fakes.paid = (askedMicro) => askedMicro;
   expect((await act('withdrawals', { amount: '1', id: 'b' })).status).toBe(200);
 });
 
 test('a withdrawal that was certainly not written takes itself out of its reservation', async () => {
-  door.fakes.written = 'unsent';
+  ingress.fakes.written = 'unsent';
   for (const [held, code] of [
     ['reserved', 'overloaded'],
     ['already', 'action_unconfirmed'],
   ] as const) {
-    door.fakes.withdrawn = held;
+    ingress.fakes.withdrawn = held;
     const { status, body } = await act('withdrawals', { amount: '1', id: held });
     expect([status, body.code]).toEqual([503, code]);
-    expect(door.fakes.givenBack.at(-1)).toBe(body.request_id);
+    expect(ingress.fakes.givenBack.at(-1)).toBe(body.request_id);
   }
 });
 
 test('a request whose first one still runs is refused, and so is one of too many keys', async () => {
   let goOn = () => {};
-  door.fakes.answer = async (command) => {
+  ingress.fakes.answer = async (command) => {
     await new Promise<void>((resolve) => {
       goOn = resolve;
     });
     return carriedOut(command);
   };
   const running = act('merge', ten);
-  while (door.fakes.sent.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (ingress.fakes.sent.length === 0) await new Promise((resolve) => setImmediate(resolve));
   const second = await act('merge', ten);
   expect([second.status, second.body]).toMatchObject([
     503,
@@ -436,7 +440,7 @@ test('a request whose first one still runs is refused, and so is one of too many
   ]);
   goOn();
   expect((await running).status).toBe(200);
-  door.retries.begin = async () => ({ kind: 'full', text: '' });
+  ingress.retries.begin = async () => ({ kind: 'full', text: '' });
   const full = await act('merge', ten);
   expect([full.status, full.body.code]).toEqual([429, 'too_many_retry_keys']);
 });
@@ -447,7 +451,7 @@ test('the id of a request is in every response and stored with none', async () =
     return (await act('merge', body, keyed('a-name-of-my-own'))).body.id;
   };
   expect([await ids(), await ids()]).toEqual(['a-name-of-my-own', 'a-name-of-my-own']);
-  const kept = JSON.stringify([...door.retries.entries]);
+  const kept = JSON.stringify([...ingress.retries.entries]);
   expect(kept).toContain('merge');
   expect(kept).not.toContain('a-name-of-my-own');
 });

@@ -84,13 +84,13 @@ beforeAll(async () => {
 
 /** Whether the key proves a request here. */
 function opens(
-  door: Process,
+  ingress: Process,
   wallet: WalletAddress,
   trio: { apiKey: string; secret: string; passphrase: string },
 ) {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const request = { method: 'DELETE', url: '/cancel-all', body: Buffer.alloc(0) };
-  return door.verify({
+  return ingress.verify({
     ...request,
     headers: {
       [headers.address.toLowerCase()]: wallet,
@@ -102,8 +102,8 @@ function opens(
   });
 }
 
-const agentOf = (door: Process, key: string) =>
-  bearerAgent({ authorization: `Bearer ${key}` }, door.agentDirectory);
+const agentOf = (ingress: Process, key: string) =>
+  bearerAgent({ authorization: `Bearer ${key}` }, ingress.agentDirectory);
 
 test('keys, agents and what wallets may do reach the next process and outlive all of them', async () => {
   const [left, right] = [await openProcess(), await openProcess()];
@@ -137,20 +137,20 @@ test('keys, agents and what wallets may do reach the next process and outlive al
     () =>
       !right.readOnlyKeys.isValid(owner, deletedKey) && right.readOnlyKeys.isValid(owner, readKey),
   );
-  for (const door of [left, right, await openProcess()]) {
-    expect(opens(door, owner, made)).toMatchObject({ selfTrade: 'CANCEL_BOTH', wallet: owner });
-    expect(opens(door, owner, gone)).toBeNull();
-    expect(door.readOnlyKeys.list(owner)).toEqual([readKey]);
-    expect(door.readOnlyKeys.isValid(owner, deletedKey)).toBe(false);
-    expect(agentOf(door, first.key)).toBeNull();
-    expect(agentOf(door, rotated?.key ?? '')).toMatchObject({
+  for (const ingress of [left, right, await openProcess()]) {
+    expect(opens(ingress, owner, made)).toMatchObject({ selfTrade: 'CANCEL_BOTH', wallet: owner });
+    expect(opens(ingress, owner, gone)).toBeNull();
+    expect(ingress.readOnlyKeys.list(owner)).toEqual([readKey]);
+    expect(ingress.readOnlyKeys.isValid(owner, deletedKey)).toBe(false);
+    expect(agentOf(ingress, first.key)).toBeNull();
+    expect(agentOf(ingress, rotated?.key ?? '')).toMatchObject({
       name: 'one',
       lastActiveAtMs: 123_000,
     });
-    expect(agentOf(door, second.key)).toBeNull();
-    expect(agentOf(door, third.key)).toBeNull();
+    expect(agentOf(ingress, second.key)).toBeNull();
+    expect(agentOf(ingress, third.key)).toBeNull();
     expect(
-      door.agents
+      ingress.agents
         .list(owner)
         .map(({ name, status }) => [name, status])
         .sort(),
@@ -158,8 +158,8 @@ test('keys, agents and what wallets may do reach the next process and outlive al
       ['one', 'ACTIVE'],
       ['two', 'PAUSED'],
     ]);
-    expect(door.walletStatus.find(other)).toMatchObject({ status: 'BANNED', reason: 'a test' });
-    expect(door.walletStatus.of(owner)).toBe('NORMAL');
+    expect(ingress.walletStatus.find(other)).toMatchObject({ status: 'BANNED', reason: 'a test' });
+    expect(ingress.walletStatus.of(owner)).toBe('NORMAL');
   }
 }, 90_000);
 
@@ -177,8 +177,8 @@ test('a key that one process revokes ends in another while that one uses it', as
   if ('max' in next) throw new Error('there is room');
   expect(next.secret).not.toBe(trio.secret);
   await until(() => opens(left, owner, next) !== null);
-  for (const door of [left, right, await openProcess()]) {
-    expect(opens(door, owner, trio)).toBeNull();
-    expect(door.keys.derive(owner, '77')).toEqual(next);
+  for (const ingress of [left, right, await openProcess()]) {
+    expect(opens(ingress, owner, trio)).toBeNull();
+    expect(ingress.keys.derive(owner, '77')).toEqual(next);
   }
 }, 60_000);

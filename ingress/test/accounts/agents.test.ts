@@ -3,16 +3,16 @@ import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
 import { parseAgentId, refusalText, type WalletAddress } from '@pm/schemas';
 import { flushActivity } from '../../src/accounts/agent-activity.io.ts';
 import { agentsMax } from '../../src/accounts/api-keys.io.ts';
-import { call, type Door, owner } from '../door-fixture.ts';
+import { call, type IngressUnderTest, owner } from '../ingress-fixture.ts';
 import { ask, join } from '../keys-fixture.ts';
 import { Processes } from '../processes-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
 
 const processes = new Processes();
-let door: Door;
+let ingress: IngressUnderTest;
 
 beforeEach(async () => {
-  door = await processes.first();
+  ingress = await processes.first();
 });
 afterAll(() => processes.close());
 
@@ -26,18 +26,18 @@ interface Made {
 }
 
 async function make(name = 'a bot'): Promise<Made> {
-  const made = await call(door, { method: 'POST', url, body: JSON.stringify({ name }) });
+  const made = await call(ingress, { method: 'POST', url, body: JSON.stringify({ name }) });
   expect(made.status).toBe(200);
   return made.body;
 }
 
 const change = (id: string, action: string) =>
-  call(door, { method: 'POST', url: `${url}/${id}/${action}` });
+  call(ingress, { method: 'POST', url: `${url}/${id}/${action}` });
 
-const me = (process: Door, key: string) =>
+const me = (process: IngressUnderTest, key: string) =>
   ask(process, { method: 'GET', url: '/api/v1/me', headers: { authorization: `Bearer ${key}` } });
 
-async function expectShut(process: Door, key: string): Promise<void> {
+async function expectShut(process: IngressUnderTest, key: string): Promise<void> {
   const answer = await me(process, key);
   expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
   expect(answer.headers['www-authenticate']).toBe('Bearer');
@@ -51,8 +51,8 @@ test('an agent is made with a key of 36 characters that is shown once and stored
   const keyHash = createHash('sha256').update(key).digest();
   expect(hashed).toMatchObject({ kind: 'AgentKey', keyHash });
   expect(JSON.stringify(processes.accounts.agents.records)).not.toContain(key);
-  const list = await call(door, { method: 'GET', url });
-  const createdAt = new Date(door.fakes.nowMs).toISOString();
+  const list = await call(ingress, { method: 'GET', url });
+  const createdAt = new Date(ingress.fakes.nowMs).toISOString();
   expect(list.body).toEqual({
     data: [{ id, name: 'a bot', status: 'active', createdAt, lastActiveAt: null }],
   });
@@ -63,7 +63,7 @@ test('an agent sees itself, in every process and after a restart', async () => {
   const peer = await processes.next();
   const { id, key } = await make();
   await settled();
-  for (const process of [door, peer, await processes.next()]) {
+  for (const process of [ingress, peer, await processes.next()]) {
     const answer = await me(process, key);
     expect(answer).toMatchObject({ status: 200, body: { id, name: 'a bot', status: 'active' } });
     expect(JSON.stringify(answer.body)).not.toContain(key);
@@ -78,10 +78,10 @@ test('a paused agent is shut out until it is resumed; the same again changes not
   }
   expect(processes.accounts.agents.records).toHaveLength(3);
   await settled();
-  for (const process of [door, peer, await processes.next()]) await expectShut(process, key);
+  for (const process of [ingress, peer, await processes.next()]) await expectShut(process, key);
   expect((await change(id, 'resume')).body).toMatchObject({ id, status: 'active' });
   await settled();
-  for (const process of [door, peer, await processes.next()]) {
+  for (const process of [ingress, peer, await processes.next()]) {
     expect((await me(process, key)).status).toBe(200);
   }
 });
@@ -92,16 +92,16 @@ test('rotation ends the previous key at once, also that of a paused agent', asyn
   const rotated = await change(id, 'rotate');
   expect(rotated.body).toMatchObject({ id, key: expect.stringMatching(/^pro_/) });
   await settled();
-  for (const process of [door, peer, await processes.next()]) {
+  for (const process of [ingress, peer, await processes.next()]) {
     await expectShut(process, key);
     expect((await me(process, rotated.body.key)).status).toBe(200);
   }
   await change(id, 'pause');
   const paused = await change(id, 'rotate');
-  await expectShut(door, paused.body.key);
+  await expectShut(ingress, paused.body.key);
   await change(id, 'resume');
-  expect((await me(door, paused.body.key)).status).toBe(200);
-  await expectShut(door, rotated.body.key);
+  expect((await me(ingress, paused.body.key)).status).toBe(200);
+  await expectShut(ingress, rotated.body.key);
 });
 
 test('a deleted agent is gone for ever, whatever a process that does not know it yet writes', async () => {
@@ -109,13 +109,13 @@ test('a deleted agent is gone for ever, whatever a process that does not know it
   const { id, key } = await make();
   await settled();
   processes.accounts.agents.isHeldUp = true;
-  const gone = await call(door, { method: 'DELETE', url: `${url}/${id}` });
+  const gone = await call(ingress, { method: 'DELETE', url: `${url}/${id}` });
   expect([gone.status, gone.body]).toEqual([200, { deleted: true }]);
   const late = await call(peer, { method: 'POST', url: `${url}/${id}/pause` });
   expect(late.status).toBe(200);
   await call(peer, { method: 'POST', url: `${url}/${id}/rotate` });
   processes.accounts.agents.goOn();
-  for (const process of [door, peer, await processes.next()]) {
+  for (const process of [ingress, peer, await processes.next()]) {
     await expectShut(process, key);
     expect((await call(process, { method: 'GET', url })).body).toEqual({ data: [] });
     const again = await call(process, { method: 'DELETE', url: `${url}/${id}` });
@@ -132,7 +132,7 @@ test('noting a use on one process does not bring back a key that another has rot
   await change(id, 'rotate');
   await flushActivity({ ...peer.stores, ...fails });
   processes.accounts.agents.goOn();
-  for (const process of [door, peer, await processes.next()]) await expectShut(process, key);
+  for (const process of [ingress, peer, await processes.next()]) await expectShut(process, key);
 });
 
 test('what compaction leaves says the same as the whole topic', async () => {
@@ -140,7 +140,7 @@ test('what compaction leaves says the same as the whole topic', async () => {
   await change(first.id, 'pause');
   await change(second.id, 'rotate');
   await change(first.id, 'resume');
-  await call(door, { method: 'DELETE', url: `${url}/${third.id}` });
+  await call(ingress, { method: 'DELETE', url: `${url}/${third.id}` });
   const [whole, compacted] = [new AgentDirectory(), new AgentDirectory()];
   for (const { value } of processes.accounts.agents.records) if (value !== null) whole.apply(value);
   const left = processes.accounts.agents.compact();
@@ -158,7 +158,7 @@ test('what compaction leaves says the same as the whole topic', async () => {
 
 test('agents belong to who made them', async () => {
   const { id, key } = await make();
-  const other = await join(door, walletOf(9));
+  const other = await join(ingress, walletOf(9));
   expect((await other.call({ method: 'GET', url })).body).toEqual({ data: [] });
   for (const sent of [
     { method: 'POST', url: `${url}/${id}/pause` },
@@ -172,7 +172,7 @@ test('agents belong to who made them', async () => {
       { error: refusalText('agent_not_found'), code: 'agent_not_found' },
     ]);
   }
-  expect((await me(door, key)).status).toBe(200);
+  expect((await me(ingress, key)).status).toBe(200);
 });
 
 test.each([
@@ -184,7 +184,7 @@ test.each([
   '{"name":"a\\u0000b"}',
   '"x"',
 ])('%s is no agent', async (body) => {
-  const answer = await call(door, { method: 'POST', url, body });
+  const answer = await call(ingress, { method: 'POST', url, body });
   expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
   expect(processes.accounts.agents.records).toHaveLength(0);
 });
@@ -193,13 +193,13 @@ test('agents are bounded, and a deleted one makes room', async () => {
   const { id } = await make();
   for (let made = 1; made < agentsMax; made += 1) await make();
   const body = '{"name":"x"}';
-  const full = await call(door, { method: 'POST', url, body });
+  const full = await call(ingress, { method: 'POST', url, body });
   expect([full.status, full.body]).toEqual([
     400,
     { error: refusalText('too_many_agents', { max: agentsMax }), code: 'too_many_agents' },
   ]);
-  await call(door, { method: 'DELETE', url: `${url}/${id}` });
-  expect((await call(door, { method: 'POST', url, body })).status).toBe(200);
+  await call(ingress, { method: 'DELETE', url: `${url}/${id}` });
+  expect((await call(ingress, { method: 'POST', url, body })).status).toBe(200);
 });
 
 test.each([
@@ -210,16 +210,16 @@ test.each([
   ['another prefix', { authorization: `Bearer abc_${'a'.repeat(32)}` }],
   ['nothing behind it', { authorization: 'Bearer' }],
 ])('%s is no agent: 401 as a refused agent gets it', async (_title, headers) => {
-  const answer = await ask(door, { method: 'GET', url: '/api/v1/me', headers });
+  const answer = await ask(ingress, { method: 'GET', url: '/api/v1/me', headers });
   expect([answer.status, answer.body]).toEqual([401, { error: refusalText('unauthorized_agent') }]);
   expect(answer.headers['www-authenticate']).toBe('Bearer');
 });
 
 test('pages of any origin may ask, with a bearer key', async () => {
-  const answer = await me(door, `pro_${'a'.repeat(32)}`);
+  const answer = await me(ingress, `pro_${'a'.repeat(32)}`);
   expect(answer.headers['access-control-allow-origin']).toBe('*');
   for (const path of ['/api/v1/me', url, `${url}/x/pause`]) {
-    const preflight = await door.app.inject({ method: 'OPTIONS', url: path });
+    const preflight = await ingress.app.inject({ method: 'OPTIONS', url: path });
     expect(preflight.statusCode).toBe(204);
     expect(preflight.headers['access-control-allow-headers']).toMatch(
       /authorization.*content-type/,
@@ -234,31 +234,31 @@ const fails = {
 };
 
 describe('when an agent was seen last', () => {
-  const flush = (process: Door) => flushActivity({ ...process.stores, ...fails });
-  const shown = async (process: Door) =>
+  const flush = (process: IngressUnderTest) => flushActivity({ ...process.stores, ...fails });
+  const shown = async (process: IngressUnderTest) =>
     (await call(process, { method: 'GET', url })).body.data[0].lastActiveAt;
 
   it('is known at once, noted once an interval, and on the log after a flush', async () => {
     const { key } = await make();
-    await me(door, key);
-    await me(door, key);
-    const first = new Date(door.fakes.nowMs).toISOString();
-    expect([await shown(door), processes.accounts.redis.writes]).toEqual([first, 1]);
-    await flush(door);
+    await me(ingress, key);
+    await me(ingress, key);
+    const first = new Date(ingress.fakes.nowMs).toISOString();
+    expect([await shown(ingress), processes.accounts.redis.writes]).toEqual([first, 1]);
+    await flush(ingress);
     processes.accounts.redis.seen.clear();
-    expect([await shown(door), await shown(await processes.next())]).toEqual([first, first]);
+    expect([await shown(ingress), await shown(await processes.next())]).toEqual([first, first]);
     expect(processes.accounts.agents.records).toHaveLength(3);
-    door.fakes.nowMs += 60_000;
-    door.fakes.monotonicMs += 60_000;
-    await me(door, key);
-    expect(await shown(door)).toBe(new Date(door.fakes.nowMs).toISOString());
+    ingress.fakes.nowMs += 60_000;
+    ingress.fakes.monotonicMs += 60_000;
+    await me(ingress, key);
+    expect(await shown(ingress)).toBe(new Date(ingress.fakes.nowMs).toISOString());
   });
 
   it('comes to the log once, by one of all processes, and not when nothing moved', async () => {
     const peer = await processes.next();
     const { key } = await make();
-    await me(door, key);
-    await flush(door);
+    await me(ingress, key);
+    await flush(ingress);
     await flush(peer);
     expect(processes.accounts.agents.records).toHaveLength(3);
     processes.accounts.redis.isHeld = false;
@@ -270,20 +270,22 @@ describe('when an agent was seen last', () => {
   it('does not need Redis', async () => {
     const { id, key } = await make();
     processes.accounts.redis.isAway = true;
-    expect((await me(door, key)).status).toBe(200);
-    expect(await shown(door)).toBeNull();
-    await expect(flush(door)).rejects.toThrow('redis_unavailable');
+    expect((await me(ingress, key)).status).toBe(200);
+    expect(await shown(ingress)).toBeNull();
+    await expect(flush(ingress)).rejects.toThrow('redis_unavailable');
     expect((await change(id, 'pause')).status).toBe(200);
   });
 
   it('is forgotten with the agent, and notes of nobody with it', async () => {
     const { id, key } = await make();
-    await me(door, key);
+    await me(ingress, key);
     processes.accounts.redis.seen.set('not an id', '1');
-    await call(door, { method: 'DELETE', url: `${url}/${id}` });
-    await flush(door);
+    await call(ingress, { method: 'DELETE', url: `${url}/${id}` });
+    await flush(ingress);
     await settled();
     expect(processes.accounts.redis.seen.has(id)).toBe(false);
-    expect(door.services.accounts.agentDirectory.find(parseAgentId(id) as never)).toBeUndefined();
+    expect(
+      ingress.services.accounts.agentDirectory.find(parseAgentId(id) as never),
+    ).toBeUndefined();
   });
 });

@@ -1,7 +1,14 @@
 import type { KeySecrets } from '@pm/domain/accounts/derive-keys';
 import type { WalletAddress } from '@pm/schemas';
 import { AccountTopics } from '../accounts-fixture.ts';
-import { answered, call, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
+import {
+  answered,
+  call,
+  type IngressUnderTest,
+  openIngress,
+  owner,
+  trioIn,
+} from '../ingress-fixture.ts';
 import { OwnersTopic } from '../owners-fixture.ts';
 import { RetryMemory } from '../retry-fixture.ts';
 
@@ -18,21 +25,21 @@ const steps: readonly KeySecrets[] = [
 const accounts = new AccountTopics();
 const owners = new OwnersTopic();
 
-async function openWith(secrets: KeySecrets): Promise<Door> {
+async function openWith(secrets: KeySecrets): Promise<IngressUnderTest> {
   accounts.secrets = secrets;
-  const door = await openDoor(owners, 0, new RetryMemory(), accounts);
-  door.fakes.answer = () => answered([]);
-  return door;
+  const ingress = await openIngress(owners, 0, new RetryMemory(), accounts);
+  ingress.fakes.answer = () => answered([]);
+  return ingress;
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-type Trio = Door['trio'];
+type Trio = IngressUnderTest['trio'];
 
 /** Statuses of a private request to each process with each key. */
-async function statusesOf(processes: readonly Door[], trios: readonly Trio[]) {
-  const requests = processes.flatMap((door) =>
-    trios.map((trio) => call(door, { method: 'DELETE', url: '/cancel-all', trio })),
+async function statusesOf(processes: readonly IngressUnderTest[], trios: readonly Trio[]) {
+  const requests = processes.flatMap((ingress) =>
+    trios.map((trio) => call(ingress, { method: 'DELETE', url: '/cancel-all', trio })),
   );
   return (await Promise.all(requests)).map(({ status }) => status);
 }
@@ -47,7 +54,7 @@ test('no request of a good key is refused while the secret is rotated process by
     [0, 1].map((at) => [step, at] as const),
   )) {
     const restarted = await openWith(steps[number] ?? first);
-    processes = processes.map((door, at) => (at === place ? restarted : door));
+    processes = processes.map((ingress, at) => (at === place ? restarted : ingress));
     trios.push(trioIn(await restarted.keys.create(wallet, `${number + 1}${place}`)));
     await settled();
     expect(new Set(await statusesOf(processes, trios))).toEqual(new Set([200]));
@@ -58,10 +65,12 @@ test('no request of a good key is refused while the secret is rotated process by
 });
 
 test('a secret that is taken away takes its keys with it, and their nonces get others', async () => {
-  const door = await openWith({ present: next, others: [] });
-  const made = trioIn(await door.keys.create(wallet, '0'));
-  expect((await call(door, { method: 'DELETE', url: '/cancel-all', trio: made })).status).toBe(200);
+  const ingress = await openWith({ present: next, others: [] });
+  const made = trioIn(await ingress.keys.create(wallet, '0'));
+  expect((await call(ingress, { method: 'DELETE', url: '/cancel-all', trio: made })).status).toBe(
+    200,
+  );
   const old = await openWith({ present: next, others: [former] });
   expect(old.keys.derive(wallet, '0')).toEqual(made);
-  expect(door.stores.readOnlyKeys.list(wallet)).toEqual([]);
+  expect(ingress.stores.readOnlyKeys.list(wallet)).toEqual([]);
 });

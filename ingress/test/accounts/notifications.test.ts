@@ -1,17 +1,18 @@
 import { AccountTopics } from '../accounts-fixture.ts';
-import { call, type Door, openDoor } from '../door-fixture.ts';
+import { call, type IngressUnderTest, openIngress } from '../ingress-fixture.ts';
 import { OwnersTopic } from '../owners-fixture.ts';
 
-let door: Door;
+let ingress: IngressUnderTest;
 let accounts: AccountTopics;
 
 beforeEach(async () => {
   accounts = new AccountTopics();
-  door = await openDoor(new OwnersTopic(), 0, undefined, accounts);
+  ingress = await openIngress(new OwnersTopic(), 0, undefined, accounts);
 });
-afterEach(() => door.app.close());
+afterEach(() => ingress.app.close());
 
-const remove = (query: string) => call(door, { method: 'DELETE', url: `/notifications${query}` });
+const remove = (query: string) =>
+  call(ingress, { method: 'DELETE', url: `/notifications${query}` });
 
 describe('DELETE /notifications', () => {
   it('remembers the ids on the log, each once, and answers them', async () => {

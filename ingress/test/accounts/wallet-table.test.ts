@@ -4,13 +4,13 @@ import { hexBytes, signatureTypes, type WalletAddress, walletFromBytes } from '@
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import {
   call,
-  type Door,
-  openDoor,
+  type IngressUnderTest,
+  openIngress,
   owner,
   placeOne,
   signedItem,
   testOrder,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 import { join } from '../keys-fixture.ts';
 import { addressOf, OwnersTopic, ownerRecord } from '../owners-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
@@ -46,7 +46,7 @@ const wallets: readonly (readonly [string, string, boolean])[] = [
   ['an exchange contract', testDomain.exchange, false],
 ];
 
-let door: Door;
+let ingress: IngressUnderTest;
 beforeAll(async () => {
   const topic = new OwnersTopic();
   topic.records.push(
@@ -56,10 +56,10 @@ beforeAll(async () => {
     ownerRecord(defaultFeeWallet, owner.address),
     ownerRecord(testDomain.exchange, owner.address),
   );
-  door = await openDoor(topic);
-  await join(door, stranger);
+  ingress = await openIngress(topic);
+  await join(ingress, stranger);
 });
-afterAll(() => door.app.close());
+afterAll(() => ingress.app.close());
 
 const table = wallets.flatMap(([what, maker, isOwned]) =>
   signatureTypes.flatMap((type) =>
@@ -83,19 +83,19 @@ test('the table has wallets that are taken and refused of every signature type',
 test.each(table)(
   'an order of type $type of $what, signer $signer: taken $isTaken',
   async ({ maker, type, signer, isTaken }) => {
-    const sent = door.fakes.sent.length;
+    const sent = ingress.fakes.sent.length;
     const { item } = signedItem(testOrder({ maker, signer, signatureType: type }));
-    const { body } = await placeOne(door, item);
-    expect(door.fakes.sent.length - sent).toBe(isTaken ? 1 : 0);
+    const { body } = await placeOne(ingress, item);
+    expect(ingress.fakes.sent.length - sent).toBe(isTaken ? 1 : 0);
     if (isTaken) expect(body).toMatchObject({ success: true });
     else expect(body).toMatchObject({ success: false, code: 'signer_mismatch' });
   },
 );
 
 test.each(wallets)('a withdrawal from %s, %s: paid %s', async (_what, wallet, isOwned) => {
-  const paid = door.fakes.transfers.length;
+  const paid = ingress.fakes.transfers.length;
   const body = JSON.stringify({ amount: '1', id: `out-${wallet}`, wallet });
-  const answer = await call(door, { method: 'POST', url: '/account/withdrawals', body });
+  const answer = await call(ingress, { method: 'POST', url: '/account/withdrawals', body });
   expect(answer.status).toBe(isOwned ? 200 : 400);
-  expect(door.fakes.transfers.length - paid).toBe(isOwned ? 1 : 0);
+  expect(ingress.fakes.transfers.length - paid).toBe(isOwned ? 1 : 0);
 });

@@ -13,20 +13,20 @@ import { whileTimePasses } from '../../../kit/test/passing-time.ts';
 import {
   answered,
   call,
-  type Door,
-  openDoor,
+  type IngressUnderTest,
+  openIngress,
   owner,
   placeOne,
   restsAs,
   signedItem,
   testOrder,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 
-let door: Door;
+let ingress: IngressUnderTest;
 beforeEach(async () => {
-  door = await openDoor();
+  ingress = await openIngress();
 });
-afterEach(() => door.app.close());
+afterEach(() => ingress.app.close());
 
 const idOf = (number: number) => `0x${number.toString(16).padStart(64, '0')}` as OrderId;
 const canceled = (orderId: OrderId): ExecutionEvent => ({
@@ -48,7 +48,7 @@ const refused = (orderId: OrderId, code: RefusalCode): ExecutionEvent => ({
 const idsIn = (command: Command) =>
   (command as CommandOf<'CancelByIds'>).orderIds.map(orderIdFromBytes);
 const cancelIds = (body: unknown) =>
-  call(door, { method: 'DELETE', url: '/orders', body: JSON.stringify(body) });
+  call(ingress, { method: 'DELETE', url: '/orders', body: JSON.stringify(body) });
 
 test('orders of several partitions are canceled in all of them, each with its own reason', async () => {
   const home = new Map([
@@ -58,7 +58,7 @@ test('orders of several partitions are canceled in all of them, each with its ow
     [idOf(4), 1],
   ]);
   const reasons = { [idOf(3)]: 'already_matched', [idOf(4)]: 'order_delayed' } as const;
-  door.services.cancels.commands.run = async (partition, command) =>
+  ingress.services.cancels.commands.run = async (partition, command) =>
     answered(
       idsIn(command).flatMap((id) => {
         if (home.get(id) !== partition) return [];
@@ -81,7 +81,7 @@ test('orders of several partitions are canceled in all of them, each with its ow
 });
 
 test('orders that cannot be settled are returned beside the others', async () => {
-  door.services.cancels.commands.run = async (partition, command) =>
+  ingress.services.cancels.commands.run = async (partition, command) =>
     partition === 1 && idsIn(command).includes(idOf(1))
       ? answered([canceled(idOf(1))])
       : { kind: 'pending' };
@@ -101,9 +101,9 @@ test('orders that cannot be settled are returned beside the others', async () =>
 
 test('three thousand unknown ids are fenced in every partition by a few commands, without a wait', async () => {
   const sent: { readonly partition: number; readonly ids: readonly OrderId[] }[] = [];
-  door.services.cancels.commands.run = async (partition, command) => {
+  ingress.services.cancels.commands.run = async (partition, command) => {
     sent.push({ partition, ids: idsIn(command) });
-    expect(command).toMatchObject({ acceptedAtMs: door.fakes.nowMs });
+    expect(command).toMatchObject({ acceptedAtMs: ingress.fakes.nowMs });
     return answered([]);
   };
   const ids = Array.from({ length: 3_000 }, (_, index) => idOf(index));
@@ -121,7 +121,7 @@ test('an id that a partition could not fence is not called unknown', async () =>
     code: 'too_many_open_orders',
     requestId: null,
   };
-  door.services.cancels.commands.run = async (partition, command) =>
+  ingress.services.cancels.commands.run = async (partition, command) =>
     answered(
       partition === 1 ? [full] : partition === 2 ? [canceled(idsIn(command)[0] ?? idOf(0))] : [],
     );
@@ -138,20 +138,20 @@ test('the searches of wallets without money are few at once, and delay no search
   const open = new Promise<void>((resolve) => {
     answerAll = resolve;
   });
-  door.services.cancels.commands.run = async (_partition, command) => {
+  ingress.services.cancels.commands.run = async (_partition, command) => {
     asked.push(...idsIn(command));
     await open;
     return answered([]);
   };
   const idsFrom = (first: number, length: number) =>
     Array.from({ length }, (_, at) => idOf(first + at));
-  door.fakes.isWithoutMoney = true;
+  ingress.fakes.isWithoutMoney = true;
   const without = cancelIds(idsFrom(10_000, 1_500));
   while (asked.length === 0) await nextTurn();
   await nextTurn();
   const few = new Set(asked);
   expect(few.size).toBe(1_000);
-  door.fakes.isWithoutMoney = false;
+  ingress.fakes.isWithoutMoney = false;
   const withMoney = cancelIds(idsFrom(500, 20));
   while (new Set(asked).size < few.size + 20) await nextTurn();
   answerAll();
@@ -173,82 +173,82 @@ test.each([
 ])('a list that is none is refused (%#)', async (body, code, error) => {
   const answer = await cancelIds(body);
   expect([answer.status, answer.body]).toEqual([400, { error, code }]);
-  expect(door.fakes.sent).toHaveLength(0);
+  expect(ingress.fakes.sent).toHaveLength(0);
 });
 
 test('ids in a signed query count when the body was lost', async () => {
-  door.fakes.answer = (command) => answered(idsIn(command).map(canceled));
+  ingress.fakes.answer = (command) => answered(idsIn(command).map(canceled));
   const url = `/orders?orderIDs=${idOf(1)},${idOf(2)}`;
-  const { body } = await call(door, { method: 'DELETE', url, signedPath: url });
+  const { body } = await call(ingress, { method: 'DELETE', url, signedPath: url });
   expect(body.canceled).toEqual([idOf(1), idOf(2)]);
 });
 
 test('a cancel-all goes to every partition, fences up to its arrival, and returns all ids', async () => {
   let next = 0;
-  door.fakes.answer = () => {
+  ingress.fakes.answer = () => {
     next += 1;
     return answered([canceled(idOf(next))]);
   };
-  const { status, body } = await call(door, { method: 'DELETE', url: '/cancel-all' });
+  const { status, body } = await call(ingress, { method: 'DELETE', url: '/cancel-all' });
   expect([status, body]).toEqual([
     200,
     { canceled: [idOf(1), idOf(2), idOf(3)], not_canceled: {} },
   ]);
-  expect(door.fakes.sent.map(({ partition }) => partition)).toEqual([0, 1, 2]);
-  expect(door.fakes.sent[0]?.command).toMatchObject({
+  expect(ingress.fakes.sent.map(({ partition }) => partition)).toEqual([0, 1, 2]);
+  expect(ingress.fakes.sent[0]?.command).toMatchObject({
     kind: 'CancelOrders',
     signer: hexBytes(owner.address as OrderId),
     market: -1,
     outcome: -1,
     session: false,
-    acceptedAtMs: door.fakes.nowMs,
+    acceptedAtMs: ingress.fakes.nowMs,
   });
 });
 
 test('a cancel-all without the result of a partition is no success, and returns what is canceled', async () => {
-  door.services.cancels.commands.run = async (partition) =>
+  ingress.services.cancels.commands.run = async (partition) =>
     partition === 1 ? { kind: 'pending' } : answered([canceled(idOf(partition))]);
-  const answer = await call(door, { method: 'DELETE', url: '/cancel-all' });
+  const answer = await call(ingress, { method: 'DELETE', url: '/cancel-all' });
   expect([answer.status, answer.body]).toMatchObject([
     503,
     { code: 'cancel_unconfirmed', canceled: [idOf(0), idOf(2)], retry_after_seconds: 1 },
   ]);
-  door.fakes.ready = false;
-  const silent = await call(door, { method: 'DELETE', url: '/cancel-all' });
+  ingress.fakes.ready = false;
+  const silent = await call(ingress, { method: 'DELETE', url: '/cancel-all' });
   expect([silent.status, silent.body.code]).toEqual([425, 'partition_not_ready']);
 });
 
 test('a cancel that one partition may still carry out is unconfirmed, whatever others say', async () => {
-  door.services.cancels.commands.run = async (partition) =>
+  ingress.services.cancels.commands.run = async (partition) =>
     partition === 2 ? { kind: 'pending' } : { kind: 'unsent', code: 'overloaded' };
-  const all = await call(door, { method: 'DELETE', url: '/cancel-all' });
+  const all = await call(ingress, { method: 'DELETE', url: '/cancel-all' });
   const named = await cancelIds([idOf(1)]);
   expect([all.body.code, named.body.code]).toEqual(['cancel_unconfirmed', 'cancel_unconfirmed']);
 });
 
 test('cancels need neither money nor an open market', async () => {
-  door.fakes.reserve = 'not_ready';
-  door.fakes.answer = () => answered([]);
+  ingress.fakes.reserve = 'not_ready';
+  ingress.fakes.answer = () => answered([]);
   for (const url of ['/cancel-all', `/cancel-market-orders?asset_id=${testOrder().tokenId}`]) {
-    expect((await call(door, { method: 'DELETE', url, signedPath: url })).status).toBe(200);
+    expect((await call(ingress, { method: 'DELETE', url, signedPath: url })).status).toBe(200);
   }
 });
 
 test('an order carries the time its request arrived, however long its signature check takes', async () => {
-  const arrivedAtMs = door.fakes.nowMs;
+  const arrivedAtMs = ingress.fakes.nowMs;
   let release = () => {};
-  door.fakes.stall = new Promise((resolve) => {
+  ingress.fakes.stall = new Promise((resolve) => {
     release = resolve;
   });
-  door.fakes.answer = (command) =>
+  ingress.fakes.answer = (command) =>
     command.kind === 'PlaceOrder' ? restsAs(command) : answered([]);
-  const placing = placeOne(door, signedItem(testOrder()).item);
+  const placing = placeOne(ingress, signedItem(testOrder()).item);
   await new Promise((resolve) => setImmediate(resolve));
-  door.fakes.nowMs += 500;
-  await call(door, { method: 'DELETE', url: '/cancel-all' });
-  door.fakes.nowMs += 500;
+  ingress.fakes.nowMs += 500;
+  await call(ingress, { method: 'DELETE', url: '/cancel-all' });
+  ingress.fakes.nowMs += 500;
   release();
   await placing;
-  const times = door.fakes.sent.map(({ command }) => Reflect.get(command, 'acceptedAtMs'));
+  const times = ingress.fakes.sent.map(({ command }) => Reflect.get(command, 'acceptedAtMs'));
   expect(times).toEqual([...Array(3).fill(arrivedAtMs + 500), arrivedAtMs]);
 });

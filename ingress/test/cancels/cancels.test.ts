@@ -9,19 +9,19 @@ import {
   answered,
   call,
   conditionId,
-  type Door,
+  type IngressUnderTest,
   lateConditionId,
   lateMarket,
-  openDoor,
+  openIngress,
   owner,
   tokenId,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 
-let door: Door;
+let ingress: IngressUnderTest;
 beforeEach(async () => {
-  door = await openDoor();
+  ingress = await openIngress();
 });
-afterEach(() => door.app.close());
+afterEach(() => ingress.app.close());
 
 const orderId = `0x${'ab'.repeat(32)}` as OrderId;
 const idBytes = Buffer.alloc(32, 0xab);
@@ -42,15 +42,15 @@ const refusedAs = (code: RefusalCode): ExecutionEvent => ({
   code,
 });
 const cancel = (body?: object, url = '/order') =>
-  call(door, {
+  call(ingress, {
     method: 'DELETE',
     url,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
 test('an order that is remembered is canceled in its partition, in either spelling', async () => {
-  door.fakes.answer = () => answered([canceled]);
-  door.memory.keep({ kind: 'refused', orderId, code: 'fok_not_filled' }, 2, 0);
+  ingress.fakes.answer = () => answered([canceled]);
+  ingress.memory.keep({ kind: 'refused', orderId, code: 'fok_not_filled' }, 2, 0);
   for (const body of [
     { orderID: orderId },
     { orderId },
@@ -58,20 +58,20 @@ test('an order that is remembered is canceled in its partition, in either spelli
   ]) {
     expect((await cancel(body)).body).toEqual({ canceled: [orderId], not_canceled: {} });
   }
-  expect(door.fakes.sent.map(({ partition }) => partition)).toEqual([2, 2, 2]);
-  const command = door.fakes.sent[0]?.command as Extract<Command, { kind: 'CancelOrder' }>;
+  expect(ingress.fakes.sent.map(({ partition }) => partition)).toEqual([2, 2, 2]);
+  const command = ingress.fakes.sent[0]?.command as Extract<Command, { kind: 'CancelOrder' }>;
   expect(`0x${command.signer.toString('hex')}`).toBe(owner.address);
 });
 
 test('another order is asked for everywhere, and its own partition decides', async () => {
   const events: ExecutionEvent[][] = [[], [canceled], []];
   let next = 0;
-  door.fakes.answer = () => answered(events[next++ % 3] ?? []);
+  ingress.fakes.answer = () => answered(events[next++ % 3] ?? []);
   expect((await cancel({ orderID: orderId })).body).toEqual({
     canceled: [orderId],
     not_canceled: {},
   });
-  expect(door.fakes.sent.map(({ partition }) => partition)).toEqual([0, 1, 2]);
+  expect(ingress.fakes.sent.map(({ partition }) => partition)).toEqual([0, 1, 2]);
   events[1] = [refusedAs('already_matched')];
   expect((await cancel({ orderID: orderId })).body).toEqual({
     canceled: [],
@@ -87,16 +87,16 @@ test('another order is asked for everywhere, and its own partition decides', asy
 });
 
 test('a cancel without a result is a failure to be tried again, unless its order was found', async () => {
-  door.fakes.answer = () => ({ kind: 'pending' });
+  ingress.fakes.answer = () => ({ kind: 'pending' });
   const late = await cancel({ orderID: orderId });
   expect([late.status, late.body.code]).toEqual([503, 'cancel_unconfirmed']);
-  door.fakes.ready = false;
+  ingress.fakes.ready = false;
   expect((await cancel({ orderID: orderId })).status).toBe(425);
-  door.fakes.ready = true;
+  ingress.fakes.ready = true;
   let next = 0;
-  door.fakes.answer = () => (next++ === 1 ? answered([canceled]) : { kind: 'pending' });
+  ingress.fakes.answer = () => (next++ === 1 ? answered([canceled]) : { kind: 'pending' });
   expect((await cancel({ orderID: orderId })).status).toBe(200);
-  door.fakes.answer = () => ({ kind: 'unsent', code: 'overloaded' });
+  ingress.fakes.answer = () => ({ kind: 'unsent', code: 'overloaded' });
   expect((await cancel({ orderID: orderId })).status).toBe(503);
   expect((await cancel({ market: conditionId }, '/cancel-market-orders')).status).toBe(503);
 });
@@ -125,10 +125,10 @@ test.each([
   [{ asset_id: `${conditionId}:0` }, 0],
   [{ assetId: `${conditionId}:1`, market: conditionId }, 1],
 ])('%j cancels in its market', async (body, outcome) => {
-  door.fakes.answer = () => answered([canceled]);
+  ingress.fakes.answer = () => answered([canceled]);
   const answer = await cancel(body, '/cancel-market-orders');
   expect(answer.body).toEqual({ canceled: [orderId], not_canceled: {} });
-  expect(door.fakes.sent).toMatchObject([
+  expect(ingress.fakes.sent).toMatchObject([
     {
       partition: 1,
       command: { kind: 'CancelOrders', market: 1, outcome, apiKey: null, session: false },
@@ -137,11 +137,11 @@ test.each([
 });
 
 test('the filter may stand in a signed query when the body was lost', async () => {
-  door.fakes.answer = () => answered([]);
+  ingress.fakes.answer = () => answered([]);
   const url = `/cancel-market-orders?asset_id=${tokenId}`;
-  const answer = await call(door, { method: 'DELETE', url, signedPath: url });
+  const answer = await call(ingress, { method: 'DELETE', url, signedPath: url });
   expect([answer.status, answer.body]).toEqual([200, { canceled: [], not_canceled: {} }]);
-  expect(door.fakes.sent).toHaveLength(1);
+  expect(ingress.fakes.sent).toHaveLength(1);
 });
 
 test.each([
@@ -165,19 +165,19 @@ test.each([
 test('nothing rests in a market that is not listed', async () => {
   const answer = await cancel({ market: `0x${'00'.repeat(32)}` }, '/cancel-market-orders');
   expect([answer.status, answer.body]).toEqual([200, { canceled: [], not_canceled: {} }]);
-  expect(door.fakes.sent).toHaveLength(0);
+  expect(ingress.fakes.sent).toHaveLength(0);
 });
 
 test('orders in a market that was listed a moment ago are canceled once that is read', async () => {
-  door.fakes.answer = () => answered([canceled]);
-  door.fakes.lateMarkets.push(lateMarket);
+  ingress.fakes.answer = () => answered([canceled]);
+  ingress.fakes.lateMarkets.push(lateMarket);
   const answer = await cancel({ market: lateConditionId }, '/cancel-market-orders');
   expect(answer.body.canceled).toEqual([orderId]);
-  expect(door.fakes.sent).toMatchObject([{ command: { market: lateMarket.market } }]);
+  expect(ingress.fakes.sent).toMatchObject([{ command: { market: lateMarket.market } }]);
 });
 
 test('a cancel in an unknown market is not confirmed where the newest ones cannot be read', async () => {
-  door.fakes.catalogIsRead = false;
+  ingress.fakes.catalogIsRead = false;
   const answer = await cancel({ market: `0x${'00'.repeat(32)}` }, '/cancel-market-orders');
   expect([answer.status, answer.body.code]).toEqual([503, 'cancel_unconfirmed']);
 });
@@ -193,18 +193,18 @@ test('a cancel that one record cannot finish is repeated until nothing is left',
   const second = { ...canceled, orderId: Buffer.alloc(32, 0xcd) };
   const events = [[canceled, more], [second]];
   let next = 0;
-  door.fakes.answer = () => {
+  ingress.fakes.answer = () => {
     next += 1;
     return answered(events[next - 1] ?? []);
   };
   const answer = await cancel({ market: conditionId }, '/cancel-market-orders');
   expect(answer.body).toEqual({ canceled: [orderId, `0x${'cd'.repeat(32)}`], not_canceled: {} });
-  expect(door.fakes.sent).toHaveLength(2);
+  expect(ingress.fakes.sent).toHaveLength(2);
 });
 
 test('a cancel that never comes to an end is refused, not returned as done', async () => {
-  door.fakes.answer = () => answered([canceled, more]);
+  ingress.fakes.answer = () => answered([canceled, more]);
   const answer = await cancel({ market: conditionId }, '/cancel-market-orders');
   expect(answer.status).toBe(503);
-  expect(door.fakes.sent.length).toBeLessThan(20);
+  expect(ingress.fakes.sent.length).toBeLessThan(20);
 });

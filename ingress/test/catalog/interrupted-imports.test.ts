@@ -18,7 +18,9 @@ const partitions = 3;
 
 class Killed extends Error {}
 
-/** What an operator's process leaves behind: the topic `catalog`, `routing`, and the books of the partitions. */
+/**
+ * Data that remain when an operator's process ends: the topic `catalog`, `routing`, and the books of the partitions.
+ */
 class Exchange {
   readonly entries = new Map<string, CatalogEntry>();
   readonly routes = new Set<number>();

@@ -61,7 +61,7 @@ function resultFrom(next: (below: number) => number, orderId: OrderId, partition
   } as const;
 }
 
-/** The same memory as a plain map. */
+/** The memory of recent results in the form of a plain map. */
 class Twin {
   readonly #kept = new Map<OrderId, { result: OrderResult; partition: number }>();
   readonly #max: number;

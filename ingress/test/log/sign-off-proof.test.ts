@@ -1,7 +1,7 @@
 import { silentLog } from '@pm/kit/log';
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import { SignOffProof } from '../../src/log/sign-off-proof.io.ts';
-import { answered } from '../door-fixture.ts';
+import { answered } from '../ingress-fixture.ts';
 
 function open() {
   const fakes = {

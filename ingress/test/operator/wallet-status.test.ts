@@ -4,23 +4,23 @@ import {
   answered,
   call,
   conditionId,
-  type Door,
+  type IngressUnderTest,
   nowSeconds,
   owner,
   placeOne,
   signedItem,
   testOrder,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 import { ask, attestation, join } from '../keys-fixture.ts';
 import { Processes } from '../processes-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
 
 const processes = new Processes();
-let door: Door;
+let ingress: IngressUnderTest;
 
 beforeEach(async () => {
-  door = await processes.first();
-  await door.bindings.bind([{ wallet: proxy, owner: wallet }], 'ann');
+  ingress = await processes.first();
+  await ingress.bindings.bind([{ wallet: proxy, owner: wallet }], 'ann');
 });
 afterAll(() => processes.close());
 
@@ -30,7 +30,7 @@ const proxy = `0x${'44'.repeat(20)}` as WalletAddress;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 async function set(of: WalletAddress, status: 'NORMAL' | 'CLOSED_ONLY' | 'BANNED'): Promise<void> {
-  await door.stores.statusWriter.set(of, { status, reason: 'a test' });
+  await ingress.stores.statusWriter.set(of, { status, reason: 'a test' });
   await settled();
 }
 
@@ -50,7 +50,7 @@ const closedOnly = { url: '/auth/ban-status/closed-only', method: 'GET' } as con
 
 test('a closed-only wallet sells and cancels, and buys nothing', async () => {
   await set(wallet, 'CLOSED_ONLY');
-  for (const process of [door, await processes.next()]) {
+  for (const process of [ingress, await processes.next()]) {
     const refused = await placeOne(process, buy());
     expect([refused.status, refused.body.code, refused.body.error]).toEqual([
       400,
@@ -67,14 +67,14 @@ test('a closed-only wallet sells and cancels, and buys nothing', async () => {
 
 test('a wallet that the solvency check has closed sells and cancels, until an operator clears it', async () => {
   processes.accounts.closed.add(wallet);
-  expect((await placeOne(door, buy())).body.code).toBe('closed_only');
-  expect((await placeOne(door, sell())).body).toMatchObject({ success: true });
-  expect(door.stores.walletStatus.of(wallet)).toBe('CLOSED_ONLY');
+  expect((await placeOne(ingress, buy())).body.code).toBe('closed_only');
+  expect((await placeOne(ingress, sell())).body).toMatchObject({ success: true });
+  expect(ingress.stores.walletStatus.of(wallet)).toBe('CLOSED_ONLY');
   await set(wallet, 'BANNED');
-  expect(door.stores.walletStatus.of(wallet)).toBe('BANNED');
+  expect(ingress.stores.walletStatus.of(wallet)).toBe('BANNED');
   await set(wallet, 'NORMAL');
   processes.accounts.closed.delete(wallet);
-  expect((await placeOne(door, buy())).body).toMatchObject({ success: true });
+  expect((await placeOne(ingress, buy())).body).toMatchObject({ success: true });
 });
 
 test('a process that has just started does not leave it to the matcher', async () => {
@@ -109,47 +109,49 @@ test('a banned wallet changes nothing, with any credentials, and reads what is i
     ['DELETE', '/api/v1/agents/x'],
   ] as const;
   for (const [method, url] of writes) {
-    const answer = await call(door, { method, url, body: '{}' });
+    const answer = await call(ingress, { method, url, body: '{}' });
     expect([url, answer.status, answer.body]).toEqual([url, ...refusal]);
   }
   for (const method of ['POST', 'DELETE'] as const) {
     const bySignature = { method, url: '/auth/api-key', headers: attestation(owner) };
-    const answer = await ask(door, bySignature);
+    const answer = await ask(ingress, bySignature);
     expect([answer.status, answer.body]).toEqual(refusal);
   }
-  expect((await call(door, closedOnly)).body).toEqual({ closedOnly: true, closed_only: true });
-  expect((await call(door, { method: 'GET', url: '/auth/api-keys' })).status).toBe(200);
-  expect(door.fakes.sent).toHaveLength(0);
+  expect((await call(ingress, closedOnly)).body).toEqual({ closedOnly: true, closed_only: true });
+  expect((await call(ingress, { method: 'GET', url: '/auth/api-keys' })).status).toBe(200);
+  expect(ingress.fakes.sent).toHaveLength(0);
   const stranger = { service_passphrase: 'f'.repeat(64) };
-  expect((await call(door, { method: 'POST', url: '/order', headers: stranger })).status).toBe(401);
+  expect((await call(ingress, { method: 'POST', url: '/order', headers: stranger })).status).toBe(
+    401,
+  );
 });
 
 test('the wallet that pays is asked too', async () => {
-  expect((await placeOne(door, sell(proxy, 1))).body).toMatchObject({ success: true });
+  expect((await placeOne(ingress, sell(proxy, 1))).body).toMatchObject({ success: true });
   await set(proxy, 'BANNED');
-  const refused = await placeOne(door, sell(proxy, 1));
+  const refused = await placeOne(ingress, sell(proxy, 1));
   expect([refused.status, refused.body.error]).toEqual([
     400,
     refusalText('user_banned', { address: checksumAddress(proxy) }),
   ]);
-  expect((await placeOne(door, buy())).body).toMatchObject({ success: true });
+  expect((await placeOne(ingress, buy())).body).toMatchObject({ success: true });
 });
 
 test('a status counts in every process and after a restart, and can be taken back', async () => {
   const peer = await processes.next();
   await set(wallet, 'BANNED');
-  for (const process of [door, peer, await processes.next()]) {
+  for (const process of [ingress, peer, await processes.next()]) {
     expect((await placeOne(process, buy())).body.code).toBe('user_banned');
   }
   await set(wallet, 'NORMAL');
-  for (const process of [door, peer, await processes.next()]) {
+  for (const process of [ingress, peer, await processes.next()]) {
     expect((await placeOne(process, buy())).body).toMatchObject({ success: true });
   }
 });
 
 describe('account actions', () => {
   const act = (action: string, of: string) =>
-    call(door, {
+    call(ingress, {
       method: 'POST',
       url: `/account/${action}`,
       body: JSON.stringify({
@@ -166,13 +168,13 @@ describe('account actions', () => {
       const error = refusalText('user_banned', { address: proxy });
       expect([action, answer.status, answer.body.error]).toEqual([action, 400, error]);
     }
-    expect(door.fakes.sent).toHaveLength(0);
+    expect(ingress.fakes.sent).toHaveLength(0);
   });
 
   it('of a closed-only wallet are all but new positions', async () => {
     await set(wallet, 'CLOSED_ONLY');
     expect((await act('split', wallet)).body.code).toBe('closed_only');
-    door.fakes.answer = () => answered([]);
+    ingress.fakes.answer = () => answered([]);
     for (const action of ['merge', 'withdrawals']) {
       expect((await act(action, wallet)).body.code).not.toBe('closed_only');
     }
@@ -180,17 +182,17 @@ describe('account actions', () => {
 });
 
 test('orders of a banned wallet and of its owner are swept off every book, until ingress knows of the ban', async () => {
-  await placeOne(door, sell(proxy, 1));
-  door.fakes.sent.splice(0);
+  await placeOne(ingress, sell(proxy, 1));
+  ingress.fakes.sent.splice(0);
   const canceled = { orderId: Buffer.alloc(32, 3) } as unknown as ExecutionEvent;
-  door.fakes.answer = () => answered([{ ...canceled, kind: 'OrderCanceled' } as ExecutionEvent]);
-  const { cancels, money } = door.services;
+  ingress.fakes.answer = () => answered([{ ...canceled, kind: 'OrderCanceled' } as ExecutionEvent]);
+  const { cancels, money } = ingress.services;
   const pause = async (ms: number) => {
-    door.fakes.nowMs += ms;
+    ingress.fakes.nowMs += ms;
   };
   const owners = { ownerOf: () => wallet };
   const services = { ...cancels, clock: money.clock, owners, pause };
-  const startMs = door.fakes.nowMs;
+  const startMs = ingress.fakes.nowMs;
   expect(await sweepBanned(proxy, services)).toEqual({ canceled: 4, isUnconfirmed: false });
   const sweptAt = (acceptedAtMs: number) =>
     [proxy, wallet].flatMap((signer) =>
@@ -207,15 +209,15 @@ test('orders of a banned wallet and of its owner are swept off every book, until
       })),
     );
   // Orders that an ingress took before it read the ban are behind the fence of the second one.
-  expect(door.fakes.nowMs).toBeGreaterThan(startMs);
-  expect(door.fakes.sent).toMatchObject([...sweptAt(startMs), ...sweptAt(door.fakes.nowMs)]);
-  door.fakes.answer = () => ({ kind: 'pending' });
+  expect(ingress.fakes.nowMs).toBeGreaterThan(startMs);
+  expect(ingress.fakes.sent).toMatchObject([...sweptAt(startMs), ...sweptAt(ingress.fakes.nowMs)]);
+  ingress.fakes.answer = () => ({ kind: 'pending' });
   expect(await sweepBanned(wallet, services)).toEqual({ canceled: 0, isUnconfirmed: true });
 });
 
 test('the others are not touched', async () => {
   await set(wallet, 'BANNED');
-  const other = await join(door, walletOf(9));
+  const other = await join(ingress, walletOf(9));
   expect((await other.call({ ...closedOnly })).body.closed_only).toBe(false);
   expect((await other.call({ method: 'POST', url: '/auth/builder-api-key' })).status).toBe(200);
 });

@@ -3,22 +3,22 @@ import type { Command, PlaceOrder } from '@pm/schemas';
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,
-  type Door,
+  type IngressUnderTest,
   market,
   nowSeconds,
-  openDoor,
+  openIngress,
   placeOne,
   signedItem,
   testOrder,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 
 // The ledger follows the log on its own, and is ahead of the results that the process has read.
-let door: Door;
+let ingress: IngressUnderTest;
 beforeEach(async () => {
-  door = await openDoor();
-  door.fakes.mark = 1;
+  ingress = await openIngress();
+  ingress.fakes.mark = 1;
 });
-afterEach(() => door.app.close());
+afterEach(() => ingress.app.close());
 
 /** The matcher knows the order: it rests since an earlier attempt. */
 function rests(command: Command): CommandResult {
@@ -33,7 +33,7 @@ function rests(command: Command): CommandResult {
 const spent = ({ amountMicro }: Reservation): ReserveOutcome =>
   amountMicro === 0 ? 'reserved' : 'insufficient';
 
-/** What the matcher says of an order that holds nothing and that it does not know. */
+/** Result of the matcher for an order that holds nothing and that it does not know. */
 function isUnknown(command: Command): CommandResult {
   const { orderId, maker, apiKey } = command as PlaceOrder;
   const code = 'insufficient_balance_or_allowance';
@@ -44,37 +44,37 @@ const resolved = { ...market, payout0: 10_000 };
 const proposed = { ...market, proposedPayout0: 10_000, paysAtMs: 1 };
 
 test('an order that is on the book is not refused for the money that it took itself', async () => {
-  door.fakes.reserve = spent;
-  door.fakes.answer = rests;
+  ingress.fakes.reserve = spent;
+  ingress.fakes.answer = rests;
   const { item, hash } = signedItem(testOrder());
-  expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
+  expect((await placeOne(ingress, item)).body).toMatchObject({ status: 'live', orderID: hash });
 });
 
 test('an order is refused for its money without the log where everything has been read', async () => {
-  door.fakes.reserve = spent;
-  door.readOffsets.note(1, 1);
-  const refused = await placeOne(door, signedItem(testOrder()).item);
+  ingress.fakes.reserve = spent;
+  ingress.readOffsets.note(1, 1);
+  const refused = await placeOne(ingress, signedItem(testOrder()).item);
   expect(refused.body.code).toBe('insufficient_balance_or_allowance');
-  expect(door.fakes.sent).toEqual([]);
+  expect(ingress.fakes.sent).toEqual([]);
 });
 
 test('a result that is read while the money is asked for counts instead of the refusal', async () => {
   const { item, hash } = signedItem(testOrder());
-  door.fakes.reserve = (reservation) => {
+  ingress.fakes.reserve = (reservation) => {
     const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
     const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE' } as const;
-    door.memory.keep({ ...kept, ...sums }, 1, 0);
-    door.readOffsets.note(1, 1);
+    ingress.memory.keep({ ...kept, ...sums }, 1, 0);
+    ingress.readOffsets.note(1, 1);
     return spent(reservation);
   };
-  expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
-  expect(door.fakes.sent).toEqual([]);
+  expect((await placeOne(ingress, item)).body).toMatchObject({ status: 'live', orderID: hash });
+  expect(ingress.fakes.sent).toEqual([]);
 });
 
 test('a caller that has used up requests without money is told to wait, nothing for good', async () => {
-  door.fakes.reserve = spent;
-  door.fakes.unfunded.wait = 7;
-  const limited = await placeOne(door, signedItem(testOrder()).item);
+  ingress.fakes.reserve = spent;
+  ingress.fakes.unfunded.wait = 7;
+  const limited = await placeOne(ingress, signedItem(testOrder()).item);
   expect(limited.body).toMatchObject({ code: 'rate_limited', retry_after_seconds: 7 });
 });
 
@@ -83,30 +83,30 @@ test.each<[string, () => void]>([
   [
     'while a record of it is on its way',
     () => {
-      door.readOffsets.note(1, 1);
-      door.fakes.reserve = 'already';
+      ingress.readOffsets.note(1, 1);
+      ingress.fakes.reserve = 'already';
     },
   ],
 ])('an order of a market that is closed by now is not refused %s', async (_name, prepare) => {
   prepare();
-  door.markets.take(resolved);
-  door.fakes.answer = rests;
+  ingress.markets.take(resolved);
+  ingress.fakes.answer = rests;
   const { item, hash } = signedItem(testOrder());
-  expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
+  expect((await placeOne(ingress, item)).body).toMatchObject({ status: 'live', orderID: hash });
 });
 
 test('a new order of a closed market is refused without the log, and leaves nothing reserved', async () => {
-  door.readOffsets.note(1, 1);
-  door.markets.take(resolved);
+  ingress.readOffsets.note(1, 1);
+  ingress.markets.take(resolved);
   const { item, hash } = signedItem(testOrder());
-  expect((await placeOne(door, item)).body.code).toBe('market_resolved');
-  expect([door.fakes.sent, door.fakes.givenBack]).toEqual([[], [hash]]);
+  expect((await placeOne(ingress, item)).body.code).toBe('market_resolved');
+  expect([ingress.fakes.sent, ingress.fakes.givenBack]).toEqual([[], [hash]]);
 });
 
 test('an order that the matcher does not know gets the refusal of its closed market', async () => {
-  door.markets.take(resolved);
-  door.fakes.answer = isUnknown;
-  const refused = await placeOne(door, signedItem(testOrder()).item);
+  ingress.markets.take(resolved);
+  ingress.fakes.answer = isUnknown;
+  const refused = await placeOne(ingress, signedItem(testOrder()).item);
   expect(refused.body.code).toBe('market_resolved');
 });
 
@@ -119,30 +119,30 @@ test.each([
   'an order for a market %s is never sent, and unconfirmed while it may have been placed',
   async (...facts) => {
     const [, decided, code] = facts;
-    door.markets.take(decided);
+    ingress.markets.take(decided);
     const { item, hash } = signedItem(testOrder(sold));
-    const open = await placeOne(door, item);
+    const open = await placeOne(ingress, item);
     expect([open.status, open.body]).toMatchObject([
       503,
       { code: 'order_unconfirmed', orderID: hash },
     ]);
-    door.readOffsets.note(1, 1);
-    expect((await placeOne(door, item)).body.code).toBe(code);
-    expect([door.fakes.sent, door.fakes.givenBack]).toEqual([[], [hash, hash]]);
+    ingress.readOffsets.note(1, 1);
+    expect((await placeOne(ingress, item)).body.code).toBe(code);
+    expect([ingress.fakes.sent, ingress.fakes.givenBack]).toEqual([[], [hash, hash]]);
   },
 );
 
 test('an order of a market that was closed since gets its first result', async () => {
-  door.markets.take({ ...market, closed: true });
+  ingress.markets.take({ ...market, closed: true });
   const { item, hash } = signedItem(testOrder());
   const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
   const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE' } as const;
-  door.memory.keep({ ...kept, ...sums }, 1, 0);
-  expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
+  ingress.memory.keep({ ...kept, ...sums }, 1, 0);
+  expect((await placeOne(ingress, item)).body).toMatchObject({ status: 'live', orderID: hash });
 });
 
 test('an expiration in milliseconds is refused by a process that may have forgotten results', async () => {
-  const started = await openDoor(undefined, nowSeconds * 1_000);
+  const started = await openIngress(undefined, nowSeconds * 1_000);
   const { item } = signedItem(testOrder(sold), { orderType: 'GTD' });
   const timed = { ...item, order: { ...item.order, expiration: String(nowSeconds * 1_000) } };
   expect((await placeOne(started, timed)).body.code).toBe('invalid_expiration');
@@ -152,7 +152,7 @@ test('an expiration in milliseconds is refused by a process that may have forgot
 
 test('a process that has just started refuses what operators forbid only if it was signed since', async () => {
   const startedAtMs = nowSeconds * 1_000;
-  const started = await openDoor(undefined, startedAtMs);
+  const started = await openIngress(undefined, startedAtMs);
   started.markets.take(proposed);
   const signedAt = (aheadMs: number) =>
     signedItem(testOrder({ timestamp: String(startedAtMs + aheadMs) }));
@@ -174,7 +174,7 @@ const sold = { side: 'SELL', makerAmount: '10000000', takerAmount: '5000000' } a
 /** Within the tolerance of a tick of 0.01, and of no finer one but 0.0001. */
 const soldAtOnce = { side: 'SELL', makerAmount: '10000000', takerAmount: '9700600' } as const;
 
-/** What an operator or the prices of trades change of a market, and an order that was placed before. */
+/** Changes of a market by an operator or by the prices of trades, each with an order that was placed before. */
 const changedRules: readonly [string, object, () => ReturnType<typeof signedItem>, string][] = [
   [
     'invalid_size',
@@ -193,43 +193,43 @@ const changedRules: readonly [string, object, () => ReturnType<typeof signedItem
 describe.each(changedRules)(
   'an order that later rules refuse as %s',
   (code, change, make, text) => {
-    beforeEach(() => door.markets.take({ ...market, ...change }));
+    beforeEach(() => ingress.markets.take({ ...market, ...change }));
 
     test('gets its first result where a process knows it', async () => {
       const { item, hash } = make();
       const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
       const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE' } as const;
-      door.memory.keep({ ...kept, ...sums }, 1, 0);
-      expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
-      expect(door.fakes.sent).toEqual([]);
+      ingress.memory.keep({ ...kept, ...sums }, 1, 0);
+      expect((await placeOne(ingress, item)).body).toMatchObject({ status: 'live', orderID: hash });
+      expect(ingress.fakes.sent).toEqual([]);
     });
 
     test('gets it from the log where the process is behind', async () => {
-      door.fakes.answer = rests;
+      ingress.fakes.answer = rests;
       const { item, hash } = make();
-      expect((await placeOne(door, item)).body).toMatchObject({ status: 'live', orderID: hash });
+      expect((await placeOne(ingress, item)).body).toMatchObject({ status: 'live', orderID: hash });
     });
 
     test('is refused without the log where everything has been read', async () => {
-      door.readOffsets.note(1, 1);
+      ingress.readOffsets.note(1, 1);
       const { item, hash } = make();
-      const { body } = await placeOne(door, item);
+      const { body } = await placeOne(ingress, item);
       expect([body.code, body.errorMsg]).toEqual([code, `order ${hash} is invalid. ${text}`]);
-      expect([door.fakes.sent, door.fakes.givenBack]).toEqual([[], [hash]]);
+      expect([ingress.fakes.sent, ingress.fakes.givenBack]).toEqual([[], [hash]]);
     });
 
     test('is refused in the same words where the matcher does not know it', async () => {
-      door.fakes.answer = isUnknown;
+      ingress.fakes.answer = isUnknown;
       const { item, hash } = make();
-      const { body } = await placeOne(door, item);
+      const { body } = await placeOne(ingress, item);
       expect([body.code, body.errorMsg]).toEqual([code, `order ${hash} is invalid. ${text}`]);
     });
 
     test('is unconfirmed while another record of it is on its way with money', async () => {
-      door.fakes.reserve = 'already';
-      door.fakes.answer = isUnknown;
+      ingress.fakes.reserve = 'already';
+      ingress.fakes.answer = isUnknown;
       const { item, hash } = make();
-      const { status, body } = await placeOne(door, item);
+      const { status, body } = await placeOne(ingress, item);
       expect([status, body]).toMatchObject([503, { code: 'order_unconfirmed', orderID: hash }]);
     });
   },

@@ -3,23 +3,30 @@ import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import type { FinishedSpan } from '@pm/kit/traces';
 import type { OrderId } from '@pm/schemas';
-import { addPublicRoutes } from '../../src/door/public.route.ts';
+import { addPublicRoutes } from '../../src/http/public.route.ts';
 import { OrderTraces } from '../../src/orders/order-trace.io.ts';
-import { type Door, openDoor, placeOne, restsAs, signedItem, testOrder } from '../door-fixture.ts';
+import {
+  type IngressUnderTest,
+  openIngress,
+  placeOne,
+  restsAs,
+  signedItem,
+  testOrder,
+} from '../ingress-fixture.ts';
 
 const sequence = 42;
 
-let door: Door;
+let ingress: IngressUnderTest;
 beforeEach(async () => {
-  door = await openDoor();
+  ingress = await openIngress();
 });
-afterEach(() => door.app.close());
+afterEach(() => ingress.app.close());
 
-/** The same door, whose orders and requests are traced. */
+/** Opens the routes of the ingress with traces of orders and requests. */
 async function openTraced(share: number) {
   const spans: FinishedSpan[] = [];
   const traces = { share, add: (span: FinishedSpan) => spans.push(span) };
-  const { orders } = door.services;
+  const { orders } = ingress.services;
   const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024, traces });
   const commands: typeof orders.commands = {
     run: async (partition, command, waiting) => {
@@ -28,9 +35,9 @@ async function openTraced(share: number) {
     },
   };
   const services = { ...orders, commands, orderTraces: new OrderTraces(traces) };
-  addPublicRoutes(app, { ...door.services, orders: services });
+  addPublicRoutes(app, { ...ingress.services, orders: services });
   await app.ready();
-  return { spans, traced: { ...door, app } as Door };
+  return { spans, traced: { ...ingress, app } as IngressUnderTest };
 }
 
 test('an order has a span of its own, one of each stage and one of its envelope', async () => {
@@ -60,9 +67,9 @@ test('an order has a span of its own, one of each stage and one of its envelope'
 
 test('an order that is refused by the log has its refusal as the outcome', async () => {
   const { spans, traced } = await openTraced(1);
-  door.fakes.answer = () => ({ kind: 'pending' });
+  ingress.fakes.answer = () => ({ kind: 'pending' });
   await placeOne(traced, signedItem(testOrder()).item);
-  door.fakes.answer = restsAs;
+  ingress.fakes.answer = restsAs;
   const root = spans.find(({ name }) => name === 'order');
   expect(root?.attributes?.['pm.outcome']).toBe('order_unconfirmed');
   await traced.app.close();

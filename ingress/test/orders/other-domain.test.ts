@@ -8,37 +8,37 @@ import {
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import {
   call,
-  type Door,
+  type IngressUnderTest,
   nowSeconds,
-  openDoor,
+  openIngress,
   owner,
   placeOne,
   signedItem,
   testOrder,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 import { ask, attestation } from '../keys-fixture.ts';
 
 // An installation without a demo: it accepts signatures for its own domain only.
 const [family] = familyDomains as readonly [SigningDomain];
 const stranger = { ...testDomain, exchange: `0x${'6a'.repeat(20)}` };
-let door: Door;
+let ingress: IngressUnderTest;
 
 beforeAll(async () => {
   const all = [undefined, undefined, undefined, undefined, undefined, undefined] as const;
-  door = await openDoor(...all, { own: testDomain, family: [] });
+  ingress = await openIngress(...all, { own: testDomain, family: [] });
 });
-afterAll(() => door.app.close());
+afterAll(() => ingress.app.close());
 
 const signedFor = (domain: SigningDomain) => signedItem(testOrder(), {}, owner, domain).item;
 const wrappedFor = (domain: SigningDomain) => {
   const signed = { maker: owner.address, signer: owner.address, signatureType: 3 };
   return signedItem(testOrder(signed), {}, owner, domain).item;
 };
-const own = (item: object) => ({ ...item, owner: door.trio.apiKey });
+const own = (item: object) => ({ ...item, owner: ingress.trio.apiKey });
 
 test('an order for the domain of the installation is placed under the id that it has there', async () => {
   const { item, hash } = signedItem(testOrder());
-  expect((await placeOne(door, own(item))).body).toMatchObject({ success: true, orderID: hash });
+  expect((await placeOne(ingress, own(item))).body).toMatchObject({ success: true, orderID: hash });
 });
 
 test.each([
@@ -47,15 +47,15 @@ test.each([
   ['another installation', () => signedFor(stranger), 'invalid_signature'],
   ['another installation, wrapped', () => wrappedFor(stranger), 'other_signing_domain'],
 ] as const)('an order signed for %s is refused', async (_what, item, code) => {
-  const sent = door.fakes.sent.length;
-  const { status, body } = await placeOne(door, own(item()));
+  const sent = ingress.fakes.sent.length;
+  const { status, body } = await placeOne(ingress, own(item()));
   expect([status, body.code, body.errorMsg]).toEqual([400, code, refusalText(code)]);
-  expect(door.fakes.sent).toHaveLength(sent);
+  expect(ingress.fakes.sent).toHaveLength(sent);
 });
 
 test('the dry run names the domain that an order was signed for, and that it is not accepted', async () => {
   const body = JSON.stringify([own(signedFor(family))]);
-  const answer = await call(door, { method: 'POST', url: '/orders/validate', body });
+  const answer = await call(ingress, { method: 'POST', url: '/orders/validate', body });
   const [finding] = answer.body;
   expect(finding).toMatchObject({ valid: false, code: 'other_signing_domain', orderID: '' });
   const { domains } = finding.signature;
@@ -70,7 +70,7 @@ test('the dry run names the domain that an order was signed for, and that it is 
 
 test('a wallet proves itself for the domain of the installation only', async () => {
   const prove = (headers: Record<string, string>) =>
-    ask(door, { method: 'POST', url: '/auth/api-key', headers });
+    ask(ingress, { method: 'POST', url: '/auth/api-key', headers });
   const verifyingContract = testDomain.exchange;
   const purpose = 'create';
   const good = attestation(owner, { nonce: '7', verifyingContract, purpose });
@@ -101,7 +101,7 @@ let nonces = 100;
 const proofFor = async (purpose?: L1Purpose) => {
   nonces += 1;
   const nonce = String(nonces);
-  await door.keys.create(owner.address as WalletAddress, nonce);
+  await ingress.keys.create(owner.address as WalletAddress, nonce);
   return attestation(owner, { nonce, verifyingContract, ...(purpose && { purpose }) });
 };
 
@@ -111,7 +111,7 @@ describe("a wallet's own signature in the domain of the installation", () => {
     async (named) => {
       for (const purpose of purposes)
         for (const route of routesByPurpose[purpose]) {
-          const { status, body } = await ask(door, { ...route, headers: await proofFor(named) });
+          const { status, body } = await ask(ingress, { ...route, headers: await proofFor(named) });
           const refused = [401, { error: refusalText('invalid_l1') }];
           if (purpose === named) expect(status).toBe(200);
           else expect([status, body]).toEqual(refused);
@@ -121,42 +121,42 @@ describe("a wallet's own signature in the domain of the installation", () => {
 
   it("with the family's message, which names no purpose, opens nothing", async () => {
     for (const route of purposes.flatMap((purpose) => routesByPurpose[purpose])) {
-      const { status } = await ask(door, { ...route, headers: await proofFor() });
+      const { status } = await ask(ingress, { ...route, headers: await proofFor() });
       expect(status).toBe(401);
     }
   });
 
   it('shows the secret of a key once, by whatever route', async () => {
     const headers = await proofFor('create');
-    expect((await ask(door, { ...create, headers })).status).toBe(200);
+    expect((await ask(ingress, { ...create, headers })).status).toBe(200);
     for (const route of [create, derive]) {
-      const again = await ask(door, { ...route, headers });
+      const again = await ask(ingress, { ...route, headers });
       expect([again.status, again.body]).toMatchObject([409, { code: 'request_repeated' }]);
     }
   });
 
   it('is used up by a lookup that finds no key: who captured it makes none', async () => {
     const headers = attestation(owner, { nonce: '99', verifyingContract, purpose: 'create' });
-    expect((await ask(door, { ...derive, headers })).status).toBe(404);
-    const captured = await ask(door, { ...create, headers });
+    expect((await ask(ingress, { ...derive, headers })).status).toBe(404);
+    const captured = await ask(ingress, { ...create, headers });
     expect([captured.status, captured.body]).toMatchObject([409, { code: 'request_repeated' }]);
   });
 
   it('to revoke, refused for a key beside it, revokes none without it', async () => {
     const headers = await proofFor('revoke');
-    const url = `${revoke.url}?apiKey=${door.trio.apiKey}`;
-    const refused = await ask(door, { ...revoke, url, headers });
+    const url = `${revoke.url}?apiKey=${ingress.trio.apiKey}`;
+    const refused = await ask(ingress, { ...revoke, url, headers });
     expect([refused.status, refused.body]).toMatchObject([400, { code: 'argument_not_signed' }]);
-    const cut = await ask(door, { ...revoke, headers });
+    const cut = await ask(ingress, { ...revoke, headers });
     expect([cut.status, cut.body]).toMatchObject([409, { code: 'request_repeated' }]);
   });
 
   it('shows no secret while used ones cannot be noted, and revokes all the same', async () => {
     const sent = [await proofFor('create'), await proofFor('revoke')] as const;
-    door.proofs.isAway = true;
-    const refused = await ask(door, { ...create, headers: sent[0] });
+    ingress.proofs.isAway = true;
+    const refused = await ask(ingress, { ...create, headers: sent[0] });
     expect([refused.status, refused.body]).toMatchObject([503, { code: 'proofs_unavailable' }]);
-    expect((await ask(door, { ...revoke, headers: sent[1] })).status).toBe(200);
-    door.proofs.isAway = false;
+    expect((await ask(ingress, { ...revoke, headers: sent[1] })).status).toBe(200);
+    ingress.proofs.isAway = false;
   });
 });

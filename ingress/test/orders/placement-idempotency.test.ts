@@ -3,12 +3,12 @@ import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,
   call,
-  type Door,
-  openDoor,
+  type IngressUnderTest,
+  openIngress,
   restsAs,
   signedItem,
   testOrder,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 import { OwnersTopic } from '../owners-fixture.ts';
 import { RetryMemory } from '../retry-fixture.ts';
 
@@ -56,30 +56,30 @@ const repeatedOf = (order: PlaceOrder): ExecutionEvent => ({
 
 let retries: RetryMemory;
 let log: LogTwin;
-let doors: Door[];
+let ingresses: IngressUnderTest[];
 beforeEach(() => {
   retries = new RetryMemory();
   log = new LogTwin();
-  doors = [];
+  ingresses = [];
 });
-afterEach(() => Promise.all(doors.map((door) => door.app.close())));
+afterEach(() => Promise.all(ingresses.map((ingress) => ingress.app.close())));
 
 /** One more ingress on the same log and the same Redis. */
-async function open(): Promise<Door> {
-  const door = await openDoor(new OwnersTopic(), 0, retries);
-  log.nowMs = door.fakes.nowMs;
-  door.fakes.answer = (command) => log.take(command);
-  doors.push(door);
-  return door;
+async function open(): Promise<IngressUnderTest> {
+  const ingress = await openIngress(new OwnersTopic(), 0, retries);
+  log.nowMs = ingress.fakes.nowMs;
+  ingress.fakes.answer = (command) => log.take(command);
+  ingresses.push(ingress);
+  return ingress;
 }
 
-function send(door: Door, items: readonly object[], key = 'once', url = '/orders') {
-  const owned = items.map((item) => ({ ...item, owner: door.trio.apiKey }));
+function send(ingress: IngressUnderTest, items: readonly object[], key = 'once', url = '/orders') {
+  const owned = items.map((item) => ({ ...item, owner: ingress.trio.apiKey }));
   const body = JSON.stringify(url === '/orders' ? owned : owned[0]);
-  return call(door, { method: 'POST', url, body, headers: { 'idempotency-key': key } });
+  return call(ingress, { method: 'POST', url, body, headers: { 'idempotency-key': key } });
 }
 
-/** The same two orders, signed again each time. */
+/** Two orders with the same content at each call, signed again each time. */
 const two = () => [
   signedItem(testOrder()).item,
   signedItem(testOrder({ makerAmount: '5100000', takerAmount: '10000000' })).item,
@@ -88,7 +88,7 @@ const two = () => [
 function passTime(ms: number): void {
   log.nowMs += ms;
   retries.nowMs += ms;
-  for (const door of doors) door.fakes.nowMs += ms;
+  for (const ingress of ingresses) ingress.fakes.nowMs += ms;
 }
 
 test('a retry that is signed again gets the first response, at another ingress too, and places nothing', async () => {
@@ -96,8 +96,8 @@ test('a retry that is signed again gets the first response, at another ingress t
   const placed = await send(first, two());
   expect(placed.body.map((one: { success: boolean }) => one.success)).toEqual([true, true]);
   expect(placed.headers).not.toHaveProperty('idempotent-replayed');
-  for (const door of [first, second]) {
-    const again = await send(door, two());
+  for (const ingress of [first, second]) {
+    const again = await send(ingress, two());
     expect([again.status, again.body]).toEqual([200, placed.body]);
     expect(again.headers['idempotent-replayed']).toBe('true');
   }
@@ -107,38 +107,38 @@ test('a retry that is signed again gets the first response, at another ingress t
 });
 
 test('a key for which there is no room places nothing, and one that is kept is found all the same', async () => {
-  const door = await open();
-  const placed = await send(door, two());
+  const ingress = await open();
+  const placed = await send(ingress, two());
   for (const [isFull, status, code] of [
     ['wallet', 429, 'too_many_retry_keys'],
     ['all', 503, 'retries_unavailable'],
   ] as const) {
     retries.isFull = isFull;
-    const refused = await send(door, two(), 'another');
+    const refused = await send(ingress, two(), 'another');
     expect([refused.status, refused.body.code]).toEqual([status, code]);
-    expect((await send(door, two())).body).toEqual(placed.body);
+    expect((await send(ingress, two())).body).toEqual(placed.body);
   }
   expect(log.books.size).toBe(2);
 });
 
 test('what is about to be sent and finds no room is not sent, and keeps its key', async () => {
-  const door = await open();
+  const ingress = await open();
   retries.isFullForRecords = true;
-  const refused = await send(door, two());
+  const refused = await send(ingress, two());
   expect([refused.status, refused.body.code]).toEqual([503, 'retries_unavailable']);
   expect(log.books.size).toBe(0);
   expect(retries.size).toBe(1);
   retries.isFullForRecords = false;
-  expect((await send(door, two())).status).toBe(200);
+  expect((await send(ingress, two())).status).toBe(200);
   expect(log.books.size).toBe(2);
 });
 
 test('the same key with other orders, and on another route, is another matter', async () => {
-  const door = await open();
-  await send(door, two());
-  const other = await send(door, two().toReversed());
+  const ingress = await open();
+  await send(ingress, two());
+  const other = await send(ingress, two().toReversed());
   expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
-  expect((await send(door, two(), 'once', '/order')).status).toBe(200);
+  expect((await send(ingress, two(), 'once', '/order')).status).toBe(200);
 });
 
 test('an ingress that died after its orders: the retry finds them on the log', async () => {
@@ -193,7 +193,7 @@ test('whatever is killed wherever, each order is placed at most once per key', a
     for (const clock of [log, ...four.map(({ fakes }) => fakes)]) clock.nowMs = startMs;
     const key = `seed-${seed}`;
     const lost: Command[] = [];
-    for (const [turn, door] of four.entries()) {
+    for (const [turn, ingress] of four.entries()) {
       let count = 0;
       let die = () => {};
       const died = new Promise<void>((resolve) => {
@@ -201,14 +201,14 @@ test('whatever is killed wherever, each order is placed at most once per key', a
       });
       // Dies at one of: before the first order, between the two, after both, or not at all.
       const diesAt = (seed * 7 + turn * 3) % 4;
-      door.fakes.answer = (command) => {
+      ingress.fakes.answer = (command) => {
         count += 1;
         if (count <= diesAt || turn === 3) return log.take(command);
         lost.push(command);
         setImmediate(die);
         return new Promise(() => {});
       };
-      await Promise.race([send(door, two(), key), died]);
+      await Promise.race([send(ingress, two(), key), died]);
       passTime(10_001);
     }
     for (const command of lost) log.take(command);
@@ -219,60 +219,60 @@ test('whatever is killed wherever, each order is placed at most once per key', a
 }, 20_000);
 
 test('without the store an order with a key is not placed, and one without a key is', async () => {
-  const door = await open();
+  const ingress = await open();
   retries.isAway = true;
-  const away = await send(door, two());
+  const away = await send(ingress, two());
   expect([away.status, away.body.code]).toEqual([503, 'retries_unavailable']);
   expect(away.headers['retry-after']).toBe('1');
   expect(log.books.size).toBe(0);
-  const body = JSON.stringify(two().map((item) => ({ ...item, owner: door.trio.apiKey })));
-  expect((await call(door, { method: 'POST', url: '/orders', body })).status).toBe(200);
+  const body = JSON.stringify(two().map((item) => ({ ...item, owner: ingress.trio.apiKey })));
+  expect((await call(ingress, { method: 'POST', url: '/orders', body })).status).toBe(200);
 });
 
 test('what could not be placed at all leaves the key free; a refusal is the first response', async () => {
-  const door = await open();
-  door.fakes.ready = false;
-  expect((await send(door, two())).status).toBe(425);
-  door.fakes.ready = true;
-  door.fakes.reserve = 'insufficient';
-  const refused = await send(door, two());
+  const ingress = await open();
+  ingress.fakes.ready = false;
+  expect((await send(ingress, two())).status).toBe(425);
+  ingress.fakes.ready = true;
+  ingress.fakes.reserve = 'insufficient';
+  const refused = await send(ingress, two());
   expect(refused.body[0].code).toBe('insufficient_balance_or_allowance');
-  door.fakes.reserve = 'reserved';
-  expect((await send(door, two())).body).toEqual(refused.body);
+  ingress.fakes.reserve = 'reserved';
+  expect((await send(ingress, two())).body).toEqual(refused.body);
   expect(log.books.size).toBe(0);
 });
 
 test('orders that are not confirmed keep their key, and a retry gets their results', async () => {
-  const door = await open();
-  door.fakes.answer = (command) => {
+  const ingress = await open();
+  ingress.fakes.answer = (command) => {
     log.take(command);
     return { kind: 'pending' };
   };
-  const first = await send(door, two());
+  const first = await send(ingress, two());
   expect(first.body).toMatchObject([{ code: 'order_unconfirmed' }, { code: 'order_unconfirmed' }]);
-  const single = await send(door, two(), 'one', '/order');
+  const single = await send(ingress, two(), 'one', '/order');
   expect([single.status, single.body.code]).toEqual([503, 'order_unconfirmed']);
-  door.fakes.answer = (command) => log.take(command);
-  const early = await send(door, two());
+  ingress.fakes.answer = (command) => log.take(command);
+  const early = await send(ingress, two());
   expect([early.status, early.body.code]).toEqual([503, 'order_unconfirmed']);
   expect(early.body.orderID).toBe(first.body[0].orderID);
   expect(early.body.error).toContain(`GET /data/order/${early.body.orderID}`);
   passTime(5_001);
-  const later = await send(door, two());
+  const later = await send(ingress, two());
   const ids = later.body.map((one: { orderID: OrderId }) => one.orderID);
   expect(ids).toEqual(first.body.map((one: { orderID: OrderId }) => one.orderID));
-  expect((await send(door, two(), 'one', '/order')).body.orderID).toBe(single.body.orderID);
+  expect((await send(ingress, two(), 'one', '/order')).body.orderID).toBe(single.body.orderID);
   expect(log.books.size).toBe(3);
 });
 
 test('a retry places its own orders where those that were not confirmed never came', async () => {
-  const door = await open();
-  door.fakes.answer = () => ({ kind: 'pending' });
-  const first = await send(door, two(), 'one', '/order');
+  const ingress = await open();
+  ingress.fakes.answer = () => ({ kind: 'pending' });
+  const first = await send(ingress, two(), 'one', '/order');
   expect(first.body.code).toBe('order_unconfirmed');
-  door.fakes.answer = (command) => log.take(command);
+  ingress.fakes.answer = (command) => log.take(command);
   passTime(5_001);
-  const retried = await send(door, two(), 'one', '/order');
+  const retried = await send(ingress, two(), 'one', '/order');
   expect(retried.body).toMatchObject({ success: true, status: 'live' });
   expect(retried.body.orderID).not.toBe(first.body.orderID);
   expect(log.books.size).toBe(1);
@@ -295,11 +295,11 @@ test('an attempt whose first orders cannot be asked for keeps what it recorded',
 });
 
 test('malformed keys and bodies are refused before anything is kept', async () => {
-  const door = await open();
+  const ingress = await open();
   for (const key of ['', 'with space', 'x'.repeat(256), 'ü']) {
-    const answer = await send(door, two(), key);
+    const answer = await send(ingress, two(), key);
     expect([answer.status, answer.body.code]).toEqual([400, 'idempotency_key_invalid']);
   }
-  expect((await send(door, [{ order: 5 }])).body.code).toBe('invalid_payload');
+  expect((await send(ingress, [{ order: 5 }])).body.code).toBe('invalid_payload');
   expect(retries.size).toBe(0);
 });

@@ -10,25 +10,25 @@ import {
 import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,
-  type Door,
+  type IngressUnderTest,
   lateMarket,
   market,
   nowSeconds,
-  openDoor,
+  openIngress,
   owner,
   place,
   placeOne,
   restsAs,
   signedItem,
   testOrder,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
 
-let door: Door;
+let ingress: IngressUnderTest;
 beforeEach(async () => {
-  door = await openDoor();
+  ingress = await openIngress();
 });
-afterEach(() => door.app.close());
+afterEach(() => ingress.app.close());
 
 const fillOf = (command: PlaceOrder): ExecutionEvent => ({
   kind: 'Fill',
@@ -69,7 +69,7 @@ const placedOf = (command: PlaceOrder, change: object): ExecutionEvent => ({
 
 test('an order that rests is live, under its EIP-712 hash', async () => {
   const { item, hash } = signedItem(testOrder());
-  const { status, body } = await placeOne(door, item);
+  const { status, body } = await placeOne(ingress, item);
   expect(status).toBe(200);
   expect(body).toEqual({
     success: true,
@@ -82,8 +82,8 @@ test('an order that rests is live, under its EIP-712 hash', async () => {
     transactionsHashes: [],
     tradeIDs: [],
   });
-  const command = door.fakes.sent[0]?.command as PlaceOrder;
-  expect(door.fakes.sent[0]?.partition).toBe(market.partition);
+  const command = ingress.fakes.sent[0]?.command as PlaceOrder;
+  expect(ingress.fakes.sent[0]?.partition).toBe(market.partition);
   expect(command).toMatchObject({
     market: 1,
     outcome: 0,
@@ -100,17 +100,17 @@ test('an order that rests is live, under its EIP-712 hash', async () => {
 test.each(['LIVE', 'MATCHED', 'CANCELED'] as const)(
   'fills are matched with human amounts and named trades, whatever rests (%s)',
   async (status) => {
-    door.fakes.answer = (command) => {
+    ingress.fakes.answer = (command) => {
       const sums = { status, filledMicro: 4_000_000, paidMicro: 2_000_000 };
       return answered([fillOf(command as PlaceOrder), placedOf(command as PlaceOrder, sums)]);
     };
-    const buy = await placeOne(door, signedItem(testOrder()).item);
+    const buy = await placeOne(ingress, signedItem(testOrder()).item);
     expect(buy.body).toMatchObject({ status: 'matched', makingAmount: '2', takingAmount: '4' });
     expect(buy.body.tradeIDs).toEqual(['1-42-0']);
     expect(buy.body.transactionsHashes).toEqual([tradeHash('1-42-0')]);
     expect(buy.body).not.toHaveProperty('error');
     const sell = { side: 'SELL', makerAmount: '10000000', takerAmount: '5200000' } as const;
-    const sold = await placeOne(door, signedItem(testOrder(sell)).item);
+    const sold = await placeOne(ingress, signedItem(testOrder(sell)).item);
     expect(sold.body).toMatchObject({ makingAmount: '4', takingAmount: '2' });
   },
 );
@@ -120,7 +120,7 @@ function unlessNothing(outcome: ReserveOutcome) {
   return ({ amountMicro }: Reservation) => (amountMicro === 0 ? 'already' : outcome);
 }
 
-/** What the matcher says of an order that holds nothing and that it does not know. */
+/** Result of the matcher for an order that holds nothing and that it does not know. */
 function refusedForMoney(command: Command): CommandResult {
   const { orderId, maker } = command as PlaceOrder;
   const code = 'insufficient_balance_or_allowance';
@@ -128,7 +128,7 @@ function refusedForMoney(command: Command): CommandResult {
   return answered([event]);
 }
 
-/** What the matcher says of an order that had two fills when it was placed. */
+/** Result of the matcher for an order that had two fills when it was placed. */
 function repeatedAs(command: Command): CommandResult {
   const { orderId, maker } = command as PlaceOrder;
   const sums = { alive: false, code: null, status: 'MATCHED', side: 'BUY' } as const;
@@ -140,18 +140,18 @@ function repeatedAs(command: Command): CommandResult {
 
 test('a repeated order gets its first result, from the log or from memory before any money is asked for', async () => {
   const { item, hash } = signedItem(testOrder());
-  door.fakes.answer = repeatedAs;
-  const first = await placeOne(door, item);
+  ingress.fakes.answer = repeatedAs;
+  const first = await placeOne(ingress, item);
   expect(first.body).toMatchObject({ success: true, status: 'matched', orderID: hash });
   expect(first.body.tradeIDs).toEqual(['1-17-2', '1-17-3']);
   expect(first.body.transactionsHashes).toEqual(['1-17-2', '1-17-3'].map(tradeHash));
   const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'MATCHED' } as const;
   const amounts = { filledMicro: 4_000_000, paidMicro: 2_000_000, trades: [] };
-  door.memory.keep({ ...kept, ...amounts }, 1, 0);
-  door.fakes.reserve = 'insufficient';
-  const again = await placeOne(door, item);
+  ingress.memory.keep({ ...kept, ...amounts }, 1, 0);
+  ingress.fakes.reserve = 'insufficient';
+  const again = await placeOne(ingress, item);
   expect(again.body).toMatchObject({ success: true, status: 'matched', makingAmount: '2' });
-  expect(door.fakes.reserved).toHaveLength(1);
+  expect(ingress.fakes.reserved).toHaveLength(1);
 });
 
 test('a repeated order says that it is one, and whether it rests by now, from the log and from memory', async () => {
@@ -167,24 +167,28 @@ test('a repeated order says that it is one, and whether it rests by now, from th
   };
   const isRepeated = { success: true, status: 'live', repeated: true };
   for (const alive of [true, false]) {
-    door.fakes.answer = repeated(alive);
-    expect((await placeOne(door, item)).body).toMatchObject({ ...isRepeated, alive });
+    ingress.fakes.answer = repeated(alive);
+    expect((await placeOne(ingress, item)).body).toMatchObject({ ...isRepeated, alive });
   }
   const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
-  door.memory.keep({ kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE', ...sums }, 1, 0);
-  expect((await placeOne(door, item)).body).toMatchObject({ ...isRepeated, alive: true });
-  door.memory.end(hexBytes(hash));
-  expect((await placeOne(door, item)).body).toMatchObject({ ...isRepeated, alive: false });
+  ingress.memory.keep(
+    { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE', ...sums },
+    1,
+    0,
+  );
+  expect((await placeOne(ingress, item)).body).toMatchObject({ ...isRepeated, alive: true });
+  ingress.memory.end(hexBytes(hash));
+  expect((await placeOne(ingress, item)).body).toMatchObject({ ...isRepeated, alive: false });
 });
 
 test('the first result of an order has no mark of a repetition', async () => {
-  door.fakes.answer = (command) => restsAs(command as PlaceOrder);
-  const { body } = await placeOne(door, signedItem(testOrder()).item);
+  ingress.fakes.answer = (command) => restsAs(command as PlaceOrder);
+  const { body } = await placeOne(ingress, signedItem(testOrder()).item);
   expect(Object.keys(body)).toEqual(expect.not.arrayContaining(['repeated', 'alive']));
 });
 
 test('a repeated order whose money is spent gets its first result from a process that has just started', async () => {
-  const fresh = await openDoor(undefined, Number.MAX_SAFE_INTEGER);
+  const fresh = await openIngress(undefined, Number.MAX_SAFE_INTEGER);
   fresh.fakes.reserve = unlessNothing('insufficient');
   const { item, hash } = signedItem(testOrder());
   fresh.fakes.answer = (command) => {
@@ -198,37 +202,37 @@ test('a repeated order whose money is spent gets its first result from a process
 });
 
 test('an order that is on its way with another hold is asked for without money', async () => {
-  door.fakes.reserve = unlessNothing('conflict');
+  ingress.fakes.reserve = unlessNothing('conflict');
   const { item, hash } = signedItem(testOrder());
-  door.fakes.answer = (command) => {
+  ingress.fakes.answer = (command) => {
     expect(command).toMatchObject({ holdMicro: 0 });
     return repeatedAs(command);
   };
-  const known = await placeOne(door, item);
+  const known = await placeOne(ingress, item);
   expect(known.body).toMatchObject({ success: true, status: 'matched', orderID: hash });
-  door.fakes.answer = refusedForMoney;
-  const unknown = await placeOne(door, signedItem(testOrder()).item);
+  ingress.fakes.answer = refusedForMoney;
+  const unknown = await placeOne(ingress, signedItem(testOrder()).item);
   expect([unknown.status, unknown.body.code]).toEqual([422, 'idempotency_key_reused']);
 });
 
 test('an order id that is held for something else is refused and never sent', async () => {
-  door.fakes.reserve = 'conflict';
-  const { status, body } = await placeOne(door, signedItem(testOrder()).item);
-  expect([status, body.code, door.fakes.sent]).toEqual([422, 'idempotency_key_reused', []]);
-  door.fakes.reserve = 'busy';
-  const busy = await placeOne(door, signedItem(testOrder()).item);
-  expect([busy.status, busy.body.code, door.fakes.sent]).toEqual([503, 'overloaded', []]);
+  ingress.fakes.reserve = 'conflict';
+  const { status, body } = await placeOne(ingress, signedItem(testOrder()).item);
+  expect([status, body.code, ingress.fakes.sent]).toEqual([422, 'idempotency_key_reused', []]);
+  ingress.fakes.reserve = 'busy';
+  const busy = await placeOne(ingress, signedItem(testOrder()).item);
+  expect([busy.status, busy.body.code, ingress.fakes.sent]).toEqual([503, 'overloaded', []]);
 });
 
 test('the same order twice at once is sent once', async () => {
   const { item } = signedItem(testOrder());
-  door.fakes.answer = async (command) => {
+  ingress.fakes.answer = async (command) => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     return restsAs(command);
   };
-  const both = await Promise.all([placeOne(door, item), placeOne(door, item)]);
+  const both = await Promise.all([placeOne(ingress, item), placeOne(ingress, item)]);
   expect(both.map(({ body }) => body.status)).toEqual(['live', 'live']);
-  expect(door.fakes.sent).toHaveLength(1);
+  expect(ingress.fakes.sent).toHaveLength(1);
 });
 
 test('a batch returns the result of each item in its place', async () => {
@@ -237,7 +241,7 @@ test('a batch returns the result of each item in its place', async () => {
   const forged = signedItem(testOrder(), {}, walletOf(9));
   const version1 = { order: { nonce: '0', feeRateBps: '0', taker: owner.address } };
   const items = [good.item, bad.item, version1, forged.item, good.item];
-  const { status, body } = await place(door, items);
+  const { status, body } = await place(ingress, items);
   expect(status).toBe(200);
   expect(body.map((one: { code?: string }) => one.code)).toEqual([
     undefined,
@@ -262,9 +266,9 @@ test('a batch returns the result of each item in its place', async () => {
 test('an order in a market that was listed a moment ago is placed once that is read', async () => {
   const lateToken = tokenIdFromBytes(lateMarket.token0);
   const { item } = signedItem(testOrder({ tokenId: lateToken }));
-  expect((await placeOne(door, item)).body).toMatchObject({ code: 'market_not_found' });
-  door.fakes.lateMarkets.push(lateMarket);
-  expect((await placeOne(door, item)).body).toMatchObject({ success: true, status: 'live' });
+  expect((await placeOne(ingress, item)).body).toMatchObject({ code: 'market_not_found' });
+  ingress.fakes.lateMarkets.push(lateMarket);
+  expect((await placeOne(ingress, item)).body).toMatchObject({ success: true, status: 'live' });
 });
 
 const soon = String(nowSeconds + 179);
@@ -300,11 +304,11 @@ function withOrder(change: object) {
 test.each(refusals)(
   'a single order refused as %s is answered with %i and both texts',
   async (code, status, make) => {
-    const answer = await placeOne(door, make());
+    const answer = await placeOne(ingress, make());
     expect(answer.status).toBe(status);
     expect(answer.body).toMatchObject({ success: false, code, orderID: '', status: '' });
     expect(answer.body.error).toBe(answer.body.errorMsg);
-    expect(door.fakes.sent).toHaveLength(0);
+    expect(ingress.fakes.sent).toHaveLength(0);
   },
 );
 
@@ -314,56 +318,56 @@ test.each([
   ['HALTED', 409, 'condition_paused'],
   ['RESOLVED', 400, 'market_resolved'],
 ] as const)('a market that is %s answers %i %s', async (mode, status, code) => {
-  door.markets.take({ ...market, mode });
-  const answer = await placeOne(door, signedItem(testOrder()).item);
+  ingress.markets.take({ ...market, mode });
+  const answer = await placeOne(ingress, signedItem(testOrder()).item);
   expect([answer.status, answer.body.code]).toEqual([status, code]);
-  const postOnly = await placeOne(door, signedItem(testOrder(), { postOnly: true }).item);
+  const postOnly = await placeOne(ingress, signedItem(testOrder(), { postOnly: true }).item);
   expect(postOnly.status).toBe(mode === 'POST_ONLY' ? 200 : status);
 });
 
 test('closed markets take nothing', async () => {
-  door.markets.take({ ...market, closed: true });
-  const closed = await placeOne(door, signedItem(testOrder()).item);
+  ingress.markets.take({ ...market, closed: true });
+  const closed = await placeOne(ingress, signedItem(testOrder()).item);
   expect(closed.body.code).toBe('market_not_ready');
-  door.markets.take({ ...market, payout0: 10_000 });
-  const resolved = await placeOne(door, signedItem(testOrder()).item);
+  ingress.markets.take({ ...market, payout0: 10_000 });
+  const resolved = await placeOne(ingress, signedItem(testOrder()).item);
   expect(resolved.body.code).toBe('market_resolved');
 });
 
 test('no order is taken while a resolution is proposed, and the mode counts again after a challenge', async () => {
   const proposal = { proposedPayout0: 10_000, paysAtMs: 1 };
-  door.markets.take({ ...market, ...proposal });
-  const proposed = await placeOne(door, signedItem(testOrder()).item);
+  ingress.markets.take({ ...market, ...proposal });
+  const proposed = await placeOne(ingress, signedItem(testOrder()).item);
   expect([proposed.status, proposed.body.code]).toEqual([503, 'cancel_only']);
-  expect(door.fakes.sent).toHaveLength(0);
-  door.markets.take({ ...market, ...proposal, proposedPayout0: -1, challengedAtMs: 1 });
-  expect((await placeOne(door, signedItem(testOrder()).item)).status).toBe(200);
+  expect(ingress.fakes.sent).toHaveLength(0);
+  ingress.markets.take({ ...market, ...proposal, proposedPayout0: -1, challengedAtMs: 1 });
+  expect((await placeOne(ingress, signedItem(testOrder()).item)).status).toBe(200);
 });
 
 test('money that cannot be held refuses, and gives nothing to the log', async () => {
-  door.fakes.reserve = 'insufficient';
-  const poor = await placeOne(door, signedItem(testOrder()).item);
+  ingress.fakes.reserve = 'insufficient';
+  const poor = await placeOne(ingress, signedItem(testOrder()).item);
   expect([poor.status, poor.body.code]).toEqual([400, 'insufficient_balance_or_allowance']);
-  door.fakes.reserve = 'not_ready';
-  const rebuilt = await placeOne(door, signedItem(testOrder()).item);
+  ingress.fakes.reserve = 'not_ready';
+  const rebuilt = await placeOne(ingress, signedItem(testOrder()).item);
   expect([rebuilt.status, rebuilt.headers['retry-after']]).toEqual([503, '1']);
   expect(rebuilt.body.code).toBe('ledger_not_ready');
-  expect(door.fakes.sent).toHaveLength(0);
+  expect(ingress.fakes.sent).toHaveLength(0);
 });
 
 test('a silent partition is 425 for the request when nothing else can be placed, otherwise for its items', async () => {
-  door.fakes.ready = false;
-  const single = await placeOne(door, signedItem(testOrder()).item);
+  ingress.fakes.ready = false;
+  const single = await placeOne(ingress, signedItem(testOrder()).item);
   expect([single.status, single.headers['retry-after']]).toEqual([425, '1']);
   expect(single.body).toMatchObject({ success: false, code: 'partition_not_ready', orderID: '' });
   expect(single.body.error).toBe(single.body.errorMsg);
-  const all = await place(door, [signedItem(testOrder()).item, signedItem(testOrder()).item]);
+  const all = await place(ingress, [signedItem(testOrder()).item, signedItem(testOrder()).item]);
   expect([all.status, all.body.code, all.headers['retry-after']]).toEqual([
     425,
     'partition_not_ready',
     '1',
   ]);
-  const mixed = await place(door, [
+  const mixed = await place(ingress, [
     signedItem(testOrder()).item,
     signedItem(testOrder({ tokenId: '5' })).item,
   ]);
@@ -372,14 +376,14 @@ test('a silent partition is 425 for the request when nothing else can be placed,
 });
 
 test('an order that certainly never left gives its money back; one that may have left is unconfirmed', async () => {
-  door.fakes.answer = () => ({ kind: 'unsent', code: 'overloaded' });
+  ingress.fakes.answer = () => ({ kind: 'unsent', code: 'overloaded' });
   const { item, hash } = signedItem(testOrder());
-  const unsent = await placeOne(door, item);
+  const unsent = await placeOne(ingress, item);
   expect([unsent.status, unsent.body.code]).toEqual([503, 'overloaded']);
-  expect(door.fakes.givenBack).toEqual([hash]);
-  door.fakes.answer = () => ({ kind: 'pending' });
+  expect(ingress.fakes.givenBack).toEqual([hash]);
+  ingress.fakes.answer = () => ({ kind: 'pending' });
   const late = signedItem(testOrder());
-  const unconfirmed = await placeOne(door, late.item);
+  const unconfirmed = await placeOne(ingress, late.item);
   const text = `the order is not confirmed yet: send the same signed order again, or ask GET /data/order/${late.hash}`;
   expect([unconfirmed.status, unconfirmed.headers['retry-after'], unconfirmed.body]).toEqual([
     503,
@@ -397,55 +401,57 @@ test('an order that certainly never left gives its money back; one that may have
       retry_after_seconds: 1,
     },
   ]);
-  const batch = await place(door, [late.item]);
+  const batch = await place(ingress, [late.item]);
   expect([batch.status, batch.body]).toMatchObject([
     200,
     [{ success: false, code: 'order_unconfirmed', orderID: late.hash, retry_after_seconds: 1 }],
   ]);
-  const followed = door.fakes.unconfirmed.map(({ order }) => `0x${order.orderId.toString('hex')}`);
+  const followed = ingress.fakes.unconfirmed.map(
+    ({ order }) => `0x${order.orderId.toString('hex')}`,
+  );
   expect(followed).toEqual([late.hash, late.hash]);
-  door.fakes.answer = () => ({ kind: 'rejected' });
-  const rejected = await placeOne(door, signedItem(testOrder()).item);
+  ingress.fakes.answer = () => ({ kind: 'rejected' });
+  const rejected = await placeOne(ingress, signedItem(testOrder()).item);
   expect([rejected.status, rejected.body.code]).toEqual([500, 'internal_error']);
-  door.fakes.answer = () => answered([]);
-  expect((await placeOne(door, signedItem(testOrder()).item)).body.code).toBe('internal_error');
-  expect(door.fakes.givenBack).toHaveLength(1);
+  ingress.fakes.answer = () => answered([]);
+  expect((await placeOne(ingress, signedItem(testOrder()).item)).body.code).toBe('internal_error');
+  expect(ingress.fakes.givenBack).toHaveLength(1);
 });
 
 test('a full queue of signatures is 503 for the request', async () => {
-  door.fakes.signaturesFull = true;
-  const { status, body, headers } = await place(door, [signedItem(testOrder()).item]);
+  ingress.fakes.signaturesFull = true;
+  const { status, body, headers } = await place(ingress, [signedItem(testOrder()).item]);
   expect([status, body.code, headers['retry-after']]).toEqual([503, 'overloaded', '1']);
 });
 
 test('an order that was taken and ended without a fill met an order of the same owner', async () => {
-  door.fakes.answer = (command) =>
+  ingress.fakes.answer = (command) =>
     answered([placedOf(command as PlaceOrder, { status: 'CANCELED' })]);
-  const { body } = await placeOne(door, signedItem(testOrder()).item);
+  const { body } = await placeOne(ingress, signedItem(testOrder()).item);
   expect([body.success, body.code]).toEqual([false, 'self_trade']);
 });
 
 test('the matcher refuses with the facts of the order', async () => {
-  door.fakes.answer = (command) => {
+  ingress.fakes.answer = (command) => {
     const { orderId, maker, apiKey } = command as PlaceOrder;
     return answered([
       { kind: 'OrderRefused', command: 0, orderId, market: 1, maker, apiKey, code: 'invalid_size' },
     ]);
   };
   const { item, hash } = signedItem(testOrder());
-  const { body } = await placeOne(door, item);
+  const { body } = await placeOne(ingress, item);
   expect(body.errorMsg).toBe(`order ${hash} is invalid. Size (10) lower than the minimum: 5`);
 });
 
 test('GTD leaves the book a minute before its time; market buys are budgets', async () => {
   const expiration = nowSeconds + 600;
   const gtd = withOrder({ expiration: String(expiration) });
-  await placeOne(door, { ...gtd, orderType: 'GTD' });
+  await placeOne(ingress, { ...gtd, orderType: 'GTD' });
   const market = signedItem(testOrder({ makerAmount: '10000000', takerAmount: '19230700' }), {
     orderType: 'FAK',
   });
-  await placeOne(door, market.item);
-  expect(door.fakes.sent.map(({ command }) => command)).toMatchObject([
+  await placeOne(ingress, market.item);
+  expect(ingress.fakes.sent.map(({ command }) => command)).toMatchObject([
     { expiresAtMs: (expiration - 60) * 1000, timeInForce: 'GTD' },
     { price: 5200, budgetMicro: 10_000_000, sizeMicro: 19_230_000, timeInForce: 'FAK' },
   ]);

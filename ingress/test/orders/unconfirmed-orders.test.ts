@@ -4,7 +4,7 @@ import type { CommandResult } from '../../src/log/result-waiters.ts';
 import type { SentOrder } from '../../src/orders/command.ts';
 import type { OrderResult } from '../../src/orders/order-result.ts';
 import { UnconfirmedOrders } from '../../src/orders/unconfirmed-orders.io.ts';
-import { answered } from '../door-fixture.ts';
+import { answered } from '../ingress-fixture.ts';
 
 const acceptedAtMs = 1_000_000;
 

@@ -5,7 +5,14 @@ import { openLimiter, TestClock } from '../../../domain/test/ratelimit/fixture.t
 import { PlainStore } from '../../../domain/test/ratelimit/plain-store.ts';
 import { FundedWallets } from '../../src/orders/funded-wallets.ts';
 import { UnfundedRequests } from '../../src/orders/unfunded-requests.io.ts';
-import { answered, type Door, openDoor, placeOne, signedItem, testOrder } from '../door-fixture.ts';
+import {
+  answered,
+  type IngressUnderTest,
+  openIngress,
+  placeOne,
+  signedItem,
+  testOrder,
+} from '../ingress-fixture.ts';
 
 const ofWallet = 100;
 const ofAddress = 200;
@@ -128,16 +135,16 @@ test('rules of one kind count for the wallet and the address', () => {
 });
 
 describe('a placement', () => {
-  let door: Door;
+  let ingress: IngressUnderTest;
   beforeEach(async () => {
-    door = await openDoor();
+    ingress = await openIngress();
   });
-  afterEach(() => door.app.close());
+  afterEach(() => ingress.app.close());
 
   const sell = { side: 'SELL', makerAmount: '10000000', takerAmount: '5200000' } as const;
 
   function refusedAs(code: RefusalCode): void {
-    door.fakes.answer = (command) => {
+    ingress.fakes.answer = (command) => {
       const { orderId, maker } = command as PlaceOrder;
       return answered([
         { kind: 'OrderRefused', command: 0, orderId, maker, code } as ExecutionEvent,
@@ -147,21 +154,21 @@ describe('a placement', () => {
 
   test('counts a sell that the matcher refused, and no buy whose money was reserved', async () => {
     refusedAs(noTokens);
-    await placeOne(door, signedItem(testOrder(sell)).item);
-    await placeOne(door, signedItem(testOrder()).item);
-    expect(door.fakes.unfunded.counted).toEqual([noTokens]);
+    await placeOne(ingress, signedItem(testOrder(sell)).item);
+    await placeOne(ingress, signedItem(testOrder()).item);
+    expect(ingress.fakes.unfunded.counted).toEqual([noTokens]);
   });
 
   test('refuses sells of a wallet that has to wait before their signatures, and takes its buys', async () => {
-    door.fakes.unfunded.wait = 7;
-    door.fakes.signaturesFull = true;
-    const { status, headers, body } = await placeOne(door, signedItem(testOrder(sell)).item);
+    ingress.fakes.unfunded.wait = 7;
+    ingress.fakes.signaturesFull = true;
+    const { status, headers, body } = await placeOne(ingress, signedItem(testOrder(sell)).item);
     expect(status).toBe(429);
     expect(headers['retry-after']).toBe('7');
     expect(body).toMatchObject({ success: false, code: 'rate_limited', retry_after_seconds: 7 });
-    door.fakes.signaturesFull = false;
-    expect(door.fakes.sent).toEqual([]);
-    expect((await placeOne(door, signedItem(testOrder()).item)).status).toBe(200);
-    expect(door.fakes.sent).toHaveLength(1);
+    ingress.fakes.signaturesFull = false;
+    expect(ingress.fakes.sent).toEqual([]);
+    expect((await placeOne(ingress, signedItem(testOrder()).item)).status).toBe(200);
+    expect(ingress.fakes.sent).toHaveLength(1);
   });
 });

@@ -2,37 +2,34 @@ import { familyDomains, parseWalletAddress, refusalText, type WalletAddress } fr
 import { testDomain } from '../../../kit/test/signing-domain.ts';
 import {
   call,
-  type Door,
+  type IngressUnderTest,
   market,
   nowSeconds,
-  openDoor,
+  openIngress,
   owner,
   placeOne,
   signedItem,
   testOrder,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 import { OwnersTopic } from '../owners-fixture.ts';
 import { signedBy, walletOf } from '../wallet-fixture.ts';
 
-let door: Door;
+let ingress: IngressUnderTest;
 let topic: OwnersTopic;
 beforeEach(async () => {
   topic = new OwnersTopic();
-  door = await openDoor(topic);
+  ingress = await openIngress(topic);
 });
-afterEach(() => door.app.close());
+afterEach(() => ingress.app.close());
 
 const validate = (items: unknown, url = '/orders/validate') =>
-  call(door, { method: 'POST', url, body: JSON.stringify(items) });
-const owned = (item: object) => ({ ...item, owner: door.trio.apiKey });
+  call(ingress, { method: 'POST', url, body: JSON.stringify(items) });
+const owned = (item: object) => ({ ...item, owner: ingress.trio.apiKey });
 
 function expectNothingDone() {
-  expect([door.fakes.sent, door.fakes.reserved, topic.records, door.retries.size]).toEqual([
-    [],
-    [],
-    [],
-    0,
-  ]);
+  expect([ingress.fakes.sent, ingress.fakes.reserved, topic.records, ingress.retries.size]).toEqual(
+    [[], [], [], 0],
+  );
 }
 
 test('a sound order gets its id, price, size, hold and rules, and nothing is done', async () => {
@@ -82,7 +79,7 @@ test('a wrapped order is read in the domain of its wallet, whose digest is not t
   const [foreign] = (await validate([owned(item)])).body;
   expect(foreign).toMatchObject({ valid: false, code: 'signer_mismatch', orderID: hash });
   expectNothingDone();
-  await door.bindings.bind([{ wallet: address(wallet), owner: address(owner.address) }], 'ann');
+  await ingress.bindings.bind([{ wallet: address(wallet), owner: address(owner.address) }], 'ann');
   const [finding] = (await validate([owned(item)])).body;
   expect(finding).toMatchObject({ valid: true, orderID: hash });
   const [domain] = finding.signature.domains;
@@ -99,9 +96,9 @@ function address(text: string): WalletAddress {
 
 test('money, modes, expiry and ownership are checked as placing would', async () => {
   const codeOf = async (item: object) => (await validate([owned(item)])).body[0].code;
-  door.fakes.availableMicro = 5_199_999;
+  ingress.fakes.availableMicro = 5_199_999;
   expect(await codeOf(signedItem(testOrder()).item)).toBe('insufficient_balance_or_allowance');
-  door.fakes.availableMicro = 5_200_000;
+  ingress.fakes.availableMicro = 5_200_000;
   expect(await codeOf(signedItem(testOrder()).item)).toBeUndefined();
   const soon = signedItem(testOrder(), { orderType: 'GTD' }).item;
   const timed = { ...soon, order: { ...soon.order, expiration: String(nowSeconds + 60) } };
@@ -109,9 +106,9 @@ test('money, modes, expiry and ownership are checked as placing would', async ()
   expect(await codeOf(signedItem(testOrder({ makerAmount: '5250000' })).item)).toBe(
     'invalid_tick_size',
   );
-  door.fakes.ready = false;
+  ingress.fakes.ready = false;
   expect(await codeOf(signedItem(testOrder()).item)).toBe('partition_not_ready');
-  door.markets.take({ ...market, mode: 'HALTED' });
+  ingress.markets.take({ ...market, mode: 'HALTED' });
   expect(await codeOf(signedItem(testOrder()).item)).toBe('condition_paused');
   expectNothingDone();
 });
@@ -134,7 +131,7 @@ test.each([
 
 test('an order signed too far ahead is told so, with the time of the server', async () => {
   const at = (aheadMs: number) =>
-    signedItem(testOrder({ timestamp: String(door.fakes.nowMs + aheadMs) }));
+    signedItem(testOrder({ timestamp: String(ingress.fakes.nowMs + aheadMs) }));
   const [early] = (await validate([owned(at(300_001).item)])).body;
   expect(early).toMatchObject({
     code: 'order_signed_ahead',
@@ -147,32 +144,32 @@ test('an order of the sizes and prices of earlier rules is invalid unless it is 
   const sold = { side: 'SELL', makerAmount: '10000000', takerAmount: '9700600' } as const;
   const { item, hash } = signedItem(testOrder(sold), { orderType: 'FAK' });
   const small = signedItem(testOrder());
-  door.markets.take({ ...market, tick: 10, minSizeMicro: 20_000_000 });
+  ingress.markets.take({ ...market, tick: 10, minSizeMicro: 20_000_000 });
   const findings = await validate([owned(item), owned(small.item)]);
   expect(findings.body).toMatchObject([
     { valid: false, code: 'invalid_tick_size', orderID: hash, order: null, money: null },
     { valid: false, code: 'invalid_size', order: { size: '10' }, money: { needed: '5.2' } },
   ]);
   const kept = { kind: 'placed', orderId: hash, side: 'SELL', status: 'MATCHED' } as const;
-  door.memory.keep({ ...kept, filledMicro: 10_000_000, paidMicro: 9_700_600, trades: [] }, 1, 0);
+  ingress.memory.keep({ ...kept, filledMicro: 10_000_000, paidMicro: 9_700_600, trades: [] }, 1, 0);
   const [again] = (await validate([owned(item)])).body;
   expect(again).toMatchObject({ valid: true, known: true });
   expectNothingDone();
 });
 
 test('a refused order of a neg-risk market is named by the id it has there, placed or not', async () => {
-  door.markets.take({ ...market, negRisk: true });
+  ingress.markets.take({ ...market, negRisk: true });
   const order = testOrder({ makerAmount: '5200001' });
   const { signature, hash } = signedBy(owner, order, testDomain, true);
   const item = owned({ order: { ...order, signature }, orderType: 'GTC' });
   const [finding] = (await validate([item])).body;
-  const placed = await placeOne(door, item);
+  const placed = await placeOne(ingress, item);
   const text = `order ${hash} is invalid. Price (0.52) breaks minimum tick size rule: 0.01`;
   expect([finding.errorMsg, placed.body.errorMsg]).toEqual([text, text]);
 });
 
 test('a full queue of signature checks is no finding about the signature', async () => {
-  door.fakes.signaturesFull = true;
+  ingress.fakes.signaturesFull = true;
   const { body } = await validate([owned(signedItem(testOrder()).item)]);
   expect(body).toEqual([
     { valid: false, code: 'overloaded', errorMsg: refusalText('overloaded', {}) },
@@ -180,7 +177,7 @@ test('a full queue of signature checks is no finding about the signature', async
 });
 
 test('a signature that cannot be explained now is reported without domains', async () => {
-  door.fakes.explanationsFull = true;
+  ingress.fakes.explanationsFull = true;
   const [finding] = (await validate([owned(signedItem(testOrder()).item)])).body;
   expect([finding.valid, finding.signature.domains]).toEqual([true, []]);
 });
@@ -219,15 +216,15 @@ describe('an order without a signature', () => {
     'of another maker': () => signedItem(testOrder({ maker: walletOf(9).address })),
     'of an unknown token': () => signedItem(testOrder({ tokenId: '5' })),
     'without its money': () => {
-      door.fakes.availableMicro = 5_199_999;
+      ingress.fakes.availableMicro = 5_199_999;
       return signedItem(testOrder());
     },
     'of a halted market': () => {
-      door.markets.take({ ...market, mode: 'HALTED' });
+      ingress.markets.take({ ...market, mode: 'HALTED' });
       return signedItem(testOrder());
     },
     'of a neg-risk market': () => {
-      door.markets.take({ ...market, negRisk: true });
+      ingress.markets.take({ ...market, negRisk: true });
       const order = testOrder();
       const { signature, hash } = signedBy(owner, order, testDomain, true);
       return { item: { order: { ...order, signature }, orderType: 'GTC' as const }, hash };
@@ -235,7 +232,7 @@ describe('an order without a signature', () => {
     'that has a result': () => {
       const order = signedItem(testOrder());
       const kept = { kind: 'placed', orderId: order.hash, side: 'BUY', status: 'LIVE' } as const;
-      door.memory.keep({ ...kept, filledMicro: 0, paidMicro: 0, trades: [] }, 1, 0);
+      ingress.memory.keep({ ...kept, filledMicro: 0, paidMicro: 0, trades: [] }, 1, 0);
       return order;
     },
   };
@@ -257,7 +254,7 @@ describe('an order without a signature', () => {
       ['/orders', [item]],
       ['/orders', [owned(signedItem(testOrder()).item), item]],
     ] as const) {
-      const answer = await call(door, { method: 'POST', url, body: JSON.stringify(body) });
+      const answer = await call(ingress, { method: 'POST', url, body: JSON.stringify(body) });
       expect([answer.status, answer.body.code]).toEqual([400, 'invalid_payload']);
     }
     expectNothingDone();

@@ -1,6 +1,6 @@
 import { familyDomains } from '@pm/schemas';
 import { type OrderVector, readPublishedVectors } from '../../../kit/test/published-vectors.ts';
-import type { SignatureVerdict } from '../../src/orders/signature.ts';
+import type { SignatureResult } from '../../src/orders/signature.ts';
 import { bytesOf, jobFor, openRule, structOf } from '../signing-fixture.ts';
 import type { TestOrder } from '../wallet-fixture.ts';
 
@@ -9,7 +9,7 @@ const given = vectors === null ? test.skip : test;
 const version2 = (list: readonly OrderVector[] | undefined) =>
   (list ?? []).filter((vector) => vector.struct === 'order_v2');
 
-const hexOf = (verdict: SignatureVerdict) =>
+const hexOf = (verdict: SignatureResult) =>
   Buffer.isBuffer(verdict) ? verdict.toString('hex') : verdict;
 
 function orderOf({ order }: OrderVector): TestOrder {

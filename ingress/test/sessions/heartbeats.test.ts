@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { type ApiKeyId, parseWalletAddress } from '@pm/schemas';
 import { whileTimePasses } from '../../../kit/test/passing-time.ts';
-import { call, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
+import { call, type IngressUnderTest, openIngress, owner, trioIn } from '../ingress-fixture.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const present = <T>(value: T | null | undefined): T => {
@@ -10,21 +10,21 @@ const present = <T>(value: T | null | undefined): T => {
 };
 const unknownId = '11111111-2222-4333-8444-555555555555';
 
-let door: Door;
+let ingress: IngressUnderTest;
 beforeEach(async () => {
-  door = await openDoor();
+  ingress = await openIngress();
 });
-afterEach(() => door.app.close());
+afterEach(() => ingress.app.close());
 
 const beat = (body?: unknown, more: object = {}) =>
-  call(door, {
+  call(ingress, {
     method: 'POST',
     url: '/v1/heartbeats',
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...more,
   });
 const bare = (body?: string) =>
-  call(door, { method: 'POST', url: '/heartbeats', ...(body === undefined ? {} : { body }) });
+  call(ingress, { method: 'POST', url: '/heartbeats', ...(body === undefined ? {} : { body }) });
 const wrong = (expected: string) => ({
   error: 'Invalid Heartbeat ID',
   error_msg: 'Invalid Heartbeat ID',
@@ -59,7 +59,7 @@ test('an old or unknown id gets the expected one, which goes on', async () => {
 test('an id without a chain gets an empty one', async () => {
   const answer = await beat({ heartbeat_id: unknownId });
   expect([answer.status, answer.body]).toEqual([400, wrong('')]);
-  expect(door.sessionsTopic.said).toEqual([]);
+  expect(ingress.sessionsTopic.said).toEqual([]);
 });
 
 test('an empty id restarts a chain that is alive', async () => {
@@ -83,7 +83,7 @@ test('the bare heartbeat starts a session, feeds it, and leaves the chain where 
   for (const body of [undefined, '{}', '[1,2]', '{"heartbeat_id":"x"}']) {
     expect((await bare(body)).body).toEqual(first.body);
   }
-  expect(door.sessionsTopic.said.map(({ phase }) => phase)).toEqual(Array(5).fill('LIVE'));
+  expect(ingress.sessionsTopic.said.map(({ phase }) => phase)).toEqual(Array(5).fill('LIVE'));
   const next = await beat({ heartbeat_id: idOf(first) });
   expect((await bare()).body).toEqual({ status: 'ok', heartbeat_id: idOf(next) });
 });
@@ -94,24 +94,24 @@ test.each([[[]], [5], ['text'], [{ heartbeat_id: 5 }], [{ heartbeat_id: {} }]])(
     const answer = await beat(body);
     const refusal = { error: 'Invalid heartbeat payload', code: 'invalid_request' };
     expect([answer.status, answer.body]).toEqual([400, refusal]);
-    expect(door.sessionsTopic.said).toEqual([]);
+    expect(ingress.sessionsTopic.said).toEqual([]);
   },
 );
 
 test('a body that is no JSON is refused, and a request that proves nothing too', async () => {
-  const broken = await call(door, { method: 'POST', url: '/v1/heartbeats', body: '{' });
+  const broken = await call(ingress, { method: 'POST', url: '/v1/heartbeats', body: '{' });
   expect([broken.status, broken.body.error]).toEqual([400, 'Invalid heartbeat payload']);
   for (const url of ['/v1/heartbeats', '/heartbeats', '/clob/v1/heartbeats']) {
-    const answer = await door.app.inject({ method: 'POST', url });
+    const answer = await ingress.app.inject({ method: 'POST', url });
     expect([answer.statusCode, answer.json().code]).toEqual([401, 'invalid_l2']);
   }
-  expect(door.sessionsTopic.said).toEqual([]);
+  expect(ingress.sessionsTopic.said).toEqual([]);
 });
 
 test('each key has a session of its own', async () => {
   const mine = await beat({ heartbeat_id: '' });
   const wallet = present(parseWalletAddress(owner.address));
-  const other = trioIn(await door.keys.create(wallet, '1'));
+  const other = trioIn(await ingress.keys.create(wallet, '1'));
   const theirs = await beat({ heartbeat_id: idOf(mine) }, { trio: other });
   expect([theirs.status, theirs.body]).toEqual([400, wrong('')]);
   expect((await beat({ heartbeat_id: '' }, { trio: other })).status).toBe(200);
@@ -119,41 +119,51 @@ test('each key has a session of its own', async () => {
 });
 
 test('a heartbeat that is not durable is not accepted', async () => {
-  door.sessionsTopic.fault = new Fault('not_sent', 'retry');
+  ingress.sessionsTopic.fault = new Fault('not_sent', 'retry');
   const answer = await beat({ heartbeat_id: '' });
   expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([
     503,
     'log_unavailable',
     '1',
   ]);
-  door.sessionsTopic.fault = null;
+  ingress.sessionsTopic.fault = null;
   expect((await beat({ heartbeat_id: '' })).status).toBe(200);
 });
 
 test('while the orders of a missed session are being canceled no new one begins', async () => {
   const first = await beat({ heartbeat_id: '' });
-  const { apiKey } = door.trio;
-  const follows = present(door.process.table.find(apiKey as ApiKeyId));
+  const { apiKey } = ingress.trio;
+  const follows = present(ingress.process.table.find(apiKey as ApiKeyId));
   const change = { ...follows, follows, phase: 'MISSED' } as const;
-  expect(await door.process.log.write(change)).toBe('counted');
+  expect(await ingress.process.log.write(change)).toBe('counted');
   expect((await beat({ heartbeat_id: idOf(first) })).body).toEqual(wrong(''));
   // The watch of this process ends it at its next check, and the heartbeats that wait go on.
   const [started, fed] = await Promise.all([beat({ heartbeat_id: '' }), bare()]);
   expect([started.status, fed.status]).toEqual([200, 200]);
-  const phases = door.sessionsTopic.said.map(({ phase }) => phase);
+  const phases = ingress.sessionsTopic.said.map(({ phase }) => phase);
   expect(phases.slice(0, 4)).toEqual(['LIVE', 'MISSED', 'ENDED', 'LIVE']);
 });
 
 test('a session whose orders cannot be canceled yet gets a refusal to try again', async () => {
   await beat({ heartbeat_id: '' });
-  const follows = present(door.process.table.find(door.trio.apiKey as ApiKeyId));
-  door.process.kill();
-  await door.sessionsTopic.append(door.process.log.partitionOf(follows.apiKey), follows.apiKey, {
-    ...present(door.sessionsTopic.said[0]),
-    sequence: 2,
-    phase: 'MISSED',
-  });
-  const next = await openDoor(door.topic, 0, door.retries, door.accounts, door.sessionsTopic);
+  const follows = present(ingress.process.table.find(ingress.trio.apiKey as ApiKeyId));
+  ingress.process.kill();
+  await ingress.sessionsTopic.append(
+    ingress.process.log.partitionOf(follows.apiKey),
+    follows.apiKey,
+    {
+      ...present(ingress.sessionsTopic.said[0]),
+      sequence: 2,
+      phase: 'MISSED',
+    },
+  );
+  const next = await openIngress(
+    ingress.topic,
+    0,
+    ingress.retries,
+    ingress.accounts,
+    ingress.sessionsTopic,
+  );
   next.process.stop();
   const answers = await whileTimePasses(async () => [
     await call(next, { method: 'POST', url: '/v1/heartbeats', body: '{}' }),

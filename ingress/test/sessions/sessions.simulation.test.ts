@@ -103,7 +103,7 @@ class World {
   accepted = 0;
   isQuiet = false;
   isHostile = false;
-  /** Of the topic `sessions`. */
+  /** Outages of the topic `sessions`. */
   readonly outages: { fromMs: number; toMs: number }[] = [];
 
   constructor(seed: number) {

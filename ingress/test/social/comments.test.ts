@@ -10,23 +10,23 @@ import { ProfileCreationTimes, Profiles } from '../../src/social/profiles.io.ts'
 import {
   call,
   conditionId,
-  type Door,
+  type IngressUnderTest,
   lateMarket,
-  openDoor,
+  openIngress,
   owner,
   trioIn,
-} from '../door-fixture.ts';
+} from '../ingress-fixture.ts';
 import { RoomFake } from '../room-fixture.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
 
-let door: Door;
-let said: Door['said'];
+let ingress: IngressUnderTest;
+let said: IngressUnderTest['said'];
 
 beforeEach(async () => {
-  door = await openDoor();
-  said = door.said;
-  door.markets.take({ ...eventEntry, kind: 'CatalogEvent' });
+  ingress = await openIngress();
+  said = ingress.said;
+  ingress.markets.take({ ...eventEntry, kind: 'CatalogEvent' });
 });
 
 const eventEntry = {
@@ -61,7 +61,7 @@ const comment = (change: object = {}) => ({
 
 type Method = 'POST' | 'PUT' | 'DELETE';
 const send = (method: Method, url: string, value: unknown) =>
-  call(door, { method, url, ...(value === undefined ? {} : { body: JSON.stringify(value) }) });
+  call(ingress, { method, url, ...(value === undefined ? {} : { body: JSON.stringify(value) }) });
 const post = (url: string, value: unknown) => send('POST', url, value);
 const remove = (url: string) => send('DELETE', url, undefined);
 
@@ -71,7 +71,9 @@ test('a comment is on the log with its author, and its id is its place there', a
   expect(said.comments).toMatchObject([
     { kind: 'CommentPosted', parentType: 'EVENT', parentId: '1', body: 'It will.', replyTo: '' },
   ]);
-  expect(door.services.social.comments.threads.find('1')?.author).toBe(owner.address.toLowerCase());
+  expect(ingress.services.social.comments.threads.find('1')?.author).toBe(
+    owner.address.toLowerCase(),
+  );
 });
 
 test('markets are commented on by number or condition, also under the mount', async () => {
@@ -83,7 +85,7 @@ test('markets are commented on by number or condition, also under the mount', as
 });
 
 test('a market that was listed a moment ago is commented on once that is read', async () => {
-  door.fakes.lateMarkets.push(lateMarket);
+  ingress.fakes.lateMarkets.push(lateMarket);
   const body = comment({ parent_entity_type: 'market', parent_entity_id: lateMarket.market });
   expect((await post('/comments', body)).status).toBe(200);
 });
@@ -145,7 +147,7 @@ test('line breaks of any system are one character', async () => {
   expect((await post('/comments', comment({ body }))).status).toBe(200);
   expect((await post('/comments', comment({ body: `${'\r\n'.repeat(1999)}x` }))).status).toBe(200);
   expect((await post('/comments', comment({ body: 'a\rb' }))).status).toBe(400);
-  expect(door.services.social.comments.threads.find('1')?.body).toBe('It will.\nOr not.\n');
+  expect(ingress.services.social.comments.threads.find('1')?.body).toBe('It will.\nOr not.\n');
 });
 
 test('a reply is about what the comment is about that it replies to', async () => {
@@ -171,7 +173,7 @@ test('replies are nested so deep, and a thread has so many of them, and no more'
     status: 400,
     body: { error: 'invalid comment: replies are nested 32 levels deep at most' },
   });
-  const { comments } = door.services.social;
+  const { comments } = ingress.services.social;
   const [, reply] = said.comments;
   for (let count = replyDepthMax; count < threadRepliesMax; count += 1) {
     await comments.write(reply as CommentEvent);
@@ -187,7 +189,7 @@ test('replies are nested so deep, and a thread has so many of them, and no more'
 test('a hidden comment is as a deleted one to all but its author, who may take it back', async () => {
   await post('/comments', comment());
   await post('/comments', comment({ parent_comment_id: '1' }));
-  const { comments } = door.services.social;
+  const { comments } = ingress.services.social;
   await comments.write({ kind: 'CommentHidden', commentId: '1', hidden: true, timeMs: 1 });
   for (const id of ['1', '2']) {
     const answers = [
@@ -201,9 +203,9 @@ test('a hidden comment is as a deleted one to all but its author, who may take i
     );
   }
   const wallet = walletOf(8).address as WalletAddress;
-  const trio = trioIn(await door.keys.create(wallet, '0'));
+  const trio = trioIn(await ingress.keys.create(wallet, '0'));
   const headers = { [names.address]: wallet };
-  const foreign = await call(door, { method: 'DELETE', url: '/comments/1', trio, headers });
+  const foreign = await call(ingress, { method: 'DELETE', url: '/comments/1', trio, headers });
   expect(foreign.status).toBe(404);
   expect((await remove('/comments/1')).status).toBe(200);
   expect(comments.threads.find('2')).toBeUndefined();
@@ -211,7 +213,7 @@ test('a hidden comment is as a deleted one to all but its author, who may take i
 
 test('a reply to a comment that was deleted before it was written is none', async () => {
   await post('/comments', comment());
-  const { comments } = door.services.social;
+  const { comments } = ingress.services.social;
   const write = comments.write.bind(comments);
   const wallet = Buffer.from(owner.address.slice(2), 'hex');
   comments.write = async (event) => {
@@ -232,12 +234,12 @@ test('only its author takes a comment back, and its replies go with it', async (
   const { address } = walletOf(8);
   const wallet = parseWalletAddress(address);
   if (wallet === null) throw new Error('a wallet');
-  const trio = trioIn(await door.keys.create(wallet, '0'));
+  const trio = trioIn(await ingress.keys.create(wallet, '0'));
   const headers = { [names.address]: address };
-  const foreign = await call(door, { method: 'DELETE', url: '/comments/1', trio, headers });
+  const foreign = await call(ingress, { method: 'DELETE', url: '/comments/1', trio, headers });
   expect(foreign).toMatchObject({ status: 403, body: { code: 'not_the_author' } });
   expect((await remove('/comments/1')).status).toBe(200);
-  expect(door.services.social.comments.threads.find('2')).toBeUndefined();
+  expect(ingress.services.social.comments.threads.find('2')).toBeUndefined();
   expect((await remove('/comments/1')).status).toBe(404);
 });
 
@@ -247,7 +249,7 @@ test('likes and reports of one wallet count once, and likes can be taken back', 
     expect((await post('/comments/1/reactions', { reaction_type: 'HEART' })).status).toBe(200);
     expect((await post('/comments/1/reports', { reason: 'spam' })).status).toBe(200);
   }
-  const { threads } = door.services.social.comments;
+  const { threads } = ingress.services.social.comments;
   expect(threads.find('1')).toMatchObject({ reportCount: 1 });
   expect(threads.find('1')?.likes.size).toBe(1);
   await remove('/comments/1/reactions');
@@ -266,7 +268,7 @@ test('nothing is written without a key', async () => {
     ['PUT', '/profile'],
   ] as const;
   for (const [method, url] of requests) {
-    const answer = await door.app.inject({ method, url });
+    const answer = await ingress.app.inject({ method, url });
     expect([method, url, answer.statusCode]).toEqual([method, url, 401]);
   }
 });
@@ -277,7 +279,7 @@ test('another process that reads the same topic has the same threads', async () 
   await post('/comments/2/reactions', {});
   const twin = new CommentThreads();
   for (const [offset, event] of said.comments.entries()) twin.apply(offset, event as never);
-  const { threads } = door.services.social.comments;
+  const { threads } = ingress.services.social.comments;
   expect(twin.find('2')).toEqual(threads.find('2'));
   expect(twin.repliesOf('1')).toHaveLength(1);
 });

@@ -32,7 +32,7 @@ export interface ClickHouseOptions {
 }
 
 export interface InsertOptions {
-  /** The same token inserts once. */
+  /** Deduplication token: inserts with the same token are carried out once. */
   readonly token?: string;
 }
 
@@ -49,8 +49,8 @@ export interface ClickHouse {
     options?: InsertOptions,
   ): Promise<void>;
   /**
-   * The same for encoded rows in consecutive pieces: ClickHouse's format TabSeparated, symbols of enums by their
-   * numbers. No bytes: nothing is sent.
+   * Inserts encoded rows in consecutive pieces like `insertRows`: ClickHouse's format TabSeparated, symbols of enums by
+   * their numbers. No bytes: nothing is sent.
    */
   insertTabSeparated(
     table: string,

@@ -210,7 +210,7 @@ export const engineVariables = namesOf(
   storeFields,
 );
 
-/** What encrypts the keys in a backup. */
+/** Passphrase that encrypts the keys in a backup. */
 export const backupFields = {
   backupPassphrase: secretFile('PM_BACKUP_PASSPHRASE_FILE', {
     meaning:

@@ -42,7 +42,7 @@ export {
   freshnessIn,
   keySecretsIn,
   namesOf,
-  publicDoorFields,
+  publicHttpFields,
   secondPersonFields,
   serviceFields,
   traceFields,

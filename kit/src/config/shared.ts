@@ -119,7 +119,7 @@ export const secondPersonFields = {
 };
 
 /** Settings of a public listener: trusted proxies and rate limits (limits.md). */
-export const publicDoorFields = {
+export const publicHttpFields = {
   host: text('PM_HOST', {
     meaning: 'Address that the public listener binds to.',
     default: '127.0.0.1',
@@ -203,7 +203,7 @@ export const publicDoorFields = {
     max: 1_000_000,
     default: 4,
   }),
-  doorProcesses: integer('PM_DOOR_PROCESSES', {
+  httpProcesses: integer('PM_HTTP_PROCESSES', {
     meaning: 'Number of processes of this service that share the limits.',
     unit: 'processes',
     min: 1,
@@ -214,14 +214,14 @@ export const publicDoorFields = {
 
 /** The windows of signed timestamps (conventions.md 2.4). */
 export function freshnessIn(
-  config: Pick<ConfigOf<typeof publicDoorFields>, 'freshnessSeconds' | 'freshnessMs'>,
+  config: Pick<ConfigOf<typeof publicHttpFields>, 'freshnessSeconds' | 'freshnessMs'>,
 ) {
   return { secondsMs: config.freshnessSeconds * 1000, millisecondsMs: config.freshnessMs };
 }
 
 /** The secrets that API keys are derived from. */
 export function keySecretsIn(
-  config: Pick<ConfigOf<typeof publicDoorFields>, 'keySecret' | 'otherKeySecrets'>,
+  config: Pick<ConfigOf<typeof publicHttpFields>, 'keySecret' | 'otherKeySecrets'>,
 ) {
   return { present: config.keySecret, others: config.otherKeySecrets };
 }

@@ -16,7 +16,7 @@ export interface Serving {
   readonly reasons: readonly string[];
 }
 
-/** What a process says of itself. */
+/** State of a process, for its operations port. */
 export interface Health {
   /** Facts for people and for the stack command; JSON values only. */
   status(): object;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { answeredHeader, type LogPlaces, placesIn } from './answered-places.ts';
 import { trustBy } from './client-address.io.ts';
 
-/** What the client of a request was answered before; null when nothing was. */
+/** Log places in the earlier responses to the client of a request; null when there are none. */
 export type AnsweredTo = (
   request: Pick<IncomingMessage, 'headers'> & {
     readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;

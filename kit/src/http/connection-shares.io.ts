@@ -12,7 +12,7 @@ export type ShedReason = 'address' | 'rate' | 'all' | 'idle' | 'unread' | 'body'
 export interface ConnectionSharesOptions {
   /** Default those of every listener. */
   readonly limits?: ConnectionLimits;
-  /** Of one address, in place of that in `limits` (`PM_CONNECTIONS_PER_ADDRESS`). */
+  /** Connections of one address, in place of the number in `limits` (`PM_CONNECTIONS_PER_ADDRESS`). */
   readonly perAddress?: number | undefined;
   /** Their connections are those of many clients: they count in all only, and bound their clients themselves. */
   readonly trustedProxies: readonly string[];

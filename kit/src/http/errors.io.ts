@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
-import { familyOf } from './door-routes.io.ts';
 import { bodyTooLarge, type TooLarge } from './listener-bounds.ts';
-import { inWordsOf } from './route-family.ts';
+import { errorStyleOf } from './route-family.ts';
+import { familyOf } from './service-routes.io.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -63,7 +63,7 @@ export function errorAnswerer(log: Log) {
     if (body.retry_after_seconds !== undefined) {
       void reply.header('retry-after', String(body.retry_after_seconds));
     }
-    const text = JSON.stringify(inWordsOf(familyOf(request), status, body));
+    const text = JSON.stringify(errorStyleOf(familyOf(request), status, body));
     void reply.code(status).type('application/json; charset=utf-8').send(text);
   };
 }

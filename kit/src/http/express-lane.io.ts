@@ -5,7 +5,7 @@ import type { Verdict } from './listener-bounds.ts';
 import { openToPages } from './response-headers.io.ts';
 
 /** Counts a response of one route when it is sent; `beganAtMs` of `performance.now()`. */
-export type CountAnswer = (status: number, beganAtMs: number) => void;
+export type CountResponse = (status: number, beganAtMs: number) => void;
 
 /** A route whose responses may be in memory. */
 export interface ExpressRoute {
@@ -21,7 +21,7 @@ export interface ExpressRoute {
    * limits.
    */
   readonly pass?: (request: IncomingMessage) => Verdict | null;
-  readonly count?: CountAnswer;
+  readonly count?: CountResponse;
 }
 
 /**

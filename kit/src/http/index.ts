@@ -16,16 +16,9 @@ export {
 } from './client-address.io.ts';
 export { ConnectionShares, type ShedReason } from './connection-shares.io.ts';
 export {
-  type Dialect,
-  type DoorRoute,
-  familyOf,
-  registerRoutes,
-  tableMethod,
-} from './door-routes.io.ts';
-export {
   defaultHttpLimits,
-  doorBounds,
   evictFrom,
+  listenerBounds,
 } from './listener-bounds.ts';
 export { countShed, httpMetrics, httpReadings, shedMetrics } from './observe.io.ts';
 export { openHttp } from './open.io.ts';
@@ -38,6 +31,13 @@ export {
   type RawParam,
 } from './query-params.ts';
 export { refusalBody, refuse } from './refuse.io.ts';
-export { inWordsOf, originForm } from './route-family.ts';
+export { errorStyleOf, originForm } from './route-family.ts';
+export {
+  type Dialect,
+  familyOf,
+  type HttpHandler,
+  registerRoutes,
+  tableMethod,
+} from './service-routes.io.ts';
 export { Shares } from './shares.ts';
 export { waitedBy, waitedHeader } from './waited-header.io.ts';

@@ -1,4 +1,4 @@
-import { type Door, payloadTooLarge } from '@pm/schemas';
+import { type HttpService, payloadTooLarge } from '@pm/schemas';
 import type { ShareLimits } from './shares.ts';
 
 /** Bounds of an HTTP listener. Each can be overridden by `openHttp`'s `limits`. */
@@ -23,7 +23,9 @@ export interface HttpLimits {
 
 /** Limits of open connections that are not upgraded. */
 export interface ConnectionLimits {
-  /** Of one client's address (`PM_CONNECTIONS_PER_ADDRESS`); one without a request makes room for one more. */
+  /**
+   * Connections of one client's address (`PM_CONNECTIONS_PER_ADDRESS`); one without a request makes room for one more.
+   */
   readonly perAddress: number;
   /** In which an address may open twice its share of connections again, evenly, milliseconds; 0 for no bound. */
   readonly renewMs: number;
@@ -49,7 +51,7 @@ export const defaultHttpLimits: HttpLimits = {
 };
 
 /** Limits of a public listener (limits.md). A gateway before both must accept the larger of each. */
-export interface DoorBounds {
+export interface ListenerBounds {
   /** All headers and the URL together, bytes. */
   readonly maxHeaderBytes: number;
   /** The response to a body beyond the limit of its route. */
@@ -63,7 +65,7 @@ export interface TooLarge {
 
 export const bodyTooLarge: TooLarge = { status: 413, text: 'the body is too large' };
 
-export const doorBounds: Readonly<Record<Door, DoorBounds>> = {
+export const listenerBounds: Readonly<Record<HttpService, ListenerBounds>> = {
   ingress: {
     maxHeaderBytes: defaultHttpLimits.maxHeaderBytes,
     tooLarge: bodyTooLarge,

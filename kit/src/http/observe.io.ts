@@ -1,8 +1,8 @@
 import type { MetricDeclarations, Metrics } from '../metrics/index.ts';
 import type { HttpApp } from './app.io.ts';
 import type { ShedReason } from './connection-shares.io.ts';
-import { tableMethod } from './door-routes.io.ts';
-import type { CountAnswer } from './express-lane.io.ts';
+import type { CountResponse } from './express-lane.io.ts';
+import { tableMethod } from './service-routes.io.ts';
 
 /** Requests by the patterns of routes (their rate, errors and duration), and connections. */
 export const httpMetrics = {
@@ -20,7 +20,10 @@ export const httpMetrics = {
   },
 } as const satisfies MetricDeclarations;
 
-/** What a listener ends or refuses since its client holds too much already (limits.md). */
+/**
+ * Metrics of the connections and requests that a listener ends or refuses because their client holds too much already
+ * (limits.md).
+ */
 export const shedMetrics = {
   shed: {
     type: 'counter',
@@ -42,7 +45,7 @@ export const httpReadings = {
 /** Counters of the responses of an app, by route. */
 export interface AnswerCount {
   /** The counter of the route with this method and pattern; the same for the same route. */
-  of(method: string, url: string): CountAnswer;
+  of(method: string, url: string): CountResponse;
   /** Counts a request that matches no route; such requests run no route's hooks. */
   unrouted(method: string, status: number): void;
 }
@@ -89,8 +92,8 @@ function countConnections(app: HttpApp, metrics: Metrics): void {
 
 function openAnswerCount(metrics: Metrics): AnswerCount {
   const { requests, seconds } = metrics.open(httpMetrics);
-  const known = new Map<string, CountAnswer>();
-  const open = (method: string, route: string): CountAnswer => {
+  const known = new Map<string, CountResponse>();
+  const open = (method: string, route: string): CountResponse => {
     const observe = seconds.bind({ method, route });
     const counts: (() => void)[] = [];
     return (status, beganAtMs) => {

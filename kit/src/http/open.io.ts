@@ -13,7 +13,6 @@ import { countedAddressBy } from './client-address.io.ts';
 import { endBusyConnections } from './closing.io.ts';
 import { compressResponses } from './compress.io.ts';
 import { ConnectionShares, type ShedReason } from './connection-shares.io.ts';
-import { declareRoutes } from './door-routes.io.ts';
 import { errorAnswerer } from './errors.io.ts';
 import { ExpressLane } from './express-lane.io.ts';
 import { defaultHttpLimits, type HttpLimits, timeoutCheckMs } from './listener-bounds.ts';
@@ -21,7 +20,8 @@ import { type AnswerCount, countShed, observeRequests } from './observe.io.ts';
 import { answerOtherMethods } from './other-methods.io.ts';
 import { refuse } from './refuse.io.ts';
 import { openAnswer, openRequestIds, putAnswerHeaders } from './response-headers.io.ts';
-import { familyOfTarget, inWordsOf } from './route-family.ts';
+import { errorStyleOf, familyOfTarget } from './route-family.ts';
+import { declareRoutes } from './service-routes.io.ts';
 import { traceRequests } from './trace-requests.io.ts';
 
 export interface HttpOptions {
@@ -162,7 +162,7 @@ function serverOptions(options: HttpOptions, limits: HttpLimits) {
   return {
     logger: false,
     bodyLimit: options.bodyLimitBytes,
-    // What comes over an open connection while the listener closes is answered as ever, and ends its connection.
+    // A request on an open connection while the listener closes is answered like any other, and ends its connection.
     return503OnClosing: false,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: options.trustedProxies?.length
@@ -207,7 +207,7 @@ function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
   }
   const { status, error: text } = brokenRequests.get(error.code ?? '') ?? badRequest;
   const family = familyOfTarget(targetIn(error.rawPacket));
-  socket.end(errorBytes(status, inWordsOf(family, status, { error: text })));
+  socket.end(errorBytes(status, errorStyleOf(family, status, { error: text })));
 }
 
 const badRequest = { status: 400, error: 'bad request' };

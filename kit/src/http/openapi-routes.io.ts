@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { asyncApiDocument, openApiDocument, publicRoutes, streamDescription } from '@pm/schemas';
-import type { DoorRoute } from './door-routes.io.ts';
 import { descriptionScript, descriptionStyle } from './openapi-page.ts';
+import type { HttpHandler } from './service-routes.io.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 const pageType = 'text/html; charset=utf-8';
@@ -10,7 +10,7 @@ const pageType = 'text/html; charset=utf-8';
  * GET /openapi.json, GET /asyncapi.json, GET /v1/stream without an upgrade, and GET /docs: a page that shows the first
  * and loads nothing from other servers. Made once per process: the documents take half a second.
  */
-export const descriptionRoutes: () => readonly DoorRoute[] = once(() => {
+export const descriptionRoutes: () => readonly HttpHandler[] = once(() => {
   const { getOpenApi, getAsyncApi, getStream, getDocs } = publicRoutes;
   return [
     documentRoute(getOpenApi, openApiDocument()),
@@ -39,7 +39,7 @@ function once<T extends object>(make: () => T): () => T {
 }
 
 /** A document that is the same as long as the process lives. */
-function documentRoute(route: Pick<DoorRoute, 'method' | 'path'>, content: object): DoorRoute {
+function documentRoute(route: Pick<HttpHandler, 'method' | 'path'>, content: object): HttpHandler {
   const document = Buffer.from(JSON.stringify(content));
   const etag = `"${createHash('sha256').update(document).digest('hex')}"`;
   return {

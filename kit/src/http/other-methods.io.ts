@@ -1,9 +1,9 @@
 import type { HttpApp } from './app.io.ts';
-import { familyOf } from './door-routes.io.ts';
 import type { AnswerCount } from './observe.io.ts';
 import { allowPages, isOpenToPages } from './response-headers.io.ts';
-import { inWordsOf, originForm } from './route-family.ts';
+import { errorStyleOf, originForm } from './route-family.ts';
 import { RoutePaths } from './route-paths.ts';
+import { familyOf } from './service-routes.io.ts';
 
 /**
  * Answers what matches no route: `OPTIONS` of a path with what it allows, other methods of it with 405, and paths that
@@ -30,7 +30,7 @@ export function answerOtherMethods(
     count?.unrouted(request.method, status);
     if (status === 204) return reply.send();
     const error = status === 405 ? 'the path takes other methods' : 'not found';
-    return reply.send(inWordsOf(familyOf(request), status, { error }));
+    return reply.send(errorStyleOf(familyOf(request), status, { error }));
   });
 }
 

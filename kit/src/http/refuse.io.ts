@@ -6,9 +6,9 @@ import {
   refusalText,
 } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
-import { familyOf } from './door-routes.io.ts';
 import type { ErrorBody } from './errors.io.ts';
-import { inWordsOf } from './route-family.ts';
+import { errorStyleOf } from './route-family.ts';
+import { familyOf } from './service-routes.io.ts';
 
 export interface RefusalExtra {
   /** When the same request may succeed, seconds; also sent as `Retry-After`. */
@@ -35,7 +35,7 @@ export function refuse(
   if (status === 401) void reply.header('www-authenticate', 'HMAC');
   const extraFields = retryAfterSeconds === undefined ? extra : { ...extra, retryAfterSeconds };
   const body = refusalBody(code, facts, extraFields);
-  return reply.code(status).send(inWordsOf(familyOf(reply.request), status, body));
+  return reply.code(status).send(errorStyleOf(familyOf(reply.request), status, body));
 }
 
 /** The body alone, for the items of a batch. */

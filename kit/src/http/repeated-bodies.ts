@@ -1,6 +1,6 @@
 /** Bytes of the bodies of one generation, of which there are two. A parsed body takes up to twenty times as much. */
 const bytesMax = 1 << 20;
-/** What a kept body costs beside its bytes and its value. */
+/** Memory of a kept body besides its bytes and its value, bytes. */
 const overheadBytes = 200;
 
 interface KeptBody {

@@ -66,7 +66,7 @@ export function originForm(target: string): string {
 }
 
 /** The body of an error in the format of a family (conventions.md 1.2). */
-export function inWordsOf(
+export function errorStyleOf(
   family: RouteFamily,
   status: number,
   body: { readonly error: string },

@@ -11,7 +11,7 @@ export interface ShareLimits {
  */
 const idleMax = 1_000;
 
-/** What holders have of something that is limited for each of them and in all. */
+/** Amounts that holders have of something that is limited for each holder and in total. */
 export class Shares {
   readonly #limits: ShareLimits;
   readonly #held = new Map<string, number>();
@@ -22,7 +22,7 @@ export class Shares {
     this.#limits = limits;
   }
 
-  /** What all have together. */
+  /** Amount that all holders have together. */
   get all(): number {
     return this.#all;
   }

@@ -10,7 +10,7 @@ import {
   traceparentHeader,
 } from '../traces/index.ts';
 import type { HttpApp } from './app.io.ts';
-import { tableMethod } from './door-routes.io.ts';
+import { tableMethod } from './service-routes.io.ts';
 
 /**
  * Gives a share of the requests a span each. The trace of a caller (`traceparent`) goes on where the connection is that

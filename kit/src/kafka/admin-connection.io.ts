@@ -1,7 +1,7 @@
 import type { Admin, Kafka } from 'kafkajs';
 import { within } from '../fault/index.ts';
 import { retryOptions } from './kafkajs-connection.io.ts';
-import { NoAnswer } from './kafkajs-errors.ts';
+import { NoResponse } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { closeWithin } from './waiting.io.ts';
 import { withFaults } from './with-faults.io.ts';
@@ -43,6 +43,6 @@ function inTime<T>(
   call: Promise<T>,
   { sendTimeoutMs, requestTimeoutMs }: LogClientLimits,
 ): Promise<T> {
-  const late = () => new NoAnswer('no answer');
+  const late = () => new NoResponse('no answer');
   return withFaults(within(call, sendTimeoutMs + requestTimeoutMs, late));
 }

@@ -75,7 +75,10 @@ export interface LogAdmin {
   bounds(topic: string): Promise<ReadonlyMap<number, PartitionBounds>>;
   /** The next offset each partition's reader in the group committed; partitions without a commit are absent. */
   committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>>;
-  /** The same, with the text that was committed beside each offset. */
+  /**
+   * The next offset that each partition's reader in the group committed, with the text that was committed beside it;
+   * partitions without a commit are absent.
+   */
   commits(groupId: string, topic: string): Promise<ReadonlyMap<number, CommittedPosition>>;
   /**
    * Member per partition of a group opened with `LogClient.group`, as the topic that it reads is assigned; empty while

@@ -22,7 +22,7 @@ export interface BrokerLoopParts {
   readonly lanes: ReadonlySet<PartitionLane>;
 }
 
-/** What is asked for in one fetch. */
+/** Lanes of a broker, and those of them that one fetch asks for. */
 interface Turn {
   /** All lanes of the broker. */
   readonly lanes: readonly PartitionLane[];

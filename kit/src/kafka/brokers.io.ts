@@ -1,15 +1,15 @@
 import type { Kafka } from 'kafkajs';
 import { Fault, within } from '../fault/index.ts';
 import {
-  atGivenAddress,
-  meetBroker,
+  addBroker,
   type OpenBroker,
   type OpenCluster,
   openCluster,
   replaceConnections,
   rotated,
+  viaBootstrapServer,
 } from './kafkajs-cluster.io.ts';
-import { isAnswer, NoAnswer } from './kafkajs-errors.ts';
+import { isAnswer, NoResponse } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { NotReached } from './not-reached.ts';
 import { placeKey } from './send-queue.ts';
@@ -20,7 +20,7 @@ import { firstAnswer } from './waiting.io.ts';
 /** A request to the broker that leads partitions. */
 export interface LeaderRequest<T> {
   readonly node: string;
-  /** What the request is about; the broker leads all of it. */
+  /** Partitions of the request; the broker leads all of them. */
   readonly places: readonly { readonly topic: string; readonly partition: number }[];
   /** Longest wait of the broker before it answers, milliseconds. */
   readonly brokerWaitMs: number;
@@ -39,7 +39,7 @@ export class Brokers {
   readonly #targets: TargetTopics;
   /** Leader of each known partition; null while it has none. */
   readonly #leaders = new Map<string, string | null>();
-  /** The same by topic, of partitions that have one. */
+  /** Leader of each partition that has one, by topic. */
   readonly #led = new Map<string, ReadonlyMap<number, string>>();
   /** Brokers whose last request failed without an answer: others are asked first. */
   readonly #suspects = new Set<string>();
@@ -91,7 +91,7 @@ export class Brokers {
     if (broker === undefined) return;
     this.#suspects.add(node);
     const { connectionPool } = broker;
-    const cause = new NoAnswer('no answer');
+    const cause = new NoResponse('no answer');
     await replaceConnections(this.#cluster, { broker, connectionPool }, cause);
   }
 
@@ -127,7 +127,7 @@ export class Brokers {
       const broker = await this.#find(node);
       return await this.#watched(node, question(broker), requestTimeoutMs);
     });
-    const askGiven = () => atGivenAddress(this.#cluster, question, requestTimeoutMs);
+    const askGiven = () => viaBootstrapServer(this.#cluster, question, requestTimeoutMs);
     return await firstAnswer([...asks, askGiven], leaderLookMs, isAnswer);
   }
 
@@ -200,7 +200,7 @@ export class Brokers {
     const isNews = ({ topic }: { readonly topic: string }) => look > (this.#looks.get(topic) ?? 0);
     const news = topicMetadata.filter(isNews);
     if (news.length === 0) return;
-    await Promise.all(brokers.map((address) => meetBroker(this.#cluster, address)));
+    await Promise.all(brokers.map((address) => addBroker(this.#cluster, address)));
     for (const { topic, partitionMetadata } of news.filter(isNews)) {
       this.#looks.set(topic, look);
       this.#learn(topic, partitionMetadata);
@@ -232,7 +232,7 @@ export class Brokers {
 
   async #find(node: string): Promise<OpenBroker> {
     this.#assertOpen();
-    const late = () => new NoAnswer('no connection');
+    const late = () => new NoResponse('no connection');
     try {
       const finding = this.#cluster.brokerPool.findBroker({ nodeId: node });
       return await within(finding, this.#limits.connectTimeoutMs, late);
@@ -249,7 +249,7 @@ export class Brokers {
   /** A question that is late says nothing of the connection: a busy broker answers its other requests. */
   async #watched<T>(node: string, request: Promise<T>, lateMs: number): Promise<T> {
     try {
-      const answer = await within(request, lateMs, () => new NoAnswer('no answer'));
+      const answer = await within(request, lateMs, () => new NoResponse('no answer'));
       this.#suspects.delete(node);
       return answer;
     } catch (error) {

@@ -2,7 +2,7 @@ import type { GroupDescriptions, Kafka } from 'kafkajs';
 import { Fault, within } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { cutConnections, openCluster } from './kafkajs-cluster.io.ts';
-import { failureFacts, NoAnswer } from './kafkajs-errors.ts';
+import { failureFacts, NoResponse } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { hasEnded } from './process-mark.io.ts';
 import { parseClaim } from './sticky-assignor.io.ts';
@@ -110,7 +110,7 @@ export function openDeadMembers(
 ): { readonly members: DeadMembers; close(): void } {
   const cluster = openCluster(kafka, limits);
   let isClosed = false;
-  const cut = () => cutConnections(cluster, new NoAnswer('it is not waited for'));
+  const cut = () => cutConnections(cluster, new NoResponse('it is not waited for'));
   const coordinator = async () => {
     try {
       await cluster.connect();

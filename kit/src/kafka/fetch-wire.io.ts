@@ -1,7 +1,7 @@
 import type { Kafka } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
 import { Brokers } from './brokers.io.ts';
-import type { OffsetsAnswer, OpenBroker } from './kafkajs-cluster.io.ts';
+import type { OffsetsResponse, OpenBroker } from './kafkajs-cluster.io.ts';
 import type { LogClientLimits } from './limits.ts';
 import {
   type IncomingRecord,
@@ -97,7 +97,7 @@ export class FetchWire {
       isolationLevel: readUncommitted,
       topics: this.#requests(positions),
     };
-    const send = (broker: OpenBroker): Promise<FetchAnswer> => broker.fetch(request);
+    const send = (broker: OpenBroker): Promise<FetchResponse> => broker.fetch(request);
     const asking = { node, places: positions, brokerWaitMs: maxWaitMs, send };
     const answer = await this.#brokers.askLeader(asking);
     const asked = new Map(positions.map((one) => [placeKey(one), one.offset]));
@@ -168,7 +168,7 @@ export class FetchWire {
       topic,
       partitions: [...asked].map((partition) => ({ partition, timestamp })),
     }));
-    const send = (broker: OpenBroker): Promise<OffsetsAnswer> =>
+    const send = (broker: OpenBroker): Promise<OffsetsResponse> =>
       broker.listOffsets({ isolationLevel: readUncommitted, topics });
     const { responses } = await this.#brokers.askLeader({ node, places, brokerWaitMs: 0, send });
     const found = responses.flatMap(({ topic, partitions }) =>
@@ -200,14 +200,14 @@ const [earliest, latest] = ['-2', '-1'];
 const readUncommitted = 0;
 
 /** The part of kafkajs' untyped fetch response that is used. */
-interface FetchAnswer {
+interface FetchResponse {
   readonly responses: readonly {
     readonly topicName: string;
-    readonly partitions: readonly PartitionAnswer[];
+    readonly partitions: readonly PartitionResponse[];
   }[];
 }
 
-interface PartitionAnswer {
+interface PartitionResponse {
   readonly partition: number;
   readonly highWatermark: string;
   readonly messages: readonly {
@@ -222,7 +222,7 @@ interface PartitionAnswer {
 }
 
 function fetchedOf(
-  answer: PartitionAnswer,
+  answer: PartitionResponse,
   { topic, from }: { readonly topic: string; readonly from: number },
 ): FetchedPartition {
   const records: IncomingRecord[] = [];
@@ -246,7 +246,7 @@ function fetchedOf(
   };
 }
 
-/** Those that occur once; any writer may send a header several times, and then none of them counts. */
+/** Headers that occur once; any writer may send a header several times, and then none of them counts. */
 function headersIn(found: Readonly<Record<string, unknown>> = {}): RecordHeaders | null {
   let headers: Record<string, Buffer> | null = null;
   for (const name in found) {
@@ -259,7 +259,7 @@ function headersIn(found: Readonly<Record<string, unknown>> = {}): RecordHeaders
 }
 
 /** A compacted batch keeps its offset span when its last records are gone. */
-function endOf({ messages }: PartitionAnswer, from: number): number {
+function endOf({ messages }: PartitionResponse, from: number): number {
   const last = messages.at(-1);
   if (last === undefined) return from;
   const first = last.batchContext?.firstOffset;

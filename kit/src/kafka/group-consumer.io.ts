@@ -8,7 +8,7 @@ import {
   withSyncs,
 } from './kafkajs-cluster.io.ts';
 import { retryOptions } from './kafkajs-connection.io.ts';
-import { NoAnswer } from './kafkajs-errors.ts';
+import { NoResponse } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { CoordinatorWatch } from './membership-coordinator.io.ts';
 import type { MemberPlace, Placement } from './membership-session.ts';
@@ -85,9 +85,9 @@ export class GroupConsumer {
     const { closeTimeoutMs } = this.#options.limits;
     // kafkajs forgets a member that is stopped while it joins, and that one sends heartbeats for ever.
     const leaving = this.#opening.then(() => this.#consumer.disconnect());
-    const late = () => new NoAnswer('it has not left in time');
+    const late = () => new NoResponse('it has not left in time');
     await within(leaving, closeTimeoutMs, late).catch(async (error: unknown) => {
-      if (!(error instanceof NoAnswer)) return;
+      if (!(error instanceof NoResponse)) return;
       this.#isCut = true;
       const cluster = this.#cluster as OpenCluster | null;
       if (cluster?.brokerPool !== undefined) cutConnections(cluster, error);
@@ -156,7 +156,7 @@ export class GroupConsumer {
       heartbeatInterval: Number.NEGATIVE_INFINITY,
       maxWaitTimeInMs: Math.min(limits.heartbeatMs, sessionMs / 3),
       rebalanceTimeout: limits.rebalanceTimeoutMs,
-      // The same loop would wait for a broker at random, however long that stands still.
+      // With a finite age the same loop would wait for a random broker, even for one that stands still.
       metadataMaxAge: Number.POSITIVE_INFINITY,
       allowAutoTopicCreation: false,
       // A supervisor starts the next consumer: kafkajs' own restarts have no limit and do not report lost partitions.
@@ -180,13 +180,13 @@ export class GroupConsumer {
     // Its types lack the second field, without which kafkajs sends none.
     const asked = { groupId, coordinatorType: ofGroups };
     const asking = this.#presentCluster().findGroupCoordinatorMetadata(asked);
-    const late = () => new NoAnswer('no answer');
+    const late = () => new NoResponse('no answer');
     const { coordinator } = await within(asking, limits.metadataTimeoutMs, late);
     return coordinator.nodeId;
   }
 
   #presentCluster(): Cluster {
-    if (this.#cluster === null) throw new NoAnswer('no cluster');
+    if (this.#cluster === null) throw new NoResponse('no cluster');
     return this.#cluster;
   }
 }

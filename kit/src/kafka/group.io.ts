@@ -91,7 +91,7 @@ export interface PartitionGroup {
 
 const defaultSessionMs = 3_000;
 
-/** What the client has for its groups. */
+/** Parts of the client that its groups need. */
 export interface GroupParts extends MembershipParts {
   readonly kafka: Kafka;
   readonly shared: SharedFetchers;
@@ -145,7 +145,7 @@ async function removeFormer(parts: GroupParts, groupId: string, memberId: string
   close();
 }
 
-/** What a group reads and commits with. */
+/** Dependencies of a group for reading and committing. */
 interface StickyParts {
   readonly reader: TopicReader;
   readonly dead: DeadMembers;

@@ -3,7 +3,7 @@ import type { Broker, BrokerMetadata, Cluster, CoordinatorMetadata, Kafka } from
 import { present } from '../assert/index.ts';
 import { within } from '../fault/index.ts';
 import { retryOptions } from './kafkajs-connection.io.ts';
-import { isPassing, NoAnswer } from './kafkajs-errors.ts';
+import { isPassing, NoResponse } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { firstAnswer } from './waiting.io.ts';
 
@@ -26,11 +26,11 @@ export interface OpenBroker extends Broker {
       readonly topic: string;
       readonly partitions: readonly { readonly partition: number; readonly timestamp: string }[];
     }[];
-  }): Promise<OffsetsAnswer>;
+  }): Promise<OffsetsResponse>;
 }
 
 /** Offsets of partitions. */
-export interface OffsetsAnswer {
+export interface OffsetsResponse {
   readonly responses: readonly {
     readonly topic: string;
     readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
@@ -112,7 +112,7 @@ export function openCluster(kafka: Kafka, limits: LogClientLimits): OpenCluster 
   const cluster = present<OpenCluster>(opened, 'the cluster of a consumer');
   const { brokerPool, connectionPoolBuilder } = cluster;
   const { build } = connectionPoolBuilder;
-  connectionPoolBuilder.build = async (address) => withWaitsApart(await build(address));
+  connectionPoolBuilder.build = async (address) => withBlockingConnection(await build(address));
   const { createBroker } = brokerPool;
   brokerPool.createBroker = (options) => withNextAddress(withAllLeaders(createBroker(options)));
   return cluster;
@@ -139,15 +139,15 @@ function withNextAddress(broker: OpenBroker): OpenBroker {
 
 /**
  * The answer of a broker at one of the addresses that the client was given, each time the next of them. Rejects with
- * `NoAnswer` after so many milliseconds.
+ * `NoResponse` after so many milliseconds.
  */
-export async function atGivenAddress<T>(
+export async function viaBootstrapServer<T>(
   cluster: OpenCluster,
   question: (broker: OpenBroker) => Promise<T>,
   longestMs: number,
 ): Promise<T> {
   const answering = askAtGivenAddress(cluster, question);
-  return await within(answering, longestMs, () => new NoAnswer('no answer'));
+  return await within(answering, longestMs, () => new NoResponse('no answer'));
 }
 
 async function askAtGivenAddress<T>(
@@ -173,7 +173,7 @@ const [questions, waits] = [0, 1];
  * Connections of which one has all that a broker may hold back, because it answers the requests of one connection in
  * their order. kafkajs keeps the second one for fetches only, and a question would wait for an append.
  */
-function withWaitsApart(pool: ConnectionPool): ConnectionPool {
+function withBlockingConnection(pool: ConnectionPool): ConnectionPool {
   const open = pool.getConnection.bind(pool);
   const opening = new Map<number, Promise<BrokerConnection>>();
   // kafkajs opens a connection once for each request that finds it closed, and forgets all but the last.
@@ -209,15 +209,15 @@ function withAllLeaders(broker: OpenBroker): OpenBroker {
   return broker;
 }
 
-interface MetadataAnswer {
+interface MetadataResponse {
   readonly topicMetadata: readonly {
     readonly partitionMetadata: readonly { readonly partitionErrorCode: number }[];
   }[];
 }
 
 /** Errors of a whole topic stay. */
-function withoutPartitionErrors(answer: unknown): MetadataAnswer {
-  const { topicMetadata, ...rest } = answer as MetadataAnswer;
+function withoutPartitionErrors(answer: unknown): MetadataResponse {
+  const { topicMetadata, ...rest } = answer as MetadataResponse;
   const topics = topicMetadata.map(({ partitionMetadata, ...topic }) => ({
     ...topic,
     partitionMetadata: partitionMetadata.map((one) => ({ ...one, partitionErrorCode: 0 })),
@@ -232,7 +232,7 @@ export type BrokerAddress = BrokerMetadata['brokers'][number];
  * Makes a broker known that the cluster does not have yet, or has at another address. kafkajs' own look at the metadata
  * would do so, too, but it waits for the pending requests of brokers that are away.
  */
-export async function meetBroker(cluster: OpenCluster, address: BrokerAddress): Promise<void> {
+export async function addBroker(cluster: OpenCluster, address: BrokerAddress): Promise<void> {
   const { brokerPool, connectionPoolBuilder } = cluster;
   const { nodeId, host, port, rack } = address;
   const isThere = () => {
@@ -288,9 +288,9 @@ export function withoutOneBroker(
       (nodeId) => async () => await question(await brokerPool.findBroker({ nodeId })),
     );
     // All may have other addresses by now.
-    const askGiven = () => atGivenAddress(cluster, question, requestTimeoutMs);
+    const askGiven = () => viaBootstrapServer(cluster, question, requestTimeoutMs);
     const unlessOver = (task: () => Promise<T>) => async () => {
-      if (isOver()) throw new NoAnswer('it is over');
+      if (isOver()) throw new NoResponse('it is over');
       return await task();
     };
     const isFinal = (error: unknown) => !isPassing(error);

@@ -51,8 +51,8 @@ export function failureFacts(error: unknown): Record<string, string> {
 const signInFailure = 'KafkaJSSASLAuthenticationError';
 
 /** A broker was not connected or has not answered in time, by our own limits. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
+export class NoResponse extends Error {
+  override readonly name = 'NoResponse';
 }
 
 /** A request is not waited for any longer: another broker leads what it is about. */
@@ -64,7 +64,7 @@ export class LeaderMoved extends Error {
 export function isPassing(error: unknown): boolean {
   const { name, type, retriable } = failureOf(error);
   if (type !== '') return retriable;
-  if (name === 'NoAnswer' || name === 'LeaderMoved') return true;
+  if (name === 'NoResponse' || name === 'LeaderMoved') return true;
   return name.startsWith('KafkaJS') && name !== signInFailure;
 }
 

@@ -15,7 +15,7 @@ import {
 import { type SendQueue, type TakenSize, topicsOf } from './send-queue.ts';
 import { pause } from './waiting.io.ts';
 
-/** What the lanes of a producer are made of. */
+/** Dependencies of the lanes of a producer. */
 interface LaneParts {
   readonly limits: LogClientLimits;
   readonly log: Log;

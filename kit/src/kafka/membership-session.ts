@@ -7,7 +7,7 @@ export interface MemberPlace {
 /** Partitions that a member is given. */
 export interface Placement {
   readonly partitions: readonly number[];
-  /** Of these it has the second replica. */
+  /** Partitions of which the member has the second replica. */
   readonly standbys: readonly number[];
 }
 
@@ -19,7 +19,10 @@ interface Assignment {
 
 /** Silence of a member, in sessions, after which it is started again; the first of them has cost its partitions. */
 const silentSessionsMax = 2;
-/** The same while it joins, in time limits of rebalances: a join waits for the other members. */
+/**
+ * Silence of a member that joins, in time limits of rebalances, after which it is started again: a join waits for the
+ * other members.
+ */
 const joinRebalancesMax = 2;
 
 /**
@@ -54,7 +57,7 @@ export class MembershipSession {
     return this.#memberId;
   }
 
-  /** Of the newest heartbeat; -1 before the first one. */
+  /** Generation of the newest heartbeat; -1 before the first one. */
   get generation(): number {
     return this.#generation;
   }

@@ -2,7 +2,7 @@ import type { Kafka } from 'kafkajs';
 import { Fault, within } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { type ConsumerEnd, GroupConsumer } from './group-consumer.io.ts';
-import { failureOf, isPassing, NoAnswer } from './kafkajs-errors.ts';
+import { failureOf, isPassing, NoResponse } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import { type MemberPlace, MembershipSession, type Placement } from './membership-session.ts';
 import { processMark } from './process-mark.io.ts';
@@ -276,7 +276,7 @@ export class Membership {
     const isDue = nowMs - this.#lookedForPartitionsMs >= this.#parts.limits.metadataMaxAgeMs;
     if (hasPartition === undefined || this.#isLookingForPartitions || !isDue) return;
     this.#isLookingForPartitions = true;
-    const late = () => new NoAnswer('no answer');
+    const late = () => new NoResponse('no answer');
     const learn = async () => {
       const isNew = await hasPartition(consumer.partitions);
       if (isNew && consumer.end === null) await consumer.learnPartitions();

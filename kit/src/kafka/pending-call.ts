@@ -49,7 +49,7 @@ function partsOf(records: readonly OutgoingRecord[], ends: CallEnds): Map<string
     if (known === undefined) indexes.set(key, [index]);
     else known.push(index);
   }
-  const outcome = new CallOutcome(records, indexes.size, ends);
+  const outcome = new CallResult(records, indexes.size, ends);
   const parts = new Map<string, PendingPart>();
   for (const [key, own] of indexes) parts.set(key, partOf(records, own, outcome));
   return parts;
@@ -58,7 +58,7 @@ function partsOf(records: readonly OutgoingRecord[], ends: CallEnds): Map<string
 function partOf(
   all: readonly OutgoingRecord[],
   indexes: readonly number[],
-  outcome: CallOutcome,
+  outcome: CallResult,
 ): PendingPart {
   const records = indexes.map((index) => all[index] as OutgoingRecord);
   return {
@@ -70,7 +70,7 @@ function partOf(
 }
 
 /** Joins the outcomes of the parts into one of the call. */
-class CallOutcome {
+class CallResult {
   readonly #ends: CallEnds;
   readonly #places: RecordPlace[];
   readonly #partitions: readonly number[];

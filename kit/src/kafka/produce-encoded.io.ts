@@ -3,9 +3,9 @@ import { present } from '../assert/index.ts';
 import type { BrokerConnection, ConnectionPool, OpenBroker } from './kafkajs-cluster.io.ts';
 import { NotReached } from './not-reached.ts';
 import { produceVersionMin } from './produce-request.ts';
-import type { ProduceAnswer } from './result-coverage.ts';
+import type { ProduceResponse } from './result-coverage.ts';
 
-/** What is used of a broker. */
+/** Methods of a broker that are used here. */
 export interface EncodingBroker extends Pick<OpenBroker, 'produce' | 'lookupRequest'> {
   readonly connectionPool: Pick<ConnectionPool, 'getConnectionByRequest'>;
 }
@@ -18,7 +18,7 @@ type Pool = EncodingBroker['connectionPool'];
  * body goes to the socket after it, so that it is not copied twice more. Throws `NotReached` for a broker that is older
  * than the layout of the body.
  */
-export function sendEncoded(broker: EncodingBroker, body: Buffer): Promise<ProduceAnswer> {
+export function sendEncoded(broker: EncodingBroker, body: Buffer): Promise<ProduceResponse> {
   const writer: EncodingBroker = Object.create(broker, {
     lookupRequest: { value: withoutBody(broker) },
     connectionPool: { value: poolWith(broker.connectionPool, body) },

@@ -15,7 +15,7 @@ export interface ProduceContent {
   readonly identity: ProducerIdentity;
   /** Wait of the leader for its followers, milliseconds. */
   readonly ackTimeoutMs: number;
-  /** Of records that state none. */
+  /** Timestamp of records that state none, milliseconds since 1970-01-01 UTC. */
   readonly timestampMs: number;
   readonly batches: readonly SequencedRecords[];
 }

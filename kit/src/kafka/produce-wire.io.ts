@@ -8,7 +8,7 @@ import type { ProducerIdentity } from './partition-batch.ts';
 import { sendEncoded } from './produce-encoded.io.ts';
 import { type SequencedRecords, writeProduceRequest } from './produce-request.ts';
 import { RequestMemory } from './request-memory.ts';
-import { firstOffsets, type ProduceAnswer } from './result-coverage.ts';
+import { firstOffsets, type ProduceResponse } from './result-coverage.ts';
 
 /** Records for one broker. */
 export interface ProduceRequest {
@@ -83,7 +83,7 @@ export class ProduceWire {
     { identity, batches, onSent }: ProduceRequest,
   ): Promise<ReadonlyMap<string, number>> {
     let memory: Buffer = Buffer.alloc(0);
-    const send = async (broker: OpenBroker): Promise<ProduceAnswer> => {
+    const send = async (broker: OpenBroker): Promise<ProduceResponse> => {
       await openForWaits(broker).catch((error: unknown) => {
         throw new NotReached(error);
       });

@@ -11,7 +11,7 @@ export interface ReaderSilence {
   readonly silentMs: number;
 }
 
-/** Of each partition the longest silence: of several readers each has to get on. */
+/** Longest silence of each partition: of several readers of a partition each has to make progress. */
 export function longestSilences(all: Iterable<ReaderSilence>): readonly ReaderSilence[] {
   const longest = new Map<string, ReaderSilence>();
   for (const one of all) {

@@ -76,7 +76,7 @@ export interface LogReader {
   close(): Promise<void>;
 }
 
-/** What the client has for its readers. */
+/** Parts of the client that its readers need. */
 export interface ReaderParts {
   readonly kafka: Kafka;
   readonly limits: LogClientLimits;

@@ -8,7 +8,7 @@ export interface BatchContent {
   readonly identity: ProducerIdentity;
   /** The number of the first record under the identity. */
   readonly firstSequence: number;
-  /** Of records that state none, milliseconds since 1970-01-01 UTC. */
+  /** Timestamp of records that state none, milliseconds since 1970-01-01 UTC. */
   readonly timestampMs: number;
   readonly records: readonly Pick<OutgoingRecord, 'key' | 'value' | 'headers' | 'timestampMs'>[];
 }

@@ -1,6 +1,6 @@
 import { failureFacts, failureOf, isAnswer } from './kafkajs-errors.ts';
 
-/** What a failed attempt says of its batch. */
+/** Consequences of a failed attempt for its batch. */
 export interface AttemptFailure {
   /** The request may have been appended. */
   readonly mayBeWritten: boolean;

@@ -39,7 +39,7 @@ export class SharedFetchers {
     return fetcher;
   }
 
-  /** Those without a reader; the readers of the others close them. */
+  /** Closes the fetchers without a reader; the readers of the others close them. */
   async close(): Promise<void> {
     await Promise.all([...this.#fetchers.values()].map((one) => one.closeUnused()));
   }

@@ -10,7 +10,7 @@ interface OffsetsParts {
   readonly admin: Admin;
   readonly kafka: Kafka;
   readonly limits: LogClientLimits;
-  /** Those of all that share the connection. */
+  /** Partition counts of the topics, for all users of the shared connection. */
   readonly counts: PartitionCounts;
 }
 
@@ -20,7 +20,10 @@ function elsewhere(error: unknown): null {
   throw error;
 }
 
-/** The same of a shared connection, which also fails for every topic when one that it has asked for was deleted. */
+/**
+ * Null for an answer of a broker that does not lead a partition, and for an unknown topic: a shared connection also
+ * fails for every topic when one that it has asked for was deleted.
+ */
 function elsewhereOrDeleted(error: unknown): null {
   return failureOf(error).type === unknownTopic ? null : elsewhere(error);
 }

@@ -196,7 +196,7 @@ export class TopicReader {
     this.#end = end;
     for (const lane of this.#lanes) before.drop(lane);
     fetcher.addAll(this.#lanes);
-    // What is left open of it ends with the process.
+    // Connections that the former fetcher leaves open end with the process.
     this.#former = endBefore().catch(() => {});
   }
 }

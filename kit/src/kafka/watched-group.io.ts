@@ -11,7 +11,7 @@ export interface WatchedGroupParts {
   onClosed(group: WatchedGroup): void;
 }
 
-/** What is known of the answers for a partition, in monotonic milliseconds. */
+/** Times of the fetch responses for a partition, monotonic milliseconds. */
 interface Silence {
   /** The newest answered fetch, later by the times in which it was not to be read: no restore ends a silence. */
   sinceMs: number;

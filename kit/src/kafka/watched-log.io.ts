@@ -15,7 +15,7 @@ import {
 import { WatchedGroup } from './watched-group.io.ts';
 import { WatchedReader } from './watched-reader.io.ts';
 
-/** What is measured of all readers of a process. */
+/** Metrics of all readers of a process. */
 export const readerMetrics = {
   silence: {
     type: 'gauge',

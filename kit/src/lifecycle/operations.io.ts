@@ -4,7 +4,7 @@ import type { Health, Readiness, Serving } from '../health/index.ts';
 const draining = 'draining';
 
 /**
- * What a process says of itself on its operations port, which opens before everything else and closes after it:
+ * State of a process on its operations port, which opens before everything else and closes after it:
  *
  *   loading -- `report` --> as the service says -- `drain` --> draining
  *

@@ -14,7 +14,7 @@ export interface S3Place {
   /** Empty, or ends with a slash. */
   readonly prefix: string;
   readonly region: string;
-  /** Of a store that is not that of AWS; its buckets are paths. */
+  /** Endpoint of a store that is not that of AWS; its buckets are paths. */
   readonly endpoint?: string;
   /** Without it the client looks for those of the machine: the role of an instance or of a pod. */
   readonly account?: { readonly accessKeyId: string; readonly secretAccessKey: string };

@@ -79,7 +79,7 @@ function fieldOf(info: string, name: string): string {
 
 export interface RedisWatchOptions {
   readonly redis: Pick<RedisClient, 'info' | 'config'>;
-  /** What the server is for: a label of the metrics. */
+  /** Purpose of the server: a label of the metrics. */
   readonly server: string;
   /** Whether the server should write before it answers; then another setting is logged. */
   readonly wantsSync: boolean;

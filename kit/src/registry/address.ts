@@ -1,4 +1,4 @@
-/** What a registry asks of who connects. */
+/** Credentials and certificates for connections to a registry. */
 export interface RegistryAccess {
   /** Certificates of authorities for https, PEM; those of Node by default. */
   readonly ca?: string;

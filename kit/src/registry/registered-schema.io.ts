@@ -2,7 +2,7 @@ import type { RegistryAddress } from './address.ts';
 import { levelAt } from './compatibility-level.io.ts';
 import { askRegistry } from './request.io.ts';
 
-/** What is asked for. */
+/** Schema to look up under its subject, and the compatibility level that the subject should show. */
 interface WantedSchema {
   readonly subject: string;
   readonly level: string;

@@ -12,7 +12,7 @@ const maxErrorChars = 300;
 interface RegistryRequest {
   readonly method: 'GET' | 'PUT' | 'POST';
   readonly body?: string | Uint8Array;
-  /** Of the body; that of Confluent's API without it. */
+  /** Media type of the body; that of Confluent's API without it. */
   readonly type?: string;
   readonly more?: Readonly<Record<string, string>>;
 }

@@ -88,7 +88,7 @@ export class Schemas {
     return openRecordCodec(topic.value, noSchemaId, (id) => this.#jsonOf(id));
   }
 
-  /** The same without a look: an id that is not listed at that moment is of no schema. */
+  /** Reads a topic's values without a look for unknown ids: an id that is not listed at that moment is of no schema. */
   listedReader<const S extends AvroSchema>(topic: Topic<S>): RecordReader<Infer<S>> {
     return openRecordCodec(
       topic.value,

@@ -4,7 +4,7 @@ export interface SpanPlace {
   readonly spanId: string;
 }
 
-/** What a span stands for; `consumer` and `producer` are those of the log. */
+/** Kind of the work of a span; `consumer` and `producer` are those of the log. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 /** Ids and counts; never secrets, keys, signatures or amounts of wallets. */

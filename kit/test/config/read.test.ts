@@ -33,7 +33,7 @@ function faultOf(read: () => unknown): Fault {
   throw new Error('no fault');
 }
 
-/** What is wrong with one variable given so. */
+/** Problem of one variable with the given value. */
 function problem(fields: Fields, env: Record<string, string>): string {
   return Object.values(faultOf(() => readConfig(fields, env)).facts).join(' | ');
 }

@@ -1,4 +1,4 @@
-import { ErrorAnswer, type HttpRoute, type RouteFamily, TypedErrorAnswer } from '@pm/schemas';
+import { ErrorResponse, type HttpRoute, type RouteFamily, TypedErrorResponse } from '@pm/schemas';
 import { Value } from 'typebox/value';
 
 /**
@@ -7,6 +7,6 @@ import { Value } from 'typebox/value';
 export function isErrorOf({ family, mounts = [] }: HttpRoute, body: unknown): boolean {
   const families: readonly RouteFamily[] = [family, ...mounts];
   return families.some((one) =>
-    Value.Check(one === 'gamma' ? TypedErrorAnswer : ErrorAnswer, body),
+    Value.Check(one === 'gamma' ? TypedErrorResponse : ErrorResponse, body),
   );
 }

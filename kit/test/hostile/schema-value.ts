@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Dice } from './dice.ts';
 import { hostileValue } from './hostile-values.ts';
 
-/** What the generator reads of a schema: JSON Schema as TypeBox writes it. */
+/** Fields of a schema that the generator reads: JSON Schema as TypeBox writes it. */
 interface Rules {
   readonly type?: string;
   readonly const?: unknown;

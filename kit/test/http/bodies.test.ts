@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { HttpApp } from '../../src/http/app.io.ts';
-import { doorBounds } from '../../src/http/listener-bounds.ts';
+import { listenerBounds } from '../../src/http/listener-bounds.ts';
 import { openHttp } from '../../src/http/open.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { connectTo } from './raw-talk.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   }));
   const invalid = { text: 'Invalid order payload', code: 'invalid_payload' };
   app.post('/named', { schema: { body: Order }, config: { invalid } }, async () => 'taken');
-  const { tooLarge } = doorBounds['query-api'];
+  const { tooLarge } = listenerBounds['query-api'];
   app.post('/reading', { config: { tooLarge } }, async () => 'taken');
   app.delete('/order', async (request) => ({
     body: request.body ?? null,

@@ -4,7 +4,9 @@ import type { HttpApp } from '../../src/http/app.io.ts';
 
 const methods = ['HEAD', 'OPTIONS', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
 
-/** What an app answers wrongly when each of its routes is called by every method, without a body: `[]`. */
+/**
+ * Wrong responses of an app when each of its routes is called by every method, without a body: `[]` if there are none.
+ */
 export async function wrongAnswersToMethods(
   app: HttpApp,
   routes: readonly HttpRoute[],

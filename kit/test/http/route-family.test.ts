@@ -72,7 +72,7 @@ test('so is a path that no route gets to see', async () => {
   expect(await get('/data-api/%')).toEqual([400, { error: `bad_request: ${undecodable}` }]);
   expect(await get('/order/%c3')).toEqual([400, { error: undecodable }]);
   const error = 'a part of the path is too long';
-  // Of `/markets` the first routes are of another family than those with a parameter.
+  // The first routes of `/markets` are of another family than those with a parameter.
   for (const beginning of ['/events', '/markets']) {
     const long = await get(`${beginning}/${'1'.repeat(257)}`);
     expect(long).toEqual([414, { type: 'bad request', error }]);

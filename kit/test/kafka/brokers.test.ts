@@ -1,7 +1,7 @@
 import { Brokers } from '../../src/kafka/brokers.io.ts';
 import { type OpenBroker, openCluster } from '../../src/kafka/kafkajs-cluster.io.ts';
 import { openKafkajs } from '../../src/kafka/kafkajs-connection.io.ts';
-import { asFault, LeaderMoved, NoAnswer } from '../../src/kafka/kafkajs-errors.ts';
+import { asFault, LeaderMoved, NoResponse } from '../../src/kafka/kafkajs-errors.ts';
 import { defaultLimits, leaderRetryMs } from '../../src/kafka/limits.ts';
 import { NotReached } from '../../src/kafka/not-reached.ts';
 import { silentLog } from '../../src/log/index.ts';
@@ -166,7 +166,7 @@ test('answers that come late end no connection that was opened since', async () 
 test('requests on a connection that is given up end with it', async () => {
   scripted.standStill(1);
   const send = (broker: OpenBroker) => broker.metadata(['t']);
-  // What it is about stays where it is, so only the end of the connection ends it.
+  // The partitions of the request keep their leader, so only the end of the connection ends the request.
   const places = [{ topic: 't', partition: 0 }, placeAt(2)];
   await brokers.load(['t']);
   const other = brokers.askLeader({ node: '1', places, brokerWaitMs: 60_000, send });
@@ -252,7 +252,7 @@ test('requests that find a connection closed open it once', async () => {
 });
 
 test('what is silent or has moved may be met by another attempt', () => {
-  const errors = [new NoAnswer('no answer'), new LeaderMoved('moved')];
+  const errors = [new NoResponse('no answer'), new LeaderMoved('moved')];
   for (const error of [...errors, ...errors.map((cause) => new NotReached(cause))])
     expect(asFault(error)).toMatchObject({ code: 'log_away', reaction: 'retry' });
 });

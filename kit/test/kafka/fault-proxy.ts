@@ -7,7 +7,7 @@ import { BytesReader } from './kafka-bytes.ts';
 const produce = 0;
 
 /** A frame that did not go on to the client. */
-interface HeldAnswer {
+interface HeldResponse {
   readonly client: net.Socket;
   readonly frame: Buffer;
 }
@@ -26,7 +26,7 @@ export class FaultProxy {
   /** Topics of which the next answer is held back, or the next request is awaited. */
   readonly #holds = new Map<string, Deferred>();
   readonly #awaited = new Map<string, Deferred>();
-  #held: HeldAnswer[] = [];
+  #held: HeldResponse[] = [];
   #dropProduces = false;
   #stalled = false;
   /** Produce requests that came through. */

@@ -1,6 +1,6 @@
 import type { LogReader } from '../../src/kafka/index.ts';
 
-/** What a reader of a memory log does about fetches, of which it has none. */
+/** Methods of a reader that concern fetches, for a reader of a memory log, which has none. */
 export const loneReader: Pick<LogReader, 'share' | 'hurry' | 'answeredMs' | 'atEndMs'> = {
   share: async () => {},
   hurry: () => {},

@@ -6,7 +6,7 @@ class FakeTopic {
   taken = 0;
   looks = 0;
   isAway = false;
-  /** What a look waits for. */
+  /** Promise that a look waits for. */
   answer: Promise<void> = Promise.resolve();
   readonly admin = {
     bounds: async () => {

@@ -58,7 +58,7 @@ export class ScriptedBrokers {
   readonly #partitions = new Map<string, ScriptedPartition>();
   /** Requests of brokers that stand still. */
   readonly #held = new Map<number, (() => void)[]>();
-  /** What brokers knew when they were cut off. */
+  /** Partitions that each broker knew when it was cut off. */
   readonly #cutOff = new Map<number, ReadonlyMap<string, KnownPartition>>();
   #producerIds = 1_000;
   /** Replaces what a broker does with a produce request. */

@@ -68,7 +68,7 @@ async function run(host: FakeHost, start: (life: Lifecycle) => void | Promise<vo
 
 /** Two parts that note when they close. */
 function openParts(host: FakeHost, life: Lifecycle): void {
-  for (const part of ['engine', 'door']) {
+  for (const part of ['engine', 'listener']) {
     life.onStop(part, async () => {
       await null;
       host.happened.push(`closed ${part}`);
@@ -88,7 +88,7 @@ describe('a service', () => {
     expect(await host.exited).toBe(code);
     expect(host.happened[0]).toBe('info ready');
     expect(host.happened.slice(-4)).toEqual([
-      'closed door',
+      'closed listener',
       'closed engine',
       'info stopped',
       `exit ${code}`,
@@ -181,7 +181,7 @@ describe('a service', () => {
     opened();
     await running;
     await new Promise((resolve) => setImmediate(resolve));
-    expect(host.happened).toEqual(expect.arrayContaining(['closed engine', 'closed door']));
+    expect(host.happened).toEqual(expect.arrayContaining(['closed engine', 'closed listener']));
     expect(host.happened).not.toContain('info ready');
   });
 

@@ -14,7 +14,7 @@ import { silentLog } from '../../src/log/index.ts';
 import { connectTo } from '../http/raw-talk.ts';
 import { until } from '../kafka/deferred.ts';
 
-/** What reached the routes of a listener. */
+/** Methods of the requests that reached the routes of a listener, and `upgrade` for each upgrade. */
 const routed: string[] = [];
 const closings: (() => Promise<unknown>)[] = [];
 

@@ -6,7 +6,7 @@ export interface StoreUnderTest {
   open(): Promise<ObjectStore>;
 }
 
-/** What every kind of store does alike. */
+/** Tests of the behaviour that all kinds of stores have in common. */
 export function describeStore(kind: string, place: StoreUnderTest): void {
   describe(`${kind}: every store`, () => {
     let store: ObjectStore;

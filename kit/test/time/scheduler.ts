@@ -5,7 +5,7 @@ export interface Planned {
   cancel(): void;
 }
 
-/** What an event belongs to. */
+/** Owner of scheduled events. */
 export interface Owner {
   readonly isAlive: boolean;
   /** Its events wait until then. */

@@ -218,7 +218,7 @@ export class Engine {
     return freezeState(this.state, make);
   }
 
-  /** What one `freeze` gave is read no more. */
+  /** Ends the use of the state that one `freeze` gave: it is not read any more. */
   thaw(): void {
     this.frozen -= 1;
     if (this.frozen === 0) thawState(this.state);

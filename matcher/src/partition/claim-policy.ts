@@ -99,8 +99,8 @@ export class ClaimPolicy {
   }
 
   /**
-   * What belongs to none needs no look at the log: the first claim counts. An owner that has resigned may be the
-   * preferred one, so any replica follows it.
+   * A partition that has no owner needs no look at the log: the first claim counts. An owner that has resigned may be
+   * the preferred one, so any replica follows it.
    */
   #isFree({ nowMs, readThroughMs, ownership, isPreferred }: ClaimView): boolean {
     if (ownership === 'resigned') return true;

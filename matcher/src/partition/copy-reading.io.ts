@@ -35,7 +35,7 @@ interface CopyReadingParts {
   onFault(error: unknown): void;
 }
 
-/** What a standby reads: the outputs of the owner, each compared with its own one. */
+/** Reading of a standby: the outputs of the owner, each compared with its own one. */
 export class CopyReading {
   readonly #parts: CopyReadingParts;
   readonly #changes = new ChangeSignal();

@@ -51,7 +51,7 @@ export interface CheckedSeal extends Seal {
   readonly holds: boolean;
 }
 
-/** What is known of a record before it is read. */
+/** Facts about a record that are known before it is read. */
 export interface ReadingHints {
   /**
    * The schema was fetched for this record. Without that, a schema that was not registered when an earlier record named

@@ -21,7 +21,9 @@ export interface OutputSlice {
 export interface WriterLimits {
   /** Slices that are not durable; one that comes at this number waits. */
   readonly slicesMax: number;
-  /** The same in bytes of outputs; a single slice may exceed it. */
+  /**
+   * Bytes of outputs in slices that are not durable; a slice beyond this number waits. A single slice may exceed it.
+   */
   readonly bytesMax: number;
   /** Outputs and bytes of one send, where it holds more than one slice; what one request of the producer takes. */
   readonly sendOutputsMax: number;

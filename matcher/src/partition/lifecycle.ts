@@ -71,8 +71,8 @@ export interface PartitionStatus {
   /** Version of the rules that the next record is judged by; 0 while not live. */
   readonly rules: number;
   /**
-   * Of an owner: since the newest of its ticks that it read again was sent, milliseconds; 0 without ticks. It is
-   * `stalled` from `tickAgeMaxMs` on.
+   * For an owner: time since the newest of its ticks that it has read again was sent, milliseconds; 0 without ticks. It
+   * is `stalled` from `tickAgeMaxMs` on.
    */
   readonly tickAgeMs: number;
   /** Code of the fault that it failed with and has not recovered from; empty when there is none. */

@@ -37,7 +37,7 @@ export interface OutputRecord {
   readonly ofOwner: boolean;
   /** When ingress took its first command, by its clock; 0 where that has no such time. */
   readonly acceptedAtMs: number;
-  /** Of the sender's envelope. */
+  /** Sequence number of the sender's envelope. */
   readonly sequence: number;
   /** Its orders that have a trace. */
   readonly traced: readonly TracedOrder[];

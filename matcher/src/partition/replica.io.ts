@@ -113,7 +113,9 @@ export class Replica {
     return this.#unseen.outputs;
   }
 
-  /** Of an owner: since the newest of its ticks that it read again was sent, milliseconds; 0 without ticks. */
+  /**
+   * For an owner: time since the newest of its ticks that it has read again was sent, milliseconds; 0 without ticks.
+   */
   get tickAgeMs(): number {
     const { ticks, clock } = this.#parts;
     return this.#isOwner() ? ticks.unread.ageMs(clock.monotonicMs()) : 0;
@@ -307,7 +309,10 @@ export class Replica {
     onRole('owner');
   }
 
-  /** Of a former owner, what is not known to be stored comes back: another one writes it, or has done so. */
+  /**
+   * Begins to read the stored outputs. Outputs of a former owner that are not known to be stored are put back: another
+   * owner writes them, or has done so.
+   */
   #beginReading(): void {
     if (this.#reading !== null || this.#hasEnded) return;
     const { executions, openCopies, onRole, onCopies, onFault } = this.#parts;

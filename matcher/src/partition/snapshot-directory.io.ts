@@ -60,8 +60,8 @@ export class SnapshotDirectory {
   }
 
   /**
-   * Those of the snapshots that are there now which are sound, the newest first, those of the store among them; a
-   * damaged file is renamed, counted and logged, and so is a damaged copy, which stays as it is.
+   * Sound snapshots among those that are there now, the newest first, those of the store included; a damaged file is
+   * renamed, counted and logged, and so is a damaged copy, which stays as it is.
    */
   async newestFirst(partition: number): Promise<AsyncGenerator<Snapshot>> {
     await this.#store.dropUnfinished(folderOf(partition));
@@ -136,7 +136,10 @@ export class SnapshotDirectory {
       if (nextOffset < oldest) await this.#store.delete(snapshotName(partition, nextOffset));
   }
 
-  /** Of both places, the newest first; of one offset the file of this machine before the copy. */
+  /**
+   * Snapshots on this machine and copies of them, the newest first; for one offset the file of this machine before the
+   * copy.
+   */
   async #places(partition: number): Promise<readonly Place[]> {
     const copied = (await this.#options.copies?.offsets(partition)) ?? [];
     const places = [

@@ -22,8 +22,8 @@ interface SnapshotScheduleParts {
 }
 
 /**
- * What a start has replayed. It counts for the next snapshot: of processes that end early one after the other, none
- * replays again what the one before it had to.
+ * Records that a start has replayed. They count for the next snapshot: of processes that end early one after the other,
+ * none replays again the records that the one before it had to.
  */
 export interface Replayed {
   /** Offset after the newest snapshot, 0 without one. */
@@ -57,7 +57,10 @@ export class SnapshotSchedule {
   #known: number;
   /** Whether another replica has written it. */
   #areOthers = false;
-  /** What an owner knows of the folder since a snapshot is due. */
+  /**
+   * State of the owner's look at the folder since a snapshot is due: not begun, running, or no newer snapshot was
+   * found.
+   */
   #looked: 'no' | 'looking' | 'none' = 'no';
   /** One at a time, from the state to the file. */
   #pending = false;

@@ -118,7 +118,7 @@ export function envelopeOf(commands: readonly Command[], role = 'INGRESS'): Enve
   };
 }
 
-/** What became of orders, in words: statuses of placements, reasons of cancels, sizes of fills, codes of refusals. */
+/** Results of orders in words: statuses of placements, reasons of cancels, sizes of fills, codes of refusals. */
 export function resultsOf(events: readonly ExecutionEvent[]): string[] {
   return events.flatMap((event) => {
     if (event.kind === 'OrderPlaced') return [event.status];

@@ -311,7 +311,7 @@ describe('an order that was signed longer ago than ids are remembered', () => {
   function engineUnder(version: number): Engine {
     const owner = { kind: 'SetKey', publicKey: ownerKey, role: 'OWNER', active: true } as const;
     const engine = engineWith({ kind: 'SetRules', version }, owner, orderOf(1, 1), orderOf(2, 1));
-    // What was booked is in time by the first tick behind it.
+    // Orders that were booked before the first tick are in time by that tick.
     const ticks = [tick(startMs + 1), tick(later)];
     engine.apply({ ...envelopeOf(ticks), keyId: keyIdOf(ownerKey) }, 2);
     return engine;

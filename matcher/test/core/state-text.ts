@@ -2,7 +2,7 @@ import { at, ordersByArrival } from '../../src/core/book/order-pool.ts';
 import type { State } from '../../src/core/state/state.ts';
 
 /**
- * What a state holds, as text: clock, generation and mode; term and owner; markets by number; tokens by wallet, market
+ * Content of a state, as text: clock, generation and mode; term and owner; markets by number; tokens by wallet, market
  * and outcome; resting orders by arrival; delayed ones by release; those that a tick judges; remembered ids; how many
  * fences there are, and fenced ids. The naive twin writes the same (`NaiveEngine.stateText`).
  */

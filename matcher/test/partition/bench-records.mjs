@@ -143,7 +143,7 @@ function whole(values) {
   return { tookMs, wallMs, bytesOut, events, openOrders: engine.openOrderCount };
 }
 
-/** The same steps one after the other, each over the whole log. */
+/** Measures the steps of `whole` one after the other, each over the whole log. */
 function steps(values) {
   const timed = (work) => {
     const started = processorMs();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { firstSeed, runLength } from '../../../kit/test/long-runs.ts';
 import { MatcherProcess, snapshotFolder, topicNames } from './matcher-process.ts';
 import { type FileStep, fileSteps, MemoryFiles } from './memory-files.ts';
-import { MemoryLog, type SendVerdict } from './memory-log.ts';
+import { MemoryLog, type SendResult } from './memory-log.ts';
 import { readOutputs } from './reading.ts';
 import { openingRecords, randomRecords } from './sealed-records.ts';
 
@@ -41,7 +41,7 @@ describe('a killed process', () => {
   const histories = runLength({ test: 8, deep: 60 });
 
   // Before the send; after the send and before its acknowledgement: at each send of the run.
-  test.each<SendVerdict>(['lose', 'store_and_lose_answer'])(
+  test.each<SendResult>(['lose', 'store_and_lose_answer'])(
     'at any send (%s): the next owner ends with the same chain',
     async (verdict) => {
       const chain = await undisturbed(few);
@@ -99,7 +99,7 @@ describe('a killed process', () => {
     const chain = await undisturbed();
     const life = fc.record({
       sends: fc.integer({ min: 1, max: 12 }),
-      verdict: fc.constantFrom<SendVerdict>('lose', 'store_and_lose_answer', 'refuse'),
+      verdict: fc.constantFrom<SendResult>('lose', 'store_and_lose_answer', 'refuse'),
       fileStep: fc.constantFrom(...fileSteps),
       fileSteps: fc.integer({ min: 0, max: 9 }),
       snapshotEvery: fc.integer({ min: 1, max: 30 }),

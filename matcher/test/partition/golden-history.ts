@@ -43,7 +43,7 @@ const beforeCheckpoint = 2;
 /** So many ids fill the memory before the end of a log under one version, and of one under all. */
 const rememberedIds = [300, 450] as const;
 
-/** Of a log under these versions. */
+/** Head of a golden log under these versions. */
 export function goldenHead(versions: readonly number[]): GoldenHead {
   return {
     partition,
@@ -247,7 +247,10 @@ export class GoldenHistory {
     for (const one of broken) this.#append(one);
   }
 
-  /** What each key may not sign, a witness that is ahead and the ticks that it allows; time goes on little. */
+  /**
+   * Appends commands that each key may not sign, a witness that is ahead and the ticks that it allows; time goes on
+   * little.
+   */
   #tickOfOthers(): void {
     for (const name of ['operator', 'ledger', 'ingress', 'owner'] as const)
       this.#seal(name, this.#tickOf(this.#latestMs + 2));

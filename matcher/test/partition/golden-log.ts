@@ -19,7 +19,7 @@ import {
 } from '../../src/partition/record-processor.ts';
 import { hashOf } from '../../src/partition/state-hash.ts';
 
-/** What a log was written with: the first line of its file. */
+/** Parameters that a log was written with: the first line of its file. */
 export interface GoldenHead {
   readonly partition: number;
   /** Raw public key that opened the partition, hex. */
@@ -40,7 +40,7 @@ interface GoldenRecord {
   readonly out: string;
 }
 
-/** What all records come to, hex: the chain of the last output and the SHA-256 of the state. */
+/** Final result of all records, hex: the chain of the last output and the SHA-256 of the state. */
 interface GoldenEnd {
   readonly chain: string;
   readonly state: string;

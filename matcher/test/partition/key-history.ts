@@ -30,7 +30,7 @@ export class KeyHistory {
     return sealEnvelope(codecs.orders, key, { partition, sequence: this.#sequence, commands });
   }
 
-  /** Of the opening key mostly one that it may sign. */
+  /** A random command for a record of the key; for the opening key mostly one that it may sign. */
   #command(key: SignOffKey): Command {
     const roll = this.#random.below(key === keys.operator ? 8 : 14);
     if (roll < 5) return this.#setKey();

@@ -8,7 +8,7 @@ import { NaiveKeys } from '../core/naive/naive-keys.ts';
 import { historyKeys, KeyHistory } from './key-history.ts';
 import { codecs, keys, openingCommand, partition } from './sealed-records.ts';
 
-/** What the matcher makes of a record, in the words of the twin. */
+/** Outcome of a record in the matcher, in the words of the twin. */
 function outcomeOf(
   events: readonly ExecutionEvent[],
   commands: readonly Command[],

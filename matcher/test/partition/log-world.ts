@@ -29,7 +29,7 @@ export function topicNames(topicPrefix: string) {
 interface WorldOptions {
   readonly brokers: readonly string[];
   readonly topicPrefix: string;
-  /** Of each topic; one may be missing at any time, if there are several. */
+  /** Copies of each topic; one may be missing at any time, if there are several. */
   readonly copies: number;
   readonly limits?: LogClientOptions['limits'];
 }
@@ -175,7 +175,7 @@ export async function until(
   return Date.now() - startedMs;
 }
 
-/** The same log through the same steps in this process. */
+/** Replays the log of a partition in this process through the steps of the matcher. */
 export function replayed(world: World, partition: number, values: readonly Buffer[]) {
   const reader = new EnvelopeReader({
     partition,

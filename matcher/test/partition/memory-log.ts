@@ -5,7 +5,7 @@ import type { LogRanges, RangeRead } from '../../src/partition/log-ranges.io.ts'
 import type { InputRecord } from '../../src/partition/record-processor.ts';
 
 /** The fate of a send, decided before each one. */
-export type SendVerdict = 'store' | 'lose' | 'store_and_lose_answer' | 'refuse';
+export type SendResult = 'store' | 'lose' | 'store_and_lose_answer' | 'refuse';
 
 /** A log in memory, as its readers and writers see it. */
 export class MemoryLog implements LogRanges {
@@ -17,7 +17,7 @@ export class MemoryLog implements LogRanges {
   sends = 0;
   /** Turns of the event loop that the next send takes. */
   turns: () => number = () => 0;
-  verdict: (records: readonly OutgoingRecord[]) => SendVerdict = () => 'store';
+  verdict: (records: readonly OutgoingRecord[]) => SendResult = () => 'store';
   /** Holds a send up. */
   before: (records: readonly OutgoingRecord[]) => Promise<void> = async () => {};
 

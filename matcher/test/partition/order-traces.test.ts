@@ -13,7 +13,7 @@ function openTraces(share: number) {
   return { spans, traces: new OrderTraces({ share, add: (span) => spans.push(span) }) };
 }
 
-/** The same bytes for every log: sequences would differ otherwise. */
+/** Records of all logs, with equal bytes: sequences would differ otherwise. */
 const records = [...openingRecords(), ...randomRecords(seed, 200)];
 
 function newLog(): MemoryLog {
@@ -25,7 +25,7 @@ function newLog(): MemoryLog {
 const outputsOf = (log: MemoryLog) =>
   log.records(topicNames.executions).map(({ value }) => value?.toString('hex'));
 
-/** What `orders` has of orders: their spans follow from it. */
+/** Spans that follow from the orders on the topic `orders`. */
 function expectedOf(log: MemoryLog) {
   const sample = orderSampler(1);
   return log.records(topicNames.orders).flatMap(({ value, offset }) => {

@@ -21,7 +21,7 @@ test('a live partition is as late as its clock, and others are not shown', async
   expect(text).toMatch(/pm_matcher_open_orders\{partition="0",[^}]*\} 12/);
   expect(text).toMatch(/pm_matcher_slices_queued\{partition="0",[^}]*\} 2/);
   expect(text).toMatch(/pm_matcher_unseen_outputs\{partition="2",[^}]*\} 5/);
-  // What all matchers show adds up to the exchange.
+  // The values of all matchers must add up to that of the exchange, so a standby shows no open orders.
   expect(text).not.toMatch(/pm_matcher_open_orders\{partition="2"/);
   expect(text).not.toContain('partition="1"');
 });

@@ -3,7 +3,7 @@ import { type Command, newestRules } from '@pm/schemas';
 import { startMs } from '../core/commands.ts';
 import { type ProcessOptions, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';
-import { MemoryLog, type SendVerdict } from './memory-log.ts';
+import { MemoryLog, type SendResult } from './memory-log.ts';
 import { ReplicaProcess, settle } from './replica-process.ts';
 import { codecs, openingRecords, randomRecords } from './sealed-records.ts';
 
@@ -12,13 +12,13 @@ const steps = 260;
 const [pausesIn, killsIn, loadIn] = [25, 60, 3];
 const quietRounds = 60;
 
-/** What a history has beside its seed. */
+/** Options of a history besides its seed. */
 export interface HistoryOptions {
   /** The rules that the partition is opened with. */
   readonly rules?: number;
   /** As of `ReplicaProcess`. */
   readonly restoreWaitMs?: number;
-  /** Of the process that begins at one of the three places. */
+  /** Options of the process that begins at one of the three places. */
   optionsAt?(place: number): ProcessOptions;
   /** Before each step of the history. */
   before?(step: number): Promise<void>;
@@ -124,7 +124,7 @@ export class ReplicaHistory {
     for (const record of this.#load.splice(0, count)) this.log.append(topicNames.orders, record);
   }
 
-  #verdict(): SendVerdict {
+  #verdict(): SendResult {
     if (this.#isCalm || this.#random.below(15) > 0) return 'store';
     return this.#random.pick(['lose', 'store_and_lose_answer', 'refuse'] as const);
   }

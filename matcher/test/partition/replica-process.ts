@@ -98,7 +98,7 @@ export class ReplicaProcess {
     await this.process.copies.deliver(count);
   }
 
-  /** What happens every few milliseconds. */
+  /** Work of the timer that runs every few milliseconds. */
   async timer(): Promise<void> {
     if (!(await this.#isLive())) return;
     this.process.owned.publishDueTick();

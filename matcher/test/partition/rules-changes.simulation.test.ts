@@ -66,7 +66,10 @@ class RollingChange {
     if (step === againAt) await this.#endOlder();
   }
 
-  /** What the newer processes come to while older ones are there, which are replaced then. */
+  /**
+   * Notes the inputs without stored outputs while newer processes run beside older ones, and the states of the older
+   * ones, which are replaced then.
+   */
   async #endOlder(): Promise<void> {
     const { log } = this.history;
     const inputs = log.records(topicNames.orders).length;

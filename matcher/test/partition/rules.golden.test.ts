@@ -15,7 +15,7 @@ import {
 /**
  * Logs of every version of the rules with the outputs that they had when the version was new. They are files, so that
  * neither the records nor the outputs follow a change of the code. Change none: logs of that version would not replay.
- * Those that are missing are written by
+ * Missing files are written by
  *
  *     PM_TEST_GOLDEN=write npm run test:unit -- --testPathPatterns rules.golden
  */
@@ -83,7 +83,7 @@ test('constants that are part of the rules are those of every version', () => {
     expect([name, constants]).toMatchObject([name, readGolden(name).head.constants]);
 });
 
-/** What a log holds: kinds of the commands that were taken, of events, and reasons of rejections. */
+/** Content of a log: kinds of the commands that were taken, of events, and reasons of rejections. */
 async function kindsOf({ head, records }: GoldenLog) {
   const codec = codecFor(head);
   const kinds = {
@@ -109,7 +109,7 @@ async function kindsOf({ head, records }: GoldenLog) {
 const reasons: readonly string[] = executionEvent.branches.flatMap((one) =>
   one.name === 'RecordRejected' ? one.fields[0].type.symbols : [],
 );
-/** What no log of an earlier version can hold. */
+/** Commands and reasons of rejections that no log of an earlier version can hold, with their first version. */
 const later: Readonly<Record<string, number>> = {
   ClaimPartition: rules.ownerTerms,
   CancelByIds: rules.fencedIds,

@@ -27,7 +27,7 @@ function logOf(records: readonly Buffer[]): MemoryLog {
   return log;
 }
 
-/** What became of each record: the reason of its rejection, or `taken`. */
+/** Outcome of each record: the reason of its rejection, or `taken`. */
 async function outcomesOf(log: MemoryLog, files = new MemoryFiles()): Promise<readonly string[]> {
   await new MatcherProcess(log, { files, verifyReplay: true }).run();
   return readOutputs(log).executions.map(({ events: [event] }) =>

@@ -22,7 +22,7 @@ const ingress = {
   used: new UsedSequences(),
 } as const;
 
-/** What is read of a record by a reader whose registry has this schema under the id 7. */
+/** Result of reading a record by a reader whose registry has this schema under the id 7. */
 async function readWith(json: unknown, version: number, value: Buffer) {
   const codec = openRecordCodec(own, 1, async () => json);
   const reader = new EnvelopeReader({ partition, operatorKey: keys.operator.publicKey, codec });

@@ -91,7 +91,7 @@ export class SpawnedMatcher {
   }
 }
 
-/** What a matcher of these tests is started with. */
+/** Environment variables of a matcher of these tests. */
 export function matcherEnvironment({
   broker,
   topicPrefix,

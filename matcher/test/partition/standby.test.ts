@@ -195,7 +195,7 @@ describe('two replicas of a partition', () => {
     await pair.two.fetch();
     const other = readOutputs(pair.log).values.at(-1) ?? Buffer.alloc(0);
     const forged = Buffer.from(other);
-    // The same content for the next input, with another chain.
+    // A copy of the content for the next input, with another chain.
     forged.writeUInt8(at * 2, 5 + 32);
     pair.log.append(topicNames.executions, forged);
     await pair.two.copies();

@@ -21,7 +21,7 @@ export interface McpRouteOptions {
   readonly log: Log;
 }
 
-/** What `/mcp` is doing. */
+/** Number of running requests of `/mcp`, and the end of the route. */
 export interface McpRoute {
   readonly running: () => number;
   close(): Promise<void>;

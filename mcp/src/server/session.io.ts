@@ -1,7 +1,7 @@
 import type { ExchangeClient } from '@pm/client';
 import type { OwnAccount, Trader } from '../trading/trader.io.ts';
 
-/** What the tools of one caller work with. */
+/** Clients of the exchange that the tools of one caller use. */
 export interface Session {
   /** Public reads, under the name of the caller's agent key where there is one. */
   readonly exchange: ExchangeClient;

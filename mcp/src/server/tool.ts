@@ -1,6 +1,6 @@
 import type { Type } from 'typebox';
 
-/** What a tool does, for clients that ask before they call (MCP: ToolAnnotations). */
+/** Effects of a tool, for clients that ask before they call (MCP: ToolAnnotations). */
 export interface ToolAnnotations {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;

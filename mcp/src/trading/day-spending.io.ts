@@ -5,9 +5,9 @@ import { dayRefusal, type TradingLimits } from './limits.ts';
 import { type DayFile, dayLinesMax, readDayFile, spendingLine } from './spending.ts';
 
 /**
- * What the orders of the day can lose, in a file per wallet and day (UTC), so that a restart and other servers of the
- * same wallet count it too. An amount is on disk before its order is sent. Two servers may refuse each other at the
- * limit; together they never pass it, because each appends first and then reads the sum.
+ * Amounts that the orders of the day can lose, in a file per wallet and day (UTC), so that a restart and other servers
+ * of the same wallet count them too. An amount is on disk before its order is sent. Two servers may refuse each other
+ * at the limit; together they never pass it, because each appends first and then reads the sum.
  */
 export class DaySpending {
   readonly #folder: string;

@@ -1,10 +1,10 @@
 import { microText } from '@pm/schemas';
 import { ToolRefusal } from '../server/tool.ts';
 
-/** What the owner of a wallet allows a model to do with it. Amounts in micro-USDC, as `riskMicro` counts. */
+/** Limits of a model that trades with a wallet, set by the owner. Amounts in micro-USDC, as `riskMicro` counts. */
 export interface TradingLimits {
   readonly perOrderMicro: number;
-  /** Of all orders of a day (UTC), those canceled later included. */
+  /** Limit of all orders of a day (UTC), those canceled later included. */
   readonly perDayMicro: number;
   /** Condition ids. */
   readonly markets: ReadonlySet<string>;

@@ -43,7 +43,7 @@ export const orderFields = {
 const OrderFields = Type.Object(orderFields);
 export type OrderFields = Static<typeof OrderFields>;
 
-/** What an order means: two orders of one meaning differ in salt, time and signature at most. */
+/** Meaning of an order: two orders of one meaning differ in salt, time and signature at most. */
 export interface OrderMeaning {
   readonly tokenId: string;
   readonly side: 'BUY' | 'SELL';

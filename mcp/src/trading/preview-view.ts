@@ -124,7 +124,7 @@ function check(name: string, ok: boolean | null, message: string): Check {
   return { check: name, ok, code: null, message };
 }
 
-/** What the exchange would say to the order, but for its signature. */
+/** Validation of the order by the exchange, without its signature. */
 export function exchangeCheck(finding: OrderFinding | null): Check {
   if (finding === null) return check('exchange_validates', null, 'no finding');
   const { valid, code = null, errorMsg, money } = finding;

@@ -1,4 +1,7 @@
-/** What the orders of one day can lose, as its file has it: one line an order, a later line replaces an earlier one. */
+/**
+ * Amount that the orders of one day can lose, by the file of the day: one line an order, a later line replaces an
+ * earlier one.
+ */
 export interface DayFile {
   readonly usedMicro: number;
   readonly lines: number;

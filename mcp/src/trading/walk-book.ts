@@ -8,7 +8,7 @@ import {
 } from '@pm/schemas';
 import type { OrderMeaning } from './order-meaning.ts';
 
-/** What an order would take of one level. */
+/** Part of one book level that an order would take. */
 export interface LevelFill {
   /** 1/10000 USDC. */
   readonly price: number;

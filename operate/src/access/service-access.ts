@@ -9,7 +9,7 @@ import {
   type TopicName,
 } from './rights.ts';
 
-/** Of what is counted and noted for a time: requests, and uses of agents. */
+/** Redis commands for values that are counted and noted for a time: requests, and uses of agents. */
 const counting = [
   'hdel',
   'hexists',
@@ -21,7 +21,7 @@ const counting = [
   'pexpire',
   'time',
 ];
-/** Of the scripts and reads that reserve money and release it. */
+/** Redis commands of the scripts and reads that reserve money and release it. */
 const reserving = [
   'exists',
   'hdel',
@@ -46,7 +46,7 @@ const reservationKeys: readonly RedisKeyName[] = [
 /** Where CLIENT TRACKING reports changes to a connection of RESP2. */
 const invalidations = '__redis__:invalidate';
 
-/** Topics that the reading services follow; their table is in `query-api/src/door/followed-topics.io.ts`. */
+/** Topics that the reading services follow; their table is in `query-api/src/http/followed-topics.io.ts`. */
 const followed: readonly TopicName[] = [
   'catalog',
   'credentials',
@@ -64,7 +64,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
   {
     name: 'ingress',
     topics: [
-      // Of `orders` it reads the first record, and of `executions` the results.
+      // Reads the first record of `orders`, and the results in `executions`.
       {
         operations: ['Read', 'Write'],
         topics: [
@@ -132,7 +132,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
   {
     name: 'operator',
     topics: [
-      // Of `orders` it reads the first record, and of `executions` the results. Comments are hidden by a record.
+      // Reads the first record of `orders`, and the results in `executions`. Comments are hidden by a record.
       {
         operations: ['Read', 'Write'],
         topics: [
@@ -146,7 +146,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
           'comments',
         ],
       },
-      // Of `credentials` it learns whose addresses are proven.
+      // Reads in `credentials` whose addresses are proven.
       { operations: ['Read'], topics: ['executions', 'serviceKeys', 'credentials'] },
       { operations: ['Write'], topics: ['transfers', 'routing'] },
     ],
@@ -175,7 +175,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
     name: 'projectors',
     topics: [
       { operations: ['Read'], topics: ['executions', 'catalog', 'serviceKeys'] },
-      // Beginnings of generations, and fences between withdrawals.
+      // SubscriptionStarter of generations, and fences between withdrawals.
       { operations: ['Read', 'Write'], topics: ['transfers'] },
       { operations: ['Write'], topics: ['orders', 'withdrawalFreezes'] },
     ],
@@ -220,7 +220,7 @@ export const serviceAccess: readonly DeclaredAccess[] = [
   },
   {
     name: 'query-api',
-    // Of `orders` it reads the first record and the ends.
+    // Reads the first record and the ends of `orders`.
     topics: [
       { operations: ['Read'], topics: ['orders', 'executions', 'serviceKeys', ...followed] },
     ],

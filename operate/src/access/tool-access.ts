@@ -31,7 +31,7 @@ export const toolAccess: readonly DeclaredAccess[] = [
   {
     name: 'keys',
     topics: [
-      // Of `executions` it reads whether a change was carried out.
+      // Reads in `executions` whether a change was carried out.
       { operations: ['Read', 'Write'], topics: ['orders', 'serviceKeys'] },
       { operations: ['Read'], topics: ['executions'] },
     ],

@@ -22,7 +22,7 @@ export function bytesDigest(bytes: Buffer): number {
 
 const textDigests = new Map<string, number>();
 
-/** Of a symbol or a code: there are few, so they are cached. */
+/** Digest of a symbol or a code: there are few, so they are cached. */
 export function textDigest(text: string): number {
   const known = textDigests.get(text);
   if (known !== undefined) return known;
@@ -65,7 +65,10 @@ export function mixOf(digests: readonly number[]): number {
   return mixed >>> 0;
 }
 
-/** The same as a list of expressions of ClickHouse; the last one, `<name>`, is the result. */
+/**
+ * Expressions of ClickHouse that combine digests in their order into one number below 2^32, like `mixOf`; the last one,
+ * `<name>`, is the result.
+ */
 export function mixSql(digests: readonly string[], name: string): readonly string[] {
   return digests.flatMap((digest, index) => {
     const [product, mixed] = [
@@ -89,7 +92,7 @@ export function openOrderDigest(
   return mixOf([...order, digestOf(timeMs), partition, digestOf(inOffset), 0]);
 }
 
-/** The same of a row of the table, as expressions of ClickHouse; the last one is `digest`. */
+/** Digest of a whole row of the table `open_orders`, as expressions of ClickHouse; the last one is `digest`. */
 export const openOrderDigestSql = mixSql(tables.openOrders.columns.map(digestSql), 'digest').join(
   ', ',
 );

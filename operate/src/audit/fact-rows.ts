@@ -40,7 +40,7 @@ interface SideCells {
   readonly restMicro: number;
 }
 
-/** What a row of `order_events` says of an order itself; null where its event does not. */
+/** Fields of a row of `order_events` about the order itself; null where its event does not state them. */
 interface Terms {
   readonly outcome: number | null;
   readonly side: Side | null;

@@ -52,7 +52,7 @@ export class LogAudit {
   refused = 0;
   repeated = 0;
   rejectedRecords = 0;
-  /** Those of them that were no envelopes. */
+  /** Rejected records that were no envelopes. */
   unreadableRecords = 0;
   readonly #feeWallet: string;
   readonly #keepsEnded: boolean;

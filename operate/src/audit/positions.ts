@@ -31,7 +31,7 @@ export interface Position extends PositionKey {
   readonly sharesMicro: number;
   readonly realizedMicro: number;
   readonly volumeMicro: number;
-  /** Of the last change, with its in_offset and its partition. */
+  /** Time of the last change, Unix milliseconds; the next two fields are its in_offset and its partition. */
   readonly updatedMs: number;
   readonly version: number;
   readonly partition: number;

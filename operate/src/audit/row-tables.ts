@@ -7,7 +7,7 @@ import { type Changed, type RowSum, type RowSums, rowSumsSql } from './row-sums.
 type Tables = Pick<ClickHouse, 'selectRows'>;
 
 /** Result of the comparison of one table. */
-export interface TableVerdict {
+export interface TableResult {
   readonly table: string;
   readonly wrong: readonly string[];
   /** Rows that were judged, counted by the log. */
@@ -29,9 +29,9 @@ const bound = 'arrayElement({bounds:Array(UInt64)}, partition + 1)';
 export async function compareFacts(
   clickhouse: Tables,
   log: LogExpectation,
-): Promise<TableVerdict[]> {
+): Promise<TableResult[]> {
   const { bounds } = log;
-  const verdicts: TableVerdict[] = [];
+  const verdicts: TableResult[] = [];
   for (const owed of log.facts.all) {
     // A partition that the log does not have has no bound.
     const isOurs = `in_offset < ${bound} OR partition >= length({bounds:Array(UInt64)})`;
@@ -43,15 +43,16 @@ export async function compareFacts(
 }
 
 /**
- * The same for rows of buckets of time, which name no partition: theirs is that of the market. A row of an open bucket
- * that was changed after the log that was read is left out.
+ * P1 for rows of buckets of time: per partition the rows that the log leads to, equal in count and in every column. The
+ * rows name no partition: theirs is that of the market. A row of an open bucket that was changed after the log that was
+ * read is left out.
  */
 export async function compareBuckets(
   clickhouse: Tables,
   log: LogExpectation,
-): Promise<TableVerdict[]> {
+): Promise<TableResult[]> {
   const { bounds } = log;
-  const verdicts: TableVerdict[] = [];
+  const verdicts: TableResult[] = [];
   for (const buckets of log.buckets.all) {
     const { table } = buckets.sums;
     const source = `(${withPartition(table, bounds)}) WHERE ${buckets.condition}`;
@@ -104,7 +105,7 @@ function withPartition({ name, columns }: Table, bounds: readonly number[]): str
     ON t.market = p.market`;
 }
 
-function judged(owed: RowSums, found: ReadonlyMap<number, RowSum>): Omit<TableVerdict, 'changed'> {
+function judged(owed: RowSums, found: ReadonlyMap<number, RowSum>): Omit<TableResult, 'changed'> {
   const partitions = [...new Set([...owed.partitions, ...found.keys()])].sort((a, b) => a - b);
   const wrong = partitions.flatMap((partition) => {
     const due = owed.of(partition);

@@ -8,7 +8,7 @@ import { LogExpectation } from './log-expectation.ts';
 import { OwnerSeals } from './owner-seals.ts';
 import { waitForProjections } from './progress.ts';
 import { auditPieces, type LogPiece, piecesOf } from './read-log.ts';
-import { compareBuckets, compareFacts, compareMonths, type TableVerdict } from './row-tables.ts';
+import { compareBuckets, compareFacts, compareMonths, type TableResult } from './row-tables.ts';
 import { checkSeals } from './seals.ts';
 import { checkPrices } from './state-tables.ts';
 
@@ -85,7 +85,7 @@ export async function runAudit(
   return holds;
 }
 
-function checkTable({ table, wrong, rows, changed }: TableVerdict, check: Check): void {
+function checkTable({ table, wrong, rows, changed }: TableResult, check: Check): void {
   const left = changed === 0 ? '' : `; ${notJudged(changed)}`;
   check(`${table} (P1)`, wrong, `${rows} rows, every column${left}`);
 }

@@ -4,7 +4,7 @@ import type { UnprovenRecord } from '@pm/domain/authority/unproven-records.io';
 import { type LogClient, readRange } from '@pm/kit/kafka';
 import { topicName } from '@pm/kit/registry';
 
-export interface SealVerdict {
+export interface SealResult {
   readonly records: number;
   /** Records that change nothing, as `topic:partition:offset reason`. */
   readonly unproven: readonly string[];
@@ -17,7 +17,7 @@ const namedMax = 100;
 export async function checkSeals({
   addresses: { topicPrefix },
   sealedLog,
-}: Pick<Installation, 'addresses' | 'sealedLog'>): Promise<SealVerdict> {
+}: Pick<Installation, 'addresses' | 'sealedLog'>): Promise<SealResult> {
   const unproven: string[] = [];
   let more = 0;
   const log = await sealedLog((record) => {

@@ -14,7 +14,7 @@ export interface RestoreOptions {
   /** The store of the services that will start. */
   readonly target: ObjectStore;
   readonly passphrase: string;
-  /** Of a backup; null for the newest. */
+  /** Id of a backup; null for the newest. */
   readonly id: string | null;
   onStep(line: string): void;
 }

@@ -35,7 +35,7 @@ const Bundle = Type.Object({
   ),
 });
 
-/** What cannot be made again from the log, and the digests of what comes with it. */
+/** Files that cannot be made again from the log, and the digests of the objects of the backup. */
 export type Bundle = Static<typeof Bundle>;
 
 /** Encrypts a bundle. Throws a `StackError` for a passphrase that is too short. */

@@ -31,7 +31,7 @@ interface Row<Name extends string> {
   readonly method: string;
   readonly path: string;
   readonly access: Readonly<Record<Name, Access>>;
-  /** Of routes of the operator. */
+  /** When a second operator has to approve a request; only for routes of the operator. */
   readonly secondPerson?: SecondPersonCase;
 }
 

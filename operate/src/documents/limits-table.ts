@@ -30,7 +30,7 @@ export function limitsTable(): string {
   return ['| scope | routes | limit | counts |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
-/** What the connections, requests and bodies of clients may hold, as Markdown. */
+/** Limits of the connections, requests and bodies of clients, as Markdown. */
 export function sharesTable(): string {
   const { connections, bodies, keepAliveTimeoutMs, proxyKeepAliveTimeoutMs } = defaultHttpLimits;
   const { ingress, reads, process } = turnLimits;

@@ -79,7 +79,7 @@ export function tableContentSql(planned: PlannedTable): string {
 SETTINGS max_execution_time = ${longestS}, ${gentle.join(', ')}`;
 }
 
-/** The same of a written file, read with the types of the table. */
+/** Rows and content hash of a written file, read with the types of the table. */
 export function fileContentSql(table: Table, file: string): string {
   return `SELECT ${contentOf(table)} FROM ${fileSource(table, file)} ${readingBack}`;
 }

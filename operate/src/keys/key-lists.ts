@@ -28,7 +28,7 @@ export type KeysById = ReadonlyMap<string, ListedKey>;
 export interface KeyLists {
   /** By partition of `orders`. */
   readonly partitions: ReadonlyMap<number, KeysById>;
-  /** Of the topic `service-keys`. */
+  /** Keys listed in the topic `service-keys`. */
   readonly services: KeysById;
 }
 

@@ -41,7 +41,7 @@ export interface MetricSection {
   readonly metrics: readonly MetricDeclaration[];
 }
 
-const doors = ['ingress', 'query-api'] as const;
+const httpServices = ['ingress', 'query-api'] as const;
 
 const section = (
   title: string,
@@ -55,29 +55,38 @@ const section = (
 
 /** Every metric of this exchange, besides those of Node (`process_*`, `nodejs_*`). */
 export const metricSections: readonly MetricSection[] = [
-  section('HTTP listeners', [...doors, 'operator', 'gateway', 'mcp'], httpMetrics, httpReadings),
-  section('What clients hold', [...doors, 'streams', 'operator', 'gateway', 'mcp'], shedMetrics),
+  section(
+    'HTTP listeners',
+    [...httpServices, 'operator', 'gateway', 'mcp'],
+    httpMetrics,
+    httpReadings,
+  ),
+  section(
+    'What clients hold',
+    [...httpServices, 'streams', 'operator', 'gateway', 'mcp'],
+    shedMetrics,
+  ),
   section(
     'Memory',
-    [...doors, 'matcher', 'operator', 'projectors', 'streams', 'gateway', 'mcp'],
+    [...httpServices, 'matcher', 'operator', 'projectors', 'streams', 'gateway', 'mcp'],
     memoryReadings,
   ),
   section(
     'Entries in memory',
-    [...doors, 'matcher', 'operator', 'projectors', 'streams'],
+    [...httpServices, 'matcher', 'operator', 'projectors', 'streams'],
     heldReadings,
   ),
-  section('Rate limits', doors, limitMetrics, limitReadings),
-  section('Sealed topics', [...doors, 'operator', 'projectors', 'streams'], unprovenMetrics),
+  section('Rate limits', httpServices, limitMetrics, limitReadings),
+  section('Sealed topics', [...httpServices, 'operator', 'projectors', 'streams'], unprovenMetrics),
   section(
     'Readers of the log',
-    [...doors, 'matcher', 'operator', 'projectors', 'streams'],
+    [...httpServices, 'matcher', 'operator', 'projectors', 'streams'],
     readerMetrics,
   ),
   section('Redis', ['ingress', 'projectors'], redisMetrics),
   section(
     'Traces, where they are on',
-    [...doors, 'gateway', 'matcher', 'projectors', 'streams'],
+    [...httpServices, 'gateway', 'matcher', 'projectors', 'streams'],
     traceMetrics,
   ),
   section('gateway', ['gateway'], gatewayMetrics, gatewayReadings, gatewayStreamReadings),

@@ -34,7 +34,7 @@ export function findPromtool(): string | null {
 
 /** Samples of series, 15 s apart, in the notation of promtool, and alerts that are expected at moments. */
 export interface RuleTest {
-  /** What a failure is named after. */
+  /** Name of the test in the text about a failure. */
   readonly name: string;
   /** The text of a file of rules. */
   readonly rules: string;

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 
-/** What packages take from the manifests of rooms. */
+/** Fields that packages take from the manifests of rooms. */
 export interface RoomManifest {
   readonly version: string;
   readonly license: string;

@@ -34,7 +34,7 @@ export function recordsBetween(from: Offsets, to: Offsets): number {
   return sum;
 }
 
-/** Of every partition the larger offset. */
+/** The larger of two offsets of every partition. */
 export function farther(one: Offsets, other: Offsets): Offsets {
   const both = new Map(one);
   for (const [partition, offset] of other)

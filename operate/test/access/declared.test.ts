@@ -234,7 +234,7 @@ describe.each(each)('%s', (name, access) => {
     const files = sourcesNamed(name);
     const all = commandsIn([...files].flatMap(([file, text]) => (isOfKit(file) ? [] : [text])));
     expect(commands.filter((command) => !all.includes(command))).toEqual([]);
-    // Of the scripts of the ledger projectors run all; which ones others run is proved on real servers.
+    // Projectors run all scripts of the ledger; which ones others run is proved on real servers.
     const needed = name === 'projectors' ? all : commandsIn(textsOutsideLedger(files));
     const missing = sorted(needed).filter((command) => !commands.includes(command));
     expect(missing).toEqual(sorted(notUsed.filter((one) => all.includes(one))));

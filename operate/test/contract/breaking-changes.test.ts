@@ -178,8 +178,8 @@ test('the API breaks nothing that it says itself, and a field taken from a share
   };
   expect(breakingChanges(whole, whole)).toEqual([]);
   const less = structuredClone(whole);
-  const { PriceAnswer: answer } = less.components.schemas;
-  if (answer === undefined) throw new Error('the description has no PriceAnswer');
+  const { PriceResponse: answer } = less.components.schemas;
+  if (answer === undefined) throw new Error('the description has no PriceResponse');
   answer.properties = {};
   answer.required = [];
   expect(breakingChanges(whole, less)).toEqual([

@@ -160,7 +160,7 @@ test.each(steps)(
     // Four services and the one new key: no seed was made twice.
     expect(log.services.size).toBe(5);
     expect(after.formerKeys).toHaveLength(1);
-    // What an earlier run has set is waited for, not set again.
+    // Keys that an earlier run has set are waited for, not set again.
     expect(log.awaited).toHaveLength(Math.min(partitions, Math.max(0, step - 2)));
   },
 );

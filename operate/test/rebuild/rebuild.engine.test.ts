@@ -12,7 +12,7 @@ import { runRebuild } from '../../src/rebuild/run-rebuild.ts';
 import { type RebuildProcess, RebuiltExchange } from './rebuilt-exchange.ts';
 
 const kills = runLength({ test: 3, deep: 8 });
-/** What a run prints when a step begins; those that change served tables come first. */
+/** Output of a run when a step begins; the steps that change served tables come first. */
 const steps = [
   'exchanging the tables',
   'taking a snapshot',
@@ -182,7 +182,7 @@ describe('npm run rebuild', () => {
     const text = await rebuildHere();
     const [before = '', after = ''] = text.split('folding from the first record');
     expect(before).toMatch(/DIFFER +fills /);
-    // What the first test repaired is right.
+    // The rows that the first test repaired are right.
     expectAllEqual(after);
     expect(await exchange.wrongFills()).toBe(0);
     expect(await exchange.copies()).toEqual([]);

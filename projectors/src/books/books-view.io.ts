@@ -82,7 +82,7 @@ interface BooksStart {
   readonly claim: BooksClaim;
   /** First offset to read: that of the claim or, of a fold, that of the checkpoint it begins with. */
   readonly from: number;
-  /** Of a fold the end to reach before anything is written; 0 otherwise. */
+  /** End offset that a fold must reach before anything is written; 0 where nothing is folded. */
   readonly until: number;
   readonly group: ViewGroup;
 }

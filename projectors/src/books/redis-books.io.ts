@@ -81,7 +81,7 @@ export class RedisBooks {
     return (await this.#redis.hexists(bookMarks, bookMarkOf(market))) === 1;
   }
 
-  /** Those of the markets that were written and whose books are gone, in part or in whole. */
+  /** Numbers of the given markets whose books were written and are missing now, in part or in whole. */
   async lost(markets: readonly ListedMarket[]): Promise<readonly number[]> {
     const lost: number[] = [];
     for (let from = 0; from < markets.length; from += marketsPerPipeline)

@@ -1,7 +1,7 @@
 import type { SealedObjects } from '@pm/domain/objects/sealed-objects.io';
 import type { Log } from '@pm/kit/log';
 
-/** What a checkpoint has: the ledger of all partitions, or the books of one. */
+/** Content of a checkpoint: the ledger of all partitions, or the books of one partition. */
 export type CheckpointKind = 'ledger' | `books/p${number}`;
 
 /** Checkpoints kept of each kind. */

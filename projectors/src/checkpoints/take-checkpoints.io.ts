@@ -54,7 +54,7 @@ interface PartitionStart {
   readonly books: BooksCheckpoint | null;
 }
 
-/** What it has come to. */
+/** Result of folding the next records of one partition in a round. */
 interface FoldedPartition {
   /** Up to here the ledger has it. */
   readonly ledger: CheckpointPlace;

@@ -24,9 +24,10 @@ interface PieceSums extends Sums {
 const moneyRow = 'money';
 
 /**
- * What the events of records change of each market, for the solvency check. Tokens follow from the sides of fills and
- * from the moves of positions; the locked USDC is what buyers pay more than sellers get; money is what the money events
- * say. The three are stated by the matcher independently of each other, so a defect shows as a difference.
+ * Changes that the events of records make to the sums of each market, for the solvency check. Tokens follow from the
+ * sides of fills and from the moves of positions; the locked USDC is the amount that buyers pay more than sellers get;
+ * money is the amount that the money events state. The matcher states the three independently of each other, so a
+ * defect shows as a difference.
  */
 export class MarketSums {
   readonly #piece = new Map<string, PieceSums>();

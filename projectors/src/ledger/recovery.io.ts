@@ -3,7 +3,7 @@ import { boundsOf, logBehind } from '@pm/domain/executions/execution-reader.io';
 import type { LedgerTopic } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { LedgerFold } from '@pm/domain/ledger/ledger-fold';
-import type { LostMark, RestoreOutcome } from '@pm/domain/ledger/restore-ledger.io';
+import type { LostMark, RestoreResult } from '@pm/domain/ledger/restore-ledger.io';
 import { Fault } from '@pm/kit/fault';
 import type { LogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
@@ -15,7 +15,7 @@ interface LedgerRecoveryOptions {
     isEmpty(): Promise<boolean>;
     isUnderWay(): Promise<boolean>;
     isBusy(): Promise<boolean>;
-    run(image: LedgerCheckpoint['image'], lost: LostMark): Promise<RestoreOutcome>;
+    run(image: LedgerCheckpoint['image'], lost: LostMark): Promise<RestoreResult>;
   };
   /** The newest one that can be used; null without a store. */
   readonly checkpoints: { ledger(): Promise<LedgerCheckpoint | null> } | null;
@@ -35,7 +35,7 @@ const busyMax = 240;
  */
 export class LedgerRecovery {
   readonly #options: LedgerRecoveryOptions;
-  #running: Promise<RestoreOutcome | 'no checkpoint'> | null = null;
+  #running: Promise<RestoreResult | 'no checkpoint'> | null = null;
 
   constructor(options: LedgerRecoveryOptions) {
     this.#options = options;
@@ -63,7 +63,7 @@ export class LedgerRecovery {
   }
 
   /** `nothing`: the log has it all. */
-  async #restoreOnce(lost: LostMark, low: number): Promise<RestoreOutcome | 'nothing'> {
+  async #restoreOnce(lost: LostMark, low: number): Promise<RestoreResult | 'nothing'> {
     // Views of this process that find the same loss wait for one read of the checkpoint and one restore: a checkpoint
     // takes much of the memory of a process, and there are as many views as partitions.
     this.#running ??= this.#readAndRestore(lost).finally(() => {
@@ -73,7 +73,7 @@ export class LedgerRecovery {
     return outcome === 'no checkpoint' ? await this.#withoutCheckpoint(lost, low) : outcome;
   }
 
-  async #readAndRestore(lost: LostMark): Promise<RestoreOutcome | 'no checkpoint'> {
+  async #readAndRestore(lost: LostMark): Promise<RestoreResult | 'no checkpoint'> {
     const { restore, checkpoints, log } = this.#options;
     if (checkpoints === null) return 'no checkpoint';
     if (await restore.isBusy()) return 'busy';
@@ -90,7 +90,7 @@ export class LedgerRecovery {
   }
 
   /** A restore that was left unfinished is replaced by an empty ledger, which the log fills. */
-  async #withoutCheckpoint(lost: LostMark, low: number): Promise<RestoreOutcome | 'nothing'> {
+  async #withoutCheckpoint(lost: LostMark, low: number): Promise<RestoreResult | 'nothing'> {
     const { restore } = this.#options;
     if (low > 0) throw new Fault('ledger_history_removed', 'retry', { facts: { ...lost, low } });
     return (await restore.isUnderWay()) ? await restore.run(new LedgerFold(), lost) : 'nothing';

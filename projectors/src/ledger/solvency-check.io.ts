@@ -50,7 +50,7 @@ export class SolvencyCheck {
   readonly #options: SolvencyCheckOptions;
   /** Findings that were logged and counted and are not acknowledged yet. */
   readonly #reported = new Set<string>();
-  /** Those of them whose records are durable. */
+  /** Names of the reported findings whose freeze records are durable. */
   readonly #written = new Set<string>();
 
   constructor(options: SolvencyCheckOptions) {

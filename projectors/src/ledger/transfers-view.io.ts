@@ -1,4 +1,4 @@
-import type { TransfersOutcome } from '@pm/domain/ledger/ledger';
+import type { TransfersResult } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
@@ -67,7 +67,7 @@ function offsetsOf({ records, offsets }: RecordBatch): {
 }
 
 function report(
-  { unpaid, voided }: Pick<TransfersOutcome, 'unpaid' | 'voided'>,
+  { unpaid, voided }: Pick<TransfersResult, 'unpaid' | 'voided'>,
   { log, onUnpaid, onVoid }: Pick<TransfersViewOptions, 'log' | 'onUnpaid' | 'onVoid'>,
 ): void {
   for (const withdrawal of unpaid) {

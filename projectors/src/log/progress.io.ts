@@ -57,7 +57,7 @@ export class ViewProgress implements Health {
   assigning(view: string, partition: number): void {
     const progress = this.#of(view, partition);
     progress.phase = 'restoring';
-    // What was read and not stored is read again.
+    // Batches that were read and not stored will be read again.
     progress.marks.length = 0;
   }
 
@@ -116,7 +116,10 @@ export class ViewProgress implements Health {
     this.#metrics.lagRecords.set(progress.end - position, { view, partition });
   }
 
-  /** Of each partition with a record: how old the newest stored one is, or 0 when no known one waits. */
+  /**
+   * Age of the newest stored record of each partition that has a record, milliseconds; 0 when no known record waits to
+   * be stored.
+   */
   lags(nowMs: number): readonly ViewLag[] {
     const lags: ViewLag[] = [];
     for (const [view, partitions] of this.#views)

@@ -15,7 +15,10 @@ type Target = Pick<ProjectionTables, 'insert'>;
 
 export interface BatchInsertsOptions {
   readonly tables: Target;
-  /** The same tables for checks, and for batches that only move the completeness. */
+  /**
+   * Access to the same tables that all partitions of the process share: for checks, and for batches that only move the
+   * completeness.
+   */
   readonly joined: Pick<ProjectionTables, 'guard' | 'insert'>;
   /** Identity of the tables that the state was restored from. */
   readonly identity: string;

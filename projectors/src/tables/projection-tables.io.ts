@@ -206,7 +206,7 @@ interface PartitionPositions {
 
 const noPositions = (): PartitionPositions => ({ rows: [], fault: null });
 
-/** Of each of these partitions. A market is of one partition, so no position is of two. */
+/** Stored positions of each of these partitions. A market belongs to one partition, so no position belongs to two. */
 async function readPositions(
   clickhouse: ClickHouse,
   partitions: readonly number[],

@@ -51,7 +51,7 @@ const yieldEveryMs = 5;
  */
 const pausePerWrite = 20;
 
-/** What the partitions of a process have in common. */
+/** Row memory and tables that all partitions of a process share. */
 export interface SharedParts {
   readonly memory: RowMemory;
   readonly joined: JoinedTables;

@@ -38,7 +38,7 @@ function bookAfter(records: readonly Execution[], market = 1): MarketBook {
   return books.get(market) ?? new MarketBook(market);
 }
 
-/** The same body computed from the newest total of each level only. */
+/** Bids and asks of both tokens of a market, computed from only the newest total of each level. */
 function naiveSides(records: readonly Execution[], market: number) {
   const totals = { BUY: new Map<number, number>(), SELL: new Map<number, number>() };
   for (const { events } of records)

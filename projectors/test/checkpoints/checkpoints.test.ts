@@ -9,7 +9,7 @@ import { moneyPieces } from '../../src/ledger/pieces.ts';
 import { TinyExchange } from '../log.ts';
 import { count, executions, partitions, transferRecords, World } from './checkpoint-world.ts';
 
-/** What all records give at once. */
+/** Ledger folded from all records at once. */
 function wholeLedger(): LedgerFold {
   const fold = new LedgerFold();
   for (const partition of partitions) {

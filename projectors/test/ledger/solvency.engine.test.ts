@@ -82,7 +82,7 @@ function honestRecords(): Execution[] {
   });
 }
 
-/** The same records as a core with a defect would write them. */
+/** Honest records with changed events, like those that a core with a defect would write. */
 function withDefect(spoil: (event: ExecutionEvent) => ExecutionEvent): Execution[] {
   return honestRecords().map((record) => ({ ...record, events: record.events.map(spoil) }));
 }
@@ -124,7 +124,7 @@ async function withdrawalOf(wallet: WalletAddress): Promise<string> {
   return (await ledger.reserveWithdrawal(withdrawal)).outcome;
 }
 
-/** What the audit, which shares no code with the check, says of the same records. */
+/** Violations that the audit, which shares no code with the check, finds in the records; one per line. */
 function auditOf(records: readonly Execution[]): string {
   const audit = new LogAudit(walletFromBytes(feeWallet));
   for (const record of records) audit.record(record, { partition, chainHolds: true });

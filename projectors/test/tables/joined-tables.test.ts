@@ -20,7 +20,7 @@ class SlowTables extends FakeTables {
 
   override async insert(...args: Parameters<FakeTables['insert']>) {
     this.counts.inserts += 1;
-    // What the kit takes for a token.
+    // The form of an insert token that the kit accepts.
     expect(args[1]).toMatch(/^[\w:.,-]{1,200}$/);
     await wait(5);
     await super.insert(...args);

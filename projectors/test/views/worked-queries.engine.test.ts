@@ -320,7 +320,10 @@ describe('the worked queries of docs/data/queries.md return what naive code comp
   });
 });
 
-/** Of each order with a fill: whether it took at first, and how long that was, milliseconds. */
+/**
+ * Role of each order in its first fill, and the wait for that fill, milliseconds: of a taker since it was accepted, of
+ * a maker since it was placed. Delayed orders are left out.
+ */
 function firstFillWaits(): readonly (readonly ['TAKER' | 'MAKER', number])[] {
   const appended = executions.flatMap((execution) =>
     execution.events.map((event) => ({ event, atMs: appendedMs(execution) })),

@@ -18,7 +18,7 @@ export function emptyBook({ market, token }: Listing): Buffer {
   return Buffer.from(bookJson(answer, sha1));
 }
 
-/** Of the hashes of books. */
+/** SHA-1 of a text in hexadecimal, for the hashes of books. */
 export const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** A stored book with one side only: `BUY` keeps the bids. */

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import type { RouteGenericInterface } from 'fastify';
-import type { AnsweredParts } from '../door/answered-reads.io.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
+import type { AnsweredParts } from '../http/answered-reads.io.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
 import {
   andThen,
   answerFailure,
   readRoute,
   sendAnswer,
   setCompleteThrough,
-} from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+} from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
 import type { InputEnds } from '../recent/input-ends.io.ts';
@@ -37,7 +37,7 @@ export interface BookParts extends AnsweredParts {
  * GET /book: the stored bytes as they are (conventions.md 5.1), or the book of a past moment (5.2). The hottest read,
  * so bytes at hand are sent before the framework sees the request.
  */
-export function bookRoute(parts: BookParts): DoorRoute {
+export function bookRoute(parts: BookParts): HttpHandler {
   return {
     method: 'GET',
     path: '/book',
@@ -77,7 +77,7 @@ async function bookOf(parts: BookParts, query: RawQuery): Promise<Buffer | ReadR
 }
 
 /** POST /books: stored books in the requested order, tokens that are not listed left out (conventions.md 5.1). */
-export function booksRoute({ books, catalog }: BookParts): DoorRoute {
+export function booksRoute({ books, catalog }: BookParts): HttpHandler {
   const batches = new TokenBatches(catalog);
   const route = { method: 'POST', path: '/books', family: 'clob', repeatsBodies: true } as const;
   return readRoute(route, ({ body }) => {

@@ -3,7 +3,7 @@ import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 import type { RedisKeys } from '@pm/schemas';
-import { answeredWait } from '../door/answered-reads.io.ts';
+import { answeredWait } from '../http/answered-reads.io.ts';
 import { followInvalidations } from './invalidation.io.ts';
 import { StoredBooks } from './stored-books.io.ts';
 

@@ -1,7 +1,7 @@
-import type { Dialect, DoorRoute } from '@pm/kit/http';
+import type { Dialect, HttpHandler } from '@pm/kit/http';
 import { type LastTradePrice, microText, priceText } from '@pm/schemas';
-import { andThen, type ReadRequest, readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { andThen, type ReadRequest, readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
 import { bestPrice, noQuote, type Quote, shownMidpointMicro, shownQuote, sideOf } from './quote.ts';
@@ -16,7 +16,7 @@ export interface QuoteParts {
 }
 
 /** GET /midpoint: halfway between best bid and best ask; 404 when there is none (conventions.md 1.1 and 5.1). */
-export function midpointRoute({ books, catalog }: QuoteParts): DoorRoute {
+export function midpointRoute({ books, catalog }: QuoteParts): HttpHandler {
   return readRoute(
     { method: 'GET', path: '/midpoint', family: 'clob' },
     async ({ query, dialect }) => {
@@ -29,12 +29,12 @@ export function midpointRoute({ books, catalog }: QuoteParts): DoorRoute {
 }
 
 /** GET and POST /midpoints: midpoints by token; a token without one has no key (conventions.md 5.1). */
-export function midpointsRoutes(parts: QuoteParts): readonly DoorRoute[] {
+export function midpointsRoutes(parts: QuoteParts): readonly HttpHandler[] {
   return tokenBatchRoutes(parts, '/midpoints', midpointsJson);
 }
 
 /** GET /spread: best ask less best bid; 404 when a side is empty (conventions.md 5.1). */
-export function spreadRoute({ books, catalog }: QuoteParts): DoorRoute {
+export function spreadRoute({ books, catalog }: QuoteParts): HttpHandler {
   return readRoute({ method: 'GET', path: '/spread', family: 'clob' }, async ({ query }) => {
     const listing = listingIn(catalog, query['token_id']);
     if (listing instanceof ReadRefusal) return listing;
@@ -44,12 +44,12 @@ export function spreadRoute({ books, catalog }: QuoteParts): DoorRoute {
 }
 
 /** GET and POST /spreads: spreads by token; a token with an empty side has no key (conventions.md 5.1). */
-export function spreadsRoutes(parts: QuoteParts): readonly DoorRoute[] {
+export function spreadsRoutes(parts: QuoteParts): readonly HttpHandler[] {
   return tokenBatchRoutes(parts, '/spreads', spreadsJson);
 }
 
 /** GET /price: the best price under a side, which root and mount read differently (conventions.md 5.1). */
-export function priceRoute({ books, catalog }: QuoteParts): DoorRoute {
+export function priceRoute({ books, catalog }: QuoteParts): HttpHandler {
   return readRoute(
     { method: 'GET', path: '/price', family: 'clob' },
     async ({ query, dialect }) => {
@@ -65,7 +65,7 @@ export function priceRoute({ books, catalog }: QuoteParts): DoorRoute {
 }
 
 /** GET and POST /prices: best prices by token; an empty side of a book has no key (conventions.md 5.1). */
-export function pricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
+export function pricesRoutes(parts: QuoteParts): readonly HttpHandler[] {
   return tokenBatchRoutes(parts, '/prices', pricesJson);
 }
 
@@ -75,7 +75,7 @@ export function pricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
 const neverTraded: LastTradePrice = { price: '0', side: '' };
 
 /** GET /last-trade-price: the last trade and the side of its aggressor. */
-export function lastTradePriceRoute({ books, catalog }: QuoteParts): DoorRoute {
+export function lastTradePriceRoute({ books, catalog }: QuoteParts): HttpHandler {
   const route = { method: 'GET', path: '/last-trade-price', family: 'clob' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const listing = listingIn(catalog, query['token_id']);
@@ -87,7 +87,7 @@ export function lastTradePriceRoute({ books, catalog }: QuoteParts): DoorRoute {
 }
 
 /** GET and POST /last-trades-prices: last trades of tokens, those never traded left out (conventions.md 5.1). */
-export function lastTradesPricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
+export function lastTradesPricesRoutes(parts: QuoteParts): readonly HttpHandler[] {
   return tokenBatchRoutes(parts, '/last-trades-prices', lastTradesJson);
 }
 
@@ -108,7 +108,7 @@ function tokenBatchRoutes(
   { books, catalog }: QuoteParts,
   path: string,
   jsonOf: BatchJson,
-): readonly DoorRoute[] {
+): readonly HttpHandler[] {
   const batches = new TokenBatches(catalog);
   const answerFor = ({ dialect }: ReadRequest, batch: TokenBatch | ReadRefusal) => {
     if (batch instanceof ReadRefusal) return batch;

@@ -1,6 +1,6 @@
 import { parseTokenId, tokensPerRequestMax } from '@pm/schemas';
-import type { RawQuery } from '../door/query-reader.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { RawQuery } from '../http/query-reader.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
 import { type Side, sideOf } from './quote.ts';
@@ -54,8 +54,8 @@ export class TokenBatches {
   }
 
   /**
-   * The same out of the query: `token_ids` and, if it is given, as many `sides`; commas or repeated keys
-   * (conventions.md 1.2).
+   * The batch out of a query: `token_ids` and, if given, as many `sides`, separated by commas or as repeated keys
+   * (conventions.md 1.2); or the refusal.
    */
   ofQuery(query: RawQuery): TokenBatch | ReadRefusal {
     const tokens = textsIn(query['token_ids']);

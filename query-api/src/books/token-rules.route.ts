@@ -1,7 +1,7 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { priceOne } from '@pm/schemas';
-import { readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
 import { feeRateAnswer } from '../markets/market.ts';
@@ -12,7 +12,7 @@ export interface TokenRuleParts {
 }
 
 /** GET /tick-size and /tick-size/:token_id: the price grid, a JSON number (conventions.md 5.1). */
-export function tickSizeRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
+export function tickSizeRoutes(parts: TokenRuleParts): readonly HttpHandler[] {
   return tokenRuleRoutes(parts, '/tick-size', {
     of: (market) => ({ minimum_tick_size: market.tick / priceOne }),
     byDefault: null,
@@ -20,7 +20,7 @@ export function tickSizeRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
 }
 
 /** GET /neg-risk and /neg-risk/:token_id: which exchange contract orders are signed for (conventions.md 5.1). */
-export function negRiskRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
+export function negRiskRoutes(parts: TokenRuleParts): readonly HttpHandler[] {
   return tokenRuleRoutes(parts, '/neg-risk', {
     of: (market) => ({ neg_risk: market.negRisk }),
     byDefault: null,
@@ -28,7 +28,7 @@ export function negRiskRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
 }
 
 /** GET /fee-rate and /fee-rate/:token_id; without a token the default rate (conventions.md 5.1). */
-export function feeRateRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
+export function feeRateRoutes(parts: TokenRuleParts): readonly HttpHandler[] {
   return tokenRuleRoutes(parts, '/fee-rate', {
     of: feeRateAnswer,
     byDefault: feeRateAnswer(),
@@ -44,7 +44,7 @@ function tokenRuleRoutes(
     /** The answer without a token; null refuses. */
     readonly byDefault: object | null;
   },
-): readonly DoorRoute[] {
+): readonly HttpHandler[] {
   const answerFor = (token: string | readonly string[] | undefined) => {
     const listing = listingIn(catalog, token, refusals.marketNotFound);
     return listing instanceof ReadRefusal ? listing : rule.of(listing.market);

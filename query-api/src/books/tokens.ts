@@ -1,6 +1,6 @@
 import { parseTokenId } from '@pm/schemas';
-import type { RawQuery } from '../door/query-reader.ts';
-import { type ReadRefusal, refusals } from '../door/refusal.ts';
+import type { RawQuery } from '../http/query-reader.ts';
+import { type ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
 

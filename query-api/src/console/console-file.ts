@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export interface ConsoleFile {
   readonly contentType: string;
   readonly bytes: Buffer;
-  /** The same compressed; null where that is not shorter. */
+  /** The bytes compressed with gzip; null where that is not shorter. */
   readonly gzip: Buffer | null;
   readonly etag: string;
 }

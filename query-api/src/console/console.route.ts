@@ -1,4 +1,4 @@
-import { type DoorRoute, inWordsOf } from '@pm/kit/http';
+import { errorStyleOf, type HttpHandler } from '@pm/kit/http';
 import { publicRoutes } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ConsoleFile, type ConsoleFiles, consolePage, pageHeaders } from './console-file.ts';
@@ -10,9 +10,9 @@ export interface ConsoleParts {
 const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable' };
 
 /** The page of the console, and its files. */
-export function consoleRoutes({ console: files }: ConsoleParts): readonly DoorRoute[] {
+export function consoleRoutes({ console: files }: ConsoleParts): readonly HttpHandler[] {
   const { getConsole, getConsoleAsset } = publicRoutes;
-  const page: DoorRoute = {
+  const page: HttpHandler = {
     ...getConsole,
     add(app, { url }) {
       app.get(url, (request, reply) => {
@@ -21,7 +21,7 @@ export function consoleRoutes({ console: files }: ConsoleParts): readonly DoorRo
       });
     },
   };
-  const assets: DoorRoute = {
+  const assets: HttpHandler = {
     ...getConsoleAsset,
     add(app, { url }) {
       app.get(url, (request, reply) => {
@@ -41,7 +41,7 @@ function sendFile(
   file: ConsoleFile | undefined,
 ): FastifyReply {
   if (file === undefined)
-    return reply.code(404).send(inWordsOf('clob', 404, { error: 'not found' }));
+    return reply.code(404).send(errorStyleOf('clob', 404, { error: 'not found' }));
   void reply.headers({
     etag: file.etag,
     vary: 'accept-encoding',

@@ -1,9 +1,9 @@
-import type { DoorRoute } from '@pm/kit/http';
-import type { CandlesAnswer } from '@pm/schemas';
+import type { HttpHandler } from '@pm/kit/http';
+import type { CandlesResponse } from '@pm/schemas';
 import { listingIn } from '../books/tokens.ts';
-import { QueryReader } from '../door/query-reader.ts';
-import { readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { QueryReader } from '../http/query-reader.ts';
+import { readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { TableReads } from '../tables/tables.io.ts';
 import { planCandles, wireCandle } from './candles.ts';
@@ -16,9 +16,9 @@ export interface CandleParts {
 }
 
 /** GET /candles: trades of one token in buckets; an addition of ours (conventions.md 5.4). */
-export function candlesRoute(parts: CandleParts): DoorRoute {
+export function candlesRoute(parts: CandleParts): HttpHandler {
   const route = { method: 'GET', path: '/candles', family: 'clob' } as const;
-  return readRoute(route, async ({ query }): Promise<CandlesAnswer | ReadRefusal> => {
+  return readRoute(route, async ({ query }): Promise<CandlesResponse | ReadRefusal> => {
     const listing = listingIn(parts.catalog, query['token_id']);
     if (listing instanceof ReadRefusal) return listing;
     const read = new QueryReader(query, 'clob');

@@ -1,11 +1,11 @@
 import {
-  type CandlesAnswer,
+  type CandlesResponse,
   candlesPerRequestMax,
   microPerUnit,
   microText,
   priceText,
 } from '@pm/schemas';
-import { type ReadRefusal, refusals } from '../door/refusal.ts';
+import { type ReadRefusal, refusals } from '../http/refusal.ts';
 import { roundedQuotient } from '../tables/numbers.ts';
 
 /** As the wire gives it; times are whole Unix seconds. */
@@ -60,7 +60,7 @@ function widthOf(interval: string): number | null {
   return Object.hasOwn(widths, interval) ? (widths[interval] ?? null) : null;
 }
 
-export function wireCandle(row: CandleRow): CandlesAnswer['candles'][number] {
+export function wireCandle(row: CandleRow): CandlesResponse['candles'][number] {
   return {
     t: row.bucketS,
     open: priceText(row.open),

@@ -1,4 +1,4 @@
-import { type ReadRefusal, refusals } from '../door/refusal.ts';
+import { type ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Market } from '../markets/market.ts';
 
 /** Requested part of a price history: buckets of `stepS` seconds whose starts lie in [fromS, toS). */

@@ -4,7 +4,7 @@ import type { HistoryPlan } from './history-plan.ts';
 
 interface Written {
   readonly plan: HistoryPlan;
-  /** Of both tokens. */
+  /** JSON texts of the histories of both tokens, by outcome; undefined until requested. */
   readonly texts: [string | undefined, string | undefined];
 }
 

@@ -6,7 +6,7 @@ import type { PriceFacts } from './history.ts';
 import type { HistoryPlan } from './history-plan.ts';
 import { readPrices } from './read-prices.io.ts';
 
-/** Of all kept prices with the histories made of them, by estimate. */
+/** Most memory of all kept prices with the histories made of them, estimated bytes. */
 const keptBytesMax = 32 << 20;
 /** A bucket with a price, and a point of a history as text. */
 const bucketBytes = 64;

@@ -1,8 +1,8 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { historiesPerRequestMax, parseConditionId, parseTokenId } from '@pm/schemas';
-import { QueryReader } from '../door/query-reader.ts';
-import { andThen, readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { QueryReader } from '../http/query-reader.ts';
+import { andThen, readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
 import type { TableReads } from '../tables/tables.io.ts';
@@ -22,7 +22,7 @@ export const secondsMax = 4_200_000_000;
 const fidelityMax = 1_000_000;
 
 /** GET /prices-history: midpoints of one token in buckets (conventions.md 5.3). */
-export function pricesHistoryRoute(parts: HistoryParts): DoorRoute {
+export function pricesHistoryRoute(parts: HistoryParts): HttpHandler {
   const route = { method: 'GET', path: '/prices-history', family: 'clob' } as const;
   const texts = new HistoryTexts();
   return readRoute(route, ({ query }) => {
@@ -55,7 +55,7 @@ function ascii(text: string): Buffer {
 }
 
 /** POST /batch-prices-history: histories of 1 to 20 tokens by the ids given (conventions.md 5.3). */
-export function batchPricesHistoryRoute(parts: HistoryParts): DoorRoute {
+export function batchPricesHistoryRoute(parts: HistoryParts): HttpHandler {
   const route = { method: 'POST', path: '/batch-prices-history', family: 'clob' } as const;
   const texts = new HistoryTexts();
   return readRoute(route, ({ body }) => {

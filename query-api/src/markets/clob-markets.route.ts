@@ -1,12 +1,12 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { parseConditionId, parseTokenId } from '@pm/schemas';
 import { pricedBy } from '../books/tokens.ts';
-import { emptyPage, pageOf, parseCursor, readCursor } from '../door/paging.ts';
-import { QueryReader } from '../door/query-reader.ts';
-import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
-import { refusals } from '../door/refusal.ts';
-import { knownFilters, refusedFilter } from '../door/unserved-filters.ts';
-import type { CatalogParts } from './catalog-answers.io.ts';
+import { emptyPage, pageOf, parseCursor, readCursor } from '../http/paging.ts';
+import { QueryReader } from '../http/query-reader.ts';
+import { type ReadRequest, readRoute } from '../http/read-route.io.ts';
+import { refusals } from '../http/refusal.ts';
+import { knownFilters, refusedFilter } from '../http/unserved-filters.ts';
+import type { CatalogParts } from './catalog-responses.io.ts';
 import {
   clobMarket,
   clobMarkets,
@@ -25,7 +25,7 @@ const lists: readonly (readonly [string, ClobList])[] = [
 ];
 
 /** Markets of the order book family: pages, by token, and the compact form that clients read before a market order. */
-export function clobListRoutes(parts: CatalogParts): readonly DoorRoute[] {
+export function clobListRoutes(parts: CatalogParts): readonly HttpHandler[] {
   const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'clob' }) as const;
   return [

@@ -1,8 +1,8 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import type { CatalogEvent } from '@pm/schemas';
-import { parseCatalogId, QueryReader } from '../door/query-reader.ts';
-import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
+import { type ReadRequest, readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import { creatorWallets } from '../social/creators.ts';
 import {
   assertFigures,
@@ -10,7 +10,7 @@ import {
   eventAnswer,
   eventAnswers,
   listContext,
-} from './catalog-answers.io.ts';
+} from './catalog-responses.io.ts';
 import { keysetPage } from './keyset-cursor.ts';
 import { readEventsQuery } from './list-events.ts';
 import { readKeysetSpan, readSpan } from './list-query.ts';
@@ -20,7 +20,7 @@ import { tagsOf } from './wire-event.ts';
  * GET /events, and the same list in two more wrappers: /events/pagination with the number of all matches,
  * /events/keyset with a cursor that stays in place whatever is listed meanwhile.
  */
-export function eventsRoutes(parts: CatalogParts): readonly DoorRoute[] {
+export function eventsRoutes(parts: CatalogParts): readonly HttpHandler[] {
   const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const pageAtOffset = async ({ query, dialect }: ReadRequest) => {
@@ -59,7 +59,7 @@ export function eventsRoutes(parts: CatalogParts): readonly DoorRoute[] {
  * One event with its markets, tags and series, by id or slug, and its tags alone; hidden from creators it does not
  * have.
  */
-export function eventRoutes(parts: CatalogParts): readonly DoorRoute[] {
+export function eventRoutes(parts: CatalogParts): readonly HttpHandler[] {
   const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const byId = ({ params }: ReadRequest) => {
@@ -108,7 +108,7 @@ function scoped(
 /**
  * Lists that clients of the family request and that are empty here: no sports data, no clarifications.
  */
-export function emptyListRoutes(): readonly DoorRoute[] {
+export function emptyListRoutes(): readonly HttpHandler[] {
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const nothing = (_request: ReadRequest): object => [];
   return [

@@ -1,11 +1,11 @@
-import { cursorBehind, listDigest, parseCursorBehind } from '../door/list-cursor.ts';
-import { cursorNames, readCursor } from '../door/paging.ts';
-import type { QueryReader } from '../door/query-reader.ts';
+import { cursorBehind, listDigest, parseCursorBehind } from '../http/list-cursor.ts';
+import { cursorNames, readCursor } from '../http/paging.ts';
+import type { QueryReader } from '../http/query-reader.ts';
 import { textColumns } from './catalog-tables.ts';
 import type { RowCursor, SortKey } from './row-order.ts';
 import type { RowQuery, RowSpan, RowTable } from './row-table.ts';
 
-/** What a list by cursor is sorted by, and what it lists: a cursor of it is of no use to another one. */
+/** Sort column of a list that is read by cursor, and what the list has: its cursors are of no use to another list. */
 export interface KeysetList {
   readonly column: string;
   /** Digest of the list and its filters. */

@@ -1,6 +1,6 @@
 import { parseAsset, parseConditionId, resolutionStatuses } from '@pm/schemas';
-import { parseCatalogId, QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { parseCatalogId, QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import { creatorGroups } from '../social/creators.ts';
 import type { Catalog } from './catalog.ts';
 import { groupName, marketColumns } from './catalog-tables.ts';

@@ -1,4 +1,4 @@
-import type { QueryReader } from '../door/query-reader.ts';
+import type { QueryReader } from '../http/query-reader.ts';
 import { stateBits } from './catalog-tables.ts';
 import { type KeysetSpan, readKeysetStart } from './keyset-cursor.ts';
 import type { RowSpan } from './row-table.ts';
@@ -64,8 +64,8 @@ export function readSpan(read: QueryReader, columns: ListColumns, dialect: ListD
 }
 
 /**
- * The same for lists that continue after a row: a cursor instead of `offset`, and one column. Call it when all filters
- * have been read.
+ * `limit`, `order`, `ascending` and the cursor of a list that continues after a row: a cursor instead of `offset`, and
+ * one column. Call it when all filters have been read.
  */
 export function readKeysetSpan(
   read: QueryReader,
@@ -135,7 +135,7 @@ export function readRanges<T>(
     const [lower, upper] = [given(mins), given(maxs)];
     if (lower.length === 0 && upper.length === 0) return [];
     usesFigures ||= kind === 'figure';
-    // Of none they are infinite, which is no bound.
+    // Without bounds the maximum and the minimum are infinite, which is no bound.
     const [min, max] = [Math.max(...lower), Math.min(...upper)];
     return [(row: T) => of(row) >= min && of(row) <= max];
   });

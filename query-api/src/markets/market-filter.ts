@@ -1,5 +1,5 @@
 import { type AskedAsset, type ConditionId, parseConditionId } from '@pm/schemas';
-import { parseCatalogId, type QueryReader } from '../door/query-reader.ts';
+import { parseCatalogId, type QueryReader } from '../http/query-reader.ts';
 import type { Catalog } from './catalog.ts';
 import type { Listing, Market, Outcome } from './market.ts';
 

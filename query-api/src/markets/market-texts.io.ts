@@ -1,6 +1,6 @@
 import type { Dialect } from '@pm/kit/http';
 import type { CatalogEvent } from '@pm/schemas';
-import { type CatalogParts, marketContext } from './catalog-answers.io.ts';
+import { type CatalogParts, marketContext } from './catalog-responses.io.ts';
 import { familyFacts } from './family-market.ts';
 import type { Market } from './market.ts';
 import { eventSummary } from './wire-event.ts';

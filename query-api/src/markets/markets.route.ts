@@ -1,17 +1,17 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { parseConditionId } from '@pm/schemas';
 import { pricedBy } from '../books/tokens.ts';
-import { cursorNames } from '../door/paging.ts';
-import { QueryReader } from '../door/query-reader.ts';
-import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { cursorNames } from '../http/paging.ts';
+import { QueryReader } from '../http/query-reader.ts';
+import { type ReadRequest, readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import { creatorWallets } from '../social/creators.ts';
 import {
   assertFigures,
   type CatalogParts,
   listContext,
   marketAnswers,
-} from './catalog-answers.io.ts';
+} from './catalog-responses.io.ts';
 import { clobMarket, toTheLetter } from './clob-market.ts';
 import { clobPage } from './clob-markets.route.ts';
 import { keysetPage } from './keyset-cursor.ts';
@@ -31,7 +31,7 @@ const paths = {
  * GET /markets has two meanings: with a cursor, and always under `/clob`, it is the page of the order book family;
  * otherwise the list of the catalog (conventions.md 1.2). GET /markets/keyset is the latter with a cursor.
  */
-export function marketsRoutes(parts: CatalogParts): readonly DoorRoute[] {
+export function marketsRoutes(parts: CatalogParts): readonly HttpHandler[] {
   const { catalog } = parts;
   const texts = new MarketTexts(parts);
   return [
@@ -74,7 +74,7 @@ const singlePaths = {
  * One market. GET /markets/:id has two forms: the catalog's, and for a condition id at the root, and always under
  * `/clob`, that of the order book family, which then carries the catalog's words besides (conventions.md 5.5).
  */
-export function marketRoutes(parts: CatalogParts): readonly DoorRoute[] {
+export function marketRoutes(parts: CatalogParts): readonly HttpHandler[] {
   const { catalog } = parts;
   const whole = async (found: Market | ReadRefusal, { dialect }: ReadRequest) => {
     if (found instanceof ReadRefusal) return found;
@@ -152,7 +152,7 @@ function scoped(
  * GET /api/v1/markets: markets of the catalog for agents, in a wrapper. A request whose key is missing, bad or paused
  * reads like one without (specification, "Agent API key").
  */
-export function agentMarketsRoute(parts: CatalogParts): DoorRoute {
+export function agentMarketsRoute(parts: CatalogParts): HttpHandler {
   const { catalog } = parts;
   const route = { method: 'GET', path: '/api/v1/markets', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {

@@ -21,13 +21,13 @@ export interface MarkedTables {
   completeThroughMs(): number | null;
 }
 
-/** What a table says of each market, and how it is read. */
+/** How the rows of a table are read and folded into one value of each market. */
 export interface TableFold<S> {
   readonly table: string;
   /** The column of a time; its rows come in about that order. */
   readonly time: string;
   read(span: TableSpan): Promise<ReadonlyMap<number, S>>;
-  /** What was known of a market, and what a later span says of it. */
+  /** Value of a market out of its known value, undefined for none, and the value of a later span. */
   fold(known: S | undefined, more: S): S;
 }
 
@@ -38,9 +38,9 @@ interface Mark<S> {
 }
 
 /**
- * What the rows of a table say of each market up to several moments that move on, all of them before the moment through
- * which the table is complete, where nothing is added any more. Each row is read once at the start, and then once for
- * each moment that passes it, whatever there is.
+ * Values of each market, folded from the rows of a table up to several moments that move on. All moments are before the
+ * one through which the table is complete, where no row is added any more. Each row is read once at the start, and then
+ * once for each moment that passes it, whatever the size of the table.
  */
 export class TableMarks<S> {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
@@ -56,8 +56,8 @@ export class TableMarks<S> {
   }
 
   /**
-   * What is known up to each moment, as far as it is later than at the call before, in Unix seconds; the oldest first,
-   * always as many. Throws the faults of ClickHouse; what was read stays.
+   * Values of the markets up to each moment, as far as it is later than at the call before, in Unix seconds; the oldest
+   * first, always the same number of moments. Throws the faults of ClickHouse; the rows that were read stay.
    */
   async upTo(moments: readonly number[]): Promise<readonly ReadonlyMap<number, S>[]> {
     await this.#lookAtTable(moments.length);

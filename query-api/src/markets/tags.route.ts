@@ -1,10 +1,10 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import type { CatalogSeries, CatalogTag } from '@pm/schemas';
-import { parseCatalogId, QueryReader } from '../door/query-reader.ts';
-import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
+import { type ReadRequest, readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import { creatorGroups } from '../social/creators.ts';
-import { type CatalogParts, listContext } from './catalog-answers.io.ts';
+import { type CatalogParts, listContext } from './catalog-responses.io.ts';
 import { groupName } from './catalog-tables.ts';
 import { readSpan, readState } from './list-query.ts';
 import { eventSummary, relatedTags, seriesAnswer, tagAnswer } from './wire-event.ts';
@@ -14,7 +14,7 @@ const tagColumns = { names: ['id', 'slug', 'label', 'createdAt', 'updatedAt'] };
 type FindTag = (request: ReadRequest) => CatalogTag | ReadRefusal;
 
 /** GET /tags, one tag by id or slug (the latter also without `slug/`), and the tags that stand beside one on events. */
-export function tagRoutes(parts: CatalogParts): readonly DoorRoute[] {
+export function tagRoutes(parts: CatalogParts): readonly HttpHandler[] {
   const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const byId: FindTag = ({ params }) => {
@@ -87,7 +87,7 @@ const slugsMax = 100;
 const eventsMax = 100;
 
 /** GET /series, and one of them by id or slug, each with summaries of its newest events. */
-export function seriesRoutes(parts: CatalogParts): readonly DoorRoute[] {
+export function seriesRoutes(parts: CatalogParts): readonly HttpHandler[] {
   const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const whole = (series: CatalogSeries | undefined, absent: ReadRefusal) =>

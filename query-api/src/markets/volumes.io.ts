@@ -19,7 +19,7 @@ export interface PastTrades {
   readonly month: number | null;
 }
 
-/** What the fills of a market say. */
+/** Volumes and prices of a market, computed from its fills. */
 export interface TapeFigures {
   readonly volume: Volume;
   readonly trades: PastTrades;

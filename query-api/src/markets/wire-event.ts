@@ -46,7 +46,7 @@ export function wholeEvent<M>(catalog: Catalog, event: CatalogEvent, markets: re
   };
 }
 
-/** What clients of the mount `/gamma` sort and show events by besides. */
+/** Additional fields of an event by which clients of the mount `/gamma` sort and show events. */
 export function familyFigures({ closedAtMs }: CatalogEvent, figures: Figures) {
   return {
     ...closedTimeOf(closedAtMs),

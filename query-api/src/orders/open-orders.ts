@@ -6,9 +6,9 @@ import {
   parseOrderId,
 } from '@pm/schemas';
 import { microPerPrice, midpointMicro, type Quote } from '../books/quote.ts';
-import { isCount, isOffset, type PageStart, readPageStart } from '../door/list-cursor.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import { type ReadRefusal, refusals } from '../door/refusal.ts';
+import { isCount, isOffset, type PageStart, readPageStart } from '../http/list-cursor.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import { type ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
 import {
@@ -57,7 +57,7 @@ export interface OpenOrderRow {
   readonly inOffset: string;
 }
 
-/** What the place of a row in the list follows from, and nothing that changes while it rests. */
+/** Sort key of a row in the list of open orders; none of its fields changes while the order rests. */
 export function keyOfOpenOrder(row: OpenOrderRow): readonly (string | number)[] {
   return [row.placedAtMs, row.partition, row.inOffset, row.orderId];
 }

@@ -12,7 +12,7 @@ import type { Catalog } from '../markets/catalog.ts';
 import type { Outcome } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';
 
-/** What every row of `order_events` says; money and times as integers. */
+/** Fields that every row of `order_events` has; money and times as integers. */
 interface EventOfOrder {
   readonly partition: number;
   readonly inOffset: string;

@@ -1,11 +1,11 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { orderIdsPerRequestMax, parseOrderId } from '@pm/schemas';
 import { noQuote } from '../books/quote.ts';
 import type { StoredBooks } from '../books/stored-books.io.ts';
-import type { CallerDirectory } from '../door/caller.io.ts';
-import { type Caller, isOwn, provenCaller, unproven } from '../door/caller.io.ts';
-import { readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { CallerDirectory } from '../http/caller.io.ts';
+import { type Caller, isOwn, provenCaller, unproven } from '../http/caller.io.ts';
+import { readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
 import type { OwnRecords } from '../recent/own-reads.io.ts';
@@ -21,7 +21,7 @@ export interface ScoringParts {
 }
 
 /** GET /order-scoring: whether an order of the caller earns rewards now (conventions.md 3.12). */
-export function orderScoringRoute(parts: ScoringParts): DoorRoute {
+export function orderScoringRoute(parts: ScoringParts): HttpHandler {
   const route = { method: 'GET', path: '/order-scoring', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
     const caller = provenCaller(parts.callers, raw);
@@ -35,7 +35,7 @@ export function orderScoringRoute(parts: ScoringParts): DoorRoute {
 }
 
 /** POST /orders-scoring: the same for 1 to 500 ids, as an object by id. */
-export function ordersScoringRoute(parts: ScoringParts): DoorRoute {
+export function ordersScoringRoute(parts: ScoringParts): HttpHandler {
   const route = { method: 'POST', path: '/orders-scoring', family: 'clob' } as const;
   return readRoute(route, async ({ body, raw }) => {
     const caller = provenCaller(parts.callers, raw);

@@ -1,12 +1,12 @@
 import { claimsKey } from '@pm/domain/accounts/key-claim';
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { orderIdsPerRequestMax, parseOrderId } from '@pm/schemas';
-import type { CallerDirectory } from '../door/caller.io.ts';
-import { type Caller, isOwn, provenCaller, unproven } from '../door/caller.io.ts';
-import { cursorBehind, pageBehind } from '../door/list-cursor.ts';
-import { emptyPage } from '../door/paging.ts';
-import { type Answer, readRoute, StatusAnswer } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { CallerDirectory } from '../http/caller.io.ts';
+import { type Caller, isOwn, provenCaller, unproven } from '../http/caller.io.ts';
+import { cursorBehind, pageBehind } from '../http/list-cursor.ts';
+import { emptyPage } from '../http/paging.ts';
+import { type Answer, readRoute, StatusResponse } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { requestedPlace } from '../markets/market-filter.ts';
 import type { OwnRecords } from '../recent/own-reads.io.ts';
@@ -31,7 +31,7 @@ export interface OrderParts {
  * only its own orders (conventions.md 3.12). An order that was refused at once was never one; its refusal code is in
  * the 404.
  */
-export function dataOrderRoute(parts: OrderParts): DoorRoute {
+export function dataOrderRoute(parts: OrderParts): HttpHandler {
   const route = { method: 'GET', path: '/data/order/:id', family: 'clob' } as const;
   return readRoute(route, async ({ params, raw }) => {
     const caller = claimsKey(raw.headers) ? provenCaller(parts.callers, raw) : undefined;
@@ -69,7 +69,7 @@ function answerFor(
  * GET /data/orders: open orders of the caller's keys from any of the caller's wallets, newest first (conventions.md
  * 3.12).
  */
-export function dataOrdersRoute(parts: OrderParts): DoorRoute {
+export function dataOrdersRoute(parts: OrderParts): HttpHandler {
   const route = { method: 'GET', path: '/data/orders', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
     const caller = provenCaller(parts.callers, raw);
@@ -110,7 +110,7 @@ function liveOrders(
  * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the requested order, with a status of its
  * own (conventions.md 3.12).
  */
-export function lookUpOrdersRoute(parts: OrderParts): DoorRoute {
+export function lookUpOrdersRoute(parts: OrderParts): HttpHandler {
   const route = { method: 'POST', path: '/data/orders', family: 'clob' } as const;
   return readRoute(route, async ({ body, raw }) => {
     const caller = provenCaller(parts.callers, raw);
@@ -124,7 +124,7 @@ export function lookUpOrdersRoute(parts: OrderParts): DoorRoute {
       const found = parsed === null ? null : (rows.get(parsed) ?? []);
       return { order_id: id, ...entryFor(parts, caller, found) };
     });
-    return new StatusAnswer(207, entries);
+    return new StatusResponse(207, entries);
   });
 }
 
@@ -159,7 +159,7 @@ function idOf(given: unknown): string | null {
 const shownIdMaxChars = 80;
 
 /** GET /data/pre-migration-orders: nothing was migrated to this exchange (conventions.md 3.12). */
-export function preMigrationOrdersRoute({ callers, nowMs }: OrderParts): DoorRoute {
+export function preMigrationOrdersRoute({ callers, nowMs }: OrderParts): HttpHandler {
   const route = { method: 'GET', path: '/data/pre-migration-orders', family: 'clob' } as const;
   return readRoute(route, ({ query, raw }) => {
     if (provenCaller(callers, raw) === null) return unproven({ callers, nowMs }, raw);

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
-import type { Seams } from '../recent/recent-log.ts';
-import { andInFrontOf, Conditions, seamParams } from '../tables/statement.io.ts';
+import type { CutoverOffsets } from '../recent/recent-log.ts';
+import { beforeCutover, Conditions, seamParams } from '../tables/statement.io.ts';
 import type { OpenOrderRow, OpenOrderSearch } from './open-orders.ts';
 
 interface Row {
@@ -15,13 +15,13 @@ interface Row {
 export async function readOpenOrders(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: OpenOrderSearch,
-  { seams, count }: { readonly seams: Seams; readonly count: number },
+  { seams, count }: { readonly seams: CutoverOffsets; readonly count: number },
 ): Promise<readonly OpenOrderRow[]> {
   const where = conditionsOf(search);
   const sql = `
 SELECT order_id, toUnixTimestamp64Milli(placed_at) AS placed_ms, partition, version
 FROM ${tables.openOrders.name} FINAL
-WHERE ${where.text} ${andInFrontOf(seams, 'version')}
+WHERE ${where.text} ${beforeCutover(seams, 'version')}
 ORDER BY placed_at DESC, partition DESC, version DESC, order_id DESC
 LIMIT {count:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;

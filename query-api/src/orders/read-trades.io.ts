@@ -1,9 +1,9 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
-import type { Seams } from '../recent/recent-log.ts';
+import type { CutoverOffsets } from '../recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import {
-  andInFrontOf,
+  beforeCutover,
   Conditions,
   newestFirst,
   placeBehind,
@@ -83,7 +83,7 @@ function isOnly(wallets: ReadonlySet<string>, wallet: string): boolean {
 export async function readTrades(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: TradeSearch,
-  seams: Seams,
+  seams: CutoverOffsets,
 ): Promise<readonly FillRow[]> {
   const own = ownConditions(search);
   const whole = fillConditions(search);
@@ -96,7 +96,7 @@ SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_m
 FROM ${tables.fills.name} FINAL
 WHERE (market, time, partition, in_offset, event_index) IN (
   SELECT market, time, partition, in_offset, event_index FROM ${tables.walletFills.name}
-  WHERE ${own.text} ${andInFrontOf(seams, 'in_offset')}
+  WHERE ${own.text} ${beforeCutover(seams, 'in_offset')}
   ${newestFirst(placeKey)}
   LIMIT 1 BY ${placeKey.join()}
   ${namesOther ? 'LIMIT {lookedThrough:UInt32}' : page}

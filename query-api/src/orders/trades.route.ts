@@ -1,10 +1,10 @@
-import type { DoorRoute } from '@pm/kit/http';
-import type { CallerDirectory } from '../door/caller.io.ts';
-import { type Caller, provenCaller, unproven } from '../door/caller.io.ts';
-import { cursorBehind, pageBehind } from '../door/list-cursor.ts';
-import { emptyPage } from '../door/paging.ts';
-import { type Answer, readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal } from '../door/refusal.ts';
+import type { HttpHandler } from '@pm/kit/http';
+import type { CallerDirectory } from '../http/caller.io.ts';
+import { type Caller, provenCaller, unproven } from '../http/caller.io.ts';
+import { cursorBehind, pageBehind } from '../http/list-cursor.ts';
+import { emptyPage } from '../http/paging.ts';
+import { type Answer, readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { requestedPlace } from '../markets/market-filter.ts';
 import { keyOfPlace } from '../recent/merge-page.ts';
@@ -28,7 +28,7 @@ export interface OwnTradeParts {
 /**
  * GET /data/trades: trades of the caller's keys from any of the caller's wallets, newest first (conventions.md 3.12).
  */
-export function dataTradesRoute(parts: OwnTradeParts): DoorRoute {
+export function dataTradesRoute(parts: OwnTradeParts): HttpHandler {
   const route = { method: 'GET', path: '/data/trades', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
     const caller = provenCaller(parts.callers, raw);

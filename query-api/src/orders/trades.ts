@@ -13,9 +13,9 @@ import {
   tradeId,
   type WalletAddress,
 } from '@pm/schemas';
-import { type PageStart, readPageStart } from '../door/list-cursor.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import { type ReadRefusal, refusals } from '../door/refusal.ts';
+import { type PageStart, readPageStart } from '../http/list-cursor.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import { type ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Outcome } from '../markets/market.ts';
 import { type PlacedRow, placeOfKey } from '../recent/merge-page.ts';
@@ -62,7 +62,7 @@ export interface TradesQuery {
   readonly afterS: number | null;
 }
 
-/** What a page of trades is requested by. */
+/** Filters of a request for a page of trades, and where the page begins. */
 export interface TradesPageQuery extends TradesQuery {
   readonly start: PageStart<PlacedRow>;
 }

@@ -1,11 +1,11 @@
 import type { AcceptedDomains } from '@pm/domain/accounts/signing-domain';
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import type { WalletAddress } from '@pm/schemas';
-import type { CallerDirectory } from '../door/caller.io.ts';
-import { type Caller, provenCaller, unproven } from '../door/caller.io.ts';
-import { walletsOfType } from '../door/caller-wallets.ts';
-import { readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { CallerDirectory } from '../http/caller.io.ts';
+import { type Caller, provenCaller, unproven } from '../http/caller.io.ts';
+import { walletsOfType } from '../http/caller-wallets.ts';
+import { readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { OwnRecords } from '../recent/own-reads.io.ts';
 import {
@@ -22,7 +22,7 @@ export interface BalanceParts {
   readonly own: Pick<OwnRecords, 'holdings'>;
   readonly collateral: Pick<Collateral, 'balance'>;
   readonly callers: CallerDirectory;
-  /** What orders are signed for. */
+  /** Domains that accepted orders are signed for. */
   readonly domains: AcceptedDomains;
   nowMs(): number;
 }
@@ -35,7 +35,7 @@ const walletsMax = 100;
  * before its open orders are counted off (conventions.md 4.1). Of several wallets of one signature type the richest
  * answers.
  */
-export function balanceAllowanceRoutes(parts: BalanceParts): readonly DoorRoute[] {
+export function balanceAllowanceRoutes(parts: BalanceParts): readonly HttpHandler[] {
   const allowances = allowancesOf(parts.domains);
   return ['/balance-allowance', '/balance-allowance/update'].map((path) =>
     readRoute({ method: 'GET', path, family: 'clob' }, async ({ query, raw }) => {
@@ -80,7 +80,7 @@ async function balances(
  * GET /balances: everything the caller has, wallet by wallet: its own address always, the others when there is
  * something in them (conventions.md 4.1).
  */
-export function balancesRoute(parts: BalanceParts): DoorRoute {
+export function balancesRoute(parts: BalanceParts): HttpHandler {
   const route = { method: 'GET', path: '/balances', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
     const caller = provenCaller(parts.callers, raw);

@@ -11,8 +11,8 @@ import {
   type WalletBalances,
   walletFromBytes,
 } from '@pm/schemas';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import { type ReadRefusal, refusals } from '../door/refusal.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import { type ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Holding } from './holdings.ts';
 
@@ -47,7 +47,7 @@ export interface Money {
   readonly freeMicro: number;
   /** Bound to resting orders. */
   readonly heldMicro: number;
-  /** Of the free part: bound to orders that are on their way. */
+  /** Part of `freeMicro` that is bound to orders in flight. */
   readonly pendingMicro: number;
 }
 

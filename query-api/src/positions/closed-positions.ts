@@ -6,14 +6,14 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../door/paging.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { type PageBounds, readPageOf } from '../http/paging.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
 import { type MarketFilter, readMarketFilter } from '../markets/market-filter.ts';
 import { isoTime } from '../markets/wire-market.ts';
-import { marketWords } from '../reports/rows.ts';
+import { marketLabels } from '../reports/rows.ts';
 import { type AssetForm, assetId, averageMicro, compare, type HeldRow } from './positions.ts';
 import { readWallet, titleMaxChars } from './positions-query.ts';
 
@@ -111,7 +111,7 @@ export function closedPage(
       realizedPnl: unitsOf(row.realizedMicro),
       curPrice: unitsOf(one.priceMicro),
       timestamp: row.updatedS,
-      ...marketWords(market, context.catalog.event(market.eventId)?.slug ?? ''),
+      ...marketLabels(market, context.catalog.event(market.eventId)?.slug ?? ''),
       outcome: market.outcomes[row.outcome],
       outcomeIndex: row.outcome,
       oppositeOutcome: market.outcomes[opposite],

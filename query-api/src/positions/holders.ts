@@ -1,8 +1,8 @@
 import { assert } from '@pm/kit/assert';
 import { type ConditionId, parseConditionId } from '@pm/schemas';
 import { unitsOf } from '../books/quote.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import type { Market, Outcome } from '../markets/market.ts';
 import type { Profiles } from '../social/profiles.ts';
 import { type AssetForm, assetId } from './positions.ts';
@@ -42,7 +42,7 @@ export function readHoldersQuery(query: RawQuery, strict: boolean): HoldersQuery
   return read.refusal ?? { conditions: [...new Set(conditions ?? [])], limit, minBalanceMicro };
 }
 
-/** What the text of a holder is made of besides its row. */
+/** Inputs of the text of a holder besides its row: form of the token ids, and profiles. */
 export interface HolderFrame {
   readonly form: AssetForm;
   readonly profiles: Pick<Profiles, 'of' | 'version'>;

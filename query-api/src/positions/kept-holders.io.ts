@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { andThen } from '../door/read-route.io.ts';
+import { andThen } from '../http/read-route.io.ts';
 import type { Market, Outcome } from '../markets/market.ts';
 import { KeptMarkets } from '../tables/kept-markets.io.ts';
 import type { Sized } from '../tables/kept-reads.ts';
@@ -7,7 +7,7 @@ import type { TablesState } from '../tables/tables-state.ts';
 import { type HolderRow, holdersMax } from './holders.ts';
 import { readHolders } from './read-holders.io.ts';
 
-/** Of all kept holders with the texts made of them, by estimate. */
+/** Most memory of all kept holders with the texts made of them, estimated bytes. */
 const keptBytesMax = 32 << 20;
 /** A holder, and its text in both forms of token ids. */
 const rowBytes = 1_000;
@@ -76,7 +76,7 @@ function tokensOf({ market }: Market, rows: readonly HolderRow[]): Largest['rows
   return [of(0), of(1)];
 }
 
-/** Of each token the first rows that are large enough. */
+/** First holders of each token, at most the requested number, with at least the requested balance. */
 function shownOf(largest: readonly Largest[], bounds: HolderBounds): readonly HolderRow[] {
   return largest.flatMap(({ rows }) => rows.flatMap((token) => shown(token, bounds)));
 }

@@ -8,12 +8,12 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../door/paging.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { type PageBounds, readPageOf } from '../http/paging.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import type { Market, Outcome } from '../markets/market.ts';
 import type { MarketPositionRow } from '../reports/rows.ts';
-import { optionalWallet } from '../reports/trade-ledger.ts';
+import { optionalWallet } from '../reports/tape-query.ts';
 import type { Profiles } from '../social/profiles.ts';
 import { type AssetForm, assetId, averageMicro, timesUnits } from './positions.ts';
 
@@ -35,7 +35,7 @@ export interface MarketPositionsSearch extends Omit<MarketPositionsQuery, 'condi
 
 const known = ['market', 'user', 'status', 'sortBy', 'sortDirection', 'limit', 'offset'] as const;
 
-/** Of each token. */
+/** Page bounds of the positions of each token. */
 const pageBounds: PageBounds = { limitMax: 500, limitDefault: 50, offsetMax: 10_000 };
 
 /** The parameters of GET /v1/market-positions, or why not (conventions.md 6.1). */

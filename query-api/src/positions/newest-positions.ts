@@ -11,7 +11,7 @@ export interface StoredPosition extends HeldRow {
   readonly version: number;
 }
 
-/** What a token pays in a resolved market, 1/10000 USDC; null while nothing is known of it. */
+/** Payout of a token in a resolved market, 1/10000 USDC; null while none is known. */
 export type PayoutOf = (market: number, outcome: Outcome) => number | null;
 
 const nothing: PositionSums = {

@@ -5,9 +5,9 @@ import {
   positionSorts,
   type WalletAddress,
 } from '@pm/schemas';
-import { type PageBounds, readPageOf } from '../door/paging.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { type PageBounds, readPageOf } from '../http/paging.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import { type MarketFilter, readMarketFilter } from '../markets/market-filter.ts';
 
 export interface PositionsQuery extends MarketFilter {

@@ -1,15 +1,15 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { checksumAddress } from '@pm/schemas';
 import { unitsOf } from '../books/quote.ts';
 import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
-import { QueryReader } from '../door/query-reader.ts';
-import { andThen, readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal } from '../door/refusal.ts';
+import { QueryReader } from '../http/query-reader.ts';
+import { andThen, readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
 import type { Reports } from '../reports/reports.io.ts';
-import { assetForm, reportFrame } from '../reports/trade-ledger.ts';
+import { assetForm, reportFrame } from '../reports/tape-query.ts';
 import type { Profiles } from '../social/profiles.ts';
 import type { TableReads } from '../tables/tables.io.ts';
 import { closedPage, readClosedQuery, selectClosed } from './closed-positions.ts';
@@ -29,7 +29,7 @@ export interface PositionParts {
 }
 
 /** GET /positions: what a wallet holds, valued at displayed prices (conventions.md 6.2). */
-export function positionsRoute({ catalog, books, positions }: PositionParts): DoorRoute {
+export function positionsRoute({ catalog, books, positions }: PositionParts): HttpHandler {
   const route = { method: 'GET', path: '/positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const isFamily = dialect === 'family';
@@ -46,7 +46,7 @@ export function positionsRoute({ catalog, books, positions }: PositionParts): Do
 }
 
 /** GET /holders: the largest balances of each token of the requested markets (conventions.md 6.3). */
-export function holdersRoute({ catalog, tables, profiles }: PositionParts): DoorRoute {
+export function holdersRoute({ catalog, tables, profiles }: PositionParts): HttpHandler {
   const route = { method: 'GET', path: '/holders', family: 'data' } as const;
   const texts = new HolderTexts();
   return readRoute(route, ({ query, dialect }) => {
@@ -72,7 +72,7 @@ export function walletFigureRoutes({
   books,
   positions,
   reports,
-}: PositionParts): readonly DoorRoute[] {
+}: PositionParts): readonly HttpHandler[] {
   const value = { method: 'GET', path: '/value', family: 'data' } as const;
   const traded = { method: 'GET', path: '/traded', family: 'data' } as const;
   return [
@@ -99,7 +99,7 @@ export function walletFigureRoutes({
 }
 
 /** GET /closed-positions: what a wallet held and holds no more (conventions.md 6.1). */
-export function closedPositionsRoute({ catalog, books, positions }: PositionParts): DoorRoute {
+export function closedPositionsRoute({ catalog, books, positions }: PositionParts): HttpHandler {
   const route = { method: 'GET', path: '/closed-positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const requested = readClosedQuery(query, dialect !== 'family');
@@ -114,7 +114,7 @@ export function closedPositionsRoute({ catalog, books, positions }: PositionPart
 }
 
 /** GET /v1/market-positions: who holds and held what of a market, with profit and loss (conventions.md 6.1). */
-export function marketPositionsRoute(parts: PositionParts): DoorRoute {
+export function marketPositionsRoute(parts: PositionParts): HttpHandler {
   const { catalog, books, reports } = parts;
   const route = { method: 'GET', path: '/v1/market-positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {

@@ -1,4 +1,4 @@
-import { isCount, isOffset } from '../door/list-cursor.ts';
+import { isCount, isOffset } from '../http/list-cursor.ts';
 
 /** The event of the log that made a row. */
 export interface PlacedRow {

@@ -43,7 +43,10 @@ export interface RecentStatus {
 
 /** How often the positions of the tables are read; a record is kept so much longer than needed, milliseconds. */
 const storedEveryMs = 250;
-/** The same while few rows are kept: keeping them longer costs less than reading positions. */
+/**
+ * How often the positions of the tables are read while few rows are kept, milliseconds: keeping rows longer costs less
+ * than reading positions.
+ */
 const storedSeldomMs = 1_000;
 const fewRows = 20_000;
 /** From a fault until the newest records are read again from scratch, milliseconds. */

@@ -15,16 +15,16 @@ const keptRowsMax = 20_000;
 
 /**
  * Per partition the first input offset that is not to be taken from the tables; partitions at the same index.
- * `seamOpen` where the tables answer alone.
+ * `noCutover` where the tables answer alone.
  */
-export type Seams = readonly number[];
+export type CutoverOffsets = readonly number[];
 
 /** Above every offset. */
-export const seamOpen = Number.MAX_SAFE_INTEGER;
+export const noCutover = Number.MAX_SAFE_INTEGER;
 
 /** Rows from the seams on that come with them: together with the tables up to the seams they are the whole log. */
 export interface RecentRows<T> {
-  readonly seams: Seams;
+  readonly seams: CutoverOffsets;
   readonly rows: readonly T[];
   /** Where they end. Partitions that the tables answer alone have no place here: theirs is not known. */
   readonly asOf: readonly LogPosition[];
@@ -122,12 +122,12 @@ export class RecentLog {
   }
 
   /** The seams that are reached for longest: memory has what the tables may lack, and nothing before it. */
-  newestSeams(): Seams {
-    return this.#partitions.map(({ newestSeam }) => newestSeam ?? seamOpen);
+  newestSeams(): CutoverOffsets {
+    return this.#partitions.map(({ newestSeam }) => newestSeam ?? noCutover);
   }
 
   /** Whether all records from these seams on are here. */
-  reaches(seams: Seams): boolean {
+  reaches(seams: CutoverOffsets): boolean {
     return (
       seams.length === this.#partitions.length &&
       this.#partitions.every(({ seam }, at) => seam !== null && seam <= (seams[at] as number))
@@ -135,11 +135,11 @@ export class RecentLog {
   }
 
   /**
-   * What `rowsOf` makes of fills of any wallet; of each partition from the newest on, until there are `most` rows.
-   * From these seams on, or all there are.
+   * Rows that `rowsOf` makes of fills of any wallet; of each partition from its newest fill on, until there are `most`
+   * rows. With `from` only fills from these seams on, otherwise all kept fills.
    */
   newestFills<T>(
-    { most, from }: { readonly most: number; readonly from?: Seams },
+    { most, from }: { readonly most: number; readonly from?: CutoverOffsets },
     rowsOf: (fill: FillRow) => readonly T[],
   ): RecentRows<T> {
     const found = this.#rows((one, partition) => {
@@ -158,12 +158,12 @@ export class RecentLog {
   }
 
   #rows<T>(rowsOf: (one: RecentPartition, partition: number) => readonly T[]): RecentRows<T> {
-    const seams = this.#partitions.map((one) => one.seam ?? seamOpen);
+    const seams = this.#partitions.map((one) => one.seam ?? noCutover);
     const rows = this.#partitions.flatMap((one, partition) =>
-      seams[partition] === seamOpen ? [] : rowsOf(one, partition),
+      seams[partition] === noCutover ? [] : rowsOf(one, partition),
     );
     const asOf = this.#partitions.flatMap(({ newestInput: offset }, partition) =>
-      seams[partition] === seamOpen ? [] : [{ partition, offset }],
+      seams[partition] === noCutover ? [] : [{ partition, offset }],
     );
     return { seams, rows, asOf };
   }

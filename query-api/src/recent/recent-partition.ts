@@ -38,7 +38,7 @@ class RowIndex<T> {
   }
 }
 
-/** What the tables were known to hold at a moment. */
+/** Offset of `executions` below which the tables were known to hold all records at a moment. */
 interface KnownStored {
   readonly atMs: number;
   readonly offset: number;

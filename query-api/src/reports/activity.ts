@@ -7,14 +7,14 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { microPerPrice, unitsOf } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../door/paging.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { type PageBounds, readPageOf } from '../http/paging.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import { type MarketFilter, readMarketFilter } from '../markets/market-filter.ts';
 import { assetId } from '../positions/positions.ts';
 import { readWallet } from '../positions/positions-query.ts';
-import { type ActivityRow, type ActivityType, activityTypes, marketWords } from './rows.ts';
-import { optionalSide, type ReportFrame, readTimes, whoOf } from './trade-ledger.ts';
+import { type ActivityRow, type ActivityType, activityTypes, marketLabels } from './rows.ts';
+import { optionalSide, type ReportFrame, readTimes, traderProfile } from './tape-query.ts';
 
 export interface ActivityQuery extends MarketFilter {
   readonly user: WalletAddress;
@@ -102,7 +102,7 @@ export function activityAnswer(
   const { outcome } = row;
   return [
     {
-      ...whoOf(wallet, profiles),
+      ...traderProfile(wallet, profiles),
       timestamp: Math.floor(row.timeMs / 1000),
       conditionId: market.conditionId,
       type: row.type,
@@ -114,7 +114,7 @@ export function activityAnswer(
       side: row.side ?? '',
       outcomeIndex: outcome ?? noOutcome,
       outcome: outcome === null ? '' : market.outcomes[outcome],
-      ...marketWords(market, catalog.event(market.eventId)?.slug ?? ''),
+      ...marketLabels(market, catalog.event(market.eventId)?.slug ?? ''),
     },
   ];
 }

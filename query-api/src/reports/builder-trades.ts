@@ -15,15 +15,15 @@ import {
   tradeId,
   type WalletAddress,
 } from '@pm/schemas';
-import { type PageStart, readPageStart } from '../door/list-cursor.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import { type ReadRefusal, refusals } from '../door/refusal.ts';
+import { type PageStart, readPageStart } from '../http/list-cursor.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import { type ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';
 import { keyOfPlace, type PlacedRow, placeOfKey } from '../recent/merge-page.ts';
 import type { BuilderRow, BuilderSide } from './rows.ts';
-import { secondsMax } from './trade-ledger.ts';
+import { secondsMax } from './tape-query.ts';
 
 /** Trades of a page. */
 export const builderPageSize = 100;

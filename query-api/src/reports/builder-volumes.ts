@@ -1,8 +1,8 @@
 import { type LeaderboardPeriod, leaderboardPeriods, microText, reportPeriods } from '@pm/schemas';
 import { unitsOf } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../door/paging.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { type PageBounds, readPageOf } from '../http/paging.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import { isoTime } from '../markets/wire-market.ts';
 import { parseBuilder } from './builder-trades.ts';
 import type { BuilderVolumeRow } from './rows.ts';
@@ -21,7 +21,7 @@ export interface BuilderBoardQuery {
   readonly offset: number;
 }
 
-/** Those of the leaderboard of traders. */
+/** Page bounds, equal to those of the leaderboard of traders. */
 const pageBounds: PageBounds = { limitMax: 50, limitDefault: 25, offsetMax: 1_000 };
 
 /** The parameters of GET /v1/builders/leaderboard, or why not (conventions.md 6.1). */

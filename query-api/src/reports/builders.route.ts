@@ -1,8 +1,8 @@
-import type { DoorRoute } from '@pm/kit/http';
-import { cursorBehind, pageBehind } from '../door/list-cursor.ts';
-import { emptyPage } from '../door/paging.ts';
-import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { HttpHandler } from '@pm/kit/http';
+import { cursorBehind, pageBehind } from '../http/list-cursor.ts';
+import { emptyPage } from '../http/paging.ts';
+import { CachedResponse, readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { requestedPlace } from '../markets/market-filter.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
@@ -33,11 +33,11 @@ export interface BuilderParts {
 }
 
 /** Trades and volume of builders (conventions.md 6.5 and 6.1). */
-export function builderRoutes(parts: BuilderParts): readonly DoorRoute[] {
+export function builderRoutes(parts: BuilderParts): readonly HttpHandler[] {
   return [tradesRoute(parts), volumeRoute(parts), feesRoute(), ...boardRoutes(parts)];
 }
 
-function tradesRoute({ catalog, reports }: BuilderParts): DoorRoute {
+function tradesRoute({ catalog, reports }: BuilderParts): HttpHandler {
   const route = { method: 'GET', path: '/builder/trades', family: 'clob' } as const;
   return readRoute(route, async ({ query }) => {
     const requested = readBuilderQuery(query);
@@ -55,18 +55,18 @@ function tradesRoute({ catalog, reports }: BuilderParts): DoorRoute {
   });
 }
 
-function volumeRoute(parts: BuilderParts): DoorRoute {
+function volumeRoute(parts: BuilderParts): HttpHandler {
   const route = { method: 'GET', path: '/builder/volume', family: 'clob' } as const;
   return readRoute(route, async ({ query }) => {
     const requested = readBuilderVolume(query, parts.nowMs());
     if (requested instanceof ReadRefusal) return requested;
     const { atMs, value } = await parts.reports.builderVolumes(requested);
-    return new AgedAnswer(atMs, parts, builderVolumeDays(value));
+    return new CachedResponse(atMs, parts, builderVolumeDays(value));
   });
 }
 
 /** Builders charge nothing here; clients add these rates to what they send. */
-function feesRoute(): DoorRoute {
+function feesRoute(): HttpHandler {
   const route = { method: 'GET', path: '/fees/builder-fees/:code', family: 'clob' } as const;
   return readRoute(route, ({ params }) => {
     if (parseBuilder(params['code'] ?? '') === null) return refusals.invalidBuilderCode;
@@ -79,7 +79,7 @@ function feesRoute(): DoorRoute {
   });
 }
 
-function boardRoutes(parts: BuilderParts): readonly DoorRoute[] {
+function boardRoutes(parts: BuilderParts): readonly HttpHandler[] {
   const { reports, nowMs } = parts;
   const board = { method: 'GET', path: '/v1/builders/leaderboard', family: 'data' } as const;
   const volume = { method: 'GET', path: '/v1/builders/volume', family: 'data' } as const;
@@ -90,14 +90,14 @@ function boardRoutes(parts: BuilderParts): readonly DoorRoute[] {
       const search = { sinceS: sinceOf(requested.period, nowMs()), builder: null, daily: false };
       const { atMs, value } = await reports.builderVolumes(search);
       const rows = builderBoard(value).slice(requested.offset, requested.offset + requested.limit);
-      return new AgedAnswer(atMs, parts, rows);
+      return new CachedResponse(atMs, parts, rows);
     }),
     readRoute(volume, async ({ query, dialect }) => {
       const requested = readBuilderPeriod(query, dialect !== 'family');
       if (requested instanceof ReadRefusal) return requested;
       const search = { sinceS: sinceOf(requested.period, nowMs()), builder: null, daily: true };
       const { atMs, value } = await reports.builderVolumes(search);
-      return new AgedAnswer(atMs, parts, builderDays(value));
+      return new CachedResponse(atMs, parts, builderDays(value));
     }),
   ];
 }

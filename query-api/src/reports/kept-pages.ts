@@ -1,11 +1,11 @@
-import type { RecentLog, Seams } from '../recent/recent-log.ts';
-import { seamOpen } from '../recent/recent-log.ts';
+import type { CutoverOffsets, RecentLog } from '../recent/recent-log.ts';
+import { noCutover } from '../recent/recent-log.ts';
 import type { TradeRow } from './rows.ts';
-import type { LedgerSearch } from './trade-ledger.ts';
+import type { TapeSearch } from './tape-query.ts';
 
 /** The first trades of a search in front of the seams: as many as its page could need, or all. */
 export interface KeptPage {
-  readonly seams: Seams;
+  readonly seams: CutoverOffsets;
   readonly rows: readonly TradeRow[];
 }
 
@@ -37,7 +37,7 @@ export class KeptPages {
   }
 
   /** Names the pages that may share a half; null for what is read each time. */
-  nameOf(search: LedgerSearch): string | null {
+  nameOf(search: TapeSearch): string | null {
     const { user, side, takerOnly, least, startS, endS, markets, limit, offset } = search;
     if (offset + limit > pageRowsMax) return null;
     // Not the whole object: that of a request also has the words by which its markets were named.
@@ -66,7 +66,7 @@ export class KeptPages {
   keep(name: string, page: KeptPage): void {
     const before = this.#kept.get(name);
     if (before !== undefined) this.#drop(name, before);
-    if (page.seams.length === 0 || page.seams.includes(seamOpen)) return;
+    if (page.seams.length === 0 || page.seams.includes(noCutover)) return;
     this.#kept.set(name, { ...page, readMs: this.#monotonicMs() });
     this.#rows += page.rows.length + 1;
     for (const [oldest, entry] of this.#kept) {

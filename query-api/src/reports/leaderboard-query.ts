@@ -7,11 +7,11 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { unitsOf } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../door/paging.ts';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { type PageBounds, readPageOf } from '../http/paging.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import type { Profiles } from '../social/profiles.ts';
-import { optionalWallet } from './trade-ledger.ts';
+import { optionalWallet } from './tape-query.ts';
 
 const categoryNames = Object.keys(leaderboardCategories) as LeaderboardCategory[];
 const periodNames = Object.keys(leaderboardPeriods) as LeaderboardPeriod[];

@@ -1,6 +1,6 @@
-import type { DoorRoute } from '@pm/kit/http';
-import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal } from '../door/refusal.ts';
+import type { HttpHandler } from '@pm/kit/http';
+import { CachedResponse, readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal } from '../http/refusal.ts';
 import type { Profiles } from '../social/profiles.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
 import { leaderboardEntry, leaderboardSearch, readLeaderboardQuery } from './leaderboard-query.ts';
@@ -17,7 +17,7 @@ export interface LeaderboardParts {
 const clockSkewMaxMs = 5_000;
 
 /** GET /v1/leaderboard: traders by profit or volume (conventions.md 6.4). `Age` says how old it is, seconds. */
-export function leaderboardRoute(parts: LeaderboardParts): DoorRoute {
+export function leaderboardRoute(parts: LeaderboardParts): HttpHandler {
   const { leaderboards, profiles } = parts;
   const route = { method: 'GET', path: '/v1/leaderboard', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
@@ -29,6 +29,6 @@ export function leaderboardRoute(parts: LeaderboardParts): DoorRoute {
     // The specification has null, readers of the family insist on a text.
     const noXName = dialect === 'family' ? '' : null;
     const entries = rows.map((row) => leaderboardEntry(row, profiles, noXName));
-    return new AgedAnswer(atMs, parts, entries, clockSkewMaxMs);
+    return new CachedResponse(atMs, parts, entries, clockSkewMaxMs);
   });
 }

@@ -4,7 +4,10 @@ import type { HoldingChange } from '../recent/record-rows.ts';
 import type { ActivitySearch } from './activity.ts';
 import type { ActivityRow } from './rows.ts';
 
-/** What the newest records say of a wallet, as far as it is requested: the rule that the SQL follows too. */
+/**
+ * Activity of a wallet in the newest records, as far as it is requested. The SQL of the stored rows follows the same
+ * rule.
+ */
 export function newestActivity(
   changes: readonly HoldingChange[],
   search: ActivitySearch,

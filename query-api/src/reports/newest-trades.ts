@@ -1,8 +1,8 @@
 import { notionalMicro } from '@pm/schemas';
 import type { FillRow } from '../orders/trades.ts';
-import type { RecentLog, RecentRows, Seams } from '../recent/recent-log.ts';
+import type { CutoverOffsets, RecentLog, RecentRows } from '../recent/recent-log.ts';
 import type { TradeRow } from './rows.ts';
-import type { LedgerSearch } from './trade-ledger.ts';
+import type { TapeSearch } from './tape-query.ts';
 
 /** A side of a fill, and which. */
 export interface SideRow extends TradeRow {
@@ -15,8 +15,8 @@ export interface SideRow extends TradeRow {
  */
 export function newestTrades(
   recent: Pick<RecentLog, 'newestFills'>,
-  search: LedgerSearch,
-  from?: Seams,
+  search: TapeSearch,
+  from?: CutoverOffsets,
 ): RecentRows<SideRow> {
   const most = search.offset + search.limit;
   return recent.newestFills({ most, ...(from && { from }) }, (fill) =>
@@ -25,7 +25,7 @@ export function newestTrades(
 }
 
 /** Whether a side is requested: the rule that the SQL of stored trades follows too. */
-export function isSideRequested(side: SideRow, search: LedgerSearch): boolean {
+export function isSideRequested(side: SideRow, search: TapeSearch): boolean {
   const { user, markets, takerOnly, least, startS, endS } = search;
   if (takerOnly && !side.isTaker) return false;
   if (user !== null && side.wallet !== user) return false;
@@ -38,7 +38,7 @@ export function isSideRequested(side: SideRow, search: LedgerSearch): boolean {
   return (least.of === 'TOKENS' ? sizeMicro : notionalMicro(price, sizeMicro)) >= least.micro;
 }
 
-/** Both sides of a fill, as the ledger has them. */
+/** Both sides of a fill, as the tape has them. */
 export function sidesOf(fill: FillRow): readonly SideRow[] {
   const { partition, inOffset, eventIndex, timeMs, market, sizeMicro } = fill;
   const shared = { partition, inOffset, eventIndex, timeMs, market, sizeMicro };

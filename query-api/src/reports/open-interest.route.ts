@@ -1,8 +1,8 @@
 import { Fault } from '@pm/kit/fault';
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { microText, parseConditionId } from '@pm/schemas';
-import { parseCatalogId, QueryReader } from '../door/query-reader.ts';
-import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
+import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
+import { CachedResponse, readRoute } from '../http/read-route.io.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { FiguresWatch } from '../markets/figures.io.ts';
 import { eventsMax, marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
@@ -19,11 +19,11 @@ export interface MarketFigureParts {
 }
 
 /** GET /oi and GET /live-volume: money in markets, and what was traded in them (conventions.md 6.1). */
-export function marketFigureRoutes(parts: MarketFigureParts): readonly DoorRoute[] {
+export function marketFigureRoutes(parts: MarketFigureParts): readonly HttpHandler[] {
   return [openInterestRoute(parts), liveVolumeRoute(parts)];
 }
 
-function openInterestRoute(parts: MarketFigureParts): DoorRoute {
+function openInterestRoute(parts: MarketFigureParts): HttpHandler {
   const { catalog, reports } = parts;
   const route = { method: 'GET', path: '/oi', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
@@ -34,7 +34,7 @@ function openInterestRoute(parts: MarketFigureParts): DoorRoute {
     if (conditions === null) {
       const { atMs, value } = await reports.wholeSupply();
       const total = value.map((row) => openInterestMicro(catalog.market(row.market), row));
-      return new AgedAnswer(atMs, parts, [valueEntry('GLOBAL', sum(total))]);
+      return new CachedResponse(atMs, parts, [valueEntry('GLOBAL', sum(total))]);
     }
     const markets = [...new Set(conditions)].flatMap((one) => catalog.byCondition(one) ?? []);
     if (markets.length === 0) return [];
@@ -48,7 +48,7 @@ function openInterestRoute(parts: MarketFigureParts): DoorRoute {
   });
 }
 
-function liveVolumeRoute(parts: MarketFigureParts): DoorRoute {
+function liveVolumeRoute(parts: MarketFigureParts): HttpHandler {
   const { catalog, figures } = parts;
   const route = { method: 'GET', path: '/live-volume', family: 'data' } as const;
   return readRoute(route, ({ query, dialect }) => {
@@ -69,7 +69,7 @@ function liveVolumeRoute(parts: MarketFigureParts): DoorRoute {
     });
     const markets = volumes.map(({ market, micro }) => valueEntry(market.conditionId, micro));
     const total = microText(sum(volumes.map(({ micro }) => micro)));
-    return new AgedAnswer(atMs, parts, [{ total, markets }]);
+    return new CachedResponse(atMs, parts, [{ total, markets }]);
   });
 }
 

@@ -1,9 +1,9 @@
 import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
-import type { Seams } from '../recent/recent-log.ts';
+import type { CutoverOffsets } from '../recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import {
-  andInFrontOf,
+  beforeCutover,
   inOrder,
   placeKey,
   seamParams,
@@ -39,7 +39,7 @@ const moves = ['SPLIT', 'MERGE', 'REDEEM'];
 export async function readActivity(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: ActivitySearch,
-  seams: Seams,
+  seams: CutoverOffsets,
 ): Promise<readonly ActivityRow[]> {
   const types = search.types ?? activityTypes;
   const parts = [
@@ -63,27 +63,27 @@ SETTINGS max_execution_time = 5`;
   return rows.map(activityOf);
 }
 
-function tradesSql(search: ActivitySearch, seams: Seams): string {
+function tradesSql(search: ActivitySearch, seams: CutoverOffsets): string {
   const side = search.side === null ? '' : ' AND side = {side:String}';
   return `
 SELECT ${place}, toInt8(role) AS leg, time AS at, 'TRADE' AS type, market AS number,
   toInt16(outcome) AS token, toString(side) AS taken, price AS paid,
   CAST(size AS Decimal(38, 6)) AS shares, CAST(size * price AS Decimal(38, 6)) AS usdc
 FROM ${tables.walletFills.name}
-WHERE ${common(search)}${side} ${andInFrontOf(seams, 'in_offset')}
+WHERE ${common(search)}${side} ${beforeCutover(seams, 'in_offset')}
 ORDER BY time DESC
 LIMIT 1 BY ${sideKey.join()}`;
 }
 
 /** The tokens of one move are one thing done. Pairs count once, redeemed tokens all. */
-function movesSql(search: ActivitySearch, seams: Seams): string {
+function movesSql(search: ActivitySearch, seams: CutoverOffsets): string {
   return `
 SELECT ${place}, toInt8(0) AS leg, min(time) AS at, toString(any(action)) AS type,
   any(market) AS number, toInt16(-1) AS token, '' AS taken, toDecimal32(0, 4) AS paid,
   CAST(if(any(action) = 'REDEEM', sum(size), max(size)) AS Decimal(38, 6)) AS shares,
   CAST(sum(size * price) AS Decimal(38, 6)) AS usdc
 FROM ${tables.walletMoves.name} FINAL
-WHERE ${common(search)} AND action IN {moves:Array(String)} ${andInFrontOf(seams, 'in_offset')}
+WHERE ${common(search)} AND action IN {moves:Array(String)} ${beforeCutover(seams, 'in_offset')}
 GROUP BY ${place}`;
 }
 

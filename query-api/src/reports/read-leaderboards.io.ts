@@ -78,7 +78,7 @@ interface ListedRow {
   readonly pnl: string;
 }
 
-/** Those of the wallets that are listed, the largest figures first. */
+/** Rows of the requested wallets that are listed on the leaderboard, the largest figures first. */
 export async function readListed(
   clickhouse: LeaderboardClickHouse,
   board: Board,

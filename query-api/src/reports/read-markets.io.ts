@@ -4,7 +4,7 @@ import type { MarketPositionsSearch } from '../positions/market-positions.ts';
 import { outcomeOf, storedMicro } from '../tables/numbers.ts';
 import { timeBefore } from '../tables/statement.io.ts';
 import type { MakerFeesRow, MarketPositionRow, SupplyRow } from './rows.ts';
-import { leastText } from './trade-ledger.ts';
+import { leastText } from './tape-query.ts';
 
 /** Rows as ClickHouse writes them: decimals are texts. */
 interface SupplyCells {

@@ -1,10 +1,10 @@
 import { checksumAddress, type WalletAddress } from '@pm/schemas';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { rewardAsset } from '../markets/clob-market.ts';
 import type { MakerFeesRow } from './rows.ts';
-import { optionalWallet } from './trade-ledger.ts';
+import { optionalWallet } from './tape-query.ts';
 
 /** Below it nothing is paid out for a day, micro-USDC. */
 const payoutLeastMicro = 1_000_000;

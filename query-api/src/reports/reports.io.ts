@@ -9,7 +9,6 @@ import type { ActivitySearch } from './activity.ts';
 import type { BuilderSearch } from './builder-trades.ts';
 import type { BuilderVolumeSearch } from './builder-volumes.ts';
 import { inActivityOrder, newestActivity } from './newest-activity.ts';
-import { PublicLedger } from './public-ledger.io.ts';
 import { readActivity } from './read-activity.io.ts';
 import { readBuilderTrades, readBuilderVolumes } from './read-builders.io.ts';
 import { readMakerFees, readMarketPositions, readSupply, readTraded } from './read-markets.io.ts';
@@ -22,7 +21,8 @@ import type {
   SupplyRow,
   TradeRow,
 } from './rows.ts';
-import type { LedgerSearch } from './trade-ledger.ts';
+import type { TapeSearch } from './tape-query.ts';
+import { TradeTape } from './trade-tape.io.ts';
 
 /** Sums over everything may be this old, milliseconds; one query serves all requests meanwhile. */
 const maxAgeMs = 60_000;
@@ -38,14 +38,14 @@ export interface Remembered<T> {
 type NewestRecords = Pick<RecentLog, 'holdings' | 'newestFills' | 'newestSeams' | 'reaches'>;
 
 /**
- * Public reports but the leaderboards, from the tables and so, but for ledger and activity, some seconds old: each by
+ * Public reports but the leaderboards, from the tables and so, but for tape and activity, some seconds old: each by
  * one statement with bound parameters and bounded time and rows. Methods throw the faults of ClickHouse (`retry` when
  * it is away).
  */
 export class Reports {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly #clock: Clock;
-  readonly #ledger: PublicLedger;
+  readonly #tape: TradeTape;
   readonly #recent: NewestRecords;
   readonly #payoutOf: PayoutOf;
   readonly #sums = new Map<string, { readonly readMs: number; readonly rows: Promise<unknown> }>();
@@ -61,7 +61,7 @@ export class Reports {
     this.#recent = recent;
     this.#payoutOf = payoutOf;
     this.#clock = clock;
-    this.#ledger = new PublicLedger({ clickhouse, recent, clock });
+    this.#tape = new TradeTape({ clickhouse, recent, clock });
   }
 
   /** Number of markets the wallet traded in. */
@@ -70,8 +70,8 @@ export class Reports {
   }
 
   /**
-   * What a wallet did, the newest records included. Memory is read first: what it forgets meanwhile is in the tables by
-   * then.
+   * Activity of a wallet, the newest records included. Memory is read first: records that it forgets meanwhile are in
+   * the tables by then.
    */
   async activity(search: ActivitySearch): Promise<readonly ActivityRow[]> {
     const { seams, rows } = this.#recent.holdings([search.user]);
@@ -86,15 +86,15 @@ export class Reports {
   }
 
   /** Newest first, the newest records included. */
-  ledger(search: LedgerSearch): Promise<readonly TradeRow[]> {
-    return this.#ledger.page(search);
+  tape(search: TapeSearch): Promise<readonly TradeRow[]> {
+    return this.#tape.page(search);
   }
 
   supply(markets: readonly number[]): Promise<readonly SupplyRow[]> {
     return readSupply(this.#clickhouse, markets);
   }
 
-  /** Of all markets; up to a minute old. */
+  /** Supply of the tokens of all markets; up to a minute old. */
   wholeSupply(): Promise<Remembered<readonly SupplyRow[]>> {
     return this.#remembered('supply', () => readSupply(this.#clickhouse, null));
   }

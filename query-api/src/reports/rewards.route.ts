@@ -1,21 +1,21 @@
 import { Fault } from '@pm/kit/fault';
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { parseConditionId } from '@pm/schemas';
 import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
-import type { CallerDirectory } from '../door/caller.io.ts';
-import { provenCaller, unproven } from '../door/caller.io.ts';
+import type { CallerDirectory } from '../http/caller.io.ts';
+import { provenCaller, unproven } from '../http/caller.io.ts';
 import {
   cursorBehind,
   isCount,
   type PageStart,
   pageBehind,
   readPageStart,
-} from '../door/list-cursor.ts';
-import { emptyPage, type Page, pageOf } from '../door/paging.ts';
-import { QueryReader } from '../door/query-reader.ts';
-import { readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
+} from '../http/list-cursor.ts';
+import { emptyPage, type Page, pageOf } from '../http/paging.ts';
+import { QueryReader } from '../http/query-reader.ts';
+import { readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { FiguresWatch } from '../markets/figures.io.ts';
 import type { Market } from '../markets/market.ts';
@@ -39,7 +39,7 @@ const pageSize = 500;
  * Rewards and rebates (conventions.md 6.5). Which markets have rewards follows from the catalog; what a wallet earned
  * is not kept here, so those lists are empty for a proven caller.
  */
-export function rewardRoutes(parts: RewardParts): readonly DoorRoute[] {
+export function rewardRoutes(parts: RewardParts): readonly HttpHandler[] {
   const page = () => emptyPage(pageSize);
   return [
     ...marketRewardRoutes(parts),
@@ -53,7 +53,7 @@ export function rewardRoutes(parts: RewardParts): readonly DoorRoute[] {
 
 const clob = (path: string) => ({ method: 'GET', path, family: 'clob' }) as const;
 
-function marketRewardRoutes(parts: RewardParts): readonly DoorRoute[] {
+function marketRewardRoutes(parts: RewardParts): readonly HttpHandler[] {
   const { catalog, books, figures } = parts;
   const described = async (page: Page<Market>) => {
     if (figures.readAtMs() === null) throw new Fault('figures_not_ready', 'retry');
@@ -101,14 +101,14 @@ function numberOfKey([number, ...more]: readonly unknown[]): number | null {
   return isCount(number) && more.length === 0 ? number : null;
 }
 
-function ownRoute(parts: RewardParts, path: string, answer: () => object): DoorRoute {
+function ownRoute(parts: RewardParts, path: string, answer: () => object): HttpHandler {
   return readRoute(clob(path), ({ raw }) => {
     if (provenCaller(parts.callers, raw) === null) return unproven(parts, raw);
     return answer();
   });
 }
 
-function rebatesRoute({ catalog, reports, nowMs }: RewardParts): DoorRoute {
+function rebatesRoute({ catalog, reports, nowMs }: RewardParts): HttpHandler {
   return readRoute(clob('/rebates/current'), async ({ query }) => {
     const requested = readRebatesQuery(query, nowMs());
     if (requested instanceof ReadRefusal) return requested;

@@ -56,8 +56,8 @@ export function rewardEntry(market: Market) {
 }
 
 /**
- * The same with the texts, prices and figures of the market. What competes for the reward is the collateral of resting
- * orders. Without a price of a day ago nothing has changed since.
+ * The reward of a market with its texts, prices and figures. The competition for a reward is measured by the collateral
+ * of resting orders. Without a price of a day ago the price has not changed since.
  */
 export function rewardedMarket(catalog: Catalog, market: Market, quotes: Quotes) {
   const { dayVolumeMicro, liquidityMicro, moves } = catalog.figuresOfMarket(market);

@@ -85,7 +85,7 @@ export interface BuilderVolumeRow {
 }
 
 /** The words of the catalog that rows of reports carry. */
-export function marketWords(market: Market, eventSlug: string) {
+export function marketLabels(market: Market, eventSlug: string) {
   return { title: market.question, slug: market.slug, icon: market.icon, eventSlug };
 }
 

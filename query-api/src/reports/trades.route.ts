@@ -1,7 +1,7 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { microText, parseConditionId, priceText, tradeHash, tradeId } from '@pm/schemas';
-import { readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal } from '../door/refusal.ts';
+import { readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
 import { marketNumbers } from '../markets/market-filter.ts';
@@ -9,26 +9,26 @@ import type { Profiles } from '../social/profiles.ts';
 import { activityAnswer, readActivityQuery } from './activity.ts';
 import type { Reports } from './reports.io.ts';
 import type { TradeRow } from './rows.ts';
-import { publicTrade, readLedgerQuery, reportFrame } from './trade-ledger.ts';
+import { publicTrade, readTapeQuery, reportFrame } from './tape-query.ts';
 
-export interface LedgerParts {
+export interface TapeParts {
   readonly catalog: Catalog;
-  readonly reports: Pick<Reports, 'activity' | 'ledger'>;
+  readonly reports: Pick<Reports, 'activity' | 'tape'>;
   readonly profiles: Profiles;
 }
 
-/** GET /trades and GET /activity: the public ledger, and what one wallet did (conventions.md 6.1). */
-export function ledgerRoutes(parts: LedgerParts): readonly DoorRoute[] {
+/** GET /trades and GET /activity: the public tape, and what one wallet did (conventions.md 6.1). */
+export function tapeRoutes(parts: TapeParts): readonly HttpHandler[] {
   const { catalog, reports } = parts;
   const trades = { method: 'GET', path: '/trades', family: 'data' } as const;
   const activity = { method: 'GET', path: '/activity', family: 'data' } as const;
   return [
     readRoute(trades, async ({ query, dialect }) => {
-      const requested = readLedgerQuery(query, dialect !== 'family');
+      const requested = readTapeQuery(query, dialect !== 'family');
       if (requested instanceof ReadRefusal) return requested;
       const markets = marketNumbers(catalog, requested);
       if (requested.limit === 0 || markets?.length === 0) return [];
-      const rows = await reports.ledger({ ...requested, markets });
+      const rows = await reports.tape({ ...requested, markets });
       const frame = reportFrame(parts, dialect);
       return rows.flatMap((row) => publicTrade(row, frame));
     }),
@@ -51,14 +51,14 @@ const shownMax = 100;
  * GET /markets/live-activity/{condition}, and its older path: the newest trades of a market with who took them, newest
  * first. A condition that is not listed has none (conventions.md 5.6).
  */
-export function liveActivityRoutes(parts: LedgerParts): readonly DoorRoute[] {
+export function liveActivityRoutes(parts: TapeParts): readonly HttpHandler[] {
   const { catalog, reports, profiles } = parts;
   const route = (path: string) =>
     readRoute({ method: 'GET', path, family: 'clob' }, async ({ params }) => {
       const condition = parseConditionId(params['condition_id'] ?? '');
       const market = condition === null ? undefined : catalog.byCondition(condition);
       if (market === undefined) return [];
-      const rows = await reports.ledger({
+      const rows = await reports.tape({
         user: null,
         side: null,
         takerOnly: true,

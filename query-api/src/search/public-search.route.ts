@@ -1,15 +1,15 @@
 import { Fault } from '@pm/kit/fault';
-import type { DoorRoute } from '@pm/kit/http';
-import { readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal } from '../door/refusal.ts';
-import { type CatalogParts, eventAnswers, listContext } from '../markets/catalog-answers.io.ts';
+import type { HttpHandler } from '@pm/kit/http';
+import { readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal } from '../http/refusal.ts';
+import { type CatalogParts, eventAnswers, listContext } from '../markets/catalog-responses.io.ts';
 import { readSearchQuery, searchPage } from './search.ts';
 
 /**
  * GET /public-search: events and tags by words, with true totals. Events are reduced at the root and full under
  * `/gamma`.
  */
-export function publicSearchRoute(parts: CatalogParts): DoorRoute {
+export function publicSearchRoute(parts: CatalogParts): HttpHandler {
   const { catalog, search } = parts;
   const route = { method: 'GET', path: '/public-search', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {

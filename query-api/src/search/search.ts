@@ -1,6 +1,6 @@
 import type { CatalogEvent, CatalogTag } from '@pm/schemas';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { groupName } from '../markets/catalog-tables.ts';
 import type { ListContext } from '../markets/list-events.ts';
@@ -209,7 +209,7 @@ function eventsOfTag(
   return eventTable.count({ groups: [group, creators.map(groupName.creator)] });
 }
 
-/** Of a larger share of the rows than this all are sorted. */
+/** Divisor of the number of rows: if more than this share of the rows is requested, all rows are sorted. */
 const pickedShare = 16;
 
 /** The first rows of a sorted list; a few of many are picked out without sorting the others. */

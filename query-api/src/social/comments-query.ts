@@ -1,6 +1,6 @@
 import { type CommentOrder, type CommentParent, commentOrders } from '@pm/schemas';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import type { ReadRefusal } from '../door/refusal.ts';
+import { QueryReader, type RawQuery } from '../http/query-reader.ts';
+import type { ReadRefusal } from '../http/refusal.ts';
 import { type KeysetStart, readKeysetStart } from '../markets/keyset-cursor.ts';
 import { type ListDialect, readLimit } from '../markets/list-query.ts';
 

@@ -1,15 +1,15 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { type CommentParent, parseWalletAddress, readRefusalText } from '@pm/schemas';
-import { parseCatalogId, QueryReader } from '../door/query-reader.ts';
-import { readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal, refusals } from '../door/refusal.ts';
-import { answerComments, type CommentParts, commentsFor } from './comment-answers.io.ts';
+import { parseCatalogId, QueryReader } from '../http/query-reader.ts';
+import { readRoute } from '../http/read-route.io.ts';
+import { ReadRefusal, refusals } from '../http/refusal.ts';
+import { answerComments, type CommentParts, commentsFor } from './comment-responses.io.ts';
 import { readCommentsKeyset, readCommentsQuery, readPage, readSort } from './comments-query.ts';
 import { pageAfter, pageFrom, sortComments } from './list-comments.ts';
 import { listComments, listThread, replyCounter } from './listed-comment.ts';
 
 /** GET /comments: comments at the top of an event, a series or a market, with their replies (conventions.md 7.1). */
-export function commentsRoute(parts: CommentParts): DoorRoute {
+export function commentsRoute(parts: CommentParts): HttpHandler {
   const route = { method: 'GET', path: '/comments', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const isFamily = dialect === 'family';
@@ -23,7 +23,7 @@ export function commentsRoute(parts: CommentParts): DoorRoute {
 }
 
 /** GET /comments/keyset: the same, page by page with a cursor. */
-export function commentsKeysetRoute(parts: CommentParts): DoorRoute {
+export function commentsKeysetRoute(parts: CommentParts): HttpHandler {
   const route = { method: 'GET', path: '/comments/keyset', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const isFamily = dialect === 'family';
@@ -41,7 +41,7 @@ export function commentsKeysetRoute(parts: CommentParts): DoorRoute {
 }
 
 /** GET /comments/:id: one comment and all below it, as a list. */
-export function commentRoute(parts: CommentParts): DoorRoute {
+export function commentRoute(parts: CommentParts): HttpHandler {
   const route = { method: 'GET', path: '/comments/:id', family: 'gamma' } as const;
   return readRoute(route, async ({ params, query, dialect }) => {
     const id = parseCatalogId(params['id'] ?? '');
@@ -58,7 +58,7 @@ export function commentRoute(parts: CommentParts): DoorRoute {
 }
 
 /** GET /comments/user_address/:user_address: what a wallet wrote, newest first. */
-export function commentsByUserRoute(parts: CommentParts): DoorRoute {
+export function commentsByUserRoute(parts: CommentParts): HttpHandler {
   const path = '/comments/user_address/:user_address';
   const route = { method: 'GET', path, family: 'gamma' } as const;
   return readRoute(route, async ({ params, query, dialect }) => {
@@ -78,7 +78,7 @@ export function commentsByUserRoute(parts: CommentParts): DoorRoute {
 }
 
 /** GET /events/:id/comments/count and /series/:id/comments/count: comments and replies. */
-export function commentCountRoute(parts: CommentParts, what: 'events' | 'series'): DoorRoute {
+export function commentCountRoute(parts: CommentParts, what: 'events' | 'series'): HttpHandler {
   const route = { method: 'GET', path: `/${what}/:id/comments/count`, family: 'gamma' } as const;
   const type: CommentParent = what === 'events' ? 'EVENT' : 'SERIES';
   return readRoute(route, ({ params }) => {

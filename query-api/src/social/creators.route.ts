@@ -1,15 +1,15 @@
-import type { DoorRoute } from '@pm/kit/http';
-import { QueryReader } from '../door/query-reader.ts';
-import { readRoute } from '../door/read-route.io.ts';
-import { refusals } from '../door/refusal.ts';
-import { type CatalogParts, listContext } from '../markets/catalog-answers.io.ts';
+import type { HttpHandler } from '@pm/kit/http';
+import { QueryReader } from '../http/query-reader.ts';
+import { readRoute } from '../http/read-route.io.ts';
+import { refusals } from '../http/refusal.ts';
+import { type CatalogParts, listContext } from '../markets/catalog-responses.io.ts';
 import { readSpan } from '../markets/list-query.ts';
 import { creatorAnswer, creatorWallets } from './creators.ts';
 
 const columns = { names: ['id'] };
 
 /** Creators of markets that are listed: wallets, by name of their site where one is known. */
-export function creatorRoutes(parts: CatalogParts): readonly DoorRoute[] {
+export function creatorRoutes(parts: CatalogParts): readonly HttpHandler[] {
   const { catalog, sites } = parts;
   const answerOf = (wallet: string) => creatorAnswer(catalog, wallet, sites);
   return [

@@ -1,8 +1,8 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { notificationDays, notificationsMax } from '@pm/schemas';
-import type { CallerDirectory } from '../door/caller.io.ts';
-import { type Caller, provenCaller, unproven } from '../door/caller.io.ts';
-import { readRoute } from '../door/read-route.io.ts';
+import type { CallerDirectory } from '../http/caller.io.ts';
+import { type Caller, provenCaller, unproven } from '../http/caller.io.ts';
+import { readRoute } from '../http/read-route.io.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { rowsByOrder } from '../orders/order-read.ts';
 import { anyTrade } from '../orders/trades.ts';
@@ -33,7 +33,7 @@ const noKey = '00000000-0000-0000-0000-000000000000';
  * GET /notifications: fills and cancels of the caller's orders and resolutions of the caller's markets, the newest 100
  * of seven days (conventions.md 4.1). They are read off the log; what was deleted is left out.
  */
-export function notificationsRoute(parts: NotificationParts): DoorRoute {
+export function notificationsRoute(parts: NotificationParts): HttpHandler {
   const route = { method: 'GET', path: '/notifications', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
     const caller = provenCaller(parts.callers, raw);

@@ -120,7 +120,7 @@ export function notificationOf(
   const event = catalog.event(market.eventId);
   const series = event?.seriesIds[0];
   const payload = {
-    ...marketWords(market),
+    ...marketLabels(market),
     ...orderWords(market, happening, rows),
     eventSlug: event?.slug ?? '',
     seriesSlug: series === undefined ? '' : (catalog.series(series)?.slug ?? ''),
@@ -133,7 +133,7 @@ export function notificationOf(
   return { id, timestamp: timeMs, type, owner, payload };
 }
 
-function marketWords({ conditionId, icon, image, slug, question }: Market) {
+function marketLabels({ conditionId, icon, image, slug, question }: Market) {
   return {
     condition_id: conditionId,
     market: conditionId,
@@ -144,7 +144,7 @@ function marketWords({ conditionId, icon, image, slug, question }: Market) {
   };
 }
 
-/** Of an order how it stands now; of a resolution the winning token and what it pays. */
+/** Order fields of a notification: of an order its current state; of a resolution the winning token and its payout. */
 function orderWords(market: Market, { outcome }: Happening, rows: readonly OrderEventRow[]) {
   const history = foldOrder(rows);
   if (history.kind !== 'accepted') {

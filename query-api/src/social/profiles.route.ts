@@ -1,14 +1,14 @@
-import type { DoorRoute } from '@pm/kit/http';
+import type { HttpHandler } from '@pm/kit/http';
 import { parseWalletAddress, readRefusalText, type WalletAddress } from '@pm/schemas';
-import { QueryReader } from '../door/query-reader.ts';
-import { readRoute } from '../door/read-route.io.ts';
-import { refusedRead } from '../door/refusal.ts';
+import { QueryReader } from '../http/query-reader.ts';
+import { readRoute } from '../http/read-route.io.ts';
+import { refusedRead } from '../http/refusal.ts';
 import { isoTime } from '../markets/wire-market.ts';
-import type { CommentParts } from './comment-answers.io.ts';
+import type { CommentParts } from './comment-responses.io.ts';
 import type { Profiles } from './profiles.ts';
 
 /** GET /public-profile?address=: how a wallet is shown; any wallet has at least a pseudonym (conventions.md 7.2). */
-export function publicProfileRoute({ profiles }: Pick<CommentParts, 'profiles'>): DoorRoute {
+export function publicProfileRoute({ profiles }: Pick<CommentParts, 'profiles'>): HttpHandler {
   const route = { method: 'GET', path: '/public-profile', family: 'gamma' } as const;
   return readRoute(route, ({ query }) => {
     const read = new QueryReader(query, 'gamma');
@@ -20,7 +20,7 @@ export function publicProfileRoute({ profiles }: Pick<CommentParts, 'profiles'>)
 }
 
 /** GET /profiles/user_address/:user_address: the same by path. */
-export function profileByAddressRoute({ profiles }: Pick<CommentParts, 'profiles'>): DoorRoute {
+export function profileByAddressRoute({ profiles }: Pick<CommentParts, 'profiles'>): HttpHandler {
   const path = '/profiles/user_address/:user_address';
   const route = { method: 'GET', path, family: 'gamma' } as const;
   return readRoute(route, ({ params }) => {

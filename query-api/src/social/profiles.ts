@@ -8,7 +8,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 
-/** What the holder states in the profile of a wallet. */
+/** Fields that the holder of a wallet states in its profile. */
 type Said = Pick<Profile, 'name' | 'bio' | 'image' | 'xName' | 'showName' | 'createdAtMs'>;
 
 /** How wallets are shown, from the compacted topic `profiles`. */

@@ -1,7 +1,7 @@
 import type { Health, Readiness, Serving } from '@pm/kit/health';
 import type { EngineWatch } from './engine-watch.io.ts';
 
-/** What the operator's listener shows. */
+/** State of the process that the operator's listener shows. */
 interface OpsFacts {
   readonly engines: Pick<EngineWatch, 'redisUp' | 'clickhouseUp'>;
   isCaughtUp(): boolean;
@@ -10,7 +10,7 @@ interface OpsFacts {
   status(): object;
 }
 
-/** Of a process that answers from its memory and from engines, and follows the log. */
+/** Readiness of a process that answers from its memory and from engines, and follows the log. */
 export function readinessOf({
   engines,
   isCaughtUp,

@@ -1,7 +1,7 @@
 import { silenceMaxMs } from '@pm/domain/executions/owner-silence';
 import type { Execution } from '@pm/schemas';
 
-/** What this process saw of a partition since it follows the log. */
+/** Newest position, clock and counts of the records of a partition since this process follows the log. */
 export interface PartitionCount {
   /** The newest input that was applied. */
   readonly inOffset: number;
@@ -47,7 +47,7 @@ export class PartitionCounts {
   }
 }
 
-/** What is known of the partitions of `orders`. */
+/** Inputs, owners and counts of the partitions of `orders`, as far as they are known. */
 export interface PartitionFacts {
   /** Next offset of `orders` per partition. */
   readonly inputs: ReadonlyMap<number, number>;

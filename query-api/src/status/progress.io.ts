@@ -96,7 +96,7 @@ export class ProgressWatch {
     return this.#stored.get(partition) ?? null;
   }
 
-  /** The same of what was read at some earlier time. */
+  /** Moment through which tables read at `readAtMs` were complete, Unix milliseconds; null while it is not known. */
   completeThroughAtMs(readAtMs: number): number | null {
     // It was read before the clock was set back: no mark of since then is about it.
     return readAtMs > this.#parts.nowMs() ? null : this.#known.at(readAtMs);

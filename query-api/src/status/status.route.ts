@@ -1,9 +1,9 @@
 import { claimsKey } from '@pm/domain/accounts/key-claim';
 import type { RateLimitReads } from '@pm/domain/ratelimit/wire.io';
-import type { DoorRoute } from '@pm/kit/http';
-import type { CallerDirectory } from '../door/caller.io.ts';
-import { unproven } from '../door/caller.io.ts';
-import { readRoute, sendAnswer, signedFacts } from '../door/read-route.io.ts';
+import type { HttpHandler } from '@pm/kit/http';
+import type { CallerDirectory } from '../http/caller.io.ts';
+import { unproven } from '../http/caller.io.ts';
+import { readRoute, sendAnswer, signedFacts } from '../http/read-route.io.ts';
 import { wirePartitions } from './partition-states.ts';
 import type { PartitionWatch } from './partition-watch.io.ts';
 import type { ProgressWatch } from './progress.io.ts';
@@ -25,7 +25,7 @@ export interface StatusParts {
  * GET /status. At the root: how far each projection is complete, and the partitions (conventions.md 1.5). Under the
  * mounts: the plain text that clients of the family take for health; with quotes it would not be.
  */
-export function statusRoute(parts: StatusParts): DoorRoute {
+export function statusRoute(parts: StatusParts): HttpHandler {
   const { progress, partitions, streams, solvency } = parts;
   const body = async () => ({
     ...wireProgress(progress.progress()),
@@ -47,7 +47,7 @@ export function statusRoute(parts: StatusParts): DoorRoute {
 }
 
 /** GET /rate-limits: every bucket of the caller: of the key when one is proven, else of the address (limits.md). */
-export function rateLimitsRoute({ callers, rateLimits, nowMs }: StatusParts): DoorRoute {
+export function rateLimitsRoute({ callers, rateLimits, nowMs }: StatusParts): HttpHandler {
   const route = { method: 'GET', path: '/rate-limits', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
     const address = raw.server.countedAddress(raw.raw);

@@ -36,7 +36,7 @@ export class StreamWatch {
     await this.#running;
   }
 
-  /** What was read last, in the order of the URLs. */
+  /** State of each stream instance at its last read, in the order of the URLs. */
   instances(): readonly StreamInstance[] {
     return this.#instances;
   }

@@ -8,7 +8,7 @@ import {
   namesOf,
   oneOf,
   path,
-  publicDoorFields,
+  publicHttpFields,
   readConfig,
   redisCacheFields,
   redisFields,
@@ -28,7 +28,7 @@ const {
   freshnessMs,
   trustedProxies,
   connectionsPerAddress,
-} = publicDoorFields;
+} = publicHttpFields;
 
 /** Variables of the program `streams`; the configuration reference is made of them. */
 export const streamsFields = {

@@ -20,13 +20,13 @@ import { type Metrics, measureHeld, openMetrics } from '@pm/kit/metrics';
 import { Schemas, topicName } from '@pm/kit/registry';
 import { newSpanId, openTraces, type Traces } from '@pm/kit/traces';
 import { topics, type WalletAddress } from '@pm/schemas';
-import { allWallets } from '../door/caller-wallets.ts';
+import { allWallets } from '../http/caller-wallets.ts';
 import {
   FollowedTopics,
   type FollowOptions,
   follow,
   followTopics,
-} from '../door/followed-topics.io.ts';
+} from '../http/followed-topics.io.ts';
 import { wireProgress } from '../status/progress.ts';
 import { CommentFeed } from './comments/comment-feed.ts';
 import { readStreamsConfig, type StreamsConfig } from './config.ts';
@@ -38,9 +38,9 @@ import { SessionKeepAlives } from './own/keep-alive.io.ts';
 import { OwnStates } from './own/own-states.ts';
 import type { StoredTransfers } from './own/stored-transfers.io.ts';
 import { ConnectionCounts } from './protocol/connection-counts.ts';
-import { Openings } from './protocol/openings.io.ts';
-import { ReaderRoom, readerBounds } from './protocol/reader-room.ts';
+import { ConnectionMemoryBudget, readerBounds } from './protocol/connection-memory-budget.ts';
 import { ReplayPlaces } from './protocol/replay-places.ts';
+import { StartScheduler } from './protocol/start-scheduler.io.ts';
 import { type HubParts, StreamHub } from './protocol/stream-hub.io.ts';
 import { StreamListener } from './protocol/stream-listener.io.ts';
 import { QueuedTotal } from './protocol/stream-writer.io.ts';
@@ -221,18 +221,18 @@ interface Memory {
   readonly readers: Readers;
 }
 
-/** What the connections of all dialects share. */
+/** Limits and queues that the connections of all dialects share. */
 type Readers = Pick<HubParts, 'counts' | 'openings' | 'places' | 'room'> & {
   readonly queued: QueuedTotal;
 };
 
 function openReaders(log: Log): Readers {
   const { roomBytes, queuesBytes } = readerBounds(getHeapStatistics().heap_size_limit);
-  const room = new ReaderRoom(roomBytes);
+  const room = new ConnectionMemoryBudget(roomBytes);
   return {
     room,
     counts: new ConnectionCounts(room),
-    openings: new Openings(systemClock, log),
+    openings: new StartScheduler(systemClock, log),
     places: new ReplayPlaces(),
     queued: new QueuedTotal(queuesBytes),
   };

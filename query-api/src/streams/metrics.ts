@@ -1,7 +1,7 @@
 import type { MetricDeclarations, Metrics } from '@pm/kit/metrics';
 import { type StreamCloseName, streamCloses } from '@pm/schemas';
 import type { PartitionStatus } from './feed/feed.io.ts';
-import type { ResumeOutcome } from './protocol/beginnings.io.ts';
+import type { ResumeResult } from './protocol/subscription-starter.io.ts';
 
 /** Counted as it happens. */
 export const streamsMetrics = {
@@ -130,7 +130,7 @@ export interface StreamsMetrics {
   /** A connection was closed, or its client left. */
   closed(reason: StreamCloseName | 'left'): void;
   /** A subscription was to be resumed. */
-  resumed(outcome: ResumeOutcome): void;
+  resumed(outcome: ResumeResult): void;
   /** Once a second: sets what has labels. */
   observe(): void;
 }

@@ -1,4 +1,4 @@
-/** What readers of streams depend on. */
+/** State of the process on which readers of streams depend. */
 interface StreamsFacts {
   readonly isListening: boolean;
   readonly partitions: readonly {

@@ -2,7 +2,7 @@ import { SharedReads } from '@pm/domain/cache/shared-reads.io';
 import { KeptReads, type Sized } from './kept-reads.ts';
 import type { TablesState } from './tables-state.ts';
 
-/** What is wanted of a market: the name under which it is kept, and where its records are. */
+/** A requested value of a market: the name under which it is kept, and the partition of its records. */
 export interface WantedRead {
   readonly name: string;
   readonly partition: number;
@@ -40,7 +40,10 @@ export class KeptMarkets<T> {
     return this.#shared.read(name, () => this.#load(wanted, reading));
   }
 
-  /** What is kept is looked up again: the read before this one may have read the same. */
+  /**
+   * Reads the values that are not kept. Kept values are looked up again: the read before this one may have read the
+   * same.
+   */
   async #load(wanted: readonly WantedRead[], reading: MarketReading<T>): Promise<readonly T[]> {
     const values = [...this.#keptOf(wanted, reading)];
     const missing = [...values.keys()].filter((place) => values[place] === undefined);

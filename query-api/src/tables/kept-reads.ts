@@ -1,4 +1,4 @@
-/** What is kept, and what it is true for. */
+/** A kept value with its estimated size in bytes, and the version and moment for which it is true. */
 interface Kept<T> {
   readonly version: number;
   readonly atMs: number;
@@ -10,10 +10,10 @@ interface Kept<T> {
 const ageMaxMs = 60_000;
 
 /**
- * What was read from the tables, by name, each with the version of the tables that was known before the read began:
- * the offset up to which they hold the records of its partition (`ProgressWatch.storedOffset`). While that is the same,
- * a new read need not have anything more: `X-Complete-Through` promises no more. Bounded by bytes; what was kept first
- * goes first.
+ * Values that were read from the tables, by name, each with the version of the tables that was known before the read
+ * began: the offset up to which they hold the records of its partition (`ProgressWatch.storedOffset`). While that is
+ * the same, a new read need not have anything more: `X-Complete-Through` promises no more. Bounded by bytes; the value
+ * that was kept first is removed first.
  */
 export class KeptReads<T> {
   readonly #kept = new Map<string, Kept<T>>();

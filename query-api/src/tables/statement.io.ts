@@ -1,6 +1,6 @@
 import type { QueryParameter } from '@pm/kit/clickhouse';
 import type { PlacedRow } from '../recent/merge-page.ts';
-import { type Seams, seamOpen } from '../recent/recent-log.ts';
+import { type CutoverOffsets, noCutover } from '../recent/recent-log.ts';
 
 /** Conditions of a statement with the parameters that they name: values are never part of a statement's text. */
 export class Conditions {
@@ -36,7 +36,7 @@ export function timeBefore(parameter: string): string {
 
 /** Which event of the log a row comes from: what makes it one of its kind in a table of happenings. */
 export const placeKey = ['partition', 'in_offset', 'event_index'] as const;
-/** The same where each side of a fill has a row. */
+/** Columns that identify a row where each side of a fill has a row. */
 export const sideKey = [...placeKey, 'role'] as const;
 
 /**
@@ -90,18 +90,18 @@ export function windowOf({
 }
 
 /** The condition that excludes records from the seams on, which memory has; empty when only the tables are read. */
-export function andInFrontOf(seams: Seams, column: string): string {
+export function beforeCutover(seams: CutoverOffsets, column: string): string {
   if (!hasSeam(seams)) return '';
   // A partition that came later has no seam yet.
   const seam = '{seams:Array(UInt64)}';
   return `AND (partition >= length(${seam}) OR ${column} < ${seam}[partition + 1])`;
 }
 
-/** The parameter of `andInFrontOf`. */
-export function seamParams(seams: Seams): Record<string, QueryParameter> {
+/** The parameter of `beforeCutover`. */
+export function seamParams(seams: CutoverOffsets): Record<string, QueryParameter> {
   return hasSeam(seams) ? { seams: [...seams] } : {};
 }
 
-function hasSeam(seams: Seams): boolean {
-  return seams.some((seam) => seam !== seamOpen);
+function hasSeam(seams: CutoverOffsets): boolean {
+  return seams.some((seam) => seam !== noCutover);
 }

@@ -6,7 +6,7 @@ import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { noQuote, type Quote, shownMidpointMicro } from '../../src/books/quote.ts';
 import { StoredBooks } from '../../src/books/stored-books.io.ts';
-import { addReadRoutes } from '../../src/door/app.route.ts';
+import { addReadRoutes } from '../../src/http/app.route.ts';
 import { get, marketEntry, post, token, World } from '../in-memory.ts';
 
 /** Batches out of memory against answers computed each time from what is stored, while books and listings change. */

@@ -1,21 +1,21 @@
 import {
   BookSnapshot,
   DecimalsByToken,
-  ErrorAnswer,
+  ErrorResponse,
   FeeRate,
   LastTradePrice,
   LastTradesPrices,
-  MidpointAnswer,
-  NegRiskAnswer,
-  PriceAnswer,
-  PricesAnswer,
-  SpreadAnswer,
-  TickSizeAnswer,
+  MidpointResponse,
+  NegRiskResponse,
+  PriceResponse,
+  PricesResponse,
+  SpreadResponse,
+  TickSizeResponse,
 } from '@pm/schemas';
 import type { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { noQuote } from '../../src/books/quote.ts';
-import { get, marketEntry, openDoor, post, type Seen, token, World } from '../in-memory.ts';
+import { get, marketEntry, openListener, post, type Seen, token, World } from '../in-memory.ts';
 
 const stored = Buffer.from('{ "stored" : "as it is", "bids":[1],"asks":[2] }');
 const [yes, no, unknown] = [token(1, 0), token(1, 1), '424242'];
@@ -28,7 +28,7 @@ const setUp = () => {
   world.quotes.set(no, { ...noQuote, bid: 4600 });
   const traded = { last: 3000, lastSide: 'SELL', marketLast: 3000 } as const;
   world.quotes.set(oneSided, { ...noQuote, ...traded, ask: 3500 });
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 
 /** For tests that change nothing in it. */
@@ -75,7 +75,7 @@ describe('GET /book', () => {
     const { app } = unchanged;
     const answer = await get(app, `/book${query}`);
     expect(answer).toMatchObject({ status, body: { error } });
-    expect(Value.Check(ErrorAnswer, answer.body)).toBe(true);
+    expect(Value.Check(ErrorResponse, answer.body)).toBe(true);
   });
 
   it('answers 503 when Redis is away, never an empty book', async () => {
@@ -156,13 +156,13 @@ describe.each(['/books', '/prices', '/midpoints', '/spreads', '/last-trades-pric
 
 describe('prices of one token', () => {
   const cases: [string, number, unknown, Type.TSchema | null][] = [
-    [`/price?token_id=${yes}&side=BUY`, 200, { price: '0.54' }, PriceAnswer],
-    [`/price?token_id=${yes}&side=SELL`, 200, { price: '0.5' }, PriceAnswer],
+    [`/price?token_id=${yes}&side=BUY`, 200, { price: '0.54' }, PriceResponse],
+    [`/price?token_id=${yes}&side=SELL`, 200, { price: '0.5' }, PriceResponse],
     [`/price?token_id=${yes}`, 400, { error: 'Invalid side' }, null],
     [`/price?token_id=${yes}&side=both`, 400, { error: 'Invalid side' }, null],
-    [`/price?token_id=${yes}&side=buy`, 200, { price: '0.54' }, PriceAnswer],
-    [`/clob/price?token_id=${yes}&side=BUY`, 200, { price: '0.5' }, PriceAnswer],
-    [`/clob/price?token_id=${yes}&side=sell`, 200, { price: '0.54' }, PriceAnswer],
+    [`/price?token_id=${yes}&side=buy`, 200, { price: '0.54' }, PriceResponse],
+    [`/clob/price?token_id=${yes}&side=BUY`, 200, { price: '0.5' }, PriceResponse],
+    [`/clob/price?token_id=${yes}&side=sell`, 200, { price: '0.54' }, PriceResponse],
     [`/price?token_id=x&side=BUY`, 400, { error: 'Invalid token id' }, null],
     [
       `/price?token_id=${no}&side=BUY`,
@@ -170,7 +170,7 @@ describe('prices of one token', () => {
       { error: 'No orderbook exists for the requested token id' },
       null,
     ],
-    [`/midpoint?token_id=${yes}`, 200, { mid: '0.52' }, MidpointAnswer],
+    [`/midpoint?token_id=${yes}`, 200, { mid: '0.52' }, MidpointResponse],
     [
       `/midpoint?token_id=${no}`,
       404,
@@ -178,17 +178,17 @@ describe('prices of one token', () => {
       null,
     ],
     // Under /clob an empty side counts as 0 or 1, unless there is a trade to show.
-    [`/clob/midpoint?token_id=${yes}`, 200, { mid: '0.52' }, MidpointAnswer],
-    [`/clob/midpoint?token_id=${no}`, 200, { mid: '0.73' }, MidpointAnswer],
-    [`/clob/midpoint?token_id=${token(2, 0)}`, 200, { mid: '0.5' }, MidpointAnswer],
-    [`/clob/midpoint?token_id=${oneSided}`, 200, { mid: '0.3' }, MidpointAnswer],
+    [`/clob/midpoint?token_id=${yes}`, 200, { mid: '0.52' }, MidpointResponse],
+    [`/clob/midpoint?token_id=${no}`, 200, { mid: '0.73' }, MidpointResponse],
+    [`/clob/midpoint?token_id=${token(2, 0)}`, 200, { mid: '0.5' }, MidpointResponse],
+    [`/clob/midpoint?token_id=${oneSided}`, 200, { mid: '0.3' }, MidpointResponse],
     [
       `/clob/midpoint?token_id=${unknown}`,
       404,
       { error: 'No orderbook exists for the requested token id' },
       null,
     ],
-    [`/spread?token_id=${yes}`, 200, { spread: '0.04' }, SpreadAnswer],
+    [`/spread?token_id=${yes}`, 200, { spread: '0.04' }, SpreadResponse],
     [
       `/spread?token_id=${no}`,
       404,
@@ -215,12 +215,12 @@ describe('prices of one token', () => {
       { error: 'No orderbook exists for the requested token id' },
       null,
     ],
-    [`/tick-size?token_id=${yes}`, 200, { minimum_tick_size: 0.01 }, TickSizeAnswer],
-    [`/tick-size/${yes}`, 200, { minimum_tick_size: 0.01 }, TickSizeAnswer],
+    [`/tick-size?token_id=${yes}`, 200, { minimum_tick_size: 0.01 }, TickSizeResponse],
+    [`/tick-size/${yes}`, 200, { minimum_tick_size: 0.01 }, TickSizeResponse],
     ['/tick-size', 400, { error: 'Invalid token id' }, null],
     ['/tick-size/abc', 400, { error: 'Invalid token id' }, null],
     [`/tick-size/${unknown}`, 404, { error: 'market not found' }, null],
-    [`/neg-risk?token_id=${yes}`, 200, { neg_risk: false }, NegRiskAnswer],
+    [`/neg-risk?token_id=${yes}`, 200, { neg_risk: false }, NegRiskResponse],
     [`/neg-risk/${unknown}`, 404, { error: 'market not found' }, null],
   ];
 
@@ -278,7 +278,7 @@ describe('prices of many tokens', () => {
       { token_id: no },
       { token_id: unknown },
     ]);
-    expectShape(answer, PricesAnswer);
+    expectShape(answer, PricesResponse);
     expect(answer.body).toEqual({ [yes]: { BUY: '0.54', SELL: '0.5' }, [no]: { SELL: '0.46' } });
     const oneSide = await post(app, '/prices', [{ token_id: yes, side: 'SELL' }]);
     expect(oneSide.body).toEqual({ [yes]: { SELL: '0.5' } });

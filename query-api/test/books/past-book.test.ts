@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { BookSnapshot, bookJson } from '@pm/schemas';
 import { Value } from 'typebox/value';
 import { orderName } from '../../src/books/order-name.ts';
-import { condition, get, nowMs, openDoor, token, World } from '../in-memory.ts';
+import { condition, get, nowMs, openListener, token, World } from '../in-memory.ts';
 
 const [yes, no] = [token(1, 0), token(1, 1)];
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
@@ -37,7 +37,7 @@ const setUp = () => {
       ],
     },
   };
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 
 /** For tests that change nothing in it. */

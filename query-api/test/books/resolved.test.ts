@@ -1,7 +1,7 @@
 import type { HttpApp } from '@pm/kit/http';
 import { priceOne, priceText } from '@pm/schemas';
 import { noQuote, type Quote } from '../../src/books/quote.ts';
-import { condition, get, marketEntry, openDoor, post, token, World } from '../in-memory.ts';
+import { condition, get, marketEntry, openListener, post, token, World } from '../in-memory.ts';
 
 /** Prices of a resolved market against the payout, on every route that has a price of it. */
 const [yes, no] = [token(1, 0), token(1, 1)];
@@ -19,7 +19,7 @@ function resolved(payout0: number, quote: Quote): HttpApp {
   world.quotes.set(yes, quote);
   world.quotes.set(no, quote);
   world.catalog.apply(marketEntry(1, { payout0, closed: true, mode: 'RESOLVED' }));
-  return openDoor(world);
+  return openListener(world);
 }
 
 const cases = [0, 3_000, 5_000, 10_000].flatMap((payout0) =>

@@ -139,7 +139,7 @@ it('knows an empty book from one that was lost', async () => {
 it('drops everything when the database is flushed', async () => {
   await write(yes, '{"n":1}');
   await bookOf(yes);
-  // Of a database that other tests use too, all that this one has written.
+  // Other tests use the database too: only the keys that this test has written are deleted.
   await writer.del(...(await writer.keys(`${prefix}*`)));
   await until(() => source.cached(yes.token) === undefined);
   await expect(source.books([yes])).rejects.toMatchObject({ code: 'books_not_ready' });

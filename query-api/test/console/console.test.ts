@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { HttpApp } from '@pm/kit/http';
 import { readConsole } from '../../src/console/read-console.io.ts';
-import { openDoor, World } from '../in-memory.ts';
+import { openListener, World } from '../in-memory.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'console-'));
 const page = `<!doctype html><title>Console</title>${'<p>text</p>'.repeat(50)}`;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, '.built-from'), 'a hash');
   const world = new World();
   world.console = await readConsole(folder);
-  app = openDoor(world);
+  app = openListener(world);
 });
 afterAll(async () => {
   await app.close();
@@ -68,6 +68,6 @@ test.each(['index.html', '..%2Findex.html', '%2e%2e/index.html', '.built-from', 
 test('without a build the console is not found', async () => {
   const world = new World();
   world.console = await readConsole(join(folder, 'absent'));
-  const { statusCode } = await openDoor(world).inject('/console/');
+  const { statusCode } = await openListener(world).inject('/console/');
   expect(statusCode).toBe(404);
 });

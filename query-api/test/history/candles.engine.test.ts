@@ -1,12 +1,12 @@
 import { Random } from '@pm/kit/random';
 import { microText, notionalMicro, priceText, tables } from '@pm/schemas';
-import { ReadRefusal } from '../../src/door/refusal.ts';
 import {
   type CandlePlan,
   type CandleRow,
   planCandles,
   vwapMicro,
 } from '../../src/history/candles.ts';
+import { ReadRefusal } from '../../src/http/refusal.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import type { Listing } from '../../src/markets/market.ts';
 import { TableReads } from '../../src/tables/tables.io.ts';

@@ -1,6 +1,6 @@
-import { CandlesAnswer } from '@pm/schemas';
+import { CandlesResponse } from '@pm/schemas';
 import { Value } from 'typebox/value';
-import { get, nowMs, openDoor, token, World } from '../in-memory.ts';
+import { get, nowMs, openListener, token, World } from '../in-memory.ts';
 
 const yes = token(1, 0);
 const nowS = nowMs / 1000;
@@ -19,7 +19,7 @@ const setUp = () => {
       trades: 4,
     },
   ]);
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 
 /** For tests that change nothing in it. */
@@ -28,7 +28,7 @@ const unchanged = setUp();
 describe('GET /candles', () => {
   it('answers prices, volume, the mean price by volume and the number of fills', async () => {
     const answer = await get(unchanged.app, `/candles?token_id=${yes}&interval=1d`);
-    expect([...Value.Errors(CandlesAnswer, answer.body)]).toEqual([]);
+    expect([...Value.Errors(CandlesResponse, answer.body)]).toEqual([]);
     expect(answer.body).toEqual({
       candles: [
         {

@@ -1,7 +1,7 @@
 import { BatchPricesHistory, PricesHistory } from '@pm/schemas';
 import { Value } from 'typebox/value';
 import { noPrices } from '../../src/history/history.ts';
-import { condition, get, nowMs, openDoor, post, token, World } from '../in-memory.ts';
+import { condition, get, nowMs, openListener, post, token, World } from '../in-memory.ts';
 
 const [yes, no] = [token(1, 0), token(1, 1)];
 const nowS = nowMs / 1000;
@@ -10,7 +10,7 @@ const setUp = () => {
   const world = new World();
   world.prices.set(yes, { ...noPrices, midpointBefore: 520_000 });
   world.prices.set(no, { ...noPrices, midpointBefore: 520_000 });
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 
 /** For tests that change nothing in it. */

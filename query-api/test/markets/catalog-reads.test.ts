@@ -1,11 +1,11 @@
 import {
-  EventAnswer,
   EventListItem,
+  EventResponse,
   FamilyEventListItem,
-  FamilyMarketAnswer,
-  MarketAnswer,
+  FamilyMarketResponse,
+  MarketResponse,
   SamplingPage,
-  TypedErrorAnswer,
+  TypedErrorResponse,
 } from '@pm/schemas';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -16,7 +16,7 @@ import {
   eventEntry,
   get,
   marketEntry,
-  openDoor,
+  openListener,
   tagEntry,
   token,
   World,
@@ -29,7 +29,7 @@ const setUp = () => {
   world.catalog.apply(marketEntry(4, { eventId: '2', rewardsDailyMicro: 0 }));
   world.catalog.apply(marketEntry(1, { metadata: '{"series":7}' }));
   world.quotes.set(token(1, 0), { ...noQuote, bid: 5000, ask: 5400 });
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 
 /** For tests that change nothing in it. */
@@ -172,7 +172,7 @@ describe('GET /events', () => {
 describe('GET /events/:id', () => {
   it('has exactly the fields of the single form', async () => {
     const answer = await get(unchanged.app, '/events/1');
-    expect([...Value.Errors(exact(EventAnswer), answer.body)]).toEqual([]);
+    expect([...Value.Errors(exact(EventResponse), answer.body)]).toEqual([]);
     expect(answer.body).toMatchObject({
       creationDate: '2025-12-30T00:00:00.000Z',
       eventMetadata: { context: 'x' },
@@ -196,7 +196,7 @@ describe('GET /events/:id', () => {
   ])('GET %s is refused', async (url, status, body) => {
     const answer = await get(unchanged.app, url);
     expect(answer).toMatchObject({ status, body });
-    expect(Value.Check(TypedErrorAnswer, answer.body)).toBe(true);
+    expect(Value.Check(TypedErrorResponse, answer.body)).toBe(true);
   });
 
   it('shows metadata that is no object as an empty one', async () => {
@@ -274,13 +274,13 @@ describe('GET /markets/slug/:slug', () => {
   it('has exactly the fields of the specification at the root and more under /gamma', async () => {
     const { app } = unchanged;
     const answer = await get(app, `/markets/slug/market-1?creator=${wallet(0xcc)}`);
-    expect([...Value.Errors(exact(MarketAnswer), answer.body)]).toEqual([]);
+    expect([...Value.Errors(exact(MarketResponse), answer.body)]).toEqual([]);
     expect(answer.body).toMatchObject({
       id: '1',
       events: [{ id: '1', creationDate: '2025-12-30T00:00:00.000Z' }],
     });
     const family = await get(app, '/gamma/markets/slug/market-1');
-    expect([...Value.Errors(FamilyMarketAnswer, family.body)]).toEqual([]);
+    expect([...Value.Errors(FamilyMarketResponse, family.body)]).toEqual([]);
   });
 });
 

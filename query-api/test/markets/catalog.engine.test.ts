@@ -9,7 +9,15 @@ import { ownSchemas } from '../../../kit/test/registry/own-schemas.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { watchFigures } from '../../src/markets/figures.io.ts';
 import { noMoves, noVolume } from '../../src/markets/figures.ts';
-import { eventEntry, get, marketEntry, openDoor, tagEntry, token, World } from '../in-memory.ts';
+import {
+  eventEntry,
+  get,
+  marketEntry,
+  openListener,
+  tagEntry,
+  token,
+  World,
+} from '../in-memory.ts';
 
 /** The catalog out of a real topic, and figures out of a real Redis, as query-api shows them. */
 const topicPrefix = `t-catalog-${process.pid}-${Date.now().toString(36)}-`;
@@ -72,7 +80,7 @@ test('a change on the topic is seen by lists, single reads and searches', async 
       throw fault;
     },
   });
-  const app = openDoor(world);
+  const app = openListener(world);
   const idsOf = async (url: string) =>
     ((await get(app, url)).body as { id: string }[]).map(({ id }) => id).join(' ');
   expect(await idsOf('/markets?tag=crypto')).toBe('2 1');

@@ -1,5 +1,5 @@
 import type { HttpApp } from '@pm/kit/http';
-import { eventEntry, get, marketEntry, nowMs, openDoor, World } from '../in-memory.ts';
+import { eventEntry, get, marketEntry, nowMs, openListener, World } from '../in-memory.ts';
 
 /** Cursors of lists by cursor: each is taken by the query it came from, under every name, and by no other. */
 const names = ['after_cursor', 'next_cursor', 'cursor'];
@@ -42,7 +42,7 @@ function setUp(): HttpApp {
       timeMs: nowMs + offset,
     });
   }
-  return openDoor(world);
+  return openListener(world);
 }
 
 const app = setUp();

@@ -1,4 +1,4 @@
-import { EventAnswer, EventListItem, SearchAnswer, SeriesWithEvents } from '@pm/schemas';
+import { EventListItem, EventResponse, SearchResponse, SeriesWithEvents } from '@pm/schemas';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { eventColumns } from '../../src/markets/catalog-tables.ts';
@@ -6,7 +6,7 @@ import {
   eventEntry,
   get,
   marketEntry,
-  openDoor,
+  openListener,
   seriesEntry,
   tagEntry,
   World,
@@ -29,7 +29,7 @@ const setUp = async () => {
   }
   world.catalog.apply(marketEntry(9, { eventId: '5', creator: wallet(0xdd) }));
   await world.search.catchUp();
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 
 /** For tests that change nothing in it. */
@@ -43,7 +43,7 @@ describe('events', () => {
     const { app } = unchanged;
     const [byId, bySlug] = [await get(app, '/events/1'), await get(app, '/events/slug/event-1')];
     expect(bySlug.text).toBe(byId.text);
-    expect(errorsOf(exact(EventAnswer), bySlug.body)).toEqual([]);
+    expect(errorsOf(exact(EventResponse), bySlug.body)).toEqual([]);
     expect((await get(app, '/events/slug/none')).body).toEqual({
       type: 'not found error',
       error: 'slug not found',
@@ -184,7 +184,7 @@ describe('GET /public-search', () => {
   it('has exactly the documented fields at the root, and full events under /gamma', async () => {
     const { app } = unchanged;
     const answer = await get(app, '/public-search?q=crypto&search_profiles=true');
-    expect(errorsOf(exact(SearchAnswer), answer.body)).toEqual([]);
+    expect(errorsOf(exact(SearchResponse), answer.body)).toEqual([]);
     expect(answer.body).toMatchObject({
       events: [],
       tags: [{ id: '7', label: 'Crypto', slug: 'crypto', event_count: 4 }],

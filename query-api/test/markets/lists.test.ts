@@ -1,7 +1,7 @@
 import { Random } from '@pm/kit/random';
 import { type CatalogEvent, type CatalogMarket, resolutionStatuses } from '@pm/schemas';
 import { runLength } from '../../../kit/test/long-runs.ts';
-import { ReadRefusal } from '../../src/door/refusal.ts';
+import { ReadRefusal } from '../../src/http/refusal.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { eventColumns, marketColumns } from '../../src/markets/catalog-tables.ts';
 import type { MarketFigures } from '../../src/markets/figures.ts';
@@ -312,7 +312,7 @@ function accepted<T>(value: T | ReadRefusal): T {
   return value;
 }
 
-/** What indexes make of a query, beside what the naive reader makes of it. */
+/** A random query with the rows and the count that the indexes find, and the naive reader of the same list. */
 function bothLists(twin: Twin, isEvents: boolean) {
   const { catalog } = twin;
   const context = { catalog, sites: new Map(), isFamily: false };

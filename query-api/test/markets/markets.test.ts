@@ -1,8 +1,8 @@
 import {
   CompactMarket,
-  ErrorAnswer,
-  FamilyMarketAnswer,
-  MarketAnswer,
+  ErrorResponse,
+  FamilyMarketResponse,
+  MarketResponse,
   SamplingMarket,
   SamplingPage,
   SimplifiedMarket,
@@ -15,7 +15,7 @@ import {
   eventEntry,
   get,
   marketEntry,
-  openDoor,
+  openListener,
   token,
   World,
   wallet,
@@ -46,7 +46,7 @@ const setUp = () => {
     lastSide: 'BUY',
     marketLast: 5100,
   });
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 
 /** For tests that change nothing in it. */
@@ -58,7 +58,7 @@ describe('GET /markets as the catalog has it', () => {
   it('has exactly the fields of a market with its event, newest first', async () => {
     const answer = await get(unchanged.app, '/markets');
     expect(idsOf(answer.body)).toBe('4 3 2 1');
-    expect(errorsOf(Type.Array(exact(MarketAnswer)), answer.body)).toEqual([]);
+    expect(errorsOf(Type.Array(exact(MarketResponse)), answer.body)).toEqual([]);
     expect(answer.body).toMatchObject([
       { id: '4', events: [{ id: '2', slug: 'other' }] },
       {},
@@ -79,7 +79,7 @@ describe('GET /markets as the catalog has it', () => {
     const moves = { dayMicro: -20_000, weekMicro: 0, monthMicro: null, competitive: 0 };
     world.catalog.takeFigures(new Map([[1, { ...volumes, liquidityMicro: 7_000_000, moves }]]));
     const { body } = await get(app, '/gamma/markets?id=1');
-    expect(errorsOf(Type.Array(FamilyMarketAnswer), body)).toEqual([]);
+    expect(errorsOf(Type.Array(FamilyMarketResponse), body)).toEqual([]);
     expect(body).toMatchObject([
       {
         outcomePrices: '["0.52","0.48"]',
@@ -154,7 +154,7 @@ describe('GET /markets as the catalog has it', () => {
     const known = { ...noFigures, moves: { ...noMoves, dayMicro: 1 } };
     world.catalog.takeFigures(new Map([[1, known]]));
     const { body } = await get(app, '/gamma/markets?id=1');
-    expect(errorsOf(Type.Array(FamilyMarketAnswer), body)).toEqual([]);
+    expect(errorsOf(Type.Array(FamilyMarketResponse), body)).toEqual([]);
     const [market = {}] = body as readonly Record<string, unknown>[];
     const found = Object.keys(shown).map((name) => [
       name,
@@ -295,7 +295,7 @@ describe('GET /markets as the order book family has it', () => {
   it('continues at a cursor, and refuses malformed ones', async () => {
     const world = new World();
     for (let market = 5; market <= 505; market += 1) world.catalog.apply(marketEntry(market));
-    const app = openDoor(world);
+    const app = openListener(world);
     const first = await get(app, '/clob/markets?next_cursor=MA==');
     expect(first.body).toMatchObject({ count: 500, next_cursor: 'NTAw' });
     const second = await get(app, '/clob/markets?next_cursor=NTAw');
@@ -342,7 +342,7 @@ describe('one market', () => {
     const { app } = unchanged;
     for (const url of ['/markets/1', '/markets/slug/market-1']) {
       const { body } = await get(app, url);
-      expect(errorsOf(exact(MarketAnswer), body)).toEqual([]);
+      expect(errorsOf(exact(MarketResponse), body)).toEqual([]);
       expect(body).toMatchObject({ id: '1', slug: 'market-1', outcomes: '["Yes","No"]' });
     }
     expect((await get(app, '/gamma/markets/1')).body).toMatchObject({ negRisk: false });
@@ -378,7 +378,7 @@ describe('one market', () => {
     const { app } = unchanged;
     const byNumber = await get(app, '/gamma/markets/1');
     const byCondition = await get(app, `/gamma/markets/${condition(1)}`);
-    expect(errorsOf(FamilyMarketAnswer, byCondition.body)).toEqual([]);
+    expect(errorsOf(FamilyMarketResponse, byCondition.body)).toEqual([]);
     expect(byCondition.body).toMatchObject({ outcomes: '["Yes","No"]' });
     expect(byCondition.text).toBe(byNumber.text);
   });
@@ -453,7 +453,7 @@ describe('one market', () => {
   ])('%s is refused', async (url, status, body) => {
     const answer = await get(unchanged.app, url);
     expect([answer.status, answer.body]).toEqual([status, body]);
-    if (!('type' in body)) expect(Value.Check(ErrorAnswer, body)).toBe(true);
+    if (!('type' in body)) expect(Value.Check(ErrorResponse, body)).toBe(true);
   });
 
   it('has parts of its own', async () => {
@@ -502,7 +502,7 @@ describe('GET /markets/keyset', () => {
       const page = body as { markets: { id: string }[]; next_cursor?: string };
       seen.push(idsOf(page.markets));
       cursor = page.next_cursor;
-      // What is listed meanwhile does not move the pages.
+      // A market that is listed meanwhile does not move the pages.
       world.catalog.apply(marketEntry(10 + seen.length));
     }
     expect(seen).toEqual(['4 3', '2 1']);
@@ -577,7 +577,7 @@ describe('GET /api/v1/markets', () => {
         count: 2,
         data: [{ id: '3' }, { id: '2' }],
       });
-      expect(errorsOf(Type.Array(exact(MarketAnswer)), (body as { data: unknown }).data)).toEqual(
+      expect(errorsOf(Type.Array(exact(MarketResponse)), (body as { data: unknown }).data)).toEqual(
         [],
       );
     }

@@ -3,19 +3,19 @@ import {
   eventEntry,
   get,
   marketEntry,
-  openDoor,
+  openListener,
   tagEntry,
   World,
   wallet,
 } from '../in-memory.ts';
 
-/** What published readers of the API family take, and nothing else. */
+/** Exchange whose responses must have only the forms that published readers of the API family accept. */
 const world = new World();
 world.catalog.apply(eventEntry('1', { endDateMs: 0, tagIds: ['7', '8'] }));
 world.catalog.apply(marketEntry(1, { endDateMs: 0 }));
 world.catalog.apply(marketEntry(2, { endDateMs: Date.UTC(2500, 11, 31) }));
 world.catalog.apply({ ...tagEntry, id: '8', slug: 'eight' } as never);
-const app = openDoor(world);
+const app = openListener(world);
 
 /** The latest moment of a signed 64-bit count of nanoseconds, its day before. */
 const latestDay = '2262-04-10';

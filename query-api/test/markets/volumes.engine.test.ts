@@ -22,7 +22,7 @@ interface Trade {
   readonly market: number;
   readonly timeS: number;
   readonly size: number;
-  /** Of a 10,000th. */
+  /** Price in 1/10000 USDC. */
   readonly price: number;
 }
 
@@ -185,7 +185,7 @@ describe('sixteen months of trades', () => {
       spans.length = 0;
       nowMs += 1_800_000;
       expect(await store.read(nowMs)).toEqual(expected());
-      // What came, and what left each of the four windows.
+      // Seconds of the rows that came, and of those that left each of the four windows.
       const read = spans.map(({ from, to }) => Math.min(to, nowMs / 1000) - from);
       expect(read.reduce((sum, seconds) => sum + seconds, 0)).toBeLessThanOrEqual(5 * 1_800 + 2);
     }

@@ -10,7 +10,7 @@ import {
   asOf,
   condition,
   get,
-  openDoor,
+  openListener,
   post,
   proxy,
   safe,
@@ -27,7 +27,7 @@ const orderId = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
 const known = () => {
   const world = new World();
   world.caller = { wallet: user, apiKey: apiKey(1) };
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 /** For tests that change nothing in it. */
 const unchanged = known();
@@ -86,7 +86,7 @@ describe('GET /data/orders', () => {
 
   /** Ids on the pages of the list, read until there are no more. */
   const walkedIds = async (world: World, meanwhile: () => void): Promise<readonly string[]> => {
-    const app = openDoor(world);
+    const app = openListener(world);
     const ids: string[] = [];
     for (let cursor = 'MA=='; cursor !== 'LTE='; meanwhile()) {
       const url = `/clob/data/orders?next_cursor=${cursor}&geo_block_token=x`;

@@ -7,7 +7,7 @@ import {
   condition,
   get,
   nowMs,
-  openDoor,
+  openListener,
   proxy,
   safe,
   token,
@@ -20,7 +20,7 @@ const user = wallet(1);
 
 const setUp = () => {
   const world = new World();
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 
 /** For tests that change nothing in it. */

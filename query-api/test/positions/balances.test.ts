@@ -6,7 +6,7 @@ import {
   apiKey,
   condition,
   get,
-  openDoor,
+  openListener,
   proxy,
   safe,
   token,
@@ -25,7 +25,7 @@ const known = () => {
   world.money.set(proxy, { freeMicro: 6_000_000, heldMicro: 0, pendingMicro: 0 });
   world.money.set(bound, { freeMicro: 40, heldMicro: 2, pendingMicro: 0 });
   world.holdings.push({ wallet: user, market: 1, outcome: 1, sizeMicro: 3_250_000 });
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 
 /** For tests that change nothing in it. */
@@ -44,7 +44,7 @@ describe('GET /balance-allowance', () => {
       expect(balance).toBe('7500000');
       const contracts = [testDomain.exchange, testDomain.negRiskExchange];
       expect(Object.keys(allowances).map((key) => key.toLowerCase())).toEqual(contracts);
-      const demo = openDoor(Object.assign(world, { family: familyDomains }));
+      const demo = openListener(Object.assign(world, { family: familyDomains }));
       const { body } = await get(demo, `${path}?asset_type=COLLATERAL`);
       expect(Object.keys((body as { allowances: object }).allowances)).toHaveLength(8);
       world.family = [];

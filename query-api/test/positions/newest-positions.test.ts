@@ -5,7 +5,10 @@ import { TinyLog } from '../recent/log.ts';
 
 const noPayout = () => null;
 
-/** What the tokens of every wallet did in a log, in its order; those who hold nothing buy first. */
+/**
+ * Changes of the tokens of every wallet in a log, in its order; each wallet first buys tokens, so that it can sell
+ * them.
+ */
 function changesOf(seed: number): ReadonlyMap<string, readonly HoldingChange[]> {
   const byWallet = new Map<string, HoldingChange[]>();
   for (const record of new TinyLog(seed).records(60))

@@ -1,7 +1,7 @@
 import { HolderGroup, Position } from '@pm/schemas';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { condition, get, openDoor, token, World, wallet } from '../in-memory.ts';
+import { condition, get, openListener, token, World, wallet } from '../in-memory.ts';
 
 const user = wallet(1);
 
@@ -18,7 +18,7 @@ const setUp = () => {
     updatedS: 1_780_000_000,
   });
   world.holders.push({ market: 1, outcome: 1, wallet: wallet(2), sizeMicro: 7_500_000 });
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 
 /** For tests that change nothing in it. */

@@ -1,7 +1,7 @@
 import { type PositionSort, positionSorts } from '@pm/schemas';
 import { noQuote, type Quote } from '../../src/books/quote.ts';
-import type { RawQuery } from '../../src/door/query-reader.ts';
-import { ReadRefusal } from '../../src/door/refusal.ts';
+import type { RawQuery } from '../../src/http/query-reader.ts';
+import { ReadRefusal } from '../../src/http/refusal.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { marketNumbers } from '../../src/markets/market-filter.ts';
 import { type HeldRow, positionsPage, selectHoldings } from '../../src/positions/positions.ts';
@@ -42,7 +42,7 @@ function page(
   quotes: ReadonlyMap<string, Quote> = new Map(),
 ) {
   const requested = queryOf(query);
-  // What the table is requested for.
+  // Markets that are requested from the table.
   const markets = marketNumbers(catalog, requested);
   const read = rows.filter(({ market }) => markets?.includes(market) ?? true);
   const holdings = selectHoldings(catalog, read, requested);

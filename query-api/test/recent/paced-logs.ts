@@ -1,5 +1,5 @@
 import type { Execution } from '@pm/schemas';
-import { type RecentLimits, RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
+import { noCutover, type RecentLimits, RecentLog } from '../../src/recent/recent-log.ts';
 import { TinyLog } from './log.ts';
 
 export const pacedPartitions = [0, 1, 2] as const;
@@ -40,6 +40,6 @@ export class PacedLogs {
   /** The end of what memory or the tables have of a partition with this seam. */
   knownEnd(partition: number, seam: number): number {
     const [read = 0, stored = 0] = [this.read[partition], this.stored[partition]];
-    return seam === seamOpen ? stored : Math.max(read, stored);
+    return seam === noCutover ? stored : Math.max(read, stored);
   }
 }

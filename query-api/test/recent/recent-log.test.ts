@@ -2,7 +2,7 @@ import { apiKeyFromBytes, type Execution, orderIdFromBytes, walletFromBytes } fr
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import type { FillRow } from '../../src/orders/trades.ts';
 import { mergePage, newestPlaceFirst, storedWindow } from '../../src/recent/merge-page.ts';
-import { RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
+import { noCutover, RecentLog } from '../../src/recent/recent-log.ts';
 import { rowsOfRecord } from '../../src/recent/record-rows.ts';
 import { TinyLog } from './log.ts';
 import { PacedLogs } from './paced-logs.ts';
@@ -14,7 +14,7 @@ const rowsMax = 120;
 const placeOf = (row: { partition: number; inOffset: string; eventIndex: number; role?: string }) =>
   `${row.partition}-${row.inOffset}-${row.eventIndex}-${row.role ?? ''}`;
 
-/** What memory and tables show of one key, and what they have. */
+/** Logs in memory and tables, to compare the rows that are shown of one key with those that exist. */
 class SeamWorld {
   readonly #logs: PacedLogs;
   readonly #rows: readonly ReturnType<typeof rowsOf>[];
@@ -35,10 +35,10 @@ class SeamWorld {
   comparisons(): readonly { readonly shown: readonly string[]; readonly due: readonly string[] }[] {
     const { seams, rows } = this.recent.ordersOfKeys([key]);
     return this.#rows.map((whole, partition) => {
-      const seam = seams[partition] ?? seamOpen;
+      const seam = seams[partition] ?? noCutover;
       const { read, stored } = this.#logs;
       const [readTo = 0, storedTo = 0] = [read[partition], stored[partition]];
-      if (seam === seamOpen && readTo > storedTo) this.gaps += 1;
+      if (seam === noCutover && readTo > storedTo) this.gaps += 1;
       const known = this.#logs.knownEnd(partition, seam);
       const inTables = rowsOfKey(whole.slice(0, storedTo));
       const shown = [
@@ -106,7 +106,7 @@ describe('the newest records beside the tables', () => {
     recent.take(0, execution as Execution, 3);
     const order = execution?.events.find((event) => event.kind === 'OrderPlaced');
     const id = order?.kind === 'OrderPlaced' ? orderIdFromBytes(order.orderId) : '';
-    expect(recent.orders([id])).toEqual({ seams: [seamOpen], rows: [], asOf: [] });
+    expect(recent.orders([id])).toEqual({ seams: [noCutover], rows: [], asOf: [] });
     recent.stored(0, 2, 0);
     expect(recent.orders([id]).rows).toEqual([]);
     recent.stored(0, 3, 0);

@@ -1,4 +1,4 @@
-import { ReadRefusal } from '../../src/door/refusal.ts';
+import { ReadRefusal } from '../../src/http/refusal.ts';
 import { leaderboardSearch, readLeaderboardQuery } from '../../src/reports/leaderboard-query.ts';
 import { wallet } from '../in-memory.ts';
 

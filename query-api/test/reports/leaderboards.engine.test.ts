@@ -11,7 +11,7 @@ import { Leaderboards } from '../../src/reports/newest-leaderboards.io.ts';
 import { type FreshDatabase, freshDatabase } from '../fresh-database.ts';
 import { wallet } from '../in-memory.ts';
 
-/** What is read of computations, at hand or not, against plain code. */
+/** Reads of computations, at hand or not, are compared with plain code for each period and order. */
 const periods = Object.keys(leaderboardPeriods) as LeaderboardPeriod[];
 const orders = ['VOL', 'PNL'] as const;
 const { wallets, tops, runs } = leaderboardTables;

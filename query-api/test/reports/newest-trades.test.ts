@@ -3,13 +3,13 @@ import { microText, walletFromBytes } from '@pm/schemas';
 import { runLength } from '../../../kit/test/long-runs.ts';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { newestPlaceFirst } from '../../src/recent/merge-page.ts';
-import { RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
+import { noCutover, RecentLog } from '../../src/recent/recent-log.ts';
 import { rowsOfRecord } from '../../src/recent/record-rows.ts';
 import { KeptPages } from '../../src/reports/kept-pages.ts';
 import { isSideRequested, type SideRow, sidesOf } from '../../src/reports/newest-trades.ts';
 import { Reports } from '../../src/reports/reports.io.ts';
 import type { TradeRow } from '../../src/reports/rows.ts';
-import type { LedgerSearch } from '../../src/reports/trade-ledger.ts';
+import type { TapeSearch } from '../../src/reports/tape-query.ts';
 import { clockOf } from '../read-clock.ts';
 import { TinyLog } from '../recent/log.ts';
 import { PacedLogs, pacedPartitions } from '../recent/paced-logs.ts';
@@ -19,8 +19,8 @@ const rounds = runLength({ test: 300, deep: 1_500 });
 
 type Params = Readonly<Record<string, QueryParameter>>;
 
-/** What memory and tables have of the public ledger. */
-class LedgerWorld {
+/** Trades of the public tape in memory and tables. */
+class TapeWorld {
   readonly #logs = new PacedLogs(31, { rowsMax: 400, keepMs: 60 });
   readonly #sides = this.#logs.logs.map((log, partition) =>
     log.map((execution) => rowsOfRecord(partition, execution).fills.flatMap(sidesOf)),
@@ -35,14 +35,14 @@ class LedgerWorld {
   known(): readonly SideRow[] {
     const { seams } = this.recent.newestFills({ most: 1 }, () => []);
     return pacedPartitions.flatMap((one) => {
-      const end = this.#logs.knownEnd(one, seams[one] ?? seamOpen);
+      const end = this.#logs.knownEnd(one, seams[one] ?? noCutover);
       return this.#sides[one]?.slice(0, end).flat() ?? [];
     });
   }
 
   statements = 0;
 
-  /** The tables, for the statement of the ledger. */
+  /** The tables, for the statement of the tape. */
   readonly clickhouse = {
     selectRows: async (sql: string, params: Params) => this.#select(sql, params),
   } as unknown as Pick<ClickHouse, 'selectRows'>;
@@ -52,7 +52,7 @@ class LedgerWorld {
     const seams = (params['seams'] ?? []) as readonly number[];
     const rows = pacedPartitions
       .flatMap((one) => this.#sides[one]?.slice(0, this.#logs.stored[one]).flat() ?? [])
-      .filter((row) => Number(row.inOffset) < (seams[row.partition] ?? seamOpen))
+      .filter((row) => Number(row.inOffset) < (seams[row.partition] ?? noCutover))
       .filter((row) => row.timeMs >= Number(params['since']) * 1000)
       .filter((row) => isSideRequested(row, searchOf(sql, params)))
       .sort(newestPlaceFirst);
@@ -72,19 +72,19 @@ class LedgerWorld {
   }
 }
 
-/** What the statement asks for. Trades of markets alone are read from a table that has takers only. */
-function searchOf(sql: string, params: Params): LedgerSearch {
+/** Search that a statement asks for. Trades of markets alone are read from a table that has takers only. */
+function searchOf(sql: string, params: Params): TapeSearch {
   const takerOnly = sql.includes("role = 'TAKER'") || sql.includes('taker_outcome');
   return {
     ...everything,
-    user: (params['user'] as LedgerSearch['user'] | undefined) ?? null,
+    user: (params['user'] as TapeSearch['user'] | undefined) ?? null,
     markets: (params['markets'] as readonly number[] | undefined) ?? null,
-    side: (params['side'] as LedgerSearch['side'] | undefined) ?? null,
+    side: (params['side'] as TapeSearch['side'] | undefined) ?? null,
     takerOnly,
   };
 }
 
-const everything: LedgerSearch = {
+const everything: TapeSearch = {
   user: null,
   side: null,
   takerOnly: false,
@@ -96,11 +96,11 @@ const everything: LedgerSearch = {
   offset: 0,
 };
 
-function randomSearch(random: (below: number) => number): LedgerSearch {
+function randomSearch(random: (below: number) => number): TapeSearch {
   return {
     ...everything,
     user: random(3) === 0 ? walletFromBytes(bytesOf(20, 1 + random(4))) : null,
-    side: [null, 'BUY', 'SELL'][random(3)] as LedgerSearch['side'],
+    side: [null, 'BUY', 'SELL'][random(3)] as TapeSearch['side'],
     takerOnly: random(2) === 0,
     markets: random(3) === 0 ? [random(3)] : null,
     limit: 1 + random(20),
@@ -108,22 +108,22 @@ function randomSearch(random: (below: number) => number): LedgerSearch {
   };
 }
 
-/** Differences between what the ledger shows of a search and what memory and the tables have. */
-async function compare(world: LedgerWorld, reports: Reports, search: LedgerSearch) {
+/** Differences between what the tape shows of a search and what memory and the tables have. */
+async function compare(world: TapeWorld, reports: Reports, search: TapeSearch) {
   const due = world
     .known()
     .filter((row) => isSideRequested(row, search))
     .sort(newestPlaceFirst)
     .slice(search.offset, search.offset + search.limit);
-  const rows = await reports.ledger(search);
+  const rows = await reports.tape(search);
   const withoutRole = (row: TradeRow) => ({ ...row, isTaker: undefined });
   expect(rows.map(withoutRole)).toEqual(due.map(withoutRole));
   return rows.length;
 }
 
-test('the public ledger has each trade that memory or the tables have, once, in order', async () => {
+test('the public tape has each trade that memory or the tables have, once, in order', async () => {
   const random = seeded(7);
-  const world = new LedgerWorld();
+  const world = new TapeWorld();
   const reports = new Reports(
     world.clickhouse,
     clockOf(() => (firstS + 60) * 1000),
@@ -139,7 +139,7 @@ test('the public ledger has each trade that memory or the tables have, once, in 
 
 test('a page that is requested again has the newest trades, often without a statement', async () => {
   const random = seeded(8);
-  const world = new LedgerWorld();
+  const world = new TapeWorld();
   const searches = [1, 2, 3, 4].map(() => randomSearch(random));
   let nowMs = (firstS + 60) * 1000;
   const reports = new Reports(
@@ -156,7 +156,7 @@ test('a page that is requested again has the newest trades, often without a stat
     world.step(random, round % periodRounds < periodRounds * 0.95 ? 'behind' : undefined);
     nowMs += random(100);
     const before = world.statements;
-    shown += await compare(world, reports, searches[random(4)] as LedgerSearch);
+    shown += await compare(world, reports, searches[random(4)] as TapeSearch);
     if (world.statements === before) withoutStatement += 1;
   }
   expect(shown).toBeGreaterThan((rounds * 2) / 3);
@@ -187,7 +187,7 @@ test('a trade that was just read is on the first page before any table has it', 
     recent,
   );
   const fills = log.flatMap((execution) => rowsOfRecord(0, execution).fills);
-  const rows = await reports.ledger({ ...everything, takerOnly: true, limit: 1 });
+  const rows = await reports.tape({ ...everything, takerOnly: true, limit: 1 });
   expect(rows).toMatchObject([{ wallet: fills.at(-1)?.taker, sizeMicro: fills.at(-1)?.sizeMicro }]);
 });
 

@@ -50,7 +50,7 @@ describe('public trades', () => {
   it.each(['/markets/live-activity', '/clob/markets/live-activity', '/live-activity/events'])(
     'are the feed of %s, with who took them',
     async (path) => {
-      world.ledger.push(trade);
+      world.tape.push(trade);
       const { body } = await ask(`${path}/${condition(1)}`);
       expect(body).toMatchObject([
         {
@@ -73,7 +73,7 @@ describe('public trades', () => {
   );
 
   it('name tokens by condition and index at the root and by number under the mount', async () => {
-    world.ledger.push(trade);
+    world.tape.push(trade);
     const root = await ask('/trades');
     const mount = await ask('/data-api/trades?whatever=1');
     expect(Value.Check(PublicTrade, first(root.body))).toBe(true);

@@ -1,11 +1,11 @@
 import { Random } from '@pm/kit/random';
 import { tables } from '@pm/schemas';
-import { ReadRefusal } from '../../src/door/refusal.ts';
+import { ReadRefusal } from '../../src/http/refusal.ts';
 import type { MarketPositionsSearch } from '../../src/positions/market-positions.ts';
 import { readActivityQuery } from '../../src/reports/activity.ts';
 import { readBuilderQuery } from '../../src/reports/builder-trades.ts';
 import { Reports } from '../../src/reports/reports.io.ts';
-import { readLedgerQuery } from '../../src/reports/trade-ledger.ts';
+import { readTapeQuery } from '../../src/reports/tape-query.ts';
 import { code, type Fill, sides, whole } from '../fill-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { wallet } from '../in-memory.ts';
@@ -77,10 +77,10 @@ function sound<T>(requested: T | ReadRefusal): T {
 const newest = <T extends { offset: number }>(list: readonly T[]) =>
   [...list].sort((left, right) => right.offset - left.offset).map(({ offset }) => offset);
 
-describe('the public ledger', () => {
+describe('the public tape', () => {
   const offsets = async (query: Record<string, string>, markets: number[] | null = null) => {
-    const requested = sound(readLedgerQuery(query, true));
-    const rows = await reports.ledger({ ...requested, markets });
+    const requested = sound(readTapeQuery(query, true));
+    const rows = await reports.tape({ ...requested, markets });
     return rows.map(({ inOffset }) => Number(inOffset));
   };
 
@@ -237,9 +237,9 @@ describe('the last second before a bound', () => {
       after: null,
       limit: 10,
     });
-    const ledgers = [{ market: '' }, { user: wallet(11) }].map(async (query) =>
-      reports.ledger({
-        ...sound(readLedgerQuery({ ...query, ...bound, start: String(midnight - 60) }, true)),
+    const tapes = [{ market: '' }, { user: wallet(11) }].map(async (query) =>
+      reports.tape({
+        ...sound(readTapeQuery({ ...query, ...bound, start: String(midnight - 60) }, true)),
         markets: null,
       }),
     );
@@ -247,9 +247,7 @@ describe('the last second before a bound', () => {
       ...sound(readActivityQuery({ user: wallet(11), ...bound }, true)),
       markets: null,
     });
-    const counts = [attributed, ...(await Promise.all(ledgers)), activity].map(
-      (rows) => rows.length,
-    );
+    const counts = [attributed, ...(await Promise.all(tapes)), activity].map((rows) => rows.length);
     expect(counts).toEqual([1, 1, 1, 1]);
     expect(await reports.makerFees(wallet(12), midnight - 86_400)).toEqual([
       { market: 9, feesMicro: 500_000 },

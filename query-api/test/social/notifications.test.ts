@@ -7,7 +7,7 @@ import {
   get,
   marketEntry,
   nowMs,
-  openDoor,
+  openListener,
   token,
   World,
   wallet,
@@ -45,10 +45,10 @@ const known = () => {
     orderRow(),
     orderRow({ kind: 'FILLED', eventIndex: 4, sizeMicro: 2_500_000, role: 'MAKER' }),
   ]);
-  return { world, app: openDoor(world) };
+  return { world, app: openListener(world) };
 };
 const list = async (world: World) =>
-  (await get(openDoor(world), '/notifications')).body as Notification[];
+  (await get(openListener(world), '/notifications')).body as Notification[];
 
 describe('GET /notifications', () => {
   it('shows fills with the current state of their order', async () => {
@@ -136,6 +136,6 @@ describe('GET /notifications', () => {
   });
 
   it('requires a proven key', async () => {
-    expect((await get(openDoor(new World()), '/notifications')).status).toBe(401);
+    expect((await get(openListener(new World()), '/notifications')).status).toBe(401);
   });
 });

@@ -1,6 +1,6 @@
 import { CompletenessMarks, completeThroughMs } from '../../src/status/progress.ts';
 import { readInstance } from '../../src/status/stream-instances.ts';
-import { get, nowMs, openDoor, token, World, wallet } from '../in-memory.ts';
+import { get, nowMs, openListener, token, World, wallet } from '../in-memory.ts';
 
 const moment = Date.UTC(2026, 5, 1, 11, 59, 59, 500);
 const iso = '2026-06-01T11:59:59.500Z';
@@ -25,7 +25,7 @@ describe('how far projections are', () => {
         { projection: 'ledger', partitions: [{ partition: 0, offset: 10, momentMs: null }] },
       ],
     };
-    const app = openDoor(world);
+    const app = openListener(world);
     expect((await get(app, '/status')).body).toEqual({
       projections: [
         {
@@ -63,7 +63,7 @@ describe('how far projections are', () => {
       readInstance({ partitions: [] }),
       readInstance('away'),
     ];
-    const { body } = await get(openDoor(world), '/status');
+    const { body } = await get(openListener(world), '/status');
     expect(body).toMatchObject({
       streams: [
         { known: true, follows: true, lag: 4, faultMs: 0 },
@@ -77,7 +77,7 @@ describe('how far projections are', () => {
 
   it('is in a header of responses read from the tables, and of no others', async () => {
     const world = new World();
-    const app = openDoor(world);
+    const app = openListener(world);
     const url = `/positions?user=${wallet(1)}`;
     expect((await get(app, url)).headers['x-complete-through']).toBeUndefined();
     world.completeThroughMs = moment;
@@ -101,7 +101,7 @@ describe('how far projections are', () => {
 
   it('is that of the figures for lists that show or are sorted by them', async () => {
     const world = new World();
-    const app = openDoor(world);
+    const app = openListener(world);
     world.completeThroughMs = moment;
     world.completeThroughAtMs = (readAtMs) => readAtMs - 1_500;
     const through = new Date(nowMs - 21_000 - 1_500).toISOString();
@@ -115,7 +115,7 @@ describe('how far projections are', () => {
 
   it('is that of the time they were read for answers that are kept', async () => {
     const world = new World();
-    const app = openDoor(world);
+    const app = openListener(world);
     world.completeThroughMs = nowMs - 500;
     world.completeThroughAtMs = (readAtMs) => readAtMs - 1_500;
     for (const [url, ageSeconds, skewMs = 0] of [

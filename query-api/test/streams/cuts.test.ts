@@ -25,9 +25,9 @@ import { Feed } from '../../src/streams/feed/feed.io.ts';
 import { PartitionFeed } from '../../src/streams/feed/partition-feed.ts';
 import { OwnStates } from '../../src/streams/own/own-states.ts';
 import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
-import { Openings } from '../../src/streams/protocol/openings.io.ts';
-import { ReaderRoom } from '../../src/streams/protocol/reader-room.ts';
+import { ConnectionMemoryBudget } from '../../src/streams/protocol/connection-memory-budget.ts';
 import { ReplayPlaces } from '../../src/streams/protocol/replay-places.ts';
+import { StartScheduler } from '../../src/streams/protocol/start-scheduler.io.ts';
 import { StreamHub } from '../../src/streams/protocol/stream-hub.io.ts';
 import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
 import { QueuedTotal } from '../../src/streams/protocol/stream-writer.io.ts';
@@ -47,7 +47,7 @@ class Instance {
 
   constructor(log: MemoryClient, directory: string, catalog: Catalog) {
     const clock = systemClock;
-    const room = new ReaderRoom(1 << 29);
+    const room = new ConnectionMemoryBudget(1 << 29);
     const counts = new ConnectionCounts(room);
     // Cuts open more connections in a minute than one address may.
     counts.open = () => true;
@@ -61,7 +61,7 @@ class Instance {
       ownStates: new OwnStates(new TransferTotals(new MemoryTransfers())),
       room,
       counts,
-      openings: new Openings(clock, silentLog),
+      openings: new StartScheduler(clock, silentLog),
       places: new ReplayPlaces(),
       resumed: () => {},
       queued: new QueuedTotal(1 << 29),

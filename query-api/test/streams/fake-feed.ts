@@ -57,7 +57,7 @@ export class FakeFeed implements StreamFeed {
   /** Changes a replay gives at most; more is too far back. */
   replayMax = 100_000;
   isCaughtUp = true;
-  /** What snapshots of `markets` say. */
+  /** Market rules in the snapshots of `markets`. */
   rules: MarketRules = rules;
   faultMs = 0;
   isLive = true;

@@ -10,8 +10,8 @@ import { Catalog } from '../../src/markets/catalog.ts';
 import { Profiles } from '../../src/social/profiles.ts';
 import { FamilyHub } from '../../src/streams/family/family-hub.io.ts';
 import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
-import { Openings } from '../../src/streams/protocol/openings.io.ts';
-import { ReaderRoom } from '../../src/streams/protocol/reader-room.ts';
+import { ConnectionMemoryBudget } from '../../src/streams/protocol/connection-memory-budget.ts';
+import { StartScheduler } from '../../src/streams/protocol/start-scheduler.io.ts';
 import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
 import { QueuedTotal } from '../../src/streams/protocol/stream-writer.io.ts';
 import { apiKey, eventEntry, marketEntry, wallet } from '../in-memory.ts';
@@ -23,7 +23,7 @@ export const goodAuth = { apikey: apiKey(1), secret: 'secret', passphrase: 'pass
 export class FamilyWorld {
   readonly feed = new FakeFeed([1, 2, 3, 4]);
   readonly catalog = new Catalog();
-  readonly room: ReaderRoom;
+  readonly room: ConnectionMemoryBudget;
   readonly counts: ConnectionCounts;
   readonly queued = new QueuedTotal(1 << 29);
   readonly closes: (StreamCloseName | 'left')[] = [];
@@ -32,14 +32,14 @@ export class FamilyWorld {
   isKeyActive = true;
   isKeyKnown = true;
   proofs = 0;
-  /** Of the holder of every key. */
+  /** Wallets of the holder of every key. */
   wallets = [wallet(1), wallet(11)];
   readonly hub: FamilyHub;
   readonly listener: StreamListener;
   url = '';
 
   constructor(queueBytes?: number, roomBytes: number = 1 << 29) {
-    this.room = new ReaderRoom(roomBytes);
+    this.room = new ConnectionMemoryBudget(roomBytes);
     this.counts = new ConnectionCounts(this.room);
     this.catalog.apply(eventEntry('1'));
     for (const market of [1, 2, 3]) this.catalog.apply(marketEntry(market));
@@ -53,7 +53,7 @@ export class FamilyWorld {
       profiles: new Profiles(),
       room: this.room,
       counts: this.counts,
-      openings: new Openings(clock, silentLog),
+      openings: new StartScheduler(clock, silentLog),
       queued: this.queued,
       verifyCredentials: (sent: SentCredentials) => {
         this.proofs += 1;
@@ -132,7 +132,7 @@ export class FamilyClient {
   readonly socket: WebSocket;
   readonly seen: Seen[] = [];
   readonly texts: string[] = [];
-  /** Of all frames so far. */
+  /** Number of all numbered frames so far. */
   sequence = 0;
   streamId: unknown = null;
   closed: { readonly code: number; readonly reason: string } | null = null;
@@ -174,7 +174,7 @@ export class FamilyClient {
     return (await this.until('a close', () => this.closed)).code;
   }
 
-  /** What has come when a PING is answered. */
+  /** Numbered frames that have come when a PING is answered. */
   async settled(): Promise<readonly Seen[]> {
     this.send('PING');
     await this.until('PONG', () => {

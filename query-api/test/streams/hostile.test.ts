@@ -121,7 +121,7 @@ function spoiledOfFamily(random: Random): string {
   return JSON.stringify(frame);
 }
 
-/** The same on the streams of the family; returns how many connections were opened. */
+/** Sends hostile frames to the streams of the family; returns how many connections were opened. */
 async function attackFamily(world: FamilyWorld, random: Random): Promise<number> {
   let opened = 0;
   let client: FamilyClient | null = null;
@@ -135,7 +135,7 @@ async function attackFamily(world: FamilyWorld, random: Random): Promise<number>
     client.send(random.chance(0.8) ? text : text.slice(0, random.below(text.length)));
     world.aheadMs += 55;
     if (sent % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
-    // What the connections read goes on meanwhile.
+    // The data that the connections read changes meanwhile.
     if (sent % 50 === 0)
       world.feed.setLevels(1, [{ side: 'BUY', price: (sent % 90) + 1, sizeMicro: sent }]);
   }

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { type CatalogEntry, headers, streamLimits, type TokenId, tokenIdBytes } from '@pm/schemas';
 import { heapInUse } from '../../../kit/test/hostile/heap.ts';
 import { OwnOrders } from '../../src/streams/family/own-orders.ts';
-import { ReaderRoom } from '../../src/streams/protocol/reader-room.ts';
+import { ConnectionMemoryBudget } from '../../src/streams/protocol/connection-memory-budget.ts';
 import { condition, eventEntry, marketEntry, wallet } from '../in-memory.ts';
 import { FamilyWorld, goodAuth } from './family-world.ts';
 import { placedOrder } from './own-changes.ts';
@@ -349,7 +349,7 @@ describe('of the streams of the family', () => {
   test.each([0, 3, 50])(
     '/ws/user: pasts of orders with %d trades are bounded by what they count',
     async (trades) => {
-      const room = new ReaderRoom(1 << 29);
+      const room = new ConnectionMemoryBudget(1 << 29);
       const before = await bytesInUse();
       const shares = Array.from({ length: 2 }, (_, at) => room.share(`address-${at}`));
       const kept = shares.map((share) => new OwnOrders(wallet(1), share));

@@ -1,7 +1,10 @@
 import { streamLimits } from '@pm/schemas';
 import { OwnOrders } from '../../src/streams/family/own-orders.ts';
 import type { OwnChange } from '../../src/streams/feed/changes.ts';
-import { keptBytes, ReaderRoom } from '../../src/streams/protocol/reader-room.ts';
+import {
+  ConnectionMemoryBudget,
+  keptBytes,
+} from '../../src/streams/protocol/connection-memory-budget.ts';
 import { wallet } from '../in-memory.ts';
 import { walletBytes } from './fills.ts';
 import { own, placed, termsOf } from './own-changes.ts';
@@ -16,7 +19,7 @@ function canceled(id: number): OwnChange['change'] {
 }
 
 test('the past of the newest orders is kept; an older one is still shown whole when it ends', () => {
-  const orders = new OwnOrders(wallet(1), new ReaderRoom(1 << 29).share('address'));
+  const orders = new OwnOrders(wallet(1), new ConnectionMemoryBudget(1 << 29).share('address'));
   const count = 12_000;
   for (let id = 0; id < count; id += 1) orders.take(own(id, placed(id)));
   const kept = Math.floor(streamLimits.memory_bytes_per_connection / keptBytes.order);

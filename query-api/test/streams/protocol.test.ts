@@ -351,7 +351,7 @@ test('the heartbeat says of each partition whether its data is live', async () =
 });
 
 describe('with the turns of heartbeats at will', () => {
-  /** Of a hundred in an interval. */
+  /** Runs turns of the heartbeat timer; an interval has a hundred turns. */
   const turns = (count: number) => {
     for (let turn = 0; turn < count; turn += 1) {
       world.aheadMs += 1;

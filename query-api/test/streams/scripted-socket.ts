@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { WebSocket } from 'ws';
 import {
-  HeldBack,
+  BatchedWrites,
   type SendText,
   type StreamSocket,
 } from '../../src/streams/protocol/stream-socket.io.ts';
@@ -32,7 +32,7 @@ export class ScriptedSocket extends EventEmitter {
   get asSocket(): StreamSocket {
     const frames = this as unknown as WebSocket;
     const sendText: SendText = (payload, done) => this.send(payload, {}, done);
-    return { frames, bytes: new PassThrough(), sendText, heldBack: new HeldBack() };
+    return { frames, bytes: new PassThrough(), sendText, heldBack: new BatchedWrites() };
   }
 
   stall(): void {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { HeldBack, type StreamSocket } from '../../src/streams/protocol/stream-socket.io.ts';
+import { BatchedWrites, type StreamSocket } from '../../src/streams/protocol/stream-socket.io.ts';
 
 /** The server's end of a connection whose client sends; what it is sent is counted, and nothing of it is kept. */
 export class SendingClient extends EventEmitter {
@@ -22,7 +22,7 @@ export class SendingClient extends EventEmitter {
   get asSocket(): StreamSocket {
     const frames = this as unknown as WebSocket;
     const sendText = (payload: Buffer) => this.send(payload);
-    return { frames, bytes: new PassThrough(), sendText, heldBack: new HeldBack() };
+    return { frames, bytes: new PassThrough(), sendText, heldBack: new BatchedWrites() };
   }
 
   receive(frame: object | string): void {

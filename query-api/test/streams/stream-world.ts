@@ -10,14 +10,14 @@ import { Catalog } from '../../src/markets/catalog.ts';
 import { Profiles } from '../../src/social/profiles.ts';
 import { CommentFeed } from '../../src/streams/comments/comment-feed.ts';
 import { OwnStates } from '../../src/streams/own/own-states.ts';
-import type { ResumeOutcome } from '../../src/streams/protocol/beginnings.io.ts';
 import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
-import { Openings } from '../../src/streams/protocol/openings.io.ts';
-import { ReaderRoom } from '../../src/streams/protocol/reader-room.ts';
+import { ConnectionMemoryBudget } from '../../src/streams/protocol/connection-memory-budget.ts';
 import { ReplayPlaces } from '../../src/streams/protocol/replay-places.ts';
+import { StartScheduler } from '../../src/streams/protocol/start-scheduler.io.ts';
 import { StreamHub } from '../../src/streams/protocol/stream-hub.io.ts';
 import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
 import { QueuedTotal } from '../../src/streams/protocol/stream-writer.io.ts';
+import type { ResumeResult } from '../../src/streams/protocol/subscription-starter.io.ts';
 import { apiKey, eventEntry, marketEntry, wallet } from '../in-memory.ts';
 import { FakeFeed } from './fake-feed.ts';
 import { StreamClient } from './stream-client.ts';
@@ -36,11 +36,11 @@ export const goodHeaders = { SERVICE_SIGNATURE: 'good' };
 export class StreamWorld {
   readonly feed = new FakeFeed([1, 2, 3]);
   readonly catalog = new Catalog();
-  readonly room: ReaderRoom;
+  readonly room: ConnectionMemoryBudget;
   readonly counts: ConnectionCounts;
   readonly places = new ReplayPlaces();
   readonly queued = new QueuedTotal(1 << 29);
-  readonly resumes: ResumeOutcome[] = [];
+  readonly resumes: ResumeResult[] = [];
   readonly comments = new CommentFeed(new CommentThreads(), this.catalog);
   readonly ownStates: OwnStates;
   readonly closes: (StreamCloseName | 'left')[] = [];
@@ -63,7 +63,7 @@ export class StreamWorld {
     ownStates = new OwnStates(new TransferTotals(new MemoryTransfers())),
   ) {
     this.ownStates = ownStates;
-    this.room = new ReaderRoom(roomBytes);
+    this.room = new ConnectionMemoryBudget(roomBytes);
     this.counts = new ConnectionCounts(this.room);
     this.catalog.apply(eventEntry('1'));
     for (const market of [1, 2, 3]) this.catalog.apply(marketEntry(market));
@@ -79,7 +79,7 @@ export class StreamWorld {
         ownStates: this.ownStates,
         room: this.room,
         counts: this.counts,
-        openings: new Openings(clock, silentLog),
+        openings: new StartScheduler(clock, silentLog),
         places: this.places,
         resumed: (outcome) => this.resumes.push(outcome),
         queued: this.queued,

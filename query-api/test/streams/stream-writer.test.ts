@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { Random } from '@pm/kit/random';
 import type { WebSocket } from 'ws';
 import type { Message } from '../../src/streams/protocol/message.ts';
-import { HeldBack } from '../../src/streams/protocol/stream-socket.io.ts';
+import { BatchedWrites } from '../../src/streams/protocol/stream-socket.io.ts';
 import { QueuedTotal, StreamWriter } from '../../src/streams/protocol/stream-writer.io.ts';
 
 const headBytes = 4;
@@ -49,7 +49,7 @@ test.each([1, 2])(
         frames: Object.assign(socket, { ['OPEN']: 1 }) as unknown as WebSocket,
         bytes: new PassThrough(),
         sendText: (payload, done) => socket.send(payload, done),
-        heldBack: new HeldBack(),
+        heldBack: new BatchedWrites(),
       },
       { total: new QueuedTotal(1 << 29), boundBytes: 1 << 26, onOverflow: () => {} },
     );
@@ -79,7 +79,7 @@ test('a socket that takes nothing holds few writes, however short the frames are
       }) as unknown as WebSocket,
       bytes: new PassThrough(),
       sendText: (payload, done) => socket.send(payload, done),
-      heldBack: new HeldBack(),
+      heldBack: new BatchedWrites(),
     },
     { total: new QueuedTotal(1 << 29), boundBytes: 1 << 26, onOverflow: () => {} },
   );

@@ -2,7 +2,7 @@ import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { hexBytes, microText, type Profile, parseWalletAddress } from '@pm/schemas';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
-import { addReadRoutes } from '../../src/door/app.route.ts';
+import { addReadRoutes } from '../../src/http/app.route.ts';
 import { KeptReads } from '../../src/tables/kept-reads.ts';
 import { TableReads } from '../../src/tables/tables.io.ts';
 import { unknownState } from '../../src/tables/tables-state.ts';
@@ -90,7 +90,7 @@ function setUp() {
   const world = new World();
   const stored = new StoredTables();
   const clock = { nowMs };
-  /** What the process has read of the progress of the tables. */
+  /** Progress of the tables that the process has read: first offset that they may lack; null while not known. */
   const known = { offset: 1 as number | null };
   const state = { storedOffset: () => known.offset, monotonicMs: () => clock.nowMs };
   const open = (tables: TableReads): HttpApp => {

@@ -9,7 +9,7 @@ import type { ActivitySearch } from '../../src/reports/activity.ts';
 import type { BuilderQuery } from '../../src/reports/builder-trades.ts';
 import { Reports } from '../../src/reports/reports.io.ts';
 import type { BuilderRow } from '../../src/reports/rows.ts';
-import type { LedgerSearch } from '../../src/reports/trade-ledger.ts';
+import type { TapeSearch } from '../../src/reports/tape-query.ts';
 import { code, type Fill, sides, whole } from '../fill-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { apiKey, wallet } from '../in-memory.ts';
@@ -154,7 +154,7 @@ const sidesOf = (fill: Fill): readonly [string, string] => {
 };
 
 function ledgers(): readonly List[] {
-  const any: Omit<LedgerSearch, keyof Page> = {
+  const any: Omit<TapeSearch, keyof Page> = {
     user: null,
     side: null,
     takerOnly: false,
@@ -163,14 +163,14 @@ function ledgers(): readonly List[] {
     endS: null,
     markets: null,
   };
-  const ledger = (name: string, search: Partial<LedgerSearch>): List => ({
+  const ledger = (name: string, search: Partial<TapeSearch>): List => ({
     name: `trades of ${name}`,
     due: fills
       .filter(({ market }) => search.markets?.includes(market) ?? true)
       .flatMap((fill) => sidesOf(fill).slice(0, search.takerOnly === true ? 1 : 2))
       .filter((side) => side.includes(search.user ?? '')),
     walk: byOffset(async (page) => {
-      const rows = await reports.ledger({ ...any, ...search, ...page });
+      const rows = await reports.tape({ ...any, ...search, ...page });
       return rows.map((row) => `${placeOf(row)} ${row.wallet} ${row.side}`);
     }),
   });

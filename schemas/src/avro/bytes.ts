@@ -99,7 +99,7 @@ export function putWords(
 /** A buffer that grows, kept between records so that encoding does not allocate for each. */
 export class ByteWriter {
   buffer: Buffer;
-  /** The same memory; both are replaced when it grows. */
+  /** View of the memory of `buffer`; both are replaced when it grows. */
   view: DataView;
   position = 0;
 

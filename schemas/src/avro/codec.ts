@@ -21,7 +21,7 @@ import {
 export interface Codec<T> {
   /** A new Buffer of its own, after `headerBytes` bytes left for the caller. */
   encode(value: T, headerBytes?: number): Buffer;
-  /** The same bytes after the writer's content. */
+  /** Writes the bytes of `encode` after the content of the writer. */
   write(value: T, into: ByteWriter): void;
   /**
    * Decodes the bytes from `offset` to the end. Throws `AvroError` when they are too few, too many or not of the

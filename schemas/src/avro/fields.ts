@@ -1,10 +1,10 @@
 import { AvroError, type ByteReader, type ByteWriter } from './bytes.ts';
 
-/** What reads and writes one field. */
+/** Writer and reader of one field. */
 export interface FieldPart {
   write(value: unknown, into: ByteWriter): void;
   read(from: ByteReader): unknown;
-  /** Of bytes of a fixed length: reads them into a Buffer of that length. */
+  /** For bytes of a fixed length: reads them into a Buffer of that length. */
   readonly fill?: (from: ByteReader, into: Buffer) => void;
 }
 
@@ -50,7 +50,7 @@ export function pooledReader(fields: readonly NamedPart[], head: string): Pooled
       }
       const made = fresh(from);
       if (used >= pooledMax) return made;
-      // What was read is a view of a record; from now on it is memory to be filled.
+      // The bytes that were read are a view of a record; they are copied into memory that later reads fill.
       for (const name of fixed) made[name] = Buffer.from(made[name] as Buffer);
       used = pool.push(made);
       return made;
@@ -63,7 +63,7 @@ export function pooledReader(fields: readonly NamedPart[], head: string): Pooled
 
 export interface PooledReader {
   read(from: ByteReader): unknown;
-  /** What was read is given up. */
+  /** Gives up all values that were read. */
   rewind(): void;
 }
 

@@ -19,7 +19,7 @@ export interface AvroEnum {
   readonly type: 'enum';
   readonly name: string;
   readonly symbols: readonly string[];
-  /** What a reader takes for a symbol it does not know yet. */
+  /** Symbol that a reader takes in place of a symbol that it does not know yet. */
   readonly default: string;
   readonly doc?: string;
 }

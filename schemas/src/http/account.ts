@@ -18,7 +18,7 @@ const shared = {
   ),
 };
 
-/** What ingress reads of a split, merge or redemption before it says what is wrong with it. */
+/** Fields of a split, merge or redemption that ingress reads before it says which error they have. */
 export const PositionActionForm = Type.Object({
   ...shared,
   condition_id: Type.Optional(Type.String({ maxLength: 66 })),

@@ -44,7 +44,7 @@ export const approvedActions = [
   'changeEvent',
 ] as const;
 
-export const ApprovalAnswer = Type.Object({
+export const ApprovalResponse = Type.Object({
   id: text,
   action: Type.Enum([...approvedActions]),
   subject: Type.String({
@@ -78,11 +78,11 @@ export const ApprovalAnswer = Type.Object({
     description: 'When it was carried out; null also for a resolution without a challenge window.',
   }),
 });
-export type ApprovalAnswer = Static<typeof ApprovalAnswer>;
+export type ApprovalResponse = Static<typeof ApprovalResponse>;
 
-export const ApprovalList = Type.Object({ data: Type.Array(ApprovalAnswer) });
+export const ApprovalList = Type.Object({ data: Type.Array(ApprovalResponse) });
 /** The decision, and what the request answered once it was carried out; null while its challenge window runs. */
 export const ApprovalDecided = Type.Object({
-  approval: ApprovalAnswer,
+  approval: ApprovalResponse,
   result: orNull(Type.Object({}, { additionalProperties: true })),
 });

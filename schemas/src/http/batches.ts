@@ -38,7 +38,7 @@ export const BatchHistoryBody = Type.Object({
 });
 
 /** A book, now or past; with `level=3` its entries are orders. */
-export const PastBookAnswer = Type.Object({
+export const PastBookResponse = Type.Object({
   ...BookSnapshot.properties,
   bids: Type.Array(Type.Object({ ...BookLevel.properties, order: orderName })),
   asks: Type.Array(Type.Object({ ...BookLevel.properties, order: orderName })),
@@ -67,5 +67,5 @@ export const FoundOrder = Type.Object({
 export type FoundOrder = Static<typeof FoundOrder>;
 
 export const OrderIds = Type.Array(orderId, { maxItems: orderIdsPerRequestMax });
-export const ScoringAnswer = Type.Object({ scoring: Type.Boolean() });
+export const ScoringResponse = Type.Object({ scoring: Type.Boolean() });
 export const ScoringByOrder = Type.Record(Type.String(), Type.Boolean());

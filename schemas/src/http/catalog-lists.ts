@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { EventSummary, SamplingMarket, SeriesAnswer } from './catalog.ts';
+import { EventSummary, SamplingMarket, SeriesResponse } from './catalog.ts';
 import { flag, number, text } from './forms.ts';
 
 /** Further answers of the catalog (specification; conventions.md 5.5 and 5.6). */
@@ -43,7 +43,7 @@ export const CompactMarket = Type.Object({
 });
 
 /** GET /public-search. */
-export const SearchAnswer = Type.Object({
+export const SearchResponse = Type.Object({
   events: Type.Array(Type.Object({ id: text, ticker: text, slug: text, title: text })),
   tags: Type.Array(
     Type.Object({ id: text, label: text, slug: text, event_count: Type.Integer({ minimum: 0 }) }),
@@ -53,6 +53,6 @@ export const SearchAnswer = Type.Object({
 
 /** Element of /series. */
 export const SeriesWithEvents = Type.Object({
-  ...SeriesAnswer.properties,
+  ...SeriesResponse.properties,
   events: Type.Array(EventSummary),
 });

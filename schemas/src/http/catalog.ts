@@ -16,7 +16,7 @@ import {
 const textArray = Type.Array(Type.String());
 const encodedArray = Type.String({ pattern: '^\\[.*\\]$', description: 'A JSON array as text.' });
 
-export const CatalogTagAnswer = Type.Object({
+export const CatalogTagResponse = Type.Object({
   id: text,
   label: text,
   slug: text,
@@ -25,7 +25,7 @@ export const CatalogTagAnswer = Type.Object({
   requiresTranslation: flag,
 });
 
-export const SeriesAnswer = Type.Object({
+export const SeriesResponse = Type.Object({
   id: text,
   ticker: text,
   slug: text,
@@ -97,7 +97,7 @@ const eventMarketFields = {
   ),
   /** When the newest proposal pays, or would have paid, unless challenged. */
   umaEndDate: Type.Optional(dateTime),
-  /** What the outcomes are to pay, while a resolution is proposed. */
+  /** Payouts of the outcomes that are proposed, while a resolution is proposed. */
   proposedOutcomePrices: Type.Optional(encodedArray),
 };
 export const EventMarket = Type.Object(eventMarketFields);
@@ -116,7 +116,7 @@ const windowVolumes = {
   volume1mo: number,
   volume1yr: number,
 };
-/** What events carry besides under the mount `/gamma` (conventions.md 1.1). */
+/** Further fields of events under the mount `/gamma` (conventions.md 1.1). */
 export const familyEventFields = {
   closedTime,
   volume: number,
@@ -127,7 +127,7 @@ const priceChange = Type.Optional(
   Type.Number({ description: 'Of outcome 0, in USDC. Not there without a price at that time.' }),
 );
 
-/** What markets carry besides under the mount `/gamma` (conventions.md 1.1). */
+/** Further fields of markets under the mount `/gamma` (conventions.md 1.1). */
 const tradingFields = {
   outcomePrices: encodedArray,
   orderPriceMinTickSize: number,
@@ -181,19 +181,19 @@ const tradingFields = {
 };
 export const FamilyMarket = Type.Object({ ...eventMarketFields, ...tradingFields });
 
-export const MarketAnswer = Type.Object({
+export const MarketResponse = Type.Object({
   ...eventMarketFields,
   ...mirrorFields,
   events: Type.Array(EventSummary),
 });
-export type MarketAnswer = Static<typeof MarketAnswer>;
-export const FamilyMarketAnswer = Type.Object({
+export type MarketResponse = Static<typeof MarketResponse>;
+export const FamilyMarketResponse = Type.Object({
   ...eventMarketFields,
   ...tradingFields,
   events: Type.Array(EventSummary),
 });
 
-const tags = Type.Array(CatalogTagAnswer);
+const tags = Type.Array(CatalogTagResponse);
 export const EventListItem = Type.Object({
   ...eventFields,
   tags,
@@ -205,12 +205,12 @@ export const FamilyEventListItem = Type.Object({
   markets: Type.Array(FamilyMarket),
   ...familyEventFields,
 });
-export const EventAnswer = Type.Object({
+export const EventResponse = Type.Object({
   ...eventFields,
   creationDate: dateTime,
   tags,
   markets: Type.Array(EventMarket),
-  series: Type.Array(SeriesAnswer),
+  series: Type.Array(SeriesResponse),
   eventMetadata: Type.Object({}),
 });
 

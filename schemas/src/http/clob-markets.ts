@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { FamilyMarketAnswer, MarketAnswer, SamplingMarket } from './catalog.ts';
+import { FamilyMarketResponse, MarketResponse, SamplingMarket } from './catalog.ts';
 import { SimplifiedMarket } from './catalog-lists.ts';
 import {
   buySell,
@@ -39,11 +39,11 @@ export const RootSimplifiedMarketPage = pageOf(RootSimplifiedMarket);
 
 /** GET /markets/{condition}: the order book form with the catalog's words besides; `outcomes` is the array. */
 export const BookMarket = Type.Object({
-  ...FamilyMarketAnswer.properties,
+  ...FamilyMarketResponse.properties,
   ...SamplingMarket.properties,
 });
 export const RootBookMarket = Type.Object({
-  ...MarketAnswer.properties,
+  ...MarketResponse.properties,
   ...RootSamplingMarket.properties,
 });
 

@@ -35,7 +35,7 @@ export const CommentBody = Type.Object({
 });
 export type CommentBody = Static<typeof CommentBody>;
 
-/** What ingress reads of a comment before it says which text is too long. */
+/** Body of a comment that ingress reads before it says which text is too long. */
 export const UncheckedComment = Type.Object({
   ...CommentBody.properties,
   body: Type.String({ maxLength: 8_000 }),
@@ -80,7 +80,7 @@ export const ProfileBody = Type.Object({
 });
 export type ProfileBody = Static<typeof ProfileBody>;
 
-/** What ingress reads of a profile before it says which text is too long. */
+/** Body of a profile that ingress reads before it says which text is too long. */
 export const UncheckedProfile = Type.Object({
   ...ProfileBody.properties,
   name: Type.Optional(shortText),
@@ -89,7 +89,7 @@ export const UncheckedProfile = Type.Object({
   xUsername: Type.Optional(shortText),
 });
 
-/** What a write about a comment answers. */
+/** Response to a write about a comment. */
 export const CommentWritten = Type.Object({ id: Type.String(), status: Type.Literal('ok') });
 export type CommentWritten = Static<typeof CommentWritten>;
 

@@ -2,14 +2,14 @@ import { Type } from 'typebox';
 import { address, count, dateTime, orNull, text } from './forms.ts';
 
 /** Bodies of health, version and completeness (conventions.md 1.6 and 1.5). */
-export const RootAnswer = Type.Object({ data: Type.Literal('OK') });
-export const OkAnswer = Type.Literal('OK');
+export const RootResponse = Type.Object({ data: Type.Literal('OK') });
+export const OkResponse = Type.Literal('OK');
 export const ServerTime = Type.Integer({
   minimum: 0,
   description: 'Unix seconds.',
   examples: [1_780_315_200],
 });
-export const VersionAnswer = Type.Object({ version: Type.Literal(2) });
+export const VersionResponse = Type.Object({ version: Type.Literal(2) });
 
 const contract = { ...address, examples: ['0x5fbdb2315678afecb367f032d93f642f64180aa3'] };
 
@@ -25,7 +25,7 @@ const SigningDomainForm = Type.Object({
 });
 
 /** GET /signing-domain. */
-export const SigningDomainAnswer = Type.Object({
+export const SigningDomainResponse = Type.Object({
   ...SigningDomainForm.properties,
   familyDomains: Type.Array(SigningDomainForm, {
     description: 'Domains of the API family that are accepted as well; empty unless configured.',
@@ -33,7 +33,7 @@ export const SigningDomainAnswer = Type.Object({
 });
 
 /** GET /status: how far each projection is complete, and the partitions of the exchange. */
-export const StatusAnswer = Type.Object({
+export const StatusResponse = Type.Object({
   projections: Type.Array(
     Type.Object({
       projection: Type.String({ examples: ['tables'] }),

@@ -100,7 +100,7 @@ export const SeriesChange = Type.Object(
 );
 export type SeriesChange = Static<typeof SeriesChange>;
 
-/** What the routes above answer. */
+/** Response of the operator's routes that write one entry of the catalog. */
 export const EntryResult = Type.Object({
   id: Type.String(),
   slug: Type.String(),

@@ -173,9 +173,9 @@ export const BindWallets = Type.Object(
 export type BindWallets = Static<typeof BindWallets>;
 
 /**
- * What became of one binding. `bound`: by this request. `already`: it was the owner's before. `taken`: it has another
- * owner, by proof or by record. `reserved`: wallet or owner is a reserved address. `own_address`: the owner is the
- * wallet itself.
+ * Result of one binding. `bound`: by this request. `already`: it was the owner's before. `taken`: it has another owner,
+ * by proof or by record. `reserved`: wallet or owner is a reserved address. `own_address`: the owner is the wallet
+ * itself.
  */
 const BindingResult = Type.Union([
   Type.Literal('bound'),

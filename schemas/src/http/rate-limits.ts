@@ -3,7 +3,7 @@ import { StreamLimits } from '../streams/server-frames.ts';
 import { count, seconds } from './forms.ts';
 
 /** Body of GET /rate-limits. */
-export const RateLimitsAnswer = Type.Object({
+export const RateLimitsResponse = Type.Object({
   caller: Type.Enum(['address', 'key', 'agent'], { description: 'What the caller is counted by.' }),
   enabled: Type.Boolean({
     description: 'False when this installation limits no caller; the list is empty then.',
@@ -21,4 +21,4 @@ export const RateLimitsAnswer = Type.Object({
   ),
   streams: StreamLimits,
 });
-export type RateLimitsAnswer = Static<typeof RateLimitsAnswer>;
+export type RateLimitsResponse = Static<typeof RateLimitsResponse>;

@@ -33,13 +33,13 @@ export const BookSnapshot = Type.Object({
 });
 export type BookSnapshot = Static<typeof BookSnapshot>;
 
-export const PriceAnswer = Type.Object({ price: decimal });
-export const PricesAnswer = Type.Record(
+export const PriceResponse = Type.Object({ price: decimal });
+export const PricesResponse = Type.Record(
   Type.String(),
   Type.Object({ BUY: Type.Optional(decimal), SELL: Type.Optional(decimal) }),
 );
-export const MidpointAnswer = Type.Object({ mid: decimal });
-export const SpreadAnswer = Type.Object({ spread: decimal });
+export const MidpointResponse = Type.Object({ mid: decimal });
+export const SpreadResponse = Type.Object({ spread: decimal });
 /** Midpoints or spreads by token id. */
 export const DecimalsByToken = Type.Record(Type.String(), decimal);
 export const LastTradePrice = Type.Object({
@@ -64,7 +64,7 @@ export const BatchPricesHistory = Type.Object({
 /** GET /candles answers at most this many. */
 export const candlesPerRequestMax = 1_000;
 
-export const CandlesAnswer = Type.Object({
+export const CandlesResponse = Type.Object({
   candles: Type.Array(
     Type.Object({
       t: Type.Integer({ minimum: 0, description: 'Start of the bucket, Unix seconds.' }),
@@ -79,10 +79,10 @@ export const CandlesAnswer = Type.Object({
     }),
   ),
 });
-export type CandlesAnswer = Static<typeof CandlesAnswer>;
+export type CandlesResponse = Static<typeof CandlesResponse>;
 
-export const TickSizeAnswer = Type.Object({ minimum_tick_size: number });
-export const NegRiskAnswer = Type.Object({ neg_risk: flag });
+export const TickSizeResponse = Type.Object({ minimum_tick_size: number });
+export const NegRiskResponse = Type.Object({ neg_risk: flag });
 export const FeeRate = Type.Object({
   base_fee: number,
   fd: Type.Object({ r: number, e: number, to: flag }),
@@ -238,9 +238,9 @@ export const TradePage = ownPageOf(Trade);
 export type TradePage = Static<typeof TradePage>;
 
 /** Error bodies of the families clob and data. */
-export const ErrorAnswer = Type.Object({ error: Type.String({ minLength: 1 }) });
+export const ErrorResponse = Type.Object({ error: Type.String({ minLength: 1 }) });
 /** Error bodies of the family gamma. */
-export const TypedErrorAnswer = Type.Object({
+export const TypedErrorResponse = Type.Object({
   type: Type.String({ minLength: 1 }),
   error: Type.String({ minLength: 1 }),
 });

@@ -44,7 +44,7 @@ export const RewardMarket = Type.Object({
 });
 export const RewardMarketPage = pageOf(RewardMarket);
 
-/** What wallets earned is not kept: these lists are empty. */
+/** Rewards that wallets earned are not kept: these lists are empty. */
 const nothing = Type.Object({});
 export const UserRewardPage = Type.Object({
   ...pageOf(nothing).properties,

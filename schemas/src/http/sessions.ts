@@ -10,13 +10,13 @@ export const HeartbeatBody = Type.Object({
 });
 export type HeartbeatBody = Static<typeof HeartbeatBody>;
 
-export const HeartbeatAnswer = Type.Object({
+export const HeartbeatResponse = Type.Object({
   heartbeat_id: Type.String({ description: 'What the next heartbeat names.' }),
 });
-export type HeartbeatAnswer = Static<typeof HeartbeatAnswer>;
+export type HeartbeatResponse = Static<typeof HeartbeatResponse>;
 
-export const BareHeartbeatAnswer = Type.Object({
+export const BareHeartbeatResponse = Type.Object({
   status: Type.Literal('ok'),
   heartbeat_id: Type.String({ description: 'The current id of the chain, unchanged.' }),
 });
-export type BareHeartbeatAnswer = Static<typeof BareHeartbeatAnswer>;
+export type BareHeartbeatResponse = Static<typeof BareHeartbeatResponse>;

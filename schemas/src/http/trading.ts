@@ -104,7 +104,7 @@ export const PlacementResult = Type.Object({
 });
 export type PlacementResult = Static<typeof PlacementResult>;
 
-/** What the result of a refused order has in place of an order (conventions.md 3.7). */
+/** Fields that the result of a refused order has in place of those of an order (conventions.md 3.7). */
 export const noOrder = {
   orderID: '',
   orderHash: '',

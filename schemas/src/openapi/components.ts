@@ -3,20 +3,20 @@ import * as account from '../http/account.ts';
 import * as approvals from '../http/approvals.ts';
 import * as batches from '../http/batches.ts';
 import * as catalog from '../http/catalog.ts';
-import * as catalogAnswers from '../http/catalog-answers.ts';
 import * as catalogLists from '../http/catalog-lists.ts';
+import * as catalogResponses from '../http/catalog-responses.ts';
 import * as clobMarkets from '../http/clob-markets.ts';
-import * as commentAnswers from '../http/comment-answers.ts';
+import * as commentResponses from '../http/comment-responses.ts';
 import * as comments from '../http/comments.ts';
 import * as errorBodies from '../http/error-bodies.ts';
 import * as forms from '../http/forms.ts';
 import * as health from '../http/health.ts';
-import * as keyAnswers from '../http/key-answers.ts';
+import * as keyResponses from '../http/key-responses.ts';
 import * as keys from '../http/keys.ts';
 import * as notifications from '../http/notifications.ts';
 import * as operator from '../http/operator.ts';
-import * as operatorAnswers from '../http/operator-answers.ts';
 import * as operatorCatalog from '../http/operator-catalog.ts';
+import * as operatorResponses from '../http/operator-responses.ts';
 import * as orderFinding from '../http/order-finding.ts';
 import * as privateReading from '../http/private-reading.ts';
 import * as limits from '../http/rate-limits.ts';
@@ -39,23 +39,23 @@ const modules: readonly object[] = [
   approvals,
   batches,
   catalog,
-  catalogAnswers,
+  catalogResponses,
   catalogLists,
   clientFrames,
   clobMarkets,
-  commentAnswers,
+  commentResponses,
   comments,
   errorBodies,
   familyFrames,
   familyMessages,
   health,
-  keyAnswers,
+  keyResponses,
   keys,
   limits,
   messages,
   notifications,
   operator,
-  operatorAnswers,
+  operatorResponses,
   operatorCatalog,
   orderFinding,
   ownMessages,

@@ -5,7 +5,7 @@ import type { Components } from './components.ts';
 import { exampleOf } from './example-of.ts';
 import { type requestHeaders, schemesOf } from './headers.ts';
 
-/** What an operation of a document is made of. */
+/** Parts that an operation of a document is made of. */
 export interface OperationParts {
   readonly name: string;
   readonly subject: string;

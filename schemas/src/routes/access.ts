@@ -21,7 +21,7 @@ export type Principal = keyof typeof principals;
 export type OperatorCaller = Exclude<Principal, 'operator'> | OperatorRole;
 
 /**
- * What a caller gets of a route: it is served as far as its credentials go, its credentials prove nothing (401), the
+ * Access of a caller to a route: it is served as far as its credentials go, its credentials prove nothing (401), the
  * path is not there (404), the operator lacks the role (403), or it is refused with a code; `each` is that code for
  * every item of a batch with status 200.
  */
@@ -51,7 +51,7 @@ export function accessOf(route: RouteDeclaration): Readonly<Record<Principal, Ac
   const isOpen = takes('none');
   const unknown = isOpen ? served : unproven;
   const byWallet = takes('l2') || takes('l1') ? served : unknown;
-  // What an open route does not take it does not look at; where it takes an API key too, a wrong one is refused.
+  // An open route ignores credentials that it does not take; where it takes an API key too, a wrong one is refused.
   const wrong = isOpen && auth.length === 1 ? served : unproven;
   return {
     none: unknown,
@@ -73,10 +73,10 @@ export function accessOf(route: RouteDeclaration): Readonly<Record<Principal, Ac
  * proves nothing.
  */
 function readOnlyAccess(route: RouteDeclaration, wrong: Access): Access {
-  const { auth, door, method, errors = {} } = route;
+  const { auth, service, method, errors = {} } = route;
   if (auth.includes('readOnlyKey')) return served;
   const says = method !== 'GET' || 403 in errors;
-  const isPrivate = door === 'ingress' && auth.includes('l2') && !auth.includes('l1');
+  const isPrivate = service === 'ingress' && auth.includes('l2') && !auth.includes('l1');
   return isPrivate && says ? refused('read_only_key') : wrong;
 }
 
@@ -86,12 +86,12 @@ function closedOnlyAccess({ opensPositions }: RouteDeclaration, served: Access):
 }
 
 /** A banned wallet reads what is its own and changes nothing. */
-function bannedAccess({ auth, door, method }: RouteDeclaration, served: Access): Access {
+function bannedAccess({ auth, service, method }: RouteDeclaration, served: Access): Access {
   const isPrivate = auth.includes('l2') || auth.includes('l1');
-  return isPrivate && door === 'ingress' && method !== 'GET' ? refused('user_banned') : served;
+  return isPrivate && service === 'ingress' && method !== 'GET' ? refused('user_banned') : served;
 }
 
-/** The same of a route of the operator's listener; on the public listener the path is not there. */
+/** Access of each caller to a route of the operator's listener; on the public listener the path is not there. */
 export function operatorAccessOf({
   role,
 }: Pick<OperatorRouteDeclaration, 'role'>): Readonly<Record<OperatorCaller, Access>> {
@@ -105,5 +105,5 @@ export function operatorAccessOf({
   return Object.fromEntries([...others, ...operators]) as Record<OperatorCaller, Access>;
 }
 
-/** Of every path of the operator on the public listener, whoever asks. */
+/** Access of every caller to every path of the operator on the public listener. */
 export const operatorPathInPublic: Access = { kind: 'absent' };

@@ -11,7 +11,7 @@ import { route } from './route.ts';
 const failed = (description: string) => ({ description, schema: AccountActionError });
 
 const action = {
-  door: 'ingress',
+  service: 'ingress',
   family: 'clob',
   auth: ['l2'],
   method: 'POST',
@@ -46,7 +46,7 @@ const result = (of: object) => ({
 const pairs = { condition_id: sample.condition, amount: '10', id: 'pay-7' } as const;
 const done = { condition_id: sample.condition, amount: '10' } as const;
 
-/** What a wallet does with its tokens and money besides trading (conventions.md 4.2). */
+/** Routes for actions of a wallet with its tokens and money besides trading (conventions.md 4.2). */
 export const accountRoutes = {
   splitPosition: route({
     ...action,

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { sample, uuid } from '../http/forms.ts';
-import { AgentList, AgentView, AgentWithKey, KeyDeleted } from '../http/key-answers.ts';
+import { AgentList, AgentView, AgentWithKey, KeyDeleted } from '../http/key-responses.ts';
 import { AgentCreation } from '../http/keys.ts';
 import { route } from './route.ts';
 
-const door = { door: 'ingress', family: 'clob', mounts: [] } as const;
+const base = { service: 'ingress', family: 'clob', mounts: [] } as const;
 const one = {
-  ...door,
+  ...base,
   auth: ['l2'],
   params: Type.Object({ id: uuid }),
   errors: { 404: 'agent not found' },
@@ -23,7 +23,7 @@ const withKey = {
  */
 export const agentRoutes = {
   getMe: route({
-    ...door,
+    ...base,
     auth: ['agent'],
     method: 'GET',
     path: '/api/v1/me',
@@ -32,7 +32,7 @@ export const agentRoutes = {
     examples: [{}],
   }),
   listAgents: route({
-    ...door,
+    ...base,
     auth: ['l2', 'readOnlyKey'],
     method: 'GET',
     path: '/api/v1/agents',
@@ -41,7 +41,7 @@ export const agentRoutes = {
     examples: [{}],
   }),
   createAgent: route({
-    ...door,
+    ...base,
     auth: ['l2'],
     method: 'POST',
     path: '/api/v1/agents',

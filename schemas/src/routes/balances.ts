@@ -7,7 +7,7 @@ import { route } from './route.ts';
 
 const read = {
   method: 'GET',
-  door: 'query-api',
+  service: 'query-api',
   family: 'clob',
   auth: ['l2', 'readOnlyKey'],
 } as const;
@@ -41,7 +41,7 @@ const balance = {
   ],
 } as const;
 
-/** What a caller owns and is notified of (conventions.md 4.1). */
+/** Routes for the balances and notifications of a caller (conventions.md 4.1). */
 export const balanceRoutes = {
   getBalanceAllowance: route({
     ...balance,
@@ -67,7 +67,7 @@ export const balanceRoutes = {
   }),
   deleteNotifications: route({
     ...read,
-    door: 'ingress',
+    service: 'ingress',
     auth: ['l2'],
     method: 'DELETE',
     path: '/notifications',

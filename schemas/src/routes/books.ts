@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
-import { PastBookAnswer, TokenItems } from '../http/batches.ts';
+import { PastBookResponse, TokenItems } from '../http/batches.ts';
 import { buySell, sample, tokenId } from '../http/forms.ts';
 import {
   BookSnapshot,
   DecimalsByToken,
   LastTradePrice,
   LastTradesPrices,
-  MidpointAnswer,
-  PriceAnswer,
-  PricesAnswer,
-  SpreadAnswer,
+  MidpointResponse,
+  PriceResponse,
+  PricesResponse,
+  SpreadResponse,
   tokensPerRequestMax,
 } from '../http/reading.ts';
 import { listOf, moment, oneOf, optional, wholeNumber } from './parameters.ts';
@@ -17,7 +17,7 @@ import { route } from './route.ts';
 
 const read = {
   method: 'GET',
-  door: 'query-api',
+  service: 'query-api',
   family: 'clob',
   auth: ['none'],
   headers: ['X-Behind'],
@@ -49,7 +49,7 @@ const bothReadings =
   'At the root BUY is the best ask and SELL the best bid, under `/clob` BUY is the best bid and SELL the best ask. A ' +
   'side may be in any case.';
 const prices = {
-  200: { description: 'By token; an empty side has no key.', schema: PricesAnswer },
+  200: { description: 'By token; an empty side has no key.', schema: PricesResponse },
 } as const;
 const pricesExample = { [sample.token]: { BUY: '0.53', SELL: '0.52' } } as const;
 const midpoints = {
@@ -82,7 +82,7 @@ export const bookRoutes = {
       level: optional(oneOf(['2', '3'], '3: every resting order. Needs a moment.')),
     }),
     responses: {
-      200: { description: 'The book.', schema: Type.Union([BookSnapshot, PastBookAnswer]) },
+      200: { description: 'The book.', schema: Type.Union([BookSnapshot, PastBookResponse]) },
     },
     errors: {
       400: 'Invalid token id; Invalid at or at_offset; Invalid level',
@@ -109,7 +109,7 @@ export const bookRoutes = {
     summary: 'The best price under a side',
     description: bothReadings,
     query: Type.Object({ token_id: tokenId, side: buySell }),
-    responses: { 200: { description: 'The price.', schema: PriceAnswer } },
+    responses: { 200: { description: 'The price.', schema: PriceResponse } },
     errors: { 400: 'Invalid token id; Invalid side', 404: ofToken.errors[404] },
     examples: [{ query: { token_id: sample.token, side: 'BUY' } }],
   }),
@@ -142,7 +142,7 @@ export const bookRoutes = {
     limits: ['midpoint'],
     summary: 'Halfway between best bid and best ask',
     description: 'Under `/clob` a midpoint that does not exist is the displayed price.',
-    responses: { 200: { description: 'The midpoint.', schema: MidpointAnswer } },
+    responses: { 200: { description: 'The midpoint.', schema: MidpointResponse } },
   }),
   getMidpoints: route({
     ...byQuery,
@@ -165,7 +165,7 @@ export const bookRoutes = {
     path: '/spread',
     limits: ['spread'],
     summary: 'Best ask less best bid',
-    responses: { 200: { description: 'The spread.', schema: SpreadAnswer } },
+    responses: { 200: { description: 'The spread.', schema: SpreadResponse } },
   }),
   getSpreads: route({
     ...byQuery,

@@ -20,7 +20,7 @@ import {
 } from './parameters.ts';
 import { route } from './route.ts';
 
-const read = { method: 'GET', door: 'query-api', auth: ['none'] } as const;
+const read = { method: 'GET', service: 'query-api', auth: ['none'] } as const;
 const board = {
   ...read,
   family: 'data',
@@ -92,7 +92,7 @@ export const builderRoutes = {
   }),
 } as const;
 
-/** What builders charge: nothing here (conventions.md 6.5). */
+/** Routes for the fees of builders: builders charge nothing here (conventions.md 6.5). */
 export const builderFeeRoutes = {
   getBuilderFees: route({
     ...read,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { FamilyMarketAnswer, MarketAnswer, SamplingPage } from '../http/catalog.ts';
+import { FamilyMarketResponse, MarketResponse, SamplingPage } from '../http/catalog.ts';
 import {
   AgentMarkets,
   FamilyAgentMarkets,
@@ -9,7 +9,7 @@ import {
   MarketList,
   MarketPage,
   TagList,
-} from '../http/catalog-answers.ts';
+} from '../http/catalog-responses.ts';
 import { BookMarket, RootBookMarket, RootSamplingMarketPage } from '../http/clob-markets.ts';
 import { conditionId, sample } from '../http/forms.ts';
 import {
@@ -36,7 +36,7 @@ import {
 } from './parameters.ts';
 import { route } from './route.ts';
 
-const read = { method: 'GET', door: 'query-api', family: 'gamma', auth: ['none'] } as const;
+const read = { method: 'GET', service: 'query-api', family: 'gamma', auth: ['none'] } as const;
 const figures = { ...read, headers: ['X-Complete-Through'] } as const;
 /** The order book form has prices of the books. */
 const bothForms = {
@@ -114,7 +114,7 @@ export const catalogMarketRoutes = {
     params: pathOf.slug,
     query: ofCreator,
     responses: {
-      200: { description: 'The market.', schema: MarketAnswer, mounted: FamilyMarketAnswer },
+      200: { description: 'The market.', schema: MarketResponse, mounted: FamilyMarketResponse },
     },
     errors: { 400: 'invalid creator', 404: 'slug not found' },
     examples: [{ params: { slug: 'rain-monday' } }],
@@ -131,8 +131,8 @@ export const catalogMarketRoutes = {
     responses: {
       200: {
         description: 'The market in either form.',
-        schema: Type.Union([RootBookMarket, MarketAnswer]),
-        mounted: Type.Union([BookMarket, FamilyMarketAnswer]),
+        schema: Type.Union([RootBookMarket, MarketResponse]),
+        mounted: Type.Union([BookMarket, FamilyMarketResponse]),
       },
     },
     errors: { 400: 'Invalid market; invalid creator', 404: 'id not found; market not found' },

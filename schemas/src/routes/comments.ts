@@ -3,9 +3,9 @@ import {
   CommentCount,
   CommentList,
   CommentPage,
-  ProfileAnswer,
+  ProfileResponse,
   ProfileStored,
-} from '../http/comment-answers.ts';
+} from '../http/comment-responses.ts';
 import {
   CommentBody,
   CommentWritten,
@@ -19,8 +19,8 @@ import { keysetCursor } from './list-parameters.ts';
 import { listOf, oneOf, optional, pathOf, shortText, truth, wholeNumber } from './parameters.ts';
 import { route } from './route.ts';
 
-const write = { door: 'ingress', family: 'gamma', auth: ['l2'] } as const;
-const read = { method: 'GET', door: 'query-api', family: 'gamma', auth: ['none'] } as const;
+const write = { service: 'ingress', family: 'gamma', auth: ['l2'] } as const;
+const read = { method: 'GET', service: 'query-api', family: 'gamma', auth: ['none'] } as const;
 const written = {
   200: { description: 'The comment it is about.', schema: CommentWritten },
 } as const;
@@ -66,7 +66,7 @@ const counted = {
   errors: { 400: 'id must be an integer', 404: 'id not found' },
 } as const;
 const profile = {
-  200: { description: 'How the wallet is shown.', schema: ProfileAnswer },
+  200: { description: 'How the wallet is shown.', schema: ProfileResponse },
 } as const;
 
 /** Comments and profiles, written (conventions.md 7.1). */

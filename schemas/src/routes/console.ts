@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { route } from './route.ts';
 
-const door = {
+const base = {
   method: 'GET',
-  door: 'query-api',
+  service: 'query-api',
   family: 'clob',
   mounts: [],
   auth: ['none'],
@@ -17,7 +17,7 @@ const notBuilt = { 404: 'not found; the console may not be built here' } as cons
 /** The console: static files that use the public routes like any other client. */
 export const consoleRoutes = {
   getConsole: route({
-    ...door,
+    ...base,
     path: '/console/',
     summary: 'The console: markets, trading and the pipeline in a browser',
     description: 'Its policy allows nothing but its own files, the public routes and pictures.',
@@ -26,7 +26,7 @@ export const consoleRoutes = {
     examples: [{}],
   }),
   getConsoleAsset: route({
-    ...door,
+    ...base,
     path: '/console/assets/:file',
     summary: 'A file of the console',
     description: 'Names carry a hash of the content, so a file is cached for good.',

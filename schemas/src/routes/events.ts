@@ -1,17 +1,17 @@
 import { Type } from 'typebox';
-import { EventAnswer } from '../http/catalog.ts';
+import { EventResponse } from '../http/catalog.ts';
 import {
   Creator,
   CreatorList,
   EventList,
   EventPage,
   EventPagination,
-  FamilyEventAnswer,
   FamilyEventList,
   FamilyEventPage,
   FamilyEventPagination,
+  FamilyEventResponse,
   TagList,
-} from '../http/catalog-answers.ts';
+} from '../http/catalog-responses.ts';
 import { sample } from '../http/forms.ts';
 import {
   columns,
@@ -25,7 +25,7 @@ import {
 import { catalogId, listOf, optional, pathOf, shortText, slug } from './parameters.ts';
 import { route } from './route.ts';
 
-const read = { method: 'GET', door: 'query-api', family: 'gamma', auth: ['none'] } as const;
+const read = { method: 'GET', service: 'query-api', family: 'gamma', auth: ['none'] } as const;
 const figures = { ...read, headers: ['X-Complete-Through'] } as const;
 const filters = {
   id: optional(listOf(catalogId, 100, 'Numbers.')),
@@ -43,8 +43,8 @@ const errors = { 400: 'invalid {name}' } as const;
 const ofCreator = Type.Object(creator);
 const one = {
   description: 'The event.',
-  schema: EventAnswer,
-  mounted: FamilyEventAnswer,
+  schema: EventResponse,
+  mounted: FamilyEventResponse,
 } as const;
 const idErrors = { 400: 'id must be an integer; invalid creator', 404: 'id not found' } as const;
 

@@ -1,21 +1,21 @@
 import {
-  OkAnswer,
+  OkResponse,
   OpenApiDocument,
-  RootAnswer,
+  RootResponse,
   ServerTime,
-  SigningDomainAnswer,
-  StatusAnswer,
-  VersionAnswer,
+  SigningDomainResponse,
+  StatusResponse,
+  VersionResponse,
 } from '../http/health.ts';
 import { route } from './route.ts';
 
-const door = { method: 'GET', door: 'ingress', family: 'clob', auth: ['none'] } as const;
+const base = { method: 'GET', service: 'ingress', family: 'clob', auth: ['none'] } as const;
 const textOk = { contentType: 'text/plain; charset=utf-8', example: 'OK' } as const;
 
 /** Health, time and version (conventions.md 1.6), completeness (1.16). */
 export const healthRoutes = {
   getRoot: route({
-    ...door,
+    ...base,
     path: '/',
     mounts: ['clob', 'data'],
     limits: ['health'],
@@ -23,7 +23,7 @@ export const healthRoutes = {
     description:
       'Text; JSON for `Accept: application/json` and under `/data-api`. A browser is sent to the console.',
     responses: {
-      200: { description: 'It answers.', schema: RootAnswer, text: textOk },
+      200: { description: 'It answers.', schema: RootResponse, text: textOk },
       302: {
         description: 'To `/console/`: the request accepts `text/html`, at the root.',
         text: { contentType: 'text/plain; charset=utf-8', example: '' },
@@ -32,39 +32,39 @@ export const healthRoutes = {
     examples: [{}],
   }),
   getOk: route({
-    ...door,
+    ...base,
     path: '/ok',
     summary: 'Whether the exchange answers, as JSON',
-    responses: { 200: { description: 'It answers.', schema: OkAnswer } },
+    responses: { 200: { description: 'It answers.', schema: OkResponse } },
     examples: [{}],
   }),
   getTime: route({
-    ...door,
+    ...base,
     path: '/time',
     summary: 'The time of the server, for signatures',
     responses: { 200: { description: 'A bare integer.', schema: ServerTime } },
     examples: [{}],
   }),
   getVersion: route({
-    ...door,
+    ...base,
     path: '/version',
     summary: 'The version of the order struct that is signed',
-    responses: { 200: { description: 'The version.', schema: VersionAnswer } },
+    responses: { 200: { description: 'The version.', schema: VersionResponse } },
     examples: [{}],
   }),
   getSigningDomain: route({
-    ...door,
+    ...base,
     path: '/signing-domain',
     summary: 'The EIP-712 domain of this installation',
     description:
       'Orders and wallet proofs are signed for it (conventions.md 3.2). It never changes unless an operator configures another one: keep what you got first, and sign nothing for another one unseen.',
-    responses: { 200: { description: 'The domain.', schema: SigningDomainAnswer } },
+    responses: { 200: { description: 'The domain.', schema: SigningDomainResponse } },
     examples: [{}],
   }),
   getStatus: route({
-    ...door,
+    ...base,
     path: '/status',
-    door: 'query-api',
+    service: 'query-api',
     family: 'gamma',
     mounts: ['clob', 'gamma', 'data'],
     summary: 'How far each projection is complete',
@@ -72,7 +72,7 @@ export const healthRoutes = {
     responses: {
       200: {
         description: 'Each projection and its partitions.',
-        schema: StatusAnswer,
+        schema: StatusResponse,
         text: textOk,
       },
     },
@@ -83,9 +83,9 @@ export const healthRoutes = {
 /** This description of the API, and a page to read it. */
 export const descriptionRoutes = {
   getOpenApi: route({
-    ...door,
+    ...base,
     path: '/openapi.json',
-    door: 'query-api',
+    service: 'query-api',
     mounts: [],
     limits: ['description'],
     summary: 'This description of the API',
@@ -97,9 +97,9 @@ export const descriptionRoutes = {
     ],
   }),
   getDocs: route({
-    ...door,
+    ...base,
     path: '/docs',
-    door: 'query-api',
+    service: 'query-api',
     mounts: [],
     limits: ['description'],
     summary: 'A page that shows this description',

@@ -3,7 +3,7 @@ import { BatchHistoryBody } from '../http/batches.ts';
 import { sample, tokenId } from '../http/forms.ts';
 import {
   BatchPricesHistory,
-  CandlesAnswer,
+  CandlesResponse,
   candlesPerRequestMax,
   PricesHistory,
 } from '../http/reading.ts';
@@ -12,7 +12,7 @@ import { route } from './route.ts';
 
 const read = {
   method: 'GET',
-  door: 'query-api',
+  service: 'query-api',
   family: 'clob',
   auth: ['none'],
   headers: ['X-Complete-Through'],
@@ -75,7 +75,7 @@ export const historyRoutes = {
       end: optional(secondsOf('To its bucket; now by default.')),
       limit: optional(wholeNumber({ min: 1, max: candlesPerRequestMax }, '500 by default. ')),
     }),
-    responses: { 200: { description: 'Oldest first.', schema: CandlesAnswer } },
+    responses: { 200: { description: 'Oldest first.', schema: CandlesResponse } },
     errors: {
       400: 'Invalid token id; Invalid payload; Payload exceeds the limit',
       404: 'No orderbook exists for the requested token id',

@@ -5,19 +5,19 @@ import {
   ApiKeyList,
   BuilderKey,
   BuilderKeyFacts,
-  ClosedOnlyAnswer,
+  ClosedOnlyResponse,
   KeyDeleted,
   KeyValidity,
   ReadOnlyKey,
-} from '../http/key-answers.ts';
+} from '../http/key-responses.ts';
 import { KeySettings } from '../http/keys.ts';
 import { ApiKeyTrio } from '../http/trading.ts';
 import { optional, truth } from './parameters.ts';
 import { route } from './route.ts';
 
-const door = { door: 'ingress', family: 'clob' } as const;
-const ownOrWallet = { ...door, auth: ['l2', 'l1'] } as const;
-const own = { ...door, auth: ['l2'] } as const;
+const base = { service: 'ingress', family: 'clob' } as const;
+const ownOrWallet = { ...base, auth: ['l2', 'l1'] } as const;
+const own = { ...base, auth: ['l2'] } as const;
 const reserved = { 403: 'the address is reserved and can have no keys' } as const;
 const notFound = { 404: 'api key not found' } as const;
 const overtaken = {
@@ -31,7 +31,7 @@ const namedKey = Type.Object({ key: Type.Optional(uuid) });
 /** API keys of every kind and what a wallet may do (conventions.md part 2). */
 export const keyRoutes = {
   createApiKey: route({
-    ...door,
+    ...base,
     method: 'POST',
     path: '/auth/api-key',
     auth: ['l1'],
@@ -44,7 +44,7 @@ export const keyRoutes = {
     examples: [{}],
   }),
   deriveApiKey: route({
-    ...door,
+    ...base,
     method: 'GET',
     path: '/auth/derive-api-key',
     auth: ['l1'],
@@ -143,7 +143,7 @@ export const keyRoutes = {
     examples: [{ body: { key: sample.apiKey } }],
   }),
   validateReadOnlyKey: route({
-    ...door,
+    ...base,
     auth: ['none'],
     method: 'GET',
     path: '/auth/validate-readonly-api-key',
@@ -167,7 +167,7 @@ export const keyRoutes = {
     examples: [{}],
   }),
   listBuilderKeys: route({
-    ...door,
+    ...base,
     auth: ['l2', 'readOnlyKey'],
     method: 'GET',
     path: '/auth/builder-api-key',
@@ -176,7 +176,7 @@ export const keyRoutes = {
     examples: [{}],
   }),
   deleteBuilderKey: route({
-    ...door,
+    ...base,
     auth: ['builderKey', 'l2'],
     method: 'DELETE',
     path: '/auth/builder-api-key',
@@ -192,13 +192,13 @@ export const keyRoutes = {
     examples: [{ body: { key: sample.apiKey } }],
   }),
   getClosedOnly: route({
-    ...door,
+    ...base,
     auth: ['l2', 'readOnlyKey'],
     method: 'GET',
     path: '/auth/ban-status/closed-only',
     summary: 'Whether the wallet may only close positions',
     description: 'True for banned wallets too.',
-    responses: { 200: { description: 'In both spellings.', schema: ClosedOnlyAnswer } },
+    responses: { 200: { description: 'In both spellings.', schema: ClosedOnlyResponse } },
     examples: [{}],
   }),
 } as const;

@@ -12,7 +12,7 @@ import { sample } from '../http/forms.ts';
 import { offsetCursor, pathOf } from './parameters.ts';
 import { route } from './route.ts';
 
-const read = { method: 'GET', door: 'query-api', family: 'clob', auth: ['none'] } as const;
+const read = { method: 'GET', service: 'query-api', family: 'clob', auth: ['none'] } as const;
 const paged = {
   ...read,
   headers: ['X-Behind'],

@@ -1,8 +1,8 @@
 import {
-  ApprovalAnswer,
   ApprovalChoice,
   ApprovalDecided,
   ApprovalList,
+  ApprovalResponse,
   Challenge,
   OperatorApprovalParams,
 } from '../http/approvals.ts';
@@ -19,7 +19,7 @@ export const pendingApproval = {
   202: {
     description:
       'Nothing is done yet: a second operator decides (`/operator/approvals/{id}`), or a resolution can be challenged until `paysAt`.',
-    schema: ApprovalAnswer,
+    schema: ApprovalResponse,
   },
 } as const;
 
@@ -38,7 +38,7 @@ export const operatorApprovalRoutes = {
     path: '/operator/approvals/:id',
     summary: 'One of them, with the whole body of its request',
     params: OperatorApprovalParams,
-    responses: { 200: { description: 'How it is.', schema: ApprovalAnswer }, ...unknown },
+    responses: { 200: { description: 'How it is.', schema: ApprovalResponse }, ...unknown },
     examples: [{ params }],
   }),
   decideApproval: operatorRoute({
@@ -75,7 +75,7 @@ export const operatorApprovalRoutes = {
     params: OperatorApprovalParams,
     body: Challenge,
     responses: {
-      200: { description: 'The resolution, challenged.', schema: ApprovalAnswer },
+      200: { description: 'The resolution, challenged.', schema: ApprovalResponse },
       409: error(
         'It is no resolution, is decided on otherwise, or its challenge window has ended.',
       ),

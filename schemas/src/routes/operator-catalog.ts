@@ -1,20 +1,6 @@
 import { OperatorError } from '../http/error-bodies.ts';
 import { ImportCatalog, ImportMarket, ImportResult } from '../http/operator.ts';
 import {
-  CommentHidden,
-  CommentHide,
-  MarketModeAnswer,
-  MarketRules,
-  MarketRulesAnswer,
-  ModeChange,
-  OperatorCommentParams,
-  OperatorEntryParams,
-  Resolution,
-  ResolutionAnswer,
-  TradingModeAnswer,
-  TradingModeError,
-} from '../http/operator-answers.ts';
-import {
   EntryResult,
   EventChange,
   MarketChange,
@@ -22,6 +8,20 @@ import {
   SeriesChange,
   TagChange,
 } from '../http/operator-catalog.ts';
+import {
+  CommentHidden,
+  CommentHide,
+  MarketModeResponse,
+  MarketRules,
+  MarketRulesResponse,
+  ModeChange,
+  OperatorCommentParams,
+  OperatorEntryParams,
+  Resolution,
+  ResolutionResponse,
+  TradingModeError,
+  TradingModeResponse,
+} from '../http/operator-responses.ts';
 import { pendingApproval } from './operator-approvals.ts';
 import { operatorRoute } from './route.ts';
 
@@ -53,7 +53,7 @@ const imported = {
 const market = { slug: 'rain-monday', question: 'Rain on Monday?' } as const;
 const result = (slug: string) => ({ id: '1', slug, changed: true });
 
-/** What changes the catalog (operator.md). */
+/** Routes that change the catalog (operator.md). */
 export const operatorCatalogRoutes = {
   importCatalog: operatorRoute({
     ...post,
@@ -162,7 +162,7 @@ export const operatorCatalogRoutes = {
     path: '/operator/markets/:id/mode',
     summary: 'Set what a market takes',
     body: ModeChange,
-    responses: { 200: { description: 'The mode.', schema: MarketModeAnswer }, ...unknownMarket },
+    responses: { 200: { description: 'The mode.', schema: MarketModeResponse }, ...unknownMarket },
     examples: [
       { params: { id: '1' }, body: { mode: 'HALTED' }, response: { id: '1', mode: 'HALTED' } },
     ],
@@ -177,7 +177,7 @@ export const operatorCatalogRoutes = {
       'Where a challenge window is configured, it is carried out at the end of the window.',
     body: Resolution,
     responses: {
-      200: { description: 'The payout.', schema: ResolutionAnswer },
+      200: { description: 'The payout.', schema: ResolutionResponse },
       ...pendingApproval,
       ...unknownMarket,
     },
@@ -195,7 +195,7 @@ export const operatorCatalogRoutes = {
       'A higher fee of a traded market begins at the end of a notice period (`feeChangesAt`); a lower one at once.',
     body: MarketRules,
     responses: {
-      200: { description: 'All rules.', schema: MarketRulesAnswer },
+      200: { description: 'All rules.', schema: MarketRulesResponse },
       ...pendingApproval,
       ...unknownMarket,
     },
@@ -209,7 +209,7 @@ export const operatorCatalogRoutes = {
     summary: 'Set what all markets take at most',
     body: ModeChange,
     responses: {
-      200: { description: 'Set in every partition.', schema: TradingModeAnswer },
+      200: { description: 'Set in every partition.', schema: TradingModeResponse },
       409: { description: 'Partitions that refused.', schema: TradingModeError },
       503: { description: 'Partitions that have not answered.', schema: TradingModeError },
     },

@@ -12,17 +12,17 @@ import {
   WithdrawalsResult,
 } from '../http/operator.ts';
 import {
-  AuditAnswer,
+  AuditResponse,
   OperatorStatus,
   OperatorWalletParams,
-  WalletOwnerAnswer,
-  WalletStatusAnswer,
+  WalletOwnerResponse,
   WalletStatusChanged,
   WalletStatusList,
+  WalletStatusResponse,
   WalletStatusUnconfirmed,
-  WithdrawalFreezeAnswer,
   WithdrawalFreezeList,
-} from '../http/operator-answers.ts';
+  WithdrawalFreezeResponse,
+} from '../http/operator-responses.ts';
 import { pendingApproval } from './operator-approvals.ts';
 import { optional, shortText, wholeNumber } from './parameters.ts';
 import { operatorRoute } from './route.ts';
@@ -56,7 +56,7 @@ export const operatorWalletRoutes = {
       offset: optional(wholeNumber({ max: 5_000 })),
       containing: optional(shortText('A part of the action or of the path.')),
     }),
-    responses: { 200: { description: 'Requests.', schema: AuditAnswer } },
+    responses: { 200: { description: 'Requests.', schema: AuditResponse } },
   }),
   deposit: operatorRoute({
     ...post,
@@ -100,7 +100,7 @@ export const operatorWalletRoutes = {
     summary: 'Freeze or clear the withdrawals of a wallet',
     body: WithdrawalFreezeChange,
     responses: {
-      200: { description: 'How it is now.', schema: WithdrawalFreezeAnswer },
+      200: { description: 'How it is now.', schema: WithdrawalFreezeResponse },
       ...pendingApproval,
       409: error('Too many requests wait for approval.'),
     },
@@ -111,7 +111,7 @@ export const operatorWalletRoutes = {
     ...ofWallet,
     path: '/operator/wallets/:address/withdrawal-freeze',
     summary: 'Whether the withdrawals of a wallet are frozen',
-    responses: { 200: { description: 'How it is.', schema: WithdrawalFreezeAnswer } },
+    responses: { 200: { description: 'How it is.', schema: WithdrawalFreezeResponse } },
   }),
   listWithdrawalFreezes: operatorRoute({
     ...get,
@@ -144,7 +144,9 @@ export const operatorWalletRoutes = {
     ...ofWallet,
     path: '/operator/wallets/:address/owner',
     summary: 'Whose a wallet is, and why',
-    responses: { 200: { description: 'The owner; null without one.', schema: WalletOwnerAnswer } },
+    responses: {
+      200: { description: 'The owner; null without one.', schema: WalletOwnerResponse },
+    },
   }),
   setWalletStatus: operatorRoute({
     ...post,
@@ -170,7 +172,7 @@ export const operatorWalletRoutes = {
     ...ofWallet,
     path: '/operator/wallets/:address/status',
     summary: 'What a wallet may do',
-    responses: { 200: { description: 'How it is.', schema: WalletStatusAnswer } },
+    responses: { 200: { description: 'How it is.', schema: WalletStatusResponse } },
   }),
   listRestrictedWallets: operatorRoute({
     ...get,

@@ -3,8 +3,8 @@ import {
   FoundOrder,
   OrderIds,
   OrderLookUpBody,
-  ScoringAnswer,
   ScoringByOrder,
+  ScoringResponse,
 } from '../http/batches.ts';
 import { address, conditionId, orderId, sample } from '../http/forms.ts';
 import { OpenOrderPage } from '../http/private-reading.ts';
@@ -14,7 +14,7 @@ import { route } from './route.ts';
 
 const read = {
   method: 'GET',
-  door: 'query-api',
+  service: 'query-api',
   family: 'clob',
   auth: ['l2', 'readOnlyKey'],
 } as const;
@@ -80,7 +80,7 @@ export const orderRoutes = {
     path: '/order-scoring',
     summary: 'Whether an order of the caller earns rewards now',
     query: Type.Object({ order_id: orderId }),
-    responses: { 200: { description: 'Whether it does.', schema: ScoringAnswer } },
+    responses: { 200: { description: 'Whether it does.', schema: ScoringResponse } },
     errors: { 400: 'Invalid orderID' },
     examples: [{ query: { order_id: sample.order } }],
   }),

@@ -1,16 +1,16 @@
-import { RateLimitsAnswer } from '../http/rate-limits.ts';
+import { RateLimitsResponse } from '../http/rate-limits.ts';
 import { route } from './route.ts';
 
-/** What the caller may still ask (limits.md). */
+/** Route for the limits of the caller and the units that are left of them (limits.md). */
 export const limitRoutes = {
   getRateLimits: route({
     method: 'GET',
     path: '/rate-limits',
-    door: 'query-api',
+    service: 'query-api',
     family: 'clob',
     auth: ['none', 'l2', 'readOnlyKey'],
     summary: 'Every limit of the caller, and what is left of it',
-    responses: { 200: { description: 'By scope and window.', schema: RateLimitsAnswer } },
+    responses: { 200: { description: 'By scope and window.', schema: RateLimitsResponse } },
     examples: [{}],
   }),
 } as const;

@@ -35,7 +35,7 @@ import { route } from './route.ts';
 
 const read = {
   method: 'GET',
-  door: 'query-api',
+  service: 'query-api',
   family: 'data',
   auth: ['none'],
   headers: ['X-Complete-Through'],

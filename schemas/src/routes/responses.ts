@@ -11,7 +11,7 @@ import type {
 /** A response of a route with the schema of its body; undefined for bodies that are not JSON alone. */
 export interface DeclaredResponse extends ResponseDeclaration {
   readonly status: number;
-  /** Of an error that many routes have alike: the families whose words it is in, and what it is. */
+  /** Name of an error that many routes have alike: the families whose words it is in, and the kind of error. */
   readonly shared?: string;
 }
 
@@ -38,9 +38,9 @@ function commonErrors(
   route: Declaration & Partial<RouteDeclaration> & Pick<Partial<OperatorRouteDeclaration>, 'role'>,
 ): Readonly<Record<number, string>> {
   const proofs = route.auth.filter((one) => one !== 'none');
-  const isPrivateWrite = route.door === 'ingress' && proofs.includes('l2');
+  const isPrivateWrite = route.service === 'ingress' && proofs.includes('l2');
   const takesBody = route.method !== 'GET';
-  const isIngress = route.door !== 'query-api';
+  const isIngress = route.service !== 'query-api';
   const hasPathParts = route.params !== undefined;
   const badRequests = [
     ...(hasPathParts ? ['the path cannot be decoded'] : []),
@@ -81,7 +81,7 @@ export function responsesOf(route: RouteDeclaration): readonly DeclaredResponse[
   return allOf(route, { prefix: families.map(capital).join(''), schema: errorsOf(families) });
 }
 
-/** The same for a route of the operator's listener. */
+/** Every response of a route of the operator's listener by ascending status, errors included. */
 export function operatorResponsesOf(route: OperatorRouteDeclaration): readonly DeclaredResponse[] {
   const errors = { 400: 'The body or a parameter is not of its form.', ...route.errors };
   return allOf({ ...route, errors }, { prefix: 'Operator', schema: OperatorError });

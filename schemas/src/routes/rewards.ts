@@ -11,7 +11,7 @@ import {
 import { listOf, optional, pathOf, rowCursor, time } from './parameters.ts';
 import { route } from './route.ts';
 
-const read = { method: 'GET', door: 'query-api', family: 'clob', auth: ['none'] } as const;
+const read = { method: 'GET', service: 'query-api', family: 'clob', auth: ['none'] } as const;
 const own = { ...read, auth: ['l2', 'readOnlyKey'] } as const;
 const cursorError = { 400: 'invalid next_cursor' } as const;
 const nothing = { data: [], next_cursor: 'LTE=', limit: 500, count: 0 } as const;

@@ -5,7 +5,7 @@ import type { OperatorRole } from '../operators.ts';
  * Every public route, the service that owns it, and the family of conventions it follows. The gateway is made from this
  * table; a service refuses to start when its routes and this table differ.
  */
-export type Door = 'ingress' | 'query-api';
+export type HttpService = 'ingress' | 'query-api';
 
 /** Families differ in error bodies; each family is also mounted under its prefix (conventions.md 1.1). */
 export type RouteFamily = 'clob' | 'gamma' | 'data';
@@ -14,7 +14,7 @@ export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path with `:name` for parameters. */
   readonly path: string;
-  readonly door: Door;
+  readonly service: HttpService;
   readonly family: RouteFamily;
   /** Mounts it is served under, when it is not just that of its family. */
   readonly mounts?: readonly RouteFamily[];
@@ -30,14 +30,14 @@ export const bodyMaxBytes = {
   // 500 tokens of 78 digits with their keys.
   'query-api': 128 * 1024,
   mcp: 64 * 1024,
-} as const satisfies Record<Door | 'mcp', number>;
+} as const satisfies Record<HttpService | 'mcp', number>;
 
 /** The largest body of a route, bytes (limits.md). */
-export function bodyMaxBytesOf(route: Pick<HttpRoute, 'door' | 'bodyMaxBytes'>): number {
-  return route.bodyMaxBytes ?? bodyMaxBytes[route.door];
+export function bodyMaxBytesOf(route: Pick<HttpRoute, 'service' | 'bodyMaxBytes'>): number {
+  return route.bodyMaxBytes ?? bodyMaxBytes[route.service];
 }
 
-/** What proves who calls (conventions.md 2). `none`: anyone may call. */
+/** Proofs of the identity of a caller (conventions.md 2). `none`: anyone may call. */
 export type Authentication =
   | 'none'
   | 'l1'
@@ -75,7 +75,7 @@ export interface RouteExample {
   readonly response?: unknown;
 }
 
-/** What a route takes and answers, public or not. */
+/** Requests and responses of a route, public or not. */
 export interface Declaration {
   readonly summary: string;
   readonly description?: string;
@@ -102,7 +102,7 @@ export interface Declaration {
 }
 
 /**
- * What becomes of a private request that comes again byte for byte with its proof (conventions.md 2.8):
+ * Whether a private request may come again byte for byte with its proof (conventions.md 2.8):
  *
  *   harmless  it may: by an id of its own, or because it changes nothing more
  *   brief     it may within two seconds of the first, since a client can send the same twice in the second that its
@@ -117,10 +117,10 @@ export type Repetition = 'harmless' | 'brief' | 'refused';
 export interface RouteDeclaration extends HttpRoute, Declaration {
   /** Scopes of limits that name this route; those of its group or path are found by `rateRulesOf`. */
   readonly limits?: readonly string[];
-  /** Of routes that an API key opens and that change something. */
+  /** Only for routes that an API key opens and that change something. */
   readonly repetition?: Repetition;
   /**
-   * Of a route that changes something: published clients name its object in a query that their signature does not
+   * Only for a route that changes something: published clients name its object in a query that their signature does not
    * cover, and it counts all the same. Without it such a request is `argument_not_signed`.
    */
   readonly uncoveredQuery?: true;
@@ -159,7 +159,10 @@ export function route<const D extends RouteDeclaration>(declaration: D): D {
   return declaration;
 }
 
-/** The same for the operator's listener. */
+/**
+ * Keeps the literal types of a declaration of the operator's listener, so that `RouteResponse` and the like know its
+ * schemas.
+ */
 export function operatorRoute<const D extends OperatorRouteDeclaration>(declaration: D): D {
   return declaration;
 }

@@ -1,10 +1,10 @@
 import { HeartbeatError } from '../http/error-bodies.ts';
 import { sample } from '../http/forms.ts';
-import { BareHeartbeatAnswer, HeartbeatAnswer, HeartbeatBody } from '../http/sessions.ts';
+import { BareHeartbeatResponse, HeartbeatBody, HeartbeatResponse } from '../http/sessions.ts';
 import { route } from './route.ts';
 
 const beat = {
-  door: 'ingress',
+  service: 'ingress',
   family: 'clob',
   auth: ['l2'],
   method: 'POST',
@@ -24,7 +24,7 @@ export const sessionRoutes = {
     summary: 'Keep the session of the key alive',
     description: 'A body is ignored. The chain of ids is not advanced.',
     responses: {
-      200: { description: 'The current id of the chain.', schema: BareHeartbeatAnswer },
+      200: { description: 'The current id of the chain.', schema: BareHeartbeatResponse },
       ...refused,
     },
     examples: [{ response: { status: 'ok', heartbeat_id: sample.apiKey } }],
@@ -37,7 +37,7 @@ export const sessionRoutes = {
       'The first one arms the cancel on silence of this key, whichever process sends the next ones: one key for each process.',
     body: HeartbeatBody,
     responses: {
-      200: { description: 'The id that the next heartbeat names.', schema: HeartbeatAnswer },
+      200: { description: 'The id that the next heartbeat names.', schema: HeartbeatResponse },
       ...refused,
     },
     examples: [{ body: { heartbeat_id: '' }, response: { heartbeat_id: sample.apiKey } }],

@@ -1,9 +1,9 @@
 import { AsyncApiDocument, StreamDescription } from '../http/streams.ts';
 import { route } from './route.ts';
 
-const door = {
+const base = {
   method: 'GET',
-  door: 'query-api',
+  service: 'query-api',
   family: 'clob',
   mounts: [],
   auth: ['none'],
@@ -13,7 +13,7 @@ const door = {
 /** The streams as documents: what a request without an upgrade gets. */
 export const streamRoutes = {
   getStream: route({
-    ...door,
+    ...base,
     path: '/v1/stream',
     summary: 'The channels of the WebSocket at this path',
     description: 'With an upgrade to WebSocket it is the stream itself (`GET /asyncapi.json`).',
@@ -21,7 +21,7 @@ export const streamRoutes = {
     examples: [{}],
   }),
   getAsyncApi: route({
-    ...door,
+    ...base,
     path: '/asyncapi.json',
     summary: 'The description of the streams',
     responses: { 200: { description: 'AsyncAPI 3.0.', schema: AsyncApiDocument } },

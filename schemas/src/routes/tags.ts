@@ -1,19 +1,19 @@
 import { Type } from 'typebox';
-import { CatalogTagAnswer } from '../http/catalog.ts';
+import { CatalogTagResponse } from '../http/catalog.ts';
+import { SearchResponse, SeriesWithEvents } from '../http/catalog-lists.ts';
 import {
   EmptyList,
-  FamilySearchAnswer,
+  FamilySearchResponse,
   MarketTypes,
   RelatedTags,
   SeriesList,
   TagList,
-} from '../http/catalog-answers.ts';
-import { SearchAnswer, SeriesWithEvents } from '../http/catalog-lists.ts';
+} from '../http/catalog-responses.ts';
 import { columns, creator, listParameters, stateParameters } from './list-parameters.ts';
 import { listOf, optional, pathOf, shortText, slug, truth, wholeNumber } from './parameters.ts';
 import { route } from './route.ts';
 
-const read = { method: 'GET', door: 'query-api', family: 'gamma', auth: ['none'] } as const;
+const read = { method: 'GET', service: 'query-api', family: 'gamma', auth: ['none'] } as const;
 const errors = { 400: 'invalid {name}' } as const;
 const byId = {
   ...read,
@@ -27,7 +27,7 @@ const bySlug = {
   errors: { 404: 'slug not found' },
   examples: [{ params: { slug: 'crypto' } }],
 } as const;
-const tag = { 200: { description: 'The tag.', schema: CatalogTagAnswer } } as const;
+const tag = { 200: { description: 'The tag.', schema: CatalogTagResponse } } as const;
 const related = { 200: { description: 'At most 100, by rank.', schema: RelatedTags } } as const;
 const tags = { 200: { description: 'Tags.', schema: TagList } } as const;
 const series = {
@@ -142,8 +142,8 @@ export const searchRoutes = {
     responses: {
       200: {
         description: 'A page, with the number of all events that match.',
-        schema: SearchAnswer,
-        mounted: FamilySearchAnswer,
+        schema: SearchResponse,
+        mounted: FamilySearchResponse,
       },
     },
     errors: { 400: 'q is required; invalid {name}' },

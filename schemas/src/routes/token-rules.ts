@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { sample, tokenId } from '../http/forms.ts';
-import { FeeRate, NegRiskAnswer, TickSizeAnswer } from '../http/reading.ts';
+import { FeeRate, NegRiskResponse, TickSizeResponse } from '../http/reading.ts';
 import { optional, pathOf } from './parameters.ts';
 import { route } from './route.ts';
 
 const read = {
   method: 'GET',
-  door: 'query-api',
+  service: 'query-api',
   family: 'clob',
   auth: ['none'],
   errors: { 400: 'Invalid token id', 404: 'market not found' },
@@ -22,8 +22,8 @@ const byPath = {
   examples: [{ params: { token_id: sample.token } }],
 } as const;
 
-const tick = { 200: { description: 'A JSON number.', schema: TickSizeAnswer } } as const;
-const negRisk = { 200: { description: 'Whether it is.', schema: NegRiskAnswer } } as const;
+const tick = { 200: { description: 'A JSON number.', schema: TickSizeResponse } } as const;
+const negRisk = { 200: { description: 'Whether it is.', schema: NegRiskResponse } } as const;
 const fee = { 200: { description: 'The rate and its schedule.', schema: FeeRate } } as const;
 const tickText = 'The smallest step of prices of a token';
 const negRiskText = 'Whether orders of a token are signed for the neg-risk contract';

@@ -15,7 +15,7 @@ import {
 import { asset as assetForm, listOf, optional } from './parameters.ts';
 import { route } from './route.ts';
 
-const own = { door: 'ingress', family: 'clob', auth: ['l2'] } as const;
+const own = { service: 'ingress', family: 'clob', auth: ['l2'] } as const;
 
 /** The largest body of a batch, bytes: 3,000 order ids to cancel fit into it. */
 const batchBodyMaxBytes = 256 * 1024;

@@ -6,7 +6,10 @@ export function wholeNumberPattern(min: number, max: number): string {
   return `^(${wholeNumberForms(min, max)})$`;
 }
 
-/** The same as alternatives, for patterns of which a whole number is a part. */
+/**
+ * Alternatives of a pattern of the whole numbers from `min` to `max`, for patterns of which a whole number is a part.
+ * Throws a `RangeError` when the range is empty or not of safe integers from 0 on.
+ */
 export function wholeNumberForms(min: number, max: number): string {
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min < 0 || min > max) {
     throw new RangeError(`no whole numbers from ${min} to ${max}`);

@@ -170,7 +170,7 @@ function channelOf({ address, title, description, client, server }: Channel): ob
   };
 }
 
-/** What the server of a channel does. */
+/** Operations of the server of a channel. */
 function operationsOf(channel: string, { client, server }: Sides): [string, object][] {
   const suffix = channel.slice(0, 1).toUpperCase() + channel.slice(1);
   const operation = (action: 'send' | 'receive', title: string, names: readonly string[]) => ({

@@ -1,12 +1,12 @@
-/** What the keys of a channel are. */
+/** Kind of object that the keys of a channel name. */
 export type ChannelKey = 'token' | 'market' | 'event' | 'wallet';
 
 export interface ChannelDeclaration {
   readonly key: ChannelKey;
   readonly isPrivate: boolean;
-  /** What one message stands for. */
+  /** Meaning of one message of the channel. */
   readonly message: string;
-  /** What a subscription begins with. */
+  /** Content of the snapshot that a subscription begins with. */
   readonly snapshot: string;
 }
 
@@ -73,9 +73,9 @@ export const streamPaths = {
   family: ['/ws', '/clob/ws'],
 } as const;
 
-/** What the proof of an `auth` frame covers besides key and time. */
+/** Values that the proof of an `auth` frame covers besides key and time. */
 export interface StreamProof {
-  /** Of the `welcome` of the connection. */
+  /** Id in the `welcome` of the connection. */
   readonly streamId: string;
   /** As the frame says; false where it says nothing. */
   readonly cancelOnDisconnect: boolean;

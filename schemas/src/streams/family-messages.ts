@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Comment } from '../http/comment-answers.ts';
+import { Comment } from '../http/comment-responses.ts';
 import { buySell, conditionId, decimal, orNull, tokenId, uuid } from '../http/forms.ts';
 import { OpenOrder } from '../http/private-reading.ts';
 import { BookSnapshot, Trade } from '../http/reading.ts';
@@ -19,7 +19,7 @@ const secondsText = Type.String({
   examples: ['1780315200'],
 });
 
-/** What a connection adds to each message. */
+/** Fields that a connection adds to each message. */
 const numbered = {
   sequence: Type.Integer({
     minimum: 1,

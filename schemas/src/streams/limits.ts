@@ -24,7 +24,7 @@ export const streamLimits = {
 
 export type StreamLimitName = keyof typeof streamLimits;
 
-/** What each limit counts. */
+/** Description of each limit of streams: the things that it counts. */
 export const streamLimitMeanings: Readonly<Record<StreamLimitName, string>> = {
   connections_per_address: 'Open connections of one address; a further one is closed with 4029.',
   connections_per_key:

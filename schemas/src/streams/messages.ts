@@ -50,7 +50,7 @@ const merged = Type.Optional(
 
 export const snapshotOf = { seq, at: MessagePosition, time, gap };
 export const changeOf = { seq, prev, at: MessagePosition, time };
-/** Of a snapshot that may come in parts. */
+/** Fields of a snapshot that may come in parts. */
 export const partOf = {
   part: Type.Optional(
     Type.Integer({

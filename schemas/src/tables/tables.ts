@@ -171,8 +171,8 @@ const bookEvents: Table = {
 };
 
 /**
- * Of a table read with FINAL what is older than an hour becomes one part, seconds: each part more makes such a read
- * dearer, and what merges by size alone leaves is one part for every power of two.
+ * For a table read with FINAL: parts older than an hour are merged into one part, seconds. Each part more makes such a
+ * read more expensive, and merges by size alone leave one part for every power of two.
  */
 const mergedHourly = ['min_age_to_force_merge_seconds = 3600'];
 

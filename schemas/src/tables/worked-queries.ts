@@ -7,7 +7,7 @@ export interface WorkedQuery {
   readonly name: string;
   /** The question. */
   readonly title: string;
-  /** What to know about the answer. */
+  /** Facts to know about the answer. */
   readonly about: string;
   readonly sql: string;
   /** Values for `{name:Type}` that make the example. */
@@ -53,7 +53,7 @@ FROM (
 )
 ORDER BY shown, level DESC`;
 
-/** What rests by the rows of the market, and what `order_events` says of those orders alone. */
+/** Resting orders by the rows of the market, and the terms that `order_events` has of those orders alone. */
 const ordersSql = (upTo: string): string => `resting AS (
   SELECT order_id, argMax(size, (in_offset, event_index)) AS rests, min((in_offset, event_index)) AS came
   FROM book_orders

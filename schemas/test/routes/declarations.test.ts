@@ -92,8 +92,8 @@ test.each(all)('%s has the errors of targets and headers that are too long', (na
 
 test('every route that an API key opens and that changes something says what a repetition does', () => {
   const writes = listed.filter(
-    ([, { door, method, auth }]) =>
-      door === 'ingress' && method !== 'GET' && auth.some((one) => one === 'l2'),
+    ([, { service, method, auth }]) =>
+      service === 'ingress' && method !== 'GET' && auth.some((one) => one === 'l2'),
   );
   expect(writes.length).toBeGreaterThan(20);
   expect(writes.filter(([, { repetition }]) => repetition === undefined)).toEqual([]);

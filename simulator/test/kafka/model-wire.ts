@@ -32,7 +32,7 @@ export function openModelWire(machine: Machine, brokers: Brokers): ProducerWire 
         topic,
         partition,
         firstSequence,
-        // What is sent is what it is now: a sender may use its memory again.
+        // Copies of the records in their present state: a sender may use its memory again.
         records: records.map((record) => ({ ...record })),
         producerId: identity.producerId,
         epoch: identity.epoch,

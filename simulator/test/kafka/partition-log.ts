@@ -16,7 +16,7 @@ interface StoredBatch {
   readonly offset: number;
 }
 
-/** What the leader says of a batch: where it is, or why it was not taken. */
+/** Response of the leader to a batch: its offset, or why it was not taken. */
 export type Appended =
   | { readonly kind: 'at'; readonly offset: number }
   | {

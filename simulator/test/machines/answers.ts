@@ -2,7 +2,9 @@ import type { RefusalCode } from '@pm/schemas';
 import { openCodes } from '../../../acceptance/test/money/open-codes.ts';
 import type { Placement } from '../../../client/src/placement-result.ts';
 
-/** What a client knows of a request: `unknown` while there is no answer, and after one that says so. */
+/**
+ * Result of a request as its client knows it: `unknown` before a response, and after one that leaves the result open.
+ */
 export type Knowledge = 'done' | 'refused' | 'unknown';
 
 /** Refusals after which the same request may be carried out later. */
@@ -30,7 +32,7 @@ export function isAskedAgain(knowledge: Knowledge, code: string | undefined): bo
 
 interface Slot {
   knowledge: Knowledge;
-  /** What was said beside it, where all answers must agree. */
+  /** Further content of the response, in which all responses must agree; empty where there is none. */
   fact: string;
 }
 

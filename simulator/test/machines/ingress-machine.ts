@@ -34,7 +34,7 @@ export interface IngressParts {
   readonly parts: DefectParts;
 }
 
-/** What requests of clients are carried out with. */
+/** Parts of a process of ingress that carry out requests of clients. */
 export interface Ingress {
   readonly machine: Machine;
   readonly submitter: OrderSubmitter;

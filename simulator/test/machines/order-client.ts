@@ -10,9 +10,9 @@ import { defaultRetryPolicy, RetryBudget } from '../../../client/src/retry.ts';
 import type { KnownOrder } from './order-reads.ts';
 
 /** The end of a request without an answer in time. */
-export class NoAnswer extends Error {}
+export class NoResponse extends Error {}
 
-/** What a client asks of the exchange. Both reject with `NoAnswer`. */
+/** Requests of a client to the exchange. Both reject with `NoResponse`. */
 export interface OrderRoutes<Order> {
   /** A result for each order, in their order. */
   place(orders: readonly Order[], timeoutMs: number): Promise<readonly PlacementResult[]>;
@@ -33,7 +33,7 @@ export class OrderClient<Order> {
     this.#routes = routes;
   }
 
-  /** What the client says of each order: null where it does not know. */
+  /** Places orders; the result of each as the client reports it, null where the client does not know it. */
   async place(orders: ReadonlyMap<OrderId, Order>): Promise<readonly (Placement | null)[]> {
     const built = [...orders].map(([orderId, submission]) => ({ orderId, submission }));
     const connection = this as unknown as Connection;
@@ -68,6 +68,6 @@ export class OrderClient<Order> {
 }
 
 function noAnswer(cause: unknown): never {
-  if (!(cause instanceof NoAnswer)) throw cause;
+  if (!(cause instanceof NoResponse)) throw cause;
   throw new ExchangeError(0, { error: 'no answer', code: 'no_answer' }, { cause });
 }

@@ -2,7 +2,7 @@ import { type ExecutionEvent, type OrderId, orderIdFromBytes } from '@pm/schemas
 import { codecs, partitionCount, topicNames } from '../exchange-facts.ts';
 import type { Brokers } from '../kafka/brokers.ts';
 
-/** What the log has of an order: its last state, or why it was refused. */
+/** State of an order in the log: its last state, or why it was refused. */
 export type KnownOrder =
   | {
       readonly kind: 'accepted';

@@ -28,7 +28,7 @@ export interface ProjectorParts {
   readonly tables: ProjectionTables;
   /** A fault of a whole group. */
   onStop(error: unknown): void;
-  /** What must never happen. */
+  /** Takes the description of an event that must never happen. */
   onBroken(what: string): void;
 }
 
@@ -42,7 +42,7 @@ const limits = {
   retryForMs: 10_000,
 };
 
-/** What a table view needs to know of the place that it is written in. */
+/** Options of a table view for the log that it reads and the tables that it writes. */
 export function tablesOptions(client: LogClient, tables: ProjectionTables) {
   return {
     client,

@@ -16,7 +16,7 @@ import type { Placement } from '../../../client/src/placement-result.ts';
 import { requestIdOf } from '../../../ingress/src/accounts/account-request.io.ts';
 import { carryOutPosition } from '../../../ingress/src/accounts/positions.io.ts';
 import { withdraw } from '../../../ingress/src/accounts/withdrawals.io.ts';
-import { StageTimes } from '../../../ingress/src/door/stage-times.io.ts';
+import { StageTimes } from '../../../ingress/src/http/stage-times.io.ts';
 import type { Caller, CheckedOrder } from '../../../ingress/src/orders/check.ts';
 import type { DefectParts } from '../defect-parts.ts';
 import { markets, named, tokenOf, walletOf } from '../exchange-facts.ts';
@@ -29,7 +29,7 @@ import {
   knowledgeOfCode,
 } from './answers.ts';
 import { type Ingress, keccak, unfunded } from './ingress-machine.ts';
-import { NoAnswer, OrderClient, type OrderRoutes } from './order-client.ts';
+import { NoResponse, OrderClient, type OrderRoutes } from './order-client.ts';
 import type { KnownOrder, OrderReads } from './order-reads.ts';
 
 interface Order {
@@ -48,8 +48,8 @@ export interface TraderParts {
   /** Its wallet. */
   readonly number: number;
   readonly answers: Answers;
-  /** The ingress behind a door at this moment; null while there is none. */
-  doors(): readonly (Ingress | null)[];
+  /** Each ingress process at this moment; null for one that is down. */
+  ingresses(): readonly (Ingress | null)[];
   nextNumber(): number;
   readonly reads: OrderReads;
   readonly parts: DefectParts;
@@ -136,7 +136,7 @@ export class Trader {
   /** A read of the log, which needs no ingress. */
   #read(orderId: OrderId): Promise<KnownOrder | null> {
     const { machine, reads } = this.#parts;
-    const late = () => new NoAnswer();
+    const late = () => new NoResponse();
     return machine.request({ timeoutMs: requestTimeoutMs, late }, (answer) =>
       answer.resolve(reads.find(orderId)),
     );
@@ -258,7 +258,7 @@ export class Trader {
     this.waiting += 1;
     for (let tried = 0; tried < triesMax; tried += 1) {
       const isAnswered = await attempt().catch((error: unknown) => {
-        if (error instanceof NoAnswer) return false;
+        if (error instanceof NoResponse) return false;
         throw error;
       });
       if (isAnswered) {
@@ -270,14 +270,14 @@ export class Trader {
     this.givenUp += 1;
   }
 
-  /** A request to one of the doors. Throws `NoAnswer`. */
+  /** A request to one of the ingress processes. Throws `NoResponse`. */
   #ask<T>(work: (ingress: Ingress) => Promise<T>, timeoutMs = requestTimeoutMs): Promise<T> {
-    const { machine, doors } = this.#parts;
-    const late = () => new NoAnswer();
-    const door = this.#random.below(doors().length);
+    const { machine, ingresses } = this.#parts;
+    const late = () => new NoResponse();
+    const index = this.#random.below(ingresses().length);
     return machine.request<T>({ timeoutMs, late }, (answer) => {
-      const ingress = doors()[door] ?? null;
-      if (ingress === null) answer.reject(new NoAnswer());
+      const ingress = ingresses()[index] ?? null;
+      if (ingress === null) answer.reject(new NoResponse());
       else ingress.machine.enter(() => void work(ingress).then(answer.resolve, answer.reject));
     });
   }
@@ -360,7 +360,7 @@ function saidBy(placement: Placement): Knowledge {
   return placement.order?.status === 'CANCELED' ? 'unknown' : knowledgeOf(placement);
 }
 
-/** What all answers to one order agree in. */
+/** Content in which all responses to one order must agree; empty for a refusal and for a delayed order. */
 function factOf({ success, status, takingAmount, makingAmount }: PlacementResult): string {
   if (!success || status === 'delayed') return '';
   return `${status} ${makingAmount} ${takingAmount}`;

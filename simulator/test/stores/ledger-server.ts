@@ -44,7 +44,7 @@ const reading: ReadonlySet<Method> = new Set<Method>([
   'state',
 ]);
 
-/** What a server has in memory, and how it came about. */
+/** Data of a server in memory, and the changes that led to it. */
 interface Contents {
   model: LedgerModel;
   changes: Change[];

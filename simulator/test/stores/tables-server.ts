@@ -79,7 +79,7 @@ export class TablesServer {
     };
   }
 
-  /** The same without a network, for the judge. */
+  /** The tables without a network, for the judge. */
   get local(): ProjectionTables {
     const positions = () => this.#state('positions');
     return {

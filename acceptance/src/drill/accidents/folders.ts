@@ -10,7 +10,7 @@ interface Folder {
   readonly part: string;
   /** Processes that use it. */
   readonly users: readonly string[];
-  /** What they say of one that they cannot write; null where they write to it too seldom for a drill. */
+  /** Text that its processes log when they cannot write to it; null where they write to it too seldom for a drill. */
   readonly unwritable: string | null;
 }
 

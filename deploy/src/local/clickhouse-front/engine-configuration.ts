@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 
 /**
- * What statements may do: nothing that reads or writes a file, or connects to anything (no FILE, URL, REMOTE, S3 ...,
- * no dictionaries, no named collections, no SYSTEM). The engine checks it after it has parsed a statement, wherever a
+ * Rights of statements. None of them reads or writes a file, or connects to anything (no FILE, URL, REMOTE, S3 ..., no
+ * dictionaries, no named collections, no SYSTEM). The engine checks them after it has parsed a statement, wherever a
  * table function, an engine of tables or a database of files is named. Rows of an INSERT and results in Parquet pass
  * through files of the front all the same: these are statements of a client (FROM INFILE, INTO OUTFILE), which only the
  * front writes.

@@ -27,7 +27,7 @@ const readingTableFunctions = new Set([
  */
 const refusedFunction = /^(file|catboostevaluate|ai(classify|embed|extract|generate|translate))$/;
 
-/** What a reader may set: limits, and how results look. None of them names a file or is itself SQL. */
+/** Settings that a reader may set: limits, and the format of results. None of them names a file or is itself SQL. */
 const readerSettings: ReadonlySet<string> = new Set([
   'add_http_cors_header',
   'cancel_http_readonly_queries_on_client_close',
@@ -96,7 +96,7 @@ export interface JudgedQuery {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** What an engine has that readers may not use, in lower case. */
+/** Table functions and settings of an engine that readers may not use, in lower case. */
 interface Refused {
   readonly tableFunctions: ReadonlySet<string>;
   readonly settings: ReadonlySet<string>;

@@ -19,7 +19,7 @@ interface Slot {
   readonly sessions: Map<Role, EngineSession>;
 }
 
-/** What leases know of their pool. */
+/** Parts of a pool that its leases use. */
 interface PoolParts {
   readonly options: PoolOptions;
   readonly slots: readonly Slot[];

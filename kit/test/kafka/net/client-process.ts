@@ -27,7 +27,7 @@ interface OwnPartition {
   next: number | null;
 }
 
-/** What the application may do, by seed. */
+/** Behaviour of the application, by seed. */
 export interface Habits {
   /** Share of batches and assignments that take seconds. */
   slow: number;
@@ -70,7 +70,7 @@ export class ClientProcess {
   readonly #openedMs: number;
   /** The newest report of each stall by topic. */
   readonly #stalledMs = new Map<string, number>();
-  /** What was acknowledged. */
+  /** Records that were acknowledged. */
   readonly acknowledged: { key: string; offset: number; value: string }[] = [];
   readonly refused: { key: string; value: string }[] = [];
   #sent = 0;
@@ -367,7 +367,9 @@ export class ClientProcess {
     }
   }
 
-  /** The same of partitions of the group whose handler waits. */
+  /**
+   * Checks that the partitions of the group whose handler waits are read within a bound while nothing is in the way.
+   */
   #checkHandling(): void {
     for (const [number, own] of this.owned) {
       const partition = this.#world.cluster.partition(`orders/${number}`);

@@ -67,7 +67,7 @@ export class BrokerNode {
 export class ClusterPartition extends ScriptedPartition {
   readonly key: string;
   readonly seenEnds = new Map<number, number>();
-  /** Of this error all its fetches fail; 0 is none. */
+  /** Error code with which all fetches of the partition fail; 0 is none. */
   error = 0;
   /** Two brokers that name each other. */
   isDisputed = false;

@@ -7,7 +7,7 @@ import type { MemoryNetwork } from './memory-network.ts';
 import type { Observer } from './observer.ts';
 import type { WireFaults } from './wire-faults.ts';
 
-/** What an episode disturbs. */
+/** Parts of the simulation that an episode disturbs. */
 export interface Disturbed {
   readonly random: Random;
   readonly cluster: Cluster;
@@ -31,7 +31,7 @@ const after = ({ cluster }: Disturbed, ms: number, run: () => void) =>
 
 const storageError = 56;
 
-/** Those that all processes read come more often. */
+/** A random partition; partitions that all processes read are chosen more often. */
 const partitionOf = ({ random, cluster }: Disturbed) =>
   random.pick(
     random.chance(0.5) ? cluster.partitionsOf('events') : [...cluster.partitions.values()],

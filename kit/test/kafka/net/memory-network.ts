@@ -10,7 +10,7 @@ export interface ServerEnd {
   close(isReset: boolean): void;
 }
 
-/** What a broker does with its connections. */
+/** Treatment of connections by a broker. */
 export interface Server {
   /** Null where nobody listens; otherwise it takes the frames, and learns of the end. */
   accept(end: ServerEnd): { frame(bytes: Buffer): void; ended(): void } | null;

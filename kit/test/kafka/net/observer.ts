@@ -19,7 +19,7 @@ const overlapMs = 3 * sessionMs;
 const recentMs = 700;
 const findingsMax = 20;
 
-/** What the brokers see, with the promises that can be judged there. */
+/** Events that the brokers see, and checks of the promises that can be judged from them. */
 export class Observer implements GroupEvents {
   readonly findings: Finding[] = [];
   readonly #scheduler: Scheduler;
@@ -27,7 +27,7 @@ export class Observer implements GroupEvents {
   cluster: Cluster | null = null;
   /** Until when single requests go wrong. */
   wireTroubledMs = Number.NEGATIVE_INFINITY;
-  /** The same of heartbeats alone. */
+  /** Until when single heartbeats go wrong. */
   heartbeatTroubledMs = Number.NEGATIVE_INFINITY;
   /** Until when producers cannot write. */
   writeTroubledMs = Number.NEGATIVE_INFINITY;

@@ -260,7 +260,10 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
 /** The share of looks at the clock that find the thread to have stood still, and for how long, milliseconds. */
 const standstills = { share: 0.01, mostMs: 12 };
 
-/** What a process has of its own: its clocks, its connections, its chances, and the thread. */
+/**
+ * Replaces the globals that each process has for itself: its clocks, its connections, its random numbers, and the
+ * thread.
+ */
 function replaceProcessGlobals({ scheduler, network, observer }: Simulation, seed: number) {
   const chance = new Random(seed + 1);
   let newestMs = scheduler.nowMs;

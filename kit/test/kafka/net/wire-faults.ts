@@ -1,7 +1,7 @@
 import type { Random } from '@pm/kit/random';
 import { keys } from './broker-requests.ts';
 
-/** What becomes of a request. */
+/** Outcome of a request. */
 export type Fate = 'usual' | 'late' | 'stuck' | 'closed before' | 'closed after';
 
 const usualMs = 0.05;

@@ -17,7 +17,7 @@ import { roomFor } from './price-ladders.ts';
  */
 export class BatchBook {
   readonly book = new Book();
-  /** Of the last batch; valid until the next. */
+  /** Fills of the last batch; valid until the next. */
   fills: Int32Array<ArrayBuffer> = new Int32Array(1024 * fillWords);
   fillCount = 0;
   /** Slot of each resting order plus one, 0 for others. */

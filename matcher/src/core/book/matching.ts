@@ -1,7 +1,7 @@
 import { type CancelReason, feeMicro, lotMicro, notionalMicro } from '@pm/schemas';
 import { writeFill } from '../events/write-events.ts';
 import { removeResting } from '../orders/cancel-resting.ts';
-import { type Meeting, meetingOf } from '../orders/self-trade.ts';
+import { interactionWith, type Meeting } from '../orders/self-trade.ts';
 import { type FillFacts, lotsTaken, type Taker, takerPrice } from '../orders/taker.ts';
 import type { Output } from '../record.ts';
 import type { State } from '../state/state.ts';
@@ -15,8 +15,8 @@ import { at } from './order-pool.ts';
  * two buyers create a pair and its collateral (MINT), two sellers destroy one (MERGE). The taker alone pays a fee: a
  * buyer on top, never beyond the order's hold; a seller out of the proceeds. The taker's own money moves after all
  * fills. An overdue order in the way expires instead of filling, an order of the same signer follows the taker's mode
- * of self-trade (`meetingOf`). A taker that may meet no more orders stops. Fills follow each other directly among the
- * events; the cancels of orders in the way come after them.
+ * of self-trade (`interactionWith`). A taker that may meet no more orders stops. Fills follow each other directly among
+ * the events; the cancels of orders in the way come after them.
  */
 export function matchTaker(state: State, taker: Taker, out: Output): void {
   while (taker.lotsLeft > 0 && !taker.isStopped) {
@@ -25,10 +25,10 @@ export function matchTaker(state: State, taker: Taker, out: Output): void {
     const price = takerPrice(taker, state.book.orders.price0(maker));
     const lots = lotsTaken(taker, price, state.book.orders.get(maker, at.restLots));
     if (lots === 0) break;
-    const meeting = taker.meetingsLeft === 0 ? 'end' : meetingOf(state, taker, maker);
+    const meeting = taker.matchesLeft === 0 ? 'end' : interactionWith(state, taker, maker);
     taker.isStopped = meeting === 'end' || meeting === 'end-both';
     if (meeting === 'end') break;
-    taker.meetingsLeft -= 1;
+    taker.matchesLeft -= 1;
     out.fillsLeft -= 1;
     if (meeting === 'fill') fill(state, taker, factsOf(maker, price, lots, out), out);
     else out.events.pushLater(removeResting(state, maker, clearedBy(state, maker, meeting), out));

@@ -1,5 +1,5 @@
 import { assume } from '../assumption.ts';
-import { HeldSlots } from '../state/held-slots.ts';
+import { DeferredSlots } from '../state/deferred-slots.ts';
 import { newWords } from '../state/key-table.ts';
 import { sortSlots } from '../state/sort-slots.ts';
 
@@ -26,8 +26,8 @@ export class OrderPool {
   count = 0;
   private freeHead = -1;
   private fresh = 0;
-  /** Of orders that ended while another thread reads them. */
-  readonly held = new HeldSlots();
+  /** Slots of orders that ended while another thread reads them. */
+  readonly held = new DeferredSlots();
   /** Arrival numbers ascend; only their order has a meaning. */
   private nextArrival = 1;
 
@@ -74,7 +74,9 @@ export class OrderPool {
     }
   }
 
-  /** Those before and after them in the lists of their accounts, two for each; and their positions. */
+  /**
+   * The orders before and after these in the lists of their accounts, two for each, and the positions of these orders.
+   */
   ownersOf(orders: Int32Array, count: number, into: Int32Array, positions: Int32Array): void {
     const { owners } = this;
     for (let index = 0; index < count; index += 1) {
@@ -95,7 +97,7 @@ export class OrderPool {
     return seen;
   }
 
-  /** The same for what accounts need of them. */
+  /** Reads the fields of orders (or -1) that accounts need into the cache. */
   seeOwners(orders: Int32Array, count: number): number {
     const { owners } = this;
     let seen = 0;

@@ -16,7 +16,7 @@ export function cancelResting(
   state.detach(order, false);
 }
 
-/** The same, but the caller writes the event later. */
+/** Cancels a resting order like `cancelResting`, but the caller writes the event later. */
 export function removeResting(
   state: State,
   order: number,

@@ -10,7 +10,7 @@ import {
   rules,
 } from '@pm/schemas';
 import type { State } from '../state/state.ts';
-import { checkOrderType } from './fok-fak-post-only.ts';
+import { checkOrderType } from './order-type.ts';
 import type { Taker } from './taker.ts';
 
 /** How far ahead of the partition's clock an order may be signed. */

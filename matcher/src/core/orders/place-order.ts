@@ -1,6 +1,6 @@
 import { type PlaceOrder, type RefusalCode, refusals, rules } from '@pm/schemas';
 import { writeRefused } from '../events/write-events.ts';
-import { meetingsMax, type Output } from '../record.ts';
+import { matchesMax, type Output } from '../record.ts';
 import { flagsOfRefusal, idWords } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 import { checkHold, checkPlacement, isStale } from './check-placement.ts';
@@ -9,7 +9,7 @@ import { fillAndRest, registerOrder } from './fill-and-rest.ts';
 import { commandsAhead } from './look-ahead.ts';
 import { repeatOrder } from './repeat-order.ts';
 import { cancelOwnMaker } from './self-trade.ts';
-import { seat, type Taker } from './taker.ts';
+import { assignWallet, type Taker } from './taker.ts';
 
 /**
  * An order is refused and changes nothing, or it is accepted: it fills what it meets, then rests (GTC, GTD) or ends; in
@@ -44,9 +44,9 @@ export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
     writeRefused(order, 'overloaded', out);
     return;
   }
-  const taker = out.scratch.taker.begin(order, market, meetingsMax(out));
+  const taker = out.scratch.taker.begin(order, market, matchesMax(out));
   const wallet = ahead.wallets[index] as number;
-  seat(state, taker, wallet === -1 ? state.wallets.find(order.maker) : wallet);
+  assignWallet(state, taker, wallet === -1 ? state.wallets.find(order.maker) : wallet);
   taker.account = ahead.accounts[index] as number;
   taker.builder = ahead.builders[index] as number;
   taker.isJudged = state.rules < rules.judgedByTicks;

@@ -1,6 +1,6 @@
 import type { RefusalCode } from '@pm/schemas';
 import { writeRefused } from '../events/write-events.ts';
-import { meetingsMax, type Output } from '../record.ts';
+import { matchesMax, type Output } from '../record.ts';
 import type { DelayedOrder } from '../state/delayed-orders.ts';
 import type { Market } from '../state/markets.ts';
 import { flagsOfRefusal } from '../state/order-results.ts';
@@ -9,7 +9,7 @@ import { checkAfterHold, checkRelease } from './check-placement.ts';
 import { delayHeld, isDelayed } from './delay-order.ts';
 import { fillAndRest } from './fill-and-rest.ts';
 import { cancelOwnMaker } from './self-trade.ts';
-import { mayRest, seat, type Taker } from './taker.ts';
+import { assignWallet, mayRest, type Taker } from './taker.ts';
 
 /**
  * The ends of taker delays, and of what is held for a tick.
@@ -40,7 +40,7 @@ function release(state: State, delayed: DelayedOrder, out: Output): void {
   out.releasesLeft -= 1;
   returnFunds(state, delayed);
   const taker = {
-    ...out.scratch.taker.begin(delayed.order, delayed.market, meetingsMax(out)),
+    ...out.scratch.taker.begin(delayed.order, delayed.market, matchesMax(out)),
     memory: delayed.memory,
     account: delayed.account,
     builder: state.builders.intern(delayed.order.builder),
@@ -48,7 +48,7 @@ function release(state: State, delayed: DelayedOrder, out: Output): void {
     // A tick may have been long on its way: the next one shows that.
     isJudged: !delayed.isHeld,
   };
-  seat(state, taker, delayed.wallet);
+  assignWallet(state, taker, delayed.wallet);
   const refusal = refusalOf(state, taker, delayed);
   if (refusal !== null) {
     if (refusal === 'self_trade') cancelOwnMaker(state, taker, out);

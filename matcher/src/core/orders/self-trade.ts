@@ -13,7 +13,7 @@ export type Meeting = 'fill' | 'expire' | 'clear' | 'end' | 'end-both';
  * CANCEL_OLDEST clears them away, CANCEL_NEWEST ends the taker, CANCEL_BOTH ends both. Each counts as a meeting, like a
  * fill.
  */
-export function meetingOf(state: State, taker: Taker, maker: number): Meeting {
+export function interactionWith(state: State, taker: Taker, maker: number): Meeting {
   if (state.isOverdue(maker)) return 'expire';
   if (!isOwn(state, taker, maker)) return 'fill';
   switch (taker.order.selfTrade) {
@@ -42,12 +42,12 @@ function isOwn({ book, orderMemory, rules: version }: State, taker: Taker, maker
  * The first order in the taker's way that it does not clear away, or -1; `clearedFirst` counts those it clears before.
  * A post-only order clears only overdue ones away.
  */
-export function firstToMeet(state: State, taker: Taker): number {
+export function firstCounterparty(state: State, taker: Taker): number {
   const { order, market, isBid, limit0 } = taker;
   let before = 0;
   let maker = state.book.firstMaker(market.slot, isBid, limit0);
-  for (; maker !== -1 && before <= taker.meetingsLeft; before += 1) {
-    const meeting = meetingOf(state, taker, maker);
+  for (; maker !== -1 && before <= taker.matchesLeft; before += 1) {
+    const meeting = interactionWith(state, taker, maker);
     if (meeting !== 'expire' && (meeting !== 'clear' || order.postOnly)) break;
     maker = state.book.nextMaker(maker, isBid, limit0);
   }
@@ -62,7 +62,7 @@ export function firstToMeet(state: State, taker: Taker): number {
 export function cancelOwnMaker(state: State, taker: Taker, out: Output): void {
   const { selfTrade, timeInForce } = taker.order;
   if (selfTrade !== 'CANCEL_BOTH' || timeInForce === 'FOK') return;
-  const maker = firstToMeet(state, taker);
+  const maker = firstCounterparty(state, taker);
   out.fillsLeft -= 1;
   cancelResting(state, maker, 'SELF_TRADE', out);
 }

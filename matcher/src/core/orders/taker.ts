@@ -35,14 +35,14 @@ export interface Taker {
   /** Whether its remainder may rest. */
   readonly rests: boolean;
   /** Resting orders it may still meet: those it fills, and those in its way that it clears. */
-  meetingsLeft: number;
+  matchesLeft: number;
   filledMicro: number;
   paidMicro: number;
   feeMicro: number;
   fills: number;
   /** Micro-shares that rest in the book in the end. */
   restingMicro: number;
-  /** Orders it clears before the first that it meets (`firstToMeet`). */
+  /** Orders it clears before the first that it meets (`firstCounterparty`). */
   clearedFirst: number;
   /** Whether no tick judges any more how late it came to its book. */
   isJudged: boolean;
@@ -66,8 +66,8 @@ type Mutable = { -readonly [Field in keyof Taker]: Taker[Field] };
 export class ReusedTaker {
   private taker: Mutable | null = null;
 
-  /** The taker of an order that may meet up to `meetingsMax` resting orders; it has no wallet yet. */
-  begin(order: PlaceOrder, market: Market, meetingsMax: number): Taker {
+  /** The taker of an order that may meet up to `matchesMax` resting orders; it has no wallet yet. */
+  begin(order: PlaceOrder, market: Market, matchesMax: number): Taker {
     const taker = this.taker ?? blankTaker(order, market);
     this.taker = taker;
     taker.order = order;
@@ -85,7 +85,7 @@ export class ReusedTaker {
     taker.lotsLeft = (taker.hasBudget ? orderSizeMaxMicro : order.sizeMicro) / lotMicro;
     taker.budgetLeftMicro = order.budgetMicro;
     taker.rests = mayRest(order);
-    taker.meetingsLeft = meetingsMax;
+    taker.matchesLeft = matchesMax;
     taker.filledMicro = 0;
     taker.paidMicro = 0;
     taker.feeMicro = 0;
@@ -104,7 +104,7 @@ export function mayRest({ timeInForce }: PlaceOrder): boolean {
 }
 
 /** Gives it a wallet (slot or -1) and its position. */
-export function seat(state: State, taker: Taker, wallet: number): void {
+export function assignWallet(state: State, taker: Taker, wallet: number): void {
   taker.wallet = wallet;
   taker.position = state.positions.find(wallet, taker.market.slot);
 }
@@ -126,7 +126,7 @@ function blankTaker(order: PlaceOrder, market: Market): Mutable {
     lotsLeft: 0,
     budgetLeftMicro: 0,
     rests: false,
-    meetingsLeft: 0,
+    matchesLeft: 0,
     filledMicro: 0,
     paidMicro: 0,
     feeMicro: 0,

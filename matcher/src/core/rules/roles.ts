@@ -31,7 +31,7 @@ const allowed: Readonly<Record<Signer, readonly Command['kind'][]>> = {
   LEDGER: ['StartGeneration'],
 };
 
-/** What a listed key signs as, in a partition that `openingKey` has opened. */
+/** Role under which a listed key signs, in a partition that `openingKey` has opened. */
 export function signerOf(
   { publicKey, role }: Pick<SignOffKey, 'publicKey' | 'role'>,
   openingKey: Buffer | null,

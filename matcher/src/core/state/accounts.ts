@@ -22,7 +22,7 @@ export class Accounts extends Interned {
     return this.table.findParts(signer, apiKey);
   }
 
-  /** The same; a new one is unused until `hold`. */
+  /** The account of a signer and an API key, added if there is none; a new one is unused until `hold`. */
   open(signer: Buffer, apiKey: Buffer): number {
     const found = this.findBoth(signer, apiKey);
     if (found !== -1) return found;

@@ -59,7 +59,7 @@ export class BookedOrders {
     return this.late;
   }
 
-  /** Those that no tick has judged, in order of arrival, with the times of their acceptance. */
+  /** Orders that no tick has judged, in order of arrival, with the times of their acceptance. */
   unjudged(): { readonly orders: Int32Array; readonly acceptedAtMs: Float64Array } {
     this.compact();
     const { used } = this;

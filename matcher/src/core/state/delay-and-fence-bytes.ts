@@ -108,7 +108,7 @@ export function readDelays(
   }
 }
 
-/** What a row of rules by which ticks judge orders has more. */
+/** Additional fields in the row of a delayed order under rules by which ticks judge orders. */
 interface Hold {
   readonly isHeld: boolean;
   readonly terms: Pick<PlaceOrder, 'ageLimitMs' | 'postOnly'>;

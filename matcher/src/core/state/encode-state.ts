@@ -31,7 +31,9 @@ export function encodeState(state: State): Buffer {
   return encodeFrozen(currentState(state));
 }
 
-/** The same of a state that was frozen, in any thread. Rows are copied word by word, without objects. */
+/**
+ * The bytes of `encodeState` for a state that was frozen, in any thread. Rows are copied word by word, without objects.
+ */
 export function encodeFrozen({ facts, rest }: FrozenState): Buffer {
   const to = new StateWriter(facts.length + (rest === null ? 0 : roomFor(rest)));
   to.bytes(facts);

@@ -1,4 +1,4 @@
-import { HeldSlots } from './held-slots.ts';
+import { DeferredSlots } from './deferred-slots.ts';
 import { newWords } from './key-table.ts';
 
 /** The fills of an order at its placement in sum, and their place in the log. */
@@ -33,8 +33,8 @@ export class FirstFillsPool {
   private floats = new Float64Array(newWords(64 * fillsDoubles * 2, true).buffer);
   private fresh = 0;
   private readonly free: number[] = [];
-  /** Of records that were removed while another thread reads them. */
-  readonly held = new HeldSlots();
+  /** Slots of records that were removed while another thread reads them. */
+  readonly held = new DeferredSlots();
 
   get(place: number): FirstFills {
     const at = place * fillsDoubles;

@@ -10,8 +10,8 @@ import { writeFacts, writeMarkets } from './write-facts.ts';
 /**
  * The state at one moment, as another thread can encode it while this one goes on: plain data without functions.
  *
- * What is small is encoded or copied at once. Orders and ids are in shared memory that stays as it is until `thaw`:
- * what changes of them (lots and flags) is copied, and their slots are not used again.
+ * Small parts are encoded or copied at once. Orders and ids are in shared memory that stays as it is until `thaw`:
+ * their fields that change (lots and flags) are copied, and their slots are not used again.
  */
 export interface FrozenState {
   /** Everything before the wallets; all there is of a partition that is not opened. */

@@ -1,5 +1,5 @@
 import { assume } from '../assumption.ts';
-import { HeldSlots } from './held-slots.ts';
+import { DeferredSlots } from './deferred-slots.ts';
 
 /**
  * A hash table from keys of a fixed number of 32-bit words to records in flat memory.
@@ -23,8 +23,8 @@ export class KeyTable {
   private freeHead = -1;
   private fresh = 0;
   private readonly isShared: boolean;
-  /** Of records that were removed while another thread reads them. */
-  readonly held = new HeldSlots();
+  /** Slots of records that were removed while another thread reads them. */
+  readonly held = new DeferredSlots();
   /** Records that are found no more and keep their slots. */
   private detached = 0;
   /** Pairs (hash, slot); slot -1 is an empty place. Twice as many places as records, at least. */
@@ -56,7 +56,7 @@ export class KeyTable {
     return this.findHashed(this.loadHashed(bytes));
   }
 
-  /** The same for a key of two parts. */
+  /** The slot of the key that consists of these two parts, or -1; loads it. */
   findParts(first: Buffer, second: Buffer): number {
     readWords(first, this.key, 0);
     readWords(second, this.key, first.length >> 2);
@@ -75,7 +75,7 @@ export class KeyTable {
     return this.findHashed(this.hashLoaded());
   }
 
-  /** The same for a loaded key whose hash is known. */
+  /** The slot of the loaded key, whose hash is given, or -1. */
   findHashed(hash: number): number {
     const { places, mask } = this;
     this.foundHash = hash;
@@ -160,7 +160,7 @@ export class KeyTable {
     return this.fresh;
   }
 
-  /** What `slotsOf` and readers of records need, copied by `copy`. */
+  /** Parts of the table that `slotsOf` and readers of records need, copied by `copy`. */
   freeze(copy: CopyWords): FrozenTable {
     const { keyWords, stride, capacity, count } = this;
     const records = this.fresh * stride;

@@ -24,9 +24,9 @@ export class IdMemory {
   /** By slot; means nothing for ids in no minute. */
   private minuteOf = new Int32Array(this.table.capacity);
   private readonly minutes = new Map<number, Bucket>();
-  /** Of forgotten minutes, the ids whose records are not removed yet. */
+  /** Ids of forgotten minutes whose records are not removed yet. */
   private readonly forgotten: Chain[] = [];
-  /** Of those, the records that `find` has made room for already. */
+  /** Slots of forgotten ids whose records are not removed yet and for which `find` has made room already. */
   private readonly detached = new Set<number>();
   private latest = noBucket();
   private forgottenBefore = Number.NEGATIVE_INFINITY;
@@ -38,7 +38,7 @@ export class IdMemory {
     return this.remembered(this.table.findBytes(id));
   }
 
-  /** The same for an id that `loadId` has put at `from`, with its hash. */
+  /** The slot, or -1, of an id that `loadId` has put at `from`, with its hash. */
   findLoaded(ids: Int32Array, from: number, hash: number): number {
     this.table.loadWords(ids, from);
     return this.remembered(this.table.findHashed(hash));
@@ -70,7 +70,7 @@ export class IdMemory {
     return this.addIn(Math.floor(atMs / minuteMs));
   }
 
-  /** The same for a minute by its number. */
+  /** Remembers the id that `find` has just not found, as the last in a minute given by its number. */
   addIn(minute: number): number {
     const slot = this.addLoose();
     const bucket = this.bucket(minute);
@@ -181,7 +181,7 @@ export class IdMemory {
     return this.isSignedByWords(slot, this.table.key, 0);
   }
 
-  /** The same for a signer in words at `from`. */
+  /** Whether the id in this slot was signed by the signer in words at `from`. */
   isSignedByWords(slot: number, signers: Int32Array, from: number): boolean {
     const base = slot * words + signerAt;
     for (let word = 0; word < signerWords; word += 1) {
@@ -315,7 +315,7 @@ export const idWords = 8;
 export const signerWords = 5;
 const signerAt = 8;
 const orderAt = 14;
-/** Of a record, which is one cache line; the id comes first, its signer follows. */
+/** Layout of a record in words: a record is one cache line; the id comes first, its signer follows. */
 export const idRecord = { words: 16, fillsAt: 13, nextAt: 15 } as const;
 const { words, fillsAt, nextAt } = idRecord;
 

@@ -37,7 +37,10 @@ function sortedPlainly(slots: Int32Array, keys: Float64Array): Int32Array {
   return places.map((place) => slots[place] as number);
 }
 
-/** The same for numbers from 0 to `span` - 1, where `span` is at most a few times the number of slots. */
+/**
+ * Slots in the order of `sortSlots`, for numbers from 0 to `span` - 1, where `span` is at most a few times the number
+ * of slots.
+ */
 export function countSlots(
   slots: Int32Array,
   span: number,

@@ -12,7 +12,7 @@ const perBatch = 100;
 const markets = 4;
 const seeds = [1, 2, 3, 4];
 
-/** The same commands for both books: flat ones for the book, objects for the twin. */
+/** Sends equal commands to both books: flat ones to the book, objects to the twin. */
 class Comparison {
   readonly batch = new BatchBook();
   readonly twin = new NaiveBook();
@@ -43,7 +43,7 @@ class Comparison {
     if (this.roll(50) === 0) this.refine();
   }
 
-  /** The same text as the twin's, read from levels and queues. */
+  /** Text of the book in the form of the twin's text, read from levels and queues. */
   text(): string {
     const { ladders, orders } = this.batch.book;
     const texts = this.ticks.map((_, market) => {
@@ -70,7 +70,7 @@ class Comparison {
     else this.place(word);
   }
 
-  /** Of an order that rests or is gone. */
+  /** Cancels an order that rests or is gone. */
   private cancel(word: number): void {
     const place = this.roll(this.live.length);
     const [market, order] = this.live[place] as [number, number];

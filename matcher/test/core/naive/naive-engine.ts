@@ -53,7 +53,7 @@ export class NaiveEngine extends NaiveMeetings {
     return this.events;
   }
 
-  /** The same text as `stateText` writes of the engine. */
+  /** State of the twin as text, in the form that `stateText` writes for the engine. */
   stateText(): string {
     const byNumber = [...this.markets].sort(([a], [b]) => a - b);
     const tokens = [...this.tokens].filter(([, total]) => total !== 0);
@@ -100,13 +100,13 @@ export class NaiveEngine extends NaiveMeetings {
       .join(' ');
   }
 
-  /** Of an order that lives the id is known however old it is. */
+  /** Ids that are remembered; the id of an order that lives is known however old it is. */
   private rememberedIds(): string[] {
     const alive = [...this.resting, ...this.waiting].map(({ order }) => hex(order.orderId));
     return [...new Set([...this.remembered.keys(), ...alive])].sort();
   }
 
-  /** What can be compared with the engine besides events. */
+  /** Values besides events that can be compared with the engine. */
   summary(): readonly [clock: number, resting: number, nextExpiry: number] {
     const expiries = this.resting.map(({ order }) => order.expiresAtMs).filter((ms) => ms > 0);
     const releases = this.waiting.map(({ releaseAt }) => releaseAt).filter((ms) => ms > 0);
@@ -237,7 +237,9 @@ export class NaiveEngine extends NaiveMeetings {
     return rungs.find(([isBroken]) => isBroken)?.[1] ?? null;
   }
 
-  /** What may have come up during the delay. */
+  /**
+   * Why an order is refused after its delay, by reasons that may have come up during the delay; null when it is not.
+   */
   private whyNotNow(order: PlaceOrder, market: Listed, canceled: boolean): RefusalCode | null {
     const isFull = this.openOrders(order.maker) >= openOrdersPerWalletMax;
     const rungs: Rung[] = [

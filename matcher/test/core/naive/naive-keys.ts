@@ -6,8 +6,8 @@ interface Key {
   active: boolean;
 }
 
-/** What a record comes to: why it is rejected, or the numbers of its commands about keys and rules that count. */
-export type KeyOutcome = 'UNKNOWN_KEY' | 'NOT_ALLOWED' | readonly number[];
+/** Result of a record: why it is rejected, or the numbers of its commands about keys and rules that count. */
+export type KeyResult = 'UNKNOWN_KEY' | 'NOT_ALLOWED' | readonly number[];
 
 const market = ['SetMarket', 'ResolveMarket', 'StartGeneration', 'CancelOrders', 'SetTradingMode'];
 const ofUsers = [
@@ -31,7 +31,7 @@ export class NaiveKeys {
     this.list.push({ publicKey: opening, role: 'OPERATOR', active: true });
   }
 
-  take(signer: Buffer, commands: readonly Command[]): KeyOutcome {
+  take(signer: Buffer, commands: readonly Command[]): KeyResult {
     const key = this.find(signer);
     if (key?.active !== true) return 'UNKNOWN_KEY';
     if (!commands.every(({ kind }) => this.#mayCommand(key, kind))) return 'NOT_ALLOWED';

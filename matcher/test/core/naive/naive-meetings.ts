@@ -84,7 +84,7 @@ export abstract class NaiveMeetings extends NaiveRules {
     return size;
   }
 
-  /** What becomes of an order in the way, or of the taker. */
+  /** Outcome for an order in the way of the taker, or for the taker. */
   protected fate(
     order: PlaceOrder,
     maker: Resting,

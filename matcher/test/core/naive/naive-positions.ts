@@ -10,7 +10,7 @@ export class NaivePositions extends NaiveReport {
   readonly tokens = new Map<string, number>();
   protected requests = new Map<string, number>();
 
-  /** Of all ids; the orders are not known here. */
+  /** Whether the memory of all ids is full; never here, where the orders are not known. */
   protected isMemoryFull(): boolean {
     return false;
   }

@@ -10,7 +10,7 @@ import type {
 export interface Resting {
   readonly order: PlaceOrder;
   left: number;
-  /** What a tick has said of the time it took to its book; nothing yet while it is new. */
+  /** Judgement of a tick about the time that the order took to its book; `new` before the first tick. */
   judged: 'new' | 'in time' | 'late';
 }
 
@@ -37,7 +37,7 @@ export const hex = (bytes: Buffer): string => bytes.toString('hex');
 export const cost = (price: number, size: number): number => (price * size) / lot;
 export const other = (price: number): number => 10_000 - price;
 
-/** What the naive twin says: its events, and at the end of a record the sums over it. */
+/** Output of the naive twin: its events, and at the end of a record the sums over it. */
 export class NaiveReport {
   resting: Resting[] = [];
   waiting: Waiting[] = [];
@@ -143,7 +143,7 @@ export interface Remembered {
   status: PlacedStatus;
   filled: number;
   paid: number;
-  /** Of the fills at placement: offset of their record, index of the first, how many. */
+  /** Place of the fills at placement: offset of their record, index of the first, number of fills. */
   place: readonly [offset: number, first: number, count: number];
   isMatched: boolean;
 }

@@ -13,7 +13,7 @@ export abstract class NaiveRules extends NaiveCancels {
   /** A delay is over, or its market is. */
   protected abstract release(one: Waiting): undefined;
 
-  /** What is due at the head of a record. */
+  /** Carries out everything that is due at the head of a record. */
   protected sweep(): undefined {
     this.expire();
     const ended = [...this.markets.values()].filter(({ mode }) => mode === 'RESOLVED');

@@ -5,7 +5,7 @@ export type Rung = readonly [isBroken: boolean, code: RefusalCode];
 
 type Rules = CommandOf<'SetMarket'>;
 
-/** What can be wrong with an order whatever the book is like. */
+/** Possible defects of an order that do not depend on the book. */
 export function rungsOfForm(order: PlaceOrder, rules: Rules, clock: number): Rung[] {
   const { price, sizeMicro, budgetMicro, timeInForce, expiresAtMs } = order;
   const mayBudget = takes(order) && order.side === 'BUY';

@@ -72,7 +72,7 @@ describe('forgotten ids', () => {
       accepted += events.filter(({ kind }) => kind === 'OrderPlaced').length;
       record += 1;
     }
-    // Those that did not rest, and of each record the one whose order it canceled.
+    // Accepted are the ids that did not rest, and of each record the id whose order the record canceled.
     expect(accepted).toBe(ids.filter((id) => !rests(id)).length + orders / perRecord);
     engine.assertInvariants();
     expect(engine.encodeState().equals(swept.encodeState())).toBe(true);

@@ -142,7 +142,7 @@ interface CommentState {
 
 const stateOf = ({ isShown, likes }: HeldComment): CommentState => ({ isShown, likes: likes.size });
 
-/** What a record did to its comment; null when readers see no difference. */
+/** Action of a comment record as readers see it; null when they see no difference. */
 function actionOf(
   { kind }: CommentEvent,
   before: CommentState | null,

@@ -4,13 +4,13 @@ import type { ApiKeyId, StreamCloseName, WalletAddress } from '@pm/schemas';
 import type { Catalog } from '../../markets/catalog.ts';
 import type { Profiles } from '../../social/profiles.ts';
 import type { Feed } from '../feed/feed.io.ts';
-import type { Openings } from '../protocol/openings.io.ts';
 import type { ReaderSocketParts } from '../protocol/reader-socket.io.ts';
+import type { StartScheduler } from '../protocol/start-scheduler.io.ts';
 
-/** What the streams of the family read. */
+/** Data sources and services that the streams of the family use. */
 export interface FamilyParts extends ReaderSocketParts {
   readonly feed: Pick<Feed, 'listen' | 'snapshot' | 'partitions'>;
-  readonly openings: Openings;
+  readonly openings: StartScheduler;
   readonly catalog: Catalog;
   readonly profiles: Profiles;
   readonly verifyCredentials: CredentialsVerifier;

@@ -12,7 +12,7 @@ import type { SharedMessage } from './market-messages.ts';
 /** Estimate of the fields that a connection adds to a message, bytes. */
 const tailBytes = 90;
 
-/** What a stream of the family does with one connection. */
+/** Handler of the frames of one connection of a stream of the family. */
 export interface FamilyReader {
   /** A frame that is a JSON object; false when it is none of the stream. */
   take(frame: object): boolean;

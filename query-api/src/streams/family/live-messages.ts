@@ -10,12 +10,14 @@ import { anyType, factOf, type LiveSubscription } from './live-subscription.ts';
 
 type LiveBody = Extract<FamilyMessage, { readonly topic: string }>;
 
-/** What is published at once: one payload under the types of its topic, with what filters may name. */
+/**
+ * Messages that are published at once: one payload under the types of its topic, with the facts that filters may name.
+ */
 export interface LiveEvent {
   readonly topic: LiveBody['topic'];
   /** One body for each type. */
   readonly bodies: readonly LiveBody[];
-  /** What filters may ask for (`factOf`). */
+  /** Facts that filters may ask for (`factOf`). */
   readonly facts: ReadonlySet<string>;
 }
 

@@ -1,7 +1,7 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
 import { type StreamCloseName, streamErrors, streamLimits } from '@pm/schemas';
 import type { FeedRecord } from '../feed/feed.io.ts';
-import { keptBytes, type RoomShare } from '../protocol/reader-room.ts';
+import { keptBytes, type RoomShare } from '../protocol/connection-memory-budget.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts, Opened } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
@@ -121,7 +121,7 @@ class LiveConnection implements FamilyReader, FamilyConnection {
     return [...this.#byName.values()].some(({ topic }) => topic === 'activity');
   }
 
-  /** What the subscriptions get of an event, each body once. */
+  /** Bodies of an event that the subscriptions of this connection get, each body once. */
   bodiesOf(event: LiveEvent): ReadonlySet<LiveEvent['bodies'][number]> {
     const bodies = new Set<LiveEvent['bodies'][number]>();
     for (const subscription of this.#byName.values()) {

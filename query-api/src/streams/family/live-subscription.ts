@@ -30,8 +30,8 @@ const forms: Readonly<Record<LiveTopic, ReadonlyMap<string, RegExp>>> = {
 };
 
 /**
- * What filters and events have in common: compared only, so a hash of it stays, however long its value is. `value` in
- * lower case.
+ * Hash of a fact that filters and events have in common. Facts are compared only, so the hash is kept, however long the
+ * value is. `value` in lower case.
  */
 export function factOf(topic: LiveTopic, name: string, value: string): string {
   return hash('sha256', JSON.stringify([topic, name, value]), 'base64url');

@@ -91,7 +91,7 @@ export function priceChangeMessage(
 
 interface ChangedLevels {
   readonly levels: readonly Level[];
-  /** Of token 0. */
+  /** Best prices of token 0. */
   readonly best: TokenBest;
   readonly timeMs: number;
 }
@@ -145,7 +145,7 @@ export function bestMessage(
 export interface TokenTrade {
   readonly outcome: Outcome;
   readonly price: number;
-  /** Of the taker; for the other token of a mint or merge the side opposite to the maker's. */
+  /** Side of the taker; for the other token of a mint or merge the side opposite to the maker's. */
   readonly side: Side;
 }
 

@@ -2,8 +2,8 @@ import { type StreamCloseName, streamErrors, streamLimits } from '@pm/schemas';
 import type { Market, Outcome } from '../../markets/market.ts';
 import type { FeedChange, RulesChange } from '../feed/changes.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
-import type { Opener } from '../protocol/openings.io.ts';
-import { keptBytes, type RoomShare, textBytes } from '../protocol/reader-room.ts';
+import { keptBytes, type RoomShare, textBytes } from '../protocol/connection-memory-budget.ts';
+import type { StartTask } from '../protocol/start-scheduler.io.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts, Opened } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
@@ -247,7 +247,7 @@ export class MarketStream {
 const bytesOf = (token: string): number => keptBytes.token + textBytes(token) + keptBytes.market;
 
 /** One connection of `/ws/market`. */
-class MarketConnection implements FamilyReader, FamilyConnection, Opener {
+class MarketConnection implements FamilyReader, FamilyConnection, StartTask {
   readonly #parts: FamilyParts;
   readonly #stream: MarketStream;
   readonly onClosed: FamilyConnection['onClosed'];
@@ -256,7 +256,7 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
   readonly #tokens = new Map<string, number>();
   /** Tokens whose turn has not come, with whether their books are wanted. */
   readonly #waiting = new Map<string, boolean>();
-  /** The same of tokens that were not listed at their turn. */
+  /** Tokens that were not listed at their turn, with whether their books are wanted. */
   readonly #unlisted = new Map<string, boolean>();
   readonly #share: RoomShare;
   #revision = '';

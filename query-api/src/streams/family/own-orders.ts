@@ -7,10 +7,10 @@ import {
 } from '@pm/schemas';
 import type { AcceptedOrder, OrderFacts, StatedRow } from '../../orders/order-read.ts';
 import type { OwnChange, OwnOpenOrder, OwnOrderChange } from '../feed/changes.ts';
-import { keptBytes, type RoomShare } from '../protocol/reader-room.ts';
+import { keptBytes, type RoomShare } from '../protocol/connection-memory-budget.ts';
 import { tradeIdAt } from './market-messages.ts';
 
-/** What happened to an order, and the order after it as GET /data/orders shows it. */
+/** A change of an order, and the order after it as GET /data/orders shows it. */
 export interface OrderStep {
   readonly type: 'PLACEMENT' | 'UPDATE' | 'CANCELLATION';
   readonly order: AcceptedOrder;
@@ -19,7 +19,7 @@ export interface OrderStep {
 /** Trades that are listed with an order. */
 const tradesMax = 1_000;
 
-/** What the changes of an open order do not repeat. */
+/** Facts of an open order that its changes do not repeat. */
 interface Past {
   /** When it was placed, Unix milliseconds. */
   readonly createdAtMs: number;

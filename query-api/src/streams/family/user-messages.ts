@@ -40,7 +40,7 @@ export function orderMessage(
   });
 }
 
-/** What a message of a wallet is shown with. */
+/** Catalog, viewer and time with which a message of a wallet is rendered. */
 export interface ShownTo {
   readonly catalog: Catalog;
   readonly viewer: UserViewer;

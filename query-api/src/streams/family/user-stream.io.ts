@@ -9,8 +9,8 @@ import {
 import type { OwnChange, OwnFill } from '../feed/changes.ts';
 import { countedPartitions } from '../feed/counted-partitions.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
+import { keptBytes, type RoomShare, textBytes } from '../protocol/connection-memory-budget.ts';
 import { KeyProof } from '../protocol/key-proof.io.ts';
-import { keptBytes, type RoomShare, textBytes } from '../protocol/reader-room.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts, Opened } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
@@ -24,7 +24,7 @@ interface ReadWallet {
   readonly wallet: WalletAddress;
   readonly readers: Set<UserConnection>;
   readonly orders: OwnOrders;
-  /** What is kept of its orders, at the address of its first reader: only holders of its keys read it. */
+  /** Memory of the wallet's orders, counted at the address of its first reader: only holders of its keys read it. */
   readonly share: RoomShare;
 }
 

@@ -90,7 +90,7 @@ export interface MarketRules {
   readonly minSizeMicro: number;
   readonly feeRateBps: number;
   readonly mode: MarketMode;
-  /** What all markets of the partition take at most; a market takes what both modes allow. */
+  /** Most permissive mode of all markets of the partition; a market accepts only what both modes allow. */
   readonly tradingMode: MarketMode;
   readonly takerDelayMs: number;
   /** 1/10000 USDC that token 0 pays; null before the resolution. */
@@ -106,7 +106,7 @@ export interface ActivityChange extends MarketChange {
   readonly role: 'taker' | 'maker' | null;
 }
 
-/** What a record changed for one wallet: `seq` counts per wallet and partition. */
+/** A change of a record for one wallet: `seq` counts per wallet and partition. */
 export interface OwnChange {
   readonly channel: 'own';
   readonly wallet: WalletAddress;

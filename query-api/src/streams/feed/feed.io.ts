@@ -23,7 +23,7 @@ export type { FeedRecord, PartitionStatus } from './follower.io.ts';
 
 /** How often the broker is asked for new partitions, milliseconds. */
 const partitionsEveryMs = 5_000;
-/** The same before it answered once. */
+/** How often the broker is asked for partitions before it has answered once, milliseconds. */
 const firstPartitionsEveryMs = 500;
 
 export interface FeedParts extends TracedReader {
@@ -55,7 +55,7 @@ export interface FeedListener {
   reset(partition: number): void;
   /**
    * A partition that appeared while others were followed is caught up for the first time; called before its records.
-   * What reads all partitions does not have it.
+   * Readers of all partitions do not have it yet.
    */
   added(partition: number): void;
 }

@@ -14,7 +14,7 @@ const noBest: BestPrices = { bid: 0, ask: 0, bidSizeMicro: 0, askSizeMicro: 0 };
 /** A change without its position: where a record changed the state of a channel last. */
 export type LastChange = Pick<LogPosition, 'offset' | 'index' | 'timeMs'>;
 
-/** What the fold knows of one market. */
+/** State of one market in the fold. */
 export class MarketState {
   readonly number: number;
   readonly bids = new Ladder();

@@ -136,7 +136,7 @@ export class OrderStates {
     return this.fill(orderId, 0);
   }
 
-  /** Those of this moment, in terms of token 0, the oldest first. */
+  /** Resting orders of a market at this moment, in terms of token 0, the oldest first. */
   ofMarket(market: MarketState): SnapshotList<RestingOrder> {
     const slots = this.#slots(market.firstOrder, orderAt.marketNext);
     const copy = this.#orders.copy(slots);

@@ -26,7 +26,7 @@ export interface ChangeNumbers {
   openBefore(index: number): OwnOpenOrder | null;
 }
 
-/** What a fill or move adds to the tokens of a wallet. */
+/** Callback with the change of the tokens of a wallet by a fill or move. */
 export type TokensVisit = (wallet: Buffer, market: number, change: Tokens) => void;
 
 /** Calls `visit` for each change of tokens that an event makes. */

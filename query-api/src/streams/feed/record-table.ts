@@ -80,7 +80,7 @@ export class RecordTable implements RecordView {
     return this.#find();
   }
 
-  /** The same for a key of two words. */
+  /** The slot of a key of two words, or -1. */
   findPair(first: number, second: number): number {
     this.#key[0] = first;
     this.#key[1] = second;

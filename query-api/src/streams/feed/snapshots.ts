@@ -33,7 +33,7 @@ export interface BookSnapshot extends ChannelState {
   readonly facts: BookFacts;
 }
 
-/** What the hash of a book covers besides levels, as far as the log says it. */
+/** Facts besides the levels that the hash of a book covers, as far as the log has them. */
 export type BookFacts = Pick<PairBook, 'timeMs' | 'tick' | 'minSizeMicro' | 'lasts'>;
 
 export interface BestSnapshot extends ChannelState, BestPrices {
@@ -71,7 +71,7 @@ export type MarketSnapshot =
   | RulesSnapshot
   | EventsSnapshot;
 
-/** What one partition knows of a wallet. */
+/** State of a wallet in one partition. */
 export interface OwnSnapshot {
   readonly channel: 'own';
   readonly wallet: WalletAddress;

@@ -61,7 +61,7 @@ export interface FrozenWallets {
 export class WalletStates {
   readonly #wallets: RecordTable;
   readonly #positions: RecordTable;
-  /** Of wallets with many changes, by slot. */
+  /** Indexes of wallets with many changes, by slot of the wallet. */
   readonly #indexes: Map<number, WalletIndex>;
 
   constructor(frozen?: FrozenWallets) {

@@ -3,7 +3,7 @@ import { Fault } from '@pm/kit/fault';
 import { readRange } from '@pm/kit/kafka';
 import { readValue, topicName } from '@pm/kit/registry';
 import { type Transfer, topics } from '@pm/schemas';
-import { type FollowOptions, follow } from '../../door/followed-topics.io.ts';
+import { type FollowOptions, follow } from '../../http/followed-topics.io.ts';
 import type { OwnStates } from './own-states.ts';
 import { type LastTransfer, lastOf, StoredTransfers } from './stored-transfers.io.ts';
 

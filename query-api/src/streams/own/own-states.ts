@@ -8,7 +8,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 
-/** What a wallet has outside of the partitions: its newest state holds. */
+/** State of a wallet outside of the partitions, of its transfers or of a session; the newest state holds. */
 export type OwnState =
   | { readonly kind: 'transfers'; readonly transfers: WalletTransfers }
   | { readonly kind: 'session'; readonly session: Session };

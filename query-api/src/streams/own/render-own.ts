@@ -132,7 +132,10 @@ function positionFields(position: Omit<OwnPosition, 'kind'>, catalog: Markets) {
 /** Tokens of a market. */
 const tokensOfMarket = 2;
 
-/** What one partition knows of a wallet, in parts of so many orders and positions as a message may have. */
+/**
+ * Messages with the state of a wallet in one partition, in parts with as many orders and positions as a message may
+ * have.
+ */
 export function ownSnapshotMessages(
   snapshot: OwnSnapshot,
   key: StreamKey,

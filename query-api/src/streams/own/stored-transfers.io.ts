@@ -52,7 +52,7 @@ interface Head {
   /** Offset after the newest record of the file before; 0 for the first file. */
   readonly from: number;
   readonly last: LastTransfer;
-  /** Those after it. */
+  /** Transfer fences after the record `last`. */
   readonly fences: TransferFences;
   readonly rows: number;
 }
@@ -174,7 +174,7 @@ export class StoredTransfers implements TransferStore {
     return fences;
   }
 
-  /** Those of the newest file. */
+  /** Reads the transfer ids of the newest file. */
   #readIds(): void {
     const from = this.#files.at(-1);
     const head = from === undefined ? null : this.#readHead(from);

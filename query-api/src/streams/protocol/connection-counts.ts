@@ -1,5 +1,5 @@
 import { streamLimits } from '@pm/schemas';
-import type { ReaderRoom } from './reader-room.ts';
+import type { ConnectionMemoryBudget } from './connection-memory-budget.ts';
 
 const minuteMs = 60_000;
 /** Addresses that are remembered; beyond it the oldest minute is forgotten first. */
@@ -7,11 +7,11 @@ const addressesMax = 100_000;
 
 /** Counts connections: all of them, by address and by key. */
 export class ConnectionCounts {
-  readonly #room: Pick<ReaderRoom, 'closeConnection' | 'openConnection'>;
+  readonly #room: Pick<ConnectionMemoryBudget, 'closeConnection' | 'openConnection'>;
   readonly #open = new Map<string, number>();
   readonly #opened = new Map<string, { readonly sinceMs: number; count: number }>();
 
-  constructor(room: Pick<ReaderRoom, 'closeConnection' | 'openConnection'>) {
+  constructor(room: Pick<ConnectionMemoryBudget, 'closeConnection' | 'openConnection'>) {
     this.#room = room;
   }
 
@@ -34,7 +34,7 @@ export class ConnectionCounts {
     this.#remove(`address|${address}`);
   }
 
-  /** The same for a key that was proven. */
+  /** Whether one more connection of a proven key is within the limit; it is counted then. */
   openKey(apiKey: string): boolean {
     return this.#add(`key|${apiKey}`, streamLimits.connections_per_key);
   }

@@ -25,7 +25,7 @@ import type { StreamSocket } from './stream-socket.io.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
 import { type SubscriptionParts, Subscriptions } from './subscriptions.io.ts';
 
-/** What all connections of the process share. */
+/** Data and services that all connections of the process share. */
 export interface ConnectionParts extends SubscriptionParts, ReaderSocketParts {
   readonly verify: KeyVerifier;
   readonly keepAlives: KeepAlives;
@@ -93,7 +93,7 @@ export class Connection implements SocketReader {
     this.#socket.close(name);
   }
 
-  /** The same when a partition starts over: its log may be another one, where positions are void. */
+  /** Closes the connection when a partition starts over: its log may be another one, where positions are void. */
   closeVoid(partition: number): void {
     this.#subscriptions.voidPositions(partition);
     this.#socket.close('logAway');

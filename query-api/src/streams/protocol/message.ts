@@ -4,7 +4,7 @@ import type { BestPrices } from '../feed/snapshots.ts';
 /** Levels of a token that deltas changed: `BUY` or `SELL` and the price, with the new total in micro-shares. */
 export type TokenLevels = ReadonlyMap<string, number>;
 
-/** What a delta changes, so that a queue can merge it with later ones of its key. */
+/** Changed levels or best prices of a delta, with which a queue can merge it with later deltas of its key. */
 export type MergeContent =
   | { readonly channel: 'book'; readonly levels: TokenLevels }
   | { readonly channel: 'best'; readonly best: BestPrices };
@@ -34,7 +34,7 @@ export interface Message {
   readonly isPart?: boolean;
 }
 
-/** What a subscription begins with; each message is made when it is sent. */
+/** First messages of a subscription; each message is made when it is sent. */
 export interface FirstMessages {
   /** Number of the newest message of the key: those after it follow live. */
   readonly seq: number;

@@ -2,7 +2,7 @@ import { assert } from '@pm/kit/assert';
 import type { Message } from './message.ts';
 import { deltaOf, mergedContent } from './render-book.ts';
 
-/** What waits for one reader: data of a subscription, or a frame that is made when it is sent. */
+/** Entry in the queue of one reader: data of a subscription, or a frame that is made when it is sent. */
 export interface Item<S> {
   readonly message: Message | null;
   /** The subscription of the message; null for frames. */

@@ -29,8 +29,10 @@ export interface Subscriber {
   deliver(message: Message): void;
 }
 
-/** What subscriptions to a key begin with. Snapshots, numbers and replays of one tick fit each other. */
-export interface Beginner {
+/**
+ * Source of the first messages of subscriptions to a key. Snapshots, numbers and replays of one tick fit each other.
+ */
+export interface SnapshotSource {
   /** Null while the partition is not caught up. */
   snapshot(isGap: boolean): FirstMessages | null;
   /** Null when it is too far back. */
@@ -58,12 +60,12 @@ export interface Publication {
    */
   readonly numbering: 'own' | 'sum' | 'none';
   readonly subscribers: Set<Subscriber>;
-  readonly beginner: Beginner;
+  readonly beginner: SnapshotSource;
   /** The newest message. */
   seq: number;
 }
 
-/** What messages show besides the log. */
+/** Data that messages show besides the log. */
 export interface RenderFacts {
   readonly catalog: Catalog;
   readonly profiles: Profiles;
@@ -142,7 +144,7 @@ export function activityRow({ source, role, at, market }: ActivityChange): Activ
   };
 }
 
-/** What a subscription begins with: a snapshot, whose resting orders come in parts. */
+/** First messages of a subscription that begins with a snapshot, whose resting orders come in parts. */
 export function renderSnapshot(
   snapshot: MarketSnapshot,
   key: StreamKey,

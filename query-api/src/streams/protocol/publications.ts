@@ -1,6 +1,7 @@
 import type { StreamChannel } from '@pm/schemas';
 import type { FeedChange, OwnChange, RulesChange } from '../feed/changes.ts';
 import type { RulesSnapshot } from '../feed/snapshots.ts';
+import { type ConnectionMemoryBudget, keptBytes } from './connection-memory-budget.ts';
 import type { Message } from './message.ts';
 import {
   allMarkets,
@@ -10,7 +11,6 @@ import {
   renderChange,
   subjects,
 } from './publication.ts';
-import { keptBytes, type ReaderRoom } from './reader-room.ts';
 
 /** The rules of all markets of a partition. */
 export interface MarketListing {
@@ -23,13 +23,13 @@ export interface MarketListing {
 export type RenderOwn = (change: OwnChange, publication: Publication) => Message | null;
 
 /**
- * What has readers at the moment, by channel and market. A record is rendered for the keys that have readers, once for
- * each, and delivered in the order of the log.
+ * Publications that have readers at the moment, by channel and market. A record is rendered for the keys that have
+ * readers, once for each, and delivered in the order of the log.
  */
 export class Publications {
   readonly #facts: RenderFacts;
   readonly #renderOwn: RenderOwn;
-  readonly #room: Pick<ReaderRoom, 'countOnce'>;
+  readonly #room: Pick<ConnectionMemoryBudget, 'countOnce'>;
   readonly #onForgotten: (publication: Publication) => void;
   readonly #byId = new Map<string, Publication>();
   readonly #bySubject = new Map<string, Set<Publication>>();
@@ -47,7 +47,7 @@ export class Publications {
       onForgotten,
     }: {
       readonly renderOwn: RenderOwn;
-      readonly room: Pick<ReaderRoom, 'countOnce'>;
+      readonly room: Pick<ConnectionMemoryBudget, 'countOnce'>;
       /** The last reader of a publication has left. */
       readonly onForgotten?: (publication: Publication) => void;
     },
@@ -102,7 +102,7 @@ export class Publications {
     this.#onForgotten(publication);
   }
 
-  /** Those of a channel of a market. */
+  /** Publications of a channel of a market that have readers. */
   of(channel: StreamChannel, market: number): Iterable<Publication> {
     return this.#bySubject.get(subjects.market(channel, market)) ?? [];
   }

@@ -1,6 +1,6 @@
 /** After so many bytes a reader is asked how far it has read. */
 export const askEveryBytes = 128 * 1024;
-/** What is sent to a reader beyond what it is known to have read. */
+/** Most bytes that are sent to a reader beyond those that it is known to have read. */
 export const unreadMaxBytes = 1024 * 1024;
 
 /** A number below 2^48. */

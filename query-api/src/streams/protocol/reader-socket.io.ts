@@ -4,11 +4,11 @@ import type { Log } from '@pm/kit/log';
 import { type CloseReason, type StreamCloseName, streamCloses, streamLimits } from '@pm/schemas';
 import type { WebSocket } from 'ws';
 import { type ConnectionCounts, FrameBucket } from './connection-counts.ts';
-import type { ReaderRoom } from './reader-room.ts';
+import type { ConnectionMemoryBudget } from './connection-memory-budget.ts';
 import type { StreamSocket } from './stream-socket.io.ts';
 import { type QueuedTotal, StreamWriter } from './stream-writer.io.ts';
 
-/** What the sockets of all dialects share. */
+/** Limits and services that the sockets of all dialects share. */
 export interface ReaderSocketParts {
   readonly counts: ConnectionCounts;
   /** Whether the key is still active. */
@@ -16,8 +16,8 @@ export interface ReaderSocketParts {
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   readonly log: Log;
   /** The room of the subscriptions of all readers. */
-  readonly room: ReaderRoom;
-  /** What waits for all readers. */
+  readonly room: ConnectionMemoryBudget;
+  /** Total of the queues of all readers. */
   readonly queued: QueuedTotal;
   /** Bound of the queue of one reader, bytes; the declared one unless a test wants less. */
   readonly queueBytes?: number;

@@ -167,7 +167,10 @@ export class StreamHub implements FeedListener {
     );
   }
 
-  /** Of `own` only the states outside of partitions have no numbers. */
+  /**
+   * Forgets the states of a wallet whose publication has no readers: within `own` only the states outside of partitions
+   * have no numbers.
+   */
   #forgetStates(name: string, numbering: Publication['numbering']): void {
     const wallet = numbering === 'none' ? parseWalletAddress(name) : null;
     if (wallet !== null) this.#parts.ownStates.forget(wallet);

@@ -6,7 +6,7 @@ import { TextFrames } from './text-frame.ts';
 export type SendText = (payload: Buffer, done?: () => void) => void;
 
 /** Connections of a listener whose bytes are held back until the end of this turn of the event loop. */
-export class HeldBack {
+export class BatchedWrites {
   #releases: (() => void)[] = [];
 
   add(release: () => void): void {
@@ -26,17 +26,17 @@ export interface StreamSocket {
   readonly frames: WebSocket;
   readonly bytes: Duplex;
   readonly sendText: SendText;
-  readonly heldBack: HeldBack;
+  readonly heldBack: BatchedWrites;
 }
 
 const asText = { binary: false } as const;
 
 /** The sockets of one listener. */
 export class StreamSockets {
-  readonly #heldBack = new HeldBack();
+  readonly #heldBack = new BatchedWrites();
   readonly #texts = new TextFrames();
 
-  /** Of an opened connection. `ws` writes head and payload as two pieces, and both again for each reader. */
+  /** Socket of an opened connection. `ws` writes head and payload as two pieces, and both again for each reader. */
   open(frames: WebSocket, bytes: Duplex): StreamSocket {
     const isPlain = frames.extensions === '';
     const sendText: SendText = isPlain

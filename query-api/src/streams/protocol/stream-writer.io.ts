@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import type { Message } from './message.ts';
 import { Outbox, type Outgoing } from './outbox.ts';
 import { ReadWindow } from './read-window.ts';
-import type { HeldBack, SendText, StreamSocket } from './stream-socket.io.ts';
+import type { BatchedWrites, SendText, StreamSocket } from './stream-socket.io.ts';
 
 /** Bytes handed to the socket at once: more waits in the queue, where it can be merged. */
 const socketBytesMax = 64 * 1024;
@@ -17,9 +17,9 @@ const headBytesMax = 10;
 const socketWritesMax = 32;
 /** A pong is written as head and payload. */
 const pongWrites = 2;
-/** What a heartbeat counts with while it waits, bytes: it is made when it is sent. */
+/** Bytes that a heartbeat counts with while it waits in a queue: it is made when it is sent. */
 const heartbeatBytes = 200;
-/** What a place in a queue takes besides the bytes of its message or frame. */
+/** Bytes that an entry in a queue takes besides the bytes of its message or frame. */
 export const itemBytes = 768;
 /** Frames that wait for a reader: more than that and it reads nothing. */
 const framesWaitingMax = 1_000;
@@ -31,7 +31,7 @@ const busyShare = 1 / 4;
 
 type Waiter = () => void;
 
-/** What waits for all readers of the process together. */
+/** Total of the queues of all readers of the process. */
 export class QueuedTotal {
   bytes = 0;
   /** Deltas that were merged into others for slow readers so far. */
@@ -74,7 +74,7 @@ export class StreamWriter {
   readonly #options: WriterOptions;
   readonly #connection: Duplex;
   readonly #sendText: SendText;
-  readonly #heldBack: HeldBack;
+  readonly #heldBack: BatchedWrites;
   readonly #outbox: Outbox<SentPosition>;
   readonly #window = new ReadWindow();
   #framesWaiting = 0;
@@ -83,7 +83,7 @@ export class StreamWriter {
   /** Writes since the socket had taken all. */
   #socketWrites = 0;
   #waiters: Waiter[] = [];
-  /** Of its queue, as the total knows it. */
+  /** Bytes of the queue of this writer, as the total knows them. */
   #countedBytes = 0;
   #countedMerged = 0;
 

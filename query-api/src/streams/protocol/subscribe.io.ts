@@ -45,7 +45,7 @@ function openingOf(target: Target, position: StreamPosition | null): Opening | S
   if (newest === null) return 'unavailable';
   if (position === null) return { target, start: null, seq: newest, isGap: false };
   const epoch = target.epoch();
-  // Of another log: it means nothing here.
+  // A position of another log has no meaning in this one.
   if (position.epoch !== undefined && epoch !== null && position.epoch !== epoch)
     return { target, start: null, seq: newest, isGap: true };
   if ('offset' in position) {

@@ -10,7 +10,7 @@ import type { Opening } from './subscribe.io.ts';
  */
 export type SubscriptionPhase = 'waiting' | 'beginning' | 'live';
 
-/** What a subscription has of its connection. */
+/** Parts of a connection that its subscriptions use. */
 export interface SubscriptionOwner {
   readonly writer: Pick<StreamWriter, 'send'>;
   readonly pending: { add(message: Message, subscription: Subscription): void };
@@ -19,7 +19,7 @@ export interface SubscriptionOwner {
 /** A key that a connection reads. There may be a million of them: each has little, and shares what it can. */
 export class Subscription implements Subscriber, SentPosition {
   readonly publication: Publication;
-  /** What it goes on after; null for one that begins with a snapshot. */
+  /** Position at which the subscription resumes; null for one that begins with a snapshot. */
   readonly start: ReplayStart | null;
   /** Messages before its snapshot are missing. */
   readonly isGap: boolean;

@@ -9,22 +9,26 @@ import {
 } from '@pm/schemas';
 import type { CommentFeed } from '../comments/comment-feed.ts';
 import type { OwnStates } from '../own/own-states.ts';
-import { Beginnings, type BeginningsParts } from './beginnings.io.ts';
+import {
+  type ConnectionMemoryBudget,
+  keptBytes,
+  type RoomShare,
+} from './connection-memory-budget.ts';
 import type { Message } from './message.ts';
 import { PendingMessages } from './pending-messages.io.ts';
 import { allMarkets, type Publication } from './publication.ts';
 import type { Publications } from './publications.ts';
-import { keptBytes, type ReaderRoom, type RoomShare } from './reader-room.ts';
 import { bookChecksum } from './render-book.ts';
 import type { Replayer } from './replay-places.ts';
 import type { QueuedTotal, StreamWriter } from './stream-writer.io.ts';
 import { type Opening, openingsOf } from './subscribe.io.ts';
 import { Subscription, type SubscriptionOwner } from './subscription.io.ts';
+import { SubscriptionStarter, type SubscriptionStarterParts } from './subscription-starter.io.ts';
 import { type StreamFeed, targetsOf } from './targets.io.ts';
 
-/** What subscriptions are made of. */
-export interface SubscriptionParts extends BeginningsParts {
-  readonly room: ReaderRoom;
+/** Data sources and limits that subscriptions use. */
+export interface SubscriptionParts extends SubscriptionStarterParts {
+  readonly room: ConnectionMemoryBudget;
   readonly queued: QueuedTotal;
   readonly feed: StreamFeed;
   readonly comments: CommentFeed;
@@ -51,9 +55,9 @@ export class Subscriptions {
   readonly #writer: StreamWriter;
   readonly #byId = new Map<string, Subscription>();
   readonly #pending: PendingMessages;
-  /** What all subscriptions have of the connection. */
+  /** Parts of the connection that all its subscriptions share. */
   readonly #owner: SubscriptionOwner;
-  readonly #beginnings: Beginnings;
+  readonly #beginnings: SubscriptionStarter;
   readonly #share: RoomShare;
 
   constructor(parts: SubscriptionParts, { replayer, writer, failed }: SubscriptionsOwner) {
@@ -62,7 +66,7 @@ export class Subscriptions {
     this.#share = parts.room.share(replayer.address);
     this.#pending = new PendingMessages(writer, parts.queued);
     this.#owner = { writer, pending: this.#pending };
-    this.#beginnings = new Beginnings(parts, {
+    this.#beginnings = new SubscriptionStarter(parts, {
       replayer,
       writer,
       pending: this.#pending,
@@ -164,7 +168,7 @@ export class Subscriptions {
       if (subscription.publication.partition === partition) subscription.sentSeq = null;
   }
 
-  /** Those from which another connection can go on. */
+  /** Newest sent positions, from which another connection can resume the subscriptions. */
   resumable(): readonly SubscriptionSeq[] {
     const found: SubscriptionSeq[] = [];
     for (const { publication, sentSeq } of this.#byId.values()) {

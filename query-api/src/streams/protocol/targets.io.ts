@@ -17,12 +17,12 @@ import { ownSnapshotMessages, stateMessage } from '../own/render-own.ts';
 import { firstMessage, type Message, type StreamKey } from './message.ts';
 import {
   allMarkets,
-  type Beginner,
   keyOf,
   type Publication,
   type RenderFacts,
   renderSnapshot,
   rulesText,
+  type SnapshotSource,
   subjects,
 } from './publication.ts';
 import type { Publications } from './publications.ts';
@@ -43,10 +43,10 @@ export type StreamFeed = Pick<
 >;
 
 /** A key that a frame names, and how to read of it. */
-export interface Target extends Beginner {
+export interface Target extends SnapshotSource {
   readonly publication: Omit<Publication, 'beginner' | 'head' | 'seq' | 'subscribers'>;
   readonly partition: number;
-  /** Of the log that its numbers belong to; null where positions have none. */
+  /** Epoch of the log that the numbers of the key belong to; null where positions have none. */
   epoch(): string | null;
   /** Null while the partition is not caught up. */
   newestSeq(): number | null;

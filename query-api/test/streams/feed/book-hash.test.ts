@@ -15,7 +15,7 @@ const records = runLength({ test: 400, deep: 10_000 });
 const recordsPerLife = Math.min(400, Math.ceil(records / 4));
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-/** The same fold after its state was written and read. */
+/** A fold restored from the written state of the given one. */
 function restored(feed: PartitionFeed): PartitionFeed {
   const parts = encodeState(feed.freeze());
   const body = Buffer.concat(parts);

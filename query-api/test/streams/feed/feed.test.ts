@@ -42,7 +42,7 @@ class Followed {
   readonly feed: Feed;
   readonly records: FeedRecord[] = [];
   resets = 0;
-  /** What came when a partition was added: its number, and records of it before. */
+  /** Added partitions: the number of each, and how many of its records came before it was added. */
   readonly added: (readonly [number, number])[] = [];
 
   constructor(log: MemoryClient, clock: Clock = systemClock) {
@@ -211,7 +211,7 @@ describe('Feed', () => {
 
   it('is live while its owner is heard, and has a fault when no fetch is answered', async () => {
     const { append, now, followed, state } = await followedByClock(20);
-    // What it has read of a log that was there may be old.
+    // Records that were in the log before the start may be old.
     expect(state()).toEqual([false, null]);
     append(21);
     await followed.reaches(20);
