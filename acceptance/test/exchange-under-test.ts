@@ -284,16 +284,19 @@ export class ExchangeUnderTest {
   ): Promise<IngressProcess> {
     const { keys } = this;
     const ports = await freePorts();
-    const child = this.services.start('ingress', {
+    const env = {
       PM_HOST: host,
       PM_HTTP_PORT: String(ports.ingress),
       PM_SIGNOFF_SEED: keys.ingressSeed,
       PM_KEY_SECRET: keys.keySecret,
       ...manyTimes,
       ...more,
-    });
+    };
     const url = `http://${host}:${ports.ingress}/ok`;
-    await until(async () => (await fetch(url).catch(() => null))?.ok === true);
+    const child = await this.services.startServing(
+      () => this.services.start('ingress', env),
+      async () => (await fetch(url).catch(() => null))?.ok === true,
+    );
     return { process: child, port: ports.ingress };
   }
 
@@ -301,9 +304,11 @@ export class ExchangeUnderTest {
   async openOperator(more: Readonly<Record<string, string>> = {}): Promise<OperatorProcess> {
     const { keys, folder } = this;
     const { operator: port } = await freePorts();
-    const child = this.services.startOperator({ port, folder, keys }, more);
     const url = `http://127.0.0.1:${port}`;
-    await until(async () => (await fetch(url).catch(() => null)) !== null);
+    const child = await this.services.startServing(
+      () => this.services.startOperator({ port, folder, keys }, more),
+      async () => (await fetch(url).catch(() => null)) !== null,
+    );
     return { process: child, port, operator: openOperator(url, keys.operatorToken) };
   }
 

@@ -6,8 +6,13 @@ import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import type { ExchangeKeys } from '@pm/deploy/setup/keys';
 import { makeFirstOperator } from '@pm/deploy/setup/operators';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { exitCodes } from '@pm/kit/lifecycle';
 import type { WalletAddress } from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
+import { until } from '../../kit/test/kafka/deferred.ts';
+
+/** A start that takes longer hangs, on any machine, milliseconds. */
+const startMaxMs = 240_000;
 
 /** The engines that tests share. */
 export function engineUrls(): EngineUrls {
@@ -89,6 +94,23 @@ export class ServicesUnderTest {
     child.stderr.on('data', (bytes: Buffer) => process.stderr.write(bytes));
     this.#children.push(child);
     return child;
+  }
+
+  /**
+   * Starts a process, until `isServing`. One that ends in its start to be started again (exit code 75), as where an
+   * engine is slow on a busy machine, is started again as the supervisor does.
+   */
+  async startServing(
+    start: () => ChildProcess,
+    isServing: () => Promise<boolean>,
+  ): Promise<ChildProcess> {
+    let process = start();
+    const isUp = async () => {
+      if (process.exitCode === exitCodes.engineAway) process = start();
+      return await isServing();
+    };
+    await until(isUp, 'the process serves', startMaxMs);
+    return process;
   }
 
   /** A process of the operator, with one operator who needs no second person, unless `more` says otherwise. */

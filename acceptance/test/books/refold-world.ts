@@ -99,7 +99,7 @@ export class World {
   readonly #shown: ReadonlyMap<string, readonly Shown[]>;
   /** By token the least number of records that a response must include. */
   readonly #floors = new Map<string, number>();
-  readonly #service = new StoredBooks(redis, keys);
+  readonly #stored = new StoredBooks(redis, keys);
   /** After so many more writes of a book Redis is emptied. */
   flushAfterWrites = Number.POSITIVE_INFINITY;
   owner: Owner | null = null;
@@ -219,11 +219,11 @@ export class World {
   async look(): Promise<void> {
     for (const listing of listings) {
       const text = await unlessRefused(async () => {
-        const [stored = null] = await this.#service.books([listing]);
+        const [stored = null] = await this.#stored.books([listing]);
         return String(stored ?? emptyBook(listing));
       });
       const quote = await unlessRefused(async () =>
-        JSON.stringify((await this.#service.quotes([listing])).get(listing.token)),
+        JSON.stringify((await this.#stored.quotes([listing])).get(listing.token)),
       );
       this.#judge(listing.token, text, (one) => one.text);
       this.#judge(listing.token, quote, (one) => JSON.stringify(one.quote));

@@ -44,8 +44,10 @@ async function openReader(secrets: Readonly<Record<string, string>>) {
     ...manyTimes,
     ...secrets,
   };
-  const process = exchange.services.start('query-api', env);
-  await until(async () => (await fetch(`http://127.0.0.1:${port}/ok`).catch(() => null)) !== null);
+  const process = await exchange.services.startServing(
+    () => exchange.services.start('query-api', env),
+    async () => (await fetch(`http://127.0.0.1:${port}/ok`).catch(() => null)) !== null,
+  );
   return { process, port };
 }
 

@@ -127,18 +127,16 @@ test('a key that one ingress gives out works at once at the other and at every q
 }, 240_000);
 
 test('a key whose revocation was answered is refused at every ingress and query-api', async () => {
-  const httpServices = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
+  const urls = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
   for (let number = 30; number < 34; number += 1) {
     const signer = walletOf(number);
-    const [one, other] = number % 2 === 0 ? httpServices : [httpServices[1], httpServices[0]];
+    const [one, other] = number % 2 === 0 ? urls : [urls[1], urls[0]];
     const key = await connectAt(one ?? '', signer);
     const revoked = await ask(other ?? '', 'DELETE', '/auth/api-key', { key, signer });
     expect([revoked.status, revoked.headers.get('x-revocation-pending')]).toEqual([200, null]);
     const paths = ['/cancel-all', '/cancel-all', '/data/orders', '/data/orders'];
     const answers = await Promise.all(
-      httpServices.map((url, at) =>
-        ask(url, at < 2 ? 'DELETE' : 'GET', paths[at] ?? '', { key, signer }),
-      ),
+      urls.map((url, at) => ask(url, at < 2 ? 'DELETE' : 'GET', paths[at] ?? '', { key, signer })),
     );
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
   }
@@ -148,8 +146,8 @@ test('an unknown key is refused everywhere', async () => {
   const signer = walletOf(40);
   const key = await connectAt(bothOf('ingress', 'ingress')[0], signer);
   const unknown = { ...key, apiKey: '00000000-0000-4000-8000-000000000000' as typeof key.apiKey };
-  const httpServices = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
-  for (const [index, baseUrl] of httpServices.entries()) {
+  const urls = [...bothOf('ingress', 'ingress'), ...bothOf('query-api', 'queryApi')];
+  for (const [index, baseUrl] of urls.entries()) {
     const [method, path] = index < 2 ? ['DELETE', '/cancel-all'] : ['GET', '/data/orders'];
     expect((await ask(baseUrl, method, path, { key: unknown, signer })).status).toBe(401);
   }

@@ -64,15 +64,15 @@ beforeAll(async () => {
     PM_CHECKPOINT_EVERY_MS: '1000',
     ...store,
   });
-  const service = { PM_KEY_SECRET: keys.keySecret, ...manyTimes };
+  const keyed = { PM_KEY_SECRET: keys.keySecret, ...manyTimes };
   services.start('ingress', {
-    ...service,
+    ...keyed,
     PM_HTTP_PORT: String(ports.ingress),
     PM_SIGNOFF_SEED: keys.ingressSeed,
   });
   services.startOperator({ port: ports.operator, folder, keys });
   services.start('query-api', {
-    ...service,
+    ...keyed,
     PM_BOOK_SECRET: keys.bookSecret,
     PM_HTTP_PORT: String(ports.queryApi),
   });

@@ -10,7 +10,8 @@ import type { Listing } from '../../src/markets/market.ts';
 import { marketEntry, token } from '../in-memory.ts';
 
 /** Books out of a real Redis, kept in memory only as long as it reports changes. */
-const url = engineUrl('REDIS');
+/** A database of its own: other suites have listeners on the same server. */
+const url = `${engineUrl('REDIS')}/7`;
 const prefix = `query-api-${process.pid}-${Date.now()}`;
 const keys = redisKeys(prefix);
 const catalog = new Catalog();
@@ -139,7 +140,6 @@ it('knows an empty book from one that was lost', async () => {
 it('drops everything when the database is flushed', async () => {
   await write(yes, '{"n":1}');
   await bookOf(yes);
-  // Other tests use the database too: only the keys that this test has written are deleted.
   await writer.del(...(await writer.keys(`${prefix}*`)));
   await until(() => source.cached(yes.token) === undefined);
   await expect(source.books([yes])).rejects.toMatchObject({ code: 'books_not_ready' });
@@ -158,7 +158,8 @@ it('keeps nothing while invalidations do not arrive, reads on, and keeps again a
   const clients = String(await writer.client('LIST')).split('\n');
   const listeners = clients.flatMap((line) => {
     const id = /\bid=(\d+) /.exec(line)?.[1];
-    return id !== undefined && ` ${line} `.includes(` redir=${id} `) ? [id] : [];
+    const isOwn = ` ${line} `.includes(' db=7 ');
+    return id !== undefined && isOwn && ` ${line} `.includes(` redir=${id} `) ? [id] : [];
   });
   expect(listeners).toHaveLength(1);
   for (const id of listeners) await writer.client('KILL', 'ID', id);

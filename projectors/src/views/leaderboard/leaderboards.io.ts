@@ -9,7 +9,10 @@ import { positionsSql, pricesSql, topsSql, walletsSql } from './statements.ts';
 
 /** Maximum age of the leaderboards while a computation is short, milliseconds. */
 const refreshEveryMs = 15_000;
-/** After a computation the process rests for at least this many times its length, so that others get the server. */
+/**
+ * After a computation the process rests for at least this many times the shorter of its length and that of the one
+ * before, so that others get the server: one alone may be long because the machine is busy, as at a start.
+ */
 const restTimes = 9;
 /** Rows of one insert. */
 const rowsPerInsert = 50_000;
@@ -30,7 +33,13 @@ export function scheduleLeaderboards(options: {
 }): { close(): void } {
   const { clickhouse, log, nowMs } = options;
   let startedMs = performance.now();
-  const restMs = () => Math.max(refreshEveryMs, (performance.now() - startedMs) * restTimes);
+  let formerMs = 0;
+  const restMs = () => {
+    const tookMs = performance.now() - startedMs;
+    const shorterMs = Math.min(tookMs, formerMs);
+    formerMs = tookMs;
+    return Math.max(refreshEveryMs, shorterMs * restTimes);
+  };
   const rounds = runRounds({
     firstMs: viewsFirstMs,
     async round() {
