@@ -223,7 +223,7 @@ def models_text() -> str:
     components = cast("dict[str, dict[str, Schema]]", document["components"])
     generator = Generator(components["schemas"])
     for operation, schema in response_schemas(document):
-        generator.type_of(schema, f"{pascal(operation)}Answer")
+        generator.type_of(schema, f"{pascal(operation)}Response")
     generator.named("SignedOrder")
     classes = [text for name, text in generator.done.items() if name not in generator.aliases]
     aliases = [generator.done[name] for name in generator.aliases]

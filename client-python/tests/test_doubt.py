@@ -308,7 +308,7 @@ def test_no_attempt_starts_after_the_retry_budget_of_its_call_whatever_the_call_
     assert took * 1000 <= policy.total_ms + 900 + 1
 
 
-class OneAnswer(httpx.AsyncBaseTransport):
+class OneResponse(httpx.AsyncBaseTransport):
     """Most of the budget passes until the first read is answered; what follows never is."""
 
     def __init__(self) -> None:
@@ -336,8 +336,8 @@ class OneAnswer(httpx.AsyncBaseTransport):
 def test_a_call_has_one_retry_budget_also_where_it_fetches_the_signing_domain(
     call: Callable[[ExchangeClient], Awaitable[object]],
 ) -> None:
-    async def main() -> OneAnswer:
-        network = OneAnswer()
+    async def main() -> OneResponse:
+        network = OneResponse()
         client = ExchangeClient(
             "http://model",
             signer=UnprovenSigner(),

@@ -34,7 +34,7 @@ examples = [
     for kind in [
         generator.type_of(
             response["content"]["application/json"]["schema"],
-            f"{generate.pascal(operation)}Answer",
+            f"{generate.pascal(operation)}Response",
         )
     ]
 ]

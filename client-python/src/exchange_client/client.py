@@ -29,7 +29,7 @@ from .errors import ExchangeError, is_passing
 from .heartbeat import Heartbeat, default_interval_ms
 from .http import HttpRequest, KeyOfWallet, Query, Reader, body_text
 from .keys_api import KeysApi
-from .models import ApiKeyTrio, BookSnapshot, CancelResult, NegRiskAnswer
+from .models import ApiKeyTrio, BookSnapshot, CancelResult, NegRiskResponse
 from .open_placements import PlacementCall
 from .order import BuiltOrder, OrderIntent, SigningContext, build_order
 from .own_reads import OwnReads
@@ -380,7 +380,7 @@ class ExchangeClient:
         if known is None:
             sending = Sending(retry_budget=retry_budget)
             query = {"token_id": token_id}
-            answer = await self._connection.read(NegRiskAnswer, "/neg-risk", query, sending)
+            answer = await self._connection.read(NegRiskResponse, "/neg-risk", query, sending)
             known = answer.neg_risk
             self._neg_risk_of[token_id] = known
         return known

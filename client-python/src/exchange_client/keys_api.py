@@ -7,7 +7,7 @@ from typing import Literal
 
 from .connection import Connection, Sending
 from .http import HttpRequest
-from .models import ApiKeyFacts, BuilderKey, ClosedOnlyAnswer, KeySettings, ReadOnlyKey
+from .models import ApiKeyFacts, BuilderKey, ClosedOnlyResponse, KeySettings, ReadOnlyKey
 
 _once = Sending(repeatable="when nothing was done")
 
@@ -66,5 +66,5 @@ class KeysApi:
     async def is_closed_only(self) -> bool:
         """Whether operators allow the wallet to close positions only."""
         sent = HttpRequest("GET", "/auth/ban-status/closed-only")
-        answer = await self._connection.signed(ClosedOnlyAnswer, sent)
+        answer = await self._connection.signed(ClosedOnlyResponse, sent)
         return answer.closed_only

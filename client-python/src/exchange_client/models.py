@@ -16,15 +16,15 @@ OptionalInt: TypeAlias = Annotated[int | None, BeforeValidator(none_if_empty)]
 TextList: TypeAlias = Annotated[list[str], BeforeValidator(json_list)]
 
 
-class RootAnswer(Model):
+class RootResponse(Model):
     data: Annotated[Literal["OK"], Open]
 
 
-class VersionAnswer(Model):
+class VersionResponse(Model):
     version: Annotated[Literal[2], Open]
 
 
-class SigningDomainAnswer(Model):
+class SigningDomainResponse(Model):
     name: str
     version: str
     chain_id: int = Field(alias="chainId")
@@ -32,11 +32,11 @@ class SigningDomainAnswer(Model):
     """Verifying contract of ordinary markets and of L1 proofs."""
     neg_risk_exchange: str = Field(alias="negRiskExchange")
     """Verifying contract of neg-risk markets."""
-    family_domains: list[SigningDomainAnswerFamilyDomains] = Field(alias="familyDomains")
+    family_domains: list[SigningDomainResponseFamilyDomains] = Field(alias="familyDomains")
     """Domains of the API family that are accepted as well; empty unless configured."""
 
 
-class SigningDomainAnswerFamilyDomains(Model):
+class SigningDomainResponseFamilyDomains(Model):
     name: str
     version: str
     chain_id: int = Field(alias="chainId")
@@ -46,24 +46,24 @@ class SigningDomainAnswerFamilyDomains(Model):
     """Verifying contract of neg-risk markets."""
 
 
-class StatusAnswer(Model):
-    projections: list[StatusAnswerProjections]
-    partitions: list[StatusAnswerPartitions]
-    streams: list[StatusAnswerStreams]
+class StatusResponse(Model):
+    projections: list[StatusResponseProjections]
+    partitions: list[StatusResponsePartitions]
+    streams: list[StatusResponseStreams]
     """The instances of the stream service."""
-    solvency: StatusAnswerSolvency
+    solvency: StatusResponseSolvency
     """The check of all money and tokens against each other, after each record."""
 
 
-class StatusAnswerProjections(Model):
+class StatusResponseProjections(Model):
     projection: str
     known: bool
     """False while its store does not answer."""
     complete_through: datetime | None = Field(alias="completeThrough")
-    partitions: list[StatusAnswerProjectionsPartitions]
+    partitions: list[StatusResponseProjectionsPartitions]
 
 
-class StatusAnswerProjectionsPartitions(Model):
+class StatusResponseProjectionsPartitions(Model):
     partition: int
     offset: int
     """First record of `executions` that may be missing."""
@@ -72,7 +72,7 @@ class StatusAnswerProjectionsPartitions(Model):
     """Records of the log after it."""
 
 
-class StatusAnswerPartitions(Model):
+class StatusResponsePartitions(Model):
     partition: int
     owner: str | None
     state: Annotated[Literal["live", "restoring", "unowned"], Open]
@@ -87,7 +87,7 @@ class StatusAnswerPartitions(Model):
     fills: int
 
 
-class StatusAnswerStreams(Model):
+class StatusResponseStreams(Model):
     known: bool
     """False while it does not answer."""
     follows: bool
@@ -98,7 +98,7 @@ class StatusAnswerStreams(Model):
     """For how long it has not been able to follow some partition."""
 
 
-class StatusAnswerSolvency(Model):
+class StatusResponseSolvency(Model):
     """The check of all money and tokens against each other, after each record."""
 
     sound: bool
@@ -109,16 +109,16 @@ class StatusAnswerSolvency(Model):
     """Wallets whose withdrawals are frozen, by the check or by an operator."""
 
 
-class RateLimitsAnswer(Model):
+class RateLimitsResponse(Model):
     caller: Annotated[Literal["address", "key", "agent"], Open]
     """What the caller is counted by."""
     enabled: bool
     """False when this installation limits no caller; the list is empty then."""
-    limits: list[RateLimitsAnswerLimits]
+    limits: list[RateLimitsResponseLimits]
     streams: StreamLimits
 
 
-class RateLimitsAnswerLimits(Model):
+class RateLimitsResponseLimits(Model):
     scope: str
     routes: list[str]
     unit: Annotated[Literal["requests", "items", "hundreds of items"], Open]
@@ -228,7 +228,7 @@ class BuilderKeyFacts(Model):
     revoked_at: datetime | None = Field(alias="revokedAt")
 
 
-class ClosedOnlyAnswer(Model):
+class ClosedOnlyResponse(Model):
     closed_only: bool
 
 
@@ -260,7 +260,7 @@ class AgentMarkets(Model):
     count: int
 
 
-class MarketAnswer(Model):
+class MarketResponse(Model):
     id: str
     question: str
     condition_id: str = Field(alias="conditionId")
@@ -321,7 +321,7 @@ class FamilyAgentMarkets(Model):
     count: int
 
 
-class FamilyMarketAnswer(Model):
+class FamilyMarketResponse(Model):
     id: str
     question: str
     condition_id: str = Field(alias="conditionId")
@@ -372,9 +372,9 @@ class FamilyMarketAnswer(Model):
     uma_resolution_statuses: TextList = Field(alias="umaResolutionStatuses")
     """A JSON array as text."""
     fees_enabled: bool = Field(alias="feesEnabled")
-    fee_schedule: FamilyMarketAnswerFeeSchedule | None = Field(default=None, alias="feeSchedule")
+    fee_schedule: FamilyMarketResponseFeeSchedule | None = Field(default=None, alias="feeSchedule")
     """Shares x rate x (p(1-p))^exponent. Not there without a fee."""
-    clob_rewards: list[FamilyMarketAnswerClobRewards] | None = Field(
+    clob_rewards: list[FamilyMarketResponseClobRewards] | None = Field(
         default=None, alias="clobRewards"
     )
     rewards_min_size: Decimal = Field(alias="rewardsMinSize")
@@ -402,7 +402,7 @@ class FamilyMarketAnswer(Model):
     events: list[EventSummary]
 
 
-class FamilyMarketAnswerFeeSchedule(Model):
+class FamilyMarketResponseFeeSchedule(Model):
     """Shares x rate x (p(1-p))^exponent. Not there without a fee."""
 
     rate: Decimal
@@ -411,7 +411,7 @@ class FamilyMarketAnswerFeeSchedule(Model):
     rebate_rate: Decimal = Field(alias="rebateRate")
 
 
-class FamilyMarketAnswerClobRewards(Model):
+class FamilyMarketResponseClobRewards(Model):
     id: str
     condition_id: str = Field(alias="conditionId")
     asset_address: str = Field(alias="assetAddress")
@@ -642,7 +642,7 @@ class FoundOrderOrder(Model):
     created_at: datetime = Field(alias="createdAt")
 
 
-class ScoringAnswer(Model):
+class ScoringResponse(Model):
     scoring: bool
 
 
@@ -757,7 +757,7 @@ class DeletedNotifications(Model):
     deleted: list[str]
 
 
-class ListBalancesAnswer(Model):
+class ListBalancesResponse(Model):
     wallets: list[WalletBalances]
 
 
@@ -788,13 +788,13 @@ class TokenBalance(Model):
     size: Decimal
 
 
-class BareHeartbeatAnswer(Model):
+class BareHeartbeatResponse(Model):
     status: Annotated[Literal["ok"], Open]
     heartbeat_id: str
     """The current id of the chain, unchanged."""
 
 
-class HeartbeatAnswer(Model):
+class HeartbeatResponse(Model):
     heartbeat_id: str
     """What the next heartbeat names."""
 
@@ -868,50 +868,50 @@ class BookLevel(Model):
     size: Decimal
 
 
-class PastBookAnswer(Model):
+class PastBookResponse(Model):
     market: str
     asset_id: str
     timestamp: int
     """Unix milliseconds."""
     hash: str
-    bids: list[PastBookAnswerBids]
-    asks: list[PastBookAnswerAsks]
+    bids: list[PastBookResponseBids]
+    asks: list[PastBookResponseAsks]
     min_order_size: Decimal
     tick_size: Decimal
     neg_risk: bool
     last_trade_price: OptionalDecimal
 
 
-class PastBookAnswerBids(Model):
+class PastBookResponseBids(Model):
     price: Decimal
     size: Decimal
     order: str
     """Names the order while it rests, in this market; means nothing elsewhere."""
 
 
-class PastBookAnswerAsks(Model):
+class PastBookResponseAsks(Model):
     price: Decimal
     size: Decimal
     order: str
     """Names the order while it rests, in this market; means nothing elsewhere."""
 
 
-class PriceAnswer(Model):
+class PriceResponse(Model):
     price: Decimal
 
 
-class PricesAnswerItem(Model):
+class PricesResponseItem(Model):
     buy: Decimal | None = Field(default=None, alias="BUY")
     """Plain decimal without exponent and trailing zeros."""
     sell: Decimal | None = Field(default=None, alias="SELL")
     """Plain decimal without exponent and trailing zeros."""
 
 
-class MidpointAnswer(Model):
+class MidpointResponse(Model):
     mid: Decimal
 
 
-class SpreadAnswer(Model):
+class SpreadResponse(Model):
     spread: Decimal
 
 
@@ -926,11 +926,11 @@ class LastTradesPricesItem(Model):
     side: str
 
 
-class TickSizeAnswer(Model):
+class TickSizeResponse(Model):
     minimum_tick_size: Decimal
 
 
-class NegRiskAnswer(Model):
+class NegRiskResponse(Model):
     neg_risk: bool
 
 
@@ -975,11 +975,11 @@ class BatchPricesHistory(Model):
     history: dict[str, list[HistoryPoint]]
 
 
-class CandlesAnswer(Model):
-    candles: list[CandlesAnswerCandles]
+class CandlesResponse(Model):
+    candles: list[CandlesResponseCandles]
 
 
-class CandlesAnswerCandles(Model):
+class CandlesResponseCandles(Model):
     t: int
     """Start of the bucket, Unix seconds."""
     open: Decimal
@@ -1009,11 +1009,11 @@ class EventListItem(Model):
     archived: bool
     created_at: datetime = Field(alias="createdAt")
     updated_at: datetime = Field(alias="updatedAt")
-    tags: list[CatalogTagAnswer]
+    tags: list[CatalogTagResponse]
     markets: list[ListedMarket]
 
 
-class CatalogTagAnswer(Model):
+class CatalogTagResponse(Model):
     id: str
     label: str
     slug: str
@@ -1049,7 +1049,7 @@ class FamilyEventListItem(Model):
     archived: bool
     created_at: datetime = Field(alias="createdAt")
     updated_at: datetime = Field(alias="updatedAt")
-    tags: list[CatalogTagAnswer]
+    tags: list[CatalogTagResponse]
     markets: list[FamilyMarket]
     closed_time: datetime | None = Field(default=None, alias="closedTime")
     """ISO 8601, milliseconds, UTC."""
@@ -1200,7 +1200,7 @@ class Creator(Model):
     updated_at: datetime = Field(alias="updatedAt")
 
 
-class EventAnswer(Model):
+class EventResponse(Model):
     id: str
     ticker: str
     slug: str
@@ -1217,9 +1217,9 @@ class EventAnswer(Model):
     created_at: datetime = Field(alias="createdAt")
     updated_at: datetime = Field(alias="updatedAt")
     creation_date: datetime = Field(alias="creationDate")
-    tags: list[CatalogTagAnswer]
+    tags: list[CatalogTagResponse]
     markets: list[EventMarket]
-    series: list[SeriesAnswer]
+    series: list[SeriesResponse]
     event_metadata: dict[str, object] = Field(alias="eventMetadata")
 
 
@@ -1254,7 +1254,7 @@ class EventMarket(Model):
     """A JSON array as text."""
 
 
-class SeriesAnswer(Model):
+class SeriesResponse(Model):
     id: str
     ticker: str
     slug: str
@@ -1270,7 +1270,7 @@ class SeriesAnswer(Model):
     updated_at: datetime = Field(alias="updatedAt")
 
 
-class FamilyEventAnswer(Model):
+class FamilyEventResponse(Model):
     id: str
     ticker: str
     slug: str
@@ -1287,9 +1287,9 @@ class FamilyEventAnswer(Model):
     created_at: datetime = Field(alias="createdAt")
     updated_at: datetime = Field(alias="updatedAt")
     creation_date: datetime = Field(alias="creationDate")
-    tags: list[CatalogTagAnswer]
+    tags: list[CatalogTagResponse]
     markets: list[FamilyMarket]
-    series: list[SeriesAnswer]
+    series: list[SeriesResponse]
     event_metadata: dict[str, object] = Field(alias="eventMetadata")
     closed_time: datetime | None = Field(default=None, alias="closedTime")
     """ISO 8601, milliseconds, UTC."""
@@ -1904,45 +1904,45 @@ class SeriesWithEvents(Model):
     events: list[EventSummary]
 
 
-class SearchAnswer(Model):
-    events: list[SearchAnswerEvents]
-    tags: list[SearchAnswerTags]
-    pagination: SearchAnswerPagination
+class SearchResponse(Model):
+    events: list[SearchResponseEvents]
+    tags: list[SearchResponseTags]
+    pagination: SearchResponsePagination
 
 
-class SearchAnswerEvents(Model):
+class SearchResponseEvents(Model):
     id: str
     ticker: str
     slug: str
     title: str
 
 
-class SearchAnswerTags(Model):
+class SearchResponseTags(Model):
     id: str
     label: str
     slug: str
     event_count: int
 
 
-class SearchAnswerPagination(Model):
+class SearchResponsePagination(Model):
     has_more: bool = Field(alias="hasMore")
     total_results: int = Field(alias="totalResults")
 
 
-class FamilySearchAnswer(Model):
+class FamilySearchResponse(Model):
     events: FamilyEventList
-    tags: list[FamilySearchAnswerTags]
-    pagination: FamilySearchAnswerPagination
+    tags: list[FamilySearchResponseTags]
+    pagination: FamilySearchResponsePagination
 
 
-class FamilySearchAnswerTags(Model):
+class FamilySearchResponseTags(Model):
     id: str
     label: str
     slug: str
     event_count: int
 
 
-class FamilySearchAnswerPagination(Model):
+class FamilySearchResponsePagination(Model):
     has_more: bool = Field(alias="hasMore")
     total_results: int = Field(alias="totalResults")
 
@@ -2413,7 +2413,7 @@ class CommentCount(Model):
     count: int
 
 
-class ProfileAnswer(Model):
+class ProfileResponse(Model):
     created_at: datetime | None = Field(default=None, alias="createdAt")
     """ISO 8601, milliseconds, UTC."""
     name: str
@@ -2422,12 +2422,12 @@ class ProfileAnswer(Model):
     proxy_wallet: str = Field(alias="proxyWallet")
     profile_image: str = Field(alias="profileImage")
     display_username_public: bool = Field(alias="displayUsernamePublic")
-    users: list[ProfileAnswerUsers]
+    users: list[ProfileResponseUsers]
     x_username: str | None = Field(default=None, alias="xUsername")
     verified_badge: bool = Field(alias="verifiedBadge")
 
 
-class ProfileAnswerUsers(Model):
+class ProfileResponseUsers(Model):
     id: str
     creator: bool
     mod: bool
@@ -2453,15 +2453,15 @@ class SignedOrder(Model):
     signature: str
 
 
-OkAnswer: TypeAlias = Annotated[Literal["OK"], Open]
+OkResponse: TypeAlias = Annotated[Literal["OK"], Open]
 
-MarketList: TypeAlias = list[MarketAnswer]
+MarketList: TypeAlias = list[MarketResponse]
 
-FamilyMarketList: TypeAlias = list[FamilyMarketAnswer]
+FamilyMarketList: TypeAlias = list[FamilyMarketResponse]
 
 ScoringByOrder: TypeAlias = dict[str, bool]
 
-PricesAnswer: TypeAlias = dict[str, PricesAnswerItem]
+PricesResponse: TypeAlias = dict[str, PricesResponseItem]
 
 DecimalsByToken: TypeAlias = dict[str, Decimal]
 
@@ -2473,7 +2473,7 @@ FamilyEventList: TypeAlias = list[FamilyEventListItem]
 
 CreatorList: TypeAlias = list[Creator]
 
-TagList: TypeAlias = list[CatalogTagAnswer]
+TagList: TypeAlias = list[CatalogTagResponse]
 
 LiveActivity: TypeAlias = list[LiveTrade]
 

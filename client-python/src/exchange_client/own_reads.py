@@ -11,12 +11,12 @@ from .models import (
     BalanceAllowance,
     DeletedNotifications,
     FoundOrder,
-    ListBalancesAnswer,
+    ListBalancesResponse,
     Notification,
     OpenOrder,
     OpenOrderPage,
     OrderFinding,
-    RateLimitsAnswer,
+    RateLimitsResponse,
     StoredOrder,
     Trade,
     TradePage,
@@ -92,7 +92,7 @@ class OwnReads:
         )
 
     async def balances(self) -> list[WalletBalances]:
-        answer = await self._connection.read_own(ListBalancesAnswer, "/balances")
+        answer = await self._connection.read_own(ListBalancesResponse, "/balances")
         return answer.wallets
 
     async def balance_allowance(
@@ -120,9 +120,9 @@ class OwnReads:
         sent = HttpRequest("DELETE", "/notifications", query)
         return (await self._connection.signed(DeletedNotifications, sent)).deleted
 
-    async def rate_limits(self) -> RateLimitsAnswer:
+    async def rate_limits(self) -> RateLimitsResponse:
         """Rate limits of the caller and what is left of them (limits.md)."""
-        return await self._connection.read_own(RateLimitsAnswer, "/rate-limits")
+        return await self._connection.read_own(RateLimitsResponse, "/rate-limits")
 
     async def validate(
         self, orders: Sequence[BuiltOrder | OrderSubmission | UnsignedSubmission]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .connection import Connection, Sending
 from .eip712 import SigningDomain, is_family_domain
 from .errors import SigningDomainError
-from .models import SigningDomainAnswer
+from .models import SigningDomainResponse
 from .retry import RetryBudget
 
 
@@ -46,7 +46,7 @@ async def published_domain(
 ) -> SigningDomain:
     """What the exchange publishes now, read within the given budget or one of its own."""
     sending = Sending(retry_budget=retry_budget)
-    answer = await connection.read(SigningDomainAnswer, "/signing-domain", None, sending)
+    answer = await connection.read(SigningDomainResponse, "/signing-domain", None, sending)
     return SigningDomain(
         answer.name, answer.version, answer.chain_id, answer.exchange, answer.neg_risk_exchange
     )

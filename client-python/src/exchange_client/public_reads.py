@@ -15,15 +15,15 @@ from .models import (
     Activity,
     BatchPricesHistory,
     BookSnapshot,
-    CandlesAnswer,
-    CandlesAnswerCandles,
-    CatalogTagAnswer,
+    CandlesResponse,
+    CandlesResponseCandles,
+    CatalogTagResponse,
     ClosedPosition,
     Comment,
     CommentPage,
-    EventAnswer,
     EventListItem,
     EventPage,
+    EventResponse,
     FeeRate,
     HistoryPoint,
     HolderGroup,
@@ -31,22 +31,22 @@ from .models import (
     LastTradesPricesItem,
     LeaderboardEntry,
     LiveVolumeItem,
-    MarketAnswer,
     MarketPage,
-    MidpointAnswer,
-    NegRiskAnswer,
+    MarketResponse,
+    MidpointResponse,
+    NegRiskResponse,
     OpenInterestItem,
-    PastBookAnswer,
+    PastBookResponse,
     Position,
-    PriceAnswer,
-    PricesAnswerItem,
+    PriceResponse,
     PricesHistory,
-    ProfileAnswer,
+    PricesResponseItem,
+    ProfileResponse,
     PublicTrade,
-    SearchAnswer,
-    SpreadAnswer,
-    StatusAnswer,
-    TickSizeAnswer,
+    SearchResponse,
+    SpreadResponse,
+    StatusResponse,
+    TickSizeResponse,
     WalletValueItem,
 )
 from .paging import every_keyset_row, every_offset_row
@@ -72,9 +72,9 @@ class PublicReads:
         """The time of the server, Unix seconds."""
         return await self._connection.read(int, "/time")
 
-    async def status(self) -> StatusAnswer:
+    async def status(self) -> StatusResponse:
         """How far each projection is (conventions.md 1.5)."""
-        return await self._connection.read(StatusAnswer, "/status")
+        return await self._connection.read(StatusResponse, "/status")
 
     # Books and prices
 
@@ -92,17 +92,17 @@ class PublicReads:
         query = {"token_id": token_id, "at": _moment(at)}
         return await self._connection.read(BookSnapshot, "/book", query)
 
-    async def orders_at(self, token_id: str, at: datetime | int) -> PastBookAnswer:
+    async def orders_at(self, token_id: str, at: datetime | int) -> PastBookResponse:
         """Every resting order at a moment."""
         query = {"token_id": token_id, "at": _moment(at), "level": "3"}
-        return await self._connection.read(PastBookAnswer, "/book", query)
+        return await self._connection.read(PastBookResponse, "/book", query)
 
     async def price(self, token_id: str, side: Side) -> Decimal:
         """BUY is the best ask. Raises `ExchangeError` 404 when that side is empty."""
         query = {"token_id": token_id, "side": side}
-        return (await self._connection.read(PriceAnswer, "/price", query)).price
+        return (await self._connection.read(PriceResponse, "/price", query)).price
 
-    async def prices(self, token_ids: Sequence[str]) -> dict[str, PricesAnswerItem]:
+    async def prices(self, token_ids: Sequence[str]) -> dict[str, PricesResponseItem]:
         """Best prices of up to 500 tokens, both sides."""
         body = [
             {"token_id": token_id, "side": side}
@@ -110,12 +110,12 @@ class PublicReads:
             for side in ("BUY", "SELL")
         ]
         sent = HttpRequest("POST", "/prices", body=body)
-        return await self._connection.send(dict[str, PricesAnswerItem], sent)
+        return await self._connection.send(dict[str, PricesResponseItem], sent)
 
     async def midpoint(self, token_id: str) -> Decimal:
         """Raises `ExchangeError` 404 when a side is empty."""
         return (
-            await self._connection.read(MidpointAnswer, "/midpoint", {"token_id": token_id})
+            await self._connection.read(MidpointResponse, "/midpoint", {"token_id": token_id})
         ).mid
 
     async def midpoints(self, token_ids: Sequence[str]) -> dict[str, Decimal]:
@@ -123,7 +123,7 @@ class PublicReads:
         return await self._connection.send(dict[str, Decimal], sent)
 
     async def spread(self, token_id: str) -> Decimal:
-        answer = await self._connection.read(SpreadAnswer, "/spread", {"token_id": token_id})
+        answer = await self._connection.read(SpreadResponse, "/spread", {"token_id": token_id})
         return answer.spread
 
     async def spreads(self, token_ids: Sequence[str]) -> dict[str, Decimal]:
@@ -139,7 +139,7 @@ class PublicReads:
         return await self._connection.send(list[LastTradesPricesItem], sent)
 
     async def tick_size(self, token_id: str) -> Decimal:
-        answer = await self._connection.read(TickSizeAnswer, "/tick-size", {"token_id": token_id})
+        answer = await self._connection.read(TickSizeResponse, "/tick-size", {"token_id": token_id})
         return answer.minimum_tick_size
 
     async def signing_domain(self) -> SigningDomain:
@@ -148,7 +148,7 @@ class PublicReads:
 
     async def neg_risk(self, token_id: str) -> bool:
         """Whether orders of a token are signed for the neg-risk contract."""
-        answer = await self._connection.read(NegRiskAnswer, "/neg-risk", {"token_id": token_id})
+        answer = await self._connection.read(NegRiskResponse, "/neg-risk", {"token_id": token_id})
         return answer.neg_risk
 
     async def fee_rate(self, token_id: str | None = None) -> FeeRate:
@@ -204,7 +204,7 @@ class PublicReads:
         start: int | None = None,
         end: int | None = None,
         limit: int | None = None,
-    ) -> list[CandlesAnswerCandles]:
+    ) -> list[CandlesResponseCandles]:
         """Trades of a token in buckets; start and end in Unix seconds, up to 1,000 buckets."""
         query = {
             "token_id": token_id,
@@ -213,7 +213,7 @@ class PublicReads:
             "end": _text(end),
             "limit": _text(limit),
         }
-        return (await self._connection.read(CandlesAnswer, "/candles", query)).candles
+        return (await self._connection.read(CandlesResponse, "/candles", query)).candles
 
     # Catalog
 
@@ -248,11 +248,11 @@ class PublicReads:
 
         return every_keyset_row(read)
 
-    async def event(self, id: str | int) -> EventAnswer:  # noqa: A002
-        return await self._connection.read(EventAnswer, f"/events/{id}")
+    async def event(self, id: str | int) -> EventResponse:  # noqa: A002
+        return await self._connection.read(EventResponse, f"/events/{id}")
 
-    async def event_by_slug(self, slug: str) -> EventAnswer:
-        return await self._connection.read(EventAnswer, f"/events/slug/{slug}")
+    async def event_by_slug(self, slug: str) -> EventResponse:
+        return await self._connection.read(EventResponse, f"/events/slug/{slug}")
 
     def markets(
         self,
@@ -266,7 +266,7 @@ class PublicReads:
         clob_token_ids: Sequence[str] | None = None,
         order: str | None = None,
         ascending: bool | None = None,
-    ) -> AsyncIterator[MarketAnswer]:
+    ) -> AsyncIterator[MarketResponse]:
         """Markets, page by page with a cursor that stays in place."""
         query = {
             "active": _text(active),
@@ -281,7 +281,7 @@ class PublicReads:
             "limit": str(_page_rows),
         }
 
-        async def read(cursor: str | None) -> tuple[Sequence[MarketAnswer], str | None]:
+        async def read(cursor: str | None) -> tuple[Sequence[MarketResponse], str | None]:
             page = await self._connection.read(
                 MarketPage, "/markets/keyset", {**query, "after_cursor": cursor}
             )
@@ -289,22 +289,22 @@ class PublicReads:
 
         return every_keyset_row(read)
 
-    async def market(self, id: str | int) -> MarketAnswer:  # noqa: A002
+    async def market(self, id: str | int) -> MarketResponse:  # noqa: A002
         """A market by its number."""
-        return await self._connection.read(MarketAnswer, f"/markets/{id}")
+        return await self._connection.read(MarketResponse, f"/markets/{id}")
 
-    async def market_by_slug(self, slug: str) -> MarketAnswer:
-        return await self._connection.read(MarketAnswer, f"/markets/slug/{slug}")
+    async def market_by_slug(self, slug: str) -> MarketResponse:
+        return await self._connection.read(MarketResponse, f"/markets/slug/{slug}")
 
-    async def tags(self) -> list[CatalogTagAnswer]:
+    async def tags(self) -> list[CatalogTagResponse]:
         """The first hundred tags."""
         return await self._connection.read(
-            list[CatalogTagAnswer], "/tags", {"limit": str(_page_rows)}
+            list[CatalogTagResponse], "/tags", {"limit": str(_page_rows)}
         )
 
-    async def search(self, words: str, *, limit_per_type: int | None = None) -> SearchAnswer:
+    async def search(self, words: str, *, limit_per_type: int | None = None) -> SearchResponse:
         query = {"q": words, "limit_per_type": _text(limit_per_type)}
-        return await self._connection.read(SearchAnswer, "/public-search", query)
+        return await self._connection.read(SearchResponse, "/public-search", query)
 
     # Reports
 
@@ -470,10 +470,10 @@ class PublicReads:
         """A comment and all below it."""
         return await self._connection.read(list[Comment], f"/comments/{id}")
 
-    async def profile(self, address: str) -> ProfileAnswer:
+    async def profile(self, address: str) -> ProfileResponse:
         """How a wallet is shown."""
         query = {"address": address}
-        return await self._connection.read(ProfileAnswer, "/public-profile", query)
+        return await self._connection.read(ProfileResponse, "/public-profile", query)
 
 
 def _token_items(token_ids: Sequence[str]) -> list[dict[str, str]]:
