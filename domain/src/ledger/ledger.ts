@@ -8,7 +8,7 @@ export type ReservationKind = 'order' | 'split' | 'withdrawal';
 
 /**
  * A reservation of money. It is identified by all its facts: id, wallet, amount, partition, kind and purpose
- * (decisions.md, "A reservation is all that it is for").
+ * (decisions.md, "A reservation is identified by everything that it covers").
  */
 export interface Reservation {
   /** The order id, or the request id of a split. */

@@ -1,4 +1,4 @@
-import type { OrderId } from '@pm/schemas';
+import { type OrderId, signedAheadMaxMs } from '@pm/schemas';
 import { isLasting, type OrderResult } from '../orders/order-result.ts';
 import {
   idBytes,
@@ -8,9 +8,6 @@ import {
   writeEnded,
   writeResult,
 } from './result-record.ts';
-
-/** The matcher takes orders signed up to this far ahead of its clock, milliseconds. */
-export const signedAheadMaxMs = 300_000;
 
 /** Records of one block of memory; blocks are allocated when they are needed. */
 const blockRecords = 4_096;

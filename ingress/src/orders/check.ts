@@ -12,6 +12,7 @@ import {
   parseConditionId,
   type RefusalCode,
   type SelfTrade,
+  signedAheadMaxMs,
   type WalletAddress,
   type WalletStatusKind,
 } from '@pm/schemas';
@@ -19,7 +20,6 @@ import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import { isShut } from '../catalog/facts.ts';
 import type { AnswerPlaces } from '../http/answer-places.ts';
-import { signedAheadMaxMs } from '../log/recent-results-cache.ts';
 import { type OrderAmounts, readAmounts } from './amounts.ts';
 import type { OrderForm } from './form.ts';
 

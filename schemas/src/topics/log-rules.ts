@@ -41,5 +41,8 @@ export const gtdLeadSeconds = 180;
 /** It leaves the book so many seconds before that time. */
 export const gtdEarlySeconds = 60;
 
+/** How far ahead of the clock of its partition an order may be signed, milliseconds. Part of the rules. */
+export const signedAheadMaxMs = 300_000;
+
 /** Seconds from the one of its acceptance to the one in which it leaves the book, at least. Part of the rules. */
 export const gtdBookedMinSeconds = gtdLeadSeconds - gtdEarlySeconds;

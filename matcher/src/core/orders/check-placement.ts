@@ -8,13 +8,11 @@ import {
   priceOne,
   type RefusalCode,
   rules,
+  signedAheadMaxMs,
 } from '@pm/schemas';
 import type { State } from '../state/state.ts';
 import { checkOrderType } from './order-type.ts';
 import type { Taker } from './taker.ts';
-
-/** How far ahead of the partition's clock an order may be signed. */
-const signedAheadMaxMs = 300_000;
 
 /**
  * Whether an order was signed too long ago, or too far ahead: its id may be forgotten, so a repetition would be missed.
